@@ -14,7 +14,7 @@ from safetab.census.iterations import iteration_map_of
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan
 from safetab.products.record import RACE_COLUMNS
-from safetab.readers.record_rules import race_codes_of
+from safetab.readers.record_rules import NO_CODE
 
 CODE_COLUMNS = (*RACE_COLUMNS, "QSPAN")
 CHECK_PRIME = 1_000_003
@@ -39,8 +39,11 @@ class CountingTables:
         """The distinct combinations of codes with the number of their pattern."""
         combinations = zip(*(codes[column].to_pylist() for column in CODE_COLUMNS), strict=True)
         used = self._files.config.max_race_codes
-        keys = ((frozenset(race_codes_of(races)[:used]), ethnicity) for *races, ethnicity in combinations)
-        numbers = [self._patterns.setdefault(key, len(self._patterns)) for key in keys]
+        numbers = []
+        for *races, ethnicity in combinations:
+            given = [code for code in races if code != NO_CODE]
+            key = (frozenset(given[:used]), ethnicity)
+            numbers.append(self._patterns.setdefault(key, len(self._patterns)))
         return codes.append_column("pattern", pa.array(numbers, pa.int32()))
 
     def levels(self) -> Iterator[LevelTables]:

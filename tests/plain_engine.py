@@ -34,7 +34,6 @@ from safetab.readers.record_rules import (
     BrokenRules,
     Rule,
     broken_code_rules,
-    race_codes_of,
     report_empty_passes,
     rule_of,
     shape_rule,
@@ -147,7 +146,7 @@ class PlainEngine:
         entity = self._entity_of_block[geography.tabulation_pass][geography.entity_kind][block]
         if entity == NO_ENTITY:
             return []
-        races = race_codes_of([person[column] or NO_CODE for column in RACE_COLUMNS])
+        races = [code for column in RACE_COLUMNS if (code := person[column] or NO_CODE) != NO_CODE]
         iteration_map = self._iteration_map(level.level.iterations, geography.is_substate)
         codes = iteration_map.iterations_of(races, person["QSPAN"] or "")
         return [level.universe.index_of(entity, code) for code in codes]

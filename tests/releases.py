@@ -5,7 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
+
+from safetab.release.group_statuses import Slice, statuses
+from safetab.release.release_folder import ReleaseFolder
 
 Row = dict[str, Any]
 
@@ -29,3 +33,9 @@ def group(row: Row) -> tuple[str, str, str]:
 
 def totals_of(rows: list[Row]) -> dict[tuple[str, str, str], Row]:
     return {group(row): row for row in rows if row["table_id"] == "T01001"}
+
+
+def status_of(release: ReleaseFolder, level: str, region: str, code: str) -> Row:
+    """The row of one group among the statuses of a release."""
+    batches = statuses(release, Slice((level,), (region,), (code,)))
+    return pa.Table.from_batches(batches).to_pylist()[0]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any
-
-from safetab.site.data_files import value_of_data_file
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,8 @@ class SiteFiles:
         ]
 
     def _data(self, name: str) -> Any:
-        return value_of_data_file((self._site / "data" / f"{name}.js").read_text(encoding="utf-8"))
+        text = (self._site / "data" / f"{name}.js").read_text(encoding="utf-8")
+        return json.loads(text[text.index(",") + 1 : text.rindex(")")])
 
     def numbers(self) -> dict[tuple[str, str, str, str, int], ShownNumber]:
         """By geography level, region, code, table id and the position of the line in its shape."""

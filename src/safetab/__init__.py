@@ -21,8 +21,9 @@ from safetab.pipeline.declared_options import ASSESS, CONFIDENCE, CSV, RUN, STEP
 if TYPE_CHECKING:
     from safetab import tuning
     from safetab.assessment.accuracy_files import AccuracySummary
-    from safetab.estimates.arithmetic import Absence, Difference, Estimate, Ratio
+    from safetab.estimates.estimate import Absence, Difference, Estimate
     from safetab.estimates.open_release import Release
+    from safetab.estimates.ratio import Ratio
     from safetab.estimates.results import Answers, Areas, Found, Groups, GroupTable, Statuses
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.rerelease import RereleaseSummary
@@ -40,7 +41,8 @@ __all__ = [
 
 _LATE = {
     "assessment.accuracy_files": ("AccuracySummary",),
-    "estimates.arithmetic": ("Absence", "Difference", "Estimate", "Ratio"),
+    "estimates.estimate": ("Absence", "Difference", "Estimate"),
+    "estimates.ratio": ("Ratio",),
     "estimates.open_release": ("Release",),
     "estimates.results": ("Answers", "Areas", "Found", "GroupTable", "Groups", "Statuses"),
     "pipeline.options": ("RunOptions",),
@@ -65,7 +67,7 @@ def validate(
         data: The directory with the geography file GRF-C and the records, or the .ini file of a CEF.
         options: All options together, in place of those below.
     """
-    from safetab.pipeline.validate import validate_files
+    from safetab.pipeline.run import validate_files
 
     return validate_files(Path(parameters), Path(data), _options(VALIDATE, options, given))
 

@@ -25,8 +25,8 @@ import safetab
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.weighted_sum import WeightedDraws, weighted_sum
-from safetab.estimates.arithmetic import Absence, Estimate, chance_in_words
-from safetab.estimates.estimate import shown
+from safetab.estimates.estimate import Absence, Estimate
+from safetab.estimates.noisy_number import chance_in_words, shown
 from safetab.estimates.open_release import Release
 from safetab.foundation.findings import VERSION
 from safetab.site.write_site import write_site

@@ -30,7 +30,7 @@ def engine_of(request, engine_name: str, tmp_path: Path, monkeypatch: pytest.Mon
     make = {"plain": partial(plain_engine, _=tmp_path), "local": partial(local_engine, folder=tmp_path)}
     if engine_name == "compiled":
         make["compiled"] = make["local"]
-        monkeypatch.setattr("safetab.foundation.compiled._MUCH", 0)
+        monkeypatch.setattr("safetab.foundation.compiled._LEAST_WORK_TO_COMPILE", 0)
     if engine_name == "spark":
         make["spark"] = partial(spark_engine, request.getfixturevalue("session"))
 

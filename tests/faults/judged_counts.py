@@ -29,7 +29,7 @@ def difference_of_counts(world: FaultWorld) -> str | None:
         folder = Path(made)
         inputs = read_inputs(world.parameters, world.data).require()
         backend = LocalBackend(EngineSettings(folder, threads=1), lambda _: None)
-        with contextlib.closing(backend.engine(inputs.persons, inputs.files)) as engine:
+        with contextlib.closing(backend.engine(inputs.records, inputs.files)) as engine:
             return _difference(engine, _judge(world, inputs, folder), inputs)
 
 

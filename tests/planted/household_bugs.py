@@ -13,7 +13,7 @@ from safetab.engines.local.counter import RecordCounter
 from safetab.estimates import noise
 from safetab.mechanisms import noisy_count as adding
 from safetab.pipeline import totals_of_release
-from safetab.planning.selected_groups import SelectedGroups
+from safetab.planning.run_plan import SelectedGroups
 from safetab.privacy import ledger
 from safetab.privacy.exact_counts import union_of
 from safetab.products.product import Selector

@@ -14,7 +14,7 @@ from safetab.outputs.pass_files import MeasurementFile
 from safetab.pipeline import release_parts, rerelease
 from safetab.pipeline import tabulated_output as pipeline
 from safetab.pipeline.inputs import WatchedFiles
-from safetab.release import data_dictionary, release_folder
+from safetab.release import data_dictionary, group_statuses
 from safetab.release.coterminous import Copies
 from safetab.release.numbers.level_numbers import NumberKinds, NumbersOfLevel
 from tests.planted.truth import remembered
@@ -129,7 +129,7 @@ def a_coterminous_donor_chosen_by_true_size(patch: Patch) -> None:
 
 
 def a_suppressed_group_whose_status_says_it_is_empty(patch: Patch) -> None:
-    original, truth = release_folder._batch, remembered(patch)
+    original, truth = group_statuses._batch, remembered(patch)
 
     def telling(release, geography, part, iterations):
         batch = original(release, geography, part, iterations)
@@ -140,7 +140,7 @@ def a_suppressed_group_whose_status_says_it_is_empty(patch: Patch) -> None:
         ]
         return batch.set_column(batch.schema.get_field_index("status"), "status", pa.array(said))
 
-    patch.setattr(release_folder, "_batch", telling)
+    patch.setattr(group_statuses, "_batch", telling)
 
 
 def true_sums_in_the_exported_files(patch: Patch) -> None:

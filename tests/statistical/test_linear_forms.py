@@ -16,8 +16,9 @@ from safetab.census.geography_levels import GeographyLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.weighted_sum import Noise
-from safetab.estimates.arithmetic import Estimate, Ratio
+from safetab.estimates.estimate import Estimate
 from safetab.estimates.noise import Guess, LinearForm, Measured, Weights, combined, covariance, sum_of_forms
+from safetab.estimates.ratio import Ratio
 from safetab.privacy.calibration import Stage
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
@@ -59,9 +60,11 @@ FORMS = {
     "a sum over areas of different noise": sum_of_forms(
         [form("44001", WIDE, TOTAL), form("44003", NARROW, TOTAL), form("44005", LAPLACE, (1,))]
     ),
-    "a total and its children, whose noise is in it": form("44001", WIDE, TOTAL).plus(form("44001", WIDE, CHILDREN)),
+    "a total and its children, whose noise is in it": sum_of_forms(
+        [form("44001", WIDE, TOTAL), form("44001", WIDE, CHILDREN)]
+    ),
     "adults: a total without its children": form("44001", WIDE, TOTAL).minus(form("44001", WIDE, CHILDREN)),
-    "a number twice": form("44001", NARROW, (1,)).plus(form("44001", NARROW, (1,))),
+    "a number twice": sum_of_forms([form("44001", NARROW, (1,))] * 2),
     "a combined total": combined(
         [Guess(Fraction(0), form("44001", WIDE, TOTAL)), Guess(Fraction(0), form("44001", FIRST, (1,), Stage.STAGE_1))]
     ).form,
@@ -86,7 +89,7 @@ def test_margins_and_chances_are_those_of_simulated_noise(name: str) -> None:
 def test_simulation_would_see_noise_that_is_wrongly_taken_for_independent() -> None:
     """A total plus its children, as if they were two areas: too little noise for the simulation."""
     times = 400_000
-    wrong = form("44001", WIDE, TOTAL).plus(form("44003", WIDE, CHILDREN)).noise
+    wrong = sum_of_forms([form("44001", WIDE, TOTAL), form("44003", WIDE, CHILDREN)]).noise
     drawn = np.abs(simulated(FORMS["a total and its children, whose noise is in it"], times, np.random.default_rng(7)))
     margin = wrong.margin_of_error(CONFIDENCE)
     exact = 1 - wrong.chance_of_at_least(margin + wrong.step)
@@ -104,7 +107,7 @@ def test_the_combination_has_the_least_variance_of_all_weights() -> None:
     best = combined([Guess(Fraction(100), cells), Guess(Fraction(117), first)])
     assert best.value == 100 * Fraction(9, 17) + 117 * Fraction(8, 17)
     for share in np.linspace(0, 1, 101):
-        mixed = cells.times(Fraction(share)).plus(first.times(1 - Fraction(share)))
+        mixed = sum_of_forms([cells.times(Fraction(share)), first.times(1 - Fraction(share))])
         assert best.form.noise.variance <= mixed.noise.variance + 1e-9
 
 

@@ -16,8 +16,9 @@ import numpy as np
 import pytest
 from tests.selected_parts import CONFIDENCE, LEVELS, chances_of_totals, form_of, measured, published
 
-from safetab.estimates.arithmetic import Difference, Estimate, Ratio
+from safetab.estimates.estimate import Difference, Estimate
 from safetab.estimates.noise import LinearForm, interval_of, sum_of_forms
+from safetab.estimates.ratio import Ratio
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 of_product = partial(Estimate, product=SAFETAB_P, universe=None)
@@ -221,7 +222,7 @@ def test_a_sum_with_combined_totals_takes_selection_into_account_too() -> None:
     """Weights such as 9/17 have hardly a common measure with those of other tables: the noise is smoothed."""
     noise = LEVELS["rho 0.159"][0]
     first, second = (LinearForm({measured(number, noise): (1,) * cells}) for number, cells in ((8, 8), (9, 46)))
-    others = first.times(Fraction(9, 17)).plus(second.times(Fraction(4999, 9973)))
+    others = sum_of_forms([first.times(Fraction(9, 17)), second.times(Fraction(4999, 9973))])
     form = sum_of_forms([form_of("rho 0.159", (22, 26), SUM), others])
     interval = interval_of(Fraction(2048), form, CONFIDENCE)
     margin = form.noise.margin_of_error(CONFIDENCE)

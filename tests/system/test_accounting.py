@@ -18,7 +18,7 @@ from tests.planted.address_bugs import no_noise_above_5000
 from tests.planted.spending_bugs import households_charged_unbounded, the_spend_log_charged_after_the_noise
 from tests.random_worlds import RandomWorld, write_random_world
 
-from safetab.audit.audited_runs import before_each_draw
+from safetab.audit.audited_runs import recorded
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
 from safetab.planning.planner import plan_of_files
@@ -58,7 +58,7 @@ def accounts_at_the_first_draw(world: RandomWorld, folder: Path) -> dict[str, st
         lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
         seen.append({line["pass"]: line["budget"] for line in lines if line.get("state") == "begun"})
 
-    with before_each_draw(look):
+    with recorded(before_each_draw=look):
         run_files(world.parameters, world.data, folder / "out", RunOptions(dataset="census", spend_log=log))
     return seen[0]
 

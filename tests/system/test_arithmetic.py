@@ -11,7 +11,7 @@ import pytest
 from tests.releases import numbers_of
 
 import safetab
-from safetab.estimates.arithmetic import Absence, Difference, Estimate
+from safetab.estimates.estimate import Absence, Difference, Estimate
 from safetab.estimates.open_release import Release
 from safetab.estimates.results import GroupTable
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pytest
 from tests.random_worlds import GEOGRAPHIES, PERSON_HEADER
-from tests.releases import Row, numbers_of, totals_of, universe_of
+from tests.releases import Row, numbers_of, status_of, totals_of, universe_of
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.release.release_folder import open_release_folder, status_of
+from safetab.release.release_folder import open_release_folder
 
 pytestmark = pytest.mark.slow
 
@@ -167,13 +167,18 @@ def test_the_sets_travel_with_the_release(out: Path) -> None:
 
 def test_the_status_of_a_copied_group_names_the_donor(out: Path) -> None:
     release = open_release_folder(out)
-    assert str(status_of(release, "PLACE", "1150000", "3001")) == "copied from STATE 11 (sex_age_4)"
-    assert str(status_of(release, "COUNTY", "11001", "3003")).startswith(
-        "not tabulated at this level: tabulated for nation"
-    )
-    assert str(status_of(release, "STATE", "11", "3004")) == "not tabulated at this level: tabulated below state only"
-    assert "major group" in str(status_of(release, "STATE", "11", "3000"))
-    assert str(status_of(release, "TRACT", "44005990000", "3001")).startswith("suppressed")
+    copied = status_of(release, "PLACE", "1150000", "3001")
+    assert (copied["status"], copied["table"]) == ("copied", "sex_age_4")
+    assert (copied["donor_geography_level"], copied["donor_region_id"]) == ("STATE", "11")
+    absent = {
+        ("COUNTY", "11001", "3003"): ("not tabulated", "tabulated for nation and state only"),
+        ("STATE", "11", "3004"): ("not tabulated", "tabulated below state only"),
+        ("STATE", "11", "3000"): ("not tabulated", "a major group, which is never tabulated"),
+        ("TRACT", "44005990000", "3001"): ("suppressed", None),
+    }
+    for group, expected in absent.items():
+        row = status_of(release, *group)
+        assert (row["status"], row["reason"]) == expected
 
 
 def test_without_the_list_of_empty_blocks_water_keeps_them_apart(tmp_path: Path) -> None:
@@ -189,7 +194,9 @@ def test_copy_all_gives_groups_too_that_the_level_does_not_tabulate(tmp_path: Pa
     assert shown(rows, "3003")["COUNTY", "11001"] == (5, "total", "copied", "STATE 11")
     assert shown(rows, "3004")["STATE", "11"] == (5, "sex_age_4", "copied", "COUNTY 11001")
     release = open_release_folder(tmp_path / "out")
-    assert str(status_of(release, "STATE", "11", "3004")) == "copied from COUNTY 11001 (sex_age_4)"
+    row = status_of(release, "STATE", "11", "3004")
+    assert (row["status"], row["table"], row["donor_geography_level"]) == ("copied", "sex_age_4", "COUNTY")
+    assert row["donor_region_id"] == "11001"
 
 
 def test_the_order_can_be_chosen(tmp_path: Path) -> None:
@@ -344,7 +351,7 @@ def test_mistakes_are_told_and_nothing_is_written(mistake: list[str], message: s
 def test_a_folder_that_is_no_output_is_told(tmp_path: Path, out: Path) -> None:
     geography = ["--geography", str(tmp_path / "data" / "GRF-C.txt")]
     (tmp_path / "nothing").mkdir()
-    for wrong, message in ((tmp_path / "nothing", "is no release"), (out / "release", "has no readable manifest.json")):
+    for wrong, message in ((tmp_path / "nothing", "is not a release"), (out / "release", "has no readable manifest.json")):
         result = CliRunner().invoke(app, ["coterminous", str(wrong), str(tmp_path / "new"), *geography])
         assert result.exit_code == 1
         assert message in result.stderr
@@ -362,7 +369,7 @@ def test_a_folder_that_is_no_output_is_told(tmp_path: Path, out: Path) -> None:
         (["--confidence", "95"], "--confidence: must be a number from 0.5 to 0.999999"),
         (["--confidence", "1/0"], "--confidence: must be a number"),
         (["--confidence", "0.9e0"], "--confidence: must be a number"),
-        (["--rule", "no-zeros"], '"no-zeros" is no rule. The rules are clamp-negatives, withhold-negatives'),
+        (["--rule", "no-zeros"], '"no-zeros" is not a rule. The rules are clamp-negatives, withhold-negatives'),
         (["--rule", "clamp-negatives", "--rule", "withhold-negatives"], "can be clamped or withheld, not both"),
     ],
 )

@@ -83,14 +83,14 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a bit of a document": (one_bit("privacy.json"), "not what was released: privacy.json"),
     "a bit of the data package": (one_bit("datapackage.json"), "not what was released: datapackage.json"),
     "numbers of another level": (replaced, f"not what was released: {NUMBERS}"),
-    "a link": (linked, f"links, or what is no file: {NUMBERS}"),
-    "a pipe": (a_pipe(NUMBERS), f"links, or what is no file: {NUMBERS}"),
+    "a link": (linked, f"links, or not regular files: {NUMBERS}"),
+    "a pipe": (a_pipe(NUMBERS), f"links, or not regular files: {NUMBERS}"),
     "a file of somebody": (
         lambda release: (release / "universe" / "more.parquet").write_bytes(b""),
         "files are there that were not released: universe/more.parquet",
     ),
     "no checksums": (removed("SHA256SUMS"), "its SHA256SUMS is missing"),
-    "checksums that are a pipe": (a_pipe("SHA256SUMS"), "its SHA256SUMS is no file"),
+    "checksums that are a pipe": (a_pipe("SHA256SUMS"), "its SHA256SUMS is not a file"),
     "checksums that are no text": (
         lambda release: (release / "SHA256SUMS").write_bytes(b"\xff\xfe"),
         "a file can't be read",
@@ -148,11 +148,11 @@ def test_a_forged_name_steers_nobodys_terminal(strange: str, release: Path) -> N
     forged(release / "universe" / "iterations.parquet", "iteration_name", strange)
     opened = safetab.open_release(release)
     totals = opened.totals(geography="44007")
-    texts = [opened.areas(), opened.groups(), totals, totals.answers[0], totals.answers[0] + totals.answers[1]]
+    texts = [opened.areas(), opened.groups(), totals, totals[0], totals[0] + totals[1]]
     texts += [opened.total("44007", code) for code in ("1009", "1015", "1024")]
     for text in map(str, texts):
         assert strange not in text
-    assert "\N{REPLACEMENT CHARACTER}" in str(totals.answers[0])
+    assert "\N{REPLACEMENT CHARACTER}" in str(totals[0])
 
 
 def test_ids_and_codes_that_could_steer_a_terminal_are_damage(release: Path) -> None:

@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.estimates.arithmetic import Absence, Estimate
+from safetab.estimates.estimate import Absence, Estimate
 from safetab.estimates.noise import parts_of_regional_group
 from safetab.estimates.open_release import Release
 from safetab.estimates.results import GroupTable
@@ -488,7 +488,7 @@ def test_the_csv_way_gives_the_same_sum(release: Release, out: Path, tmp_path: P
 
 
 def test_what_is_no_release_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InvalidInput, match="is no release"):
+    with pytest.raises(InvalidInput, match="is not a release"):
         safetab.open_release(tmp_path)
     with pytest.raises(InvalidInput, match=r"does not exist\. Give OUT or OUT/release\."):
         safetab.open_release(tmp_path / "nothing")

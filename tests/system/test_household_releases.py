@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.estimates.arithmetic import Absence, Estimate
+from safetab.estimates.estimate import Absence, Estimate
 
 pytestmark = pytest.mark.slow
 

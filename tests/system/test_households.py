@@ -253,7 +253,7 @@ def test_totals_that_are_not_public_clamped_or_ruled_are_refused(tmp_path: Path)
     assert cli("plan", world.parameters, world.data, "--totals", tmp_path / "right").exit_code == 0
     (world.data / "SYNTHETIC").unlink()
     assert "not public" in cli("plan", world.parameters, world.data, "--totals", tmp_path / "right").output
-    assert "is no release" in cli("plan", world.parameters, world.data, "--totals", tmp_path).output
+    assert "is not a release" in cli("plan", world.parameters, world.data, "--totals", tmp_path).output
 
 
 @pytest.mark.slow

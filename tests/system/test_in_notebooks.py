@@ -12,8 +12,8 @@ from typing import Any
 import pytest
 
 import safetab
-from safetab.estimates.arithmetic import Estimate
-from safetab.estimates.estimate import as_number
+from safetab.estimates.estimate import Estimate
+from safetab.estimates.noisy_number import as_number
 from safetab.estimates.open_release import Release
 from safetab.estimates.results import GroupTable
 

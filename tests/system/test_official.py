@@ -13,7 +13,7 @@ import pytest
 from tests.official_forms import Made, as_published, cli, done, numbers_in, read_again, rows_of
 
 import safetab
-from safetab.estimates.arithmetic import Absence, Estimate
+from safetab.estimates.estimate import Absence, Estimate
 from safetab.privacy.output_status import STATUS_COLUMN, OutputStatus
 
 pytestmark = pytest.mark.slow

@@ -50,7 +50,7 @@ from safetab.audit.replay_checks import (
     scale_checks,
 )
 from safetab.audit.spending_checks import FLOOR, SPENT, spending_checks
-from safetab.audit.verdicts import Verdict
+from safetab.audit.verdicts import Result, Verdict
 from safetab.audit.worlds import loss_worlds
 from safetab.audit.worlds.configuration import CONFIG
 from safetab.audit.worlds.products import (
@@ -277,7 +277,7 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
 def test_the_program_as_it_is_passes(check: str, checks: Checks, tmp_path: Path) -> None:
     verdicts = list(checks(tmp_path / "audit"))
     assert any(verdict.check.startswith(check) for verdict in verdicts)
-    assert [verdict for verdict in verdicts if not verdict.is_passed] == []
+    assert [verdict for verdict in verdicts if verdict.result is not Result.PASSED] == []
 
 
 def test_there_are_enough_bugs() -> None:

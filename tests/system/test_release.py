@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from tests.brute_force import SUBSTATE, rows_of
 from tests.random_worlds import RandomWorld, write_random_world
-from tests.releases import group, numbers_of, totals_of, universe_of
+from tests.releases import group, numbers_of, status_of, totals_of, universe_of
 from typer.testing import CliRunner
 
 import safetab
@@ -20,8 +20,8 @@ from safetab.cli.main import app
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.foundation.findings import InvalidInput
-from safetab.products.safetab_p.tables import PERSONS
-from safetab.release.release_folder import Slice, open_release_folder, status_of, statuses
+from safetab.release.group_statuses import Slice, statuses
+from safetab.release.release_folder import open_release_folder
 
 WORLDS = [
     {"seed": 2, "budget": 1, "privacy_defn": "zcdp", "allow_negative_counts": True, "zero_suppression_chance": 0.99},
@@ -188,7 +188,7 @@ def test_a_status_is_asked_for_one_group_at_once(made) -> None:
     release = open_release_folder(out)
     for key, row in list(totals_of(numbers_of(out)).items())[::37]:
         status = status_of(release, *key)
-        assert (status.status, status.shape) == ("published", PERSONS.shape(row["table"]))
+        assert (status["status"], status["table"]) == ("published", row["table"])
     with pytest.raises(InvalidInput, match=r'"77" is no entity(.|\n)*"abc" is no iteration'):
         status_of(release, "STATE", "77", "abc")
 

@@ -416,7 +416,7 @@ def test_the_command_writes_a_new_file_or_says_why_not(out: Path, tmp_path: Path
         (out, page, "already exists. Choose another name."),
         (out, tmp_path, "is a directory. Give the name of a file."),
         (out, tmp_path / "nowhere" / "page.html", "can't be written: No such file or directory."),
-        (tmp_path, tmp_path / "new.html", "is no release: it has no datapackage.json. Give OUT or OUT/release."),
+        (tmp_path, tmp_path / "new.html", "is not a release: it has no datapackage.json. Give OUT or OUT/release."),
     ]:
         code, told = report(release, "-o", file)
         assert (code, sentence in told) == (1, True), told

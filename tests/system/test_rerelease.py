@@ -231,7 +231,7 @@ def test_an_output_that_is_not_whole_is_refused(damage, message: str, plain: Pat
         (["--empty-blocks", "water.txt"], "--empty-blocks: needs --coterminous."),
         (["--order", "state,county"], "--order: is about the coterminous step"),
         (["--confidence", "95"], "--confidence: must be a number from 0.5"),
-        (["--rule", "no-zeros"], '"no-zeros" is no rule'),
+        (["--rule", "no-zeros"], '"no-zeros" is not a rule'),
     ],
 )
 def test_options_that_make_no_sense_are_refused(options: list[str], message: str, plain: Path, tmp_path: Path) -> None:

@@ -194,7 +194,7 @@ def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, t
 def test_interpreted_loops_give_what_compiled_ones_give(
     world: RandomWorld, expected, tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("safetab.foundation.compiled._MUCH", 1 << 40)
+    monkeypatch.setattr("safetab.foundation.compiled._LEAST_WORK_TO_COMPILE", 1 << 40)
     monkeypatch.setattr("safetab.engines.local.counter._CELLS_OF_A_COUNT", 1 << 40)
     assert run(world, tmp_path / "out") == expected
 
@@ -202,8 +202,8 @@ def test_interpreted_loops_give_what_compiled_ones_give(
 def test_other_compiled_loops_give_what_the_interpreter_gives(
     world: RandomWorld, expected, tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("safetab.foundation.compiled._MUCH", 0)
-    monkeypatch.setattr("safetab.foundation.compiled._MUCH_FOR_ARRAYS", 0)
+    monkeypatch.setattr("safetab.foundation.compiled._LEAST_WORK_TO_COMPILE", 0)
+    monkeypatch.setattr("safetab.foundation.compiled._LEAST_WORK_INSTEAD_OF_ARRAYS", 0)
     monkeypatch.setattr("safetab.engines.local.counter._CELLS_OF_A_COUNT", 1 << 40)
     assert run(world, tmp_path / "out") == expected
 

@@ -21,11 +21,11 @@ from typer.testing import CliRunner
 import safetab
 from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES
 from safetab.cli.main import app
-from safetab.estimates.arithmetic import Absence, Estimate
+from safetab.estimates.estimate import Absence, Estimate
 from safetab.estimates.open_release import Release
 from safetab.release.release_universe import Entities
 from safetab.site.boundaries import read_boundaries
-from safetab.site.data_files import MOST_BYTES, DataFolder, parts_of, states_on_tiles, write_area_names
+from safetab.site.data_files import MOST_BYTES, parts_of, states_on_tiles, write_area_names, write_data
 from safetab.site.write_site import site_script, write_site
 
 pytestmark = pytest.mark.slow
@@ -306,13 +306,13 @@ def test_a_level_without_areas_has_no_names(persons: Path, tmp_path: Path) -> No
     without = replace(
         universe, entities=dict(universe.entities) | {level: Entities(np.array([], dtype=np.int64), (), ())}
     )
-    assert write_area_names(DataFolder(tmp_path), level, without) == []
+    assert write_area_names(tmp_path, level, without) == []
     assert [*tmp_path.iterdir()] == []
 
 
 def test_a_data_file_that_is_too_large_is_not_written(tmp_path: Path) -> None:
     with pytest.raises(safetab.RunFailed, match="larger"):
-        DataFolder(tmp_path).write("facts", "x" * MOST_BYTES)
+        write_data(tmp_path, "facts", "x" * MOST_BYTES)
     assert not (tmp_path / "data" / "facts.js").exists()
 
 

@@ -10,7 +10,7 @@ from tests.official_forms import Made, numbers_in, read_again, rows_of
 from tests.site_files import SiteFiles
 
 import safetab
-from safetab.estimates.arithmetic import Absence
+from safetab.estimates.estimate import Absence
 from safetab.site.write_site import write_site
 
 X = "It was measured; the files that were read show X in its place."

@@ -68,7 +68,7 @@ def test_it_says_where_things_lie_and_what_to_do_next(tmp_path: Path) -> None:
     out = tmp_path / "census"
     code, stdout, _ = run_command(out, "--people", 5_000, *SMALL)
     assert code == 0
-    assert "Making 5,000 people who do not exist, in 2 states and Puerto Rico" in stdout
+    assert "Making 5,000 synthetic people in 2 states and Puerto Rico" in stdout
     assert f"safetab run {out}/parameters {out}/data {out}-output" in stdout
     assert "COUNTY Detailed" in stdout
     assert sorted(path.name for path in tmp_path.iterdir()) == ["census"]

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from safetab.audit.noise_checks import DrawnNoise, relations_of_cells, relations_of_groups
+from safetab.audit.verdicts import Result
 from safetab.audit.worlds.configuration import config_check, level_names, own_settings, plain_config
 from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
 from safetab.census.population_groups import POPULATION_GROUP_LEVELS
@@ -48,7 +49,7 @@ def test_a_plain_reader_finds_what_was_written(audited, tmp_path: Path) -> None:
         assert plain.levels["tenure", "USA", 1].budget == Fraction("0.17")
         assert plain.levels["tenure", "PR-PLACE", 2].thresholds == (23,)
     plan = plan_of_files(world.parameters, world.data).require()
-    assert config_check(plan, world.parameters).is_passed
+    assert config_check(plan, world.parameters).result is Result.PASSED
 
 
 def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path: Path) -> None:
@@ -66,7 +67,7 @@ def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path: Path) -> 
     ):
         assert changes[0] in written
         config.write_text(written.replace(*changes, 1))
-        assert not config_check(plan, world.parameters).is_passed
+        assert config_check(plan, world.parameters).result is Result.FAILED
 
 
 def drawn(noise) -> DrawnNoise:

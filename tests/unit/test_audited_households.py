@@ -8,19 +8,20 @@ import numpy as np
 import pytest
 
 from safetab.audit.worlds import households as worlds
+from safetab.audit.worlds.configuration import usual_config
 from safetab.audit.worlds.loss_worlds import HOUSEHOLD_LOSS_WORLDS
 from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS
+from safetab.audit.worlds.public_files import write_world
 from safetab.census.iterations import IterationLevel
 from safetab.planning.planner import plan_of_files
-from safetab.planning.run_plan import LevelPlan
-from safetab.planning.selected_groups import chosen_shapes
+from safetab.planning.run_plan import LevelPlan, chosen_shapes
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 
 _MANY_ENTITIES = 30
 
 
 def plans(folder: Path) -> tuple[LevelPlan, ...]:
-    world = worlds.write_world(folder, worlds.POPULATION, worlds.audit_config())
+    world = write_world(SAFETAB_H, folder, worlds.POPULATION, usual_config("SafeTab-H"))
     return plan_of_files(world.parameters, world.data).require().levels
 
 

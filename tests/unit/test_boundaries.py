@@ -11,14 +11,14 @@ from tests.named_world import named_universe
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.foundation.findings import InvalidInput
-from safetab.site.boundaries import Boundaries, read_boundaries
+from safetab.site.boundaries import Shapes, read_boundaries
 
 SQUARE = [[-71.9, 41.1], [-71.1, 41.1], [-71.1, 42.0], [-71.9, 42.0], [-71.9, 41.1]]
 LAKE = [[-71.6, 41.4], [-71.6, 41.6], [-71.4, 41.6], [-71.4, 41.4], [-71.6, 41.4]]
 ISLAND = [[-71.6, 41.0], [-71.5, 41.0], [-71.5, 41.05], [-71.6, 41.0]]
 
 
-def read(tmp_path: Path, *features: dict[str, Any]) -> Boundaries:
+def read(tmp_path: Path, *features: dict[str, Any]) -> tuple[Shapes, int]:
     path = tmp_path / "shapes.json"
     path.write_text(json.dumps({"type": "FeatureCollection", "features": list(features)}))
     return read_boundaries(path, named_universe())
@@ -55,13 +55,13 @@ def feature(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
 def test_a_shape_is_known_by_the_properties_of_the_bureaus_files(
     tmp_path: Path, properties: dict[str, Any], level: GeographyLevel, position: int
 ) -> None:
-    found = read(tmp_path, feature(properties))
-    assert {one: [shape.position for shape in shapes] for one, shapes in found.shapes.items()} == {level: [position]}
-    assert found.without_area == 0
+    shapes, without_area = read(tmp_path, feature(properties))
+    assert {one: [shape.position for shape in of_level] for one, of_level in shapes.items()} == {level: [position]}
+    assert without_area == 0
 
 
 def test_a_shape_is_known_by_the_id_of_its_feature(tmp_path: Path) -> None:
-    assert [*read(tmp_path, feature({}, id="0500000US44007")).shapes] == [GeographyLevel.COUNTY]
+    assert [*read(tmp_path, feature({}, id="0500000US44007"))[0]] == [GeographyLevel.COUNTY]
 
 
 @pytest.mark.parametrize(
@@ -78,9 +78,9 @@ def test_a_shape_is_known_by_the_id_of_its_feature(tmp_path: Path) -> None:
 )
 def test_a_part_of_an_area_is_never_drawn_as_the_area(tmp_path: Path, properties: dict[str, Any]) -> None:
     own = feature({"GEOID": "53"})
-    found = read(tmp_path, own, feature(properties))
-    assert [*found.shapes] == [GeographyLevel.STATE]
-    assert found.without_area == 1
+    shapes, without_area = read(tmp_path, own, feature(properties))
+    assert [*shapes] == [GeographyLevel.STATE]
+    assert without_area == 1
     with pytest.raises(InvalidInput, match="has no shape that matches an area of this release"):
         read(tmp_path, feature(properties))
 
@@ -102,7 +102,7 @@ def test_an_id_that_is_a_number_is_refused_as_such(tmp_path: Path, own: dict[str
 def test_islands_and_holes_are_kept_and_heights_are_left_out(tmp_path: Path) -> None:
     high = [[x, y, 12.5] for x, y in ISLAND]
     geometry = {"type": "MultiPolygon", "coordinates": [[SQUARE, LAKE], [high]]}
-    (shape,) = read(tmp_path, feature({"GEOID": "44"}, geometry=geometry)).shapes[GeographyLevel.STATE]
+    (shape,) = read(tmp_path, feature({"GEOID": "44"}, geometry=geometry))[0][GeographyLevel.STATE]
     assert shape.rings == [
         [-7190, 4110, 80, 0, 0, 90, -80, 0, 0, -90],
         [-7160, 4140, 0, 20, 20, 0, 0, -20, -20, 0],
@@ -111,6 +111,6 @@ def test_islands_and_holes_are_kept_and_heights_are_left_out(tmp_path: Path) -> 
 
 
 def test_a_shape_without_geometry_is_counted_and_left_out(tmp_path: Path) -> None:
-    found = read(tmp_path, feature({"GEOID": "44"}, geometry=None), feature({"GEOID": "53"}))
-    assert [shape.position for shape in found.shapes[GeographyLevel.STATE]] == [3]
-    assert found.without_area == 1
+    shapes, without_area = read(tmp_path, feature({"GEOID": "44"}, geometry=None), feature({"GEOID": "53"}))
+    assert [shape.position for shape in shapes[GeographyLevel.STATE]] == [3]
+    assert without_area == 1

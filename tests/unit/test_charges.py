@@ -8,11 +8,14 @@ from pathlib import Path
 import opendp.prelude as dp
 import pytest
 
-from safetab.audit.worlds import persons as worlds
+from safetab.audit.worlds.configuration import usual_config
 from safetab.audit.worlds.loss_worlds import PERSON_LOSS_WORLDS
+from safetab.audit.worlds.persons import POPULATION
+from safetab.audit.worlds.public_files import write_world
 from safetab.pipeline.inputs import read_inputs
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.calibration import PrivacyDefinition, Stage
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 SMALL = [world for world in PERSON_LOSS_WORLDS if world.entities <= 4_000]
 
@@ -44,7 +47,7 @@ def judged(level: LevelPlan) -> None:
 
 @pytest.mark.parametrize("definition", ["zcdp", "puredp"])
 def test_every_charge_of_the_audits_world(definition: str, tmp_path: Path) -> None:
-    world = worlds.write_world(tmp_path / "w", worlds.POPULATION, worlds.audit_config(privacy_defn=definition))
+    world = write_world(SAFETAB_P, tmp_path / "w", POPULATION, usual_config("SafeTab-P", privacy_defn=definition))
     plan = read_inputs(world.parameters, world.data).require().plan
     assert len(plan.levels) == 20
     for level in plan.levels:

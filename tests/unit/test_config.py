@@ -10,7 +10,7 @@ from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationLevel
 from safetab.census.population_groups import PopulationGroupLevel
 from safetab.config.config_file import ReaderKind, budget_key, read_config, threshold_key
-from safetab.planning.selected_groups import chosen_shapes
+from safetab.planning.run_plan import chosen_shapes
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Shape, Thresholds
 from safetab.products.safetab_p.safetab_p import SAFETAB_P

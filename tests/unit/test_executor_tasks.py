@@ -52,9 +52,7 @@ def encoding(inputs) -> Encoding:
 
 @pytest.fixture(scope="module")
 def sent(inputs, encoding: Encoding):
-    config = inputs.files.config
-    states = {which: [int(state) for state in config.states_of(which)] for which in encoding.passes}
-    lists = TaskInputs.of_encoding(encoding, inputs.files.lists.code_names, states, range(7))
+    lists = TaskInputs.of_encoding(encoding, inputs.files.lists.code_names, range(7))
     return SimpleNamespace(value=pickle.loads(pickle.dumps(lists)))
 
 

@@ -12,8 +12,8 @@ from time import sleep
 import pytest
 
 from safetab.foundation import in_threads
-from safetab.foundation.failures import closed_at_the_end
-from safetab.foundation.in_threads import Alongside, results_in_threads
+from safetab.foundation.failures import closing_without_masking
+from safetab.foundation.in_threads import SecondThread, results_in_threads
 
 
 def test_results_come_in_the_order_of_the_work_whichever_ends_first() -> None:
@@ -72,7 +72,7 @@ def test_an_error_comes_in_its_turn_and_ends_the_work() -> None:
 @pytest.mark.parametrize("threads", [1, 2])
 def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads: int) -> None:
     caller, done = get_ident(), list[tuple[int, bool]]()
-    with Alongside(threads) as alongside:
+    with SecondThread(threads) as alongside:
         for number in range(20):
             alongside.do(partial(lambda n: done.append((n, get_ident() == caller)), number))
     assert done == [(number, threads == 1) for number in range(20)]
@@ -85,7 +85,7 @@ def test_a_piece_about_few_things_is_the_callers_unless_one_waits(monkeypatch: p
     def piece(name: str) -> None:
         done.append((name, get_ident() == caller))
 
-    with Alongside(2) as alongside:
+    with SecondThread(2) as alongside:
         alongside.do(partial(piece, "few"), 9)
         alongside.do(partial(piece, "many"), 10)
         alongside.do(lambda: may_end.wait(10) and piece("slow"), 10)
@@ -103,7 +103,7 @@ def test_an_error_of_work_alongside_is_raised_before_the_caller_does_a_piece(mon
         raise OSError("no space")
 
     def both() -> None:
-        with Alongside(2) as alongside:
+        with SecondThread(2) as alongside:
             alongside.do(full, 10)
             assert has_failed.wait(10)
             alongside.do(lambda: done.append(1), 9)
@@ -115,7 +115,7 @@ def test_an_error_of_work_alongside_is_raised_before_the_caller_does_a_piece(mon
 
 def test_the_caller_goes_on_while_work_alongside_waits_and_is_held_up_by_the_third_piece() -> None:
     may_end, done = Event(), list[int]()
-    with Alongside(2) as alongside:
+    with SecondThread(2) as alongside:
         alongside.do(lambda: done.append(may_end.wait(10)))
         alongside.do(lambda: done.append(2))
         assert not done
@@ -137,7 +137,7 @@ def test_what_work_alongside_raises_is_raised_and_nothing_else_begins(threads: i
         raise ValueError("the file is closed")
 
     def both() -> None:
-        with Alongside(threads) as alongside:
+        with SecondThread(threads) as alongside:
             alongside.do(full)
             alongside.do(closed)
 
@@ -154,7 +154,7 @@ def test_what_the_caller_raises_is_raised_and_work_that_waits_never_begins() -> 
         raise OSError("no space")
 
     def interrupted() -> None:
-        with Alongside(2) as alongside:
+        with SecondThread(2) as alongside:
             alongside.do(slow)
             alongside.do(lambda: done.append(1))
             Timer(0.05, may_end.set).start()
@@ -169,7 +169,7 @@ def test_what_the_caller_raises_is_raised_and_work_that_waits_never_begins() -> 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_steps_alongside_are_all_done_by_the_end(threads: int) -> None:
     done: list[int] = []
-    with Alongside(threads) as alongside:
+    with SecondThread(threads) as alongside:
         alongside.do_steps(done.append(number) for number in range(20))
     assert done == list(range(20))
 
@@ -185,7 +185,7 @@ def test_steps_alongside_end_when_the_caller_fails() -> None:
             yield
 
     def interrupted() -> None:
-        with Alongside(2) as alongside:
+        with SecondThread(2) as alongside:
             alongside.do_steps(steps())
             assert has_begun.wait(10)
             Timer(0.05, may_go_on.set).start()
@@ -216,7 +216,7 @@ def test_ctrl_c_is_answered_while_steps_alongside_are_waited_for() -> None:
 
     before = signal.signal(signal.SIGINT, answered)
     try:
-        with pytest.raises(KeyboardInterrupt), Alongside(2) as alongside:
+        with pytest.raises(KeyboardInterrupt), SecondThread(2) as alongside:
             alongside.do_steps(steps())
     finally:
         signal.signal(signal.SIGINT, before)
@@ -229,7 +229,7 @@ def test_what_failed_before_is_raised_whatever_closing_says() -> None:
         def close(self) -> None:
             raise ValueError("the file is closed")
 
-    with pytest.raises(OSError, match="no space"), closed_at_the_end(Broken()):
+    with pytest.raises(OSError, match="no space"), closing_without_masking(Broken()):
         raise OSError("no space")
-    with pytest.raises(ValueError, match="closed"), closed_at_the_end(Broken()):
+    with pytest.raises(ValueError, match="closed"), closing_without_masking(Broken()):
         pass

@@ -126,7 +126,7 @@ class World:
         self.attributes = source.integers(0, 7, records).astype(np.uint8)
         lists = [np.sort(source.permutation(6)[:length]) for length in (0, 2, 5)]
         self.iterations_of = [of_pattern.tolist() for of_pattern in lists]
-        self.lists = np.array([0, 0, 2, 7]), np.concatenate(lists).astype(np.int32)
+        self.lists = patterns.IterationLists(np.array([0, 0, 2, 7]), np.concatenate(lists).astype(np.int32))
 
     def rows(self) -> list[tuple[int, int, int]]:
         columns = (self.atoms.tolist(), self.patterns.tolist(), self.attributes.tolist())
@@ -176,8 +176,8 @@ def test_every_record_is_counted_in_each_of_its_iterations(seed: int, records: i
     members = world.memberships()
     by_attribute, starts = np.zeros((6, 7), dtype=np.int32), np.empty(5, dtype=np.int64)
     iterations, counts = np.empty(len(members), dtype=np.int32), np.empty(len(members), dtype=np.int32)
-    counter.count_atoms(made, *world.lists, starts, iterations, counts, np.full(6, -1, dtype=np.int64))
-    counter.count_attributes(made, *world.lists, np.zeros((2, 7), dtype=np.int32), by_attribute)
+    counter.count_atoms(made, world.lists, starts, iterations, counts, np.full(6, -1, dtype=np.int64))
+    counter.count_attributes(made, world.lists, np.zeros((2, 7), dtype=np.int32), by_attribute)
     found = Counter[tuple[int, int]]()
     for atom in range(4):
         for place in range(starts[atom], starts[atom + 1]):
@@ -220,7 +220,7 @@ def test_selected_groups_have_the_cells_of_their_records(seed: int) -> None:
     first_cell = np.cumsum(sizes) - sizes
     cells, free = np.zeros(sizes.sum(), dtype=np.int64), np.full(6, -1, dtype=np.int64)
     counter.add_cells(
-        row_starts, iteration_of_row, begins, ends, atoms, world.sorted(), *world.lists, first_cell, shape_of_row,
+        row_starts, iteration_of_row, begins, ends, atoms, world.sorted(), world.lists, first_cell, shape_of_row,
         cell_of, free, cells,
     )  # fmt: skip
     row_of = {(1, 5): 2, (3, 5): 2, (1, 1): 3, (3, 1): 3, (0, 0): 5, (0, 3): 6}

@@ -6,14 +6,19 @@ import pytest
 from tests.planted.noise_bugs import a_float_between_count_and_noise
 
 from safetab.audit.noise_checks import _counts_enter_exactly
+from safetab.audit.verdicts import Result
 
 KEYS = 300  # with five counts in place of 320, one key in about ninety hid the float
 
 
 def test_counts_enter_exactly_with_any_key() -> None:
-    assert [found.faults for found in (_counts_enter_exactly() for _ in range(KEYS)) if not found.is_passed] == []
+    assert [
+        found.faults for found in (_counts_enter_exactly() for _ in range(KEYS)) if found.result is not Result.PASSED
+    ] == []
 
 
 def test_a_float_between_count_and_noise_is_seen_with_any_key(monkeypatch: pytest.MonkeyPatch) -> None:
     a_float_between_count_and_noise(monkeypatch)
-    assert [found.seen for found in (_counts_enter_exactly() for _ in range(KEYS)) if found.is_passed] == []
+    assert [
+        found.seen for found in (_counts_enter_exactly() for _ in range(KEYS)) if found.result is Result.PASSED
+    ] == []

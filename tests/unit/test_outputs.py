@@ -16,7 +16,7 @@ from safetab.outputs.pass_files import schema_of
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
 from safetab.planning.level_design import passes_suppression
-from safetab.planning.selected_groups import chosen_shapes
+from safetab.planning.run_plan import chosen_shapes
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Thresholds
 from safetab.products.safetab_p.safetab_p import SAFETAB_P

@@ -24,7 +24,7 @@ PACKAGE = PROJECT / "src" / "safetab"
 WHO_KNOWS_SEX_AND_AGE = (
     "products/safetab_p/",
     "readers/cef/",  # the fields of a person in the Census Edited File
-    "synthetic/",  # people who do not exist
+    "synthetic/",  # made-up people
     "audit/worlds/",
     "explorer/workbook/",  # sheets of SafeTab-P
     "cli/commands/",  # help and the tour

@@ -116,6 +116,6 @@ def test_pairs_are_found_wherever_a_batch_ends(county, cut: int) -> None:
     tally = PairTally(universe, facts)
     for part in (order[:cut], order[cut:]):
         tally.add(entities[part], iterations[part], counts[part])
-    pairs = tally.pairs()
+    pairs = tally.finish()
     assert (pairs.compared, pairs.above) == (2, 1)
-    assert pairs.widest == (PairAbove(7, first, second, 50, 20),)
+    assert pairs.widest == [PairAbove(7, first, second, 50, 20)]

@@ -94,11 +94,12 @@ def test_the_losses_of_2020() -> None:
 def test_what_both_products_of_2020_cost_together() -> None:
     """docs/privacy.md#two-products states these, for the US pass."""
     households = parse_config(json.dumps(config_of_2020())).require()
-    joint, us = JointLoss(production_of_2020(SAFETAB_P), households), TabulationPass.US
-    assert joint.of_a_record(us) == Fraction("8.895302")
-    assert joint.of_a_person(us) == Fraction("22.734604")
-    assert joint.of_a_move(us) == Fraction("81.050416")
-    assert joint.of_people(us, 3) == 9 * Fraction("4.944") + Fraction("8.895302")
+    joint = JointLoss(production_of_2020(SAFETAB_P), households)
+    losses = {change: of_passes[TabulationPass.US] for change, of_passes in joint.rows()}
+    assert losses["one household record is added or removed"] == Fraction("8.895302")
+    assert losses["a person is added or removed"] == Fraction("22.734604")
+    assert losses["a person moves to another household"] == Fraction("81.050416")
+    assert losses["a household of 3 people is added or removed"] == 9 * Fraction("4.944") + Fraction("8.895302")
 
 
 @pytest.mark.parametrize(

@@ -20,16 +20,15 @@ from safetab.pipeline.spend_log.log_lines import (
     LineState,
     LogContent,
     begun_line,
-    ended_line,
     header_line,
     limit_line,
+    line_of,
     read_lines,
-    same_people_line,
 )
 from safetab.pipeline.spend_log.people_accounts import (
     accounts_of,
     all_accounts,
-    names_with_records_of,
+    names_by_records,
     read_log,
     set_limit,
 )
@@ -160,10 +159,8 @@ def test_two_data_sets_without_records_in_a_pass_have_nobody_in_common() -> None
     spends = [replace(spend("1", dataset=name, which=PR), fingerprint=nobody) for name in "ab"]
     content = LogContent(SECRET, spends)
     assert accounts_of(content, "a").names == ("a",)
-    assert names_with_records_of(content, replace(spends[0], dataset="c")) == set()
-    assert names_with_records_of(LogContent(SECRET, [spend("1")]), spend("1", dataset="c", records="census")) == {
-        "census"
-    }
+    assert names_by_records(content) == {}
+    assert names_by_records(LogContent(SECRET, [spend("1")])) == {(US, spend("1").fingerprint): {"census"}}
 
 
 # Lines
@@ -171,8 +168,8 @@ def test_two_data_sets_without_records_in_a_pass_have_nobody_in_common() -> None
 
 def test_lines_are_read_as_they_were_written() -> None:
     spends = [spend("0.1"), spend("1/3", PURE, which=PR), spend("7", run=2, dataset="other-1.2_x")]
-    lines = [*map(begun_line, spends), ended_line(LineState.RELEASED, f"{1:016x}", UTC)]
-    content = read_lines("log", written(*lines, ended_line(LineState.FAILED, f"{2:016x}", UTC))).require()
+    lines = [*map(begun_line, spends), line_of(LineState.RELEASED, run=f"{1:016x}", utc=UTC)]
+    content = read_lines("log", written(*lines, line_of(LineState.FAILED, run=f"{2:016x}", utc=UTC))).require()
     assert (content.secret, content.spends) == (SECRET, spends)
     assert not content.is_torn
     begun = json.loads(lines[0])
@@ -186,7 +183,9 @@ def test_the_last_limit_of_a_name_holds() -> None:
         limit_line(limit("1/3", PURE, "other")),
         limit_line(limit(12)),
     ]
-    content = read_lines("log", written(*lines, same_people_line("census", "other", UTC))).require()
+    content = read_lines(
+        "log", written(*lines, line_of(LineState.SAME_PEOPLE, utc=UTC, dataset="census", other="other"))
+    ).require()
     assert content.limits == {"census": limit(12), "other": limit("1/3", PURE, "other")}
     assert content.same_people == [("census", "other")]
     assert json.loads(lines[0]) == {
@@ -201,7 +200,7 @@ def test_the_last_limit_of_a_name_holds() -> None:
 
 @pytest.mark.parametrize("ending", [None, LineState.RELEASED, LineState.FAILED])
 def test_what_has_begun_counts_however_it_ended(ending: LineState | None) -> None:
-    end = [ended_line(ending, f"{1:016x}", UTC)] if ending else []
+    end = [line_of(ending, run=f"{1:016x}", utc=UTC)] if ending else []
     assert read_lines("log", written(begun_line(spend("4")), *end)).require().spends == [spend("4")]
 
 
@@ -241,13 +240,13 @@ MALFORMED = {
     "an unknown pass": changed(**{"pass": "vi"}),
     "an unknown definition": changed(definition="dp"),
     "a name with a space": changed(dataset="a b"),
-    "an end without a beginning": ended_line(LineState.RELEASED, f"{9:016x}", UTC),
+    "an end without a beginning": line_of(LineState.RELEASED, run=f"{9:016x}", utc=UTC),
     "a second header": header_line(SECRET),
     "a run that begins twice": begun_line(spend("1", run=7)),
     "limit and decimal apart": limit_line(limit(1)).replace('"decimal": "1"', '"decimal": "10"'),
     "a limit of no size": limit_line(limit(1)).replace('"limit": "1"', '"limit": "-1"'),
     "a limit without its date": limit_line(limit(1)).replace(f'"utc": "{UTC}", ', ""),
-    "the same people as nobody": same_people_line("census", "", UTC),
+    "the same people as nobody": line_of(LineState.SAME_PEOPLE, utc=UTC, dataset="census", other=""),
     "a deep nest": "[" * 100_000 + "\n",
 }
 
@@ -353,7 +352,9 @@ def test_a_limit_is_a_line_of_its_own_and_nothing_else_changes(tmp_path: Path) -
 def test_a_limit_is_set_for_all_names_of_the_same_people(tmp_path: Path) -> None:
     path = tmp_path / "log"
     runs = [begun_line(spend("1", run=run, dataset=name)) for run, name in enumerate("abc")]
-    appended(path, *runs, limit_line(limit(2, dataset="b")), same_people_line("a", "b", UTC))
+    appended(
+        path, *runs, limit_line(limit(2, dataset="b")), line_of(LineState.SAME_PEOPLE, utc=UTC, dataset="a", other="b")
+    )
     set_limit(path, "a", "9", None)
     assert {name: each.amount for name, each in read_log(path).limits.items()} == {"a": 9, "b": 9}
 

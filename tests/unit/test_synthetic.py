@@ -18,7 +18,7 @@ from safetab.census.geography import region_id
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.iterations import IterationKind, IterationLevel, PublicLists, iteration_map_of
 from safetab.planning.planner import plan_of_files
-from safetab.planning.selected_groups import chosen_shapes
+from safetab.planning.run_plan import chosen_shapes
 from safetab.products.product import Shape, Thresholds
 from safetab.products.safetab_p.tables import PERSONS
 from safetab.readers.geography import read_geography

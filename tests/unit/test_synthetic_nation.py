@@ -24,7 +24,7 @@ from safetab.synthetic.geography.census_size import (
     state_shares,
 )
 from safetab.synthetic.geography.state_geography import StateGeography, names_in, names_of_areas, state_geography
-from safetab.synthetic.people.code_mix import MAJORS, StateCodes, code_mix_of, palettes_of
+from safetab.synthetic.people.code_mix import MAJORS, STATE_PALETTE, StateCodes, code_mix_of, palettes_of
 from safetab.synthetic.people.state_people import (
     CHUNK_PEOPLE,
     PEOPLE_OF_THE_TABLE,
@@ -308,7 +308,7 @@ def test_given_weights_and_homes_are_followed() -> None:
         given_homes=dict.fromkeys(share.aiannh_areas, home),
     )
     palettes = palettes_of(state_geography(share, seed=3), given, seed=3)
-    of_state = palettes.race[: palettes.first_of_counties]
+    of_state = palettes.race[:STATE_PALETTE]
     assert set(of_state.tolist()) == {0, 5}
     assert abs((of_state == 0).mean() - 0.75) < 0.01
     assert set(palettes.race.tolist()) == {0, 5, home}

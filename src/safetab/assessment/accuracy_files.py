@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet
 
-from safetab.assessment.assess import Assessment, Repetition, assess
+from safetab.assessment.assess import Assessment, assess
 from safetab.assessment.pages.page import AssessedData, accuracy_page
 from safetab.assessment.tables import accuracy_table, comparison_table, levels_alike
 from safetab.config.config_file import product_asked_for, read_config
@@ -185,8 +185,7 @@ def _assessed(
         progress.step(f"Counting the {inputs.plan.config.product.record.noun}s of each state", 1)
         engine.prepare()
         progress.advance()
-        repetition = Repetition(request.runs, options.threads, options.test_key)
-        return assess(inputs, engine, options.release, repetition, progress), warnings
+        return assess(inputs, engine, options, request.runs, progress), warnings
 
 
 def _write(out: Path, assessed: Mapping[str, Assessment], data: AssessedData, options: RunOptions) -> dict[str, int]:

@@ -21,6 +21,7 @@ from safetab.engines.contract import GroupCounts
 from safetab.foundation.progress import Progress
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.pipeline.inputs import RunInputs
+from safetab.pipeline.options import RunOptions
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.calibration import Stage
@@ -277,13 +278,11 @@ class Assessment:
         """Whether a noisy first stage chooses tables, and small totals may be suppressed."""
         return self.product.selector is Selector.NOISY_STAGE_1
 
-    def by_family(self) -> tuple[tuple[TableFamily, Assessment], ...]:
+    def by_family(self) -> Iterator[tuple[TableFamily, Assessment]]:
         """Each table family with an assessment of its levels alone."""
-        families = []
         for family in self.product.families:
-            levels = tuple(one for one in self.levels if one.truth.plan.family is family)
-            families.append((family, replace(self, levels=levels)))
-        return tuple(families)
+            levels = tuple(level for level in self.levels if level.truth.plan.family is family)
+            yield family, replace(self, levels=levels)
 
     @property
     def has_theory(self) -> bool:
@@ -292,27 +291,17 @@ class Assessment:
         return is_plain and self.plan.config.allow_negative_counts
 
 
-@dataclass(frozen=True, slots=True)
-class Repetition:
-    """How often the algorithm runs, how many runs go on at the same time, and their keys."""
+def _bits_of_run(run: int, test_key: bytes | None) -> AddressedBits:
+    """The random bits of a run, from its own key.
 
-    runs: int
-    threads: int = 2
-    test_key: bytes | None = None
-
-    def bits_of(self, run: int) -> AddressedBits:
-        """The random bits of a run, from its own key.
-
-        With a test key, which only synthetic data may have, the keys of the runs follow from it.
-        """
-        if self.test_key is None:
-            return AddressedBits.of_the_operating_system()
-        return AddressedBits(hashlib.sha256(self.test_key + run.to_bytes(8, "big")).digest())
+    With a test key, which only synthetic data may have, the keys of the runs follow from it.
+    """
+    if test_key is None:
+        return AddressedBits.of_the_operating_system()
+    return AddressedBits(hashlib.sha256(test_key + run.to_bytes(8, "big")).digest())
 
 
-def assess(
-    inputs: RunInputs, engine: GroupCounts, options: ReleaseOptions, repetition: Repetition, progress: Progress
-) -> Assessment:
+def assess(inputs: RunInputs, engine: GroupCounts, options: RunOptions, runs: int, progress: Progress) -> Assessment:
     """Run the algorithm many times and compare its numbers with the truth.
 
     The result is made from the truth and is confidential: its numbers are never released.
@@ -331,13 +320,14 @@ def assess(
         tallies = {measured: LevelTally(level_plan.family, truth.sizes) for measured in ways}
         theories = {measured: LevelTheory(design, measured) for measured in ways}
         levels[number] = AssessedLevel(number, truth, tallies, theories)
-    sets = sets_of_passes(inputs.populated, options.coterminous) if options.coterminous else ()
-    runs = AssessedRuns(plan, universe, counts, levels, options, sets)
-    progress.step("Running the algorithm", repetition.runs)
-    pool = ThreadPoolExecutor(min(repetition.threads, repetition.runs))
+    release = options.release
+    sets = sets_of_passes(inputs.populated, release.coterminous) if release.coterminous else ()
+    assessed = AssessedRuns(plan, universe, counts, levels, release, sets)
+    progress.step("Running the algorithm", runs)
+    pool = ThreadPoolExecutor(min(options.threads, runs))
     try:
-        for _ in pool.map(lambda run: runs.run(repetition.bits_of(run)), range(repetition.runs)):
+        for _ in pool.map(lambda run: assessed.run(_bits_of_run(run, options.test_key)), range(runs)):
             progress.advance()
     finally:  # the first failure, or Ctrl-C, stops runs that have not begun
         pool.shutdown(cancel_futures=True)
-    return Assessment(plan, options, repetition.runs, tuple(levels.values()))
+    return Assessment(plan, release, runs, tuple(levels.values()))

@@ -12,22 +12,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.assessment import tally
 from safetab.assessment.assess import AssessedLevel
-from safetab.assessment.tally import (
-    COMBINED,
-    CONFIDENCES,
-    DRAWS_WITHIN,
-    PARTS_OF_ONE,
-    SIZE_STARTS,
-    TOTAL,
-    WITHIN,
-    MeasuredAs,
-    NumberSort,
-    Sum,
-    quantiles,
-    size_class_of,
-    without_empty_end,
-)
+from safetab.assessment.tally import MeasuredAs, NumberSort, Sum
 from safetab.assessment.theory import ErrorTheory
 
 Floats = NDArray[np.float64]
@@ -54,8 +41,8 @@ class LevelStatistics:
         self._chosen = level.truth.chosen  # by kind, shape and true size, or None
         self._runs = runs
         self._has_theory = has_theory
-        classes = size_class_of(self._tally.sizes)
-        starts = np.searchsorted(classes, np.arange(len(SIZE_STARTS)))
+        classes = tally.size_class_of(self._tally.sizes)
+        starts = np.searchsorted(classes, np.arange(len(tally.SIZE_STARTS)))
         self._class_starts = np.append(starts, len(classes))
 
     def publication(self) -> Statistics:
@@ -137,46 +124,46 @@ class LevelStatistics:
             "mean_relative_error": ratio(observed[Sum.RELATIVE], observed[Sum.NON_ZERO]),
             **self._quantiles(sort),
         }
-        for number, confidence in enumerate(CONFIDENCES):
+        for number, confidence in enumerate(tally.CONFIDENCES):
             name = f"coverage_{int(confidence * 100)}"
             chances = [error.covered[number] for error in theory]
             within = self._sum_over(shown, np.stack(chances))
             variances = [chance * (1 - chance) for chance in chances]
             variance = self._sum_over(shown, np.stack(variances))
-            statistics |= self._coverage(name, observed[WITHIN[number]], count, within, variance)
+            statistics |= self._coverage(name, observed[tally.WITHIN[number]], count, within, variance)
         return statistics | self._of_all_draws(sort, observed) | self._of_intervals(sort, observed)
 
     def _quantiles(self, sort: NumberSort) -> Statistics:
-        absolute = _with_sums(without_empty_end(self._tally.absolute_errors(sort)))
-        relative = _with_sums(without_empty_end(self._tally.relative_errors(sort)))
+        histograms = self._tally.histograms(sort)
+        absolute, relative = (_with_sums(tally.without_empty_end(each)) for each in histograms)
         statistics = {}
         for percent in QUANTILES:
             share = percent / 100
-            statistics[f"absolute_error_p{percent}"] = quantiles(absolute, share)
-            statistics[f"relative_error_p{percent}"] = quantiles(relative, share) / PARTS_OF_ONE
+            statistics[f"absolute_error_p{percent}"] = tally.quantiles(absolute, share)
+            statistics[f"relative_error_p{percent}"] = tally.quantiles(relative, share) / tally.PARTS_OF_ONE
         return statistics
 
     def _of_all_draws(self, sort: NumberSort, observed: dict[Sum, Floats]) -> Statistics:
         """How often margins hold over all draws, published or not."""
         draws = self._tally.sums(sort, Sum.DRAWS)
         statistics = {"draws": observed[Sum.DRAWS]}
-        chances = np.zeros((len(CONFIDENCES), len(self._shapes)))
+        chances = np.zeros((len(tally.CONFIDENCES), len(self._shapes)))
         for number, shape in enumerate(self._shapes):
-            if sort != COMBINED and sort.in_a_group(shape):
+            if sort != tally.COMBINED and sort.in_a_group(shape):
                 chances[:, number] = self._theory.all_draws_covered(sort, shape)
-        for number, confidence in enumerate(CONFIDENCES):
+        for number, confidence in enumerate(tally.CONFIDENCES):
             name = f"all_draws_coverage_{int(confidence * 100)}"
             chance = chances[number][None, :, None]
             expected = _with_sums(draws * chance)
             variance = _with_sums(draws * chance * (1 - chance))
-            within = observed[DRAWS_WITHIN[number]]
+            within = observed[tally.DRAWS_WITHIN[number]]
             statistics |= self._coverage(name, within, observed[Sum.DRAWS], expected, variance)
         return statistics
 
     def _of_intervals(self, sort: NumberSort, observed: dict[Sum, Floats]) -> Statistics:
         """How often the release's intervals of totals hold: of all, and of selection-aware ones."""
         published = self._tally.published
-        shown = published if sort == TOTAL else np.zeros_like(published)
+        shown = published if sort == tally.TOTAL else np.zeros_like(published)
         sizes = self._tally.sizes
         chances = np.stack([self._theory.interval_covered(shape, sizes) for shape in self._shapes])
         is_selected = np.array([[self._theory.is_selected(shape)] for shape in self._shapes])

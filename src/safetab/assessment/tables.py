@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from math import sqrt
@@ -113,31 +114,14 @@ class _Change:
         return 1 if (difference > 0) == self.more_is_better else -1
 
 
-@dataclass(frozen=True, slots=True)
-class _Class:
-    """A class of groups in both configurations, and the changes by which it is judged."""
-
-    keys: Row
-    both: tuple[Row, Row]
-    changes: tuple[_Change, ...]
-
-    def row(self, limit: float) -> Row:
-        """The row of the comparison table."""
-        given, other = self.both
-        row = self.keys | {"groups": given["groups"], "groups_other": other["groups"]}
-        for name in _FIGURES:
-            row |= {name: given[name], f"{name}_other": other[name]}
-        return row | {"verdict": self._verdict(limit)}
-
-    def _verdict(self, limit: float) -> str:
-        """What the second configuration does to these groups."""
-        given, other = self.both
-        if given["groups"] is None or other["groups"] is None:
-            return "only in the other" if given["groups"] is None else "only in the first"
-        directions = {change.direction(limit) for change in self.changes} - {0}
-        if not directions:
-            return "same"
-        return "mixed" if len(directions) > 1 else {1: "gain", -1: "lose"}[directions.pop()]
+def _verdict(row: Row, changes: Sequence[_Change], limit: float) -> str:
+    """What the second configuration does to the groups of this row of the comparison."""
+    if row["groups"] is None or row["groups_other"] is None:
+        return "only in the other" if row["groups"] is None else "only in the first"
+    directions = {change.direction(limit) for change in changes} - {0}
+    if not directions:
+        return "same"
+    return "mixed" if len(directions) > 1 else {1: "gain", -1: "lose"}[directions.pop()]
 
 
 def levels_alike(given: Assessment, other: Assessment) -> frozenset[LevelKey]:
@@ -191,7 +175,8 @@ def comparison_table(
             by_key.setdefault(key, {})[row["configuration"], row["table"] == ALL] = row
     first_seen = dict.fromkeys(key[:-_SIZE_KEYS] for key in by_key)
     turns = {key: number for number, key in enumerate(first_seen)}
-    classes = []
+    rows: list[Row] = []
+    all_changes = []
     for key in sorted(by_key, key=lambda key: (turns[key[:-_SIZE_KEYS]], key[-1] or 0)):
         found = by_key[key]
         given, other = (_figures(found.get((name, True)), found.get((name, False))) for name in names)
@@ -199,20 +184,21 @@ def comparison_table(
         level = (named["geography_level"], named["iteration_level"], named.get(FAMILY, first_family))
         is_in_both = given["groups"] is not None and other["groups"] is not None
         is_judged = is_in_both and level not in alike
-        changes = _changes(product, named, (given, other)) if is_judged else ()
-        classes.append(_Class(named, (given, other), changes))
+        all_changes.append(_changes(product, named, (given, other)) if is_judged else ())
+        rows.append(named)
+        for name in ("groups", *_FIGURES):
+            rows[-1] |= {name: given[name], f"{name}_other": other[name]}
     # Bonferroni's number of standard errors, so that FALSE_ALARM holds for all comparisons
-    comparisons = sum(change.spread > 0 for one in classes for change in one.changes)
+    comparisons = sum(change.spread > 0 for changes in all_changes for change in changes)
     limit = NormalDist().inv_cdf(1 - FALSE_ALARM / (2 * max(comparisons, 1)))
-    return pa.Table.from_pylist([one.row(limit) for one in classes], schema=_schema(keys))
-
-
-def _schema(keys: tuple[str, ...]) -> pa.Schema:
+    for row, changes in zip(rows, all_changes, strict=True):
+        row["verdict"] = _verdict(row, changes, limit)
     fields = [(name, pa.int64() if name == "size_from" else pa.string()) for name in keys]
     fields += [("groups", pa.int64()), ("groups_other", pa.int64())]
     for name in _FIGURES:
         fields += [(name, pa.float64()), (f"{name}_other", pa.float64())]
-    return pa.schema([*fields, ("verdict", pa.string())])
+    schema = pa.schema([*fields, ("verdict", pa.string())])
+    return pa.Table.from_pylist(rows, schema=schema)
 
 
 def _figures(row: Row | None, lone: Row | None) -> Row:

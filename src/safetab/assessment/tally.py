@@ -175,13 +175,11 @@ class LevelTally:
         """One of the sums, by kind of iteration, shape and size class."""
         return np.asarray(self._sums[self.sorts.index(sort), which].reshape(self._classes))
 
-    def absolute_errors(self, sort: NumberSort) -> NDArray[np.int64]:
-        """Histograms of absolute errors, by kind of iteration, shape and size class."""
-        return self._absolute[self.sorts.index(sort)].counts().reshape(*self._classes, _BINS)
-
-    def relative_errors(self, sort: NumberSort) -> NDArray[np.int64]:
-        """Histograms of relative errors in millionths, by kind, shape and size class."""
-        return self._relative[self.sorts.index(sort)].counts().reshape(*self._classes, _BINS)
+    def histograms(self, sort: NumberSort) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Distributions of absolute errors, and of relative errors in millionths, by class."""
+        both = (self._absolute[self.sorts.index(sort)], self._relative[self.sorts.index(sort)])
+        absolute, relative = (each.counts().reshape(*self._classes, _BINS) for each in both)
+        return absolute, relative
 
     def add_published(self, groups: Groups, is_shown: NDArray[np.bool_], errors: NDArray[np.float64]) -> None:
         """Add the groups whose total is shown, and the errors of these totals."""

@@ -84,7 +84,9 @@ class LevelTheory:
         """Margins of a combined total by CONFIDENCES, as `safetab.open_release` gives them."""
         share = self.combined_share(shape)
         own = WeightedDraws(self._noise, share, shape.cells)
-        return _margins_of_sum(own, WeightedDraws(self._design.noise(Stage.STAGE_1), 1 - share, 1))
+        first = WeightedDraws(self._design.noise(Stage.STAGE_1), 1 - share, 1)
+        with _COMPUTING_MARGINS:  # concurrent runs ask for the same: one computes, the others wait
+            return _computed_margins((own, first))
 
     def error(self, sort: NumberSort, shape: Shape, sizes: Sizes) -> ErrorTheory:
         """Theory of a shown number of this sort in groups with this shape."""
@@ -257,13 +259,8 @@ def _chances_of_sum(noise: Noise, draws: int) -> Floats:
     return np.asarray(np.maximum(both, 0.0))
 
 
-def _margins_of_sum(*parts: WeightedDraws) -> tuple[float, ...]:
-    """Margins by CONFIDENCES. Concurrent runs ask for the same: one computes, the others wait."""
-    with _COMPUTING_MARGINS:
-        return _computed_margins(parts)
-
-
 @lru_cache(maxsize=4096)
 def _computed_margins(parts: tuple[WeightedDraws, ...]) -> tuple[float, ...]:
+    """Margins of a weighted sum of draws by CONFIDENCES."""
     noise = WeightedSum(parts)
     return tuple(float(noise.margin_of_error(confidence)) for confidence in CONFIDENCES)

@@ -16,8 +16,7 @@ from safetab.assessment.tally import KINDS, MeasuredAs
 from safetab.census.population_groups import PopulationGroupLevel
 from safetab.engines.contract import GroupCounts
 from safetab.foundation.arrays import find_sorted, is_in_sorted
-from safetab.planning.run_plan import LevelPlan
-from safetab.planning.selected_groups import chosen_shapes
+from safetab.planning.run_plan import LevelPlan, chosen_shapes
 from safetab.privacy.calibration import Stage
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape, TableFamily

@@ -13,12 +13,7 @@ from safetab.audit.audited_runs import SPARK
 from safetab.audit.loss_bound import loss_check, steps_of
 from safetab.audit.noise_checks import CHECKS_OF_A_NOISE_WORLD, draw_checks, noise_world_checks
 from safetab.audit.publication_checks import large_level_check, release_checks
-from safetab.audit.random_bits_checks import (
-    empty_groups_check,
-    key_bits_check,
-    key_check,
-    shared_bits_check,
-)
+from safetab.audit.random_bits_checks import empty_groups_check, key_bits_check, key_check, shared_bits_check
 from safetab.audit.replay_checks import neighbour_checks, nobody_checks, route_checks, scale_checks
 from safetab.audit.spending_checks import spending_checks
 from safetab.audit.verdicts import Part, Verdict
@@ -34,19 +29,15 @@ Advance = Callable[[], None]
 
 def parts_of_audit(*, is_quick: bool = False) -> Sequence[Part]:
     """The parts of an audit of the installation and of all products, in order."""
+    key_checks = (key_check, key_bits_check)
+    address_checks = (shared_bits_check, empty_groups_check)
     parts = [
         _part_of_installation("Noise has the right distribution", "draws without a census", 2, draw_checks),
         _part_of_installation(
-            "Every run has a new, unpredictable key",
-            "keys",
-            1,
-            lambda: (check() for check in (key_check, key_bits_check)),
+            "Every run has a new, unpredictable key", "keys", 1, lambda: (check() for check in key_checks)
         ),
         _part_of_installation(
-            "No two numbers share random bits",
-            "addresses of noise",
-            3,
-            lambda: (check() for check in (shared_bits_check, empty_groups_check)),
+            "No two numbers share random bits", "addresses of noise", 3, lambda: (check() for check in address_checks)
         ),
     ]
     for audited in AUDITED_PRODUCTS:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from safetab.census.iterations import IterationLevel
 from safetab.pipeline.options import RunOptions
@@ -22,15 +23,24 @@ class AuditWorld:
     data: Path
 
 
-class FileRow(Protocol):
-    """A record of a person or household that does not exist."""
+NO_ETHNICITY = "9950"
+
+
+@dataclass(frozen=True, slots=True)
+class MadeUpRecord(ABC):
+    """A made-up person or household, with the codes of the person or of the householder."""
+
+    block: str
+    races: tuple[str, ...]
+    ethnicity: str = NO_ETHNICITY
 
     @property
+    @abstractmethod
     def row(self) -> str:
         """The record's line in the file of records."""
 
 
-Records = tuple[FileRow, ...]
+Records = tuple[MadeUpRecord, ...]
 
 
 @dataclass(frozen=True, slots=True)

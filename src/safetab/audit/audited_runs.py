@@ -33,8 +33,9 @@ from safetab.privacy.ledger import DrawingRight
 from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.products.product import Shape
 from safetab.release.export import export_csv
+from safetab.release.group_statuses import Slice, statuses
 from safetab.release.numbers import number_files
-from safetab.release.release_folder import Slice, open_release_folder, statuses
+from safetab.release.release_folder import open_release_folder
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions, ReleaseRule
 from safetab.tabulation import tabulate_level
 
@@ -77,18 +78,24 @@ class Record:
 
 
 @contextmanager
-def recorded(replayed: Record | None = None, change: Change | None = None) -> Iterator[Record]:
+def recorded(
+    replayed: Record | None = None,
+    change: Change | None = None,
+    before_each_draw: Callable[[], None] = lambda: None,
+) -> Iterator[Record]:
     """Record the runs inside the block; yields the record.
 
     With `replayed`, every noisy number is the one that the replayed run had, or would have had, at
     the same address; both runs need the same key. `change` may alter the numbers that are returned.
     """
     record = Record()
-    noisy_count = _noisy_count_now()
+    # what a run would call now: a check around this one may have replaced it
+    noisy_count: NoisyCount = getattr(tabulate_level, "noisy_count")  # noqa: B009 - not exported
 
     def recording(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArray[np.int64]:
         question = (right.event, shape)
         source = counts if replayed is None else replayed.exact(question, counts.indices)
+        before_each_draw()
         noisy = noisy_count(source, shape, right)
         if change is not None:
             noisy = change(question, counts.indices, noisy)
@@ -97,25 +104,6 @@ def recorded(replayed: Record | None = None, change: Change | None = None) -> It
 
     with patch.object(tabulate_level, "noisy_count", recording):
         yield record
-
-
-@contextmanager
-def before_each_draw(look: Callable[[], None]) -> Iterator[None]:
-    """Call `look` each time that noise is about to be drawn inside the block."""
-    noisy_count = _noisy_count_now()
-
-    def looking(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArray[np.int64]:
-        look()
-        return noisy_count(counts, shape, right)
-
-    with patch.object(tabulate_level, "noisy_count", looking):
-        yield
-
-
-def _noisy_count_now() -> NoisyCount:
-    """The function that a run would call: a check around this one may have replaced it."""
-    noisy_count: NoisyCount = getattr(tabulate_level, "noisy_count")  # noqa: B009 - not exported
-    return noisy_count
 
 
 ReleasedFiles = dict[str, tuple[bytes, float]]

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
@@ -187,6 +188,7 @@ _ROUNDING = 1e-15
 _LIMITS = 200
 _NEARLY = 0.95  # a correct program gains nothing over the claim: what could gain most decides
 _MOST_FACTOR = Fraction(4)
+_STEPS_OF_FACTOR = 2048
 # if spending this multiple of the budget could go unnoticed, the check shows nothing
 _NEEDED_FACTOR = Fraction(3, 2)
 _LEAST_SHARE = 0.85  # of the budget that a full audit must see where nothing is suppressed
@@ -266,15 +268,13 @@ class _ClaimedLoss:
         return float(curve.delta(epsilon).upper()) + _ROUNDING
 
     def factor_with(self, epsilon: Fraction, delta: float) -> float:
-        """The multiple of the budget that has this delta at this epsilon, by bisection."""
-        low, high = Fraction(0), _MOST_FACTOR
-        while high - low > Fraction(1, 2000):
-            middle = (low + high) / 2
-            if self.delta(epsilon, middle) < delta:
-                low = middle
-            else:
-                high = middle
-        return float(high)
+        """The multiple of the budget that has this delta at this epsilon, in steps of 1/2048."""
+
+        def has_delta(steps: int) -> bool:
+            return self.delta(epsilon, Fraction(steps, _STEPS_OF_FACTOR)) >= delta
+
+        most = int(_MOST_FACTOR * _STEPS_OF_FACTOR)
+        return bisect_left(range(most), True, lo=1, key=has_delta) / _STEPS_OF_FACTOR
 
     def found_with_99_percent(self, bound: Bound) -> float:
         """The least multiple of the budget that the same number of samples shows 99 times of 100.

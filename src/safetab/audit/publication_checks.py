@@ -16,7 +16,7 @@ from safetab.audit.audited_product import AuditedProduct
 from safetab.audit.audited_runs import AuditedRun, Record, Setting, recorded, run_in_world
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.audit.worlds.configuration import PlainLevel, plain_config
-from safetab.estimates.arithmetic import Absence
+from safetab.estimates.estimate import Absence
 from safetab.estimates.open_release import open_release
 from safetab.estimates.results import GroupTable
 from safetab.mechanisms.noisy_count import noisy_count

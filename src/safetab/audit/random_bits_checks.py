@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from types import SimpleNamespace
+from unittest.mock import patch
 
 import numpy as np
 from numpy.typing import NDArray
@@ -106,22 +108,17 @@ def _watched() -> Iterator[tuple[list[bytes], list[bytes]]]:
     keys: list[bytes] = []
     begin: Callable[[AddressedBits, bytes], None] = AddressedBits.__init__
 
-    class WatchedSystem:
-        def urandom(self, size: int) -> bytes:
-            given.append(os.urandom(size))
-            return given[-1]
+    def urandom(size: int) -> bytes:
+        given.append(os.urandom(size))
+        return given[-1]
 
     def beginning(self: AddressedBits, key: bytes) -> None:
         keys.append(key)
         begin(self, key)
 
-    setattr(addressed_bits, "os", WatchedSystem())  # noqa: B010 - replaced on purpose
-    setattr(AddressedBits, "__init__", beginning)  # noqa: B010
-    try:
+    watched_system = patch.object(addressed_bits, "os", SimpleNamespace(urandom=urandom))
+    with watched_system, patch.object(AddressedBits, "__init__", beginning):
         yield given, keys
-    finally:
-        setattr(addressed_bits, "os", os)  # noqa: B010
-        setattr(AddressedBits, "__init__", begin)  # noqa: B010
 
 
 def key_bits_check() -> Verdict:

@@ -15,17 +15,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.audit import audited_runs as runs
 from safetab.audit.audited_product import AuditedProduct, Neighbour, Records, Route
-from safetab.audit.audited_runs import (
-    CLAMPED,
-    AuditedRun,
-    Change,
-    Question,
-    Record,
-    Setting,
-    audited_run,
-    different_files,
-)
+from safetab.audit.audited_runs import AuditedRun, Record, Setting
 from safetab.audit.publication_checks import PUBLISHED, published_check
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.audit.worlds.configuration import config_check
@@ -48,12 +40,12 @@ def neighbour_checks(
 ) -> Iterator[Verdict]:
     """Check the usual world, then compare each neighbour with it."""
     key = key or os.urandom(KEY_BYTES)
-    base = audited_run(folder / "base", audited.population, Setting(audited, key))
+    base = runs.audited_run(folder / "base", audited.population, Setting(audited, key))
     replaying = Setting(audited, key, replayed=base.record)
     yield config_check(base.plan, base.world.parameters)
     yield published_check(base, folder / "base" / "out", key)
     for number, neighbour in enumerate(neighbours):
-        other = audited_run(folder / f"neighbour-{number}", neighbour.records, replaying)
+        other = runs.audited_run(folder / f"neighbour-{number}", neighbour.records, replaying)
         yield from _compared(neighbour, base, other)
     if audited.product.suppression_key is not None:
         yield _no_trace(folder / "suppressed", base, replaying)
@@ -63,9 +55,9 @@ def nobody_checks(audited: AuditedProduct, folder: Path, key: bytes | None = Non
     """Compare a pass without any record with one that has a single record."""
     key = key or os.urandom(KEY_BYTES)
     first = audited.first_of_a_pass
-    nobody = audited_run(folder / "nobody", audited.nobody_in_a_pass, Setting(audited, key))
+    nobody = runs.audited_run(folder / "nobody", audited.nobody_in_a_pass, Setting(audited, key))
     replaying = Setting(audited, key, replayed=nobody.record)
-    somebody = audited_run(folder / "somebody", first.records, replaying)
+    somebody = runs.audited_run(folder / "somebody", first.records, replaying)
     yield from _compared(first, nobody, somebody)
 
 
@@ -81,7 +73,7 @@ def route_checks(
 
 def scale_checks(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Iterator[Verdict]:
     """Compare thousands of records with a third of them; the rows are shuffled."""
-    setting = Setting(audited, key or os.urandom(KEY_BYTES), CLAMPED)
+    setting = Setting(audited, key or os.urandom(KEY_BYTES), runs.CLAMPED)
     yield from _replayed(SCALE, folder, (audited.few, audited.many), setting)
 
 
@@ -92,9 +84,9 @@ def _replayed(name: str, folder: Path, worlds: tuple[Records, Records], setting:
     is asked for its noise in the second, and gets what it would have had in the first.
     """
     few, many = worlds
-    first = audited_run(folder / "few", few, setting)
-    second = audited_run(folder / "many", many, replace(setting, replayed=first.record))
-    faults = different_files(first.released, second.released)
+    first = runs.audited_run(folder / "few", few, setting)
+    second = runs.audited_run(folder / "many", many, replace(setting, replayed=first.record))
+    faults = runs.different_files(first.released, second.released)
     nouns = setting.audited.product.record.nouns
     seen = f"{len(first.released)} files, {len(few):,} and {len(many):,} {nouns}"
     yield verdict(name, faults, seen, could_find=bool(first.released))
@@ -106,8 +98,8 @@ def _no_trace(folder: Path, base: AuditedRun, replaying: Setting) -> Verdict:
     """Whether other noisy numbers of suppressed groups change any published file."""
     change, altered = _lower_suppressed_numbers(base)
     records = replaying.audited.population
-    again = audited_run(folder, records, replace(replaying, change=change))
-    faults = different_files(base.released, again.released)
+    again = runs.audited_run(folder, records, replace(replaying, change=change))
+    faults = runs.different_files(base.released, again.released)
     if not altered:
         faults.append("nothing was suppressed, so nothing was tried")
     return verdict(NO_TRACE, faults, f"other noisy numbers for {altered} suppressed groups")
@@ -116,7 +108,7 @@ def _no_trace(folder: Path, base: AuditedRun, replaying: Setting) -> Verdict:
 def _compared(neighbour: Neighbour, base: AuditedRun, other: AuditedRun) -> Iterator[Verdict]:
     """Compare the counts and the files of a neighbour with those of the usual world."""
     yield _one_record(neighbour, base.record, other.record)
-    faults = different_files(base.released, other.released)
+    faults = runs.different_files(base.released, other.released)
     seen = f"{len(base.released)} files, including the log"
     yield verdict(f"{REPLAY}: {neighbour.name}", faults, seen, could_find=bool(base.released))
 
@@ -187,9 +179,9 @@ def _differences(
     return found
 
 
-def _lower_suppressed_numbers(base: AuditedRun) -> tuple[Change, int]:
+def _lower_suppressed_numbers(base: AuditedRun) -> tuple[runs.Change, int]:
     """A change that lowers the numbers of suppressed groups, and how many groups it lowers."""
-    suppressed: dict[Question, frozenset[int]] = {}
+    suppressed: dict[runs.Question, frozenset[int]] = {}
     for plan in base.plan.levels:
         measured = (plan.family, plan.level)
         events = {event.stage: event for event in base.record.events if event.measured == measured}
@@ -202,7 +194,7 @@ def _lower_suppressed_numbers(base: AuditedRun) -> tuple[Change, int]:
         for stage in (Stage.STAGE_1, Stage.STAGE_2):
             suppressed[events[stage], total] = indices
 
-    def lowered(question: Question, indices: NDArray[np.int64], noisy: NDArray[np.int64]) -> NDArray[np.int64]:
+    def lowered(question: runs.Question, indices: NDArray[np.int64], noisy: NDArray[np.int64]) -> NDArray[np.int64]:
         is_suppressed = np.isin(indices, list(suppressed.get(question, ())))
         return noisy - _LOWERED_BY * is_suppressed[:, None].astype(np.int64)
 

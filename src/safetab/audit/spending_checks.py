@@ -9,14 +9,13 @@ from fractions import Fraction
 from pathlib import Path
 
 from safetab.audit.audited_product import AuditedProduct, FloorWorld
-from safetab.audit.audited_runs import before_each_draw
+from safetab.audit.audited_runs import recorded
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.audit.worlds.configuration import plain_config
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.options import RunOptions
-from safetab.pipeline.run import run_files
-from safetab.pipeline.validate import validate_files
+from safetab.pipeline.run import run_files, validate_files
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 
 SPENT = "spent before it is drawn"
@@ -50,7 +49,7 @@ def _spent_check(audited: AuditedProduct, folder: Path) -> Verdict:
             at_first_draw.append(_begun(log, plain.definition))
 
     options = RunOptions(dataset="audit", spend_log=log)
-    with before_each_draw(look):
+    with recorded(before_each_draw=look):
         run_files(world.parameters, world.data, folder / "out", options, _Silent())
     spent = at_first_draw[0] if at_first_draw else {}
     faults = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -45,11 +45,6 @@ class Verdict:
         if self.faults:
             return Result.FAILED
         return Result.PASSED if self.could_find else Result.NOT_SHOWN
-
-    @property
-    def is_passed(self) -> bool:
-        """Whether the check found no fault, and could have found one."""
-        return self.result is Result.PASSED
 
     @property
     def would_have_found(self) -> str:
@@ -170,8 +165,11 @@ def review_page(report: AuditReport) -> str:
     sections = []
     for number, part in enumerate(dict.fromkeys(part for part, _ in report.found), start=1):
         verdicts = [verdict for of_part, verdict in report.found if of_part is part]
-        table = _table(f"Checks of {part.what}", verdicts)
-        sections.append((f"part-{number}", part.claim, table))
+        headings = [element("th", text, scope="col") for text in _HEADINGS]
+        head = element("thead", element("tr", *headings))
+        body = element("tbody", *map(_row, verdicts))
+        table = whole_table(f"Checks of {part.what}", head, [body])
+        sections.append((f"part-{number}", part.claim, element("div", table, class_="words")))
     date = report.date.isoformat()
     lines = (
         ("What this is", _WHAT_THIS_IS),
@@ -193,13 +191,6 @@ def review_page(report: AuditReport) -> str:
     footer = element("footer", paragraphs(f"Made by safetab {VERSION}: safetab audit --page."))
     body = element("body", header, contents_and_sections(sections), footer)
     return document(f"Audit of safetab {VERSION}, {date}", body)
-
-
-def _table(caption: str, verdicts: Iterable[Verdict]) -> Markup:
-    headings = [element("th", text, scope="col") for text in _HEADINGS]
-    head = element("thead", element("tr", *headings))
-    body = element("tbody", *map(_row, verdicts))
-    return element("div", whole_table(caption, head, [body]), class_="words")
 
 
 def _row(verdict: Verdict) -> Markup:

@@ -76,12 +76,9 @@ class CharacteristicIteration:
         return self.listed is not None and self.listed.is_tabulated(is_substate=is_substate)
 
 
-HIGHEST_RACE_CODE = "8999"
-
-
 def is_race_code(code: str) -> bool:
     """Whether QRACE1 to QRACE8 may hold the code. QSPAN may hold any listed code."""
-    return code <= HIGHEST_RACE_CODE
+    return code <= "8999"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,6 @@ from safetab.cli.messages import show_findings
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
 from safetab.foundation.findings import FindingsOf, InvalidInput, shortened
 from safetab.pipeline.spend_log import people_accounts
-from safetab.pipeline.spend_log.accounts import Account
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.calibration import PrivacyDefinition
@@ -64,7 +63,10 @@ def show_accounts(accounts: Iterable[PeopleAccounts]) -> None:
         account = people.of(tabulation_pass)
         definitions = [each.spelling for each in account.definitions]
         left = [f"{each.definition.budget_symbol} {exact(account.left(each))}" for each in people.limits]
-        texts = (definitions, _spent(account), map(str, people.limits), left)
+        # In epsilon if all runs are under pure DP, else in rho.
+        totals = {each.budget_symbol: account.total(each) for each in account.definitions[:1]}
+        spent = [f"{symbol} {exact(total)}" for symbol, total in totals.items() if total is not None]
+        texts = (definitions, spent, map(str, people.limits), left)
         cells = (", ".join(each) or "-" for each in texts)
         named = (", ".join(people.names), tabulation_pass.value.upper())
         table.add_row(*named, *cells, f"{len(account.spends):,}")
@@ -93,9 +95,3 @@ def _account(people: PeopleAccounts, tabulation_pass: TabulationPass) -> JsonObj
         "left": {symbol: exact(account.left(limit)) for symbol, limit in limits.items()},
         "runs": len(account.spends),
     }
-
-
-def _spent(account: Account) -> list[str]:
-    """The sum in epsilon if all runs are under pure DP, else in rho; empty if there are no runs."""
-    totals = [(each, account.total(each)) for each in account.definitions[:1]]
-    return [f"{each.budget_symbol} {exact(total)}" for each, total in totals if total is not None]

@@ -17,15 +17,8 @@ from types import FrameType
 import typer
 
 from safetab.cli.standard_streams import open_standard_streams, why_unwritten
-from safetab.foundation.failures import (
-    NOTHING_WRITTEN,
-    OF_THE_PATH,
-    OUT_OF_MEMORY,
-    RunFailed,
-    is_out_of_memory,
-    machine_refused,
-    why_refused,
-)
+from safetab.foundation import failures
+from safetab.foundation.failures import OUT_OF_MEMORY, RunFailed
 from safetab.foundation.files import printable
 from safetab.foundation.findings import Finding, InvalidInput, Severity, described
 from safetab.foundation.interrupts import SIGNALS, Publication, until_published
@@ -102,13 +95,13 @@ def exits_with_code() -> Iterator[None]:
             _write_error(invalid.advice)
         raise typer.Exit(ExitCode.INVALID_INPUT) from None
     except (RunFailed, MemoryError, OSError) as error:
-        if isinstance(error, OSError) and error.errno in OF_THE_PATH and error.filename is not None:
+        if isinstance(error, OSError) and error.errno in failures.OF_THE_PATH and error.filename is not None:
             message = f"can't be used: {error.strerror}."
             show_findings([Finding(Severity.ERROR, str(error.filename), "", message)])
             raise typer.Exit(ExitCode.INVALID_INPUT) from None
-        reason = str(machine_refused(error) if isinstance(error, OSError) else error)
+        reason = str(failures.machine_refused(error) if isinstance(error, OSError) else error)
         if isinstance(error, MemoryError):
-            reason = f"{OUT_OF_MEMORY} {NOTHING_WRITTEN}"
+            reason = f"{OUT_OF_MEMORY} {failures.NOTHING_WRITTEN}"
         _write_error(f"The run failed: {reason}")
         raise typer.Exit(ExitCode.RUN_FAILED) from None
 
@@ -168,9 +161,9 @@ def _run(command: Callable[[], object], publication: Publication) -> int:
             return ExitCode.DONE
         return ended.code if isinstance(ended.code, int) else 1
     except OSError as error:
-        return _failed(why_refused(error), publication)
+        return _failed(failures.why_refused(error), publication)
     except Exception as error:
-        if is_out_of_memory(error):
+        if failures.is_out_of_memory(error):
             return _failed(OUT_OF_MEMORY, publication)
         # Only where it was raised: its text may quote a record.
         last = traceback.extract_tb(error.__traceback__)[-1]

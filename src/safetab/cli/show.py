@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetab.estimates.arithmetic import Absence
+from safetab.estimates.estimate import Absence
 from safetab.estimates.open_release import Release, open_release
 from safetab.estimates.results import Answers
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity

@@ -6,13 +6,7 @@ import gc
 import os
 import sys
 
-from safetab.foundation.start_up import (
-    address_space_limit,
-    control_group_limit,
-    end_interrupted,
-    reserve_little,
-    why_too_little,
-)
+from safetab.foundation import start_up
 
 _RUN_FAILED = 3  # as in exit_codes, which is not loaded yet
 
@@ -30,18 +24,18 @@ def main() -> None:
         _keep_to_limits()
         from safetab.cli.main import main as run_command  # noqa: PLC0415 - loading takes a while
     except KeyboardInterrupt:
-        end_interrupted()
+        start_up.end_interrupted()
     run_command()
 
 
 def _keep_to_limits() -> None:
     """Exit with code 3 if the process has too little memory for the command; help always works."""
     command = sys.argv[1] if len(sys.argv) > 1 else "--help"
-    space = address_space_limit()
+    space = start_up.address_space_limit()
     if not command.startswith("-") and "--help" not in sys.argv:
-        too_little = why_too_little(command, space, control_group_limit())
+        too_little = start_up.why_too_little(command, space, start_up.control_group_limit())
         if too_little is not None:
             sys.stderr.write(f"The run failed: {too_little}\n")
             sys.exit(_RUN_FAILED)
     if space is not None:
-        reserve_little()
+        start_up.reserve_little()

@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 import textwrap
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from itertools import chain, zip_longest
 from pathlib import Path
@@ -24,14 +23,10 @@ from safetab.foundation.files import printable
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.new_files import write_new_file
 from safetab.foundation.safe_csv import safe_texts
-from safetab.release import release_folder
+from safetab.release import group_statuses
+from safetab.release.group_statuses import SUPPRESSED, Slice, statuses
 from safetab.release.numbers.number_files import COPIED, PUBLISHED, WITHHELD
-from safetab.release.release_folder import (
-    SUPPRESSED,
-    ReleaseFolder,
-    Slice,
-    statuses,
-)
+from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import Universe
 from safetab.release.universe_files import FAMILY
 
@@ -40,16 +35,16 @@ _REASON_OF_STATUS = {
     PUBLISHED: "measured here",
     COPIED: "from an area of the same blocks",
     SUPPRESSED: "the noisy total is too small to be shown",
-    release_folder.NOT_SELECTED: "no total of its people was published",
-    release_folder.NOT_IN_FILES: "published elsewhere, or not at all",
+    group_statuses.NOT_SELECTED: "no total of its people was published",
+    group_statuses.NOT_IN_FILES: "published elsewhere, or not at all",
     WITHHELD: "the files show X in its place",  # by a rule that they don't name
 }
 _UNKNOWN_TABLE = "table not known (the files have its total alone)"
 _LEVELS = {level.label: level for level in GeographyLevel}
 _LEGEND = {
     SUPPRESSED: "Suppressed: nobody, or few people. Absent is not zero.",
-    release_folder.NOT_SELECTED: "Absent is not zero.",
-    release_folder.NOT_IN_FILES: "Absent is not zero.",
+    group_statuses.NOT_SELECTED: "Absent is not zero.",
+    group_statuses.NOT_IN_FILES: "Absent is not zero.",
 }
 _GAP = 2
 _LEAST_REASON_WIDTH = 26
@@ -57,31 +52,26 @@ _LEAST_WIDTH = 20
 _COUNT_WIDTH = 11
 
 
-@dataclass(frozen=True, slots=True)
-class WantedStatuses:
-    """Levels, areas and groups by the names that were given; none of a kind means all of it."""
+def slice_of(
+    release: ReleaseFolder, level_names: Sequence[str], area_names: Sequence[str], group_names: Sequence[str]
+) -> Slice:
+    """The part of a release that the names mean; no name of a kind means all of it.
 
-    levels: tuple[str, ...]
-    areas: tuple[str, ...]
-    groups: tuple[str, ...]
-
-    def slice_of(self, release: ReleaseFolder) -> Slice:
-        """The part of a release that the names mean; a group's name may mean several kinds.
-
-        Raises InvalidInput, with every name that means nothing or too much.
-        """
-        lookup = Lookup(release.universe, str(release.path))
-        findings: list[Finding] = []
-        levels = _found(lookup.geographies_of, self.levels, findings)
-        level = self.levels[0] if len(self.levels) == 1 and levels else None
-        areas = _found(partial(lookup.entity, level=level), self.areas, findings)
-        groups = _found(lookup.groups, self.groups, findings)
-        if findings:
-            raise InvalidInput(findings)
-        chosen = dict.fromkeys([area.geography for area in areas] or chain.from_iterable(levels))
-        regions = dict.fromkeys(area.region_id for area in areas)
-        codes = dict.fromkeys(group.code for group in chain.from_iterable(groups))
-        return Slice(tuple(geography.label for geography in chosen), tuple(regions), tuple(codes))
+    A group's name may mean several kinds. Raises InvalidInput, with every name that means nothing
+    or too much.
+    """
+    lookup = Lookup(release.universe, str(release.path))
+    findings: list[Finding] = []
+    levels = _found(lookup.geographies_of, level_names, findings)
+    level = level_names[0] if len(level_names) == 1 and levels else None
+    areas = _found(partial(lookup.entity, level=level), area_names, findings)
+    groups = _found(lookup.groups, group_names, findings)
+    if findings:
+        raise InvalidInput(findings)
+    chosen = dict.fromkeys([area.geography for area in areas] or chain.from_iterable(levels))
+    regions = dict.fromkeys(area.region_id for area in areas)
+    codes = dict.fromkeys(group.code for group in chain.from_iterable(groups))
+    return Slice(tuple(geography.label for geography in chosen), tuple(regions), tuple(codes))
 
 
 def _found(find: Callable[[str], T], names: Iterable[str], findings: list[Finding]) -> list[T]:
@@ -131,8 +121,8 @@ def _csv(batch: pa.RecordBatch, *, is_first: bool) -> bytes:
 
 def show_statuses(release: ReleaseFolder, wanted: Slice) -> None:
     """Print each group if an area or a group was named, else counts of each level."""
-    if_absent = release_folder.absent_status(release.universe.product, release.facts.origin)
-    status_width = max(len(release_folder.NOT_TABULATED), len(if_absent))
+    if_absent = group_statuses.absent_status(release.universe.product, release.facts.origin)
+    status_width = max(len(group_statuses.NOT_TABULATED), len(if_absent))
     batches = statuses(release, wanted)
     if wanted.regions or wanted.iterations:
         _show_each(release.universe, batches, status_width, is_one_group=len(wanted.iterations) == 1)

@@ -74,7 +74,7 @@ def show_accuracy(summary: AccuracySummary, out: Path) -> None:
     for name, rows in summary.rows.items():
         say(f"  {name}.parquet, {name}.csv: {rows:,} rows")
     if summary.is_synthetic:
-        say(f"The {summary.nouns} do not exist, so anyone may look at it; it is not a release.")
+        say(f"The {summary.nouns} are synthetic, so anyone may look at it; it is not a release.")
     else:
         say(f"It contains true counts of real {summary.nouns}. Nothing in {out} may ever be released.")
 

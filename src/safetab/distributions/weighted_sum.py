@@ -120,16 +120,13 @@ class WeightedSum:
 
     def margin_of_error(self, confidence: Fraction) -> Fraction:
         """The smallest m with P[|noise| <= m] >= confidence; up to 0.2 % more if `is_smoothed`."""
-        if confidence not in self._margins:
-            self._margins[confidence] = self._margin_of_error(confidence)
-        return self._margins[confidence]
-
-    def _margin_of_error(self, confidence: Fraction) -> Fraction:
         if not self.parts:
             return Fraction(0)
         if self._certified is not None:
             return self.step * self._certified.margin_of_error(confidence)
-        return self._integral.margin_of_error(float(confidence))
+        if confidence not in self._margins:
+            self._margins[confidence] = self._integral.margin_of_error(float(confidence))
+        return self._margins[confidence]
 
     def chance_of_at_least(self, distance: Fraction) -> float:
         """P[|noise| >= distance], or slightly more, never less, if `is_smoothed`."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise
+from functools import cached_property, partial
+from itertools import chain, pairwise, product
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,6 @@ from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationMap, 
 from safetab.engines.patterns import IterationLists, PatternTable, iteration_lists
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
-from safetab.products.record import RecordLayout
 
 _STATE_CODES_END = 100
 _BLOCKS_OF_A_STATE = 10**13
@@ -32,11 +31,7 @@ class StateAtoms:
 
 
 BlockLookup = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]
-"""The arrays by which a block's atom is found.
-
-Whether each state is in a pass; where each state's blocks begin; the blocks of all passes, rising;
-their atoms.
-"""
+"""Whether each state is in a pass; where its blocks begin; the blocks of all passes, rising; their atoms."""
 
 
 class Encoding:
@@ -44,38 +39,35 @@ class Encoding:
 
     def __init__(self, files: PublicFiles) -> None:
         self._files = files
+        self.record = files.config.product.record
         geographies = files.geography_of_pass
         self._atoms: Mapping[TabulationPass, Atoms] = {which: atoms_of(geographies[which]) for which in geographies}
+        self._first_atom: dict[TabulationPass, int] = {}
+        self.atom_count = 0
+        for which, atoms in self._atoms.items():
+            self._first_atom[which] = self.atom_count
+            self.atom_count += atoms.count
+        states_of = files.config.states_of
+        self.states_of_pass = {which: [int(state) for state in states_of(which)] for which in geographies}
         self.patterns = PatternTable(files.config.max_race_codes)
         self.iteration_number: dict[str, int] = {}
-        for level in TABULATED_ITERATION_LEVELS:
-            for is_substate in (False, True):
-                for iteration in files.lists.tabulated_iterations(level, is_substate=is_substate):
-                    self.iteration_number.setdefault(iteration.code, len(self.iteration_number))
+        for level, is_substate in product(TABULATED_ITERATION_LEVELS, (False, True)):
+            for iteration in files.lists.tabulated_iterations(level, is_substate=is_substate):
+                self.iteration_number.setdefault(iteration.code, len(self.iteration_number))
 
     @property
     def passes(self) -> tuple[TabulationPass, ...]:
         """The passes that run."""
-        return tuple(self._atoms)
-
-    @property
-    def record(self) -> RecordLayout:
-        """The layout of the product's records."""
-        return self._files.config.product.record
-
-    @property
-    def atom_count(self) -> int:
-        """The number of atoms of all passes."""
-        return sum(atoms.count for atoms in self._atoms.values())
+        return tuple(self.states_of_pass)
 
     @cached_property
     def states(self) -> list[StateAtoms]:
         """The states of all passes, in the order of their atoms."""
         found = []
         for tabulation_pass, atoms in self._atoms.items():
-            before = self._atoms_before(tabulation_pass)
+            first_atom = self._first_atom[tabulation_pass]
             _, firsts = np.unique(atoms.state_of_atom, return_index=True)
-            bounds = [*(before + firsts).tolist(), before + atoms.count]
+            bounds = [*(first_atom + firsts).tolist(), first_atom + atoms.count]
             found += [StateAtoms(tabulation_pass, first, end) for first, end in pairwise(bounds)]
         return found
 
@@ -83,10 +75,11 @@ class Encoding:
     def block_lookup(self) -> BlockLookup:
         """The arrays by which a block's atom is found."""
         is_of_pass = np.zeros(_STATE_CODES_END, dtype=np.bool_)
-        is_of_pass[[int(state) for which in self._atoms for state in self._files.config.states_of(which)]] = True
+        is_of_pass[list(chain.from_iterable(self.states_of_pass.values()))] = True
         blocks = np.concatenate([atoms.blocks for atoms in self._atoms.values()])
-        before = {which: np.int32(self._atoms_before(which)) for which in self._atoms}
-        atom_of_block = np.concatenate([atoms.atom_of_block + before[which] for which, atoms in self._atoms.items()])
+        firsts = [np.int32(first) for first in self._first_atom.values()]
+        numbered = zip(firsts, self._atoms.values(), strict=True)
+        atom_of_block = np.concatenate([first + atoms.atom_of_block for first, atoms in numbered])
         if not (blocks[1:] > blocks[:-1]).all():  # the passes' states lie between each other's
             order = np.argsort(blocks, kind="stable")
             blocks, atom_of_block = blocks[order], atom_of_block[order]
@@ -95,35 +88,31 @@ class Encoding:
 
     def passes_of_states(self, states: NDArray[np.int32]) -> Mapping[TabulationPass, NDArray[np.bool_]]:
         """For each pass, which of these states belong to it."""
-        states_of = self._files.config.states_of
-        return {which: np.isin(states, [int(state) for state in states_of(which)]) for which in self._atoms}
+        return {which: np.isin(states, of_pass) for which, of_pass in self.states_of_pass.items()}
 
     def entity_of_atom(self, geography: GeographyLevel, entities: NDArray[np.int64]) -> NDArray[np.int64]:
         """For every atom of every pass the position of its entity among those of a level, or -1."""
         positions = np.full(self.atom_count, -1, dtype=np.int64)
-        first = self._atoms_before(geography.tabulation_pass)
+        first = self._first_atom[geography.tabulation_pass]
         of_pass = self._atoms[geography.tabulation_pass].entity_positions(geography.entity_kind, entities)
         positions[first : first + len(of_pass)] = of_pass
         return positions
 
-    @property
-    def state_of_atom(self) -> NDArray[np.int64]:
-        """The state of every atom of all passes."""
-        return np.concatenate([atoms.state_of_atom for atoms in self._atoms.values()])
-
-    @property
+    @cached_property
     def iteration_maps(self) -> list[IterationMap]:
         """One map from codes to iterations for each iteration level and grain of geography."""
-        lists, most = self._files.lists, self._files.config.max_race_codes
-        return [
-            iteration_map_of(lists, level, is_substate=is_substate, max_race_codes=most)
-            for level in TABULATED_ITERATION_LEVELS
-            for is_substate in (False, True)
-        ]
+        most_codes = self._files.config.max_race_codes
+        map_of = partial(iteration_map_of, self._files.lists, max_race_codes=most_codes)
+        kinds = product(TABULATED_ITERATION_LEVELS, (False, True))
+        return [map_of(level, is_substate=is_substate) for level, is_substate in kinds]
 
     def iteration_lists(self) -> IterationLists:
         """The iterations of each pattern, of all levels and grains together."""
-        return iteration_lists(self.patterns.codes, self.iteration_maps, self.iteration_number)
+        return self.lists_of(slice(None))
+
+    def lists_of(self, patterns: NDArray[np.int64] | slice) -> IterationLists:
+        """The iterations of some patterns, which are numbered anew in their order."""
+        return iteration_lists(self.patterns.codes[patterns], self.iteration_maps, self.iteration_number)
 
     def number_at(self, level: LevelPlan) -> NDArray[np.int64]:
         """The numbers of a level's iterations, in the level's order."""
@@ -135,7 +124,3 @@ class Encoding:
         positions = np.full(len(self.iteration_number), -1, dtype=np.int64)
         positions[self.number_at(level)] = np.arange(len(level.universe.iterations))
         return positions
-
-    def _atoms_before(self, tabulation_pass: TabulationPass) -> int:
-        number = list(self._atoms).index(tabulation_pass)
-        return sum(atoms.count for atoms in list(self._atoms.values())[:number])

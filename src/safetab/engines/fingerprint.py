@@ -24,7 +24,7 @@ StateSums = tuple[str, int, int, int]
 _PRIMES = (2**31 - 1, 2**31 - 19)
 _MULTIPLIERS_END = 2**40  # the columns of a record add up to less than 2^21, so z stays below 2^61
 _INTEGERS = {"True": 1, "False": 0, NO_CODE: 0}
-_STATES = {TabulationPass.US: US_STATES, TabulationPass.PUERTO_RICO: frozenset({PUERTO_RICO_STATE})}
+_PASS_OF_STATE = dict.fromkeys(US_STATES, TabulationPass.US) | {PUERTO_RICO_STATE: TabulationPass.PUERTO_RICO}
 """Whole passes: the state filter doesn't change which records exist."""
 
 
@@ -58,12 +58,11 @@ class RecordFingerprint:
 
     def of_passes(self, sums: Iterable[StateSums]) -> Mapping[TabulationPass, str]:
         """Each pass's fingerprint, 32 hexadecimal digits, from the sums of all parts in any order."""
-        totals = {tabulation_pass: [0, 0, 0] for tabulation_pass in _STATES}
+        totals = {tabulation_pass: [0, 0, 0] for tabulation_pass in (TabulationPass.US, TabulationPass.PUERTO_RICO)}
         for state, *numbers in sums:
-            for tabulation_pass, states in _STATES.items():
-                if state in states:
-                    pairs = zip(totals[tabulation_pass], numbers, strict=True)
-                    totals[tabulation_pass] = [total + number for total, number in pairs]
+            if state in _PASS_OF_STATE:
+                pairs = zip(totals[_PASS_OF_STATE[state]], numbers, strict=True)
+                totals[_PASS_OF_STATE[state]] = [total + number for total, number in pairs]
         return {which: self._digest(f"sums {numbers}").hex() for which, numbers in totals.items()}
 
     def _polynomials(self, residues: NDArray[np.int64], prime: int) -> NDArray[np.int64]:

@@ -7,8 +7,8 @@ number was looked up before, 0 stands for no code and -1 for a code that is not 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from threading import Lock
+from threading import RLock
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,7 +41,7 @@ class PatternTable:
         self._slots = np.full(4 * len(self._codes), -1, dtype=np.int32)
         self.recent = np.full(1 << 16, -1, dtype=np.int32)
         self.count = 0
-        self._lock = Lock()
+        self._lock = RLock()
 
     @property
     def codes(self) -> Int16s:
@@ -50,20 +50,16 @@ class PatternTable:
 
     def numbers_of(self, ordered: Int16s) -> Int32s:
         """The pattern of each row of codes, ordered as in `codes`; -1 if the first is negative."""
-        with self._lock:
-            return self._numbers_of_ordered(ordered)
-
-    def _numbers_of_ordered(self, ordered: Int16s) -> Int32s:
         patterns = np.empty(len(ordered), dtype=np.int32)
+        number = compiled_if_worthwhile(number_patterns, len(ordered))
         reached = 0
-        while True:
-            tables = (self._slots, self._codes, self.count, self.recent)
-            reached, self.count = compiled_if_worthwhile(number_patterns, len(ordered))(
-                ordered, reached, *tables, patterns
-            )
-            if reached == len(patterns):
-                return patterns
-            self._make_room()
+        with self._lock:
+            while True:
+                tables = (self._slots, self._codes, self.count, self.recent)
+                reached, self.count = number(ordered, reached, *tables, patterns)
+                if reached == len(patterns):
+                    return patterns
+                self._make_room()
 
     def _make_room(self) -> None:
         """Make the table four times as large; patterns keep their numbers and find new slots."""
@@ -71,7 +67,7 @@ class PatternTable:
         self._codes = np.zeros((4 * len(old), _CODES), dtype=np.int16)
         self._slots = np.full(4 * len(self._codes), -1, dtype=np.int32)
         self.count = 0
-        self._numbers_of_ordered(old)
+        self.numbers_of(old)
 
 
 class ThreadPatterns:
@@ -118,8 +114,7 @@ class ThreadPatterns:
         return self._shared_number[own + 1]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class IterationLists:
+class IterationLists(NamedTuple):
     """The iterations of all patterns; pattern p has iterations[starts[p] : starts[p + 1]]."""
 
     starts: Int64s
@@ -195,7 +190,8 @@ def order_codes(codes: Int16s, most_codes: int, ordered: Int16s) -> None:
     absent, or one follows an absent code.
     """
     for row in range(len(ordered)):
-        ordered[row, :] = 0
+        for position in range(_CODES):
+            ordered[row, position] = 0
         count, has_ended = 0, False
         is_right = bool(codes[0, row] > 0 and codes[_ETHNICITY, row] > 0)
         for position in range(_RACES):
@@ -219,7 +215,7 @@ def order_codes(codes: Int16s, most_codes: int, ordered: Int16s) -> None:
             ordered[row, 0] = -1
 
 
-def number_patterns(  # noqa: C901, PLR0913, PLR0917
+def number_patterns(  # noqa: C901, PLR0912, PLR0913, PLR0917
     ordered: Int16s, first_row: int, slots: Int32s, pattern_codes: Int16s, known: int, recent: Int32s,
     patterns: Int32s,
 ) -> tuple[int, int]:  # fmt: skip
@@ -234,7 +230,7 @@ def number_patterns(  # noqa: C901, PLR0913, PLR0917
     for row in range(first_row, len(patterns)):
         if known >= len(pattern_codes):
             return row, known
-        only, ethnicity = np.int64(ordered[row, 0]), np.int64(ordered[row, _ETHNICITY])
+        only, ethnicity = int(ordered[row, 0]), int(ordered[row, _ETHNICITY])
         if only < 0:
             patterns[row] = -1
             continue
@@ -244,9 +240,9 @@ def number_patterns(  # noqa: C901, PLR0913, PLR0917
             if number >= 0 and pattern_codes[number, 0] == only and pattern_codes[number, _ETHNICITY] == ethnicity:
                 patterns[row] = number
                 continue
-        slot = np.int64(0)
+        slot = 0
         for position in range(_CODES):
-            slot = ((slot ^ np.int64(ordered[row, position])) * 0x5BD1E995) & 0x7FFFFFFFFFFF
+            slot = ((slot ^ ordered[row, position]) * 0x5BD1E995) & 0x7FFFFFFFFFFF
             slot = (slot ^ (slot >> 29)) & 0x7FFFFFFF
         slot = (slot ^ (slot >> 15)) & mask
         is_found = False
@@ -258,7 +254,8 @@ def number_patterns(  # noqa: C901, PLR0913, PLR0917
             if not is_found:
                 slot = (slot + 1) & mask
         if not is_found:
-            pattern_codes[known] = ordered[row]
+            for position in range(_CODES):
+                pattern_codes[known, position] = ordered[row, position]
             slots[slot] = known
             known += 1
         patterns[row] = slots[slot]
@@ -278,21 +275,23 @@ def iterations_of_patterns(  # noqa: C901
     count = 0
     for pattern in range(len(pattern_codes)):
         starts[pattern] = count
-        for one_map in range(len(alone)):
-            around = alone[one_map, pattern_codes[pattern, 0]]
+        for level in range(len(alone)):
+            around = alone[level, pattern_codes[pattern, 0]]
             for step in range(_MOST_OF_A_MAP):  # eight race codes, then alone, then ethnicity
-                iteration = np.int32(-1)
+                iteration = -1
                 if step < _RACES:
                     code = pattern_codes[pattern, step]
                     if code > 0:
-                        iteration = in_combination[one_map, code]
-                        if alone[one_map, code] != around:
-                            around = np.int32(-1)
+                        iteration = in_combination[level, code]
+                        if alone[level, code] != around:
+                            around = -1
                 elif step == _RACES:
                     iteration = around
                 else:
-                    iteration = ethnicity[one_map, pattern_codes[pattern, _ETHNICITY]]
-                is_new = bool(iteration >= 0)
+                    iteration = ethnicity[level, pattern_codes[pattern, _ETHNICITY]]
+                if iteration < 0:
+                    continue
+                is_new = True
                 for earlier in range(starts[pattern], count):
                     if found[earlier] == iteration:
                         is_new = False

@@ -15,8 +15,7 @@ import pyarrow.compute as pc
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationLevel
 from safetab.census.population_groups import PopulationGroupLevel
-from safetab.estimates.arithmetic import Absence, Estimate
-from safetab.estimates.estimate import SELECTION_NOTE, Counted, most_if_suppressed, reason_of, withheld_because
+from safetab.estimates.estimate import Absence, Estimate
 from safetab.estimates.noise import (
     Guess,
     LinearForm,
@@ -28,15 +27,17 @@ from safetab.estimates.noise import (
     parts_of_regional_group,
     sum_of_forms,
 )
+from safetab.estimates.noisy_number import SELECTION_NOTE, Counted, most_if_suppressed, reason_of, withheld_because
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.results import Answer, GroupTable
 from safetab.foundation.files import resolved
 from safetab.privacy.calibration import Stage
 from safetab.products.product import TOTAL_LINE, Line, Shape, TableFamily
 from safetab.release.checksums import damage_as_invalid_input
+from safetab.release.group_statuses import NOT_TABULATED, SUPPRESSED, absent_status
 from safetab.release.numbers.number_files import LEAST_MARGIN, WITHHELD
 from safetab.release.numbers.read_numbers import NumberBatch, NumbersReader
-from safetab.release.release_folder import NOT_TABULATED, SUPPRESSED, ReleaseFolder, absent_status
+from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import NotTabulated, ReleaseLevel
 
 Row = dict[str, Any]
@@ -58,13 +59,11 @@ class NumberReader:
         self._file = file
         self._batch = lru_cache(maxsize=4)(self._read)
 
-    def rows(self, conditions: Mapping[str, Texts], region_ids: Texts | None) -> list[Row]:
-        """The rows with one of the given values in each column; of all regions if none is given."""
-        if region_ids is not None:
-            conditions = {**conditions, "region_id": region_ids}
+    def rows(self, conditions: Mapping[str, Texts]) -> list[Row]:
+        """The rows with one of the given values in each column, which include region_id."""
         rows: list[Row] = []
         with damage_as_invalid_input(self.path):
-            row_groups = self._file.row_groups_of(region_ids)
+            row_groups = self._file.row_groups_of(conditions["region_id"])
         for number in row_groups:
             batch = self._batch(number)
             is_chosen = np.ones(len(batch), dtype=np.bool_)
@@ -93,45 +92,40 @@ class NumberRows:
         self._folder = folder
         self._product = folder.universe.product
         self.release = str(resolved(folder.path))
-        self._files: dict[tuple[TableFamily, PopulationGroupLevel], NumberReader | None] = {}
+        self._file = cache(self._file_of)
 
-    def of_group(
-        self, geography: GeographyLevel, region_id: str, iteration: CharacteristicIteration, family: TableFamily
-    ) -> list[Row]:
+    def of_group(self, entity: Entity, group: CharacteristicIteration, family: TableFamily) -> list[Row]:
         """All lines of one group in a family; empty if the group is absent."""
-        file = self._file(PopulationGroupLevel(geography, iteration.level), family)
-        rows = [] if file is None else file.rows({"iteration_code": [iteration.code]}, [region_id])
-        return self._known(rows, file)
+        file = self._file(PopulationGroupLevel(entity.geography, group.level), family)
+        conditions = {"region_id": [entity.region_id], "iteration_code": [group.code]}
+        return [] if file is None else self._checked(file.rows(conditions), file)
 
     def totals(
-        self, level: PopulationGroupLevel, region_ids: Texts | None, codes: Texts | None, family: TableFamily
+        self, level: PopulationGroupLevel, region_ids: Texts, codes: Texts | None, family: TableFamily
     ) -> list[Row]:
         """The totals of some entities and iterations, sorted by region and iteration."""
         file = self._file(level, family)
-        conditions: dict[str, Texts] = {"table_id": self._product.total_table_ids}
-        if codes is not None:
-            conditions["iteration_code"] = codes
-        rows = [] if file is None else file.rows(conditions, region_ids)
-        return self._known([row for row in rows if row["line"] == TOTAL_LINE], file)
+        if file is None:
+            return []
+        conditions: dict[str, Texts] = {"table_id": self._product.total_table_ids, "region_id": region_ids}
+        conditions |= {} if codes is None else {"iteration_code": codes}
+        return self._checked([row for row in file.rows(conditions) if row["line"] == TOTAL_LINE], file)
 
-    def _known(self, rows: list[Row], file: NumberReader | None) -> list[Row]:
+    def _checked(self, rows: list[Row], file: NumberReader) -> list[Row]:
         """The rows. Raises InvalidInput if a release can't have such a table, line, donor or number."""
-        if file is not None:
-            with damage_as_invalid_input(file.path):
-                for row in rows:
-                    self.line_of(row)
-                    if row["donor_geography_level"] is not None:
-                        _GEOGRAPHIES[row["donor_geography_level"]]
-                    if row["unclamped_count"] is None and row["status"] != WITHHELD:
-                        raise ValueError("a number is missing")
+        with damage_as_invalid_input(file.path):
+            for row in rows:
+                self.line_of(row)
+                if row["donor_geography_level"] is not None:
+                    _GEOGRAPHIES[row["donor_geography_level"]]
+                if row["unclamped_count"] is None and row["status"] != WITHHELD:
+                    raise ValueError("a number is missing")
         return rows
 
-    def _file(self, level: PopulationGroupLevel, family: TableFamily) -> NumberReader | None:
-        if (family, level) not in self._files:
-            number = self._folder.universe.number_of_level.get((family, level))
-            file = None if number is None else self._folder.open_numbers(self._folder.universe.levels[number])
-            self._files[family, level] = None if file is None else NumberReader(file)
-        return self._files[family, level]
+    def _file_of(self, level: PopulationGroupLevel, family: TableFamily) -> NumberReader | None:
+        number = self._folder.universe.number_of_level.get((family, level))
+        file = None if number is None else self._folder.open_numbers(self._folder.universe.levels[number])
+        return None if file is None else NumberReader(file)
 
     def measured(self, row: Row, geography: GeographyLevel, iteration: CharacteristicIteration) -> Measured:
         """Whose noise the number of a row has: its own group's, or the donor's if it is a copy."""
@@ -149,18 +143,9 @@ class NumberRows:
         noise = self._folder.universe.level_of(measured.geography, iteration.level).design.noise(Stage.STAGE_1)
         return LinearForm({measured._replace(stage=Stage.STAGE_1, noise=noise): (1,)})
 
-    def shape_of(self, row: Row) -> Shape:
-        """The shape of the table that a row belongs to."""
-        return self._product.shape(row["table"])
-
     def line_of(self, row: Row) -> Line:
         """The line of the table that a row shows."""
-        return _line(self.shape_of(row), row["table_id"], row["line"])
-
-    def form_of(self, row: Row, measured: Measured) -> LinearForm:
-        """The draws that a row's number sums."""
-        run = self.line_of(row).run
-        return LinearForm({measured: tuple(int(cell in run) for cell in range(self.shape_of(row).cells))})
+        return _line(self._product.shape(row["table"]), row["table_id"], row["line"])
 
 
 @cache
@@ -187,11 +172,9 @@ class GroupNumbers:
         """The total of a group in an area, or its absence."""
         return self.totals_of_group([entity], group)[0]
 
-    def table(
-        self, entity: Entity, group: CharacteristicIteration, family: TableFamily | None = None
-    ) -> GroupTable | Absence:
-        """The table of a group in an area, in the first family unless one is given, or its absence."""
-        rows = self._rows.of_group(entity.geography, entity.region_id, group, family or self._product.families[0])
+    def table(self, entity: Entity, group: CharacteristicIteration, family: TableFamily) -> GroupTable | Absence:
+        """The table of a group in an area, or its absence."""
+        rows = self._rows.of_group(entity, group, family)
         if not rows:
             return self._absence(entity, group)
         own = [row for row in rows if not self._is_shown_twice(row)]
@@ -201,12 +184,13 @@ class GroupNumbers:
         for row in [row for row, answer in answers if isinstance(answer, Absence)]:
             line = self._rows.line_of(row)
             withheld.append(f"{line.labels[0]}, {line.stub} ({'X' if row['rule'] is None else 'rule ' + row['rule']})")
-        return GroupTable(entity, group, self._rows.shape_of(rows[0]), shown, tuple(withheld), product=self._product)
+        shape = self._product.shape(rows[0]["table"])
+        return GroupTable(entity, group, shape, shown, tuple(withheld), product=self._product)
 
     def _is_shown_twice(self, row: Row) -> bool:
         """Whether the row is a total that another line of the table also has."""
         own = self._rows.line_of(row)
-        same = [line for line in self._rows.shape_of(row).lines if line.run == own.run]
+        same = [line for line in self._product.shape(row["table"]).lines if line.run == own.run]
         return own.is_total and any(line is not own for line in same)
 
     def adjusted_table(
@@ -228,12 +212,14 @@ class GroupNumbers:
         return replace(table, lines=tuple(lines))
 
     def _measurement(self, entity: Entity, group: CharacteristicIteration, family: TableFamily) -> Measurement | None:
+        """The total of a family's table as measured, or None if the table is absent or withheld."""
         level = PopulationGroupLevel(entity.geography, group.level)
         for row in self._rows.totals(level, [entity.region_id], [group.code], family):
             if row["status"] != WITHHELD:
                 measured = self._rows.measured(row, entity.geography, group)
                 total = Guess(Fraction(row["unclamped_count"]), self._form(row, group, measured))
-                return Measurement(total, self._rows.shape_of(row).cells, float(measured.noise.variance().mid()))
+                cells = self._product.shape(row["table"]).cells
+                return Measurement(total, cells, float(measured.noise.variance().mid()))
         return None
 
     def totals_of_group(self, entities: Sequence[Entity], group: CharacteristicIteration) -> list[Answer]:
@@ -290,12 +276,14 @@ class GroupNumbers:
         )  # fmt: skip
 
     def _form(self, row: Row, group: CharacteristicIteration, measured: Measured) -> LinearForm:
-        form = self._rows.form_of(row, measured)
+        """The draws that a row's number sums."""
+        shape, run = self._product.shape(row["table"]), self._rows.line_of(row).run
+        weights = {measured: tuple(int(cell in run) for cell in range(shape.cells))}
         design = self._level(measured.geography, group.level, row).design
-        threshold, is_lone = design.suppression_threshold, self._rows.shape_of(row) is design.family.total
-        if threshold is None or not is_lone or measured.stage is not Stage.STAGE_2:
-            return form
-        return LinearForm(form.weights, {measured: Selected(row["unclamped_count"], threshold)})
+        threshold = design.suppression_threshold
+        if threshold is None or shape is not design.family.total or measured.stage is not Stage.STAGE_2:
+            return LinearForm(weights)
+        return LinearForm(weights, {measured: Selected(row["unclamped_count"], threshold)})
 
     def _is_near(self, row: Row, group: CharacteristicIteration, measured: Measured) -> bool:
         """Whether the choice of the table reveals much about the noise of the stage-1 total."""
@@ -359,12 +347,9 @@ class GroupNumbers:
 
     def _absence(self, entity: Entity, group: CharacteristicIteration) -> Absence:
         """Why a group has no row."""
-        if group.level is IterationLevel.MAJOR:
-            why: NotTabulated | None = NotTabulated.MAJOR_GROUP
-            level = None
-        else:
-            level = self._level(entity.geography, group.level)
-            why = level.why_not_tabulated(group)
+        is_major = group.level is IterationLevel.MAJOR
+        level = None if is_major else self._level(entity.geography, group.level)
+        why = NotTabulated.MAJOR_GROUP if level is None else level.why_not_tabulated(group)
         status = NOT_TABULATED if why is not None else absent_status(self._product, self._origin)
         at_most = self._at_most(entity.geography, group.level) if status == SUPPRESSED else None
         reason = reason_of(why, level, self._product, status)
@@ -389,6 +374,7 @@ def _threshold_notes(better: Guess, *, is_near: bool) -> tuple[str, ...]:
 
 
 def _notes(row: Row) -> tuple[str, ...]:
+    """Notes on a number that was copied, or whose table is not known."""
     notes = []
     if row["donor_region_id"] is not None:
         donor = f"{row['donor_geography_level']} {row['donor_region_id']}"

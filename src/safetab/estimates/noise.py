@@ -63,20 +63,13 @@ class LinearForm:
         scaled = {measured: tuple(factor * one for one in own) for measured, own in self.weights.items()}
         return LinearForm(scaled, self.selected)
 
-    def plus(self, other: LinearForm) -> LinearForm:
-        """The form of the sum of two numbers."""
-        return sum_of_forms([self, other])
-
     def minus(self, other: LinearForm) -> LinearForm:
         """The form of the difference. Draws that both share cancel."""
         return sum_of_forms([self, other.times(-1)])
 
     @property
     def noise(self) -> WeightedSum:
-        """The distribution of the form's noise.
-
-        Draws are independent and symmetric, so signs don't matter.
-        """
+        """The distribution of the form's noise. Draws are independent and symmetric: signs don't matter."""
         draws: Counter[tuple[Noise, Fraction]] = Counter()
         for measured, own in self.weights.items():
             for weight, times in Counter(own).items():
@@ -95,11 +88,6 @@ class LinearForm:
     def unselected(self) -> LinearForm:
         """The form without the draws that passed suppression."""
         return LinearForm({key: own for key, own in self.weights.items() if key not in self.selected})
-
-    @property
-    def counts_something_twice(self) -> bool:
-        """Whether a draw has a weight above 1."""
-        return any(weight > 1 for own in self.weights.values() for weight in own)
 
 
 def covariance(a: LinearForm, b: LinearForm) -> float:
@@ -185,10 +173,7 @@ def _of_one(selected: Selected, noise: Noise, weight: Fraction, confidence: Frac
 
 
 def far_threshold(noise: Noise, threshold: int, draws: int, confidence: Fraction) -> int:
-    """The total from which selection is ignored, in a number with this many selected draws.
-
-    Above it, selection changes too little to matter.
-    """
+    """The total above which selection matters too little, in a number with this many selected draws."""
     return threshold + 2 * _reach(noise, (1 - confidence) * _FAR_SHARE / (2 * draws))
 
 
@@ -273,11 +258,9 @@ def combined(guesses: Sequence[Guess]) -> Guess:
     result = guesses[0]
     for other in guesses[1:]:
         share = share_of_first(result.form.noise.variance, other.form.noise.variance)
-        result = Guess(
-            share * result.value + (1 - share) * other.value,
-            sum_of_forms([result.form.times(share), other.form.times(1 - share)]),
-            result.near + other.near,
-        )
+        form = sum_of_forms([result.form.times(share), other.form.times(1 - share)])
+        value = share * result.value + (1 - share) * other.value
+        result = Guess(value, form, result.near + other.near)
     return result
 
 

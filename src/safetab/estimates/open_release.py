@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from itertools import compress
+from itertools import compress, groupby
+from operator import attrgetter
 from pathlib import Path
 
 import pyarrow as pa
@@ -12,23 +13,17 @@ import pyarrow as pa
 from safetab.census.geography import NATION_ID
 from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration
-from safetab.estimates.arithmetic import Absence, Difference, Estimate, Ratio, sum_of_estimates
+from safetab.estimates.estimate import Absence, Difference, Estimate, sum_of_estimates
 from safetab.estimates.group_numbers import GroupNumbers
-from safetab.estimates.overlaps import groups_with_shared_codes, sum_notes, wider_groups
+from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
+from safetab.estimates.ratio import Ratio
 from safetab.estimates.reading.lookup import Entity, Lookup
 from safetab.estimates.results import Answer, Answers, Areas, Found, Groups, GroupTable, Statuses, found_in
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.findings import shortened
 from safetab.privacy.output_status import OutputStatus
 from safetab.products.product import Product
-from safetab.release.release_folder import (
-    NOT_TABULATED,
-    ReleaseFolder,
-    Slice,
-    open_release_folder,
-    status_schema,
-    statuses,
-)
+from safetab.release import group_statuses, release_folder
 from safetab.release.release_universe import Universe
 
 Geographic = str | Entity
@@ -38,7 +33,7 @@ Addend = Answer | Answers | tuple[Geographic, Grouped]
 
 def open_release(path: str | Path) -> Release:
     """Opens OUT of a run, or OUT/release. Raises `safetab.InvalidInput` if there isn't one."""
-    return Release(open_release_folder(Path(path)))
+    return Release(release_folder.open_release_folder(Path(path)))
 
 
 class Release:
@@ -49,7 +44,7 @@ class Release:
     says why and what to use instead; it is never taken for zero.
     """
 
-    def __init__(self, folder: ReleaseFolder) -> None:
+    def __init__(self, folder: release_folder.ReleaseFolder) -> None:
         self._folder = folder
         self._universe = folder.universe
         self._lookup = Lookup(folder.universe, str(folder.path))
@@ -118,12 +113,14 @@ class Release:
             kind: alone, combination or ethnicity; all if left out.
             level: A level of areas: the groups that are tabulated there alone.
         """
-        wanted = None if kind is None else self._lookup.kind(kind)
-        where = None if level is None else self._lookup.geographies_of(level)[0]
-        groups = [one for one in self._universe.lists.iterations if wanted is None or one.kind is wanted]
-        if where is not None:
-            groups = [one for one in groups if one.is_tabulated(is_substate=where.is_substate)]
-        return Groups(tuple(groups))
+        groups = self._universe.lists.iterations
+        if kind is not None:
+            wanted = self._lookup.kind(kind)
+            groups = tuple(one for one in groups if one.kind is wanted)
+        if level is not None:
+            is_substate = self._lookup.geographies_of(level)[0].is_substate
+            groups = tuple(one for one in groups if one.is_tabulated(is_substate=is_substate))
+        return Groups(groups)
 
     @checks_arguments
     def find(self, text: str) -> Found:
@@ -157,9 +154,9 @@ class Release:
         groups = self.groups(kind) if group is None else (self._lookup.group(group, kind, at=at),)
         codes = () if group is None and kind is None else tuple(one.code for one in groups)
         regions = () if entity is None else (entity.region_id,)
-        wanted = Slice(tuple(one.label for one in levels), regions, codes)
-        schema = status_schema(self._universe.product)
-        return Statuses(pa.Table.from_batches(statuses(self._folder, wanted), schema=schema))
+        wanted = group_statuses.Slice(tuple(one.label for one in levels), regions, codes)
+        schema = group_statuses.status_schema(self._universe.product)
+        return Statuses(pa.Table.from_batches(group_statuses.statuses(self._folder, wanted), schema=schema))
 
     def _inside(self, entities: list[Entity], around: Entity) -> list[Entity]:
         """The entities inside another, by their ids, which begin with the id of the area around them."""
@@ -237,11 +234,19 @@ class Release:
             kind: alone, combination or ethnicity.
             within: A state, or a county if the level is tract: the areas in it alone.
         """
+        answers: list[Answer] = []
         if group is not None and geography is None and level is not None:
-            return self._in_all_areas(group, level, kind, within)
-        if geography is not None and group is None:
-            return self._of_all_groups(self.geography(geography, level), kind)
-        raise self._lookup.refusal("totals", "give group= and level=, or geography= alone.")
+            iteration = self._lookup.group(group, kind, at=self._lookup.geographies_of(level)[0])
+            for _, areas in groupby(self.areas(level, within=within), attrgetter("geography")):
+                answers += self._numbers.totals_of_group([*areas], iteration)
+        elif geography is not None and group is None:
+            entity = self.geography(geography, level)
+            groups = {one.code: one for one in self.groups(kind)}
+            for iterations in TABULATED_ITERATION_LEVELS:
+                answers += self._numbers.totals_of_area(entity, iterations, groups)
+        else:
+            raise self._lookup.refusal("totals", "give group= and level=, or geography= alone.")
+        return Answers(tuple(answers), product=self._universe.product)
 
     @checks_arguments
     def sum(self, addends: Iterable[Addend], what: str | None = None) -> Estimate:
@@ -259,8 +264,7 @@ class Release:
         if not parts:
             why = [f"{one.what} ({one.status})" for one in absences] or ["no numbers were given"]
             raise self._lookup.refusal("sum", f"nothing to add up: {shortened(why, between='; ')}.")
-        notes = sum_notes(self._universe, parts, absences)
-        return sum_of_estimates(parts, what or f"the sum of {len(parts):,} numbers", notes, tuple(absences))
+        return sum_of_estimates(parts, what or f"the sum of {len(parts):,} numbers", tuple(absences))
 
     @checks_arguments
     def differ(self, a: Answer, b: Answer) -> Difference:
@@ -289,6 +293,7 @@ class Release:
         return entity, self._lookup.group(group, kind, at=entity.geography)
 
     def _present(self, answer: Answer) -> Estimate:
+        """The number. Raises InvalidInput if it is absent or of another release."""
         if isinstance(answer, Absence):
             raise self._lookup.refusal(answer.what, f"has no number ({answer.status}). {answer.reason}")
         if any(measured.release != self._numbers.release for measured in answer.form.weights):
@@ -296,6 +301,7 @@ class Release:
         return answer
 
     def _answers(self, addend: Addend) -> Iterable[Answer]:
+        """What an addend stands for. Raises InvalidInput if it is not of this release."""
         if isinstance(addend, Answers | Estimate | Absence):
             answers = addend if isinstance(addend, Answers) else [addend]
             return [one if isinstance(one, Absence) else self._present(one) for one in answers]
@@ -303,27 +309,6 @@ class Release:
             raise self._lookup.refusal("sum", "give numbers, answers of totals(), or pairs (area, group).")
         entity, iteration = self._found(*addend, None, None)
         return [self._numbers.total(entity, iteration)]
-
-    def _in_all_areas(self, group: Grouped, level: str, kind: str | None, within: Geographic | None) -> Answers:
-        """The totals of a group in all areas of a level."""
-        geographies = self._lookup.geographies_of(level)
-        iteration = self._lookup.group(group, kind, at=geographies[0])
-        entities = self._lookup.entities(geographies)
-        if within is not None:
-            entities = self._inside(entities, self.geography(within))
-        answers: list[Answer] = []
-        for geography in geographies:
-            of_level = [entity for entity in entities if entity.geography is geography]
-            answers += self._numbers.totals_of_group(of_level, iteration) if of_level else []
-        return Answers(tuple(answers), product=self._universe.product)
-
-    def _of_all_groups(self, entity: Entity, kind: str | None) -> Answers:
-        wanted = None if kind is None else self._lookup.kind(kind)
-        codes = {one.code: one for one in self._universe.lists.iterations if wanted is None or one.kind is wanted}
-        answers: list[Answer] = []
-        for iterations in TABULATED_ITERATION_LEVELS:
-            answers += self._numbers.totals_of_area(entity, iterations, codes)
-        return Answers(tuple(answers), product=self._universe.product)
 
 
 def _instead_of(absence: Absence, universe: Universe, numbers: GroupNumbers) -> Absence:
@@ -336,11 +321,12 @@ def _instead_of(absence: Absence, universe: Universe, numbers: GroupNumbers) -> 
     nearest = next((answer for answer in around if isinstance(answer, Estimate)), None)
     wider = [numbers.total(entity, one) for one in wider_groups(universe, group)]
     instead = tuple(one for one in (nearest, *wider[:1]) if isinstance(one, Estimate))
-    hint = _hint(universe, entity.geography, group) if absence.status == NOT_TABULATED else None
+    hint = _hint(universe, entity.geography, group) if absence.status == group_statuses.NOT_TABULATED else None
     return replace(absence, instead=instead, hint=hint)
 
 
 def _areas_around(universe: Universe, entity: Entity) -> list[Entity]:
+    """The areas of the release that contain an entity, smallest first."""
     areas = []
     for kind in entity.geography.entity_kind.around:
         region_id = str(NATION_ID) if kind.crosses_states else entity.region_id[: kind.id_digits]

@@ -8,42 +8,17 @@ from itertools import combinations, product
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
-from safetab.estimates.estimate import Counted, MissingNumber, NoisyNumber
-from safetab.estimates.noise import LinearForm, sum_of_forms
-from safetab.estimates.tables import percent
-from safetab.foundation.findings import shortened
+from safetab.estimates.noise import LinearForm
+from safetab.estimates.noisy_number import Counted
 from safetab.release.release_universe import Universe
-
-_NAMES_SHOWN = 3
 
 Regions = dict[GeographyLevel, set[str]]
 
 
-def sum_notes(universe: Universe, parts: Sequence[NoisyNumber], absences: Sequence[MissingNumber]) -> tuple[str, ...]:
-    """Who is counted twice in a sum, and who is missing from it, in sentences."""
-    counted = [one for part in parts for one in part.counted]
-    notes = list(overlap_notes(universe, counted, sum_of_forms([part.form for part in parts])))
-    if absences:
-        notes.append(
-            f"{len(absences):,} of {len(parts) + len(absences):,} are absent and not in this sum, which is not the same"
-            f" as zero: {shortened([one.what for one in absences], _NAMES_SHOWN, '; ')}{_at_most(absences)}"
-        )
-    return tuple(notes)
-
-
-def _at_most(absences: Sequence[MissingNumber]) -> str:
-    """The size above which the suppressed groups would nearly always have been shown, in words."""
-    limits = [one.at_most for one in absences if one.at_most is not None]
-    if len(limits) < len(absences):
-        return ""
-    often = percent(absences[0].confidence)
-    return f" (with more than {max(limits):,} people each would be shown {often} of the time or more)"
-
-
-def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearForm) -> tuple[str, ...]:
+def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearForm) -> list[str]:
     """A sentence for each way in which people may be counted more than once."""
     notes: list[str] = []
-    if form.counts_something_twice:
+    if any(weight > 1 for weights in form.weights.values() for weight in weights):
         notes.append(
             "a measurement is in this sum more than once (the same number twice, or a copy and its donor): its people"
             " are counted more than once"
@@ -60,7 +35,7 @@ def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearFo
         if areas_overlap(a, areas[a], b, areas[b]):
             kinds = f"{a.entity_kind.noun} and {b.entity_kind.noun}"
             notes.append(f"{kinds} areas may overlap: people in both are counted more than once")
-    return tuple(notes)
+    return notes
 
 
 def _overlapping_groups(universe: Universe, regions: dict[CharacteristicIteration, Regions]) -> list[str]:

@@ -8,27 +8,19 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import pyarrow as pa
 
 from safetab.census.geography import geo_id
 from safetab.census.iterations import CharacteristicIteration
-from safetab.estimates.arithmetic import Estimate
+from safetab.estimates.estimate import Estimate
 from safetab.estimates.open_release import Release
 from safetab.estimates.reading.lookup import Entity
 from safetab.foundation.findings import InvalidInput
 from safetab.products.product import TOTAL_LINE
 from safetab.release.data_dictionary import CSV_FOLDER
 from safetab.release.documents import ReadmeExamples
+from safetab.release.group_statuses import NOT_SELECTED, NOT_TABULATED, SUPPRESSED
 from safetab.release.numbers.number_files import NUMBERS_FOLDER, PUBLISHED, STATUSES
-from safetab.release.release_folder import (
-    NOT_SELECTED,
-    NOT_TABULATED,
-    SUPPRESSED,
-    ReleaseFolder,
-    Slice,
-    status_schema,
-    statuses,
-)
+from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import ReleaseLevel
 
 _PREFERRED = ("COUNTY", "STATE", "PR-COUNTY", "PR-STATE", "USA", "PLACE", "PR-PLACE", "TRACT", "PR-TRACT", "AIANNH")
@@ -60,9 +52,10 @@ def readme_examples(folder: ReleaseFolder) -> ReadmeExamples:
     parts = [
         _example(
             "On the terminal, a number with its margin, and the group's whole table:",
-            [f'$ safetab show . "{area}" "{group}"', f'$ safetab show . "{area}" "{group}" --table'],
+            f'$ safetab show . "{area}" "{group}"',
+            f'$ safetab show . "{area}" "{group}" --table',
         ),
-        _terminal_of_absent(folder, shown, area),
+        _terminal_of_absent(release, shown, area),
         _in_python(release, area, group),
         _from_parquet(shown),
         _from_csv(shown) if folder.facts.options.csv else _EXPORTED,
@@ -70,17 +63,16 @@ def readme_examples(folder: ReleaseFolder) -> ReadmeExamples:
     return ReadmeExamples("\n".join(part for part in parts if part), (shown.count, shown.margin))
 
 
-def _terminal_of_absent(folder: ReleaseFolder, shown: _Shown, area: str) -> str:
+def _terminal_of_absent(release: Release, shown: _Shown, area: str) -> str:
     """Why a group in the same area has no number, preferably one that could have had one."""
-    wanted = Slice((shown.entity.geography.label,), (shown.entity.region_id,))
-    rows = pa.Table.from_batches(statuses(folder, wanted), status_schema(folder.universe.product))
+    rows = release.status(geography=shown.entity).table
     status = rows["status"].to_pylist()
     absent = [status.index(why) for why in (SUPPRESSED, NOT_SELECTED, NOT_TABULATED) if why in status]
     if not absent:
         return ""
     first = rows.slice(absent[0], 1).to_pylist()[0]
     command = f'$ safetab status . --area "{area}" --group {first["iteration_code"]}'
-    return _example(f"Why there is no number for {first['iteration_name']} there:", [command])
+    return _example(f"Why there is no number for {first['iteration_name']} there:", command)
 
 
 def _in_python(release: Release, area: str, group: str) -> str:
@@ -90,14 +82,12 @@ def _in_python(release: Release, area: str, group: str) -> str:
     low, high = answer.interval
     return _example(
         "In Python, with the exact distribution of its noise:",
-        [
-            ">>> import safetab",
-            '>>> release = safetab.open_release(".")',
-            f'>>> number = release.total("{area}",',
-            f'...                        "{group}")',
-            ">>> number.value, number.margin_of_error, number.interval",
-            f"({answer.value}, {answer.margin_of_error}, ({low}, {high}))",
-        ],
+        ">>> import safetab",
+        '>>> release = safetab.open_release(".")',
+        f'>>> number = release.total("{area}",',
+        f'...                        "{group}")',
+        ">>> number.value, number.margin_of_error, number.interval",
+        f"({answer.value}, {answer.margin_of_error}, ({low}, {high}))",
     )
 
 
@@ -105,15 +95,13 @@ def _from_parquet(shown: _Shown) -> str:
     """The example that reads the number from its Parquet file."""
     return _example(
         "In Python without safetab (pip install pyarrow):",
-        [
-            ">>> import pyarrow.parquet",
-            f'>>> file = "{shown.file}"',
-            ">>> rows = pyarrow.parquet.read_table(file, filters=[",
-            f'...     ("region_id", "=", "{shown.entity.region_id}"), ("iteration_code", "=", "{shown.group.code}"),',
-            f'...     ("table_id", "=", "{shown.table_id}"), ("line", "=", {TOTAL_LINE})]).to_pylist()',
-            '>>> [(row["count"], row["margin_of_error"]) for row in rows]',
-            f"[({shown.count}, {shown.margin})]",
-        ],
+        ">>> import pyarrow.parquet",
+        f'>>> file = "{shown.file}"',
+        ">>> rows = pyarrow.parquet.read_table(file, filters=[",
+        f'...     ("region_id", "=", "{shown.entity.region_id}"), ("iteration_code", "=", "{shown.group.code}"),',
+        f'...     ("table_id", "=", "{shown.table_id}"), ("line", "=", {TOTAL_LINE})]).to_pylist()',
+        '>>> [(row["count"], row["margin_of_error"]) for row in rows]',
+        f"[({shown.count}, {shown.margin})]",
     )
 
 
@@ -124,30 +112,28 @@ def _from_csv(shown: _Shown) -> str:
     area = geo_id(shown.entity.geography, shown.entity.region_id)
     return _example(
         "From the CSV files, with Python alone, and with R alone:",
-        [
-            ">>> import csv",
-            f'>>> with open("{file}", encoding="utf-8") as file:',
-            "...     rows = list(csv.DictReader(file))",
-            '>>> [row["count"] for row in rows if',
-            f'...     (row["geo_id"], row["iteration_code"]) == ("{area}", "{shown.group.code}")',
-            f'...     and (row["table_id"], row["line"]) == ("{shown.table_id}", "{TOTAL_LINE}")]',
-            f"['{shown.count}']",
-            "",
-            f'> rows <- read.csv("{file}",',
-            '+                  colClasses = c(region_id = "character"))',
-            f'> subset(rows, geo_id == "{area}" & iteration_code == {shown.group.code} &',
-            f'+        table_id == "{shown.table_id}" & line == {TOTAL_LINE})$count',
-            f"[1] {shown.count}",
-        ],
+        ">>> import csv",
+        f'>>> with open("{file}", encoding="utf-8") as file:',
+        "...     rows = list(csv.DictReader(file))",
+        '>>> [row["count"] for row in rows if',
+        f'...     (row["geo_id"], row["iteration_code"]) == ("{area}", "{shown.group.code}")',
+        f'...     and (row["table_id"], row["line"]) == ("{shown.table_id}", "{TOTAL_LINE}")]',
+        f"['{shown.count}']",
+        "",
+        f'> rows <- read.csv("{file}",',
+        '+                  colClasses = c(region_id = "character"))',
+        f'> subset(rows, geo_id == "{area}" & iteration_code == {shown.group.code} &',
+        f'+        table_id == "{shown.table_id}" & line == {TOTAL_LINE})$count',
+        f"[1] {shown.count}",
     )
 
 
-def _example(heading: str, lines: list[str]) -> str:
+def _example(heading: str, *lines: str) -> str:
     filled = textwrap.fill(heading, _WIDTH, initial_indent="  ", subsequent_indent="  ")
     return "\n".join([filled, *(f"{_INDENT}{line}".rstrip() for line in lines), ""])
 
 
-_EXPORTED = _example("CSV files, in a new folder beside this one:", ["$ safetab export . ../as-csv"])
+_EXPORTED = _example("CSV files, in a new folder beside this one:", "$ safetab export . ../as-csv")
 
 
 def _largest(folder: ReleaseFolder, release: Release) -> _Shown | None:

@@ -11,7 +11,6 @@ from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from html import escape
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 import pyarrow as pa
@@ -47,11 +46,19 @@ class HtmlTable:
         return f'<{tag} style="{style}">{escape(text)}</{tag}>'
 
 
-def listed(title: str, names: Sequence[str], rows: Sequence[dict[str, Any]], most: int) -> HtmlTable:
-    """The first rows of a list, as a table."""
-    more = len(rows) - most
-    shown = [["" if row[name] is None else str(row[name]) for name in names] for row in rows[:most]]
-    return HtmlTable(title, names, shown, [f"and {more:,} more"] if more > 0 else [], are_numbers=False)
+MOST_SHOWN = 20
+"""How many items of a list are shown."""
+
+
+def more_than_shown(count: int) -> list[str]:
+    """A line that says how many items of a list are not shown, or nothing if all are."""
+    return [f"and {count - MOST_SHOWN:,} more"] if count > MOST_SHOWN else []
+
+
+def listed(title: str, names: Sequence[str], rows: Sequence[dict[str, Any]], count: int) -> HtmlTable:
+    """The first rows of a list of `count` items, as a table."""
+    shown = [["" if row[name] is None else str(row[name]) for name in names] for row in rows[:MOST_SHOWN]]
+    return HtmlTable(title, names, shown, more_than_shown(count), are_numbers=False)
 
 
 GROUP_COLUMNS = ("what", "geography_level", "region_id", "region_name", "iteration_code", "iteration_name")
@@ -79,12 +86,12 @@ class Tabular:
 
     def to_pandas(self) -> Any:
         """The table for pandas, if that is installed."""
-        _library("pandas", "use to_arrow(), which needs nothing more")
+        _library("pandas")
         return self.to_arrow().to_pandas()
 
     def to_polars(self) -> Any:
         """The table for Polars, if that is installed."""
-        return _library("polars", "use to_arrow(), which needs nothing more").from_arrow(self.to_arrow())
+        return _library("polars").from_arrow(self.to_arrow())
 
     def html_table(self) -> HtmlTable:
         """What a notebook shows."""
@@ -107,24 +114,20 @@ class ProductTabular(Tabular):
     @property
     def schema(self) -> pa.Schema:
         """The columns of the rows: labels, numbers, margins, intervals and notes."""
-        labels = self.product.label_columns
-        return pa.schema(
-            [
-                *((name, pa.string()) for name in GROUP_COLUMNS),
-                *((one.name, pa.string() if one.line_type == "string" else pa.int64()) for one in labels),
-                ("status", pa.string()),
-                *((name, pa.float64()) for name in _NUMBERS),
-                ("notes", pa.string()),
-            ]
-        )
+        columns = dict.fromkeys(GROUP_COLUMNS, pa.string())
+        for column in self.product.label_columns:
+            columns[column.name] = pa.string() if column.line_type == "string" else pa.int64()
+        columns |= {"status": pa.string(), **dict.fromkeys(_NUMBERS, pa.float64()), "notes": pa.string()}
+        return pa.schema(columns)
 
 
-def _library(name: str, otherwise: str) -> ModuleType:
+def _library(name: str, how: str | None = None) -> Any:
+    """The module of an optional library. Raises ModuleNotFoundError that says how to do without."""
     try:
         return import_module(name)
     except ModuleNotFoundError:
-        message = f"{name} is not installed: `pip install {name}`, or {otherwise}."
-        raise ModuleNotFoundError(message, name=name) from None
+        how = how or f": `pip install {name}`, or use to_arrow(), which needs nothing more."
+        raise ModuleNotFoundError(f"{name} is not installed{how}", name=name) from None
 
 
 def percent(confidence: Fraction) -> str:
@@ -132,7 +135,7 @@ def percent(confidence: Fraction) -> str:
     return f"{float(100 * confidence):.6g} %"
 
 
-_INSTALL = "altair is not installed, and charts need it: `pip install 'safetab[plots]'`, or `pip install altair`."
+_CHARTS_NEED_IT = ", and charts need it: `pip install 'safetab[plots]'`, or `pip install altair`."
 _COLOUR = "#4c78a8"
 _WIDTH = 420
 _TOOLTIP = ["name:N", "value:Q", "low:Q", "high:Q"]
@@ -151,9 +154,9 @@ class Bar:
 
 def intervals_chart(bars: Sequence[Bar], title: str, words: str, *, with_zero: bool = False) -> Any:
     """A point for each number on the line of its interval, in the given order."""
-    alt, bars = _altair(), _distinct(bars)
+    alt = _library("altair", _CHARTS_NEED_IT)
     x = {"scale": alt.Scale(zero=with_zero), "title": None}
-    base = alt.Chart(_values(alt, bars)).encode(y=_names(alt, bars), tooltip=_TOOLTIP)
+    base = _chart(alt, _distinct(bars))
     lines = base.mark_rule(color=_COLOUR, strokeWidth=2).encode(x=alt.X("low:Q", **x), x2="high:Q")
     points = base.mark_point(filled=True, size=60, color=_COLOUR, opacity=1).encode(x=alt.X("value:Q", **x))
     return (lines + points).properties(title=_title(alt, title, words), width=_WIDTH)
@@ -161,7 +164,7 @@ def intervals_chart(bars: Sequence[Bar], title: str, words: str, *, with_zero: b
 
 def bars_chart(bars: Sequence[Bar], sides: Sequence[str | None], title: str, words: str) -> Any:
     """Bars with lines for their intervals. Bars with sides form a pyramid, the first at the bottom."""
-    alt = _altair()
+    alt = _library("altair", _CHARTS_NEED_IT)
     names = list(dict.fromkeys(side for side in sides if side is not None))
     ends = [end for bar in bars for end in (bar.low, bar.high, bar.value)]
     domain = (min([0.0, *ends]), max([1.0, *ends]))  # both halves of a pyramid share it
@@ -179,15 +182,17 @@ def bars_chart(bars: Sequence[Bar], sides: Sequence[str | None], title: str, wor
 def _bars(alt: Any, bars: Sequence[Bar], colour: str, domain: Sequence[float], side: int | None = None) -> Any:
     """Bars with lines. The half on side 0 grows to the left and has the names for both halves."""
     x = {"scale": alt.Scale(domain=list(domain), reverse=side == 0, nice=False), "title": None}
-    base = alt.Chart(_values(alt, bars)).encode(y=_names(alt, bars, has_names=not side), tooltip=_TOOLTIP)
+    base = _chart(alt, bars, has_names=not side)
     drawn = base.mark_bar(color=colour, opacity=0.7).encode(x=alt.X("value:Q", **x))
     lines = base.mark_rule(color="#333333", strokeWidth=1.5).encode(x=alt.X("low:Q", **x), x2="high:Q")
     return drawn + lines
 
 
-def _names(alt: Any, bars: Sequence[Bar], *, has_names: bool = True) -> Any:
+def _chart(alt: Any, bars: Sequence[Bar], *, has_names: bool = True) -> Any:
+    """A row for each bar. The values are plain data, so that pandas is not needed."""
     axis = alt.Axis(labelLimit=_LONGEST_LABEL) if has_names else None
-    return alt.Y("name:N", sort=[bar.name for bar in bars], title=None, axis=axis)
+    names = alt.Y("name:N", sort=[bar.name for bar in bars], title=None, axis=axis)
+    return alt.Chart(alt.InlineData(values=[asdict(bar) for bar in bars])).encode(y=names, tooltip=_TOOLTIP)
 
 
 def _distinct(bars: Sequence[Bar]) -> list[Bar]:
@@ -200,17 +205,5 @@ def _distinct(bars: Sequence[Bar]) -> list[Bar]:
     return named
 
 
-def _values(alt: Any, bars: Sequence[Bar]) -> Any:
-    """The values as plain data, so that pandas is not needed."""
-    return alt.InlineData(values=[asdict(bar) for bar in bars])
-
-
 def _title(alt: Any, title: str, words: str) -> Any:
     return alt.TitleParams(title, subtitle=words, anchor="start")
-
-
-def _altair() -> Any:
-    try:
-        return import_module("altair")
-    except ModuleNotFoundError:
-        raise ModuleNotFoundError(_INSTALL, name="altair") from None

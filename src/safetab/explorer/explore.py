@@ -1,7 +1,7 @@
 """The explorer from public files: what `safetab explore` does, and the facts that its page needs.
 
 The page is one HTML file that needs no installation, no server and no network. Its simulation draws
-group sizes that `reproduction/group_sizes.py` counted in a census of people who do not exist.
+group sizes that `reproduction/group_sizes.py` counted in a synthetic census.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from safetab.products.all_products import PRODUCTS
 from safetab.products.product import LineKind, Product, Selector, TableFamily
 from safetab.tuning.concerns import NO_PROTECTION
 from safetab.tuning.tuned_level import Facts, LevelSizes, TunedLevel
-from safetab.tuning.tuning import PRODUCTION, Tuning, config_path, presets, production_of_2020, tuning_of
+from safetab.tuning.tuning import PRODUCTION, config_path, presets, production_of_2020, tuning_of
 
 JsonObject = dict[str, object]
 Pair = tuple[int, int]  # a size in people, and how many groups have it
@@ -40,7 +40,7 @@ def page_facts(
     `source` says where the numbers of groups come from. `loaded_config` is the text of a valid
     config.json of `loaded_product`, or None to start from the presets alone.
     """
-    loaded = {} if loaded_config is None else {loaded_product.name: loaded_config}
+    loaded = {loaded_product.name: loaded_config}
     return {
         "version": VERSION,
         "source": source,
@@ -222,15 +222,14 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
     page = explorer_page(facts)
     writers: dict[Path, Write] = {request.page: lambda file: file.write_text(page, encoding="utf-8")}
     if request.workbook is not None:
-        _refuse_workbook_of_others(tuning)
+        _refuse_workbook_of_others(tuning.config.product)
         writers[request.workbook] = lambda file: write_workbook(tuning, file, loaded)
     write_new_files(writers, overwrite=request.overwrite)
     return checked.warnings
 
 
-def _refuse_workbook_of_others(tuning: Tuning) -> None:
-    """The workbook's formulas are for two stages and one table family."""
-    product = tuning.config.product
+def _refuse_workbook_of_others(product: Product) -> None:
+    """Raises InvalidInput unless the product has two stages and one table family, as the workbook's formulas need."""
     if product.has_several_families or product.selector is not Selector.NOISY_STAGE_1:
         message = (
             f"is a configuration of {product.name}. The workbook is for products whose tables are"

@@ -61,7 +61,7 @@ def is_of_type(value: object, wanted: Any) -> bool:
     if wanted is Any or wanted is object:
         return True
     if get_origin(wanted) in {Union, UnionType}:
-        return any(is_of_type(value, one) for one in get_args(wanted))
+        return any(is_of_type(value, kind) for kind in get_args(wanted))
     if wanted in {int, float}:
         allowed = (int,) if wanted is int else (int, float)
         return isinstance(value, allowed) and not isinstance(value, bool)
@@ -81,25 +81,25 @@ def _is_many(value: object, wanted: Any) -> bool:
     if get_origin(wanted) is tuple and inner and inner[-1] is not Ellipsis:
         return isinstance(value, tuple) and len(value) == len(inner) and all(map(is_of_type, value, inner))
     if get_origin(wanted) is list:  # a tuple does as well
-        return isinstance(value, list | tuple) and all(is_of_type(one, inner[0]) for one in value)
+        return isinstance(value, list | tuple) and all(is_of_type(item, inner[0]) for item in value)
     return isinstance(value, get_origin(wanted))
 
 
 def words_of_type(wanted: Any) -> str:
     """The type in words, such as "text or a pathlib.Path"."""
     if get_origin(wanted) in {Union, UnionType}:
-        return " or ".join(dict.fromkeys(words_of_type(one) for one in get_args(wanted)))
+        return " or ".join(dict.fromkeys(map(words_of_type, get_args(wanted))))
     if get_origin(wanted) is Literal:
         return " or ".join(map(repr, get_args(wanted)))
     if get_origin(wanted) is tuple and Ellipsis not in get_args(wanted):
-        return f"a pair ({', '.join(words_of_type(one) for one in get_args(wanted))})"
+        return f"a pair ({', '.join(map(words_of_type, get_args(wanted)))})"
     if get_origin(wanted) in _MANY:
         return "a list of texts" if get_args(wanted) == (str,) else "a list"
     return _WORDS.get(wanted) or f"{'an' if _name_of(wanted)[0] in 'AEIOU' else 'a'} {_name_of(wanted)}"
 
 
-def _name_of(one: Any) -> str:
-    return "None" if one is NoneType else str(getattr(one, "__name__", one))
+def _name_of(kind: Any) -> str:
+    return "None" if kind is NoneType else str(getattr(kind, "__name__", kind))
 
 
 class _Names(dict[str, object]):

@@ -12,14 +12,14 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
 R = TypeVar("R")
-_MUCH = 1 << 15
-_MUCH_FOR_ARRAYS = 1 << 19
+_LEAST_WORK_TO_COMPILE = 1 << 15
+_LEAST_WORK_INSTEAD_OF_ARRAYS = 1 << 19
 _work_so_far: Counter[Callable[..., object]] = Counter()
 
 
@@ -31,13 +31,26 @@ def compiled_if_worthwhile(loop: Callable[P, R], work: int, on_arrays: Callable[
     """
     if compiling_pays(loop, work, instead_of_arrays=on_arrays is not None):
         return compiled(loop)
-    return loop if on_arrays is None else on_arrays
+    return partial(_interpreted, loop) if on_arrays is None else on_arrays
+
+
+def _interpreted(loop: Callable[..., R], *given: Any) -> R:
+    """Run the loop on the arrays' memory, whose elements are plain integers: arrays would wrap each."""
+    return loop(*map(_plain_memory, given))
+
+
+def _plain_memory(given: Any) -> Any:
+    """An array as a memoryview, also inside a tuple, and anything else as it is."""
+    if not isinstance(given, tuple):
+        return memoryview(given) if hasattr(given, "__array__") and given.shape else given
+    parts = map(_plain_memory, given)
+    return tuple(parts) if type(given) is tuple else type(given)(*parts)  # a named tuple takes its fields
 
 
 def compiling_pays(loop: Callable[..., object], work: int, *, instead_of_arrays: bool) -> bool:
     """Whether the loop's work in this process, this call included, pays for compiling it."""
     _work_so_far[loop] += work
-    return _work_so_far[loop] >= (_MUCH_FOR_ARRAYS if instead_of_arrays else _MUCH)
+    return _work_so_far[loop] >= (_LEAST_WORK_INSTEAD_OF_ARRAYS if instead_of_arrays else _LEAST_WORK_TO_COMPILE)
 
 
 @cache

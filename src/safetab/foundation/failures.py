@@ -104,7 +104,7 @@ Closable = TypeVar("Closable", bound=_Closable)
 
 
 @contextmanager
-def closed_at_the_end(thing: Closable) -> Iterator[Closable]:
+def closing_without_masking(thing: Closable) -> Iterator[Closable]:
     """Like contextlib.closing, but an error in the block is never replaced by one from close()."""
     try:
         yield thing

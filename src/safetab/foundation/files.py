@@ -56,7 +56,7 @@ def why_unreadable(path: Path, error: OSError) -> str:
 
 def printable(text: str) -> str:
     """The text with every character that could control a terminal replaced, except line feeds."""
-    shown = (one if one.isprintable() or one == "\n" else "\N{REPLACEMENT CHARACTER}" for one in text)
+    shown = (letter if letter.isprintable() or letter == "\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
     return "".join(shown)
 
 
@@ -93,5 +93,6 @@ def identity_of(path: Path) -> FileIdentity | None:
 def page_script(*folders: Traversable) -> str:
     """The scripts of a page as one closed scope: the common elements, then each folder's by name."""
     scripts = [files("safetab.foundation") / "page_elements.js"]
-    scripts += [one for folder in folders for one in sorted(folder.iterdir(), key=lambda one: one.name)]
-    return '"use strict";\n(() => {\n' + "\n".join(one.read_text("utf-8") for one in scripts) + "})();\n"
+    for folder in folders:
+        scripts += sorted(folder.iterdir(), key=lambda script: script.name)
+    return '"use strict";\n(() => {\n' + "\n".join(script.read_text("utf-8") for script in scripts) + "})();\n"

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from types import TracebackType
 from typing import Self, TypeVar
 
 from safetab.foundation.interrupts import interrupts_held
@@ -37,7 +36,7 @@ def results_in_threads(work: Iterable[Callable[[], Result]], threads: int) -> Ge
                 future.cancel()
 
 
-class Alongside:
+class SecondThread:
     """Work done in order, in a second thread if one is allowed.
 
     Few pieces wait, so few are in memory. An error is raised by a later call or at the end of the
@@ -89,9 +88,7 @@ class Alongside:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._has_failed |= error is not None
         try:
             if error is None:

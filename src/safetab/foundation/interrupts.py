@@ -13,8 +13,6 @@ from safetab.foundation.failures import NOTHING_WRITTEN
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 SIGNALS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
 
-_Handler = Callable[[int, FrameType | None], object]
-
 
 class Publication:
     """Whether something was published, and the signals that wait meanwhile.
@@ -28,7 +26,7 @@ class Publication:
         self.is_done = False
         self.if_interrupted = NOTHING_WRITTEN  # what an interrupt left and cost, in a sentence
         self._came: list[int] = []
-        self._before: dict[int, _Handler] = {}
+        self._before: dict[int, Callable[[int, FrameType | None], object]] = {}
 
     def hold(self) -> None:
         """Make signals wait."""

@@ -24,10 +24,6 @@ else:
 _LOCK_FILE = ".safetab-lock"
 
 
-class _TakenByAnother(Exception):  # noqa: N818 - the name is the sentence
-    """Another run took the folder for an abandoned one before it was locked."""
-
-
 class LeftBehind(OSError):  # noqa: N818 - the name is the sentence
     """A folder of the run itself could not be removed."""
 
@@ -125,30 +121,32 @@ def _new_locked_folder(parent: Path, prefix: str) -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         try:
-            return folder, _lock(folder)
-        except _TakenByAnother:
-            continue
+            lock = _lock(folder)
         except BaseException:
             shutil.rmtree(folder, ignore_errors=True)
             raise
+        if lock is not None:
+            return folder, lock
 
 
-def _lock(folder: Path) -> int:
-    """The lock of a new folder, held while the descriptor is open."""
+def _lock(folder: Path) -> int | None:
+    """The lock of a new folder, held while the descriptor is open.
+
+    None if another run took the folder for an abandoned one before it was locked.
+    """
     try:
         lock = os.open(folder / _LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600)
     except FileNotFoundError:
-        raise _TakenByAnother from None
+        return None
     try:
-        if not HAS_LOCKS:
+        if HAS_LOCKS:
+            flock(lock, LOCK_EX | LOCK_NB)
+        if not HAS_LOCKS or os.fstat(lock).st_nlink:
             return lock
-        flock(lock, LOCK_EX | LOCK_NB)
-        if os.fstat(lock).st_nlink == 0:
-            raise _TakenByAnother
     except BlockingIOError:
-        os.close(lock)
-        raise _TakenByAnother from None
-    except (_TakenByAnother, OSError):
+        pass
+    except OSError:
         os.close(lock)
         raise
-    return lock
+    os.close(lock)
+    return None

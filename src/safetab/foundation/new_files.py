@@ -73,7 +73,6 @@ def sync_directory(folder: Path) -> None:
 
 
 Write = Callable[[Path], object]
-_MUST_NOT_CHANGE = "the output of a run, which must not change."
 
 
 def write_new_file(file: Path, write: Write, *, overwrite: bool | None = None) -> None:
@@ -87,7 +86,7 @@ def write_new_file(file: Path, write: Write, *, overwrite: bool | None = None) -
 
 def write_new_files(writers: Mapping[Path, Write], *, overwrite: bool | None = None) -> None:
     """Write several files so that all appear or none; only SIGKILL between renames can separate them."""
-    refused = [one for file in writers for one in new_file_findings(file, overwrite=overwrite)]
+    refused = [finding for file in writers for finding in new_file_findings(file, overwrite=overwrite)]
     if refused:
         raise InvalidInput(refused)
     with suppress(LeftBehind), ExitStack() as folders:
@@ -109,7 +108,8 @@ def _written(file: Path, write: Write, folders: ExitStack) -> Path:
     with _refusals_about(file):
         beside: Path = folders.enter_context(locked_folder(file.parent, f".{file.name}.partial-")) / file.name
         write(beside)
-        _sync(beside)
+        with beside.open("r+b") as opened:
+            os.fsync(opened.fileno())
         return beside
 
 
@@ -119,9 +119,8 @@ def _refusals_about(file: Path) -> Iterator[None]:
     try:
         yield
     except FileExistsError:
-        raise InvalidInput(
-            [_refusal(file, "already exists: another program created it meanwhile. Choose another name.")]
-        ) from None
+        message = "already exists: another program created it meanwhile. Choose another name."
+        raise InvalidInput([_refusal(file, message)]) from None
     except OSError as error:
         if error.errno in OF_THE_MACHINE:
             raise RunFailed(f"{file} {_why(error)} {NOTHING_WRITTEN}") from None
@@ -140,7 +139,8 @@ def new_file_findings(file: Path, *, overwrite: bool | None = None) -> tuple[Fin
             return (_refusal(file, "is not a regular file, so it is not replaced. Choose another name."),)
         file.parent.stat()
         if (around := output_around(file)) is not None:
-            return (_refusal(file, f"is inside {around}, {_MUST_NOT_CHANGE} Choose another place."),)
+            message = f"is inside {around}, the output of a run, which must not change. Choose another place."
+            return (_refusal(file, message),)
     except OSError as error:
         raise_if_the_machine_failed(error)
         return (_refusal(file, _why(error)),)
@@ -158,11 +158,6 @@ def is_output_of_run(folder: Path) -> bool:
     if manifest.is_file() and b'"program": "safetab"' in manifest.read_bytes():
         return True
     return (folder / "datapackage.json").is_file() and (folder / "numbers").is_dir()
-
-
-def _sync(file: Path) -> None:
-    with file.open("r+b") as opened:
-        os.fsync(opened.fileno())
 
 
 def _publish(beside: Path, file: Path, *, overwrite: bool) -> None:

@@ -12,7 +12,6 @@ import os
 import stat
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol, Self
 
 
@@ -64,9 +63,7 @@ class ConfidentialLog:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         with suppress(OSError):  # every line was flushed or raised when it was written
             self._file.close()
 

@@ -22,7 +22,7 @@ _ESCAPED = r"^'('*[=+\-@\t\r])"
 
 def safe_text(text: str) -> str:
     """The text, made safe for spreadsheets and terminals."""
-    kept = (one if one.isprintable() or one in "\t\r\n" else "\N{REPLACEMENT CHARACTER}" for one in text)
+    kept = (letter if letter.isprintable() or letter in "\t\r\n" else "\N{REPLACEMENT CHARACTER}" for letter in text)
     return re.sub(_FORMULA, r"'\1", "".join(kept))
 
 

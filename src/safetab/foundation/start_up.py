@@ -24,17 +24,14 @@ except ModuleNotFoundError:  # Windows has no such limits
 else:
     HAS_LIMITS = True
 
-_LEAST_SPACE = 500 << 20
-_LEAST_MEMORY = 200 << 20
-"""In bytes, for a command that reads no records."""
+_LEAST = (500 << 20, 200 << 20)
+_LEAST_FOR_RECORDS = (900 << 20, 300 << 20)
+"""Address space and memory in bytes, for commands that read no records and for those that do."""
 
-_LEAST_SPACE_FOR_RECORDS = 900 << 20
-_LEAST_MEMORY_FOR_RECORDS = 300 << 20
 _READ_RECORDS = {  # commands
     "run", "validate", "accuracy", "audit", "convert", "blocks-with-units", "demo", "synthesize", "selftest",
 }  # fmt: skip
 _ARENA_MAX = -8  # M_ARENA_MAX of the C library's mallopt
-_CGROUPS = "/sys/fs/cgroup"
 
 
 def address_space_limit() -> int | None:
@@ -47,21 +44,15 @@ def address_space_limit() -> int | None:
 
 def why_too_little(command: str, space: int | None, memory: int | None) -> str | None:
     """Why a command may be unable to start under these limits (None: no limit), or None if it can."""
-    reads_records = command in _READ_RECORDS
-    least_space = _LEAST_SPACE_FOR_RECORDS if reads_records else _LEAST_SPACE
-    least_memory = _LEAST_MEMORY_FOR_RECORDS if reads_records else _LEAST_MEMORY
-    if space is not None and space < least_space:
-        return _too_little(command, space, "address space (`ulimit -v`)", least_space)
-    if memory is not None and memory < least_memory:
-        return _too_little(command, memory, "memory (by its control group, as that of a container)", least_memory)
+    leasts = _LEAST_FOR_RECORDS if command in _READ_RECORDS else _LEAST
+    resources = ("address space (`ulimit -v`)", "memory (by its control group, as that of a container)")
+    for limit, least, of_what in zip((space, memory), leasts, resources, strict=True):
+        if limit is not None and limit < least:
+            return (
+                f"this process is limited to {limit >> 20} MB of {of_what}, and safetab {command} needs"
+                f" {least >> 20} MB or more of it. Nothing was written. Raise the limit."
+            )
     return None
-
-
-def _too_little(command: str, limit: int, of_what: str, least: int) -> str:
-    return (
-        f"this process is limited to {limit >> 20} MB of {of_what}, and safetab {command} needs {least >> 20} MB or"
-        " more of it. Nothing was written. Raise the limit."
-    )
 
 
 def reserve_little() -> None:
@@ -74,7 +65,7 @@ def reserve_little() -> None:
         mallopt(_ARENA_MAX, 1)
 
 
-def control_group_limit(root: str = _CGROUPS, own: str = "/proc/self/cgroup") -> int | None:
+def control_group_limit(root: str = "/sys/fs/cgroup", own: str = "/proc/self/cgroup") -> int | None:
     """The least memory limit, in bytes, of this process's control group and those above it, or None."""
     try:
         with open(own, encoding="utf-8") as file:  # noqa: PTH123 - nothing else is loaded yet
@@ -101,15 +92,12 @@ def _limits_above(folder: str, path: str, name: str) -> Iterator[int]:
             continue
 
 
-_INTERRUPTED = 130
-
-
 def end_interrupted() -> NoReturn:
     """Say "Interrupted." and exit with code 130. Nothing was begun, so there is nothing to undo."""
     if sys.stderr is not None:  # None after 2>&-
         with suppress(OSError):
             sys.stderr.write("Interrupted.\n")
-    sys.exit(_INTERRUPTED)
+    sys.exit(130)
 
 
 def is_the_command(program: str) -> bool:

@@ -24,7 +24,7 @@ from safetab.privacy.reference import loss_text
 MANIFEST_FILE = "manifest.json"
 LOG_FILE = "log.txt"
 NOT_FOR_RELEASE_FILE = "NOT-FOR-RELEASE"
-_MUCH = 1 << 24  # bytes, that threads are started for
+_BYTES_WORTH_THREADS = 1 << 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +89,15 @@ def _event(event: MeasurementEvent) -> dict[str, object]:
 def configuration_as_json(config: RunConfig) -> dict[str, object]:
     """config.json again, with every number as an exact text."""
     product = config.product
+    thresholds = {}
+    for of_family in config.families:
+        by_level = {threshold_key(level): list(each.totals) for level, each in of_family.thresholds.items()}
+        thresholds[product.family_keys[of_family.family.name].thresholds] = by_level
     return {
         "privacy_defn": config.privacy_definition.spelling,
         **{budget_key(product, *measured): exact(budget) for measured, budget in config.budgets.items()},
         **({} if product.stage_1_key is None else {product.stage_1_key: exact(config.stage_1_fraction)}),
-        **{
-            product.family_keys[one.family.name].thresholds: {
-                threshold_key(level): list(thresholds.totals) for level, thresholds in one.thresholds.items()
-            }
-            for one in config.families
-        },
+        **thresholds,
         "max_race_codes": config.max_race_codes,
         **({} if product.suppression_key is None else {product.suppression_key: exact(config.zero_suppression_chance)}),
         "allow_negative_counts": config.allow_negative_counts,
@@ -136,7 +135,7 @@ def hashes_of(files: Iterable[Path]) -> dict[str, str]:
 def hashes_by_name(files: Mapping[str, Path]) -> dict[str, str]:
     """The SHA-256 of each file, by the given names. Large files are hashed in threads."""
     paths = files.values()
-    if sum(path.stat().st_size for path in paths) < _MUCH:
+    if sum(path.stat().st_size for path in paths) < _BYTES_WORTH_THREADS:
         return {name: sha256_of(path) for name, path in files.items()}
     hashes = results_in_threads((partial(sha256_of, path) for path in paths), pa.cpu_count())
     return dict(zip(files, hashes, strict=True))

@@ -190,7 +190,7 @@ def _publish(output: Path, out: Path, *, overwrite: bool) -> None:
 def _replace(output: Path, out: Path) -> None:
     """Swap the outputs. Raises FileNotFoundError if there is nothing to replace."""
     if not stat.S_ISDIR(out.lstat().st_mode):
-        raise FileExistsError(errno.EEXIST, f"{out} is no directory any more")
+        raise FileExistsError(errno.EEXIST, f"{out} is not a directory any more")
     try:
         exchange(output, out)
     except CantBeDone:

@@ -32,15 +32,17 @@ SHORT_LIST = 64
 def as_dictionaries(schema: pa.Schema) -> pa.Schema:
     """The schema in memory of a table whose file has plain strings."""
     dictionary = pa.dictionary(pa.int32(), TEXT)
-    return pa.schema([one.with_type(dictionary) if one.type == TEXT else one for one in schema])
+    return pa.schema([column.with_type(dictionary) if column.type == TEXT else column for column in schema])
 
 
 def with_own_dictionaries(table: pa.Table) -> pa.Table:
     """The same rows with dictionaries that hold just their texts, sorted."""
     table = table.unify_dictionaries().combine_chunks()
-    columns = (column.combine_chunks() for column in table.columns)
-    own = [_with_own_dictionary(one) if pa.types.is_dictionary(one.type) else one for one in columns]
-    return pa.table(own, schema=table.schema)
+    columns = [column.combine_chunks() for column in table.columns]
+    for number, column in enumerate(columns):
+        if pa.types.is_dictionary(column.type):
+            columns[number] = _with_own_dictionary(column)
+    return pa.table(columns, schema=table.schema)
 
 
 def _with_own_dictionary(column: pa.DictionaryArray) -> pa.DictionaryArray:
@@ -93,7 +95,7 @@ class TextsAt:
 
 
 class GroupColumns:
-    """The region ids, iteration codes and geography level of groups with given indices."""
+    """The columns that say which group a row is about."""
 
     def __init__(self, plan: LevelPlan) -> None:
         digits = plan.level.geography.entity_kind.id_digits
@@ -102,17 +104,13 @@ class GroupColumns:
         self._region_ids = pc.utf8_lpad(pa.array(plan.universe.entities).cast(TEXT), digits, "0")
         self._codes = pa.array([iteration.code for iteration in plan.universe.iterations], TEXT)
 
-    def region_ids(self, indices: NDArray[np.int64]) -> pa.DictionaryArray:
-        """The ids of the groups' entities, spelled as `region_id` does."""
-        return texts(self._region_ids, self._index.entity_of(indices))
-
-    def iteration_codes(self, indices: NDArray[np.int64]) -> pa.DictionaryArray:
-        """The four-digit codes of the groups' iterations."""
-        return texts(self._codes, self._index.iteration_of(indices))
-
-    def geography_levels(self, indices: NDArray[np.int64]) -> pa.DictionaryArray:
-        """The label of the level, once for each group."""
-        return texts([self._label], np.zeros(len(indices), dtype=np.int32))
+    def of(self, indices: NDArray[np.int64]) -> dict[str, pa.DictionaryArray]:
+        """The region ids, geography level and four-digit iteration codes of groups, in this order."""
+        return {
+            "region_id": texts(self._region_ids, self._index.entity_of(indices)),
+            "geography_level": texts([self._label], np.zeros(len(indices), dtype=np.int32)),
+            "iteration_code": texts(self._codes, self._index.iteration_of(indices)),
+        }
 
 
 _GROUP_COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE")
@@ -143,8 +141,7 @@ class TableFile:
         indices = joined["index"].to_numpy()
         order = np.argsort(indices, kind="stable")
         ordered, indices = joined.take(pa.array(order)).combine_chunks(), indices[order]
-        columns = [groups.region_ids(indices), groups.geography_levels(indices), groups.iteration_codes(indices)]
-        self.append([*columns, *ordered.columns[1:]])
+        self.append([*groups.of(indices).values(), *ordered.columns[1:]])
 
     def append(self, columns: list[pa.Array]) -> None:
         """Append rows, given as columns in the order of the file."""
@@ -267,12 +264,7 @@ def _rows_of(measurements: Measurements, groups: GroupColumns, schema: pa.Schema
     of_cells = pa.concat_tables([_columns_of_cells(measurements.plan, stage, shape) for stage, shape, _, _ in parts])
     of_cells = of_cells.cast(as_dictionaries(of_cells.schema)).unify_dictionaries()
     ordered = of_cells.combine_chunks().take(pa.array(cells[order]))
-    columns = {
-        "geography_level": groups.geography_levels(indices),
-        "region_id": groups.region_ids(indices),
-        "iteration_code": groups.iteration_codes(indices),
-        "value": pa.array(values),
-    }
+    columns = groups.of(indices) | {"value": pa.array(values)}
     return pa.table([columns[name] if name in columns else ordered[name] for name in schema.names], schema=schema)
 
 

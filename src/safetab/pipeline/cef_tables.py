@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,7 +20,7 @@ from safetab.engines.local.cef import whole_columns
 from safetab.foundation.files import whole_path
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.new_files import new_file_findings, write_new_file
-from safetab.foundation.progress import ConfidentialLog, NoProgress, Progress
+from safetab.foundation.progress import ConfidentialLog, Progress
 from safetab.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
 from safetab.pipeline import guards
 from safetab.pipeline.options import refused_log
@@ -81,12 +81,7 @@ def blocks_with_units(data: Path, out: Path, confidential_log: Path | None = Non
 
 
 def convert_cef(
-    data: Path,
-    out: Path,
-    confidential_log: Path | None = None,
-    progress: Progress | None = None,
-    *,
-    overwrite: bool = False,
+    data: Path, out: Path, confidential_log: Path | None, progress: Progress, *, overwrite: bool
 ) -> ConvertedCef:
     """Write the records of every state that has files as Parquet, in a folder of mode 0700.
 
@@ -96,7 +91,6 @@ def convert_cef(
     today = datetime.datetime.now(datetime.UTC).date()
     refused = output_findings(out, paths_read(data), overwrite=overwrite, earlier=_EARLIER)
     with _guarded(data, refused, confidential_log) as (cef, log), whole_output(out, today, overwrite=overwrite) as new:
-        progress = progress or NoProgress()
         findings: list[Finding] = []
         written = {PERSON_RECORD.table: 0, HOUSEHOLD_RECORD.table: 0}
         progress.step("Converting the states", len(cef.files.states))
@@ -141,13 +135,7 @@ def _guarded(
     if refused:
         raise InvalidInput(refused)
     guards.forbid_memory_dumps()
-    with (
-        guards.opened_log(confidential_log) if confidential_log else nullcontext() as log,
-        guards.endings_with_cost(log),
-        guards.os_errors_as_run_failed(),
-        guards.findings_logged(log),
-        guards.own_errors_logged(log),
-    ):
+    with guards.errors_reported(confidential_log) as log:
         yield _opened(data), log
 
 

@@ -81,7 +81,7 @@ MEMORY = DeclaredOption("memory", str, "4GB", "Memory limit for Spark's driver. 
 MEMORY_TO_ASSESS = DeclaredOption("memory", str, "4GB", "Has no effect here.", "SIZE")
 MACHINE = (
     DeclaredOption("threads", int, 2, "How many threads a run may use.", least=1),
-    _file("temp", "Folder for encoded persons during the run. Default: the system's temporary folder."),
+    _file("temp", "Folder for encoded records during the run. Default: the system's temporary folder."),
 )
 ENGINE = (
     DeclaredOption("engine", EngineKind, EngineKind.LOCAL, "Where to count: in this process, or on Spark."),

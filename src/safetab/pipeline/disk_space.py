@@ -11,11 +11,11 @@ from pathlib import Path
 from safetab.foundation.failures import RunFailed
 from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
 
-_ENCODED_PERSON_BYTES = 16
+_ENCODED_RECORD_BYTES = 16
 _GROUP_BYTES = 70  # in the tables and the measurements together, compressed as they are
 _ROW_BYTES = 40
-# Times T + 1: the least average number of people in a published group. A synthetic nation has six.
-_PEOPLE_OF_A_GROUP = 4
+# Times T + 1: the least average number of records in a published group. A synthetic nation has six.
+_RECORDS_OF_A_GROUP = 4
 _SMALLEST_BYTES = 10**7
 
 
@@ -28,28 +28,28 @@ class DiskNeed:
     size: int
 
 
-def _output_bytes(level: LevelPlan, people: int) -> int:
+def _output_bytes(level: LevelPlan, records: int) -> int:
     """The bytes that a level adds to the output.
 
     Empty groups are published as often as noise makes them, on average; a published group with
-    people has about T of them or more.
+    records has about T of them or more.
     """
     if not level.universe.size or not level.design.stages:
         return 0
     empty = output_if_all_groups_are_empty(level)
     added = 0
     if level.design.suppression_threshold is not None:
-        people_of_a_group = _PEOPLE_OF_A_GROUP * max(1, level.design.suppression_threshold + 1)
-        added = min(level.universe.size, people // people_of_a_group)
+        records_of_a_group = _RECORDS_OF_A_GROUP * max(1, level.design.suppression_threshold + 1)
+        added = min(level.universe.size, records // records_of_a_group)
     rows_of_tables = sum(empty.rows.values()) - empty.published_groups
     return int(empty.published_groups + added) * _GROUP_BYTES + int(rows_of_tables) * _ROW_BYTES
 
 
-def require_disk(plan: RunPlan, people: int, temporary_folder: Path, out: Path, note: Callable[[str], None]) -> None:
+def require_disk(plan: RunPlan, records: int, temporary_folder: Path, out: Path, note: Callable[[str], None]) -> None:
     """Note what a run will need. Raises RunFailed if a disk has less."""
-    output = sum(_output_bytes(level, people) for level in plan.levels)
+    output = sum(_output_bytes(level, records) for level in plan.levels)
     needs = (
-        DiskNeed("--temp", temporary_folder, _SMALLEST_BYTES + people * _ENCODED_PERSON_BYTES),
+        DiskNeed("--temp", temporary_folder, _SMALLEST_BYTES + records * _ENCODED_RECORD_BYTES),
         DiskNeed("OUT", out.parent, _SMALLEST_BYTES + output),
     )
     sizes = [f"{size_in_words(need.size)} for {need.called}" for need in needs]

@@ -17,11 +17,7 @@ import pyarrow as pa
 from safetab.engines.contract import Backend, EngineSettings, MiscountedRecords
 from safetab.engines.local.backend import LocalBackend
 from safetab.foundation import failures
-from safetab.foundation.failures import (
-    NOTHING_WRITTEN,
-    RunFailed,
-    is_out_of_memory,
-)
+from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed, is_out_of_memory
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.interrupts import Publication, interrupts_held, until_published
 from safetab.foundation.locked_folder import locked_folder
@@ -79,16 +75,10 @@ def guarded(
 ) -> Iterator[tuple[ConfidentialLog | None, Backend]]:
     """Open the curator's log, if a path is given, and the backend that counts.
 
-    Errors inside are raised again as InvalidInput or RunFailed, in our own words and with what the
-    run has cost so far.
+    Errors inside are raised again as `errors_reported` does.
     """
     with (
-        opened_log(log_path) if log_path else nullcontext() as log,
-        endings_with_cost(log, cost),
-        os_errors_as_run_failed(),
-        late_failures.as_warnings() if late_failures else nullcontext(),
-        findings_logged(log),
-        own_errors_logged(log),
+        errors_reported(log_path, late_failures, cost) as log,
         pyarrow_threads(options.threads),
         backend_of(options, log.write if log else lambda _: None) as backend,
     ):
@@ -96,7 +86,27 @@ def guarded(
 
 
 @contextmanager
-def opened_log(path: Path) -> Iterator[ConfidentialLog]:
+def errors_reported(
+    log_path: Path | None, late_failures: LateFailures | None = None, cost: RunCost | None = None
+) -> Iterator[ConfidentialLog | None]:
+    """Open the curator's log, if a path is given, and write errors inside to it.
+
+    They are raised again as InvalidInput or RunFailed, in our own words and with what the run has
+    cost so far.
+    """
+    with (
+        _opened_log(log_path) if log_path else nullcontext() as log,
+        _endings_with_cost(log, cost),
+        os_errors_as_run_failed(),
+        late_failures.as_warnings() if late_failures else nullcontext(),
+        findings_logged(log),
+        own_errors_logged(log),
+    ):
+        yield log
+
+
+@contextmanager
+def _opened_log(path: Path) -> Iterator[ConfidentialLog]:
     """The confidential log. Raises InvalidInput if it can't be written there."""
     try:
         log = ConfidentialLog(path)
@@ -112,7 +122,7 @@ def opened_log(path: Path) -> Iterator[ConfidentialLog]:
 
 
 @contextmanager
-def endings_with_cost(log: ConfidentialLog | None, cost: RunCost | None = None) -> Iterator[None]:
+def _endings_with_cost(log: ConfidentialLog | None, cost: RunCost | None) -> Iterator[None]:
     """Add the cost to a failure or an interrupt, and write it to the confidential log."""
     with until_published() as publication:
         try:

@@ -33,7 +33,7 @@ class RunInputs:
 
     files: PublicFiles
     plan: RunPlan
-    persons: Records
+    records: Records
     populated: Mapping[TabulationPass, Geography]  # the blocks that may hold people
     hashes: Mapping[str, str] = field(default_factory=dict)  # of the public files, for the manifest
 
@@ -54,24 +54,24 @@ def read_inputs(
     config = read_config(parameters)
     if reader_asked_for(parameters, data) is ReaderKind.CEF:
         folder = Checked(data, ())
-        persons = backend.cef_records(data, () if config.value is None else states_asked_for(config.value))
+        records = backend.cef_records(data, () if config.value is None else states_asked_for(config.value))
     else:
         folder = backend.geography_folder(data)
-        persons = backend.records(data, product_asked_for(parameters).record)
+        records = backend.records(data, product_asked_for(parameters).record)
     if folder.value is None:
-        return Checked(None, config.findings + folder.findings + persons.findings)
+        return Checked(None, config.findings + folder.findings + records.findings)
     public = read_public_files(parameters, data, folder.value, given_totals(totals, data))
     # Both read the .ini file of a CEF, so findings may repeat.
-    findings = tuple(dict.fromkeys(public.findings + persons.findings))
+    findings = tuple(dict.fromkeys(public.findings + records.findings))
     if public.value is None:
         return Checked(None, findings)
     planned = plan_of(public.value)
     populated = populated_geography(public.value.geography_of_pass, empty_blocks)
     findings += planned.findings + populated.findings
     has_errors = any(finding.is_error for finding in findings)
-    if planned.value is None or persons.value is None or populated.value is None or has_errors:
+    if planned.value is None or records.value is None or populated.value is None or has_errors:
         return Checked(None, findings)
-    return Checked(RunInputs(public.value, planned.value, persons.value, populated.value), findings)
+    return Checked(RunInputs(public.value, planned.value, records.value, populated.value), findings)
 
 
 def required_inputs(
@@ -106,9 +106,9 @@ def checked_engine(
     Raises InvalidInput, with all findings, if a record breaks a rule. Closes the engine at the end.
     """
     inputs = checked.require()
-    with closing(backend.engine(inputs.persons, inputs.files)) as engine:
+    with closing(backend.engine(inputs.records, inputs.files)) as engine:
         noun = inputs.plan.config.product.record.noun
-        progress.step(f"Checking the {noun} records", backend.number_of_records(inputs.persons))
+        progress.step(f"Checking the {noun} records", backend.number_of_records(inputs.records))
         findings = engine.check(progress.advance)
         if any(finding.is_error for finding in findings):
             raise InvalidInput((*checked.findings, *findings))
@@ -156,14 +156,14 @@ class WatchedFiles:
                 raise RunFailed(f"{changed} Leave the files of a run unchanged until it ends.")
 
 
-def record_files(persons: Records) -> tuple[Path, ...]:
+def record_files(records: Records) -> tuple[Path, ...]:
     """The files on this machine that hold records."""
-    if isinstance(persons, RecordLocation):
-        return persons.parts_of_this_machine
-    if isinstance(persons, CefFiles):
-        of_states = ((state.persons, state.units, state.counts) for state in persons.states)
+    if isinstance(records, RecordLocation):
+        return records.parts_of_this_machine
+    if isinstance(records, CefFiles):
+        of_states = ((state.persons, state.units, state.counts) for state in records.states)
         return tuple(path for files in of_states for path in files if path is not None)
-    return persons.parts
+    return records.parts
 
 
 def _files_at(path: Path, depth: int) -> Iterator[Path]:

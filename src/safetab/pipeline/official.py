@@ -28,14 +28,8 @@ from safetab.readers.table_files import table_paths_at
 from safetab.release.checksums import names_with_checksums
 from safetab.release.coterminous import sets_of_passes
 from safetab.release.export import check_not_clamped, statuses_beside
-from safetab.release.official.groups import (
-    FamilyTables,
-    OfficialGroups,
-    areas_not_in,
-    known_tables,
-    official_universe,
-    passes_of,
-)
+from safetab.release.official import groups as official_groups
+from safetab.release.official.groups import FamilyTables, OfficialGroups
 from safetab.release.official.numbers import sets_by_numbers
 from safetab.release.official.write_official import ORIGIN_FILE, OfficialRelease, OfficialSummary, write_official
 from safetab.release.release_options import CoterminousOptions, confidence_of
@@ -88,8 +82,8 @@ def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRele
     config, lists, published, geography = given.require()
     inside = [OutputStatus(status) for status in published.statuses]
     status = gravest([*inside, *beside]) or OutputStatus.OFFICIAL
-    tables = known_tables(published, config, lists)
-    passes = passes_of(tables)
+    tables = official_groups.known_tables(published, config, lists)
+    passes = official_groups.passes_of(tables)
     if not passes:
         message = "no row has both a group and an area of the parameters."
         raise InvalidInput([Finding(Severity.ERROR, "FILES", "", message)])
@@ -98,7 +92,7 @@ def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRele
     if geography is not None:
         of_pass = {each: geography.of_states(config.states_of(each)) for each in passes}
     plan = plan_of(PublicFiles(config, lists, of_pass or dict.fromkeys(passes, NOWHERE))).require()
-    universe = official_universe(plan, tables, of_pass)
+    universe = official_groups.official_universe(plan, tables, of_pass)
     groups, findings = _groups(universe, tables, is_complete=request.is_complete)
     if of_pass is None:
         sets = sets_by_numbers(universe, groups)
@@ -154,7 +148,7 @@ def _groups(
         errors += of_family.errors
         warnings += of_family.warnings
     findings = FindingsOf("FILES")
-    for label, areas in areas_not_in(universe, tables).items():
+    for label, areas in official_groups.areas_not_in(universe, tables).items():
         findings.error(label, f"areas that the geography doesn't have: {shortened(areas)}.")
     for sentence, count in errors.items():
         findings.error("", f"{count:,} groups {sentence}.")

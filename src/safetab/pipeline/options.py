@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from safetab.config.config_file import CONFIG_FILE
 from safetab.engines.spark.options import SparkOptions, check_spark_options
@@ -33,8 +34,8 @@ from safetab.tabulation.tabulate_level import GROUPS_AT_ONCE
 _MEMORY = re.compile(r"([0-9]{1,6})(\.[0-9]{1,6})? ?[KMGT]i?B")
 _MOST_THREADS = 1024
 _ONE_KEY = (
-    "Two runs with one key on the data of real people would give them away, so a key can be chosen only for people"
-    " who do not exist."
+    "Two runs with one key on the data of real people would give them away, so a key can be chosen only for"
+    " synthetic people."
 )
 TEMPORARY_PREFIX = "safetab-persons-"
 """The beginning of the name of a run's folder in --temp."""
@@ -72,8 +73,7 @@ class RunOptions:
         limit = values["spend_limit"]
         unchanged = {name: values[name] for name in ("memory", "threads", "overwrite", "dataset")}
         names = ("temp", "confidential_log", "spend_log", "empty_blocks", "totals")
-        paths = [None if values[name] is None else Path(values[name]) for name in names]
-        temporary_parent, confidential_log, spend_log, empty_blocks, totals = paths
+        paths: dict[str, Any] = {name: None if values[name] is None else Path(values[name]) for name in names}
         settings = tuple(values["spark_conf"] or ())
         return cls(
             engine=_engine(values["engine"]),
@@ -82,11 +82,8 @@ class RunOptions:
             same_people_as=tuple(values["same_people_as"] or ()),
             release=ReleaseRequest.of(values).options(),
             spark=SparkOptions(values["spark_master"], settings, values["persons"], values["geography"]),
-            temporary_parent=temporary_parent,
-            confidential_log=confidential_log,
-            spend_log=spend_log,
-            empty_blocks=empty_blocks,
-            totals=totals,
+            temporary_parent=paths.pop("temp"),
+            **paths,
             **unchanged,
         )
 
@@ -148,10 +145,9 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
         check_spark_options(options.spark, findings, has_test_key=options.test_key is not None)
     else:
         spark = options.spark
-        values = (spark.master, spark.settings, spark.persons, spark.geography)
-        names = ("--spark-master", "--spark-conf", "--persons", "--geography")
-        given = [name for name, value in zip(names, values, strict=True) if value not in {None, ()}]
-        for option in given:
+        given = {"--spark-master": spark.master, "--spark-conf": spark.settings}
+        given |= {"--persons": spark.persons, "--geography": spark.geography}
+        for option in (name for name, value in given.items() if value not in {None, ()}):
             findings.error("", f"{option} needs --engine spark.")
     if not _MEMORY.fullmatch(options.memory):
         findings.error("--memory", "must be a number and a unit, e.g. 8GB or 500MB.")
@@ -161,7 +157,7 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
 
 
 def has_synthetic_people(data: Path, options: RunOptions) -> bool:
-    """Whether the people of a run do not exist. The marker in DATA says so about records in DATA."""
+    """Whether the people of a run are synthetic. The marker in DATA says so about records in DATA."""
     return is_synthetic(data) and options.spark.persons is None
 
 

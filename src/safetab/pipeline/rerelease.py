@@ -19,18 +19,14 @@ from safetab.foundation.findings import (
     FORMAT,
     OUTPUT_FORMAT,
     VERSION,
-    Finding,
     FindingsOf,
     InvalidInput,
-    Severity,
     format_of,
     readable_format,
     shortened,
 )
 from safetab.outputs import manifest as manifests
-from safetab.outputs.manifest import (
-    MANIFEST_FILE,
-)
+from safetab.outputs.manifest import MANIFEST_FILE
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.outputs.pass_files import stated_format
 from safetab.pipeline.declared_options import CONFIDENCE, CSV, STEPS, with_defaults
@@ -40,7 +36,7 @@ from safetab.readers.geography import read_geography_at
 from safetab.readers.table_files import table_paths_at
 from safetab.release.allowed_files import measured_files
 from safetab.release.checks.output_checks import OutputChecks
-from safetab.release.checksums import damage_as_invalid_input
+from safetab.release.checksums import damage_as_invalid_input, invalid
 from safetab.release.documents import PRIVACY_FILE, ReleaseFacts, steps_as_json
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.release_folder import open_release_folder
@@ -68,12 +64,8 @@ class RereleaseRequest:
     def of(cls, geography: str | Path | None = None, **given: object) -> RereleaseRequest:
         """A request from the values of declared options. Raises InvalidInput with every mistake."""
         values = with_defaults((CONFIDENCE, CSV, *STEPS), given)
-        blocks = values["empty_blocks"]
-        return cls(
-            ReleaseRequest.of(values).options(),
-            None if geography is None else Path(geography),
-            None if blocks is None else Path(blocks),
-        )
+        paths = [None if path is None else Path(path) for path in (geography, values["empty_blocks"])]
+        return cls(ReleaseRequest.of(values).options(), *paths)
 
     @property
     def paths(self) -> dict[str, Path]:
@@ -164,24 +156,24 @@ def _measured(out: Path, universe: Universe) -> _Measured:
         try:
             readable_format(out / MANIFEST_FILE, manifest.get(FORMAT, 0))
         except ValueError as wrong:
-            raise _no_output(out / MANIFEST_FILE, f"{wrong}. Get the output again.") from None
+            raise invalid(out / MANIFEST_FILE, f"{wrong}. Get the output again.") from None
         files = manifest["outputs"] | manifest["documents"]
         outside = [name for name in files if not _stays_inside(name)]
         if outside:
             message = f"its manifest names files outside of it: {shortened(outside)}."
-            raise _no_output(out, f"{message} Get the output again.")
+            raise invalid(out, f"{message} Get the output again.")
         missing = [name for name in dict.fromkeys((*files, *needed)) if name not in files or not (out / name).is_file()]
         found = {} if missing else manifests.hashes_by_name({name: out / name for name in files})
         changed = [name for name, found_hash in found.items() if found_hash != files[name]["sha256"]]
         measured = None if missing or changed else _facts_of(manifest, universe)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError, UnreadableFile):
         message = f"has no readable {MANIFEST_FILE}. Give the whole output of a run: the measurements are needed."
-        raise _no_output(out, message) from None
+        raise invalid(out, message) from None
     if missing:
         message = f"its manifest names files that don't exist: {shortened(missing)}."
-        raise _no_output(out, f"{message} Give the whole output of a run.")
+        raise invalid(out, f"{message} Give the whole output of a run.")
     if measured is None:
-        raise _no_output(out, f"files are not what its manifest says: {shortened(changed)}. Get the output again.")
+        raise invalid(out, f"files are not what its manifest says: {shortened(changed)}. Get the output again.")
     for path in (out / name for name in measured.rows if name.endswith(".parquet")):
         with damage_as_invalid_input(path):
             readable_format(path, stated_format(path))
@@ -192,10 +184,6 @@ def _stays_inside(name: str) -> bool:
     """Whether a file name in a folder can't lead out of it; links are not considered."""
     path = PurePosixPath(name)
     return not path.is_absolute() and ".." not in path.parts and "\\" not in name and "\0" not in name
-
-
-def _no_output(out: Path, message: str) -> InvalidInput:
-    return InvalidInput([Finding(Severity.ERROR, str(out), "", message)])
 
 
 def _facts_of(manifest: Mapping[str, Any], universe: Universe) -> _Measured:

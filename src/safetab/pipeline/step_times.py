@@ -3,19 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Self, TypeVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from safetab.engines.contract import GroupCounts
 from safetab.foundation.progress import Progress
-from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.product import Shape
 
 Thing = TypeVar("Thing")
 
@@ -120,19 +113,3 @@ class StepTimes:
             self._log(f'of it "{name}": {taken}')
         self._step = None
         self._of_parts = {}
-
-
-class TimedCounts:
-    """An engine's counts; the time that they take is logged as "counting"."""
-
-    def __init__(self, counts: GroupCounts, times: StepTimes) -> None:
-        self._counts = counts
-        self._times = times
-
-    def totals(self, level: LevelPlan) -> ExactCounts:
-        with self._times.part("counting"):
-            return self._counts.totals(level)
-
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
-        with self._times.part("counting"):
-            return self._counts.cells(level, groups_of)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.engines.contract import CountingEngine, GroupCounts
-from safetab.foundation.failures import closed_at_the_end
+from safetab.foundation.failures import closing_without_masking
 from safetab.foundation.findings import VERSION
-from safetab.foundation.in_threads import Alongside
+from safetab.foundation.in_threads import SecondThread
 from safetab.foundation.interrupts import interrupts_held
 from safetab.outputs.manifest import RunFacts, write_manifest, write_not_for_release, write_release_log
 from safetab.outputs.output_folder import whole_output
@@ -27,7 +27,7 @@ from safetab.pipeline.declared_options import EngineKind
 from safetab.pipeline.inputs import RunInputs
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.release_parts import empty_blocks_as_json, write_documents
-from safetab.pipeline.step_times import StepTimes, TimedCounts
+from safetab.pipeline.step_times import StepTimes
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
@@ -74,13 +74,13 @@ class TabulatedOutput:
         is_ahead = options.threads > 1 and options.engine is EngineKind.LOCAL
         files = PassFiles(output, tabulation_pass, self.inputs.plan.config)
         with (
-            closed_at_the_end(files),
-            Alongside(options.threads) as writing,
+            closing_without_masking(files),
+            SecondThread(options.threads) as writing,
             CountsAhead(self.engine, levels, is_ahead=is_ahead) as counts_ahead,
         ):
             counts = TimedCounts(counts_ahead, self.times)
             for measured in safetab(levels, counts, self.ledger, options.groups_at_once, options.threads):
-                with closed_at_the_end(measured):
+                with closing_without_masking(measured):
                     for measurements in self.times.each("noise", measured):
                         write = self.times.in_another_thread(partial(files.write, measurements))
                         writing.do(write, len(measurements.indices))
@@ -151,3 +151,19 @@ class CountsAhead:
     def __exit__(self, *_: object) -> None:
         with interrupts_held():
             self._pool.shutdown(cancel_futures=True)
+
+
+class TimedCounts:
+    """An engine's counts; the time that they take is logged as "counting"."""
+
+    def __init__(self, counts: GroupCounts, times: StepTimes) -> None:
+        self._counts = counts
+        self._times = times
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        with self._times.part("counting"):
+            return self._counts.totals(level)
+
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        with self._times.part("counting"):
+            return self._counts.cells(level, groups_of)

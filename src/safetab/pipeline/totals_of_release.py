@@ -8,7 +8,7 @@ import numpy as np
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
-from safetab.foundation.findings import Checked, FindingsOf, InvalidInput
+from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.planning.planner import GivenTotals
 from safetab.readers.cef.reader_file import is_synthetic
 from safetab.release.checksums import damage_as_invalid_input
@@ -27,25 +27,25 @@ class _WithheldError(Exception):
 
 def given_totals(path: Path | None, data: Path) -> GivenTotals | None:
     """The totals of a release, as they are after its coterminous step, with every finding about it."""
-    if path is None:
-        return None
     try:
-        release = open_release_folder(path)
+        return None if path is None else _totals_of(path, data)
     except InvalidInput as invalid:
         return GivenTotals(Checked(None, invalid.findings))
+
+
+def _totals_of(path: Path, data: Path) -> GivenTotals:
+    """Raises InvalidInput if the release can't be read or its totals can't choose tables."""
+    release = open_release_folder(path)
     findings = FindingsOf(str(path))
     _check(release, data, findings)
     if findings.has_errors:
-        return GivenTotals(Checked(None, findings.findings))
+        raise InvalidInput(findings.findings)
     try:
         with damage_as_invalid_input(path):
             of_level = _totals_by_geography(release)
-    except InvalidInput as invalid:
-        return GivenTotals(Checked(None, invalid.findings))
     except _WithheldError:
-        findings = FindingsOf(str(path))
-        findings.error(_WHERE, "totals are withheld in it. Give a release without rules.")
-        return GivenTotals(Checked(None, findings.findings))
+        message = "totals are withheld in it. Give a release without rules."
+        raise InvalidInput([Finding(Severity.ERROR, str(path), _WHERE, message)]) from None
     paths = [*map(release.numbers_of, release.universe.levels), release.path / DATAPACKAGE_FILE]
     files = {f"totals/{path.relative_to(release.path).as_posix()}": path for path in paths if path is not None}
     return GivenTotals(Checked(PublishedTotals(of_level), findings.findings), files)
@@ -56,7 +56,7 @@ def _check(release: ReleaseFolder, data: Path, findings: FindingsOf) -> None:
     status, options = release.facts.status, release.facts.options
     if release.universe.product.totals_table is not None:
         findings.error(_WHERE, f"is a release of {release.universe.product.name}, whose tables were chosen like these.")
-    if not status.is_for_release and not is_synthetic(data):  # no such status is about people who exist
+    if not status.is_for_release and not is_synthetic(data):  # these totals count synthetic people
         findings.error(_WHERE, f"its totals are not public. {status.line}")
     if not release.universe.allow_negative_counts:
         findings.error(_WHERE, "its totals below 0 were raised to 0 (allow_negative_counts is false).")
@@ -71,7 +71,7 @@ def _check(release: ReleaseFolder, data: Path, findings: FindingsOf) -> None:
 
 
 def _totals_by_geography(release: ReleaseFolder) -> dict[GeographyLevel, TotalsOfLevel]:
-    """Raises InvalidInput if a file is damaged, _WithheldError if a total is withheld."""
+    """Raises _WithheldError if a total is withheld."""
     parts: dict[GeographyLevel, list[TotalsOfLevel]] = {}
     for level in release.universe.levels:
         file = release.open_numbers(level)

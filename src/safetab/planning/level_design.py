@@ -100,18 +100,12 @@ class LevelDesign:
         shapes = {}
         for shape in self.family.shapes if Stage.STAGE_2 in self.stages else ():
             shapes[shape] = MappingProxyType({kind.name: self.margin(kind, confidence) for kind in shape.kinds})
-        return LevelMargins(
-            stage_1_total=self._margin_of_one(Stage.STAGE_1, confidence),
-            total_only=self._margin_of_one(Stage.TOTAL_ONLY, confidence),
-            shapes=MappingProxyType(shapes),
-        )
+        lone = {stage: margin_of(each.noise, 1, confidence) for stage, each in self.stages.items()}
+        return LevelMargins(lone.get(Stage.STAGE_1), lone.get(Stage.TOTAL_ONLY), MappingProxyType(shapes))
 
     def margin(self, kind: LineKind, confidence: Fraction = CONFIDENCE) -> int:
         """The margin of error of one line of this kind, in records."""
         return margin_of(self.noise(Stage.STAGE_2), kind.draws, confidence)
-
-    def _margin_of_one(self, stage: Stage, confidence: Fraction) -> int | None:
-        return margin_of(self.noise(stage), 1, confidence) if stage in self.stages else None
 
     def shape_chances(self, true_size: int = 0) -> Mapping[Shape, arb]:
         """The chance that an adaptive group with `true_size` records gets each shape."""

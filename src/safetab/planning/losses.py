@@ -77,46 +77,40 @@ class JointLoss:
     @property
     def passes(self) -> tuple[TabulationPass, ...]:
         """The passes of either run. A pass that one of them does not run costs nothing there."""
-        return tuple(one for one in TabulationPass if one in self.persons.passes or one in self.households.passes)
-
-    def of_a_record(self, one: TabulationPass) -> Fraction:
-        """The loss when a household record is added or removed and nobody's own record changes."""
-        return _loss(self.households, one)
-
-    def of_a_person(self, one: TabulationPass) -> Fraction:
-        """A person is added or removed: one person record, and a change of at most one household's."""
-        return _loss(self.persons, one) + 2 * _loss(self.households, one)
-
-    def of_changed_answers(self, one: TabulationPass) -> Fraction:
-        """The loss when a person's answers change: one person record and at most one household record."""
-        return 2 * _loss(self.persons, one) + 2 * _loss(self.households, one)
-
-    def of_a_move(self, one: TabulationPass) -> Fraction:
-        """A person moves: one person record changes, and two household records may change alike."""
-        return 2 * _loss(self.persons, one) + self._group_factor(2) * 2 * _loss(self.households, one)
-
-    def of_people(self, one: TabulationPass, people: int) -> Fraction:
-        """The loss when a household of this many people is added or removed with everybody in it."""
-        return self._group_factor(people) * _loss(self.persons, one) + _loss(self.households, one)
-
-    def _group_factor(self, records: int) -> int:
-        """How many times the loss of one record this many records cost if all change alike."""
-        return records**2 if self.definition is PrivacyDefinition.ZCDP else records
+        run = {*self.persons.passes, *self.households.passes}
+        return tuple(tabulation_pass for tabulation_pass in TabulationPass if tabulation_pass in run)
 
     def rows(self) -> Iterator[tuple[str, dict[TabulationPass, Fraction]]]:
         """What changes, and the most that this can cost in each pass."""
+        losses = {tabulation_pass: self._of_pass(tabulation_pass) for tabulation_pass in self.passes}
+        for change in next(iter(losses.values()), {}):
+            yield change, {tabulation_pass: of_pass[change] for tabulation_pass, of_pass in losses.items()}
+
+    def _of_pass(self, tabulation_pass: TabulationPass) -> dict[str, Fraction]:
+        """What each change can cost in a pass, at most."""
+        person = _loss(self.persons, tabulation_pass)
+        household = _loss(self.households, tabulation_pass)
         noun = self.households.product.record.noun
-        yield f"one {noun} record is added or removed", {one: self.of_a_record(one) for one in self.passes}
-        yield "a person is added or removed", {one: self.of_a_person(one) for one in self.passes}
-        yield "a person's answers change", {one: self.of_changed_answers(one) for one in self.passes}
-        yield f"a person moves to another {noun}", {one: self.of_a_move(one) for one in self.passes}
+        # How many times the loss of one record several records cost if all change alike.
+        power = 2 if self.definition is PrivacyDefinition.ZCDP else 1
+        losses = {
+            # Nobody's own record changes.
+            f"one {noun} record is added or removed": household,
+            # One person record, and a change of at most one household's.
+            "a person is added or removed": person + 2 * household,
+            # One person record and at most one household record change.
+            "a person's answers change": 2 * person + 2 * household,
+            # One person record changes, and two household records may change alike.
+            f"a person moves to another {noun}": 2 * person + 2**power * 2 * household,
+        }
         for people in PEOPLE_SHOWN:
-            losses = {one: self.of_people(one, people) for one in self.passes}
-            yield f"a {noun} of {people} people is added or removed", losses
+            losses[f"a {noun} of {people} people is added or removed"] = people**power * person + household
+        return losses
 
 
-def _loss(config: RunConfig, one: TabulationPass) -> Fraction:
-    return loss_of_config_pass(config, one).unbounded if one in config.passes else Fraction(0)
+def _loss(config: RunConfig, tabulation_pass: TabulationPass) -> Fraction:
+    is_run = tabulation_pass in config.passes
+    return loss_of_config_pass(config, tabulation_pass).unbounded if is_run else Fraction(0)
 
 
 def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
@@ -124,7 +118,7 @@ def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
     read = read_config(other_parameters)
     if read.value is None:
         return Checked(None, read.findings)
-    persons, households = sorted((config, read.value), key=lambda one: one.product.record.holds_people)
+    persons, households = sorted((config, read.value), key=lambda each: each.product.record.holds_people)
     problem = None
     if config.product is read.value.product:
         problem = f"is for {config.product.name} too. Two runs of one product are added up by --spend-log."
@@ -156,6 +150,6 @@ def no_protection(unprotected_levels: Collection[PopulationGroupLevel]) -> str |
     return (
         f"No protection at {count} {'level' if count == 1 else 'levels'}: {where}. The noise there is 0 more often than"
         " not, so a published number would more likely be exact than not. `safetab run` refuses such budgets: make them"
-        f" smaller. It accepts them only for people who do not exist (DATA holds them and a file {SYNTHETIC_MARKER}),"
+        f" smaller. It accepts them only for synthetic people (DATA holds them and a file {SYNTHETIC_MARKER}),"
         " and its output is then not for release."
     )

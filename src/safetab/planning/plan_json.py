@@ -43,24 +43,22 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
 def loss_as_json(plan: RunPlan) -> JsonObject:
     """The cost of each pass to a person in it, and of the whole run."""
     definition = plan.config.privacy_definition
-    loss_of = {one.value: plan.loss_of(one) for one in plan.config.passes} | {"whole_run": plan.loss}
+    loss_of = {each.value: plan.loss_of(each) for each in plan.config.passes} | {"whole_run": plan.loss}
     return {who: _loss(losses.reported_loss(definition, loss), definition) for who, loss in loss_of.items()}
 
 
 def joint_loss_as_json(joint: JointLoss) -> list[JsonObject]:
     """The rows of a joint loss: what changes and what it costs in each pass."""
-    symbol = joint.definition.budget_symbol
-    return [
-        {"change": change}
-        | {one.value: {symbol: exact(loss), **_epsilon(loss, joint.definition)} for one, loss in of_passes.items()}
-        for change, of_passes in joint.rows()
-    ]
-
-
-def _epsilon(loss: Fraction, definition: PrivacyDefinition) -> JsonObject:
-    if definition is PrivacyDefinition.PURE_DP:
-        return {}
-    return {"delta": float(DELTA), "epsilon": loss_number(epsilon_of_rho(loss, DELTA))}
+    rows = list[JsonObject]()
+    for change, of_passes in joint.rows():
+        row: JsonObject = {"change": change}
+        for tabulation_pass, loss in of_passes.items():
+            cost: JsonObject = {joint.definition.budget_symbol: exact(loss)}
+            if joint.definition is PrivacyDefinition.ZCDP:
+                cost |= {"delta": float(DELTA), "epsilon": loss_number(epsilon_of_rho(loss, DELTA))}
+            row[tabulation_pass.value] = cost
+        rows.append(row)
+    return rows
 
 
 def _level_name(level: PopulationGroupLevel) -> JsonObject:

@@ -12,30 +12,15 @@ from safetab.census.geography import NOWHERE, Geography
 from safetab.census.geography_levels import EntityKind, TabulationPass
 from safetab.census.iterations import IterationLevel, PublicLists, iteration_map_of, stability
 from safetab.census.population_groups import PublishedTotals, universe_of
-from safetab.config.config_file import (
-    CONFIG_FILE,
-    ReaderKind,
-    RunConfig,
-    budget_key,
-    read_config,
-    reader_asked_for,
-)
+from safetab.config.config_file import CONFIG_FILE, ReaderKind, RunConfig, budget_key, read_config, reader_asked_for
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity, shortened
 from safetab.planning.level_design import IterationsMeasured, level_design
-from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.planning.selected_groups import check_totals, selected_groups
+from safetab.planning.run_plan import LevelPlan, RunPlan, check_totals, selected_groups
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Product
+from safetab.readers import geography as geography_files
 from safetab.readers.cef.reader_file import read_reader_file
-from safetab.readers.geography import (
-    GEOGRAPHY_TABLE,
-    GeographyNames,
-    geography_names_path,
-    geography_paths,
-    read_geography,
-    read_geography_names,
-)
 from safetab.readers.public_lists import list_paths, read_public_lists
 from safetab.readers.published_totals import find_published_totals, find_totals_in, read_published_totals
 
@@ -56,8 +41,10 @@ def read_given_geography(data: Path, reader: ReaderKind, config: RunConfig | Non
     """The geography of a directory, or of a CEF's .ini file for the states of a configuration."""
     if reader is ReaderKind.CEF:
         return _of_cef(data, None if config is None else states_asked_for(config))
-    read = read_geography(data)
-    return Checked(None if read.value is None else GivenGeography(read.value, geography_paths(data)), read.findings)
+    read = geography_files.read_geography(data)
+    return Checked(
+        None if read.value is None else GivenGeography(read.value, geography_files.geography_paths(data)), read.findings
+    )
 
 
 def states_asked_for(config: RunConfig) -> tuple[str, ...]:
@@ -67,7 +54,7 @@ def states_asked_for(config: RunConfig) -> tuple[str, ...]:
 
 def _of_cef(data: Path, states: Iterable[str] | None) -> Checked[GivenGeography]:
     """The geography that a CEF's .ini file names, for these states."""
-    from safetab.readers.cef.geography import read_cef_geography  # noqa: PLC0415 - most data are no CEF
+    from safetab.readers.cef.geography import read_cef_geography  # noqa: PLC0415 - few runs read a CEF
 
     reader = read_reader_file(data)
     if reader.value is None:
@@ -96,7 +83,7 @@ class PublicFiles:
     lists: PublicLists
     geography_of_pass: Mapping[TabulationPass, Geography]
     paths: tuple[Path, ...] = ()
-    names: GeographyNames = field(default_factory=dict)
+    names: geography_files.GeographyNames = field(default_factory=dict)
     oids: BlockOids | None = None  # of a CEF
     totals: PublishedTotals | None = None  # that choose tables, if the product asks for such
     totals_files: Mapping[str, Path] = field(default_factory=dict)
@@ -133,7 +120,7 @@ def read_public_files(
         return Checked(None, (finding, *read_given_geography(geography_folder, reader, None).errors))
     config, lists = read_config(parameters), read_public_lists(parameters)
     geography = read_given_geography(geography_folder, reader, config.value)
-    names = read_geography_names(folder_beside(data, reader))
+    names = geography_files.read_geography_names(folder_beside(data, reader))
     findings = config.findings + lists.findings + geography.findings + names.findings
     if config.value is None or lists.value is None:
         return Checked(None, findings)
@@ -143,32 +130,39 @@ def read_public_files(
     whole, states_of = geography.value.geography, config.value.states_of
     of_pass = {which: whole.of_states(states_of(which)) for which in config.value.passes}
     findings += _states_without_blocks(config.value, of_pass)
-    names_path = geography_names_path(folder_beside(data, reader))
+    names_path = geography_files.geography_names_path(folder_beside(data, reader))
     paths = (parameters / CONFIG_FILE, *list_paths(parameters), *geography.value.paths)
     paths += () if names_path is None else (names_path,)
     oids, geographies = geography.value.oids, MappingProxyType(of_pass)
     files = PublicFiles(config.value, lists.value, geographies, paths, names.value or {}, oids)
     chosen = _selecting_totals(config.value.product, data, reader, totals)
     if chosen is not None:
-        checked = _checked_totals(chosen.totals, lists.value, whole, of_pass)
-        findings += checked.findings
-        files = replace(files, totals=checked.value, totals_files=chosen.files)
+        findings += chosen.totals.findings
+        if chosen.totals.value is not None:
+            findings += check_totals(chosen.totals.value, lists.value, whole, of_pass)
+        files = replace(files, totals=chosen.totals.value, totals_files=chosen.files)
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
 
 
 def _selecting_totals(
     product: Product, data: Path, reader: ReaderKind, given: GivenTotals | None
 ) -> GivenTotals | None:
-    """The totals that were given, or those in DATA. None if the product measures its own."""
+    """The totals that were given, or those in DATA. None if the product measures its own.
+
+    If totals are given and DATA has some too, which are then not used, a warning says so.
+    """
     if product.totals_table is None:
         if given is None:
             return None
         findings = FindingsOf("the command")
         findings.error("--totals", f"{product.name} measures its own totals. Leave the option out.")
         return GivenTotals(Checked(None, findings.findings))
-    if given is not None:
-        return _beside_a_file(given, folder_beside(data, reader), product.totals_table)
     findings, ini = FindingsOf(product.totals_table), None
+    if given is not None:
+        beside = find_published_totals(folder_beside(data, reader), product.totals_table, FindingsOf(""))
+        if beside is not None:
+            findings.warning("", "lies in DATA and is not used: --totals stands for it.")
+        return replace(given, totals=Checked(given.totals.value, given.totals.findings + findings.findings))
     if reader is ReaderKind.CEF:
         ini = read_reader_file(data).value
     if ini is not None and ini.totals is not None:
@@ -181,24 +175,6 @@ def _selecting_totals(
     return GivenTotals(read, {path.name: path for path in files.parts})
 
 
-def _beside_a_file(given: GivenTotals, data: Path, table: str) -> GivenTotals:
-    """The same totals, with a warning if DATA also has totals, which are then not used."""
-    ignored = FindingsOf(table)
-    if find_published_totals(data, table, FindingsOf(table)) is not None:
-        ignored.warning("", "lies in DATA and is not used: --totals stands for it.")
-    return replace(given, totals=Checked(given.totals.value, given.totals.findings + ignored.findings))
-
-
-def _checked_totals(
-    read: Checked[PublishedTotals], lists: PublicLists, whole: Geography, of_pass: Mapping[TabulationPass, Geography]
-) -> Checked[PublishedTotals]:
-    if read.value is None:
-        return read
-    findings = FindingsOf("the file of published totals")
-    check_totals(read.value, lists, whole, of_pass, findings)
-    return Checked(None if findings.has_errors else read.value, read.findings + findings.findings)
-
-
 def _is_directory(path: Path) -> bool:
     try:
         return path.is_dir()
@@ -209,7 +185,7 @@ def _is_directory(path: Path) -> bool:
 
 def _states_without_blocks(config: RunConfig, of_pass: Mapping[TabulationPass, Geography]) -> tuple[Finding, ...]:
     """A pass without any block is an error; a state without one is a warning."""
-    findings = FindingsOf(GEOGRAPHY_TABLE)
+    findings = FindingsOf(geography_files.GEOGRAPHY_TABLE)
     for tabulation_pass, geography in of_pass.items():
         states = config.states_of(tabulation_pass)
         listed = set(geography.entities(EntityKind.STATE).tolist())
@@ -225,8 +201,8 @@ def _states_without_blocks(config: RunConfig, of_pass: Mapping[TabulationPass, G
 def plan_of(files: PublicFiles) -> Checked[RunPlan]:
     """The plan, and findings about levels that can't be measured as configured."""
     findings = FindingsOf(CONFIG_FILE)
-    of_families = ((one, level) for level in files.config.levels for one in files.config.families)
-    tabulated = [(of_family, level) for of_family, level in of_families if of_family.budgets[level] > 0]
+    families_and_levels = ((family, level) for level in files.config.levels for family in files.config.families)
+    tabulated = [(of_family, level) for of_family, level in families_and_levels if of_family.budgets[level] > 0]
     entities = {
         geography: files.geography_of_pass[geography.tabulation_pass].entities(geography.entity_kind)
         for geography in {level.geography for _, level in tabulated}

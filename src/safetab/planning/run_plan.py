@@ -1,24 +1,42 @@
-"""The plan of a run: groups, noise, cost, and output if all groups were empty. Reads no record."""
+"""The plan of a run: groups, noise, cost, and output if all groups were empty. Reads no record.
+
+Where published totals choose tables, they also select the groups that are measured.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from flint import arb
+from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.iterations import PublicLists
-from safetab.census.population_groups import GroupUniverse, PopulationGroupLevel, levels_of_passes
+from safetab.census import population_groups
+from safetab.census.geography import Geography, region_id
+from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.iterations import IterationLevel, PublicLists
+from safetab.census.population_groups import GroupUniverse, PopulationGroupLevel, TotalsOfLevel
 from safetab.config.config_file import RunConfig
 from safetab.distributions.noise_distribution import DEFAULT_BITS, working_precision
+from safetab.foundation.arrays import find_sorted
+from safetab.foundation.findings import Finding, FindingsOf, shortened
 from safetab.planning.level_design import LevelDesign
-from safetab.planning.selected_groups import SelectedGroups, chosen_shapes
 from safetab.privacy.calibration import Stage
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
-from safetab.products.product import TableFamily
+from safetab.products.product import TableFamily, Thresholds
+
+_CODES = 10_000
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SelectedGroups:
+    """The groups that have a published total, sorted by index, with those totals. A public fact."""
+
+    indices: NDArray[np.int64]
+    totals: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +104,12 @@ class RunPlan:
 
 def loss_of_config_pass(config: RunConfig, tabulation_pass: TabulationPass) -> PrivacyLoss:
     """What a pass costs a person in it: the sum of the budgets of its levels."""
-    return loss_of_a_pass(config.budget_of(level) for level in levels_of_passes([tabulation_pass]))
+    return loss_of_a_pass(config.budget_of(level) for level in population_groups.levels_of_passes([tabulation_pass]))
 
 
 def loss_of_config(config: RunConfig) -> PrivacyLoss:
     """What a whole run costs a person."""
-    return loss_of_disjoint_passes(loss_of_config_pass(config, one) for one in config.passes)
+    return loss_of_disjoint_passes(loss_of_config_pass(config, each) for each in config.passes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,26 +128,17 @@ class EmptyGroupOutput:
 def output_if_all_groups_are_empty(plan: LevelPlan) -> EmptyGroupOutput:
     """The expected output of one level if all of its groups were empty."""
     design, universe = plan.design, plan.universe
-    if plan.selected is not None:
-        return _of_selected_groups(plan, plan.selected)
+    if plan.selected is not None:  # published totals say which groups are published with which tables
+        shapes = chosen_shapes(plan.selected.totals, design.thresholds)
+        groups_of_shape = np.bincount(shapes, minlength=len(plan.family.shapes))
+        rows = {}
+        for file in design.product.files:
+            rows_of_shape = [len(shape.file_rows.get(file.folder, ())) for shape in plan.family.shapes]
+            rows[file.folder] = float(groups_of_shape @ rows_of_shape)
+        return EmptyGroupOutput(float(len(plan.selected.indices)), rows)
     groups = design.empty_groups_published(universe.adaptive_groups, universe.total_only_groups)
     rows = {file.folder: _rows(plan, file.folder, groups) for file in design.product.files}
     return EmptyGroupOutput(groups, rows)
-
-
-def _of_selected_groups(plan: LevelPlan, selected: SelectedGroups) -> EmptyGroupOutput:
-    """The output where published totals say which groups are published and with which tables."""
-    shapes = np.bincount(chosen_shapes(selected.totals, plan.design.thresholds), minlength=len(plan.family.shapes))
-    rows = {
-        file.folder: float(
-            sum(
-                groups * len(shape.file_rows.get(file.folder, ()))
-                for groups, shape in zip(shapes.tolist(), plan.family.shapes, strict=True)
-            )
-        )
-        for file in plan.design.product.files
-    }
-    return EmptyGroupOutput(float(len(selected.indices)), rows)
 
 
 def _rows(plan: LevelPlan, folder: str, published_groups: float) -> float:
@@ -143,3 +152,79 @@ def _rows(plan: LevelPlan, folder: str, published_groups: float) -> float:
     with working_precision(DEFAULT_BITS):
         of_a_group = sum((chances[shape] * len(shape.file_rows.get(folder, ())) for shape in family.finer), arb(0))
         return float((plan.universe.adaptive_groups * of_a_group).mid())
+
+
+def chosen_shapes(totals: NDArray[np.int64], thresholds: Thresholds) -> NDArray[np.int8]:
+    """Each group's position in its family's ladder: reaching a threshold moves it up."""
+    return np.searchsorted(np.array(thresholds.totals), totals, side="right").astype(np.int8)
+
+
+def selected_groups(universe: GroupUniverse, totals: population_groups.PublishedTotals) -> SelectedGroups:
+    """The groups of the universe that have a published total. No other group is measured."""
+    of_level = totals.of_level.get(universe.level.geography)
+    if of_level is None or not len(universe.entities):
+        none = np.empty(0, dtype=np.int64)
+        return SelectedGroups(none, none)
+    positions = np.full(_CODES, -1, dtype=np.int64)
+    positions[[int(iteration.code) for iteration in universe.iterations]] = np.arange(len(universe.iterations))
+    entity, is_known = find_sorted(universe.entities, of_level.entity)
+    iteration = positions[of_level.code]
+    rows = np.flatnonzero(is_known & (iteration >= 0))
+    indices = universe.index.index_of(entity[rows], iteration[rows])
+    order = np.argsort(indices, kind="stable")
+    return SelectedGroups(indices[order], of_level.count[rows][order])
+
+
+def check_totals(
+    totals: population_groups.PublishedTotals,
+    lists: PublicLists,
+    whole: Geography,
+    of_pass: Mapping[TabulationPass, Geography],
+) -> tuple[Finding, ...]:
+    """Errors for totals of unknown regions or iterations; warnings that count ignored ones."""
+    findings = FindingsOf("the file of published totals")
+    known = {int(iteration.code): iteration for iteration in lists.iterations}
+    ignored: Counter[str] = Counter()
+    for geography, of_level in totals.of_level.items():
+        kind = geography.entity_kind
+        is_known = np.isin(of_level.entity, whole.entities(kind))
+        unknown_codes = set(of_level.code.tolist()) - known.keys()
+        _refuse_unknown(geography, of_level.entity[~is_known], unknown_codes, findings)
+        _refuse_repeated(geography, of_level, findings)
+        if geography.tabulation_pass not in of_pass:
+            ignored["of a pass that doesn't run"] += len(of_level.entity)
+            continue
+        is_inside = np.isin(of_level.entity, of_pass[geography.tabulation_pass].entities(kind))
+        ignored["of regions outside state_filter_us"] += int(np.count_nonzero(is_known & ~is_inside))
+        present, times = np.unique(of_level.code[is_inside], return_counts=True)
+        for code, rows in zip(present.tolist(), times.tolist(), strict=True):
+            if code in known and known[code].level is IterationLevel.MAJOR:
+                ignored["of major groups, which are never tabulated"] += rows
+            elif code in known and not known[code].is_tabulated(is_substate=kind.is_substate):
+                ignored["of iterations that are not tabulated at their level (coterminous copies)"] += rows
+    for why, rows in ignored.items():
+        if rows:
+            findings.warning("", f"{rows:,} {'total is' if rows == 1 else 'totals are'} {why}: ignored.")
+    return findings.findings
+
+
+def _refuse_unknown(
+    geography: GeographyLevel, regions: NDArray[np.int64], codes: set[int], findings: FindingsOf
+) -> None:
+    """Report totals of regions and iterations that the public files do not have."""
+    if len(regions):
+        ids = shortened(region_id(entity, geography.entity_kind) for entity in np.unique(regions).tolist())
+        findings.error("REGION_ID", f"{geography.label} {ids}: not in the geography. Give the GRF-C of the totals.")
+    if codes:
+        listed = shortened(f"{code:04d}" for code in sorted(codes))
+        findings.error("ITERATION_CODE", f"{listed} at {geography.label}: no iteration of the lists.")
+
+
+def _refuse_repeated(geography: GeographyLevel, of_level: TotalsOfLevel, findings: FindingsOf) -> None:
+    """Report groups with two totals: they would be measured twice and count their records twice."""
+    groups = np.sort(of_level.entity * _CODES + of_level.code)
+    again = groups[1:][np.diff(groups) == 0]
+    if len(again):
+        regions = (divmod(group, _CODES) for group in again.tolist())
+        names = [f"{region_id(entity, geography.entity_kind)} {code:04d}" for entity, code in regions]
+        findings.error("", f"a group has more than one total: {geography.label} {shortened(names)}. Keep one.")

@@ -1,8 +1,7 @@
 """Random bits that have an address.
 
-AES-256 of the address, under a key that lives as long as the run.
-
-docs/privacy.md#random-bits says what depends on this.
+AES-256 of the address, under a key that lives as long as the run. docs/privacy.md#random-bits says
+what depends on this.
 """
 
 from __future__ import annotations

@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from safetab.foundation.arrays import begins_run, find_sorted
 from safetab.foundation.compiled import compiled_if_worthwhile
 
+_Int64s = NDArray[np.int64]
 
-def take_counts(
-    indices: NDArray[np.int64], counts: NDArray[np.int64], wanted: NDArray[np.int64], taken: NDArray[np.int64]
-) -> None:
+
+def take_counts(indices: _Int64s, counts: _Int64s, wanted: _Int64s, taken: _Int64s) -> None:
     """Write the counts of wanted indices and leave other rows; both lists ascend. Compiled."""
     at = 0
     for row in range(len(wanted)):
@@ -69,9 +69,7 @@ class ExactCounts:
         return ExactCounts(self.indices[low:high], self.confidential_counts[low:high])
 
 
-def _take_counts(
-    indices: NDArray[np.int64], counts: NDArray[np.int64], wanted: NDArray[np.int64], taken: NDArray[np.int64]
-) -> None:
+def _take_counts(indices: _Int64s, counts: _Int64s, wanted: _Int64s, taken: _Int64s) -> None:
     """The same as the loop, on whole arrays."""
     position, is_there = find_sorted(indices, wanted)
     taken[is_there] = counts[position[is_there]]

@@ -96,7 +96,7 @@ class Ledger:
         """What a pass was charged so far, for a person in it."""
         events = (event for event in self._events if event.level.geography.tabulation_pass is tabulation_pass)
         measured = {event.measured for event in events}
-        return sum((_cost_to_a_person(self._events, one) for one in measured), Fraction(0))
+        return sum((_cost_to_a_person(self._events, level) for level in measured), Fraction(0))
 
 
 def _cost_to_a_person(events: list[MeasurementEvent], measured: MeasuredLevel) -> Fraction:

@@ -50,7 +50,7 @@ class LossCurve:
     def delta(self, epsilon: Fraction) -> arb:
         """A ball around the smallest delta at which these counts are (epsilon, delta)-DP."""
         with working_precision(_BITS):
-            parts = [_losses(one) for one in self.counts]
+            parts = list(map(_losses, self.counts))
             outer, inner = (_NO_LOSS, parts[0]) if len(parts) == 1 else parts
             total = arb(0)
             for place, chance in enumerate(outer.chances):
@@ -78,7 +78,7 @@ class _Losses:
 
 
 def _with_sums(first: Fraction, step: Fraction, chances: Sequence[arb], left_out: arb) -> _Losses:
-    weighted = [one * arb(exactly(-(first + place * step))).exp() for place, one in enumerate(chances)]
+    weighted = [chance * arb(exactly(-(first + place * step))).exp() for place, chance in enumerate(chances)]
     from_end = [list(accumulate(reversed(terms)))[::-1] for terms in (chances, weighted)]
     return _Losses(first, step, chances, left_out, *from_end)
 
@@ -108,9 +108,6 @@ def _geometric_losses(noise: DiscreteLaplace, number: int) -> _Losses:
     worse = 1 / (1 + arb(exactly(-1 / noise.scale)).exp())
     tosses = [arb(1)]
     for _ in range(number):
-        tosses = [
-            arb((tosses[heads] if heads < len(tosses) else arb(0)) * (1 - worse))
-            + (tosses[heads - 1] if heads else arb(0)) * worse
-            for heads in range(len(tosses) + 1)
-        ]
+        tails_and_heads = zip([*tosses, arb(0)], [arb(0), *tosses], strict=True)
+        tosses = [tails * (1 - worse) + heads * worse for tails, heads in tails_and_heads]
     return _with_sums(-number / noise.scale, 2 / noise.scale, tosses, arb(0))

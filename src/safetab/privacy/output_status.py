@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 
 SYNTHETIC_MARKER = "SYNTHETIC"
-"""A file of this name in DATA says that the people beside it do not exist."""
+"""A file of this name in DATA says that the people beside it are made up."""
 
 STATUS_COLUMN = "NOT_FOR_RELEASE"
 """A column of tables that may not be released: every row has the status, wherever the file is copied."""
@@ -48,7 +48,7 @@ _SENTENCES = {
         "STOP. Not for release: at some levels the noise is 0 more often than not, so a number there is more likely"
         " exact than not. These people are synthetic. They do not exist, even where the places do."
     ),
-    OutputStatus.OFFICIAL: ("Read by safetab from files that were given as published by the Census Bureau."),
+    OutputStatus.OFFICIAL: "Read by safetab from files that were given as published by the Census Bureau.",
 }
 
 _BY_GRAVITY = (OutputStatus.SYNTHETIC, OutputStatus.TEST_KEY, OutputStatus.NO_PROTECTION)
@@ -70,15 +70,15 @@ def gravest(statuses: Iterable[OutputStatus]) -> OutputStatus | None:
 
 def status_that_forbids(line: str) -> OutputStatus:
     """The status in a file NOT-FOR-RELEASE. Raises ValueError if it has none that forbids a release."""
-    found = next((one for one in _BY_GRAVITY if line.startswith(f"Status: {one.value}.")), None)
-    if found is None:
-        raise ValueError("no status that forbids a release")
-    return found
+    for status in _BY_GRAVITY:
+        if line.startswith(f"Status: {status.value}."):
+            return status
+    raise ValueError("no status that forbids a release")
 
 
 def status_that_forbids_named(value: str) -> OutputStatus | None:
     """The status with this value if it exists and forbids a release, else None."""
-    return next((one for one in _BY_GRAVITY if one.value == value), None)
+    return next((status for status in _BY_GRAVITY if status.value == value), None)
 
 
 def status_as_json(status: OutputStatus) -> dict[str, object]:

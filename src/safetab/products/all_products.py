@@ -25,7 +25,7 @@ def product_of_keys(keys: Iterable[str]) -> Product:
 
 def budget_keys_of(product: Product, keys: Iterable[str]) -> tuple[str, ...]:
     """The keys that are budgets of the product."""
-    prefixes = tuple(f"{one.budget_prefix}_level_" for one in product.family_keys.values())
+    prefixes = tuple(f"{of_family.budget_prefix}_level_" for of_family in product.family_keys.values())
     return tuple(key for key in keys if key.startswith(prefixes))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,21 +24,24 @@ class Row(NamedTuple):
 class RowProblems:
     """Gathers the rows that break a rule, so a rule that is broken a thousand times is one finding."""
 
-    def __init__(self, findings: FindingsOf) -> None:
+    def __init__(self, findings: FindingsOf, before_places: str = "") -> None:
         self._findings = findings
-        self._places: dict[tuple[str, str], list[str]] = {}
+        self._before_places = before_places
+        self._places: dict[tuple[str, str], list[object]] = {}
 
     def add(self, line: int, column: str, rule: str, value: str) -> None:
-        """Note that the value of a column breaks a rule in this line.
+        """Note that a value breaks a rule. The value is shown: only for public files."""
+        self.add_places(column, rule, [f'line {line} ("{cut(value)}")'])
 
-        Only for public files: the value is shown.
-        """
-        self._places.setdefault((column, rule), []).append(f'line {line} ("{_cut(value)}")')
+    def add_places(self, column: str, rule: str, places: Sequence[object]) -> None:
+        """Note the places where the values of a column break a rule. There may be none."""
+        if places:
+            self._places.setdefault((column, rule), []).extend(places)
 
     def report(self) -> None:
         """Add one error for each rule that is broken."""
         for (column, rule), places in self._places.items():
-            self._findings.error(column, f"{rule}: {shortened(places)}.")
+            self._findings.error(column, f"{rule}: {self._before_places}{shortened(places)}.")
 
 
 def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_be_empty: bool = False) -> list[Row]:
@@ -62,22 +66,21 @@ def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_
         return []
     found = lines[0].split(SEPARATOR)
     if sorted(found) != sorted(header):
-        wrong = _wrong_names(found, header)
-        findings.error("line 1", f'the header is "{_cut(lines[0], 200)}". It must be {expected}, in any order{wrong}')
+        strange = [f'"{cut(name)}"' for name in found if name not in header]
+        wrong = wrong_columns(found, header) + (f"; unknown: {shortened(strange)}" if strange else "")
+        findings.error("line 1", f'the header is "{cut(lines[0], 200)}". It must be {expected}, in any order{wrong}.')
         return []
     if len(lines) == 1 and not may_be_empty:
         findings.error("", "it has a header but no rows.")
     return _rows_below_header(lines, header, findings)
 
 
-def _wrong_names(found: list[str], header: tuple[str, ...]) -> str:
-    """The columns that are missing, repeated or unknown, as the end of a sentence."""
-    names = {
-        "missing": [column for column in header if column not in found],
-        "more than once": [column for column in header if found.count(column) > 1],
-        "unknown": [f'"{_cut(name)}"' for name in found if name not in header],
-    }
-    return "".join(f"; {problem}: {shortened(of_it)}" for problem, of_it in names.items() if of_it) + "."
+def wrong_columns(found: Sequence[str], header: Sequence[str], shown: int = 5) -> str:
+    """The columns that are missing or repeated, as the end of a sentence, or nothing."""
+    missing = [column for column in header if column not in found]
+    repeated = [column for column in header if found.count(column) > 1]
+    problems = {"missing": missing, "more than once": repeated}
+    return "".join(f"; {problem}: {shortened(names, shown)}" for problem, names in problems.items() if names)
 
 
 def _rows_below_header(lines: list[str], header: tuple[str, ...], findings: FindingsOf) -> list[Row]:
@@ -102,5 +105,6 @@ def _rows_below_header(lines: list[str], header: tuple[str, ...], findings: Find
     return rows
 
 
-def _cut(text: str, most: int = 40) -> str:
+def cut(text: str, most: int = 40) -> str:
+    """The text, or its beginning and three dots if it is longer than `most` characters."""
     return text if len(text) <= most else text[:most] + "..."

@@ -11,11 +11,11 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from safetab.foundation.findings import FindingsOf
+from safetab.readers.delimited import cut
 
 NOT_DIGITS = -1
 
 _EXAMPLES = 5
-_MOST_SHOWN = 40
 _BLANK = ("", "blank lines are only allowed at the end")
 _NOTHING = ("", "a row has nothing in it")
 
@@ -81,10 +81,7 @@ def _digits_of_width(text: pa.Array, width: int) -> NDArray[np.int64]:
 
 
 class WrongRows:
-    """Gathers what is wrong in public files, with places.
-
-    A blank line is wrong only if something follows it.
-    """
+    """Gathers wrong rows of public files. A blank line is wrong only if something follows it."""
 
     def __init__(self, findings: FindingsOf, rules: Mapping[str, str], misshapen_lines: Sequence[int], noun: str):
         """`rules` says what the values of each column must be."""
@@ -121,7 +118,7 @@ class WrongRows:
         """
         if self._blank_rows_at_the_end > 0:
             missing = self._blank_rows_at_the_end - blank_lines_at_the_end()
-            if missing > 0:  # fields with nothing in them are no blank line
+            if missing > 0:  # rows of empty fields are not blank lines
                 self._counts[_NOTHING] += missing
                 self._add_example(_NOTHING, f"the last {missing} rows" if missing > 1 else "the last row")
         for rule, examples in self._examples.items():
@@ -170,6 +167,5 @@ class WrongRows:
 def _text(value: pa.Scalar) -> str:
     python_value = value.as_py()
     if isinstance(python_value, bytes):
-        text = python_value.decode("utf-8", errors="replace")
-        return text if len(text) <= _MOST_SHOWN else text[:_MOST_SHOWN] + "..."
+        return cut(python_value.decode("utf-8", errors="replace"))
     return "null" if python_value is None else str(python_value)

@@ -30,8 +30,8 @@ UNIT_COLUMN = "HAS_UNIT"
 
 _BLOCK_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4}
 GEOGRAPHY_DIGITS = _BLOCK_DIGITS | {"PLACEFP": 5, "AIANNHCE": 4}
-_NO_PLACE = 99999  # "in no place": such blocks join no place
-_NO_AIANNH = 9999
+NO_PLACE = 99999  # "in no place": such blocks join no place
+NO_AIANNH = 9999
 
 
 def read_geography(data: Path) -> Checked[Geography]:
@@ -57,10 +57,12 @@ def read_blocks_at(path: Path) -> Checked[NDArray[np.int64]]:
     """
     findings = FindingsOf(path.name)
     files = find_table_at(path, findings)
+    if files is None:
+        return Checked(None, findings.findings)
     blocks = [np.empty(0, dtype=np.int64)]
-    for part in () if files is None else files.parts:
+    for part in files.parts:
         widths = _BLOCK_DIGITS | ({UNIT_COLUMN: 1} if _tells_units(part) else {})
-        for digits in _digits_of_file(part, files.form if files else TableForm.TEXT, widths, findings):
+        for digits in _digits_of_file(part, files.form, widths, findings):
             has_unit = digits.get(UNIT_COLUMN, np.zeros(len(digits["TABBLK"]), dtype=np.int64))
             if (has_unit > 1).any():
                 findings.error(UNIT_COLUMN, "must be 0 or 1.")
@@ -89,8 +91,8 @@ def block_columns(geography: Geography) -> Mapping[str, tuple[NDArray[np.int64],
     for column, width in reversed(_BLOCK_DIGITS.items()):
         found[column] = rest % 10**width
         rest = rest // 10**width
-    found["PLACEFP"] = np.where(geography.place == NO_ENTITY, _NO_PLACE, geography.place % 10**5)
-    found["AIANNHCE"] = np.where(geography.aiannh == NO_ENTITY, _NO_AIANNH, geography.aiannh)
+    found["PLACEFP"] = np.where(geography.place == NO_ENTITY, NO_PLACE, geography.place % 10**5)
+    found["AIANNHCE"] = np.where(geography.aiannh == NO_ENTITY, NO_AIANNH, geography.aiannh)
     return {column: (found[column], width) for column, width in GEOGRAPHY_DIGITS.items()}
 
 
@@ -139,21 +141,16 @@ def _block_of(digits: Digits) -> NDArray[np.int64]:
 
 def geography_of(digits: Digits) -> Geography:
     """The blocks, places and AIANNH areas of rows of GRF-C."""
-    place = np.where(digits["PLACEFP"] == _NO_PLACE, NO_ENTITY, digits["TABBLKST"] * 10**5 + digits["PLACEFP"])
-    aiannh = np.where(digits["AIANNHCE"] == _NO_AIANNH, NO_ENTITY, digits["AIANNHCE"])
+    place = np.where(digits["PLACEFP"] == NO_PLACE, NO_ENTITY, digits["TABBLKST"] * 10**5 + digits["PLACEFP"])
+    aiannh = np.where(digits["AIANNHCE"] == NO_AIANNH, NO_ENTITY, digits["AIANNHCE"])
     return Geography(_block_of(digits), place, aiannh)
 
 
 def joined(parts: list[Geography]) -> Geography:
     """All parts as one geography, with blocks in rising order."""
-    empty = np.empty(0, dtype=np.int64)
-    block = np.concatenate([empty, *(part.block for part in parts)])
-    place = np.concatenate([empty, *(part.place for part in parts)])
-    aiannh = np.concatenate([empty, *(part.aiannh for part in parts)])
-    if (block[1:] >= block[:-1]).all():  # the usual case
-        return Geography(block, place, aiannh)
-    order = np.argsort(block, kind="stable")
-    return Geography(block[order], place[order], aiannh[order])
+    whole = Geography.concat(parts)
+    is_rising = (whole.block[1:] >= whole.block[:-1]).all()  # the usual case
+    return whole if is_rising else whole.take(np.argsort(whole.block, kind="stable"))
 
 
 def check_blocks(geography: Geography, findings: FindingsOf, *, may_be_empty: bool) -> None:
@@ -234,10 +231,7 @@ def _names_of_right(path: Path) -> GeographyNames | None:
 
 
 class _NamesOfLines(Mapping[tuple[GeographyLevel, str], str]):
-    """Names by level and id.
-
-    They are stored by the text in front of the name, which is split only on demand.
-    """
+    """Names by level and id, stored by the text in front of the name, which is split on demand."""
 
     def __init__(self, name_after: Mapping[str, str]) -> None:
         self._name_after = name_after

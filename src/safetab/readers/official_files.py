@@ -16,11 +16,11 @@ from safetab.census.geography_levels import GeographyLevel
 from safetab.census.official_tables import CODES, LEVELS, Cell, OfficialFile, OfficialTable, OfficialTables
 from safetab.foundation.arrays import run_starts
 from safetab.foundation.files import UnreadableFile
-from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
+from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.privacy.output_status import STATUS_COLUMN, status_that_forbids_named
 from safetab.products.all_products import line_named, lines_of_tables
 from safetab.products.product import Product
-from safetab.readers.delimited import NAME_RULE
+from safetab.readers.delimited import NAME_RULE, RowProblems
 from safetab.readers.official_forms import OpenedFile, TextColumns, open_official
 
 _NUMBER = "^-?[0-9]{1,15}$"
@@ -60,7 +60,7 @@ class _Reader:
     def read(self, path: Path) -> None:
         """Add the tables of a file, and the findings about it."""
         findings = FindingsOf(path.name)
-        wrong = _WrongRows()
+        wrong = RowProblems(findings, "row ")
         try:
             opened = open_official(path)
             tables = self._tables_of(opened.variables, findings)
@@ -68,7 +68,7 @@ class _Reader:
             self._files.append(OfficialFile(path.name, opened.form, tuple(tables), rows))
         except UnreadableFile as problem:
             findings.error("", str(problem))
-        wrong.report(findings)
+        wrong.report()
         self._findings += findings.findings
 
     def result(self) -> Checked[OfficialTables]:
@@ -107,7 +107,7 @@ class _Reader:
         return {} if findings.has_errors else tables
 
     def _add(
-        self, part: TextColumns, opened: OpenedFile, tables: Mapping[str, Sequence[str]], wrong: _WrongRows
+        self, part: TextColumns, opened: OpenedFile, tables: Mapping[str, Sequence[str]], wrong: RowProblems
     ) -> int:
         """Add the rows of a part to the tables and return how many there were."""
         for column, texts in (("NAME", part.name), ("POPGROUP", part.popgroup), ("POPGROUP_LABEL", part.label)):
@@ -115,7 +115,8 @@ class _Reader:
         if part.status is not None:
             distinct, position = _distinct(part.status)
             strange = [n for n, text in enumerate(distinct) if status_that_forbids_named(text) is None]
-            wrong.add(STATUS_COLUMN, "is not a known status. Get the file again", np.isin(position, strange), part)
+            rows = part.rows_where(np.isin(position, strange))
+            wrong.add_places(STATUS_COLUMN, "is not a known status. Get the file again", rows)
             self._statuses.update(distinct)
         level, entity = self._areas(part, opened, wrong)
         code = self._codes(part, wrong)
@@ -131,12 +132,12 @@ class _Reader:
             self._parts.setdefault(table_id, []).append(table.take(is_given))
         return len(level)
 
-    def _areas(self, part: TextColumns, opened: OpenedFile, wrong: _WrongRows) -> tuple[_Numbers, _Numbers]:
+    def _areas(self, part: TextColumns, opened: OpenedFile, wrong: RowProblems) -> tuple[_Numbers, _Numbers]:
         """The level and entity of each row, or -1 for an area that is not tabulated."""
         distinct, position = _distinct(part.geography)
         areas = [opened.area_of(text) for text in distinct]
         strange = [n for n, text in enumerate(distinct) if areas[n] is None and not opened.is_geography(text)]
-        wrong.add("GEO_ID", "does not name an area", np.isin(position, strange), part)
+        wrong.add_places("GEO_ID", "does not name an area", part.rows_where(np.isin(position, strange)))
         rows_of = np.bincount(position, minlength=len(distinct)).tolist()
         for n, text in enumerate(distinct):
             if areas[n] is None and n not in strange:
@@ -149,13 +150,11 @@ class _Reader:
         entity = np.array([_NOT_KNOWN if area is None else area[1] for area in areas], dtype=np.int64)
         return level[position], entity[position]
 
-    def _codes(self, part: TextColumns, wrong: _WrongRows) -> NDArray[np.int64]:
-        """The code of each row's group, or -1 if it does not have four digits.
-
-        Such a code is in no list.
-        """
+    def _codes(self, part: TextColumns, wrong: RowProblems) -> NDArray[np.int64]:
+        """The code of each row's group, or -1, which is in no list, if it is not four digits."""
         distinct, position = _distinct(part.popgroup)
-        wrong.add("POPGROUP", "is empty", np.isin(position, [n for n, text in enumerate(distinct) if not text]), part)
+        is_empty = np.array([not text for text in distinct], dtype=np.bool_)[position]
+        wrong.add_places("POPGROUP", "is empty", part.rows_where(is_empty))
         self._labels |= {text: "" for text in distinct if text not in self._labels}
         for n, label in _first_texts(part.label, position):
             self._labels[distinct[n]] = self._labels[distinct[n]] or label
@@ -167,28 +166,13 @@ class _Reader:
         return np.array(codes, dtype=np.int64)[position]
 
 
-class _WrongRows:
-    """Gathers the rows that break a rule, so a rule that is broken a thousand times is one finding."""
-
-    def __init__(self) -> None:
-        self._rows: dict[tuple[str, str], list[int]] = {}
-
-    def add(self, column: str, rule: str, is_wrong: NDArray[np.bool_], part: TextColumns) -> None:
-        if is_wrong.any():
-            self._rows.setdefault((column, rule), []).extend((np.flatnonzero(is_wrong) + part.first_line).tolist())
-
-    def report(self, findings: FindingsOf) -> None:
-        for (column, rule), rows in self._rows.items():
-            findings.error(column, f"{rule}: row {shortened(rows)}.")
-
-
 def _distinct(column: pa.Array) -> tuple[list[str], NDArray[np.int64]]:
     """The distinct texts of a column, and the position of each row's text among them."""
     texts = pc.fill_null(column, "").dictionary_encode()
     return texts.dictionary.to_pylist(), texts.indices.to_numpy().astype(np.int64)
 
 
-def _check_printable(column: str, texts: pa.Array | None, part: TextColumns, wrong: _WrongRows) -> None:
+def _check_printable(column: str, texts: pa.Array | None, part: TextColumns, wrong: RowProblems) -> None:
     """Report texts with characters that could steer a terminal or turn the direction of reading.
 
     Names are shown and written unchanged.
@@ -196,7 +180,7 @@ def _check_printable(column: str, texts: pa.Array | None, part: TextColumns, wro
     if texts is not None:
         distinct, position = _distinct(texts)
         strange = [n for n, text in enumerate(distinct) if not text.isprintable()]
-        wrong.add(column, NAME_RULE, np.isin(position, strange), part)
+        wrong.add_places(column, NAME_RULE, part.rows_where(np.isin(position, strange)))
 
 
 def _first_texts(column: pa.Array | None, position: NDArray[np.int64]) -> list[tuple[int, str]]:
@@ -208,7 +192,7 @@ def _first_texts(column: pa.Array | None, position: NDArray[np.int64]) -> list[t
     return [(n, text) for n, text in zip(numbers.tolist(), texts, strict=True) if text]
 
 
-def _numbers_of(variable: str, part: TextColumns, wrong: _WrongRows) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
+def _numbers_of(variable: str, part: TextColumns, wrong: RowProblems) -> tuple[NDArray[np.int64], NDArray[np.uint8]]:
     """The counts of a column, and whether each is a number, withheld or not given."""
     text, annotation = part.numbers[variable]
     text = pc.utf8_trim_whitespace(pc.fill_null(text, ""))
@@ -220,16 +204,13 @@ def _numbers_of(variable: str, part: TextColumns, wrong: _WrongRows) -> tuple[ND
     is_number = pc.match_substring_regex(text, _NUMBER).to_numpy(zero_copy_only=False) & ~withheld
     numbers = pc.if_else(pa.array(is_number), text, "0").cast(pa.int64()).to_numpy()
     is_strange = ~(is_number | withheld | is_empty) | (numbers < _LEAST)
-    wrong.add(variable, "is neither a whole number nor X", is_strange, part)
+    wrong.add_places(variable, "is neither a whole number nor X", part.rows_where(is_strange))
     cells = np.where(withheld, Cell.WITHHELD, np.where(is_number, Cell.NUMBER, Cell.NOT_GIVEN))
     return numbers, cells.astype(np.uint8)
 
 
 def _merged(table: OfficialTable) -> OfficialTable | None:
-    """Each group once, by rising level, entity and code.
-
-    Returns None if rows of a group contradict each other.
-    """
+    """Each group once, by rising level, entity and code, or None if its rows contradict each other."""
     order = np.lexsort((table.code, table.entity, table.level))
     table = table.take(order)
     if not len(table):

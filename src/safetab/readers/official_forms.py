@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
+from numpy.typing import NDArray
 
 from safetab.census.geography import SUMMARY_LEVELS, Area, area_of, area_of_geo_id, is_geo_id
 from safetab.census.geography_levels import EntityKind, GeographyLevel
@@ -69,6 +71,11 @@ class TextColumns:
     label: pa.Array | None
     numbers: dict[str, tuple[pa.Array, pa.Array | None]]  # by variable: the number, and its annotation
     status: pa.Array | None  # a status that forbids a release
+
+    def rows_where(self, is_chosen: NDArray[np.bool_]) -> list[int]:
+        """The line numbers of the chosen rows."""
+        lines: list[int] = (np.flatnonzero(is_chosen) + self.first_line).tolist()
+        return lines
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,9 +172,10 @@ def _bulk_file(path: Path, header: Sequence[str]) -> OpenedFile:
             numbers = {_BULK_VARIABLE: (columns["COUNT"], columns["ANN"])}
             yield TextColumns(line, geography, columns["ITERID"], None, None, numbers, columns.get(STATUS_COLUMN))
 
-    return OpenedFile(
-        "bulk download", (_BULK_VARIABLE,), parts(), _bulk_area, lambda text: _bulk_area(text) is not None
-    )
+    def is_geography(text: str) -> bool:
+        return _bulk_area(text) is not None
+
+    return OpenedFile("bulk download", (_BULK_VARIABLE,), parts(), _bulk_area, is_geography)
 
 
 def _bulk_area(text: str) -> Area | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,10 +12,10 @@ from numpy.typing import NDArray
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
-from safetab.foundation.arrays import Columns
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import why_unreadable
-from safetab.foundation.findings import Checked, FindingsOf, shortened
+from safetab.foundation.findings import Checked, FindingsOf
+from safetab.readers.delimited import RowProblems
 from safetab.readers.digit_columns import NOT_DIGITS, digits_of
 from safetab.readers.table_files import TableFiles, TableForm, batches_of, find_table
 
@@ -25,15 +24,8 @@ COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE", "COUNT")
 _CODE_DIGITS = 4
 _COUNT = "^-?[0-9]{1,18}$"
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _Rows(Columns):
-    """Rows that keep to the format: level, entity, iteration code and count, each as a number."""
-
-    level: NDArray[np.int64]
-    entity: NDArray[np.int64]
-    code: NDArray[np.int64]
-    count: NDArray[np.int64]
+_Part = tuple[NDArray[np.int64], TotalsOfLevel]
+"""The position of each total's level among the geography levels, and the totals."""
 
 
 def find_published_totals(data: Path, table: str, findings: FindingsOf) -> TableFiles | None:
@@ -63,37 +55,34 @@ def find_totals_in(folder: Path, findings: FindingsOf) -> TableFiles | None:
 def read_published_totals(files: TableFiles, table: str) -> Checked[PublishedTotals]:
     """The totals of these files, at any levels, and every finding about them."""
     findings = FindingsOf(table)
-    rows = _Rows.concat([one for path in files.parts for one in _rows_of_file(path, files, findings)])
-    if not len(rows) and not findings.has_errors:
+    parts = [part for path in files.parts for part in _parts_of_file(path, files, findings)]
+    totals = TotalsOfLevel.concat([totals for _, totals in parts])
+    if not len(totals) and not findings.has_errors:
         findings.error("", "it has no totals, so nothing could be measured.")
-    levels = {
-        geography: TotalsOfLevel(rows.entity, rows.code, rows.count).take(rows.level == number)
-        for number, geography in enumerate(GeographyLevel)
-        if (rows.level == number).any()
-    }
+    level_numbers = np.concatenate([np.empty(0, dtype=np.int64), *(numbers for numbers, _ in parts)])
+    levels = {}
+    for number, geography in enumerate(GeographyLevel):
+        if (level_numbers == number).any():
+            levels[geography] = totals.take(level_numbers == number)
     return Checked(None if findings.has_errors else PublishedTotals(levels), findings.findings)
 
 
-def _rows_of_file(path: Path, files: TableFiles, findings: FindingsOf) -> Iterator[_Rows]:
+def _parts_of_file(path: Path, files: TableFiles, findings: FindingsOf) -> Iterator[_Part]:
     """The totals of one file, batch by batch."""
     of_file = FindingsOf(path.name)
     misshapen = list[int]()
-    wrong: dict[tuple[str, str], list[str]] = {}
+    wrong = RowProblems(findings, f"{path.name}, ")
     before = 1 if files.form is TableForm.PARQUET else 2
     for batch in batches_of(path, files.form, COLUMNS, of_file, misshapen):
         yield _checked(batch, before + len(misshapen), wrong)
         before += len(batch)
     for found in of_file.findings:
         findings.error(found.where, f"{path.name}: {found.message}")
-    for (column, rule), places in wrong.items():
-        findings.error(column, f"{rule}: {path.name}, {shortened(places)}.")
+    wrong.report()
 
 
-def _checked(batch: pa.RecordBatch, first_line: int, wrong: dict[tuple[str, str], list[str]]) -> _Rows:
-    """The rows of a batch that keep to the format.
-
-    The lines of the others are added to `wrong`, by column and rule.
-    """
+def _checked(batch: pa.RecordBatch, first_line: int, wrong: RowProblems) -> _Part:
+    """The rows of a batch that keep to the format. The lines of the others are added to `wrong`."""
     texts = dict(zip(COLUMNS, batch.columns, strict=True))
     labels = pa.array([level.label.encode() for level in GeographyLevel], pa.binary())
     level = _numbers(pc.index_in(_as_text(texts["REGION_TYPE"]), value_set=labels).cast(pa.int64()))
@@ -113,11 +102,10 @@ def _checked(batch: pa.RecordBatch, first_line: int, wrong: dict[tuple[str, str]
         ("COUNT", "must be an integer"): ~np.asarray(is_count),
     }
     is_right = np.ones(len(batch), dtype=np.bool_)
-    for rule, rows in is_wrong.items():
-        if rows.any():
-            wrong.setdefault(rule, []).extend(f"line {first_line + row}" for row in np.flatnonzero(rows).tolist())
-            is_right &= ~rows
-    return _Rows(level, entity, code, count).take(is_right)
+    for (column, rule), rows in is_wrong.items():
+        wrong.add_places(column, rule, [f"line {first_line + row}" for row in np.flatnonzero(rows).tolist()])
+        is_right &= ~rows
+    return level[is_right], TotalsOfLevel(entity, code, count).take(is_right)
 
 
 def _as_text(column: pa.Array) -> pa.Array:

@@ -17,7 +17,7 @@ from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
 from safetab.products.record import RecordLayout
-from safetab.readers.delimited import SEPARATOR
+from safetab.readers.delimited import SEPARATOR, wrong_columns
 from safetab.readers.digit_columns import is_text
 from safetab.readers.table_files import TableFiles, TableForm, find_table, why_damaged
 from safetab.readers.text_tables import LONGEST_LINE, blank_lines_inside, header_of, lines_of_text
@@ -99,15 +99,12 @@ def check_header(header: Sequence[str], record: RecordLayout, findings: Findings
     Names that are not ours are not shown: they may be values of a record.
     """
     columns = record.columns
-    problems: dict[str, list[object]] = {
-        "missing": [column for column in columns if column not in header],
-        "more than once": [column for column in columns if header.count(column) > 1],
-        "unknown columns, by position": [n for n, name in enumerate(header, start=1) if name not in columns],
-    }
-    lists = {problem: shortened(found, len(columns)) for problem, found in problems.items() if found}
-    wrong = "".join(f"; {problem}: {listed}" for problem, listed in lists.items())
+    wrong = wrong_columns(header, columns, len(columns))
+    strange = [position for position, name in enumerate(header, start=1) if name not in columns]
+    if strange:
+        wrong += f"; unknown columns, by position: {shortened(strange, len(columns))}"
     if wrong:
-        findings.error("line 1", f"the header must be {SEPARATOR.join(record.columns)}, in any order{wrong}.")
+        findings.error("line 1", f"the header must be {SEPARATOR.join(columns)}, in any order{wrong}.")
 
 
 MOST_ROWS_LISTED = 100
@@ -240,10 +237,7 @@ def damaged(path: object) -> str:
 
 
 def unreadable(part: str | None, form: TableForm | None) -> str:
-    """The sentence about records that could only be read in part.
-
-    It names the file at fault if that is known.
-    """
+    """The sentence about records read only in part, with the file at fault if it is known."""
     of_part = "" if part is None else f"{part}: "
     why = "damaged, or not what its ending says."
     if form in {TableForm.TEXT, TableForm.GZIPPED_TEXT}:

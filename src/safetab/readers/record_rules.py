@@ -35,10 +35,7 @@ def rule_of(column: AttributePart | CheckedColumn) -> Rule:
 
 
 def broken_code_rules(races: Sequence[str | None], ethnicity: str | None, codes: Collection[str]) -> Iterator[Rule]:
-    """The rules that the codes of a record break.
-
-    `races` are QRACE1 to QRACE8, and `ethnicity` is QSPAN.
-    """
+    """The rules that the codes of a record break: QRACE1 to QRACE8, and QSPAN as `ethnicity`."""
     has_ended = False
     broken: dict[Rule, None] = {}
     for column, code in zip(RACE_COLUMNS, races, strict=True):
@@ -87,9 +84,10 @@ class BrokenRules:
         """
         for rule, rows in sorted(self._rows.items()):
             column, sentence = rule
-            findings.error(column, rule_and_rows(sentence, rows), self._where(rule))
+            findings.error(column, rule_and_rows(sentence, rows), self.where(rule))
 
-    def _where(self, rule: Rule) -> str:
+    def where(self, rule: Rule) -> str:
+        """The files and numbers of the first rows that break a rule, for the confidential log only."""
         listed = [
             f"{part}, {self._noun}{'s' if len(numbers) > 1 else ''} {', '.join(map(str, numbers))}"
             for part, numbers in self._numbers[rule].items()
@@ -115,11 +113,6 @@ def report_empty_passes(people: Mapping[TabulationPass, int], findings: Findings
         if not number:
             name = tabulation_pass.value.upper()
             findings.warning("TABBLKST", f"no record is in a state of the {name} pass: its counts are 0 before noise.")
-
-
-def race_codes_of(races: Sequence[str]) -> list[str]:
-    """The codes without the Nulls, in their order."""
-    return [code for code in races if code != NO_CODE]
 
 
 def text_of_value(record: RecordLayout, column: str, value: object) -> str | None:

@@ -242,14 +242,14 @@ def _text_batches(
         return
     names = [str(position) for position in range(len(header))]
     wanted = [str(header.index(column)) for column in columns]
-    as_it_is = {"delimiter": SEPARATOR, "quote_char": False, "double_quote": False, "ignore_empty_lines": False}
+    unquoted = {"delimiter": SEPARATOR, "quote_char": False, "double_quote": False, "ignore_empty_lines": False}
     with pa.input_stream(str(path), compression="detect") as stream:
         reader = pa.csv.open_csv(
             # rows passed to `remember` must be UTF-8; Latin-1 makes every byte a character, but no new digit
             stream if is_ascii(path) else pa.transcoding_input_stream(stream, "latin-1", "utf-8"),
             # one thread, so the line of a wrong row is known
             read_options=pa.csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, skip_rows=1, column_names=names),
-            parse_options=pa.csv.ParseOptions(**as_it_is, invalid_row_handler=remember),
+            parse_options=pa.csv.ParseOptions(**unquoted, invalid_row_handler=remember),
             convert_options=pa.csv.ConvertOptions(
                 include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary()), null_values=[]
             ),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -59,27 +58,16 @@ def blank_lines_at_the_end(path: Path) -> int:
     return max(run.count(b"\n") - 1, 0)
 
 
-@dataclass(frozen=True, slots=True)
-class LinesOfText:
-    """Facts about the lines of a file, from its bytes alone."""
-
-    rows: int  # lines after the first, without blank ones at the end
-    has_blank_line_inside: bool  # and something follows it
-    has_overlong_line: bool
-    has_stray_return: bool  # a carriage return without a line feed after it
-
-
 def lines_of_text(path: Path, threads: int = 1) -> LinesOfText:
     """Facts about the lines of a file, read to its end, so a decompressor checks all of it.
 
     This many threads look for line ends.
     """
-    lines = _Lines()
+    lines = LinesOfText()
     searches = (partial(_line_ends, block) for block in _blocks(path))
     for block, ends in results_in_threads(searches, threads):
         lines.add(block, ends)
-    rows = lines.ends - lines.ends_at_the_end
-    return LinesOfText(rows, lines.has_blank_inside, lines.is_overlong, lines.returns > 0)
+    return lines
 
 
 def _line_ends(block: bytes) -> tuple[bytes, NDArray[np.intp]]:
@@ -87,30 +75,40 @@ def _line_ends(block: bytes) -> tuple[bytes, NDArray[np.intp]]:
     return block, np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == _LINE_FEED)
 
 
-class _Lines:
-    """What is known of a file's lines so far.
+class LinesOfText:
+    """Facts about the lines of a file, from its bytes alone.
 
     A blank line lies between two line ends, with nothing or a carriage return in it.
     """
 
     def __init__(self) -> None:
-        self.ends = 0
-        self.ends_at_the_end = 0  # line ends that nothing but line ends has followed yet
-        self.has_blank_inside = False
-        self.is_overlong = False
-        self.returns = 0  # carriage returns that no line feed has followed yet
+        self.has_blank_line_inside = False  # and something follows it
+        self.has_overlong_line = False
+        self._ends = 0
+        self._ends_at_the_end = 0  # line ends that nothing but line ends has followed yet
+        self._returns = 0  # carriage returns that no line feed has followed yet
         self._has_blank_at_the_end = False
         self._line = 0  # bytes of the line that has not ended yet
         self._last_byte = b""
 
+    @property
+    def rows(self) -> int:
+        """How many lines follow the first, without blank ones at the end."""
+        return self._ends - self._ends_at_the_end
+
+    @property
+    def has_stray_return(self) -> bool:
+        """Whether a carriage return has no line feed after it."""
+        return self._returns > 0
+
     def add(self, block: bytes, ends: NDArray[np.intp]) -> None:
         """Take the next block of the file, and where lines end in it."""
         self._look_for_blanks(block, ends)
-        self.is_overlong = self.is_overlong or _has_overlong_line(block, self._line)
+        self.has_overlong_line = self.has_overlong_line or _has_overlong_line(block, self._line)
         if b"\r" in block or self._last_byte == b"\r":
             begins_with_end = self._last_byte == b"\r" and block.startswith(b"\n")
-            self.returns += block.count(b"\r") - block.count(b"\r\n") - begins_with_end
-        self.ends += len(ends)
+            self._returns += block.count(b"\r") - block.count(b"\r\n") - begins_with_end
+        self._ends += len(ends)
         self._line = len(block) - 1 - int(ends[-1]) if len(ends) else self._line + len(block)
         self._last_byte = block[-1:]
 
@@ -121,17 +119,17 @@ class _Lines:
         lengths = np.diff(ends) - 1
         is_blank = (lengths == 0) | ((lengths == 1) & (characters[ends[1:] - 1] == _RETURN))
         blanks = ends[1:][is_blank]
-        if len(ends) and self.ends:
+        if len(ends) and self._ends:
             line = self._line + int(ends[0])
             before = block[ends[0] - 1 : ends[0]] if ends[0] else self._last_byte
             if line == 0 or (line == 1 and before == b"\r"):
                 blanks = np.append(blanks, ends[0])
         if content:
-            self.has_blank_inside |= self._has_blank_at_the_end or bool((blanks < content).any())
+            self.has_blank_line_inside |= self._has_blank_at_the_end or bool((blanks < content).any())
             self._has_blank_at_the_end = False
-            self.ends_at_the_end = 0
+            self._ends_at_the_end = 0
         self._has_blank_at_the_end |= bool((blanks >= content).any())
-        self.ends_at_the_end += int(np.count_nonzero(ends >= content))
+        self._ends_at_the_end += int(np.count_nonzero(ends >= content))
 
 
 def _has_overlong_line(block: bytes, line: int) -> bool:

@@ -22,7 +22,7 @@ _OF_EVERY_RELEASE = (README_FILE, REPORT_FILE, DATAPACKAGE_FILE, PRIVACY_FILE, C
 def measured_files(universe: Universe) -> tuple[str, ...]:
     """The tables and measurements of the passes that ran. No step after measuring changes them."""
     names = [*(f"{file.folder}/{{}}.csv" for file in universe.product.files), "measurements/{}.parquet"]
-    return tuple(name.format(one.value) for one in universe.passes for name in names)
+    return tuple(name.format(each.value) for each in universe.passes for name in names)
 
 
 def allowed_files(universe: Universe, options: ReleaseOptions, *, for_release: bool) -> frozenset[str]:
@@ -31,7 +31,8 @@ def allowed_files(universe: Universe, options: ReleaseOptions, *, for_release: b
     coterminous = [] if options.coterminous is None else [COTERMINOUS_FILE]
     released = [*_OF_EVERY_RELEASE, *coterminous, *(numbers_file(level.design) for level in universe.levels)]
     if options.csv:
-        released += [f"{CSV_FOLDER}/{name}" for name in csv_names(universe, [*UNIVERSE_FILES, *coterminous])]
+        of_csv = csv_names(universe.entities, [*UNIVERSE_FILES, *coterminous])
+        released += [f"{CSV_FOLDER}/{name}" for name in of_csv]
     names += [f"{RELEASE_FOLDER}/{name}" for name in released]
     if options.change_numbers:
         tables = [name for name in measured_files(universe) if name.endswith(".csv")]

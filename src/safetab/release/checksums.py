@@ -62,7 +62,7 @@ def write_checksums(release: Path) -> None:
 def check_files(release: Path) -> None:
     """Raise InvalidInput if a file is missing, foreign, a link, or differs from what was released."""
     if not _is_file(release / CHECKSUMS_FILE):
-        raise invalid(release, f"its {CHECKSUMS_FILE} is no file. Get the release again.")
+        raise invalid(release, f"its {CHECKSUMS_FILE} is not a file. Get the release again.")
     with damage_as_invalid_input(release, "a file can't be read. Get the release again."):
         present = {name for name in _names_of(release) if name != CHECKSUMS_FILE}
         files = {name for name in present if _is_file(release / name)}
@@ -75,7 +75,7 @@ def check_files(release: Path) -> None:
     faults = {
         "files that were released are missing": released.keys() - present,
         "files are there that were not released": present - released.keys(),
-        "links, or what is no file": present - files,
+        "links, or not regular files": present - files,
         "not what was released": changed,
     }
     messages = [f"{what}: {shortened(sorted(names))}" for what, names in faults.items() if names]

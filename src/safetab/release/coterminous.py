@@ -15,18 +15,15 @@ from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationLevel
 from safetab.census.population_groups import GroupGrid, PopulationGroupLevel
 from safetab.foundation.arrays import find_sorted
 from safetab.products.product import TableFamily
-from safetab.release.numbers.published_groups import PublishedGroups, joined, joined_by_level, no_groups
+from safetab.release.numbers.published_groups import NumberedGroups, PublishedGroups, joined, joined_by_level, no_groups
 from safetab.release.release_options import CoterminousOptions
 from safetab.release.release_universe import Universe
 
 _Member = tuple[EntityKind, int]
-
-
-@dataclass(frozen=True, slots=True)
-class CoterminousSet:
-    """Entities with the same blocks, in the order in which they are tried as donors."""
-
-    members: tuple[_Member, ...]
+CoterminousSet = tuple[_Member, ...]
+"""Entities with the same blocks, in the order in which they are tried as donors."""
+LEVEL_OF_KIND = {(level.tabulation_pass, level.entity_kind): level for level in GeographyLevel}
+"""The geography level of a kind of entity in a pass."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -60,11 +57,10 @@ def coterminous_sets(geography: Geography, order: tuple[EntityKind, ...]) -> tup
             # the earliest kind is met first, and "same blocks" is transitive
             first_of.setdefault((later, int(ids[position])), (earlier, int(same[position])))
     members: dict[_Member, list[_Member]] = {}
-    for one, first in first_of.items():
-        members.setdefault(first, [first]).append(one)
-    sets = [sorted(of_set, key=lambda one: order.index(one[0])) for of_set in members.values()]
-    sets.sort(key=lambda of_set: (order.index(of_set[0][0]), of_set[0][1]))
-    return tuple(CoterminousSet(tuple(of_set)) for of_set in sets)
+    for later_member, first in first_of.items():
+        members.setdefault(first, [first]).append(later_member)
+    sets = [tuple(sorted(found, key=lambda member: order.index(member[0]))) for found in members.values()]
+    return tuple(sorted(sets, key=lambda found: (order.index(found[0][0]), found[0][1])))
 
 
 def _entities(of_block: NDArray[np.int64]) -> _Entities:
@@ -99,33 +95,21 @@ def sets_of_passes(
     """The coterminous sets of each pass, after the state filter, among kinds with a level in the pass."""
     found = []
     for tabulation_pass, geography in geography_of_pass.items():
-        kinds = {kind for which, kind in _LEVEL_OF if which is tabulation_pass}
-        order = tuple(kind for kind in options.order if kind in kinds)
+        order = tuple(kind for kind in options.order if (tabulation_pass, kind) in LEVEL_OF_KIND)
         found.append(PassSets(tabulation_pass, coterminous_sets(geography, order)))
     return tuple(found)
-
-
-_LEVEL_OF = {(level.tabulation_pass, level.entity_kind): level for level in GeographyLevel}
-
-
-def geography_level_of(tabulation_pass: TabulationPass, kind: EntityKind) -> GeographyLevel:
-    """The level of a kind of entity in a pass."""
-    return _LEVEL_OF[tabulation_pass, kind]
-
-
-_Numbered = tuple[int, PublishedGroups]
 
 
 class Copies:
     """The groups that the sets of one pass copy, by the number of the receiving level."""
 
     def __init__(
-        self, universe: Universe, of_pass: PassSets, options: CoterminousOptions, published: Iterable[_Numbered]
+        self, universe: Universe, of_pass: PassSets, options: CoterminousOptions, published: Iterable[NumberedGroups]
     ) -> None:
         """`published` has the groups of all levels of the pass, each with the number of its level."""
         self._universe = universe
         self._options = options
-        levels = (_LEVEL_OF.get((of_pass.tabulation_pass, kind)) for kind in options.order)
+        levels = (LEVEL_OF_KIND.get((of_pass.tabulation_pass, kind)) for kind in options.order)
         self._geographies = [level for level in levels if level is not None]
         self._entity_of_set = _entities_of_sets(universe, of_pass, self._geographies)
         self._held = joined_by_level(self._groups_of_members(published))
@@ -138,7 +122,7 @@ class Copies:
         """The groups that a level receives."""
         return self._by_level.get(number, no_groups(self._universe.levels[number].family))
 
-    def _groups_of_members(self, published: Iterable[_Numbered]) -> Iterator[_Numbered]:
+    def _groups_of_members(self, published: Iterable[NumberedGroups]) -> Iterator[NumberedGroups]:
         for number, groups in published:
             level = self._universe.levels[number]
             members = self._entity_of_set.get(level.geography)
@@ -197,8 +181,8 @@ def _entities_of_sets(
 ) -> dict[GeographyLevel, NDArray[np.int64]]:
     """For each level, the position of the entity that each set has there, or -1."""
     members = {geography: np.full(len(of_pass.sets), -1, dtype=np.int64) for geography in geographies}
-    for number, one in enumerate(of_pass.sets):
-        for kind, entity in one.members:
-            geography = geography_level_of(of_pass.tabulation_pass, kind)
+    for number, coterminous in enumerate(of_pass.sets):
+        for kind, entity in coterminous:
+            geography = LEVEL_OF_KIND[of_pass.tabulation_pass, kind]
             members[geography][number] = np.searchsorted(universe.entities[geography].ids, entity)
     return members

@@ -25,13 +25,7 @@ from safetab.products.product import Product
 from safetab.release.numbers.number_files import NUMBERS_FOLDER, Column, number_columns, numbers_file
 from safetab.release.numbers.read_numbers import rows_of_file
 from safetab.release.release_universe import Universe
-from safetab.release.universe_files import (
-    COTERMINOUS_COLUMNS,
-    COTERMINOUS_FILE,
-    GEOGRAPHY_LEVEL,
-    UNIVERSE_FILES,
-    universe_files,
-)
+from safetab.release.universe_files import COTERMINOUS_FILE, GEOGRAPHY_LEVEL, UNIVERSE_FILES, universe_files
 
 JsonObject = dict[str, object]
 _LEVEL_OF_FOLDER = replace(
@@ -46,8 +40,6 @@ _KEYS = {
     "universe/levels.parquet": ["geography_level", "iteration_level"],
     COTERMINOUS_FILE: ["geography_level", "region_id"],
 }
-_NUMBERS_DESCRIBED = "The numbers: one row for each line of each published table of each population group."
-_NUMBERS_KEY = ["geography_level", "region_id", "iteration_code", "table_id", "line"]
 _FOREIGN_KEYS = [
     {"fields": fields, "reference": {"resource": resource, "fields": fields}}
     for resource, fields in (("entities", ["geography_level", "region_id"]), ("iterations", ["iteration_code"]))
@@ -59,16 +51,16 @@ def resources_of(product: Product, rows: Mapping[str, int], more: tuple[Column, 
 
     `more` has columns of the numbers beyond the usual ones.
     """
+    tables = _tables_of(product, more)
     numbers = sorted(name for name in rows if name.startswith(f"{NUMBERS_FOLDER}/"))
-    keys: JsonObject = {"primaryKey": _NUMBERS_KEY, "foreignKeys": _FOREIGN_KEYS}
     found = []
     if numbers:
-        columns = (_LEVEL_OF_FOLDER, *number_columns(product), *more)
-        found = [_resource("numbers", numbers, _NUMBERS_DESCRIBED, columns, keys)]
-    for name, (description, columns) in _tables_of(product).items():
+        description, (_, *columns), keys = tables[NUMBERS_FOLDER]
+        keys = keys | {"foreignKeys": _FOREIGN_KEYS}
+        found = [_resource("numbers", numbers, description, (_LEVEL_OF_FOLDER, *columns), keys)]
+    for name in _KEYS:
         if name in rows:
-            short = name.removeprefix("universe/").removesuffix(".parquet")
-            found.append(_resource(short, [name], description, columns, {"primaryKey": _KEYS[name]}))
+            found.append(_resource(Path(name).stem, [name], *tables[Path(name).stem]))
     csv_files = [name for name in rows if name.startswith(f"{CSV_FOLDER}/")]
     return found + csv_resources_of(product, csv_files, f"{CSV_FOLDER}/")
 
@@ -80,30 +72,30 @@ def csv_resources_of(
 
     Keys are those of the Parquet tables.
     """
+    tables = _tables_of(product, more)
     found = []
     for name in sorted(names):
         folder, stem = name.removeprefix(within).removesuffix(".csv").split("/")
-        short = f"{folder}-{stem.lower()}" if folder == NUMBERS_FOLDER else stem
-        described, columns, keys = _described(product, folder, stem, more)
+        is_numbers = folder == NUMBERS_FOLDER
+        short = f"{folder}-{stem.lower()}" if is_numbers else stem
+        description, columns, keys = tables[folder if is_numbers else stem]
         with_ids = [each for column in columns for each in (column, *_geo_id_column(column.name))]
-        resource = _resource(f"{CSV_FOLDER}-{short}" if within else short, [name], described, with_ids, keys)
+        resource = _resource(f"{CSV_FOLDER}-{short}" if within else short, [name], description, with_ids, keys)
         found.append(resource | {"format": "csv", "mediatype": "text/csv", "encoding": "utf-8"})
     return found
 
 
-def _described(
-    product: Product, folder: str, stem: str, more: tuple[Column, ...]
-) -> tuple[str, tuple[Column, ...], JsonObject]:
-    if folder == NUMBERS_FOLDER:
-        return _NUMBERS_DESCRIBED, (GEOGRAPHY_LEVEL, *number_columns(product), *more), {"primaryKey": _NUMBERS_KEY}
-    tables = _tables_of(product)
-    name = next(one for one in tables if one.rsplit("/", 1)[-1] == f"{stem}.parquet")
-    return *tables[name], {"primaryKey": _KEYS[name]}
-
-
-def _tables_of(product: Product) -> Mapping[str, tuple[str, tuple[Column, ...]]]:
-    coterminous = ("Entities that are made of the same blocks.", COTERMINOUS_COLUMNS)
-    return universe_files(product) | {COTERMINOUS_FILE: coterminous}
+def _tables_of(product: Product, more: tuple[Column, ...]) -> dict[str, tuple[str, tuple[Column, ...], JsonObject]]:
+    """The description, the columns and the key of each table, by its short name."""
+    columns = (GEOGRAPHY_LEVEL, *number_columns(product), *more)
+    about = "The numbers: one row for each line of each published table of each population group."
+    key = ["geography_level", "region_id", "iteration_code", "table_id", "line"]
+    tables: dict[str, tuple[str, tuple[Column, ...], JsonObject]] = {
+        NUMBERS_FOLDER: (about, columns, {"primaryKey": key})
+    }
+    for name, described in universe_files(product).items():
+        tables[Path(name).stem] = (*described, {"primaryKey": _KEYS[name]})
+    return tables
 
 
 def _resource(name: str, paths: list[str], description: str, columns: Iterable[Column], keys: JsonObject) -> JsonObject:
@@ -135,20 +127,18 @@ _IDS = {"region_id": "geography_level", "donor_region_id": "donor_geography_leve
 
 def _geo_id_column(name: str) -> tuple[Column, ...]:
     """The column of identifiers that CSV files have behind the column with this name, if any."""
+    if name not in _IDS:
+        return ()
     about = f"The same area as {name}, in the Census Bureau's form, which spreadsheets keep as text."
-    return (Column(_geo_name(name), TEXT, about, is_required=name == "region_id"),) if name in _IDS else ()
+    return (Column(name.replace("region_id", "geo_id"), TEXT, about, is_required=name == "region_id"),)
 
 
-def csv_names(universe: Universe, universe_tables: list[str]) -> tuple[str, ...]:
-    """Every CSV file that a release of this universe may have, by its path among the CSV files."""
-    numbers = dict.fromkeys(f"{NUMBERS_FOLDER}/{level.geography.label}.csv" for level in universe.levels)
+def csv_names(
+    levels: Iterable[GeographyLevel], universe_tables: Iterable[str] = (*UNIVERSE_FILES, COTERMINOUS_FILE)
+) -> tuple[str, ...]:
+    """Every CSV file that a release with these levels and tables may have, by its path among the CSV files."""
+    numbers = dict.fromkeys(f"{NUMBERS_FOLDER}/{level.label}.csv" for level in levels)
     return (*numbers, *(f"{_UNIVERSE_FOLDER}/{Path(name).stem}.csv" for name in universe_tables))
-
-
-def all_csv_names() -> tuple[str, ...]:
-    """Every CSV file that a release of any universe may have."""
-    universe = (f"{_UNIVERSE_FOLDER}/{Path(name).stem}.csv" for name in (*UNIVERSE_FILES, COTERMINOUS_FILE))
-    return (*(f"{NUMBERS_FOLDER}/{level.label}.csv" for level in GeographyLevel), *universe)
 
 
 def write_csv_tables(release: Path, universe: Universe, folder: Path, of_format: int = OUTPUT_FORMAT) -> dict[str, int]:
@@ -183,7 +173,8 @@ def _with_ids(table: pa.Table, label: str | None) -> pa.Table:
     for name, level in _IDS.items():
         if name in table.column_names and level in table.column_names:
             ids = _geo_ids(table[level], table[name])
-            table = table.add_column(table.column_names.index(name) + 1, _geo_name(name), ids)
+            after = table.column_names.index(name) + 1
+            table = table.add_column(after, name.replace("region_id", "geo_id"), ids)
     return table
 
 
@@ -192,7 +183,3 @@ def _geo_ids(levels: pa.ChunkedArray, regions: pa.ChunkedArray) -> pa.ChunkedArr
     prefixes = pa.array(list(_PREFIX.values()), TEXT).take(positions)
     own = pc.if_else(pc.is_in(levels, pa.array(sorted(_NATION), pa.string())), "", regions)
     return pc.binary_join_element_wise(prefixes, own, "")
-
-
-def _geo_name(name: str) -> str:
-    return name.removesuffix("region_id") + "geo_id"

@@ -20,7 +20,7 @@ from safetab.privacy.reference import loss_number
 from safetab.products.product import Product, Selector
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE
 from safetab.release.data_dictionary import resources_of
-from safetab.release.numbers.number_files import Column
+from safetab.release.numbers.number_files import LEAST_MARGIN_COLUMN, Column
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
 
@@ -141,6 +141,11 @@ class ReleaseFacts:
     options: ReleaseOptions
     origin: Origin | None = None
 
+    @property
+    def more_columns(self) -> tuple[Column, ...]:
+        """The columns of the numbers beyond the usual ones."""
+        return () if self.origin is None else (LEAST_MARGIN_COLUMN,)
+
 
 @dataclass(frozen=True, slots=True)
 class ReadmeExamples:
@@ -150,13 +155,10 @@ class ReadmeExamples:
     number: tuple[int, int] | None = None
 
 
-def write_datapackage(
-    release: Path, universe: Universe, facts: ReleaseFacts, rows: Mapping[str, int], more: tuple[Column, ...] = ()
-) -> None:
+def write_datapackage(release: Path, universe: Universe, facts: ReleaseFacts, rows: Mapping[str, int]) -> None:
     """Write datapackage.json, a Frictionless Data Package.
 
-    It has the data dictionary and everything that a program must know to read the release. `more`
-    has columns of the numbers beyond the usual ones.
+    It has the data dictionary and everything that a program must know to read the release.
     """
     package = {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
@@ -167,7 +169,7 @@ def write_datapackage(
         "version": facts.version,
         "created": f"{facts.date.isoformat()}T00:00:00Z",
         "safetab": facts_as_json(universe, facts),
-        "resources": resources_of(universe.product, rows, more),
+        "resources": resources_of(universe.product, rows, facts.more_columns),
     }
     write_json(release / DATAPACKAGE_FILE, package)
 
@@ -292,11 +294,11 @@ def _level(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
         "stability": design.stability if design.stages else None,
         "stages": {
             stage.name.lower(): {
-                f"cost_{definition.budget_symbol}": _exact_and_decimal(one.budget, loss_number(one.budget)),
-                "mechanism": one.noise.mechanism,
-                parameter: _exact_and_decimal(one.noise.parameter, float(one.noise.parameter)),
+                f"cost_{definition.budget_symbol}": _exact_and_decimal(measured.budget, loss_number(measured.budget)),
+                "mechanism": measured.noise.mechanism,
+                parameter: _exact_and_decimal(measured.noise.parameter, float(measured.noise.parameter)),
             }
-            for stage, one in design.stages.items()
+            for stage, measured in design.stages.items()
         },
         "suppression_threshold": design.suppression_threshold,
     }

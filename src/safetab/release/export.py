@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import datetime
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import NamedTuple
@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 import pyarrow.csv
 
 from safetab.census.geography import geo_id
+from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import CharacteristicIteration, PublicLists
 from safetab.foundation.arrays import run_starts
 from safetab.foundation.failures import machine_refused, raise_if_the_machine_failed
@@ -33,13 +34,11 @@ from safetab.products.all_products import PRODUCTS, lines_of_tables, margin_vari
 from safetab.products.product import Line, Product, Selector
 from safetab.release import documents
 from safetab.release.checksums import CHECKSUMS, damage_as_invalid_input, document_of, invalid
-from safetab.release.data_dictionary import all_csv_names, csv_resources_of, write_csv_tables
+from safetab.release.data_dictionary import csv_names, csv_resources_of, write_csv_tables
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, facts_as_json, indented, write_json
-from safetab.release.numbers.number_files import LEAST_MARGIN_COLUMN
-from safetab.release.numbers.read_numbers import NumberBatch, NumbersReader
+from safetab.release.numbers.read_numbers import NumberBatch
 from safetab.release.release_folder import EXPORTED_ENTITIES, ReleaseFolder, open_release_folder
 from safetab.release.release_options import ReleaseRule
-from safetab.release.release_universe import ReleaseLevel
 
 
 class ExportForm(Enum):
@@ -54,7 +53,7 @@ COLUMNS_FILE = "columns.csv"
 _CENSUS_TABLES = [f"{table_id}.csv" for product in PRODUCTS for table_id in lines_of_tables(product)]
 _OF_BOTH = (README_FILE, PRIVACY_FILE, NOT_FOR_RELEASE_FILE)
 _EARLIER = {
-    ExportForm.TIDY: always_named(EXPORTED_ENTITIES, {*_OF_BOTH, DATAPACKAGE_FILE, *all_csv_names()}),
+    ExportForm.TIDY: always_named(EXPORTED_ENTITIES, {*_OF_BOTH, DATAPACKAGE_FILE, *csv_names(GeographyLevel)}),
     ExportForm.CENSUS: always_named(COLUMNS_FILE, {*_OF_BOTH, POPGROUPS_FILE, COLUMNS_FILE, *_CENSUS_TABLES}),
 }
 _ABOUT_EXPORTS = """This folder holds the tables of a release as CSV files: numbers/COUNTY.csv,
@@ -76,7 +75,7 @@ def export_csv(
     """
     opened = open_release_folder(release)
     opened.refuse_inside(folder)
-    earlier = next((one for one in _EARLIER.values() if (folder / one.known_by).is_file()), _EARLIER[form])
+    earlier = next((known for known in _EARLIER.values() if (folder / known.known_by).is_file()), _EARLIER[form])
     refused = output_findings(folder, [opened.path], overwrite=overwrite, earlier=earlier)
     if refused:
         raise InvalidInput(refused)
@@ -100,10 +99,9 @@ def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:
     (output / README_FILE).write_text(_ABOUT_EXPORTS + document_of(release / README_FILE), encoding="utf-8")
     rows = write_csv_tables(release, opened.universe, output, opened.format)
     package = json.loads((release / DATAPACKAGE_FILE).read_text(encoding="utf-8"))
-    more = () if opened.facts.origin is None else (LEAST_MARGIN_COLUMN,)
     package["safetab"] = facts_as_json(opened.universe, opened.facts)
     del package["safetab"][CHECKSUMS]
-    package["resources"] = csv_resources_of(opened.universe.product, rows, more=more)
+    package["resources"] = csv_resources_of(opened.universe.product, rows, more=opened.facts.more_columns)
     write_json(output / DATAPACKAGE_FILE, package)
     return rows
 
@@ -120,9 +118,9 @@ def write_census_form(opened: ReleaseFolder, output: Path) -> dict[str, int]:
     universe, product = opened.universe, opened.universe.product
     rows = {}
     for table_id, lines in lines_of_tables(product).items():
-        levels = [level for level in universe.levels if table_id in _table_ids(level)]
-        rows[f"{table_id}.csv"] = _write_table(opened, levels, lines, output / f"{table_id}.csv")
-    write_popgroups(output, [Popgroup(one.code, one.name, one) for one in universe.lists.iterations], universe.lists)
+        rows[f"{table_id}.csv"] = _write_table(opened, lines, output / f"{table_id}.csv")
+    popgroups = [Popgroup(iteration.code, iteration.name, iteration) for iteration in universe.lists.iterations]
+    write_popgroups(output, popgroups, universe.lists)
     rules, below = opened.facts.options.rules, BelowZero.SHOWN
     if ReleaseRule.CLAMP_NEGATIVES in rules or not universe.allow_negative_counts:
         below = BelowZero.AS_ZERO
@@ -133,42 +131,24 @@ def write_census_form(opened: ReleaseFolder, output: Path) -> dict[str, int]:
     return rows
 
 
-def _table_ids(level: ReleaseLevel) -> set[str]:
-    return {line.table_id for shape in level.family.shapes for line in shape.lines}
-
-
-def _write_table(opened: ReleaseFolder, levels: Sequence[ReleaseLevel], lines: Sequence[Line], path: Path) -> int:
+def _write_table(opened: ReleaseFolder, lines: Sequence[Line], path: Path) -> int:
     """Write one census-form table and return its number of rows."""
     rows = 0
+    status = opened.facts.status
+    table_number = opened.universe.product.table_ids.index(lines[0].table_id)
     with path.open("wb") as file:
-        status = opened.facts.status
         pa.csv.write_csv(_schema(lines, status).empty_table(), file)
-        for level in levels:
-            numbers = opened.open_numbers(level)
+        for level in opened.universe.levels:
+            table_ids = {line.table_id for shape in level.family.shapes for line in shape.lines}
+            numbers = opened.open_numbers(level) if lines[0].table_id in table_ids else None
             if numbers is None:
                 continue
             with damage_as_invalid_input(numbers.path):
-                for groups in _whole_groups(numbers, lines[0].table_id):
-                    wide = _wide(groups, lines, status)
+                for batch in numbers.whole_groups(_READ):
+                    wide = _wide(batch.take(batch.table_id == table_number), lines, status)
                     pa.csv.write_csv(wide, file, pa.csv.WriteOptions(include_header=False))
                     rows += len(wide)
     return rows
-
-
-def _whole_groups(file: NumbersReader, table_id: str) -> Iterator[NumberBatch]:
-    """The rows of one table, of whole groups at a time."""
-    number = file.universe.product.table_ids.index(table_id)
-    rest = None
-    for batch in file.batches(_READ):
-        groups = batch.take(batch.table_id == number)
-        if rest is not None:
-            groups = rest.followed_by([groups])
-        if len(groups):
-            last = int(run_starts(groups.entity, groups.iteration)[-1])  # more of the last group may follow
-            rest = groups.take(slice(last, None))
-            yield groups.take(slice(last))
-    if rest is not None:
-        yield rest
 
 
 def _wide(groups: NumberBatch, lines: Sequence[Line], status: OutputStatus) -> pa.Table:
@@ -222,7 +202,15 @@ class Popgroup(NamedTuple):
 def write_popgroups(folder: Path, popgroups: Iterable[Popgroup], lists: PublicLists) -> None:
     """Write which race and ethnicity codes each POPGROUP stands for."""
     names = ("POPGROUP", "POPGROUP_LABEL", "ITERATION_NAME", "ITERATION_LEVEL", "ITERATION_KIND", "LIST", "CODES")
-    _write_quoted(folder / POPGROUPS_FILE, names, (_row(one, lists) for one in popgroups))
+    rows = []
+    for code, label, iteration in popgroups:
+        row = [code, safe_text(label), "", "", "", "", ""]
+        if iteration is not None:
+            listed = "" if iteration.listed is None else iteration.listed.value
+            codes = " ".join(sorted(lists.codes_of_iteration.get(iteration.code, ())))
+            row[2:] = [safe_text(iteration.name), iteration.level.label, iteration.kind.value, listed, codes]
+        rows.append(row)
+    _write_quoted(folder / POPGROUPS_FILE, names, rows)
 
 
 def _write_quoted(path: Path, names: Sequence[str], rows: Iterable[Sequence[object]]) -> None:
@@ -230,16 +218,6 @@ def _write_quoted(path: Path, names: Sequence[str], rows: Iterable[Sequence[obje
         writer = csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL)
         writer.writerow(names)
         writer.writerows(rows)
-
-
-def _row(popgroup: Popgroup, lists: PublicLists) -> list[str]:
-    one = popgroup.iteration
-    if one is None:
-        return [popgroup.code, safe_text(popgroup.label), "", "", "", "", ""]
-    codes = " ".join(sorted(lists.codes_of_iteration.get(one.code, ())))
-    listed = "" if one.listed is None else one.listed.value
-    names = (safe_text(popgroup.label), safe_text(one.name))
-    return [popgroup.code, *names, one.level.label, one.kind.value, listed, codes]
 
 
 _BELOW_0 = "BELOW_0"
@@ -266,7 +244,7 @@ def _write_columns(product: Product, below: BelowZero, path: Path) -> None:
     _write_quoted(path, _COLUMNS, rows)
 
 
-def _tells_of_clamping(path: Path) -> bool:
+def _says_that_it_is_clamped(path: Path) -> bool:
     """Whether a columns.csv says that numbers below 0 are shown as 0."""
     try:
         with path.open(encoding="utf-8", newline="") as file:
@@ -293,7 +271,7 @@ def statuses_beside(files: Sequence[Path], findings: FindingsOf) -> list[OutputS
 
 def check_not_clamped(files: Sequence[Path], findings: FindingsOf) -> None:
     """Refuse an export whose negative numbers became 0: such a 0 does not have its margin's noise."""
-    if any(_tells_of_clamping(folder / COLUMNS_FILE) for folder in _folders(files)):
+    if any(_says_that_it_is_clamped(folder / COLUMNS_FILE) for folder in _folders(files)):
         says = f"the {COLUMNS_FILE} beside them says that numbers below 0 are shown as 0"
         findings.error("FILES", f"{says}, so their noise is unknown. Export a release that shows or withholds them.")
 

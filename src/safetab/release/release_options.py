@@ -51,7 +51,7 @@ def partner_codes(lists: PublicLists, *, is_substate: bool) -> dict[str, str]:
         for iteration in tabulated
         if iteration.kind is IterationKind.RACE_IN_COMBINATION and lists.codes_of_iteration.get(iteration.code)
     }
-    alone = ((one.code, identity(one)) for one in tabulated if one.kind is IterationKind.RACE_ALONE)
+    alone = ((each.code, identity(each)) for each in tabulated if each.kind is IterationKind.RACE_ALONE)
     return {code: in_combination[its_own] for code, its_own in alone if its_own in in_combination}
 
 
@@ -141,7 +141,7 @@ def rules_of(names: Collection[str], findings: FindingsOf) -> tuple[ReleaseRule,
     known = {rule.value: rule for rule in ReleaseRule}
     unknown = sorted(set(names) - set(known))
     if unknown:
-        findings.error("--rule", f'"{unknown[0]}" is no rule. The rules are {", ".join(known)}.')
+        findings.error("--rule", f'"{unknown[0]}" is not a rule. The rules are {", ".join(known)}.')
     rules = tuple(rule for rule in ReleaseRule if rule.value in names)
     if {ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_NEGATIVES} <= set(rules):
         findings.error("--rule", "negative numbers can be clamped or withheld, not both.")

@@ -98,14 +98,15 @@ class ReleaseLevel:
     def is_tabulated(self) -> NDArray[np.bool_]:
         """For each iteration, whether it has groups at this level."""
         one_of_list = {iteration.listed: iteration for iteration in self.iterations}  # of a list all have the same fate
-        is_so = {listed: self.why_not_tabulated(one) is None for listed, one in one_of_list.items()}
-        return np.array([is_so[iteration.listed] for iteration in self.iterations], dtype=np.bool_)
+        has_groups = {listed: self.why_not_tabulated(example) is None for listed, example in one_of_list.items()}
+        return np.array([has_groups[iteration.listed] for iteration in self.iterations], dtype=np.bool_)
 
     @cached_property
     def is_total_only(self) -> NDArray[np.bool_]:
         """For each iteration, whether its groups get only a total, whatever their size."""
         has_total_only = self.design.product.has_total_only
-        return np.array([has_total_only and one.is_total_only for one in self.iterations], dtype=np.bool_)
+        is_total_only = [has_total_only and iteration.is_total_only for iteration in self.iterations]
+        return np.array(is_total_only, dtype=np.bool_)
 
     @cached_property
     def position_of_code(self) -> NDArray[np.int64]:
@@ -139,8 +140,9 @@ class Universe:
         columns = {}
         for iterations in dict.fromkeys(level.level.iterations for level in self.levels):
             listed = iterations_of_level(self.lists, iterations)
-            codes, names = (pa.array([getattr(one, name) for one in listed], pa.string()) for name in ("code", "name"))
-            kinds = pa.array([one.kind.value for one in listed], pa.string()).dictionary_encode()
+            codes = pa.array([iteration.code for iteration in listed], pa.string())
+            names = pa.array([iteration.name for iteration in listed], pa.string())
+            kinds = pa.array([iteration.kind.value for iteration in listed], pa.string()).dictionary_encode()
             columns[iterations] = IterationColumns(codes, names, kinds)
         return columns
 
@@ -221,10 +223,10 @@ def is_in_states(level: GeographyLevel, ids: NDArray[np.int64], states: Sequence
     if kind.crosses_states:
         return np.ones(len(ids), dtype=np.bool_)
     state = ids // 10 ** (kind.id_digits - EntityKind.STATE.id_digits)
-    return np.isin(state, [int(one) for one in states])
+    return np.isin(state, [int(code) for code in states])
 
 
 def named_entities(ids: NDArray[np.int64], level: GeographyLevel, names: EntityNames) -> Entities:
     """The entities of a level with these rising ids. One without a name gets its id as its name."""
     shown = tuple(region_id(entity, level.entity_kind) for entity in ids.tolist())
-    return Entities(ids, shown, tuple(names.get((level, one), one) for one in shown))
+    return Entities(ids, shown, tuple(names.get((level, region), region) for region in shown))

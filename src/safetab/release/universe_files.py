@@ -29,15 +29,15 @@ from safetab.planning.level_design import LevelDesign, StageDesign
 from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
 from safetab.products.product import Product, Selector, Thresholds
-from safetab.release.coterminous import PassSets, geography_level_of
+from safetab.release.coterminous import LEVEL_OF_KIND, PassSets
 from safetab.release.numbers.number_files import COLUMNS_OF_GROUPS, Column, schema_of_columns
 from safetab.release.release_universe import Entities, NotTabulated, ReleaseLevel, Universe, release_levels
 
-GEOGRAPHY_LEVEL = Column("geography_level", TEXT, "Geography level.", values=tuple(one.label for one in GeographyLevel))
+_GEOGRAPHY_LABELS = tuple(level.label for level in GeographyLevel)
+_ITERATION_LABELS = tuple(level.label for level in IterationLevel)
+GEOGRAPHY_LEVEL = Column("geography_level", TEXT, "Geography level.", values=_GEOGRAPHY_LABELS)
 _REGION, _REGION_NAME, _CODE, _NAME, _KIND, _ = COLUMNS_OF_GROUPS
-_ITERATION_LEVEL = Column(
-    "iteration_level", TEXT, "How fine the group is.", values=tuple(one.label for one in IterationLevel)
-)
+_ITERATION_LEVEL = Column("iteration_level", TEXT, "How fine the group is.", values=_ITERATION_LABELS)
 _STAGES = (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)
 _STAGE_COLUMNS = tuple(
     Column(f"{stage.name.lower()}_{what}", TEXT, f"{words} {where}; null if there was none.", is_required=False)
@@ -61,7 +61,7 @@ _FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
             _CODE, _NAME, _ITERATION_LEVEL, _KIND,
             Column("list", TEXT, "Where the group is tabulated: everywhere (common), as a total for nation and"
                    " state alone (total only), or below state alone (substate only); null for major groups, which"
-                   " never are.", is_required=False, values=tuple(one.value for one in TabulationList)),
+                   " never are.", is_required=False, values=tuple(listed.value for listed in TabulationList)),
         ),
     ),
     "universe/codes.parquet": (
@@ -92,17 +92,20 @@ _FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
 UNIVERSE_FILES = tuple(_FILES)
 _LEVELS_FILE = "universe/levels.parquet"
 COTERMINOUS_FILE = "universe/coterminous.parquet"
-COTERMINOUS_COLUMNS = (
-    Column("set", pa.int32(), "Number of the set: entities with the same number are made of the same blocks."),
-    GEOGRAPHY_LEVEL,
-    _REGION,
+_COTERMINOUS = (
+    "Entities that are made of the same blocks.",
+    (
+        Column("set", pa.int32(), "Number of the set: entities with the same number are made of the same blocks."),
+        GEOGRAPHY_LEVEL,
+        _REGION,
+    ),
 )
 
 
 def universe_files(product: Product) -> dict[str, tuple[str, tuple[Column, ...]]]:
-    """What each file of the universe describes, and its columns.
+    """What each file of the universe describes, and its columns. Only some releases have the last file.
 
-    Those of the levels include the thresholds of the product's shapes.
+    The columns of the levels include the thresholds of the product's shapes.
     """
     about, given = _FILES[_LEVELS_FILE]
     columns = list(given)
@@ -117,7 +120,7 @@ def universe_files(product: Product) -> dict[str, tuple[str, tuple[Column, ...]]
     if product.has_several_families:
         families = tuple(family.name for family in product.families)
         columns.insert(3, Column(FAMILY, TEXT, "What the tables show.", values=families))
-    return _FILES | {_LEVELS_FILE: (about, tuple(columns))}
+    return _FILES | {_LEVELS_FILE: (about, tuple(columns)), COTERMINOUS_FILE: _COTERMINOUS}
 
 
 def write_universe(release: Path, universe: Universe, sets: Iterable[PassSets] | None) -> dict[str, int]:
@@ -125,22 +128,22 @@ def write_universe(release: Path, universe: Universe, sets: Iterable[PassSets] |
     (release / "universe").mkdir(parents=True, exist_ok=True)
     rows_of: dict[str, list[tuple[object, ...]]] = {
         "universe/iterations.parquet": [
-            (one.code, one.name, one.level.label, one.kind.value, one.listed.value if one.listed else None)
-            for one in universe.lists.iterations
+            (each.code, each.name, each.level.label, each.kind.value, each.listed.value if each.listed else None)
+            for each in universe.lists.iterations
         ],
         "universe/codes.parquet": [*sorted(universe.lists.code_names.items())],
         "universe/iteration-codes.parquet": [
-            (one.code, code)
-            for one in universe.lists.iterations
-            for code in sorted(universe.lists.codes_of_iteration.get(one.code, ()))
+            (iteration.code, code)
+            for iteration in universe.lists.iterations
+            for code in sorted(universe.lists.codes_of_iteration.get(iteration.code, ()))
         ],
         "universe/levels.parquet": [_level_row(level) for level in universe.levels],
     }
     columns_of = {name: columns for name, (_, columns) in universe_files(universe.product).items()}
+    if sets is not None:
+        rows_of[COTERMINOUS_FILE] = _set_rows(sets)
     tables = {"universe/entities.parquet": _entities_table(columns_of["universe/entities.parquet"], universe)}
     tables |= {name: _table(columns_of[name], rows) for name, rows in rows_of.items()}
-    if sets is not None:
-        tables[COTERMINOUS_FILE] = _table(COTERMINOUS_COLUMNS, _set_rows(sets))
     for name, table in tables.items():
         pa.parquet.write_table(table, release / name, compression="zstd", store_schema=False, row_group_size=1 << 17)
     return {name: len(table) for name, table in tables.items()}
@@ -168,8 +171,8 @@ def _level_row(level: ReleaseLevel) -> tuple[object, ...]:
     why = None if measured else (NotTabulated.NO_CODES if design.budget else NotTabulated.NO_BUDGET).value
     stages: list[str | None] = []
     for stage in _STAGES:
-        one = measured.get(stage)
-        stages += [None, None] if one is None else [exact(one.budget), str(one.noise.parameter)]
+        found = measured.get(stage)
+        stages += [None, None] if found is None else [exact(found.budget), str(found.noise.parameter)]
     thresholds: list[int | None] = []  # of all families; only those of the level's own are known here
     for family in design.product.families:
         thresholds += design.thresholds.totals if family is design.family else [None] * len(family.finer)
@@ -177,18 +180,20 @@ def _level_row(level: ReleaseLevel) -> tuple[object, ...]:
     names = [geography.tabulation_pass.value, geography.label, level.level.iterations.label]
     if design.product.has_several_families:
         names.append(level.family.name)
-    mechanism = next((one.noise.mechanism for one in measured.values()), None)
+    mechanism = next((stage.noise.mechanism for stage in measured.values()), None)
     budget = (exact(design.budget), why, design.stability)
     return (*names, *budget, *thresholds, design.suppression_threshold, mechanism, *stages)
 
 
 def _set_rows(sets: Iterable[PassSets]) -> list[tuple[object, ...]]:
     rows: list[tuple[object, ...]] = []
-    numbered = enumerate(((of_pass, one) for of_pass in sets for one in of_pass.sets), start=1)
-    for number, (of_pass, one) in numbered:
-        for kind, entity in one.members:
-            level = geography_level_of(of_pass.tabulation_pass, kind)
-            rows.append((number, level.label, region_id(entity, kind)))
+    number = 0
+    for of_pass in sets:
+        for coterminous in of_pass.sets:
+            number += 1
+            for kind, entity in coterminous:
+                level = LEVEL_OF_KIND[of_pass.tabulation_pass, kind]
+                rows.append((number, level.label, region_id(entity, kind)))
     return rows
 
 
@@ -211,7 +216,8 @@ def read_universe(release: Path, run: ReleasedRun) -> Universe:
     lists = _lists(tables)
     designs = [_design(row, run) for row in tables[_LEVELS_FILE].to_pylist()]
     listed = tables["universe/entities.parquet"]
-    entities = {level: _entities(listed, level) for level in dict.fromkeys(one.level.geography for one in designs)}
+    geographies = dict.fromkeys(design.level.geography for design in designs)
+    entities = {geography: _entities(listed, geography) for geography in geographies}
     facts = (run.product, run.definition, run.allow_negative_counts)
     levels = release_levels(designs, lists, entities)
     return Universe(*facts, tuple(run.states), run.states, lists, entities, levels)
@@ -261,7 +267,7 @@ def _design(row: dict[str, str], run: ReleasedRun) -> LevelDesign:
     geography = next(level for level in GeographyLevel if level.label == row["geography_level"])
     iterations = next(level for level in IterationLevel if level.label == row["iteration_level"])
     stability, threshold = int(row["stability"]), row["suppression_threshold"]
-    family = next(one for one in run.product.families if row.get(FAMILY, one.name) == one.name)
+    family = next(known for known in run.product.families if row.get(FAMILY, known.name) == known.name)
     stages = {}
     for stage in _STAGES:
         name = stage.name.lower()

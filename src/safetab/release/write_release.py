@@ -13,28 +13,22 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from safetab.census.geography import Geography
 from safetab.census.geography_levels import TabulationPass
 from safetab.census.population_groups import ReleaseIndex
-from safetab.foundation.failures import closed_at_the_end
-from safetab.foundation.in_threads import Alongside
+from safetab.foundation.failures import closing_without_masking
+from safetab.foundation.in_threads import SecondThread
 from safetab.outputs.pass_files import TableFile
 from safetab.privacy.calibration import Stage
 from safetab.products.product import TableFileLayout
 from safetab.release.coterminous import Copies, PassSets, sets_of_passes
 from safetab.release.data_dictionary import CSV_FOLDER, write_csv_tables
 from safetab.release.documents import ReleaseFacts, write_datapackage
+from safetab.release.numbers import published_groups
 from safetab.release.numbers.level_numbers import NumberKinds, Numbers, NumbersOfLevel
 from safetab.release.numbers.number_files import RELEASE_FOLDER, NumberColumns, NumberFile, numbers_file
-from safetab.release.numbers.published_groups import (
-    PublishedGroups,
-    groups_by_level,
-    joined_by_level,
-    merged,
-    no_groups,
-)
+from safetab.release.numbers.published_groups import PublishedGroups, merged
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.release.universe_files import write_universe
@@ -42,7 +36,7 @@ from safetab.release.universe_files import write_universe
 _ADAPTIVE, _TOTAL_ONLY = frozenset({Stage.STAGE_1, Stage.STAGE_2}), frozenset({Stage.TOTAL_ONLY})
 
 
-class NumbersWriter:
+class _NumbersWriter:
     """Writes the numbers of passes into a release and remembers the rows of each file.
 
     Where steps change numbers, the tables are written again as they are after the steps.
@@ -62,7 +56,7 @@ class NumbersWriter:
             self._write_levels(tabulation_pass, sets, None)
             return
         tables = AfterStepsTables(self._output, tabulation_pass, self._universe, self._kinds)
-        with closed_at_the_end(tables) as after_steps:
+        with closing_without_masking(tables) as after_steps:
             self._write_levels(tabulation_pass, sets, after_steps)
         self.rows_after_steps |= after_steps.rows
 
@@ -71,12 +65,13 @@ class NumbersWriter:
     ) -> None:
         """Write every level that has groups: its own, and those that coterminous sets copy to it."""
         path = self._output / "measurements" / f"{tabulation_pass.value}.parquet"
-        measured_in = partial(groups_by_level, path, self._universe)
+        measured_in = partial(published_groups.groups_by_level, path, self._universe)
         copies = None
         if sets is not None and self._options.coterminous is not None:
             published = chain(measured_in(_ADAPTIVE), measured_in(_TOTAL_ONLY))
             copies = Copies(self._universe, sets, self._options.coterminous, published)
-        total_only = joined_by_level(measured_in(_TOTAL_ONLY))  # few: only the nation and states have them
+        # total-only groups are few: only the nation and states have them
+        total_only = published_groups.joined_by_level(measured_in(_TOTAL_ONLY))
         adaptive = groupby(measured_in(_ADAPTIVE), itemgetter(0))
         waiting = next(adaptive, None)
         for number, level in enumerate(self._universe.levels):
@@ -85,7 +80,7 @@ class NumbersWriter:
             own: Iterator[PublishedGroups] = iter(())
             if waiting is not None and waiting[0] == number:
                 own = (groups for _, groups in waiting[1])
-            none = no_groups(level.design.family)
+            none = published_groups.no_groups(level.design.family)
             copied = none if copies is None else copies.to_level(number)
             if level.is_tabulated.any() or len(copied):
                 more = merged(total_only.get(number, none), copied)
@@ -101,7 +96,7 @@ class NumbersWriter:
         numbers = NumbersOfLevel(self._universe, level, self._kinds, self._options)
         name = numbers_file(level.design)
         file = NumberFile(self._output / RELEASE_FOLDER / name, NumberColumns(self._universe, level, self._kinds))
-        with closed_at_the_end(file), Alongside(pa.cpu_count()) as writing:
+        with closing_without_masking(file), SecondThread(pa.cpu_count()) as writing:
             for groups in _with_more(own, more, level.index):
                 made = numbers.of(groups)
                 writing.do(partial(file.write, made), len(made))
@@ -134,7 +129,7 @@ def write_release(
     found = None if coterminous is None else sets_of_passes(populated, coterminous)
     rows = write_universe(release, universe, found)
     sets = {of_pass.tabulation_pass: of_pass for of_pass in found or ()}
-    numbers = NumbersWriter(output, universe, facts.options)
+    numbers = _NumbersWriter(output, universe, facts.options)
     for tabulation_pass in universe.passes:
         numbers.write_pass(tabulation_pass, sets.get(tabulation_pass))
     rows |= numbers.rows
@@ -168,44 +163,47 @@ class AfterStepsTables:
         folder = output / AFTER_STEPS_FOLDER
         folder.mkdir(exist_ok=True)
         folders = list(dict.fromkeys(layout.folder.partition("/")[0] for layout in universe.product.files))
-        own = " and ".join(f"../{one}" for one in folders)
+        own = " and ".join(f"../{name}" for name in folders)
         readme = _README.format(folders=" and ".join(folders), own=own, product=universe.product.name)
         (folder / AFTER_STEPS_README).write_text(readme, encoding="utf-8")
         self._universe = universe
-        self._files = {}
+        self._tables = {}
         for layout in universe.product.files:
             name = f"{AFTER_STEPS_FOLDER}/{layout.folder}/{tabulation_pass.value}.csv"
-            self._files[name] = _TableOfNumbers(output / name, layout, kinds)
+            self._tables[name] = _TableOfNumbers(output / name, layout, kinds)
 
     @property
     def rows(self) -> dict[str, int]:
         """The rows of each file so far, by its path inside the output."""
-        return {name: table.file.rows for name, table in self._files.items()}
+        return {name: table.file.rows for name, table in self._tables.items()}
 
     def write(self, level: ReleaseLevel, numbers: Numbers) -> None:
-        """Append a level's numbers to the files that show them."""
-        for table in self._files.values():
-            rows = table.rows_of(numbers)
-            table.file.append([*self._groups(level, numbers.indices[rows]), *table.columns(numbers, rows)])
+        """Append a level's numbers to the files that show them: by ascending index, in the order of a group's rows."""
+        regions, _ = self._universe.entities[level.geography].columns
+        codes = self._universe.iteration_columns[level.level.iterations].codes
+        for table in self._tables.values():
+            order = table.order[numbers.kinds]
+            shown = np.flatnonzero(~numbers.is_withheld & (order != _NOT_THERE))
+            rows = shown[np.lexsort((order[shown], numbers.indices[shown]))]
+            indices = numbers.indices[rows]
+            kinds = pa.array(numbers.kinds[rows])
+            columns = [
+                regions.take(pa.array(level.index.entity_of(indices))),
+                pa.repeat(pa.scalar(level.geography.label), len(rows)),
+                codes.take(pa.array(level.index.iteration_of(indices))),
+                *(column.take(kinds) for column in table.texts),
+                pa.array(numbers.counts[rows]),
+            ]
+            table.file.append(columns)
 
     def close(self) -> None:
         """Close all files."""
-        for table in self._files.values():
+        for table in self._tables.values():
             table.file.close()
-
-    def _groups(self, level: ReleaseLevel, indices: NDArray[np.int64]) -> list[pa.Array]:
-        """The region id, region type and iteration code of these groups."""
-        regions, _ = self._universe.entities[level.geography].columns
-        codes = self._universe.iteration_columns[level.level.iterations].codes
-        return [
-            regions.take(pa.array(level.index.entity_of(indices))),
-            pa.repeat(pa.scalar(level.geography.label), len(indices)),
-            codes.take(pa.array(level.index.iteration_of(indices))),
-        ]
 
 
 class _TableOfNumbers:
-    """One table file: which kinds of numbers are its rows, in which order, with which texts."""
+    """One table file, with the place and the texts of each kind of number in a group's rows."""
 
     def __init__(self, path: Path, layout: TableFileLayout, kinds: NumberKinds) -> None:
         self.file = TableFile(path, layout)
@@ -215,16 +213,5 @@ class _TableOfNumbers:
             nothing = ("",) * len(layout.label_columns)
             order.append(row)
             texts.append(nothing if row == _NOT_THERE else kind.shape.file_rows[layout.folder][row].texts)
-        self._order = np.array(order, dtype=np.int64)
-        self._texts = [pa.array(column, pa.string()) for column in zip(*texts, strict=True)]
-
-    def rows_of(self, numbers: Numbers) -> NDArray[np.intp]:
-        """The numbers that the file shows, groups by ascending index, each in the order of its rows."""
-        order = self._order[numbers.kinds]
-        rows = np.flatnonzero(~numbers.is_withheld & (order != _NOT_THERE))
-        return rows[np.lexsort((order[rows], numbers.indices[rows]))]
-
-    def columns(self, numbers: Numbers, rows: NDArray[np.intp]) -> list[pa.Array]:
-        """The labels and the count of these rows, behind the columns that name the group."""
-        kinds = pa.array(numbers.kinds[rows])
-        return [*(column.take(kinds) for column in self._texts), pa.array(numbers.counts[rows])]
+        self.order = np.array(order, dtype=np.int64)
+        self.texts = [pa.array(column, pa.string()) for column in zip(*texts, strict=True)]

@@ -8,13 +8,14 @@ from enum import Enum
 
 import numpy as np
 
+from safetab.planning.level_design import margin_of
 from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import FAR_ABOVE, level_far_above, total_far_above
 from safetab.products.product import Selector
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_files import PUBLISHED
 from safetab.reports.page_parts import Markup, element, joined, level_name, name, percent, rounded_up
-from safetab.reports.release_summary import CELLS, TOTALS, LevelSummary, PairAbove, ReleaseSummary, margin_of
+from safetab.reports.release_summary import CELLS, TOTALS, LevelSummary, PairAbove, ReleaseSummary
 
 _MANY_EMPTY = 0.1
 """A level's bound on empty groups is a concern above this share of the level's published groups."""
@@ -56,8 +57,8 @@ def _not_for_release(release: ReleaseSummary) -> Concerns:
 
 def _levels_without_protection(release: ReleaseSummary) -> Concerns:
     where = [level_name(level.facts) for level in release.measured_levels if not level.design.is_protected]
-    exposed = "so most numbers are exact counts. Real people would be exposed."
-    meaning = f"The noise there is 0 more than half the time, {exposed}"
+    meaning = "The noise there is 0 more than half the time, so most numbers are exact counts."
+    meaning += " Real people would be exposed."
     return _about_levels(release, "without protection", meaning, where, Urgency.STOP)
 
 
@@ -67,12 +68,12 @@ def _far_above_2020(release: ReleaseSummary) -> Concerns:
     total = total_far_above(product, definition, release.loss.unbounded)
     sentences = [(level, level_far_above(product, definition, level.design.budget)) for level in release.levels]
     where = [f"{level_name(level.facts)}: {sentence}" for level, sentence in sentences if sentence is not None]
-    if total is None and not where:
-        return []
-    limit = f"more than {FAR_ABOVE} times its counterpart of 2020"
-    meaning = f"This warning appears when a total or a level is {limit}. Was this loss intended?"
+    meaning = f"This warning appears when a total or a level is more than {FAR_ABOVE} times its counterpart of 2020."
+    meaning += " Was this loss intended?"
     headline = f"The privacy loss is far above that of the {product.reference.name}"
-    return [Concern(Urgency.LOOK, headline, meaning if total is None else f"{total} {meaning}", tuple(where))]
+    if total is not None:
+        meaning = f"{total} {meaning}"
+    return [Concern(Urgency.LOOK, headline, meaning, tuple(where))] if total is not None or where else []
 
 
 _WHY_NOTHING = {
@@ -84,21 +85,19 @@ _WHY_NOTHING = {
 def _levels_without_groups(release: ReleaseSummary) -> Concerns:
     """Levels that spent budget without publishing any group."""
     empty = [level for level in release.measured_levels if level.possible_groups and not level.shown_groups]
-    why = _WHY_NOTHING[release.universe.product.selector]
-    meaning = f"Budget was spent there, but no group was published. {why}"
+    meaning = f"Budget was spent there, but no group was published. {_WHY_NOTHING[release.universe.product.selector]}"
     where = [level_name(level.facts) for level in empty]
     return _about_levels(release, "with a budget but no published group", meaning, where)
 
 
 def _levels_without_entities(release: ReleaseSummary) -> Concerns:
     """Levels whose budget counts although nothing was measured with it."""
-    return _about_levels(
-        release,
-        "with a budget but nothing to measure",
+    where = [level_name(level.facts) for level in release.levels if level.design.budget and not level.possible_groups]
+    meaning = (
         "The budget counts towards the stated loss, but it was not spent: the public lists have no area or no"
-        " group at the level. With a budget of 0 there, the stated loss would be smaller and the numbers the same.",
-        [level_name(level.facts) for level in release.levels if level.design.budget and not level.possible_groups],
+        " group at the level. With a budget of 0 there, the stated loss would be smaller and the numbers the same."
     )
+    return _about_levels(release, "with a budget but nothing to measure", meaning, where)
 
 
 def _thresholds_within_noise(release: ReleaseSummary) -> Concerns:
@@ -106,9 +105,10 @@ def _thresholds_within_noise(release: ReleaseSummary) -> Concerns:
     where = []
     for level in release.measured_levels:
         threshold = level.design.suppression_threshold
-        margin = margin_of(level.design, Stage.STAGE_2, 1, release.confidence)
-        if threshold is not None and margin is not None and threshold < margin:
-            where.append(f"{level_name(level.facts)}: published above {threshold:,}, margin of error {margin:,}")
+        if threshold is not None:
+            margin = margin_of(level.design.noise(Stage.STAGE_2), 1, release.confidence)
+            if threshold < margin:
+                where.append(f"{level_name(level.facts)}: published above {threshold:,}, margin of error {margin:,}")
     percentage = f"{float(50 * (1 - release.confidence)):.10g}%"
     meaning = f"More than {percentage} of empty groups are published there, on average."
     return _about_levels(release, "where the suppression threshold is within the noise", meaning, where)
@@ -135,8 +135,6 @@ def _many_empty(release: ReleaseSummary) -> Concerns:
 
 def _totals_that_may_be_zero(release: ReleaseSummary) -> Concerns:
     found = _counted(release, lambda level: level.totals_that_may_be_zero)
-    if not found:
-        return []
     count = _sum(found)
     share = percent(count, sum(level.shown_totals for level in release.levels))
     meaning = (
@@ -144,26 +142,25 @@ def _totals_that_may_be_zero(release: ReleaseSummary) -> Concerns:
         " includes zero. They show that a group is small, but not whether anyone is in it."
     )
     where = tuple(f"{level_name(level.facts)}: {counted:,} of {level.shown_totals:,}" for level, counted in found)
-    return [Concern(Urgency.LOOK, f"{count:,} published totals may be zero", meaning, where)]
+    return [Concern(Urgency.LOOK, f"{count:,} published totals may be zero", meaning, where)] if found else []
 
 
 def _negative(release: ReleaseSummary) -> Concerns:
+    """Levels with numbers below zero, which readers may not expect."""
     found = _counted(release, lambda level: int(level.negative.sum()))
-    if not found:
-        return []
-    counts = [(level, level.negative[TOTALS], level.negative[CELLS]) for level, _ in found]
-    where = [f"{level_name(level.facts)}: totals {totals:,}, cells {cells:,}" for level, totals, cells in counts]
+    where = []
+    for level, _ in found:
+        totals, cells = level.negative[TOTALS], level.negative[CELLS]
+        where.append(f"{level_name(level.facts)}: totals {totals:,}, cells {cells:,}")
     headline = f"{_sum(found):,} totals and cells of {release.detail} are below zero"
     meaning = "This is what was measured: zero or a small number, plus noise."
     meaning += " Explain it to readers, and keep these numbers in sums."
-    return [Concern(Urgency.LOOK, headline, meaning, tuple(where))]
+    return [Concern(Urgency.LOOK, headline, meaning, tuple(where))] if found else []
 
 
 def _alone_above_partner(release: ReleaseSummary) -> Concerns:
     """Pairs of groups whose order noise has reversed, with the widest examples."""
     found = _counted(release, lambda level: level.pairs.above)
-    if not found:
-        return []
     by_level = [f"{level_name(level.facts)}: {above:,} of {level.pairs.compared:,} pairs" for level, above in found]
     examples = [(level, pair) for level, _ in found for pair in level.pairs.widest]
     examples.sort(key=lambda example: -example[1].excess)
@@ -174,7 +171,7 @@ def _alone_above_partner(release: ReleaseSummary) -> Concerns:
         " differences are listed."
     )
     widest = [_pair_in_words(release, level, pair) for level, pair in examples[:_EXAMPLES]]
-    return [Concern(Urgency.LOOK, headline, meaning, (*by_level, *widest))]
+    return [Concern(Urgency.LOOK, headline, meaning, (*by_level, *widest))] if found else []
 
 
 def _pair_in_words(release: ReleaseSummary, level: LevelSummary, pair: PairAbove) -> Markup:
@@ -187,6 +184,7 @@ def _pair_in_words(release: ReleaseSummary, level: LevelSummary, pair: PairAbove
 
 
 def _clamped(release: ReleaseSummary) -> Concerns:
+    """A note if the release shows no negative numbers."""
     if release.universe.allow_negative_counts:
         return []
     meaning = (
@@ -210,11 +208,9 @@ def _rules(release: ReleaseSummary) -> Concerns:
 
 def _copied_beyond(release: ReleaseSummary) -> Concerns:
     found = _counted(release, lambda level: level.copied_beyond)
-    if not found:
-        return []
     headline = f"{_sum(found):,} copied groups that their level does not tabulate"
     meaning = "They were copied because --copy-all asked for it."
-    return [Concern(Urgency.KNOW, headline, meaning, _levels_with_counts(found))]
+    return [Concern(Urgency.KNOW, headline, meaning, _levels_with_counts(found))] if found else []
 
 
 _CHECKS: tuple[Callable[[ReleaseSummary], Concerns], ...] = (
@@ -230,12 +226,10 @@ def _about_levels(
     release: ReleaseSummary, ending: str, meaning: str, where: Sequence[str], urgency: Urgency = Urgency.LOOK
 ) -> Concerns:
     """A concern whose headline counts the levels in `where`, or none if there are no such levels."""
-    if not where:
-        return []
     several_families = release.universe.product.has_several_families
     one, several = ("table family of a level", "table families of levels") if several_families else ("level", "levels")
     headline = f"{len(where)} {one if len(where) == 1 else several} {ending}"
-    return [Concern(urgency, headline, meaning, tuple(where))]
+    return [Concern(urgency, headline, meaning, tuple(where))] if where else []
 
 
 def _counted(release: ReleaseSummary, count: Callable[[LevelSummary], int]) -> list[tuple[LevelSummary, int]]:

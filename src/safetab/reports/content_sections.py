@@ -7,35 +7,11 @@ from collections.abc import Sequence
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationKind
 from safetab.products.product import Selector, TableFamily
+from safetab.release.group_statuses import absent_status
 from safetab.release.numbers.number_files import COPIED, PUBLISHED, WITHHELD
-from safetab.release.release_folder import absent_status
 from safetab.release.release_universe import NotTabulated
-from safetab.reports.page_parts import (
-    KIND_NAMES,
-    NOTHING,
-    Markup,
-    bar,
-    body_of_pass,
-    element,
-    geography_name,
-    joined,
-    legend,
-    level_name,
-    level_table,
-    paragraphs,
-    percent,
-    rounded_up,
-    shape_name,
-    whole_table,
-)
-from safetab.reports.release_summary import (
-    CELLS,
-    MAY_BE_ZERO,
-    RELATIVE_MARGINS,
-    TOTALS,
-    LevelSummary,
-    ReleaseSummary,
-)
+from safetab.reports import page_parts as page
+from safetab.reports.release_summary import CELLS, MAY_BE_ZERO, RELATIVE_MARGINS, TOTALS, LevelSummary, ReleaseSummary
 
 CLASS_NAMES = (*(f"within {limit}%" for limit in RELATIVE_MARGINS), "wider, but above zero", "may be zero")
 _TEN_PERCENT, _HALF = RELATIVE_MARGINS.index(10), RELATIVE_MARGINS.index(50)
@@ -49,7 +25,7 @@ _CHOICE = {
 }
 
 
-def groups_section(release: ReleaseSummary) -> Markup:
+def groups_section(release: ReleaseSummary) -> page.Markup:
     """How many groups of each level got which table, were copied, withheld or are absent."""
     parts = _parts(release.family)
     product = release.universe.product
@@ -65,13 +41,13 @@ def groups_section(release: ReleaseSummary) -> Markup:
         separately = "were measured separately, each with its own random noise"
         sentences.append(f"The tables of {tables} {separately}, so their totals for a group can differ.")
     headings = ("areas", "groups possible", *parts, absent_status(product, release.facts.origin), "published, by table")
-    table = level_table(release, "Population groups by level and table", headings, _group_cells)
-    return joined([paragraphs(*sentences), legend(parts, "t"), table])
+    table = page.level_table(release, "Population groups by level and table", headings, _group_cells)
+    return page.joined([page.paragraphs(*sentences), page.legend(parts, "t"), table])
 
 
 def _parts(family: TableFamily) -> tuple[str, ...]:
     """The parts of a bar of groups: tables from coarse to fine, copied, withheld."""
-    return (*(shape_name(shape, family) for shape in family.shapes), "copied", "withheld")
+    return (*(page.shape_name(shape, family) for shape in family.shapes), "copied", "withheld")
 
 
 def _group_cells(level: LevelSummary) -> Sequence[str]:
@@ -83,53 +59,57 @@ def _group_cells(level: LevelSummary) -> Sequence[str]:
     by_shape = [level.own_with_shape(shape) for shape in family.shapes]
     parts = [*by_shape, level.with_status(COPIED), level.with_status(WITHHELD)]
     numbers = [level.entities, level.possible_groups, *parts, level.suppressed]
-    return [*(f"{number:,}" for number in numbers), bar(parts, _parts(family), "t")]
+    return [*(f"{number:,}" for number in numbers), page.bar(parts, _parts(family), "t")]
 
 
-def availability_section(release: ReleaseSummary) -> Markup:
+def availability_section(release: ReleaseSummary) -> page.Markup:
     """A map of shares: a shaded cell for each geography level, iteration level and kind of group."""
     kinds = str(len(IterationKind))
     titles = [f"{level.label} groups" for level in TABULATED_ITERATION_LEVELS]
-    iterations = [element("th", title, scope="colgroup", colspan=kinds) for title in titles]
-    kind_heads = [element("th", element("span", KIND_NAMES[kind]), scope="col") for kind in IterationKind]
-    first_row = element("tr", element("th", "Level", scope="col", rowspan="2"), *iterations)
-    head = element("thead", first_row, element("tr", *(kind_heads * len(titles))))
+    iterations = [page.element("th", title, scope="colgroup", colspan=kinds) for title in titles]
+    kind_names = [page.element("span", page.KIND_NAMES[kind]) for kind in IterationKind]
+    kind_heads = [page.element("th", kind_name, scope="col") for kind_name in kind_names]
+    first_row = page.element("tr", page.element("th", "Level", scope="col", rowspan="2"), *iterations)
+    head = page.element("thead", first_row, page.element("tr", *(kind_heads * len(titles))))
     bodies = []
     for tabulation_pass in release.universe.passes:
         geographies = dict.fromkeys(level.facts.geography for level in release.levels_of(tabulation_pass))
         rows = [_availability_row(release, geography) for geography in geographies]
-        bodies.append(body_of_pass(release, tabulation_pass, rows, 1 + len(titles) * len(IterationKind)))
+        bodies.append(page.body_of_pass(release, tabulation_pass, rows, 1 + len(titles) * len(IterationKind)))
     explanation = (
         f"The share of possible groups that have a number (above), and that also have {release.family.detail}"
         " (below). A dash means that no such group is tabulated at that level."
     )
     shades = ["none", *(f"below {share}%" for share in _SHARES[1:]), f"{_SHARES[-1]}% or more"]
-    table = whole_table("Availability by level and kind of group", head, bodies)
-    return joined([paragraphs(explanation), legend(shades, "h"), element("div", table, class_="map")])
+    table = page.whole_table("Availability by level and kind of group", head, bodies)
+    shaded = page.element("div", table, class_="map")
+    return page.joined([page.paragraphs(explanation), page.legend(shades, "h"), shaded])
 
 
-def _availability_row(release: ReleaseSummary, geography: GeographyLevel) -> Markup:
+def _availability_row(release: ReleaseSummary, geography: GeographyLevel) -> page.Markup:
     levels = [level for level in release.levels if level.facts.geography is geography]
     cells = [_availability_cell(level, kind) for level in levels for kind in IterationKind]
-    return element("tr", element("th", geography_name(geography), scope="row"), *cells, data_level=geography.label)
+    heading = page.element("th", page.geography_name(geography), scope="row")
+    return page.element("tr", heading, *cells, data_level=geography.label)
 
 
-def _availability_cell(level: LevelSummary, kind: IterationKind) -> Markup:
+def _availability_cell(level: LevelSummary, kind: IterationKind) -> page.Markup:
     """A shaded cell with the share of groups that have a total, and that have detail too."""
     possible, shown, detailed = level.of_kind(kind)
     keys = {"data_iterations": level.facts.level.iterations.label, "data_kind": kind.value}
     if not possible:
-        return element("td", NOTHING, class_="absent", **keys)
+        return page.element("td", page.NOTHING, class_="absent", **keys)
     shade = 0 if not shown else sum(100 * shown >= share * possible for share in _SHARES)
     words = f"{shown:,} of {possible:,} groups have a total, {detailed:,} have {level.design.family.detail}"
-    shares = element("strong", percent(shown, possible)), element("small", percent(detailed, possible))
-    return element("td", *shares, class_=f"heat h{shade}", title=words, **keys)
+    of_all = page.element("strong", page.percent(shown, possible))
+    with_detail = page.element("small", page.percent(detailed, possible))
+    return page.element("td", of_all, with_detail, class_=f"heat h{shade}", title=words, **keys)
 
 
-def precision_section(release: ReleaseSummary) -> Markup:
+def precision_section(release: ReleaseSummary) -> page.Markup:
     """How far off totals and cells may be, relative to their size."""
     detail = release.family.detail
-    explanation = paragraphs(
+    explanation = page.paragraphs(
         "Every number contains noise of a known size. This section compares how far off a number may be, at"
         f" {release.confidence_text}, with the number itself: a total of 200 whose true size is from 190 to 210 is"
         " known within 5%. Noise is as large for a small group as for a large one, so small groups are known less"
@@ -141,7 +121,7 @@ def precision_section(release: ReleaseSummary) -> Markup:
     )
     totals = _precision_chart(release, "Totals: how far the truth may be, relative to the total", TOTALS)
     caption = f"Cells of {detail}: how far the truth may be, relative to the cell"
-    return joined([explanation, legend(CLASS_NAMES, "p"), totals, _precision_chart(release, caption, CELLS)])
+    return page.joined([explanation, page.legend(CLASS_NAMES, "p"), totals, _precision_chart(release, caption, CELLS)])
 
 
 def _that_may_be_zero(release: ReleaseSummary) -> list[str]:
@@ -155,7 +135,7 @@ def _that_may_be_zero(release: ReleaseSummary) -> list[str]:
     )
     most = max(below, key=lambda level: level.totals_that_may_be_zero, default=None)
     if most is not None and most.totals_that_may_be_zero:
-        sentence += f"; the most are in {level_name(most.facts)}: {_how_many([most])}"
+        sentence += f"; the most are in {page.level_name(most.facts)}: {_how_many([most])}"
     return [f"{sentence}."]
 
 
@@ -165,7 +145,7 @@ def _how_many(levels: Sequence[LevelSummary]) -> str:
     return f"{may_be_zero:,} of {sum(level.shown_totals for level in levels):,}"
 
 
-def _precision_chart(release: ReleaseSummary, caption: str, sort: int) -> Markup:
+def _precision_chart(release: ReleaseSummary, caption: str, sort: int) -> page.Markup:
     """A bar for each level with its numbers by class of precision."""
 
     def cells(level: LevelSummary) -> Sequence[str] | None:
@@ -173,14 +153,14 @@ def _precision_chart(release: ReleaseSummary, caption: str, sort: int) -> Markup
         count = sum(classes)
         if not count:
             return None
-        within = [percent(sum(classes[: limit + 1]), count) for limit in (_TEN_PERCENT, _HALF)]
-        return [bar(classes, CLASS_NAMES, "p"), f"{count:,}", *within, percent(classes[MAY_BE_ZERO], count)]
+        within = [page.percent(sum(classes[: limit + 1]), count) for limit in (_TEN_PERCENT, _HALF)]
+        return [page.bar(classes, CLASS_NAMES, "p"), f"{count:,}", *within, page.percent(classes[MAY_BE_ZERO], count)]
 
     headings = ("share of numbers by precision", "numbers", "within 10%", "within 50%", "may be zero")
-    return element("div", level_table(release, caption, headings, cells), class_="chart")
+    return page.element("div", page.level_table(release, caption, headings, cells), class_="chart")
 
 
-def precision_appendix(release: ReleaseSummary) -> Markup:
+def precision_appendix(release: ReleaseSummary) -> page.Markup:
     """Precision in numbers, by level and table."""
     family = release.family
     captions = {TOTALS: "Totals", CELLS: f"Cells of {family.detail}"}
@@ -189,35 +169,37 @@ def precision_appendix(release: ReleaseSummary) -> Markup:
         caption = f"{what} by precision, level and table"
         for number, shape in enumerate(family.shapes):
             if any(level.precision[sort, number].any() for level in release.levels):
-                parts.append(_precision_table(release, f"{caption}: {shape_name(shape, family)}", sort, number))
-    return joined(parts)
+                parts.append(_precision_table(release, f"{caption}: {page.shape_name(shape, family)}", sort, number))
+    return page.joined(parts)
 
 
-def _precision_table(release: ReleaseSummary, caption: str, sort: int, shape: int) -> Markup:
+def _precision_table(release: ReleaseSummary, caption: str, sort: int, shape: int) -> page.Markup:
     """The numbers of one table by level and class of precision."""
 
     def cells(level: LevelSummary) -> Sequence[str] | None:
         classes = level.precision[sort, shape].tolist()
         return [f"{sum(classes):,}", *(f"{count:,}" for count in classes)] if any(classes) else None
 
-    return level_table(release, caption, ("numbers", *CLASS_NAMES), cells)
+    return page.level_table(release, caption, ("numbers", *CLASS_NAMES), cells)
 
 
-def empty_section(release: ReleaseSummary) -> Markup:
-    """Upper bounds on published groups with nobody in them, by level."""
+def empty_section(release: ReleaseSummary) -> page.Markup:
+    """Upper bounds on published groups with nobody in them, by level. Empty if published totals select groups."""
+    if release.universe.product.selector is Selector.PUBLISHED_TOTALS:
+        return page.Markup()
 
     def cells(level: LevelSummary) -> Sequence[str] | None:
         if not level.design.stages:
             return None
         threshold = level.design.suppression_threshold
-        limit = NOTHING if threshold is None else f"{threshold:,}"
-        empty = rounded_up(level.empty_groups_published) + (" (all)" if level.publishes_every_group else "")
+        limit = page.NOTHING if threshold is None else f"{threshold:,}"
+        empty = page.rounded_up(level.empty_groups_published) + (" (all)" if level.publishes_every_group else "")
         possible, own = f"{level.possible_groups:,}", f"{level.with_status(PUBLISHED):,}"
         return [possible, own, limit, empty, f"{level.totals_that_may_be_zero:,}"]
 
     empty = "empty groups published (at most, on average)"
     headings = ("groups possible", "published", "lone totals shown above", empty, "totals that may be zero")
-    explanation = paragraphs(
+    explanation = page.paragraphs(
         "A group with nobody in it is measured like any other, because leaving it out would reveal that it is"
         " empty. Now and then its noise lifts it above the threshold. Public numbers alone say how often: the bound"
         " is the number of groups that would be published, on average, if every group were empty. For the nation"
@@ -225,4 +207,4 @@ def empty_section(release: ReleaseSummary) -> Markup:
         f"The last column counts published totals whose interval at {release.confidence_text}"
         " includes zero: their number alone does not show that anyone is in the group.",
     )
-    return joined([explanation, level_table(release, "Published groups that may be empty", headings, cells)])
+    return page.joined([explanation, page.level_table(release, "Published groups that may be empty", headings, cells)])

@@ -66,10 +66,7 @@ def document(title: str, body: Markup) -> str:
 
 
 def contents_and_sections(sections: Iterable[tuple[str, str, Markup]]) -> Markup:
-    """A list of links, and below it the sections, given by key, title and content.
-
-    A section without content is left out.
-    """
+    """A list of links, and below it the sections (key, title and content) that have content."""
     filled = [section for section in sections if section[2]]
     links = [element("li", element("a", title, href=f"#{key}")) for key, title, _ in filled]
     bodies = []
@@ -199,10 +196,7 @@ def _row(level: LevelSummary, cells: Sequence[str], columns: int) -> Markup:
 
 
 def bar(shares: Sequence[int], names: Sequence[str], style: str) -> Markup:
-    """A table cell with the numbers as parts of one bar, and in words for screen readers.
-
-    A dash if all numbers are 0.
-    """
+    """A table cell with a bar made of the numbers, and words for screen readers. A dash if all are 0."""
     whole = sum(shares)
     if not whole:
         return element("td", NOTHING, class_="bar")

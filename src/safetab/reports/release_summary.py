@@ -18,7 +18,6 @@ from safetab.distributions.noise_distribution import DEFAULT_BITS, working_preci
 from safetab.foundation.arrays import find_sorted
 from safetab.foundation.in_threads import results_in_threads
 from safetab.planning.level_design import LevelDesign
-from safetab.privacy.calibration import Stage
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
 from safetab.products.product import Selector, Shape, TableFamily
 from safetab.products.record import RecordLayout
@@ -49,23 +48,18 @@ class PairAbove:
         return self.alone_count - self.partner_count
 
 
-@dataclass(frozen=True, slots=True)
-class Pairs:
-    """How many pairs have both totals, in how many the Alone one is above, and the widest of those."""
-
-    compared: int
-    above: int
-    widest: tuple[PairAbove, ...]
-
-
 class PairTally:
-    """Compares totals that arrive by rising entity, in batches that may end inside an entity."""
+    """Compares totals that arrive by rising entity, in batches that may end inside an entity.
+
+    Counts the pairs that have both totals, and those in which the Alone one is above. Keeps the
+    widest of the latter.
+    """
 
     def __init__(self, universe: Universe, facts: ReleaseLevel) -> None:
         self._partner = universe.partner_positions(facts)
         self._waiting = [np.empty(0, dtype=np.int64) for _ in range(3)]
-        self._compared = self._above = 0
-        self._widest: list[PairAbove] = []
+        self.compared = self.above = 0
+        self.widest: list[PairAbove] = []
 
     def add(self, entity: NDArray[np.int64], iteration: NDArray[np.int64], count: NDArray[np.int64]) -> None:
         """Add the next totals. The last entity waits for the next batch, which may continue it."""
@@ -75,10 +69,10 @@ class PairTally:
         self._compare(*(column[:end] for column in joined))
         self._waiting = [column[end:] for column in joined]
 
-    def pairs(self) -> Pairs:
-        """The result. Call it once, after the last batch."""
+    def finish(self) -> PairTally:
+        """The tally with the totals that wait. Call it once, after the last batch."""
         self._compare(*self._waiting)
-        return Pairs(self._compared, self._above, tuple(self._widest))
+        return self
 
     def _compare(self, entity: NDArray[np.int64], iteration: NDArray[np.int64], count: NDArray[np.int64]) -> None:
         """Compare the totals of complete entities."""
@@ -92,14 +86,13 @@ class PairTally:
         place, has_partner = find_sorted(key[order], wanted)
         alone, partner = alone[has_partner], order[place[has_partner]]
         is_above = count[alone] > count[partner]
-        self._compared += len(alone)
-        self._above += int(is_above.sum())
+        self.compared += len(alone)
+        self.above += int(is_above.sum())
         alone, partner = alone[is_above], partner[is_above]
         widest = np.argsort(count[partner] - count[alone], kind="stable")[:_EXAMPLES]
         pairs = np.stack([entity[alone], iteration[alone], iteration[partner], count[alone], count[partner]], axis=1)
-        self._widest += [PairAbove(*pair) for pair in pairs[widest].tolist()]
-        # sorted() is stable: of equal pairs the first stays
-        self._widest = sorted(self._widest, key=lambda pair: -pair.excess)[:_EXAMPLES]
+        known = [*self.widest, *(PairAbove(*pair) for pair in pairs[widest].tolist())]
+        self.widest = sorted(known, key=lambda pair: -pair.excess)[:_EXAMPLES]  # of equal pairs the first stays
 
 
 RELATIVE_MARGINS = (5, 10, 25, 50)
@@ -130,7 +123,7 @@ class LevelSummary:
     precision: NDArray[np.int64]  # numbers that are shown, by TOTALS or CELLS, shape and class of precision
     negative: NDArray[np.int64]  # numbers below 0, by TOTALS or CELLS
     ruled: NDArray[np.int64]  # numbers that a rule acted on, by RULES
-    pairs: Pairs
+    pairs: PairTally
 
     @property
     def design(self) -> LevelDesign:
@@ -260,7 +253,7 @@ class _Tally:
         groups = self._groups.reshape(-1, len(STATUSES), self._shapes)
         precision = self._precision.reshape(-1, self._shapes, CLASSES)[:_NEITHER]
         counts = (groups, precision, self._negative[:_NEITHER], self._ruled)
-        return LevelSummary(self._facts, len(self._ids), self._rows, *counts, self._pairs.pairs())
+        return LevelSummary(self._facts, len(self._ids), self._rows, *counts, self._pairs.finish())
 
 
 def precision_classes(batch: NumberBatch) -> NDArray[np.int8]:
@@ -280,11 +273,6 @@ def precision_classes(batch: NumberBatch) -> NDArray[np.int8]:
     for limit in RELATIVE_MARGINS:
         classes += hundredfold > limit * number
     return np.where(low <= 0, np.int8(MAY_BE_ZERO), classes)
-
-
-def margin_of(design: LevelDesign, stage: Stage, draws: int, confidence: Fraction) -> int | None:
-    """The margin of error of a sum of `draws` numbers of a stage, or None if the level has no such stage."""
-    return design.noise(stage).sum_of(draws).margin_of_error(confidence) if stage in design.stages else None
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,38 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 
 from safetab.census.geography_levels import EntityKind, TabulationPass
 from safetab.foundation.new_files import write_new_file
+from safetab.planning.level_design import LevelDesign, margin_of
 from safetab.planning.losses import epsilons_by_delta, reference_words
 from safetab.privacy.calibration import PrivacyDefinition, Stage
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.output_status import OutputStatus
 from safetab.privacy.reference import loss_of_2020, loss_text
-from safetab.products.product import Selector
 from safetab.release import allowed_files
 from safetab.release.documents import Origin
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 from safetab.reports import content_sections
+from safetab.reports import page_parts as page
 from safetab.reports.concerns import Concern, concern_list, concerns_of
-from safetab.reports.page_parts import (
-    NOTHING,
-    PASS_NAMES,
-    Markup,
-    bar,
-    contents_and_sections,
-    document,
-    element,
-    joined,
-    level_table,
-    name,
-    paragraphs,
-    percent,
-    whole_table,
-)
-from safetab.reports.release_summary import LevelSummary, ReleaseSummary, margin_of, release_summary
+from safetab.reports.release_summary import LevelSummary, ReleaseSummary, release_summary
 
 SYMBOLS = {PrivacyDefinition.ZCDP: "\N{GREEK SMALL LETTER RHO}", PrivacyDefinition.PURE_DP: "ε"}
 _DELTAS = ("1e-05", "1e-10", "1e-15")
@@ -42,10 +28,10 @@ SHOWN_DELTA = "1e-10"
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def cost_section(release: ReleaseSummary) -> Markup:
+def cost_section(release: ReleaseSummary) -> page.Markup:
     """The privacy loss in words and as a table, and the budget of each level."""
     budgets = [_level_budgets(part) for part in release.by_family()]
-    return joined([paragraphs(*_in_words(release)), _loss_table(release), *budgets])
+    return page.joined([page.paragraphs(*_in_words(release)), _loss_table(release), *budgets])
 
 
 def _in_words(release: ReleaseSummary) -> list[str]:
@@ -79,32 +65,32 @@ def _in_words(release: ReleaseSummary) -> list[str]:
     return words
 
 
-def _loss_table(release: ReleaseSummary) -> Markup:
+def _loss_table(release: ReleaseSummary) -> page.Markup:
     """The losses of each pass, of anyone, and of the 2020 release under zCDP."""
     definition, product = release.universe.definition, release.universe.product
     is_zcdp = definition is PrivacyDefinition.ZCDP
     deltas = _DELTAS if is_zcdp else ()
     epsilons = [f"ε at δ = {power_of_ten(delta)}" for delta in deltas]
     headings = (f"Privacy loss of a {release.record.noun}", SYMBOLS[definition], *epsilons)
-    losses = {PASS_NAMES[one_pass]: release.loss_of(one_pass) for one_pass in release.universe.passes}
+    losses = {page.PASS_NAMES[one_pass]: release.loss_of(one_pass) for one_pass in release.universe.passes}
     if len(losses) > 1:
         losses["Anyone in this release"] = release.loss
     if is_zcdp:
         losses[f"For comparison, the {product.reference.name}"] = loss_of_2020(product)
     rows = [row for who, loss in losses.items() for row in _loss_rows(who, loss, deltas)]
-    head = element("tr", *(element("th", heading, scope="col") for heading in headings))
-    return whole_table("What the release cost", element("thead", head), [element("tbody", *rows)])
+    head = page.element("tr", *(page.element("th", heading, scope="col") for heading in headings))
+    return page.whole_table("What the release cost", page.element("thead", head), [page.element("tbody", *rows)])
 
 
-def _loss_rows(who: str, loss: PrivacyLoss, deltas: Sequence[str]) -> list[Markup]:
+def _loss_rows(who: str, loss: PrivacyLoss, deltas: Sequence[str]) -> list[page.Markup]:
     """Two rows: the loss if a record is added or removed, and if it changes."""
     kinds = {"added or removed (unbounded)": loss.unbounded, "changed (bounded)": loss.bounded}
     rows = []
     for kind, amount in kinds.items():
         epsilons = epsilons_by_delta(amount) if deltas else {}
         amounts = [amount, *(epsilons[delta] for delta in deltas)]
-        cells = [element("td", loss_text(one_loss)) for one_loss in amounts]
-        rows.append(element("tr", element("th", f"{who}: record {kind}", scope="row"), *cells))
+        cells = [page.element("td", loss_text(one_loss)) for one_loss in amounts]
+        rows.append(page.element("tr", page.element("th", f"{who}: record {kind}", scope="row"), *cells))
     return rows
 
 
@@ -113,9 +99,13 @@ def power_of_ten(delta: str) -> str:
     return "10⁻" + str(int(delta.removeprefix("1e-"))).translate(_SUPERSCRIPTS)
 
 
-def _level_budgets(release: ReleaseSummary) -> Markup:
+def _level_budgets(release: ReleaseSummary) -> page.Markup:
     """The budget of each level of a table family, and its margins of error."""
-    noun, confidence = release.record.noun, release.confidence
+    noun = release.record.noun
+
+    def margin(design: LevelDesign, stage: Stage, draws: int) -> str:
+        is_there = stage in design.stages
+        return f"{margin_of(design.noise(stage), draws, release.confidence):,}" if is_there else page.NOTHING
 
     def cells(level: LevelSummary) -> Sequence[str]:
         design = level.design
@@ -124,15 +114,15 @@ def _level_budgets(release: ReleaseSummary) -> Markup:
         whole = release.loss_of(level.facts.geography.tabulation_pass).unbounded
         share = int(10_000 * design.budget / whole)
         finer = design.family.finer if Stage.STAGE_2 in design.stages else ()
-        of_tables = [_margin(level, Stage.STAGE_2, shape.cells, confidence) for shape in finer]
+        of_tables = [margin(design, Stage.STAGE_2, shape.cells) for shape in finer]
         return [
             loss_text(design.budget),
-            percent(share, 10_000),
-            bar([share, 10_000 - share], ["share of the pass", "the rest"], "s"),
+            page.percent(share, 10_000),
+            page.bar([share, 10_000 - share], ["share of the pass", "the rest"], "s"),
             f"{design.stability}",
-            _margin(level, Stage.STAGE_2, 1, confidence),
-            element("td", " / ".join(of_tables) if of_tables else NOTHING, class_="tight"),
-            _margin(level, Stage.TOTAL_ONLY, 1, confidence),
+            margin(design, Stage.STAGE_2, 1),
+            page.element("td", " / ".join(of_tables) if of_tables else page.NOTHING, class_="tight"),
+            margin(design, Stage.TOTAL_ONLY, 1),
         ]
 
     budget = f"{SYMBOLS[release.universe.definition]}, the budget"
@@ -144,13 +134,7 @@ def _level_budgets(release: ReleaseSummary) -> Markup:
     )
     family = f": {release.family.name}" if release.universe.product.has_several_families else ""
     caption = f"Budget and noise by level{family}"
-    return joined([paragraphs(explanation), level_table(release, caption, headings, cells)])
-
-
-def _margin(level: LevelSummary, stage: Stage, draws: int, confidence: Fraction) -> str:
-    """The margin of a sum of `draws` numbers, or a dash if the level has no such stage."""
-    margin = margin_of(level.design, stage, draws, confidence)
-    return NOTHING if margin is None else f"{margin:,}"
+    return page.joined([page.paragraphs(explanation), page.level_table(release, caption, headings, cells)])
 
 
 REPORT_FILE = allowed_files.REPORT_FILE
@@ -176,60 +160,52 @@ def write_report_page(release: ReleaseFolder, file: Path) -> None:
 def _page(release: ReleaseSummary) -> str:
     """The same release gives the same bytes."""
     concerns = concerns_of(release)
-    selects = release.universe.product.selector is Selector.NOISY_STAGE_1
     sections = (
-        ("eye", "Points to check", concern_list(concerns) if concerns else paragraphs("Nothing stands out.")),
+        ("eye", "Points to check", concern_list(concerns) if concerns else page.paragraphs("Nothing stands out.")),
         ("groups", "What was released", _by_family(release, content_sections.groups_section)),
         ("availability", "What is available", _by_family(release, content_sections.availability_section)),
         ("precision", "How precise it is", _by_family(release, content_sections.precision_section)),
-        *(
-            [("empty", "Published groups that may be empty", content_sections.empty_section(release))]
-            if selects
-            else []
-        ),
+        ("empty", "Published groups that may be empty", content_sections.empty_section(release)),
         ("cost", "What it cost in privacy", cost_section(release)),
         ("about", "About this release", _about(release)),
         ("appendix", "Appendix: precision in numbers", _by_family(release, content_sections.precision_appendix)),
     )
-    footer = element("footer", paragraphs(f"Made by safetab {release.facts.version} from the release alone."))
-    body = element("body", _header(release, concerns), contents_and_sections(sections), footer)
+    footer = page.element("footer", page.paragraphs(f"Made by safetab {release.facts.version} from the release alone."))
+    body = page.element("body", _header(release, concerns), page.contents_and_sections(sections), footer)
     facts = release.facts
     what = "release of" if facts.status.is_for_release else f"{facts.status.value}, not a release, made on"
-    return document(f"{_TITLE}: {what} {facts.date.isoformat()}", body)
+    return page.document(f"{_TITLE}: {what} {facts.date.isoformat()}", body)
 
 
-def _by_family(release: ReleaseSummary, section: Callable[[ReleaseSummary], Markup]) -> Markup:
+def _by_family(release: ReleaseSummary, section: Callable[[ReleaseSummary], page.Markup]) -> page.Markup:
     """The section once for each table family, below the family's name if there are several."""
     parts = release.by_family()
     if len(parts) == 1:
         return section(release)
-    return joined([joined([element("h3", part.family.name.capitalize()), section(part)]) for part in parts])
+    titled = [(page.element("h3", part.family.name.capitalize()), section(part)) for part in parts]
+    return page.joined(chain.from_iterable(titled))
 
 
-def _header(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> Markup:
+def _header(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page.Markup:
     """The status, the title, what the report is about, and the key figures."""
     day, status = release.facts.date, release.facts.status
-    kicker, what = _kind_of_report(release)
-    return element(
+    nouns, kicker = release.record.nouns, "Report"
+    what = f"Counts of synthetic {nouns}. Made on "
+    if release.facts.origin is not None:
+        kicker = "Report on numbers read from files"
+        what = f"Counts of {nouns} read from files, and how noisy they are. Read on "
+    elif status.is_for_release:
+        kicker = "Release report"
+        what = f"Counts of {nouns}, with noise that protects every {release.record.noun}. Released "
+    return page.element(
         "header",
-        element("p", status.line, class_="status" if status.is_for_release else "forbidden"),
-        element("p", kicker, class_="kicker"),
-        element("h1", _TITLE),
-        element("p", what, element("time", f"{day.day} {day:%B} {day.year}", datetime=day.isoformat()), "."),
-        paragraphs(*_origin_notes(release.facts.origin)),
+        page.element("p", status.line, class_="status" if status.is_for_release else "forbidden"),
+        page.element("p", kicker, class_="kicker"),
+        page.element("h1", _TITLE),
+        page.element("p", what, page.element("time", f"{day.day} {day:%B} {day.year}", datetime=day.isoformat()), "."),
+        page.paragraphs(*_origin_notes(release.facts.origin)),
         _key_figures(release, concerns),
     )
-
-
-def _kind_of_report(release: ReleaseSummary) -> tuple[str, str]:
-    """The line above the title, and the sentence below it that ends with a date."""
-    nouns = release.record.nouns
-    if release.facts.origin is not None:
-        what = f"Counts of {nouns} read from files, and how noisy they are. Read on "
-        return "Report on numbers read from files", what
-    if release.facts.status.is_for_release:
-        return "Release report", f"Counts of {nouns}, with noise that protects every {release.record.noun}. Released "
-    return "Report", f"Counts of {nouns} that do not exist. Made on "
 
 
 def _origin_notes(origin: Origin | None) -> list[str]:
@@ -249,7 +225,7 @@ def _origin_notes(origin: Origin | None) -> list[str]:
     return notes
 
 
-def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> Markup:
+def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page.Markup:
     """Four figures: groups, numbers, privacy loss, points to check."""
     shown = sum(level.shown_groups for level in release.levels)
     possible = sum(level.possible_groups for level in release.levels)
@@ -261,19 +237,19 @@ def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> Mark
         as_epsilon = f" (ε = {loss_text(epsilon)} at δ = {power_of_ten(SHOWN_DELTA)})"
     symbol = SYMBOLS[release.universe.definition]
     figures = [
-        (f"{shown:,}", f"{what}, {percent(shown, possible)} of {possible:,} possible ones"),
+        (f"{shown:,}", f"{what}, {page.percent(shown, possible)} of {possible:,} possible ones"),
         (f"{sum(level.rows for level in release.levels):,}", "numbers, each with its margin of error"),
         (f"{symbol} = {loss_text(loss)}", f"privacy loss of a {release.record.noun}, at most{as_epsilon}"),
         (f"{len(concerns)}", "points to check"),
     ]
-    terms = [element("div", element("dt", words), element("dd", number)) for number, words in figures]
-    return element("dl", *terms, class_="figures")
+    terms = [page.element("div", page.element("dt", words), page.element("dd", number)) for number, words in figures]
+    return page.element("dl", *terms, class_="figures")
 
 
-def _about(release: ReleaseSummary) -> Markup:
+def _about(release: ReleaseSummary) -> page.Markup:
     """The states, copied areas and release rules, and where to read more."""
     options = release.facts.options
-    rules = [element("li", element("code", rule.value), f": {rule.explanation}") for rule in options.rules]
+    rules = [page.element("li", page.element("code", rule.value), f": {rule.explanation}") for rule in options.rules]
     coterminous = "Each area has its own numbers, even where two areas have the same blocks."
     if options.coterminous:
         coterminous = "Areas with the same blocks have the same numbers."
@@ -281,21 +257,21 @@ def _about(release: ReleaseSummary) -> Markup:
     if release.facts.origin is not None:
         applied = "The files don't say which rules were applied. Numbers that they withhold are shown as withheld."
     parts = [_states(release, tabulation_pass) for tabulation_pass in release.universe.passes]
-    parts.append(element("p", element("strong", "Coterminous areas. "), coterminous))
-    parts.append(element("p", element("strong", "Rules. "), applied))
-    parts += [element("ul", *rules)] if rules else []
+    parts.append(page.element("p", page.element("strong", "Coterminous areas. "), coterminous))
+    parts.append(page.element("p", page.element("strong", "Rules. "), applied))
+    parts += [page.element("ul", *rules)] if rules else []
     overlap = (
         f"Groups alone or in any combination overlap: a {release.record.noun} can be in several. README.txt, next to"
         " the numbers, explains how to read a number; universe/ and datapackage.json describe every column."
     )
-    return joined([*parts, paragraphs(overlap)])
+    return page.joined([*parts, page.paragraphs(overlap)])
 
 
-def _states(release: ReleaseSummary, tabulation_pass: TabulationPass) -> Markup:
+def _states(release: ReleaseSummary, tabulation_pass: TabulationPass) -> page.Markup:
     """The names of the states of one pass."""
     entities = release.universe.entities
     levels = [level for level in entities if level.tabulation_pass is tabulation_pass]
     state_level = next(level for level in levels if level.entity_kind is EntityKind.STATE)
-    names = [name(state) for state in sorted(entities[state_level].names)]
-    heading = element("strong", f"{PASS_NAMES[tabulation_pass]}. ")
-    return element("p", heading, "State level: ", joined(names, ", "), ".")
+    names = [page.name(state) for state in sorted(entities[state_level].names)]
+    heading = page.element("strong", f"{page.PASS_NAMES[tabulation_pass]}. ")
+    return page.element("p", heading, "State level: ", page.joined(names, ", "), ".")

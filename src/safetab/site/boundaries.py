@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,7 +16,7 @@ from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.release.release_universe import Universe
-from safetab.site.data_files import DataFolder, parts_of
+from safetab.site.data_files import parts_of, write_data
 
 _ID_NAMES = ("GEOID", "GEO_ID", "GEOIDFQ", "AFFGEOID")
 _YEAR_AT_END = re.compile(r"(10|20)$")  # as in GEOID20 and STATEFP20 of the Bureau's census files
@@ -42,18 +41,14 @@ class Shape(NamedTuple):
     rings: list[list[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Boundaries:
-    """The shapes by level, by rising position, and how many match no area of the release."""
-
-    shapes: Mapping[GeographyLevel, list[Shape]]
-    without_area: int
+Shapes = Mapping[GeographyLevel, list[Shape]]
+"""The shapes by level, by rising position."""
 
 
-def read_boundaries(path: Path, universe: Universe) -> Boundaries:
+def read_boundaries(path: Path, universe: Universe) -> tuple[Shapes, int]:
     """Read the shapes of a file that match areas of the release.
 
-    Raises InvalidInput if the file is not GeoJSON or no shape matches.
+    Also returns how many match no area. Raises InvalidInput if the file is not GeoJSON or no shape matches.
     """
     try:
         features = json.loads(read_text(path))["features"]
@@ -64,22 +59,22 @@ def read_boundaries(path: Path, universe: Universe) -> Boundaries:
         raise _refused(path, "is not a GeoJSON FeatureCollection of polygons in degrees.") from None
     if not found:
         raise _refused(path, f"has no shape that matches an area of this release. {_how_shapes_are_matched(features)}")
-    return Boundaries(found, without_area)
+    return found, without_area
 
 
-def write_boundaries(data: DataFolder, boundaries: Boundaries) -> dict[str, list[list[int]]]:
+def write_boundaries(site: Path, shapes_by_level: Shapes) -> dict[str, list[list[int]]]:
     """Write shapes/LEVEL/0.js, .. and return, by level, the first and the last position of each file."""
     files = {}
-    for level, shapes in boundaries.shapes.items():
+    for level, shapes in shapes_by_level.items():
         sizes = [len(json.dumps(shape, separators=(",", ":"))) + 1 for shape in shapes]
         parts = parts_of(np.array(sizes, dtype=np.int64))
         for number, (first, end) in enumerate(parts):
-            data.write(f"shapes/{level.label}/{number}", shapes[first:end])
+            write_data(site, f"shapes/{level.label}/{number}", shapes[first:end])
         files[level.label] = [[shapes[first].position, shapes[end - 1].position] for first, end in parts]
     return files
 
 
-def _shapes(features: Iterable[Mapping[str, Any]], universe: Universe) -> tuple[dict[GeographyLevel, list[Shape]], int]:
+def _shapes(features: Iterable[Mapping[str, Any]], universe: Universe) -> tuple[Shapes, int]:
     """The shapes by level, and the number of features without an area or without rings."""
     areas = {
         region: (level, position)

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.geography_levels import STATE_NAMES, EntityKind, GeographyLevel
-from safetab.census.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration, IterationKind, IterationLevel
+from safetab.census.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration, IterationKind
 from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
 from safetab.estimates.reading.lookup import TRACTS_AS_WRITTEN, WORDS_FOR_MANY_AREAS
 from safetab.estimates.reading.names import KIND_ENDS, NATION_NAMES, SAME_WORDS, TRACT_WORDS, TYPE_WORDS
@@ -30,36 +31,22 @@ LEAST_BYTES = 40_000
 USUAL_BYTES = 200_000
 """A file is cut at a boundary between these two sizes, or at the larger one if there is no boundary."""
 
-_FUNCTION = "safetabData"
 _NUMBERS_PER_STEP = 1 << 18
 _POWERS_OF_TEN = 10 ** np.arange(1, 19, dtype=np.int64)
 
 
-class DataFolder:
-    """Writes the data files of a site and remembers their sizes."""
+def write_data(site: Path, name: str, value: object) -> None:
+    """Write data/NAME.js.
 
-    def __init__(self, site: Path) -> None:
-        self._folder = site / DATA_FOLDER
-        self.bytes_of: dict[str, int] = {}
-
-    def write(self, name: str, value: object) -> None:
-        """Write data/NAME.js.
-
-        Raises RunFailed if the file would be too large, which is a fault of the program and not of the release.
-        """
-        text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-        written = f"{_FUNCTION}({json.dumps(name)},{text});\n".encode()
-        if len(written) > MOST_BYTES:
-            raise RunFailed(f"{DATA_FOLDER}/{name}.js would be larger than {MOST_BYTES:,} bytes.")
-        path = self._folder / f"{name}.js"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(written)
-        self.bytes_of[name] = len(written)
-
-
-def value_of_data_file(text: str) -> object:
-    """The value that a data file hands over."""
-    return json.loads(text[text.index(",") + 1 : text.rindex(")")])
+    Raises RunFailed if the file would be too large, which is a fault of the program and not of the release.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    written = f"safetabData({json.dumps(name)},{text});\n".encode()
+    if len(written) > MOST_BYTES:
+        raise RunFailed(f"{DATA_FOLDER}/{name}.js would be larger than {MOST_BYTES:,} bytes.")
+    path = site / DATA_FOLDER / f"{name}.js"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(written)
 
 
 def parts_of(sizes: NDArray[np.int64], boundaries: Sequence[NDArray[np.bool_]] = ()) -> list[tuple[int, int]]:
@@ -103,31 +90,29 @@ def text_sizes(numbers: NDArray[np.int64]) -> NDArray[np.int8]:
 
 
 _HEADERS = 2  # the iteration and the table of a group come before its values
+_AROUND = (EntityKind.STATE, EntityKind.COUNTY)
 
 
-def write_areas(data: DataFolder, name: str, rows: LevelRows, universe: Universe) -> list[list[int]]:
+def write_areas(site: Path, name: str, rows: LevelRows, universe: Universe) -> list[list[int]]:
     """Write every table of every group to NAME/0.js, .., cut by state, county and area.
 
     Returns the entity and the iteration with which each file begins.
     """
     flat, firsts = _flat(rows)
     sizes = np.add.reduceat(text_sizes(flat), firsts[:-1], dtype=np.int64)
-    parts = parts_of(sizes, _boundaries(rows, universe))
+    states, counties = (_numbers_around(kind, rows.level.geography, universe, rows.entities) for kind in _AROUND)
+    parts = parts_of(sizes, [begins_run(numbers) for numbers in (states, counties, rows.entities)])
     for number, (first, end) in enumerate(parts):
-        data.write(f"{name}/{number}", _area_part(rows, flat[firsts[first] : firsts[end]], first, end))
+        write_data(site, f"{name}/{number}", _area_part(rows, flat[firsts[first] : firsts[end]], first, end))
     return [[int(rows.entities[first]), int(rows.iterations[first])] for first, _ in parts]
 
 
 def _flat(rows: LevelRows) -> tuple[Integers, Integers]:
     """All groups in one array of numbers, and where each group begins."""
-    firsts = rows.starts + _HEADERS * np.arange(len(rows) + 1)
-    flat = np.empty(int(firsts[-1]), dtype=np.int64)
-    is_value = np.ones(len(flat), dtype=np.bool_)
-    for position, column in enumerate((rows.iterations, rows.tables)):
-        flat[firsts[:-1] + position] = column
-        is_value[firsts[:-1] + position] = False
-    flat[is_value] = rows.values
-    return flat, firsts
+    headers = np.stack([rows.iterations, rows.tables], axis=1)
+    positions = np.repeat(rows.starts[:-1], _HEADERS)
+    flat = np.insert(rows.values.astype(np.int64), positions, headers.ravel())
+    return flat, rows.starts + _HEADERS * np.arange(len(rows) + 1)
 
 
 def _area_part(rows: LevelRows, flat: Integers, first: int, end: int) -> dict[str, list[int]]:
@@ -137,18 +122,11 @@ def _area_part(rows: LevelRows, flat: Integers, first: int, end: int) -> dict[st
     part = {
         "entities": np.stack([entities, groups], axis=1).ravel().tolist(),
         "groups": flat.tolist(),
-        "counts": rows.counts.part(first_row, end_row).as_pairs(),
-        "withheld": rows.withheld.part(first_row, end_row).as_pairs(),
-        "donors": rows.donors.part(first, end).as_pairs(),
+        "counts": rows.counts.pairs(first_row, end_row),
+        "withheld": rows.withheld.pairs(first_row, end_row),
+        "donors": rows.donors.pairs(first, end),
     }
     return {key: values for key, values in part.items() if values}
-
-
-def _boundaries(rows: LevelRows, universe: Universe) -> list[NDArray[np.bool_]]:
-    """Where a state begins, a county, an area."""
-    kinds = (EntityKind.STATE, EntityKind.COUNTY)
-    around = [_numbers_around(kind, rows.level.geography, universe, rows.entities) for kind in kinds]
-    return [begins_run(numbers) for numbers in (*around, rows.entities)]
 
 
 def _numbers_around(around: EntityKind, geography: GeographyLevel, universe: Universe, entities: Integers) -> Integers:
@@ -159,10 +137,7 @@ def _numbers_around(around: EntityKind, geography: GeographyLevel, universe: Uni
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Totals(Columns):
-    """Totals by rising iteration and entity.
-
-    A withheld total has the table -1 less the number that says why.
-    """
+    """Totals by rising iteration and entity. A withheld one has the table -1 less the number of the reason."""
 
     iterations: Integers
     entities: Integers
@@ -171,7 +146,7 @@ class _Totals(Columns):
 
 
 def write_groups(
-    data: DataFolder, name: str, families: Sequence[LevelRows], tables: MeasuredTables, universe: Universe
+    site: Path, name: str, families: Sequence[LevelRows], tables: MeasuredTables, universe: Universe
 ) -> list[list[int]]:
     """Write the totals of every group to NAME/0.js, .., cut by group and state.
 
@@ -190,7 +165,7 @@ def write_groups(
         # within a group, an entity is written as its distance from the one before
         continues = ~begins_run(totals.iterations[first:end])[1:]
         rows[1:, 0] -= np.where(continues, flat[first : end - 1, 0], 0)
-        data.write(f"{name}/{number}", {"groups": groups, "totals": rows.ravel().tolist()})
+        write_data(site, f"{name}/{number}", {"groups": groups, "totals": rows.ravel().tolist()})
     return [[int(totals.iterations[first]), int(totals.entities[first])] for first, _ in parts]
 
 
@@ -230,7 +205,7 @@ _TILES = {
 }  # fmt: skip
 
 
-def write_area_names(data: DataFolder, geography: GeographyLevel, universe: Universe) -> list[list[object]]:
+def write_area_names(site: Path, geography: GeographyLevel, universe: Universe) -> list[list[object]]:
     """Write the ids and names of a level's areas, alternating.
 
     Returns the position and the id with which each file begins.
@@ -241,18 +216,18 @@ def write_area_names(data: DataFolder, geography: GeographyLevel, universe: Univ
     states = _numbers_around(EntityKind.STATE, geography, universe, np.arange(len(pairs)))
     parts = parts_of(sizes, [begins_run(states)])
     for number, (first, end) in enumerate(parts):
-        data.write(f"names/{geography.label}/{number}", [text for pair in pairs[first:end] for text in pair])
+        write_data(site, f"names/{geography.label}/{number}", [*chain.from_iterable(pairs[first:end])])
     return [[first, pairs[first][0]] for first, _ in parts]
 
 
-def write_group_names(data: DataFolder, universe: Universe) -> int:
+def write_group_names(site: Path, universe: Universe) -> int:
     """Write the groups in the order of the release's list. Returns the number of files."""
     iterations = universe.lists.iterations
     position = {group.code: number for number, group in enumerate(iterations)}
     firsts = range(0, len(iterations), _GROUPS_PER_FILE)
     for number, first in enumerate(firsts):
         groups = iterations[first : first + _GROUPS_PER_FILE]
-        data.write(f"groups/{number}", [_group(group, universe, position) for group in groups])
+        write_data(site, f"groups/{number}", [_group(group, universe, position) for group in groups])
     return len(firsts)
 
 
@@ -283,12 +258,12 @@ def reasons_of_geography(geography: GeographyLevel, universe: Universe) -> str:
     It is 0 if the group is tabulated at the level, and otherwise 1 plus the position of the reason.
     """
     levels = {iterations: universe.level_of(geography, iterations) for iterations in TABULATED_ITERATION_LEVELS}
-    digits = []
+    digits = ""
     for group in universe.lists.iterations:
-        is_major = group.level is IterationLevel.MAJOR
-        why = NotTabulated.MAJOR_GROUP if is_major else levels[group.level].why_not_tabulated(group)
-        digits.append("0" if why is None else str(1 + REASONS.index(why)))
-    return "".join(digits)
+        level = levels.get(group.level)
+        why = NotTabulated.MAJOR_GROUP if level is None else level.why_not_tabulated(group)
+        digits += "0" if why is None else str(1 + REASONS.index(why))
+    return digits
 
 
 def spellings() -> dict[str, object]:
@@ -303,7 +278,7 @@ def spellings() -> dict[str, object]:
         "types": {kind.name.lower(): words for kind, words in TYPE_WORDS.items()},
         "tract": TRACT_WORDS,
         "tractsAsWritten": TRACTS_AS_WRITTEN,
-        "kindEnds": [[end for end_kind, end in KIND_ENDS if end_kind is kind] for kind in KINDS],
+        "kindEnds": [KIND_ENDS[kind] for kind in KINDS],
         "levels": WORDS_FOR_MANY_AREAS,
     }
 

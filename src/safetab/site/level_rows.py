@@ -17,7 +17,7 @@ from safetab.release.checksums import damage_as_invalid_input
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_files import STATUSES, WITHHELD
 from safetab.release.numbers.published_groups import NO_DONOR
-from safetab.release.numbers.read_numbers import GEOGRAPHIES, UNKNOWN, NumberBatch, NumbersReader
+from safetab.release.numbers.read_numbers import GEOGRAPHIES, UNKNOWN, NumberBatch
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import ReleaseLevel, Universe
 
@@ -66,10 +66,6 @@ class MeasuredTables:
         """The number of a table. A table that was not seen before gets the next number."""
         return self._numbers.setdefault(table, len(self._numbers))
 
-    def lines(self) -> Integers:
-        """The number of lines of each table."""
-        return np.array([len(table.lines) for table in self._numbers], dtype=np.int64)
-
     def margin(self, table: MeasuredTable, draws: int) -> int:
         """The margin of error of a sum of `draws` cells of a table, at the confidence of the release."""
         noise = self._universe.levels[table.level].design.noise(table.stage)
@@ -112,19 +108,12 @@ class RowBatch(Columns):
     is_known: NDArray[np.bool_]  # whether the group's table is
 
 
-def read_rows(file: NumbersReader, *, with_lines: bool) -> RowBatch | None:
-    """All rows of a level, or None if it has no rows.
+def _narrowed(batch: NumberBatch, *, with_lines: bool) -> RowBatch:
+    """A batch of released numbers as small integers.
 
     `with_lines` reads which lines the rows are: a release of published files may lack some lines of
     a table. Raises ValueError or an Arrow exception if the file is damaged.
     """
-    columns = (*_READ, "table_id", "line") if with_lines else _READ
-    parts = [_narrowed(batch, with_lines=with_lines) for batch in file.batches(columns)]
-    return RowBatch.concat(parts) if parts else None
-
-
-def _narrowed(batch: NumberBatch, *, with_lines: bool) -> RowBatch:
-    """A batch of released numbers as small integers."""
     lines = batch.line_positions(batch.shape) if with_lines else np.zeros(len(batch), dtype=np.int64)
     if (lines == UNKNOWN).any():
         raise ValueError("a line that is not in its table")
@@ -146,7 +135,7 @@ def _narrowed(batch: NumberBatch, *, with_lines: bool) -> RowBatch:
     )
 
 
-def made_whole(rows: RowBatch, first: Integers, lengths: Integers) -> tuple[RowBatch, Integers]:
+def _with_all_lines(rows: RowBatch, first: Integers, lengths: Integers) -> tuple[RowBatch, Integers]:
     """All lines of each group's table, and where each group now begins.
 
     Lines that no file had are NOT_GIVEN. Raises ValueError if a group has lines that its table lacks.
@@ -179,14 +168,10 @@ class Sparse:
     at: Integers
     values: Integers
 
-    def part(self, first: int, end: int) -> Sparse:
-        """The values between two positions, with positions counted from the first one."""
+    def pairs(self, first: int, end: int) -> list[int]:
+        """The positions between two, counted from the first, and their values, alternating."""
         low, high = np.searchsorted(self.at, [first, end])
-        return Sparse(self.at[low:high] - first, self.values[low:high])
-
-    def as_pairs(self) -> list[int]:
-        """Positions and values, alternating."""
-        return np.stack([self.at, self.values], axis=1).ravel().tolist()
+        return np.stack([self.at[low:high] - first, self.values[low:high]], axis=1).ravel().tolist()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -220,9 +205,11 @@ def read_level(folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTable
     file = folder.open_numbers(level)
     if file is None:
         return None
+    with_lines = folder.facts.origin is not None
+    columns = (*_READ, "table_id", "line") if with_lines else _READ
     with damage_as_invalid_input(file.path):
-        rows = read_rows(file, with_lines=folder.facts.origin is not None)
-        return None if rows is None else _rows(rows, folder, level, tables)
+        parts = [_narrowed(batch, with_lines=with_lines) for batch in file.batches(columns)]
+        return _rows(RowBatch.concat(parts), folder, level, tables) if parts else None
 
 
 def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: MeasuredTables) -> LevelRows:
@@ -230,11 +217,11 @@ def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: Me
     keys = level.index.index_of(rows.entities.astype(np.int64), rows.iterations.astype(np.int64))
     first = run_starts(keys)
     numbers = _table_numbers(rows, first, folder, level, tables)
-    lengths = tables.lines()[numbers]
+    lengths = np.array([len(table.lines) for table in tables.tables], dtype=np.int64)[numbers]
     if (keys[1:] < keys[:-1]).any():
         raise ValueError("groups that are not in their order")
     if folder.facts.origin is not None:
-        rows, first = made_whole(rows, first, lengths)
+        rows, first = _with_all_lines(rows, first, lengths)
     elif (lengths != np.diff([*first, len(keys)])).any():
         raise ValueError("groups that are not whole")
     lone = rows.low[first] >= 0

@@ -12,8 +12,8 @@ from pathlib import Path
 from safetab.census.geography_levels import EntityKind, GeographyLevel
 from safetab.census.iterations import TABULATED_ITERATION_LEVELS
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.estimates.estimate import most_if_suppressed, reason_of, withheld_because
 from safetab.estimates.noise import far_threshold
+from safetab.estimates.noisy_number import most_if_suppressed, reason_of, withheld_because
 from safetab.estimates.tables import percent
 from safetab.foundation.failures import machine_refused
 from safetab.foundation.files import page_script
@@ -23,25 +23,19 @@ from safetab.outputs.output_folder import NamesLike, always_named, output_findin
 from safetab.privacy.calibration import Stage
 from safetab.privacy.output_status import OutputStatus
 from safetab.products.product import Product, Shape
+from safetab.release import release_folder
 from safetab.release.documents import ReleaseFacts
+from safetab.release.group_statuses import NOT_IN_FILES, NOT_TABULATED, SUPPRESSED, absent_status
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_files import WITHHELD
-from safetab.release.release_folder import (
-    NOT_IN_FILES,
-    NOT_TABULATED,
-    SUPPRESSED,
-    ReleaseFolder,
-    absent_status,
-    open_release_folder,
-)
 from safetab.release.release_universe import Universe
 from safetab.site import data_files
-from safetab.site.boundaries import Boundaries, read_boundaries, write_boundaries
+from safetab.site.boundaries import Shapes, read_boundaries, write_boundaries
 from safetab.site.level_rows import MeasuredTable, MeasuredTables, lines_shown, read_level
 
 JsonObject = dict[str, object]
 Indices = Mapping[str, object]
-Shapes = list[tuple[Shape, bool]]
+KnownShapes = list[tuple[Shape, bool]]
 Begins = dict[str, list[list[int]]]
 
 _PLURALS = {
@@ -127,7 +121,7 @@ def _shape(shape: Shape, is_known: bool, product: Product) -> JsonObject:
     }
 
 
-def _table(table: MeasuredTable, universe: Universe, tables: MeasuredTables, shapes: Shapes) -> JsonObject:
+def _table(table: MeasuredTable, universe: Universe, tables: MeasuredTables, shapes: KnownShapes) -> JsonObject:
     """A table with its margins of error by number of cells.
 
     If the shape is not known, `least` is the margin of error of a lone total.
@@ -216,24 +210,23 @@ def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, o
     Reads published numbers and public lists only. Raises InvalidInput if a file is at fault or the
     folder can't be used.
     """
-    opened = open_release_folder(release)
+    opened = release_folder.open_release_folder(release)
     opened.refuse_inside(folder)
     inputs = [opened.path] if boundaries is None else [opened.path, boundaries]
     refused = output_findings(folder, inputs, overwrite=overwrite, earlier=_EARLIER)
     if refused:
         raise InvalidInput(refused)
-    shapes = None if boundaries is None else read_boundaries(boundaries, opened.universe)
+    shapes, without_area = (None, None) if boundaries is None else read_boundaries(boundaries, opened.universe)
     try:
         with whole_output(folder, opened.facts.date, overwrite=overwrite) as site:
             write_not_for_release(site, opened.facts.status)
-            numbers = _write_data(opened, data_files.DataFolder(site), shapes)
+            numbers = _write_data(opened, site, shapes)
             for name in _PAGES:
                 (site / name).write_bytes((_PAGE / name).read_bytes())
             (site / _SCRIPT).write_text(site_script(), encoding="utf-8")
             sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
     except OSError as error:
         raise machine_refused(error, folder) from None
-    without_area = None if shapes is None else shapes.without_area
     return SiteSummary(opened.facts.status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
 
 
@@ -242,33 +235,12 @@ def site_script() -> str:
     return page_script(*(_PAGE / folder for folder in _SCRIPT_FOLDERS))
 
 
-def _write_data(opened: ReleaseFolder, data: data_files.DataFolder, shapes: Boundaries | None) -> int:
-    """Write all data files and return how many numbers they hold."""
+def _write_data(opened: release_folder.ReleaseFolder, site: Path, shapes: Shapes | None) -> int:
+    """Write all data files, level by level, and return how many numbers they hold."""
     universe = opened.universe
     tables = MeasuredTables(universe, opened.facts.options.confidence)
-    areas, totals, numbers = _write_numbers(opened, data, tables)
-    indices: dict[str, object] = {
-        "areas": areas,
-        "totals": totals,
-        "names": [data_files.write_area_names(data, geography, universe) for geography in universe.entities],
-        "groupFiles": data_files.write_group_names(data, universe),
-    }
-    if shapes is not None:
-        indices["shapeFiles"] = write_boundaries(data, shapes)
-    data.write(_FACTS, _site_facts(universe, opened.facts, tables, indices))
-    return numbers
-
-
-def _write_numbers(
-    opened: ReleaseFolder, data: data_files.DataFolder, tables: MeasuredTables
-) -> tuple[Begins, Begins, int]:
-    """Write the numbers level by level: every table by area, and the totals by group.
-
-    Returns the areas and groups with which the files of both kinds begin, and how many numbers there are.
-    """
-    universe = opened.universe
-    areas: Begins = {}
-    totals: Begins = {}
+    areas: Begins = {}  # the areas with which files of tables begin
+    totals: Begins = {}  # the groups with which files of totals begin
     numbers = 0
     for position, geography in enumerate(universe.entities):
         for iterations in TABULATED_ITERATION_LEVELS:
@@ -277,9 +249,18 @@ def _write_numbers(
             for number, family in enumerate(universe.product.families):
                 rows = read_level(opened, universe.level_of(geography, iterations, family), tables)
                 if rows is not None:
-                    areas[f"{name}-{number}"] = data_files.write_areas(data, f"areas/{name}-{number}", rows, universe)
+                    areas[f"{name}-{number}"] = data_files.write_areas(site, f"areas/{name}-{number}", rows, universe)
                     numbers += rows.numbers
                     families.append(rows)
             if families:
-                totals[name] = data_files.write_groups(data, f"totals/{name}", families, tables, universe)
-    return areas, totals, numbers
+                totals[name] = data_files.write_groups(site, f"totals/{name}", families, tables, universe)
+    indices: dict[str, object] = {
+        "areas": areas,
+        "totals": totals,
+        "names": [data_files.write_area_names(site, geography, universe) for geography in universe.entities],
+        "groupFiles": data_files.write_group_names(site, universe),
+    }
+    if shapes is not None:
+        indices["shapeFiles"] = write_boundaries(site, shapes)
+    data_files.write_data(site, _FACTS, _site_facts(universe, opened.facts, tables, indices))
+    return numbers

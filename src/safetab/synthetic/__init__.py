@@ -1,1 +1,1 @@
-"""Made-up censuses: people who do not exist, for demonstrations, tests and benchmarks."""
+"""Censuses of made-up people for demonstrations, tests and benchmarks."""

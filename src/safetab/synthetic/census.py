@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
@@ -22,22 +22,8 @@ from safetab.synthetic.cef.cef_files import CefStateFiles, cef_state_files, writ
 from safetab.synthetic.cef.record_lines import MafIds
 from safetab.synthetic.files import census_files, parameter_files
 from safetab.synthetic.files.census_files import CensusFormat, PersonAndHouseholdFiles
-from safetab.synthetic.files.parameter_files import (
-    FEWEST_ITERATIONS,
-    ITERATIONS_OF_2020,
-    MOST_ITERATIONS,
-    GivenParameters,
-    own_public_lists,
-)
 from safetab.synthetic.geography.census_size import SizeRequest, StateShare, state_shares
-from safetab.synthetic.geography.state_geography import (
-    NATION_NAME,
-    Named,
-    StateGeography,
-    names_in,
-    names_of_areas,
-    state_geography,
-)
+from safetab.synthetic.geography.state_geography import Named, StateGeography, names_in, names_of_areas, state_geography
 from safetab.synthetic.households.units import housed, vacant_in_empty_blocks
 from safetab.synthetic.people import nonempty_groups
 from safetab.synthetic.people.code_mix import CodeMix, code_mix_of, palettes_of
@@ -70,14 +56,6 @@ class CensusPlan:
     has_households: bool = False
 
     @property
-    def tables(self) -> tuple[str, ...]:
-        """The tables that have their own folder. All files of a CEF lie in one folder."""
-        if self.form is CensusFormat.CEF:
-            return ()
-        households = [HOUSEHOLD_RECORD.table] if self.has_households else []
-        return (GEOGRAPHY_TABLE, PERSON_RECORD.table, *households)
-
-    @property
     def us_states(self) -> list[str]:
         """The codes of the states of the US pass."""
         return [share.state.code for share in self.shares if share.tabulation_pass is TabulationPass.US]
@@ -88,16 +66,19 @@ def write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tup
 
     Memory does not grow with the number of people.
     """
-    census_files.begin_census(folder, plan.tables)
-    if plan.form is CensusFormat.CEF:
+    if plan.form is CensusFormat.CEF:  # all files lie in one folder
+        census_files.begin_census(folder, ())
         write_reader_file(folder)
+    else:
+        households = [HOUSEHOLD_RECORD.table] if plan.has_households else []
+        census_files.begin_census(folder, [GEOGRAPHY_TABLE, PERSON_RECORD.table, *households])
     chunks = sum(-(-share.people // CHUNK_PEOPLE) for share in plan.shares)
     progress.step(f"Making people, {CHUNK_PEOPLE:,} at a time", chunks)
     maps = nonempty_groups.group_maps_of(plan.lists, plan.mix.codes, plan.max_race_codes)
     mafids = record_lines.mafids_of_states(plan.shares)
     written = _StateWriter(folder, plan, maps, progress, mafids).write_states()
     of_states = [name for share in plan.shares for name in written[share.state.code][0]]
-    census_files.write_names(folder, [NATION_NAME, *of_states, *names_of_areas(plan.shares, plan.seed)])
+    census_files.write_names(folder, [*of_states, *names_of_areas(plan.shares, plan.seed)])
     return nonempty_groups.non_empty_groups(maps, [groups for _, groups in written.values()])
 
 
@@ -184,6 +165,11 @@ class _StateWriter:
 
 
 _MOST_THREADS = 1024
+_BYTES = {  # of a person, a block and a unit
+    CensusFormat.PARQUET: (4.2, 1.0, 6.0),
+    CensusFormat.TEXT: (78.0, 30.0, 70.0),
+    CensusFormat.CEF: (92.0, 140.0, 77.0),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,11 +197,12 @@ class CensusRequest:
     def checked(self) -> Checked[CensusPlan]:
         """The plan of the census, and every finding about the request and the given parameters."""
         found = (*self.size.findings(), *self._refused())
-        given: Checked[GivenParameters] = Checked(None, ())
+        given: Checked[tuple[PublicLists, int]] = Checked(None, ())
         if self.parameters is not None:
             given = parameter_files.read_given_parameters(self.parameters)
         elif not found:
-            given = Checked((own_public_lists(self.iterations or ITERATIONS_OF_2020), MOST_RACE_CODES), ())
+            lists = parameter_files.own_public_lists(self.iterations or parameter_files.ITERATIONS_OF_2020)
+            given = Checked((lists, MOST_RACE_CODES), ())
         found += given.findings
         if given.value is None or any(finding.is_error for finding in found):
             return Checked(None, found)
@@ -228,19 +215,19 @@ class CensusRequest:
         mix = code_mix_of(lists, self.seed)
         has_households = self.households or self.form is CensusFormat.CEF
         how = (self.seed, self.form, self.is_shuffled, self.threads, has_households)
-        plan = CensusPlan(state_shares(self.size), lists, mix, max_race_codes, *how)
         if self.form is CensusFormat.CEF and self.parameters is None:
-            lists = record_lines.lists_for_a_cef(plan.lists)
-            return replace(plan, lists=lists, mix=record_lines.mix_for_a_cef(plan.mix))
-        return plan
+            lists, mix = record_lines.with_codes_of_a_cef(lists, mix)
+        return CensusPlan(state_shares(self.size), lists, mix, max_race_codes, *how)
 
     def _refused(self) -> tuple[Finding, ...]:
         """Findings about options that are out of range or exclude each other."""
         findings = FindingsOf("the command")
+        fewest = parameter_files.FEWEST_ITERATIONS
+        most = parameter_files.MOST_ITERATIONS
         if self.iterations is not None and self.parameters is not None:
             findings.error("--iterations", "can't be used together with --parameters. Leave out one of them.")
-        elif self.iterations is not None and not FEWEST_ITERATIONS <= self.iterations <= MOST_ITERATIONS:
-            findings.error("--iterations", f"must be from {FEWEST_ITERATIONS} to {MOST_ITERATIONS:,}.")
+        elif self.iterations is not None and not fewest <= self.iterations <= most:
+            findings.error("--iterations", f"must be from {fewest} to {most:,}.")
         if self.seed < 0:
             findings.error("--seed", "must be 0 or above.")
         if not 1 <= self.threads <= _MOST_THREADS:
@@ -265,10 +252,12 @@ def _not_for_a_cef(plan: CensusPlan) -> tuple[Finding, ...]:
 
 
 def bytes_needed(plan: CensusPlan) -> int:
-    """About how many bytes the census will take."""
+    """About how many bytes the census will take: sizes that were measured, plus a tenth."""
     people = sum(share.people for share in plan.shares)
     blocks = sum(share.blocks for share in plan.shares)
-    return plan.form.bytes_needed(people, blocks, has_households=plan.has_households)
+    units = min(1.15 * people, 0.42 * people + 0.8 * blocks) if plan.has_households else 0
+    a_person, a_block, a_unit = _BYTES[plan.form]
+    return round(1.1 * (people * a_person + blocks * a_block + units * a_unit)) + 20_000_000
 
 
 def write_census(

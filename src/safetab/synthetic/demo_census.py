@@ -16,23 +16,15 @@ from safetab.census.iterations import IterationLevel, TabulationList
 from safetab.foundation.progress import NoProgress
 from safetab.products.record import RACE_COLUMNS
 from safetab.synthetic.census import CensusPlan, write_census_data
+from safetab.synthetic.files import parameter_files
 from safetab.synthetic.files.census_files import CensusFormat
-from safetab.synthetic.files.parameter_files import (
-    HOUSEHOLD_PARAMETERS,
-    ListedGroup,
-    public_lists_of,
-    write_household_parameters,
-    write_parameters,
-)
+from safetab.synthetic.files.parameter_files import ListedGroup
 from safetab.synthetic.geography import census_size
 from safetab.synthetic.geography.census_size import GivenCounty, StateShare, Stretch
 from safetab.synthetic.people.code_mix import CodeMix, StateCodes, code_mix_of
 from safetab.synthetic.seeded_bits import apportioned
 
 FEWEST_PEOPLE = 1_000
-
-_HAS_OWN_GROUP = {TabulationList.COMMON, TabulationList.TOTAL_ONLY}
-_IS_AMONG_OTHERS = {TabulationList.TOTAL_ONLY, TabulationList.SUBSTATE_ONLY}
 
 
 def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020, *, has_households: bool = False) -> None:
@@ -46,16 +38,16 @@ def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020, *, has
     """
     if people < FEWEST_PEOPLE:
         raise ValueError(f"{people} people are too few for six states. Ask for {FEWEST_PEOPLE} or more.")
-    folders = [out / name for name in ("parameters", HOUSEHOLD_PARAMETERS, "data")]
+    folders = [out / name for name in ("parameters", parameter_files.HOUSEHOLD_PARAMETERS, "data")]
     for folder in folders:
         if folder.exists():
             raise FileExistsError(f"{folder} already exists. Choose another directory.")
     parameters, household_parameters, data = folders
     plan = replace(demo_plan(people, seed), has_households=has_households)
     parameters.mkdir(parents=True)
-    write_parameters(parameters, plan.lists, plan.us_states)
+    parameter_files.write_parameters(parameters, plan.lists, plan.us_states)
     if has_households:
-        write_household_parameters(household_parameters, parameters)
+        parameter_files.write_household_parameters(household_parameters, parameters)
     write_census_data(data, plan, NoProgress())
 
 
@@ -65,7 +57,7 @@ def demo_plan(people: int, seed: int) -> CensusPlan:
     races = [_code_of(row) for row in description["races"]]
     ethnicities = [_code_of(row) for row in description["ethnicities"]]
     names = {code.code: code.name for code in (*races, *ethnicities)}
-    lists = public_lists_of(names, list(_groups(races)), list(_groups(ethnicities)))
+    lists = parameter_files.public_lists_of(names, list(_groups(races)), list(_groups(ethnicities)))
     shares = tuple(_shares(description, people))
     mix = _mix(description, races, ethnicities, code_mix_of(lists, seed))
     codes = len(RACE_COLUMNS)
@@ -100,10 +92,10 @@ def _groups(codes: Sequence[_Code]) -> Iterator[ListedGroup]:
             if region:
                 yield ListedGroup(region, IterationLevel.REGIONAL, TabulationList.COMMON, _codes_of(members))
             for code in members:
-                if code.listed in _HAS_OWN_GROUP:
+                if code.listed in {TabulationList.COMMON, TabulationList.TOTAL_ONLY}:
                     yield ListedGroup(code.name, IterationLevel.DETAILED, code.listed, (code.code,))
             if any(code.listed is TabulationList.SUBSTATE_ONLY for code in members):  # below state level
-                others = _codes_of([code for code in members if code.listed in _IS_AMONG_OTHERS])
+                others = _codes_of([code for code in members if code.listed not in {None, TabulationList.COMMON}])
                 yield ListedGroup(f"Other {region}", IterationLevel.DETAILED, TabulationList.SUBSTATE_ONLY, others)
 
 

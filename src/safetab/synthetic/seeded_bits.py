@@ -1,7 +1,7 @@
 """Random integers by address: the same seed and address always give the same numbers.
 
 Only the raw words of NumPy's generator are used: they stay the same between versions and machines.
-This is right for people who do not exist and for nothing else. Noise that protects people never
+This is right for synthetic people and for nothing else. Noise that protects people never
 comes from here.
 """
 
@@ -18,6 +18,7 @@ from numpy.random import PCG64, SeedSequence
 from numpy.typing import NDArray
 
 Integers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
 
 _QUANTILES = 4096
 
@@ -38,8 +39,8 @@ class RandomBits:
         """The next `count` integers from 0 to below the limit, which is at most 2^31."""
         return np.asarray((self.words(count, np.uint32).astype(np.int64) * limit) >> 32)
 
-    def chances(self, per_mille: int, count: int) -> NDArray[np.bool_]:
-        """The next `count` flags, each true with this chance in a thousand."""
+    def chances(self, per_mille: int | Integers, count: int) -> Flags:
+        """The next `count` flags, each true with this chance in a thousand, or each with its own."""
         return np.asarray(self.below(1000, count) < per_mille)
 
     def lognormal(self, sigma: float, count: int) -> Integers:

@@ -14,15 +14,11 @@ from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
 from safetab.products.product import Shape
 from safetab.tabulation.measurements import Measurements
-from safetab.tabulation.tabulate_level import GROUPS_AT_ONCE, tabulate_level
+from safetab.tabulation.tabulate_level import tabulate_level
 
 
 def safetab(
-    levels: Iterable[LevelPlan],
-    counts: GroupCounts,
-    ledger: Ledger,
-    groups_at_once: int = GROUPS_AT_ONCE,
-    threads: int = 1,
+    levels: Iterable[LevelPlan], counts: GroupCounts, ledger: Ledger, groups_at_once: int, threads: int
 ) -> Iterator[Generator[Measurements]]:
     """Measure each population group level in turn and yield its measurements as they are made.
 

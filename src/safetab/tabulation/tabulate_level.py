@@ -15,8 +15,7 @@ from safetab.engines.contract import GroupCounts
 from safetab.foundation.in_threads import results_in_threads
 from safetab.mechanisms.noisy_count import indices_whose_noise_may_exceed, noisy_count
 from safetab.planning.level_design import LevelDesign, passes_suppression
-from safetab.planning.run_plan import LevelPlan
-from safetab.planning.selected_groups import chosen_shapes
+from safetab.planning.run_plan import LevelPlan, chosen_shapes
 from safetab.privacy.calibration import Stage
 from safetab.privacy.exact_counts import ExactCounts, union_of
 from safetab.privacy.ledger import DrawingRight, Ledger
@@ -109,7 +108,7 @@ def _by_noisy_stage_1(level: _PaidLevel, totals: ExactCounts, groups_at_once: in
     is_adaptive = ~universe.is_total_only
     empty = EmptyGroups(design, level.rights[Stage.STAGE_1], level.rights[Stage.STAGE_2])
     ranges = [(first, min(first + groups_at_once, universe.size)) for first in range(0, universe.size, groups_at_once)]
-    pieces = (partial(empty.that_may_be_published, *one) for one in ranges)
+    pieces = (partial(empty.that_may_be_published, first, end) for first, end in ranges)
     threads = 1 if design.suppression_threshold is None else level.threads  # without it nothing is looked for
     with closing(results_in_threads(pieces, threads)) as found:
         for (first, end), of_empty in zip(ranges, found, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -110,12 +111,9 @@ def least_decimal(is_enough: Callable[[Fraction], bool]) -> Fraction | None:
     if power is None or power == _LEAST_POWER:
         return None
     step = Fraction(10) ** (power - SIGNIFICANT_DIGITS)
-    enough = 10**SIGNIFICANT_DIGITS
-    short = enough // 10
-    while enough - short > 1:
-        middle = (short + enough) // 2
-        short, enough = (short, middle) if is_enough(middle * step) else (middle, enough)
-    return enough * step
+    most = 10**SIGNIFICANT_DIGITS
+    least = most // 10 + 1
+    return step * bisect_left(range(most), True, lo=least, key=lambda digits: is_enough(digits * step))
 
 
 @checks_arguments

@@ -15,15 +15,8 @@ from types import MappingProxyType
 
 from safetab.census.geography_levels import US_STATES, TabulationPass
 from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.config.config_file import (
-    FamilyConfig,
-    RunConfig,
-    budget_key,
-    measured_levels,
-    parse_config,
-    read_config_at,
-    threshold_key,
-)
+from safetab.config import config_file
+from safetab.config.config_file import FamilyConfig, RunConfig
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.findings import Checked
 from safetab.planning.run_plan import loss_of_config, loss_of_config_pass
@@ -46,30 +39,28 @@ def presets(product: Product = PRODUCTS[0]) -> Mapping[str, str]:
 
 def production_of_2020(product: Product = PRODUCTS[0]) -> RunConfig:
     """The configuration of the 2020 production run."""
-    return parse_config(presets(product)[PRODUCTION]).require()
+    return config_file.parse_config(presets(product)[PRODUCTION]).require()
 
 
 def _config_text(product: Product, rounded: Callable[[int], int]) -> str:
     """The text of a config.json with the values of 2020 and rounded thresholds."""
     production = product.production
     keys: dict[str, object] = {"max_race_codes": 8, "privacy_defn": "zcdp"}
-    for family, level in measured_levels(product, POPULATION_GROUP_LEVELS):
-        keys[budget_key(product, family, level)] = _Literal(production.of_level(level).budget)
+    for family, level in config_file.measured_levels(product, POPULATION_GROUP_LEVELS):
+        keys[config_file.budget_key(product, family, level)] = _Literal(production.of_level(level).budget)
     if product.stage_1_key is not None and production.stage_1_fraction is not None:
         keys[product.stage_1_key] = _Literal(production.stage_1_fraction)
     for family in product.families:
-        keys[product.family_keys[family.name].thresholds] = _thresholds(product, family, rounded)
+        thresholds = {}
+        for level in POPULATION_GROUP_LEVELS:
+            given = production.of_level(level).thresholds[: len(family.finer)]
+            thresholds[config_file.threshold_key(level)] = [rounded(threshold) for threshold in given]
+        keys[product.family_keys[family.name].thresholds] = thresholds
     if product.suppression_key is not None and production.suppression_chance is not None:
         keys[product.suppression_key] = _Literal(production.suppression_chance)
     keys |= {"allow_negative_counts": True, "run_us": True, "run_pr": True, "reader": "csv"}
     keys["state_filter_us"] = sorted(US_STATES)
     return _json(keys) + "\n"
-
-
-def _thresholds(product: Product, family: TableFamily, rounded: Callable[[int], int]) -> dict[str, list[int]]:
-    of_level, shapes = product.production.of_level, len(family.finer)
-    keys = {threshold_key(level): of_level(level).thresholds[:shapes] for level in POPULATION_GROUP_LEVELS}
-    return {key: [rounded(threshold) for threshold in thresholds] for key, thresholds in keys.items()}
 
 
 class _Literal(str):
@@ -185,7 +176,7 @@ def tuning_of(
     """
     facts = facts_of(None if parameters is None else Path(parameters), None if geography is None else Path(geography))
     path = config_path(config, parameters)
-    read = Checked(production_of_2020(), ()) if path is None else read_config_at(path)
+    read = Checked(production_of_2020(), ()) if path is None else config_file.read_config_at(path)
     findings = read.findings + facts.findings
     if facts.value is None or read.value is None:
         return Checked(None, findings)

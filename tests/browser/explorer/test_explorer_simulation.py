@@ -103,7 +103,7 @@ def test_binomial_draws_have_their_mean_and_their_variance(page: Page, number: i
 def test_a_change_draws_anew_and_the_words_follow(page: Page) -> None:
     simulate(page)
     before = page.locator("#simulation [role=status]").text_content()
-    assert re.match(r"Drawn from the groups of a census of [\d,]+ people who do not exist: of [\d,]+ groups", before)
+    assert re.match(r"Drawn from the groups of a census of [\d,]+ synthetic people: of [\d,]+ groups", before)
     page.evaluate("document.getElementById('simulation').dataset.state = 'old'")
     field(page, "Budget of County, Detailed").fill("0.001")
     page.wait_for_selector('#simulation[data-state="drawn"]')
@@ -160,7 +160,7 @@ def test_sizes_of_the_reader_are_used_or_refused_in_words(page: Page) -> None:
     stored = page.evaluate("JSON.stringify(localStorage)")
     assert "sizes.csv" not in stored
     page.get_by_role("button", name="Use the made-up census").click()
-    told(page, "do not exist")
+    told(page, "synthetic people")
 
 
 HEAD = "geography_level,iteration_level,people,groups\n"

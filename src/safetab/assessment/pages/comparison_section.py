@@ -5,21 +5,9 @@ from __future__ import annotations
 from itertools import groupby
 
 from safetab.assessment.assess import Assessment
-from safetab.assessment.pages.curves import middle_of_class
-from safetab.assessment.pages.page_parts import (
-    Plot,
-    Row,
-    Rows,
-    Series,
-    figures,
-    finer_table,
-    level_words,
-    log_axis,
-    matching,
-    on_one_scale,
-    share_axis,
-    unit_of,
-)
+from safetab.assessment.pages import page_parts as parts
+from safetab.assessment.pages.curves import points_by_size
+from safetab.assessment.pages.page_parts import Row, Rows
 from safetab.assessment.tables import ALL, FALSE_ALARM
 from safetab.reports.page_parts import NOTHING, Markup, element, joined, legend, paragraphs, whole_table
 
@@ -30,10 +18,10 @@ _VERDICTS = ("gain", "mixed", "same", "lose", "only in the first", "only in the 
 
 def comparison_section(assessment: Assessment, comparison: Rows, names: Names) -> Markup:
     """Verdicts by level, plots, and a table of all classes of one table family."""
-    of_all_kinds = matching(comparison, iteration_kind=ALL)
+    of_all_kinds = parts.matching(comparison, iteration_kind=ALL)
     rows = [row for row in of_all_kinds if row["size_from"] is not None]
     product = assessment.product
-    table = finer_table(assessment.levels[0].truth.plan.family)
+    table = parts.finer_table(assessment.levels[0].truth.plan.family)
     empty = ""
     if assessment.has_suppression:
         empty = "; groups with nobody in them should not be published"
@@ -50,8 +38,8 @@ def comparison_section(assessment: Assessment, comparison: Rows, names: Names) -
             paragraphs(text),
             _verdicts(rows, product.record.nouns, names),
             legend(names, "v"),
-            figures(_plots(rows, "published_share", "share published")),
-            figures(_plots(rows, "mean_absolute_error", f"mean error, {unit_of(product)}")),
+            parts.figures(_plots(rows, "published_share", "share published")),
+            parts.figures(_plots(rows, "mean_absolute_error", f"mean error, {parts.unit_of(product)}")),
             _classes(rows, names),
         ]
     )
@@ -81,33 +69,32 @@ def _verdicts(rows: Rows, nouns: str, names: Names) -> Markup:
 
 
 def _level(row: Row) -> str:
-    return f"{level_words(row['geography_level'], row['iteration_level'])}, {row['measured']}"
+    return f"{parts.level_words(row['geography_level'], row['iteration_level'])}, {row['measured']}"
 
 
-def _plots(rows: Rows, statistic: str, label: str) -> list[Plot]:
+def _plots(rows: Rows, statistic: str, label: str) -> list[parts.Plot]:
     """A plot for each level where something changes, all on one scale."""
     plots = []
-    adaptive = [row for row in matching(rows, measured="adaptive") if row["size_from"] >= 1]
+    adaptive = [row for row in parts.matching(rows, measured="adaptive") if row["size_from"] >= 1]
     levels = [(row["geography_level"], row["iteration_level"]) for row in rows]
     for geography, iterations in dict.fromkeys(levels):
-        chosen = matching(adaptive, geography_level=geography, iteration_level=iterations)
+        chosen = parts.matching(adaptive, geography_level=geography, iteration_level=iterations)
         if all(row["verdict"] == "same" for row in chosen):
             continue
         series = []
         for colour, column in ((5, statistic), (6, f"{statistic}_other")):
-            shown = [row for row in chosen if row[column] is not None]
-            points = [(middle_of_class(row["size_from"]), row[column]) for row in shown]
+            points = points_by_size(chosen, column)
             if points:
-                series.append(Series("", colour, points, points))
+                series.append(parts.Series("", colour, points, points))
         values = [y for one in series for _, y in one.points if y > 0]
         if not values or (statistic == "published_share" and min(values) == 1):
             continue
-        up = log_axis(label, min(values), max(values))
+        up = parts.log_axis(label, min(values), max(values))
         if "share" in statistic:
-            up = share_axis(label)
-        across = log_axis("true size", 1, 1e6)
-        plots.append(Plot(level_words(geography, iterations), across, up, series))
-    return on_one_scale(plots)
+            up = parts.share_axis(label)
+        across = parts.log_axis("true size", 1, 1e6)
+        plots.append(parts.Plot(parts.level_words(geography, iterations), across, up, series))
+    return parts.on_one_scale(plots)
 
 
 def _classes(rows: Rows, names: Names) -> Markup:

@@ -6,16 +6,8 @@ from math import sqrt
 
 from safetab.assessment.assess import AssessedLevel, Assessment
 from safetab.assessment.level_statistics import LEAST_NUMBERS
-from safetab.assessment.pages.page_parts import (
-    Row,
-    Rows,
-    found,
-    matching,
-    measured_levels,
-    plain_table,
-    share,
-    text_of,
-)
+from safetab.assessment.pages import page_parts as parts
+from safetab.assessment.pages.page_parts import Row, Rows
 from safetab.assessment.tables import ALL, SIZE_LABELS
 from safetab.assessment.tally import CONFIDENCES, SIZE_STARTS, USUAL, MeasuredAs
 from safetab.reports.page_parts import NOTHING, Markup, element, joined, legend, paragraphs
@@ -26,14 +18,9 @@ _BEYOND_CHANCE = 4  # standard errors: some hundred classes are judged together
 _LEAST, _MOST = 0.90, 1.0  # the scale of the bars
 _HEADINGS = ("Level", "published totals", "within the 95% margin", "theory")
 _HEADINGS_WITH_SUPPRESSION = (
-    "Level",
-    "published totals",
-    "within the plain 95% margin",
-    "within the release's 95% interval",
-    "plain margin, theory",
-    "interval, theory",
-    "the plain margin fails for true sizes",
-    "published totals of such groups",
+    *("Level", "published totals", "within the plain 95% margin", "within the release's 95% interval"),
+    *("plain margin, theory", "interval, theory"),
+    *("the plain margin fails for true sizes", "published totals of such groups"),
 )
 
 
@@ -42,8 +29,8 @@ def coverage_section(assessment: Assessment, rows: Rows) -> Markup:
     judged = f"among {LEAST_NUMBERS} totals or more, and by more than {_BEYOND_CHANCE} standard errors"
     if assessment.has_theory:
         judged = "judged by theory, for exactly the totals that were published"
-    text = text_of(assessment.product, "coverage")
-    totals = matching(rows, number="total", table=ALL, iteration_kind=ALL)
+    text = parts.text_of(assessment.product, "coverage")
+    totals = parts.matching(rows, number="total", table=ALL, iteration_kind=ALL)
     return joined(
         [
             paragraphs(text, f"Red marks shares below 95%: {judged}."),
@@ -58,8 +45,8 @@ def _levels(assessment: Assessment, totals: Rows) -> Markup:
     """A table of coverage by level. Without suppression, intervals are the same as plain margins."""
     made = []
     columns = (_PLAIN, _INTERVAL) if assessment.has_suppression else (_PLAIN,)
-    for level, measured, name in measured_levels(assessment):
-        row = found(totals, level, measured)
+    for level, measured, name in parts.measured_levels(assessment):
+        row = parts.found(totals, level, measured)
         if row is None or not row["numbers"]:
             continue
         cells = [
@@ -71,7 +58,7 @@ def _levels(assessment: Assessment, totals: Rows) -> Markup:
             cells += _failing(level, measured) if assessment.has_theory else (NOTHING, NOTHING)
         made.append((name, cells))
     headings = _HEADINGS_WITH_SUPPRESSION if assessment.has_suppression else _HEADINGS
-    return plain_table("Published totals: how often the truth is within", headings, made)
+    return parts.plain_table("Published totals: how often the truth is within", headings, made)
 
 
 def _failing(level: AssessedLevel, measured: MeasuredAs) -> tuple[str, str]:
@@ -85,13 +72,13 @@ def _failing(level: AssessedLevel, measured: MeasuredAs) -> tuple[str, str]:
     tally = level.tallies[measured]
     published = tally.published.sum(axis=(0, 1))
     concerned = int(published[tally.sizes <= last].sum())
-    return f"0 to {last:,}", share(concerned / int(published.sum()))
+    return f"0 to {last:,}", parts.share(concerned / int(published.sum()))
 
 
 def _sizes(assessment: Assessment, totals: Rows) -> Markup:
     """A table of the size classes in which the plain margin fails somewhere, and the next class."""
     levels, failing = [], []
-    for level, measured, name in measured_levels(assessment):
+    for level, measured, name in parts.measured_levels(assessment):
         fails_up_to = level.theories[measured].margin_fails_up_to
         if fails_up_to is not None:
             levels.append((level, measured, name))
@@ -102,7 +89,7 @@ def _sizes(assessment: Assessment, totals: Rows) -> Markup:
     classes = SIZE_LABELS[: min(within + 1, len(SIZE_STARTS))]
     made = []
     for level, measured, name in levels:
-        found_rows = [found(totals, level, measured, size_class=label) for label in classes]
+        found_rows = [parts.found(totals, level, measured, size_class=label) for label in classes]
         if any(row is not None and row["numbers"] for row in found_rows):
             made.append((name, [_both(row, assessment) for row in found_rows]))
     judged = [row for row in totals if row["size_from"] is not None and row["numbers"]]
@@ -115,7 +102,7 @@ def _sizes(assessment: Assessment, totals: Rows) -> Markup:
         " share of published totals within the plain margin, and below it the share within the"
         " release's interval."
     )
-    table = plain_table("Published totals by true size", ("Level", *classes), made)
+    table = parts.plain_table("Published totals by true size", ("Level", *classes), made)
     return joined([text, element("div", table, class_="sizes")])
 
 
@@ -126,7 +113,7 @@ def _both(row: Row | None, assessment: Assessment) -> Markup:
     plain, interval = (_theory(row, column, assessment) for column in (_PLAIN, _INTERVAL))
     theory = f"theory: plain margin {plain}, interval {interval}"
     shown = [
-        element(tag, share(row[column]), **_class_if_short(row, column, assessment))
+        element(tag, parts.share(row[column]), **_class_if_short(row, column, assessment))
         for tag, column in (("strong", _PLAIN), ("small", _INTERVAL))
     ]
     return element("td", *shown, title=f"{row['numbers']:,} published totals; {theory}")
@@ -134,8 +121,8 @@ def _both(row: Row | None, assessment: Assessment) -> Markup:
 
 def _cell(row: Row, column: str, assessment: Assessment) -> Markup:
     """The observed share, with its binomial interval as a tooltip."""
-    interval = f"from {share(row[f'{column}_low'])} to {share(row[f'{column}_high'])}"
-    text = share(row[column])
+    interval = f"from {parts.share(row[f'{column}_low'])} to {parts.share(row[f'{column}_high'])}"
+    text = parts.share(row[column])
     return element("td", text, title=interval, **_class_if_short(row, column, assessment))
 
 
@@ -144,7 +131,7 @@ def _class_if_short(row: Row, column: str, assessment: Assessment) -> dict[str, 
 
 
 def _theory(row: Row, column: str, assessment: Assessment) -> str:
-    return share(row[f"{column}_theory"]) if assessment.has_theory else NOTHING
+    return parts.share(row[f"{column}_theory"]) if assessment.has_theory else NOTHING
 
 
 def _falls_short(row: Row, column: str, assessment: Assessment) -> bool:
@@ -161,11 +148,11 @@ def _all_draws(assessment: Assessment, rows: Rows) -> Markup:
     """A table of the coverage of margins over all draws."""
     made = []
     columns = [f"all_draws_coverage_{int(confidence * 100)}" for confidence in CONFIDENCES]
-    for level, measured, name in measured_levels(assessment):
+    for level, measured, name in parts.measured_levels(assessment):
         for sort in ("total", "cell"):
-            row = found(rows, level, measured, number=sort)
+            row = parts.found(rows, level, measured, number=sort)
             if row is not None and row["draws"]:
-                shares = [share(row[column], 2) for column in columns]
+                shares = [parts.share(row[column], 2) for column in columns]
                 made.append((f"{name}: {sort}s", [_bar(row), *shares]))
     bars = "95% margin: all draws, 90% to 100%"
     headings = ("Level", bars, "within the 90% margin", "the 95% margin", "the 99% margin")
@@ -176,7 +163,7 @@ def _all_draws(assessment: Assessment, rows: Rows) -> Markup:
         " show the share within the 95% margin, as a binomial 95% interval; the vertical line is what"
         " theory expects."
     )
-    table = plain_table("All draws, published or not", headings, made)
+    table = parts.plain_table("All draws, published or not", headings, made)
     key = legend(("observed, with its uncertainty", "theory"), "v")
     return joined([text, key, element("div", table, class_="chart")])
 
@@ -191,7 +178,7 @@ def _bar(row: Row) -> Markup:
     def rectangle(x: str, y: str, width: str, height: str, class_: str) -> Markup:
         return element("rect", x=x, y=y, width=width, height=height, class_=class_)
 
-    words = f"from {share(low, 2)} to {share(high, 2)}; theory {share(theory, 2)}"
+    words = f"from {parts.share(low, 2)} to {parts.share(high, 2)}; theory {parts.share(theory, 2)}"
     start = along(low)
     width = max(along(high) - start, 8)
     drawing = element(

@@ -11,18 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.assessment.assess import AssessedLevel, Assessment
-from safetab.assessment.pages.page_parts import (
-    AREA_WORDS,
-    Axis,
-    Plot,
-    Point,
-    Rows,
-    Series,
-    log_axis,
-    matching,
-    on_one_scale,
-    share_axis,
-)
+from safetab.assessment.pages import page_parts as parts
+from safetab.assessment.pages.page_parts import Plot, Point, Rows, Series
 from safetab.assessment.tally import SIZE_STARTS, TOTAL, MeasuredAs
 from safetab.assessment.theory import LevelTheory
 from safetab.planning.level_design import LevelDesign
@@ -92,9 +82,9 @@ def choice_plots(assessment: Assessment) -> list[Plot]:
             series.append(Series(name, number, points, _thinned(list(line))))
         marks = tuple((float(limit), f"threshold {limit:,}") for limit in thresholds)
         top = max(float(alike.sizes[-1]), 10.0 * thresholds[-1])
-        across = log_axis("true size", 1, min(max(top, 10), 1e6))
-        plots.append(Plot(alike.name, across, share_axis("share of groups"), series, marks))
-    return on_one_scale(plots)
+        across = parts.log_axis("true size", 1, min(max(top, 10), 1e6))
+        plots.append(Plot(alike.name, across, parts.share_axis("share of groups"), series, marks))
+    return parts.on_one_scale(plots)
 
 
 def _edges_for_choice(alike: _AlikeLevels) -> Floats:
@@ -134,8 +124,8 @@ def threshold_plot(assessment: Assessment) -> Plot:
     points = [(middle[number], reached[number] / chances[number]) for number in seen]
     line = [(middle[number], expected[number] / chances[number]) for number in seen]
     ticks = tuple((x, str(x)) for x in range(-4, 5))
-    across = Axis("distance from the threshold, in standard deviations", -4, 4, ticks)
-    up = share_axis("share that reaches it")
+    across = parts.Axis("distance from the threshold, in standard deviations", -4, 4, ticks)
+    up = parts.share_axis("share that reaches it")
     return Plot("All thresholds, close up", across, up, [Series("", 0, points, line)])
 
 
@@ -168,10 +158,10 @@ def suppression_plots(assessment: Assessment) -> list[Plot]:
         biases.append(Series(name, colour, points, line))
     halves = tuple((x / 2, f"{x / 2:g} T") for x in range(5))
     fifths = tuple((x / 5, f"{x / 5:g} T") for x in range(7))
-    by_size = Axis("true size, in units of the threshold T", 0, 2, halves)
-    up = Axis("bias if published, in units of T", -0.1, 1.2, fifths)
+    by_size = parts.Axis("true size, in units of the threshold T", 0, 2, halves)
+    up = parts.Axis("bias if published, in units of T", -0.1, 1.2, fifths)
     return [
-        Plot("Chance of suppression", by_size, share_axis("share suppressed"), suppressed),
+        Plot("Chance of suppression", by_size, parts.share_axis("share suppressed"), suppressed),
         Plot("Bias of published totals", by_size, up, biases),
     ]
 
@@ -254,24 +244,25 @@ def error_plots(rows: Rows, statistic: str, label: str, unit: float) -> list[Plo
     for geography in dict.fromkeys(str(row["geography_level"]) for row in rows):
         series = []
         for colour, iterations in ((0, "Detailed"), (3, "Regional")):
-            chosen = matching(rows, geography_level=geography, iteration_level=iterations)
-            points = _points(chosen, statistic, unit)
-            theory = _points(chosen, f"{statistic}_theory", unit)
+            chosen = parts.matching(rows, geography_level=geography, iteration_level=iterations)
+            points = points_by_size(chosen, statistic, unit)
+            theory = points_by_size(chosen, f"{statistic}_theory", unit)
             series.append(Series(iterations, colour, points, theory))
         values = [y for one in series for _, y in one.points if y > 0]
         if values:
-            up = log_axis(label, min(values), max(values), "%" if unit == 100 else "")
-            across = log_axis("true size", 1, 1e6)
-            plots.append(Plot(AREA_WORDS[geography], across, up, series))
-    return on_one_scale(plots)
+            up = parts.log_axis(label, min(values), max(values), "%" if unit == 100 else "")
+            across = parts.log_axis("true size", 1, 1e6)
+            plots.append(Plot(parts.AREA_WORDS[geography], across, up, series))
+    return parts.on_one_scale(plots)
 
 
-def _points(rows: Rows, column: str, unit: float) -> list[Point]:
+def points_by_size(rows: Rows, column: str, unit: float = 1) -> list[Point]:
+    """A point for each row that has this column: the middle of its size class, and the value."""
     shown = [row for row in rows if row.get(column) is not None]
-    return [(middle_of_class(row["size_from"]), unit * row[column]) for row in shown]
+    return [(_middle_of_class(row["size_from"]), unit * row[column]) for row in shown]
 
 
-def middle_of_class(start: int) -> float:
+def _middle_of_class(start: int) -> float:
     """The middle of a size class, given by its least size, on a logarithmic axis."""
     number = SIZE_STARTS.index(start)
     end = SIZE_STARTS[number + 1] if number + 1 < len(SIZE_STARTS) else 5 * start

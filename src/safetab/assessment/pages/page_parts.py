@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import floor, isfinite, log10
 from typing import Any
@@ -136,15 +136,13 @@ def plain_table(caption: str, headings: Sequence[str], rows: Sequence[tuple[str,
     return whole_table(caption, element("thead", head), [element("tbody", *body)])
 
 
-def measured_levels(assessment: Assessment) -> list[tuple[AssessedLevel, MeasuredAs, str]]:
+def measured_levels(assessment: Assessment) -> Iterator[tuple[AssessedLevel, MeasuredAs, str]]:
     """Each level with each way in which its groups are measured, and the name of both."""
-    levels = []
     for level in assessment.levels:
         name = level_name(level.truth.release_level)
         for measured in level.tallies:
             suffix = ", total only" if measured is MeasuredAs.TOTAL_ONLY else ""
-            levels.append((level, measured, f"{name}{suffix}"))
-    return levels
+            yield level, measured, f"{name}{suffix}"
 
 
 _WIDTH, _HEIGHT = 360, 215

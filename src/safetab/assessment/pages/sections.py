@@ -6,18 +6,8 @@ from collections.abc import Sequence
 from math import erfc, sqrt
 
 from safetab.assessment.assess import AssessedLevel, Assessment
-from safetab.assessment.pages.page_parts import (
-    Row,
-    Rows,
-    finer_table,
-    found,
-    level_words,
-    measured_levels,
-    number,
-    plain_table,
-    share,
-    text_of,
-)
+from safetab.assessment.pages import page_parts as parts
+from safetab.assessment.pages.page_parts import Row, Rows
 from safetab.assessment.tables import ALL, FAMILY
 from safetab.assessment.tally import CONFIDENCES, MeasuredAs
 from safetab.reports.page_parts import NOTHING, Markup, element, joined, paragraphs, shape_name
@@ -42,9 +32,9 @@ _STATISTICS = {
 def key_figures(assessment: Assessment, rows: Rows) -> Markup:
     """The most important figures of the report, each with its meaning in words."""
     wholes, below, empty = [], [], []
-    for level, measured, _ in measured_levels(assessment):
-        whole = found(rows, level, measured)
-        zero = found(rows, level, measured, size_class="0")
+    for level, measured, _ in parts.measured_levels(assessment):
+        whole = parts.found(rows, level, measured)
+        zero = parts.found(rows, level, measured, size_class="0")
         if whole is not None:
             wholes.append(whole)
             if level.truth.plan.level.geography.is_substate:
@@ -53,7 +43,7 @@ def key_figures(assessment: Assessment, rows: Rows) -> Markup:
             empty.append(zero)
 
     def coverage(of_rows: Sequence[Row], name: str) -> str:
-        return share(_mean_share(of_rows, name, "numbers"))
+        return parts.share(_mean_share(of_rows, name, "numbers"))
 
     figures = {
         "of published totals are as close to the truth as their plain 95% margin of error says;"
@@ -65,7 +55,7 @@ def key_figures(assessment: Assessment, rows: Rows) -> Markup:
             f" suppression; below state level {coverage(below, 'interval_coverage_95')}"
         )
         figures[words] = coverage(wholes, "interval_coverage_95")
-        suppressed = share(_mean_share(empty, "suppressed_share", "groups"), 4)
+        suppressed = parts.share(_mean_share(empty, "suppressed_share", "groups"), 4)
         figures["of groups with nobody in them are suppressed, below state level"] = suppressed
     distances = _distances(rows)
     farthest = max((abs(distance) for _, _, distance in distances), default=None)
@@ -87,11 +77,11 @@ def _mean_share(rows: Sequence[Row], name: str, weight: str) -> float | None:
 def levels_section(assessment: Assessment, rows: Rows) -> Markup:
     """A table with a row for each level and way of measuring."""
     made = []
-    for level, measured, name in measured_levels(assessment):
-        whole = found(rows, level, measured)
+    for level, measured, name in parts.measured_levels(assessment):
+        whole = parts.found(rows, level, measured)
         if whole is None:
             continue
-        zero = found(rows, level, measured, size_class="0")
+        zero = parts.found(rows, level, measured, size_class="0")
         empty = 0 if zero is None else zero["groups"]
         design = level.truth.plan.design
         if measured is MeasuredAs.TOTAL_ONLY:
@@ -101,20 +91,16 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
         cells = [f"{whole['groups']:,}", f"{whole['groups'] - empty:,}"]
         if assessment.has_suppression:
             cells += _publication(assessment, level, measured, whole, zero)
-        cells += [
-            share(whole["empty_share_of_published"]),
-            number(whole["mean_absolute_error"]),
-            number(whole["bias"]),
-            f"± {margin:,}",
-        ]
+        errors = [parts.number(whole[statistic]) for statistic in ("mean_absolute_error", "bias")]
+        cells += [parts.share(whole["empty_share_of_published"]), *errors, f"± {margin:,}"]
         made.append((name, cells))
     headings = ["Level", "groups", f"with {assessment.product.record.nouns}"]
     if assessment.has_suppression:
         headings += ["of those published", "empty ones suppressed"]
     headings += ["published, but empty", "mean error of totals", "bias of totals"]
     headings.append("95% margin of the noise of a cell or lone total")
-    text = paragraphs(text_of(assessment.product, "levels"))
-    return joined([text, plain_table("Levels", headings, made)])
+    text = paragraphs(parts.text_of(assessment.product, "levels"))
+    return joined([text, parts.plain_table("Levels", headings, made)])
 
 
 def _publication(
@@ -128,21 +114,21 @@ def _publication(
         if level.theories[measured].suppression_threshold is not None:
             suppressed = zero["suppressed_share"]
     chances = groups * assessment.runs
-    return share(published / chances if chances else None), share(suppressed, 3)
+    return parts.share(published / chances if chances else None), parts.share(suppressed, 3)
 
 
 def chosen_tables(assessment: Assessment) -> Markup:
     """The number of groups that get each table where published totals choose them."""
     shapes = assessment.levels[0].truth.plan.family.shapes
     made = []
-    for level, _, name in measured_levels(assessment):
+    for level, _, name in parts.measured_levels(assessment):
         chosen = level.truth.chosen
         assert chosen is not None
         thresholds = level.truth.plan.design.thresholds.totals
         groups = [f"{number:,}" for number in chosen.sum(axis=(0, 2)).tolist()]
         made.append((name, (" / ".join(f"{one:,}" for one in thresholds), *groups)))
     headings = ("Level", "thresholds, in people", *(shape.title for shape in shapes))
-    return plain_table("Groups by table", headings, made)
+    return parts.plain_table("Groups by table", headings, made)
 
 
 def combined_section(assessment: Assessment, rows: Rows) -> Markup:
@@ -161,33 +147,21 @@ def combined_section(assessment: Assessment, rows: Rows) -> Markup:
             before = plain[key]["root_mean_square_error"]
             after = row["root_mean_square_error"]
             gain = 1 - after / before if before else 0.0
-            cells = (
-                f"{row['numbers']:,}",
-                number(before),
-                number(after),
-                f"{100 * gain:.0f}%",
-                share(plain[key]["coverage_95"], 2),
-                share(row["coverage_95"], 2),
-            )
+            errors = (parts.number(before), parts.number(after), f"{100 * gain:.0f}%")
+            coverages = [parts.share(each["coverage_95"], 2) for each in (plain[key], row)]
+            cells = (f"{row['numbers']:,}", *errors, *coverages)
             table = shape_name(family.shape(row["table"]), family)
-            made.append((f"{level_words(key[0], key[1])}: {table}", cells))
+            made.append((f"{parts.level_words(key[0], key[1])}: {table}", cells))
     if not made:
         return Markup("")
-    headings = (
-        "Level and table",
-        "totals",
-        "error, plain",
-        "error, combined",
-        "smaller by",
-        "within the 95% margin, plain",
-        "within the 95% margin, combined",
-    )
+    headings = ["Level and table", "totals", "error, plain", "error, combined", "smaller by"]
+    headings += [f"within the 95% margin, {which}" for which in ("plain", "combined")]
     text = paragraphs(
-        f"A group with a {finer_table(family)} has two independent totals: the first one, which chose"
+        f"A group with a {parts.finer_table(family)} has two independent totals: the first one, which chose"
         " the table, and the sum of its cells. Their weighted mean is closer to the truth than either."
         " Errors are root mean squares.",
     )
-    return joined([text, plain_table("Totals as published, and combined", headings, made)])
+    return joined([text, parts.plain_table("Totals as published, and combined", headings, made)])
 
 
 def _distances(rows: Rows) -> list[tuple[str, Row, float]]:
@@ -231,7 +205,7 @@ def distance_section(assessment: Assessment, rows: Rows) -> Markup:
                 " errors. If the program works as described, about 1 in 370 is beyond 3 by chance."
                 " Classes overlap, so large distances come together.",
             ),
-            plain_table("Distances", headings, made),
+            parts.plain_table("Distances", headings, made),
             element("p", "The farthest:"),
             element("ul", *items),
         ]
@@ -240,7 +214,7 @@ def distance_section(assessment: Assessment, rows: Rows) -> Markup:
 
 def _described(name: str, row: Row, distance: float) -> str:
     """A distance in words, with the class that it belongs to."""
-    level = level_words(row["geography_level"], row["iteration_level"])
+    level = parts.level_words(row["geography_level"], row["iteration_level"])
     family = f"{row[FAMILY]}, " if FAMILY in row else ""
     kind = f"{family}{row['iteration_kind']} iterations"
     table = f"size {row['size_class']}, table {row['table']}, {row['number']}"

@@ -39,6 +39,8 @@ _FAMILIES = {  # the keys of budgets and of thresholds
 }
 _STAGE_1_FRACTION = "privacy_budget_p_stage_1_fraction"
 _SUPPRESSION_CHANCE = "zero_suppression_chance"
+GAMMA = Fraction(1, 10)
+"""Stage 1's share of a level's budget."""
 _LEAST_FACTOR = 0.75
 _SPREAD = 0.5  # the widest noise of a world is a third wider than the narrowest
 _USUAL_BUDGET = {_REGIONAL: 0.17, _DETAILED: 0.5}  # noise of about 3, at stability 3 and 9
@@ -68,9 +70,13 @@ def _threshold_key(level: LevelName) -> str:
     return f"({level[0]}, {level[1]})"
 
 
-def usual_config(product: str) -> dict[str, Any]:
-    """The configuration of the audit's usual world, without what only one product has."""
-    return {
+def usual_config(product: str, **changes: Any) -> dict[str, Any]:
+    """The configuration of the audit's usual world, with these changes.
+
+    The noise of stage 2 is about 3 at every level: nearly everything happens to some group.
+    """
+    own = {_STAGE_1_FRACTION: float(GAMMA), _SUPPRESSION_CHANCE: 0.9}
+    usual = {
         "privacy_defn": "zcdp",
         "run_us": True,
         "run_pr": True,
@@ -80,6 +86,7 @@ def usual_config(product: str) -> dict[str, Any]:
         **own_settings(product),
         "allow_negative_counts": True,
     }
+    return usual | (own if product == "SafeTab-P" else {}) | changes
 
 
 def own_settings(product: str) -> dict[str, Any]:
@@ -121,13 +128,18 @@ def thresholds_of_noise_world(product: str) -> dict[str, Any]:
     return found
 
 
-def budgets_of_levels(product: str, budgets: Mapping[MeasuredName, float]) -> dict[str, float]:
-    """The budgets of a configuration in which all levels but these have none."""
-    return {
-        _budget_key(family, level): budgets.get((family, *level), 0)
-        for family in _FAMILIES[product]
-        for level in level_names()
-    }
+def config_of_one_level(product: str, geography: str, budgets: Mapping[str, float], **changes: Any) -> dict[str, Any]:
+    """A configuration that tabulates only Detailed groups of one geography level.
+
+    `budgets` are by table family. Nothing is suppressed unless `changes` say so.
+    """
+    levels = {}
+    for family in _FAMILIES[product]:
+        for level in level_names():
+            is_measured = level == (geography, _DETAILED)
+            levels[_budget_key(family, level)] = budgets.get(family, 0) if is_measured else 0
+    unsuppressed = {_SUPPRESSION_CHANCE: 0} if product == "SafeTab-P" else {}
+    return usual_config(product, **levels) | {"run_pr": False} | unsuppressed | changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,18 +154,15 @@ class PlainLevel:
 class PlainConfig:
     """config.json, read with the audit's own keys; `levels` are those of the passes that run."""
 
+    keys: Mapping[str, Any]  # as they are written
     definition: str
-    stage_1_fraction: Fraction | None  # None where there is no stage 1
+    stage_1_fraction: Fraction  # 0 where there is no stage 1
     suppression_chance: Fraction
-    max_race_codes: int
-    states: frozenset[str]
-    allow_negative_counts: bool
-    reader: str
     levels: Mapping[MeasuredName, PlainLevel]
 
     def shares(self) -> dict[Stage, Fraction]:
         """The share of a level's budget that each stage spends."""
-        gamma = self.stage_1_fraction or Fraction(0)
+        gamma = self.stage_1_fraction
         return {Stage.STAGE_1: gamma, Stage.STAGE_2: 1 - gamma, Stage.TOTAL_ONLY: Fraction(1)}
 
     def budget_of_pass(self, which: str) -> Fraction:
@@ -175,16 +184,9 @@ def plain_config(parameters: Path) -> PlainConfig:
                 budget = Fraction(keys[_budget_key(family, level)])
                 thresholds = keys[thresholds_key][_threshold_key(level)]
                 levels[family, *level] = PlainLevel(budget, tuple(thresholds))
-    return PlainConfig(
-        definition=keys["privacy_defn"],
-        stage_1_fraction=Fraction(keys[_STAGE_1_FRACTION]) if product == "SafeTab-P" else None,
-        suppression_chance=Fraction(keys.get(_SUPPRESSION_CHANCE, 0)),
-        max_race_codes=keys["max_race_codes"],
-        states=frozenset(keys["state_filter_us"]),
-        allow_negative_counts=keys["allow_negative_counts"],
-        reader=keys["reader"],
-        levels=levels,
-    )
+    gamma = Fraction(keys.get(_STAGE_1_FRACTION, 0))
+    suppression_chance = Fraction(keys.get(_SUPPRESSION_CHANCE, 0))
+    return PlainConfig(keys, keys["privacy_defn"], gamma, suppression_chance, levels)
 
 
 def config_check(plan: RunPlan, parameters: Path) -> Verdict:
@@ -200,12 +202,12 @@ def _faults_of_settings(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
     config = plan.config
     pairs = {
         "privacy_defn": (config.privacy_definition.spelling, plain.definition),
-        "stage 1": (config.stage_1_fraction, plain.stage_1_fraction or 0),
+        "stage 1": (config.stage_1_fraction, plain.stage_1_fraction),
         "suppression": (config.zero_suppression_chance, plain.suppression_chance),
-        "max_race_codes": (config.max_race_codes, plain.max_race_codes),
-        "state_filter_us": (frozenset(config.us_states), plain.states),
-        "allow_negative_counts": (config.allow_negative_counts, plain.allow_negative_counts),
-        "reader": (config.reader.value, plain.reader),
+        "max_race_codes": (config.max_race_codes, plain.keys["max_race_codes"]),
+        "state_filter_us": (frozenset(config.us_states), frozenset(plain.keys["state_filter_us"])),
+        "allow_negative_counts": (config.allow_negative_counts, plain.keys["allow_negative_counts"]),
+        "reader": (config.reader.value, plain.keys["reader"]),
     }
     for name, (used, said) in pairs.items():
         if used != said:

@@ -10,29 +10,18 @@ groups have nobody.
 from __future__ import annotations
 
 import random
-from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
-from pathlib import Path
-from typing import Any
 
-from safetab.audit.audited_product import AuditWorld, FileRow, Neighbour
+from safetab.audit.audited_product import MadeUpRecord, Neighbour
 from safetab.audit.worlds import public_files as files
-from safetab.audit.worlds.configuration import budgets_of_levels, usual_config
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 _OLDEST_AGE = 115
-GAMMA = Fraction(1, 10)
-"""Stage 1's share of a level's budget."""
 
 
 @dataclass(frozen=True, slots=True)
-class Person:
-    """A person who does not exist."""
+class Person(MadeUpRecord):
+    """A made-up person."""
 
-    block: str
-    races: tuple[str, ...]
-    ethnicity: str = files.NO_ETHNICITY
     sex: int = 1
     age: int = 30
 
@@ -45,16 +34,10 @@ class Person:
 
 
 FILLS_ALL_GROUPS = Person(files.CROWDED_BLOCK, files.EIGHT_RACES, files.ETHNICITIES[0])
-POPULATION = (
-    *[FILLS_ALL_GROUPS] * 4,
-    *(
-        Person(block, (files.RACES[8],), sex=sex, age=age)
-        for block in files.BLOCKS
-        if block != files.EMPTY_BLOCK
-        for sex in (1, 2)
-        for age in (3, 70)
-    ),
-)
+_OF_NINTH_RACE = Person(files.CROWDED_BLOCK, (files.RACES[8],))
+_KINDS = [replace(_OF_NINTH_RACE, sex=sex, age=age) for sex in (1, 2) for age in (3, 70)]
+POPULATION = files.population(FILLS_ALL_GROUPS, _KINDS)
+CROWD_KINDS = (_OF_NINTH_RACE, replace(_OF_NINTH_RACE, sex=2, age=70), replace(_OF_NINTH_RACE, sex=2, age=3))
 NOBODY_IN_PUERTO_RICO = tuple(person for person in POPULATION if not person.block.startswith("72|"))
 _FIRST, *_REST = POPULATION
 _INFANT_GIRL = replace(FILLS_ALL_GROUPS, sex=2, age=0)
@@ -84,37 +67,3 @@ def some_person(dice: random.Random, block: str) -> Person:
     races = tuple(dice.sample(files.RACES, dice.choice((1, 1, 2, 3, 8))))
     ethnicity = dice.choice(files.ETHNICITIES)
     return Person(block, races, ethnicity, dice.choice((1, 2)), dice.randint(0, _OLDEST_AGE))
-
-
-def crowds(lists: files.WorldLists) -> Iterator[Person]:
-    """The people of a noise world's crowds, of three kinds by sex and age."""
-    for crowd in files.crowds_of_noise_world(lists):
-        for size, (sex, age) in zip(crowd.sizes, ((1, 30), (2, 70), (2, 3)), strict=False):
-            yield from [Person(crowd.block, (crowd.race,), sex=sex, age=age)] * size
-
-
-def write_world(
-    folder: Path,
-    people: Iterable[FileRow],
-    config: Mapping[str, Any],
-    lists: files.WorldLists | None = None,
-    blocks: files.Blocks | None = None,
-) -> AuditWorld:
-    """Write a world of these people; by default with the usual lists and blocks."""
-    file = files.records_file(SAFETAB_P, people)
-    return files.write_public_world(folder, config, lists or files.WorldLists(), blocks or files.BLOCKS, file)
-
-
-def audit_config(**changes: Any) -> dict[str, Any]:
-    """Noise of about 3 in every level's stage 2: nearly everything happens to some group."""
-    own = {"privacy_budget_p_stage_1_fraction": float(GAMMA), "zero_suppression_chance": 0.9}
-    return usual_config(SAFETAB_P.name) | own | changes
-
-
-def config_of_one_level(geography: str, budget: float, **changes: Any) -> dict[str, Any]:
-    """A configuration that tabulates only Detailed groups of one geography level.
-
-    Nothing is suppressed unless `changes` say so.
-    """
-    budgets = budgets_of_levels(SAFETAB_P.name, {("persons", geography, 2): budget})
-    return audit_config(**budgets) | {"run_pr": False, "zero_suppression_chance": 0} | changes

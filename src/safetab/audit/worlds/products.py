@@ -14,13 +14,14 @@ from safetab.audit import audited_runs as runs
 from safetab.audit.audited_product import AuditedProduct, AuditWorld, CpuSeconds, FloorWorld, NoiseWorld, Records
 from safetab.audit.worlds import households, loss_worlds, persons
 from safetab.audit.worlds import public_files as files
-from safetab.audit.worlds.configuration import thresholds_of_noise_world
+from safetab.audit.worlds.configuration import config_of_one_level, thresholds_of_noise_world, usual_config
 from safetab.census.iterations import IterationLevel
-from safetab.products.product import TableFamily
+from safetab.products.product import Product
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_h.tables import HOUSEHOLD_TYPE, TENURE
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
+_MADE_UP: Mapping[Product, ModuleType] = {SAFETAB_P: persons, SAFETAB_H: households}
+_ROUTES = (runs.RELEASED_AGAIN, runs.SMALL_BATCHES, runs.COTERMINOUS)
 _NINE_AND_THREE = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
 """Eight codes and an ethnicity are in 9 Detailed groups, and in 3 of two regions of each kind."""
 _ONE = dict.fromkeys(IterationLevel, 1)
@@ -28,57 +29,60 @@ _ONE = dict.fromkeys(IterationLevel, 1)
 _ONE_CODE_GEOMETRIC = {"privacy_defn": "puredp", "max_race_codes": 1}
 
 
-def _write_usual(made: ModuleType, folder: Path, records: Records, changes: Mapping[str, Any]) -> AuditWorld:
-    """Write a world of these records; `made` is the module `persons` or `households`."""
-    world: AuditWorld = made.write_world(folder, records, made.audit_config(**changes))
-    return world
+def _write_usual(product: Product, folder: Path, records: Records, changes: Mapping[str, Any]) -> AuditWorld:
+    """Write a world of these records."""
+    return files.write_world(product, folder, records, usual_config(product.name, **changes))
+
+
+def _write_large(product: Product, budgets: Mapping[str, float], folder: Path) -> AuditWorld:
+    """Write Detailed groups of tracts; one tract has a crowd, and most have nobody."""
+    fills = _MADE_UP[product].FILLS_ALL_GROUPS
+    crowd = [replace(fills, block=files.OTHER_BLOCK)] * files.LARGE_CROWD
+    changes: dict[str, Any] = {"state_filter_us": ["44"]}
+    if product.suppression_key is not None:
+        changes[product.suppression_key] = 0.9
+    config = config_of_one_level(product.name, "TRACT", budgets, **changes)
+    blocks = files.blocks_of_large_level()
+    return files.write_world(product, folder, crowd, config, files.WorldLists(), blocks)
 
 
 def _write_noisy(
-    made: ModuleType, changes: Mapping[str, Any], lists: files.WorldLists, tracts: int, folder: Path
+    product: Product, lists: files.WorldLists, changes: Mapping[str, Any], tracts: int, folder: Path
 ) -> AuditWorld:
     """Write a noise world, in which every group of every level is drawn."""
+    made = _MADE_UP[product]
     crowded = [replace(made.FILLS_ALL_GROUPS, block=block) for block in files.CROWDED_BLOCKS_OF_NOISE]
-    records = (*made.POPULATION, *crowded * files.CROWD, *made.crowds(lists))
+    crowds = files.crowds_of_noise_world(lists, made.CROWD_KINDS)
+    records = (*made.POPULATION, *crowded * files.CROWD, *crowds)
+    unsuppressed = {} if product.suppression_key is None else {product.suppression_key: 0}
+    thresholds = thresholds_of_noise_world(product.name)
+    config = usual_config(product.name, **unsuppressed, **thresholds, **changes)
     blocks = files.blocks_of_noise_world(tracts, lists)
-    world: AuditWorld = made.write_world(folder, records, made.audit_config(**changes), lists, blocks)
-    return world
-
-
-def _write_large(made: ModuleType, config: Mapping[str, Any], folder: Path) -> AuditWorld:
-    """Write Detailed groups of tracts; one tract has a crowd, and most have nobody."""
-    crowd = [replace(made.FILLS_ALL_GROUPS, block=files.OTHER_BLOCK)] * files.LARGE_CROWD
-    blocks = files.blocks_of_large_level()
-    world: AuditWorld = made.write_world(folder, crowd, config, files.WorldLists(), blocks)
-    return world
-
-
-_NOISY_PERSONS = {"zero_suppression_chance": 0, **thresholds_of_noise_world(SAFETAB_P.name)}
-_NOISY_HOUSEHOLDS = thresholds_of_noise_world(SAFETAB_H.name)
+    return files.write_world(product, folder, records, config, lists, blocks)
 
 
 def gaussian_persons(tracts: int = files.TRACTS) -> NoiseWorld:
     """Persons with Gaussian noise at stability 9 and 3."""
     lists = replace(files.NOISE_LISTS, more_total_only_races=260)
-    write = partial(_write_noisy, persons, _NOISY_PERSONS, lists, tracts)
+    write = partial(_write_noisy, SAFETAB_P, lists, {}, tracts)
     return NoiseWorld("Gaussian, stability 9 and 3", write, _NINE_AND_THREE)
 
 
 def _geometric_persons() -> NoiseWorld:
     lists = replace(files.NOISE_LISTS_OF_ONE_RACE, more_total_only_races=520)
-    write = partial(_write_noisy, persons, _NOISY_PERSONS | _ONE_CODE_GEOMETRIC, lists, files.TRACTS)
+    write = partial(_write_noisy, SAFETAB_P, lists, _ONE_CODE_GEOMETRIC, files.TRACTS)
     return NoiseWorld("geometric, stability 1", write, _ONE)
 
 
 def gaussian_households(tracts: int = files.TRACTS) -> NoiseWorld:
     """Households with Gaussian noise at stability 9 and 3; every group has a published total."""
-    write = partial(_write_noisy, households, _NOISY_HOUSEHOLDS, files.NOISE_LISTS, tracts)
+    write = partial(_write_noisy, SAFETAB_H, files.NOISE_LISTS, {}, tracts)
     return NoiseWorld("households, Gaussian, stability 9 and 3", write, _NINE_AND_THREE)
 
 
 def _geometric_households(tracts: int = files.TRACTS) -> NoiseWorld:
-    changes = _NOISY_HOUSEHOLDS | _ONE_CODE_GEOMETRIC
-    write = partial(_write_noisy, households, changes, files.NOISE_LISTS_OF_ONE_RACE, tracts)
+    lists = files.NOISE_LISTS_OF_ONE_RACE
+    write = partial(_write_noisy, SAFETAB_H, lists, _ONE_CODE_GEOMETRIC, tracts)
     return NoiseWorld("households, geometric, stability 1", write, _ONE)
 
 
@@ -87,18 +91,28 @@ def _floor_of_persons(name: str, geography: str, gamma: Fraction, share: Fractio
 
     def write(folder: Path, budget: float, definition: str) -> AuditWorld:
         changes = {"privacy_defn": definition, "privacy_budget_p_stage_1_fraction": float(gamma)}
-        config = persons.config_of_one_level(geography, budget, **changes)
-        return persons.write_world(folder, persons.POPULATION, config)
+        config = config_of_one_level(SAFETAB_P.name, geography, {"persons": budget}, **changes)
+        return files.write_world(SAFETAB_P, folder, persons.POPULATION, config)
 
     return FloorWorld(name, 9, share, write)
 
 
-_LARGE_PERSONS = persons.config_of_one_level("TRACT", 0.5, zero_suppression_chance=0.9, state_filter_us=["44"])
+def _floor_of_households(narrow: str) -> FloorWorld:
+    """A world at the floor; the noise of the family that is not named is four times as wide."""
+
+    def write(folder: Path, budget: float, definition: str) -> AuditWorld:
+        budgets = {family.name: budget / 4 for family in SAFETAB_H.families} | {narrow: budget}
+        config = config_of_one_level(SAFETAB_H.name, "TRACT", budgets, privacy_defn=definition)
+        return files.write_world(SAFETAB_H, folder, households.POPULATION, config)
+
+    return FloorWorld(narrow, 9, Fraction(1), write)
+
+
 _few_people, _many_people = files.thousands(persons.some_person)
 AUDITED_PERSONS = AuditedProduct(
     product=SAFETAB_P,
-    write=partial(_write_usual, persons),
-    write_large=partial(_write_large, persons, _LARGE_PERSONS),
+    write=partial(_write_usual, SAFETAB_P),
+    write_large=partial(_write_large, SAFETAB_P, {"persons": 0.5}),
     population=persons.POPULATION,
     several_more=persons.SEVERAL_MORE,
     neighbours=persons.NEIGHBOURS,
@@ -107,15 +121,7 @@ AUDITED_PERSONS = AuditedProduct(
     first_of_a_pass=persons.FIRST_OF_PUERTO_RICO,
     few=_few_people,
     many=_many_people,
-    routes=(
-        runs.RELEASED_AGAIN,
-        runs.SMALL_BATCHES,
-        runs.COTERMINOUS,
-        runs.CLAMPED,
-        runs.GEOMETRIC,
-        runs.NOTHING_SUPPRESSED,
-        *runs.SPARK_IF_INSTALLED,
-    ),
+    routes=(*_ROUTES, runs.CLAMPED, runs.GEOMETRIC, runs.NOTHING_SUPPRESSED, *runs.SPARK_IF_INSTALLED),
     quick_routes=(runs.CLAMPED,),
     times_lost=1,
     floor_worlds=(
@@ -132,23 +138,11 @@ AUDITED_PERSONS = AuditedProduct(
 )
 
 
-def _floor_of_households(narrow: TableFamily) -> FloorWorld:
-    """A world at the floor; the other family's noise is four times as wide."""
-
-    def write(folder: Path, budget: float, definition: str) -> AuditWorld:
-        budgets = dict.fromkeys(SAFETAB_H.families, budget / 4) | {narrow: budget}
-        config = households.config_of_tracts(budgets, privacy_defn=definition)
-        return households.write_world(folder, households.POPULATION, config)
-
-    return FloorWorld(narrow.name, 9, Fraction(1), write)
-
-
-_LARGE_HOUSEHOLDS = households.config_of_tracts({HOUSEHOLD_TYPE: 0.4, TENURE: 0.5}, state_filter_us=["44"])
 _few_households, _many_households = files.thousands(households.some_household)
 AUDITED_HOUSEHOLDS = AuditedProduct(
     product=SAFETAB_H,
-    write=partial(_write_usual, households),
-    write_large=partial(_write_large, households, _LARGE_HOUSEHOLDS),
+    write=partial(_write_usual, SAFETAB_H),
+    write_large=partial(_write_large, SAFETAB_H, {"household type": 0.4, "tenure": 0.5}),
     population=households.POPULATION,
     several_more=households.SEVERAL_MORE,
     neighbours=households.NEIGHBOURS,
@@ -157,11 +151,11 @@ AUDITED_HOUSEHOLDS = AuditedProduct(
     first_of_a_pass=households.FIRST_OF_PUERTO_RICO,
     few=_few_households,
     many=_many_households,
-    # runs.CLAMPED is left out: files.thousands of records take that route
-    routes=(runs.RELEASED_AGAIN, runs.SMALL_BATCHES, runs.COTERMINOUS, runs.GEOMETRIC, *runs.SPARK_IF_INSTALLED),
+    # runs.CLAMPED is left out: thousands of records take that route
+    routes=(*_ROUTES, runs.GEOMETRIC, *runs.SPARK_IF_INSTALLED),
     quick_routes=(runs.COTERMINOUS,),
     times_lost=2,
-    floor_worlds=tuple(map(_floor_of_households, SAFETAB_H.families)),
+    floor_worlds=(_floor_of_households("household type"), _floor_of_households("tenure")),
     noise_worlds=(gaussian_households(), _geometric_households()),
     quick_noise_worlds=(_geometric_households(files.TRACTS_OF_QUICK),),
     loss_worlds=loss_worlds.HOUSEHOLD_LOSS_WORLDS,

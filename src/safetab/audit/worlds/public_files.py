@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from safetab.audit.audited_product import AuditWorld, FileRow, Records
+from safetab.audit.audited_product import NO_ETHNICITY, AuditWorld, MadeUpRecord, Records
 from safetab.audit.worlds.configuration import TOTALS_NEAR_THRESHOLDS
 from safetab.census.geography_levels import PUERTO_RICO_STATE
 from safetab.config.config_file import CONFIG_FILE
@@ -22,7 +22,6 @@ EIGHT_RACES = RACES[:8]
 TOTAL_ONLY_RACE = RACES[11]
 ETHNICITIES = ("4000", "4001", "4002")
 TOTAL_ONLY_ETHNICITY = ETHNICITIES[2]
-NO_ETHNICITY = "9950"
 _COMMON, _TOTAL_ONLY, _SUBSTATE_ONLY = "False|False", "True|False", "False|True"
 
 Blocks = Mapping[str, str]
@@ -50,7 +49,9 @@ LARGE_CROWD = 6_000
 _FEW, _MANY = 1_500, 4_600
 _SEED = 20_200_401  # any records would do; the same ones each time make a failure reproducible
 _LEFT_OUT = 4  # every fourth group of those that may have no published total
-_TOTALS_COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE", "COUNT")
+# the iterations of the four householders: each of their groups has a total, in every entity
+_WITH_TOTALS = frozenset(map(str, (*range(2000, 2010), *range(3000, 3003))))
+AnyRecord = TypeVar("AnyRecord", bound=MadeUpRecord)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,30 +76,26 @@ NOISE_LISTS = WorldLists(crowded_blocks=100)
 NOISE_LISTS_OF_ONE_RACE = WorldLists(has_alone=False, has_ethnicities=False, crowded_blocks=200)
 
 
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """A delimited file of DATA."""
-
-    table: str
-    columns: tuple[str, ...]
-    rows: Iterable[str]
-
-
-def records_file(product: Product, records: Iterable[FileRow]) -> DataFile:
-    """The file of a product's records."""
-    rows = (record.row for record in records)
-    return DataFile(product.record.table, product.record.columns, rows)
-
-
 def race_columns(races: Sequence[str]) -> tuple[str, ...]:
     """All race columns of a record; "Null" fills those that it does not use."""
     return (*races, *["Null"] * (len(RACE_COLUMNS) - len(races)))
 
 
-def write_public_world(
-    folder: Path, config: Mapping[str, Any], lists: WorldLists, blocks: Blocks, *files: DataFile
+def write_world(
+    product: Product,
+    folder: Path,
+    records: Iterable[MadeUpRecord],
+    config: Mapping[str, Any],
+    lists: WorldLists | None = None,
+    blocks: Blocks = BLOCKS,
 ) -> AuditWorld:
-    """Write configuration, lists, geography and files of DATA, marked as synthetic."""
+    """Write a world of these records, marked as synthetic, with totals if they choose its tables.
+
+    By default it has the usual lists and blocks, and some groups have no total. With other lists
+    every group has one.
+    """
+    always = _WITH_TOTALS if lists is None else None
+    lists = lists or WorldLists()
     world = AuditWorld(folder / "parameters", folder / "data")
     world.parameters.mkdir(parents=True)
     world.data.mkdir()
@@ -106,8 +103,12 @@ def write_public_world(
     _write_lists(world.parameters, lists)
     header = "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE"
     _write(world.data / "GRF-C.txt", header, (f"{block}|{areas}" for block, areas in blocks.items()))
-    for file in files:
-        _write(world.data / f"{file.table}.txt", "|".join(file.columns), file.rows)
+    rows = (record.row for record in records)
+    _write(world.data / f"{product.record.table}.txt", "|".join(product.record.columns), rows)
+    if product.totals_table is not None:
+        totals = _published_totals(lists, blocks, always)
+        header = "REGION_ID|REGION_TYPE|ITERATION_CODE|COUNT"
+        _write(world.data / f"{product.totals_table}.txt", header, totals)
     (world.data / SYNTHETIC_MARKER).write_text("These people do not exist.\n")
     return world
 
@@ -129,25 +130,30 @@ def _crowded_blocks(lists: WorldLists) -> list[str]:
     return [f"44|{101 + number}|000100|1000" for number in range(lists.crowded_blocks)]
 
 
-@dataclass(frozen=True, slots=True)
-class Crowd:
-    """Records of one race in one block: a given number of each of up to three kinds."""
-
-    block: str
-    race: str
-    sizes: tuple[int, ...]
+def population(fills_all_groups: AnyRecord, kinds: Sequence[AnyRecord]) -> tuple[AnyRecord, ...]:
+    """Four records that fill all groups, and one of each kind in every block but the empty one."""
+    blocks = [block for block in BLOCKS if block != EMPTY_BLOCK]
+    others = [replace(kind, block=block) for block in blocks for kind in kinds]
+    return (*[fills_all_groups] * 4, *others)
 
 
-def crowds_of_noise_world(lists: WorldLists) -> Iterator[Crowd]:
-    """Crowds of all sizes: of eight races in each crowded block, and of each TotalOnly race."""
+def crowds_of_noise_world(lists: WorldLists, kinds: Sequence[AnyRecord]) -> Iterator[AnyRecord]:
+    """Crowds of all sizes: of eight races in each crowded block, and of each TotalOnly race.
+
+    A crowd has up to three kinds of records.
+    """
     _, few, some, many = _CROWDS
-    sizes = ((few,), (some,), (many, few, some))
+    all_sizes = ((few,), (some,), (many, few, some))
+    crowds: list[tuple[str, str, tuple[int, ...]]] = []
     for number, block in enumerate(_crowded_blocks(lists)):
         for position, race in enumerate(EIGHT_RACES, start=number):
-            yield Crowd(block, race, sizes[position % len(sizes)])
+            crowds.append((block, race, all_sizes[position % len(all_sizes)]))
     for number, race in enumerate(lists.codes_of_total_only_races):
         for block in (CROWDED_BLOCK, OTHER_BLOCK, PUERTO_RICAN_BLOCK):
-            yield Crowd(block, race, (_CROWDS[number % len(_CROWDS)],))
+            crowds.append((block, race, (_CROWDS[number % len(_CROWDS)],)))
+    for block, race, sizes in crowds:
+        for size, kind in zip(sizes, kinds, strict=False):
+            yield from [replace(kind, block=block, races=(race,))] * size
 
 
 def blocks_of_large_level() -> Blocks:
@@ -157,7 +163,7 @@ def blocks_of_large_level() -> Blocks:
     return {OTHER_BLOCK: BLOCKS[OTHER_BLOCK]} | dict(empty)
 
 
-def thousands(some_record: Callable[[random.Random, str], FileRow]) -> tuple[Records, Records]:
+def thousands(some_record: Callable[[random.Random, str], MadeUpRecord]) -> tuple[Records, Records]:
     """Some records, and three times as many that include them, shuffled.
 
     `some_record` makes one from random numbers and a block.
@@ -168,9 +174,7 @@ def thousands(some_record: Callable[[random.Random, str], FileRow]) -> tuple[Rec
     return tuple(records[:_FEW]), tuple(dice.sample(records, len(records)))
 
 
-def published_totals(
-    product: Product, lists: WorldLists, blocks: Blocks, always: frozenset[str] | None = None
-) -> DataFile:
+def _published_totals(lists: WorldLists, blocks: Blocks, always: frozenset[str] | None) -> list[str]:
     """A total of each entity and iteration, of all sizes in turn; independent of the records.
 
     If `always` names some iterations, every fourth group of the others has no total.
@@ -184,7 +188,7 @@ def published_totals(
             if always is None or code in always or number % _LEFT_OUT:
                 total = TOTALS_NEAR_THRESHOLDS[number % len(TOTALS_NEAR_THRESHOLDS)]
                 rows.append(f"{entity}|{level}|{code}|{total}")
-    return DataFile(product.totals_table or "", _TOTALS_COLUMNS, rows)
+    return rows
 
 
 def _entities(block: str, areas: str) -> Iterator[tuple[str, str]]:
@@ -252,9 +256,9 @@ def _write_lists(parameters: Path, lists: WorldLists) -> None:
     race, ethnicity = _race_iterations(lists), _ethnicity_iterations(lists)
     for kind, iterations, alone in (("race", race, "ALONE|"), ("ethnicity", ethnicity, "")):
         header = f"ITERATION_CODE|ITERATION_NAME|LEVEL|{alone}DETAILED_ONLY|COARSE_ONLY"
-        rows = (f"{one.code}|{kind} {one.code}|{one.columns}" for one in iterations)
+        rows = (f"{each.code}|{kind} {each.code}|{each.columns}" for each in iterations)
         _write(parameters / f"{kind}-characteristic-iterations.txt", header, rows)
-    pairs = [f"{one.code}|{code}" for one in (*race, *ethnicity) for code in one.codes]
+    pairs = [f"{each.code}|{code}" for each in (*race, *ethnicity) for code in each.codes]
     path = parameters / "race-and-ethnicity-code-to-iteration.txt"
     _write(path, "ITERATION_CODE|RACE_ETH_CODE", pairs)
 

@@ -15,9 +15,9 @@ from safetab.foundation.files import whole_path
 from safetab.foundation.interrupts import if_interrupted
 from safetab.pipeline.declared_options import FINDINGS_LOG, RUN, TOGETHER_WITH, TOTALS, VALIDATE
 
-_ReaderIni = Annotated[
-    Path, typer.Argument(metavar="READER.INI", help="The .ini file that says where the files of a CEF lie.")
-]
+_INI = "The .ini file that says where the files of a CEF lie."
+_ReaderIni = Annotated[Path, typer.Argument(metavar="READER.INI", help=_INI)]
+_UNIT = "Unit of --set-limit. Default: the current limit's, or the runs'."
 
 
 @takes(*VALIDATE)
@@ -31,7 +31,7 @@ def validate(parameters: Parameters, data: Data, **given: object) -> None:
     """
     from safetab.cli.progress import TerminalProgress
     from safetab.pipeline.options import RunOptions
-    from safetab.pipeline.validate import validate_files
+    from safetab.pipeline.run import validate_files
 
     with exits_with_code(), TerminalProgress() as progress:
         warnings = validate_files(parameters, data, RunOptions.of(VALIDATE, **given), progress)
@@ -103,10 +103,7 @@ def spend(
     log: Annotated[Path, path_argument("LOG", "The spend log of the runs.")],
     dataset: Annotated[str | None, option("NAME", "Only the accounts of this data set.")] = None,
     set_limit: Annotated[str | None, option("X", "Change how much each pass of --dataset may lose in all.")] = None,
-    unit: Annotated[
-        Literal["rho", "epsilon"] | None,
-        typer.Option(help="Unit of --set-limit. Default: the current limit's, or the runs'."),
-    ] = None,
+    unit: Annotated[Literal["rho", "epsilon"] | None, typer.Option(help=_UNIT)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the accounts as JSON, for programs.")] = False,
 ) -> None:
     """Show what all runs spent on each data set, its limit, and what is left.

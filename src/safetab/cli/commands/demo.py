@@ -64,7 +64,7 @@ def make_demo(out: Path, *, overwrite: bool, opens_browser: bool = False) -> Non
         refused = output_findings(whole, (), overwrite=overwrite, earlier=_EARLIER)
         if refused:
             raise InvalidInput(refused)
-        say(f"Making a synthetic census in {out}: about 200,000 people who do not exist, and their households.")
+        say(f"Making a synthetic census in {out}: about 200,000 made-up people and their households.")
         with whole_output(whole, today, overwrite=overwrite) as folder:
             write_demo_census(folder, has_households=True)
             with publishing_for_itself():

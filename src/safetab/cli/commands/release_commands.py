@@ -34,6 +34,7 @@ _Blocks = option("FILE", "With --coterminous: the geography of the run, its GRF-
 _OverwriteExport = typer.Option("--overwrite", help="Replace FOLDER if it holds an earlier export.")
 _TIDY_OR_CENSUS = "tidy: a file for each level, all columns; census: a file for each table, as the Bureau's."
 _PUBLISHED_PARAMETERS = "Directory with the config.json and the lists of the published tables."
+_PUBLISHED_BLOCKS = option("FILE", "The blocks, a GRF-C file: shows which areas are the same.")
 _COMPLETE = "FILES are whole tables: a number they lack was not published."
 
 
@@ -136,13 +137,13 @@ def status(
     or a group to see each group; otherwise the groups of each level are
     counted. Options may be given several times.
     """
-    from safetab.cli.status import WantedStatuses, print_statuses, show_statuses, write_statuses
-    from safetab.release.release_folder import open_release_folder, statuses
+    from safetab.cli.status import print_statuses, show_statuses, slice_of, write_statuses
+    from safetab.release.group_statuses import statuses
+    from safetab.release.release_folder import open_release_folder
 
     with exits_with_code():
-        wanted = WantedStatuses(tuple(level or ()), tuple(region or ()), tuple(iteration or ()))
         opened = open_release_folder(release)
-        chosen = wanted.slice_of(opened)
+        chosen = slice_of(opened, level or (), region or (), iteration or ())
         if output is not None:
             opened.refuse_inside(output)
             rows = write_statuses(statuses(opened, chosen), output)
@@ -221,9 +222,7 @@ def official(
     files: Annotated[list[Path], path_argument("FILES", "Published files: CSV or JSON, any tables of one product.")],
     new: Annotated[Path, path_argument("NEW", "Directory to make: a release.")],
     parameters: Annotated[Path, option("PARAMETERS", _PUBLISHED_PARAMETERS)],
-    geography: Annotated[
-        Path | None, option("FILE", "The blocks, a GRF-C file: shows which areas are the same.")
-    ] = None,
+    geography: Annotated[Path | None, _PUBLISHED_BLOCKS] = None,
     complete: Annotated[bool, typer.Option("--complete", help=_COMPLETE)] = False,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace NEW if this command made it.")] = False,
     **given: object,

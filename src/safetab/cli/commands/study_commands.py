@@ -14,6 +14,15 @@ from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.options import Data, Out, Overwrite, Parameters, option, takes
 from safetab.pipeline.declared_options import ASSESS, CONFIG, GEOGRAPHY, PARAMETERS
 
+_PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
+_REAL = typer.Option("--confidential", help="DATA may hold real people; the report must never be released.")
+_SHORT = typer.Option(metavar="FILE", help="Write the codes of each iteration in short form.", readable=False)
+_OWN_LISTS = typer.Option(help="Directory with config.json and lists to use. Default: lists of its own.")
+_FORMAT = typer.Option("--format", help="How people and blocks are written.")
+_ITERATIONS = typer.Option(help="How many iterations its own lists have. Default: 2996.")
+_SHUFFLE = typer.Option("--shuffle", help="Write the people of a state in random order instead of by block.")
+_HOUSEHOLDS = typer.Option("--households", help="Write household records too. A CEF has households anyway.")
+
 
 def demo(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.")] = Path("safetab-demo"),
@@ -33,9 +42,7 @@ def demo(
 
 @takes(CONFIG, PARAMETERS, GEOGRAPHY)
 def explore(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
-    ] = Path("explorer.html"),
+    output: Annotated[Path, _PAGE] = Path("explorer.html"),
     xlsx: Annotated[Path | None, option("FILE", "Write a workbook for spreadsheet programs too.")] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files if they exist.")] = False,
     **given: Any,
@@ -63,9 +70,7 @@ def accuracy(
     out: Out,
     runs: Annotated[int, typer.Option(help="How many times the algorithm runs.")] = 100,
     against: Annotated[Path | None, option("OTHER_PARAMETERS", "Compare with another configuration.")] = None,
-    confidential: Annotated[
-        bool, typer.Option("--confidential", help="DATA may hold real people; the report must never be released.")
-    ] = False,
+    confidential: Annotated[bool, _REAL] = False,
     **given: object,
 ) -> None:
     """Measure how good the numbers are: many runs beside the true counts.
@@ -73,7 +78,7 @@ def accuracy(
     Counts exactly once, runs the real algorithm N times on the counts, and
     writes an error report by level, true size, table and kind of group.
     It uses the true counts, so it is refused unless DATA says that its
-    people do not exist, or you give --confidential. Never release what it
+    people are synthetic, or you give --confidential. Never release what it
     writes.
     """
     from safetab.assessment.accuracy_files import AccuracyRequest, accuracy_files
@@ -90,10 +95,7 @@ def accuracy(
 
 def lists(
     parameters: Parameters,
-    short: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="Write the codes of each iteration in short form.", readable=False),
-    ] = None,
+    short: Annotated[Path | None, _SHORT] = None,
     overwrite: Overwrite = False,
 ) -> None:
     """Check the lists of codes and iterations, and write them in short form.
@@ -102,7 +104,6 @@ def lists(
     codes (1010:1290). It replaces race-and-ethnicity-code-to-iteration.txt
     under the name race-and-ethnicity-code-to-iteration-short-form.txt.
     """
-    from safetab.cli.messages import exits_with_code, say, show_findings
     from safetab.readers.public_lists import read_public_lists, write_short_form
 
     with exits_with_code():
@@ -120,29 +121,19 @@ def lists(
 def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
     out: Out,
     people: Annotated[int, typer.Option(help="How many people, Puerto Rico included. The nation: 334735155.")],
-    parameters: Annotated[
-        Path | None, typer.Option(help="Directory with config.json and lists to use. Default: lists of its own.")
-    ] = None,
+    parameters: Annotated[Path | None, _OWN_LISTS] = None,
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 2020,
-    form: Annotated[
-        Literal["parquet", "text", "cef"], typer.Option("--format", help="How people and blocks are written.")
-    ] = "parquet",
+    form: Annotated[Literal["parquet", "text", "cef"], _FORMAT] = "parquet",
     states: Annotated[int | None, typer.Option(help="How many states, Puerto Rico not counted. Default: 51.")] = None,
     counties: Annotated[int | None, typer.Option(help="How many counties in them. Default: 3143.")] = None,
     tracts: Annotated[int | None, typer.Option(help="How many tracts in them. Default: 84414.")] = None,
-    iterations: Annotated[
-        int | None, typer.Option(help="How many iterations its own lists have. Default: 2996.")
-    ] = None,
-    shuffle: Annotated[
-        bool, typer.Option("--shuffle", help="Write the people of a state in random order instead of by block.")
-    ] = False,
-    households: Annotated[
-        bool, typer.Option("--households", help="Write household records too. A CEF has households anyway.")
-    ] = False,
+    iterations: Annotated[int | None, _ITERATIONS] = None,
+    shuffle: Annotated[bool, _SHUFFLE] = False,
+    households: Annotated[bool, _HOUSEHOLDS] = False,
     threads: Annotated[int, typer.Option(help="How many threads to use; the bytes are the same.")] = 2,
     overwrite: Overwrite = False,
 ) -> None:
-    """Make a synthetic census: people who do not exist, with the geography of a nation.
+    """Make a census of synthetic people, with the geography of a nation.
 
     Writes OUT/parameters and OUT/data, ready for `safetab run`. Puerto Rico
     has its real share of the people. OUT appears whole or not at all.

@@ -21,21 +21,18 @@ from safetab.pipeline.disk_space import size_in_words
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
 from safetab.products.safetab_p.safetab_p import PERSON_RECORD
+from safetab.readers import public_lists as lists
 from safetab.readers.geography import GEOGRAPHY_TABLE, NAMES_FILE
-from safetab.readers.public_lists import (
-    ASSIGNMENTS_FILE,
-    CODES_FILE,
-    ETHNICITY_ITERATIONS_FILE,
-    RACE_ITERATIONS_FILE,
-    SHORT_FORM_FILE,
-)
 from safetab.synthetic.cef.cef_files import READER_FILE
 from safetab.synthetic.census import CensusPlan, CensusRequest, bytes_needed, write_census
 from safetab.synthetic.files.parameter_files import HOUSEHOLD_PARAMETERS
 from safetab.synthetic.people.nonempty_groups import NonEmptyGroups
 
-_LISTS = (CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE, ASSIGNMENTS_FILE, SHORT_FORM_FILE)
-_PARAMETERS = rf"(parameters|{HOUSEHOLD_PARAMETERS})/({'|'.join(map(re.escape, (CONFIG_FILE, *_LISTS)))})"
+_LISTS = (lists.CODES_FILE, lists.RACE_ITERATIONS_FILE, lists.ETHNICITY_ITERATIONS_FILE)
+_CODES_OF_LISTS = (lists.ASSIGNMENTS_FILE, lists.SHORT_FORM_FILE)
+_PARAMETERS = (
+    rf"(parameters|{HOUSEHOLD_PARAMETERS})/({'|'.join(map(re.escape, (CONFIG_FILE, *_LISTS, *_CODES_OF_LISTS)))})"
+)
 _DATA = (
     rf"data/({SYNTHETIC_MARKER}|{NAMES_FILE}|{READER_FILE}|(CEF20_(PER|UNIT|CNT)|grfc_tab20)_\d\d\.txt"
     rf"|({GEOGRAPHY_TABLE}|{PERSON_RECORD.table}|{HOUSEHOLD_RECORD.table})/\d\d\.(parquet|txt))"
@@ -76,7 +73,7 @@ def _check_disk(out: Path, plan: CensusPlan) -> None:
     needed = size_in_words(bytes_needed(plan))
     free = shutil.disk_usage(out.parent).free
     where = f"{len(plan.shares) - 1} states and Puerto Rico"
-    say(f"Making {people:,} people who do not exist, in {where}; about {needed} of disk.")
+    say(f"Making {people:,} synthetic people in {where}; about {needed} of disk.")
     if free < bytes_needed(plan):
         message = f"{out.parent} has {size_in_words(free)} free, and {needed} are needed. Nothing was written."
         raise RunFailed(message)

@@ -14,6 +14,9 @@ from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.interrupts import if_interrupted, publishing_for_itself
 
+_QUICK = "The same kinds of checks with less work: about a minute instead of seven."
+_REVIEW = "Write an HTML page for reviewers: each claim, the evidence, and what it would find."
+
 
 def selftest() -> None:
     """Check in seconds that this installation's noise has the right distribution.
@@ -33,13 +36,8 @@ def selftest() -> None:
 
 
 def audit(
-    quick: Annotated[
-        bool, typer.Option("--quick", help="The same kinds of checks with less work: about a minute instead of seven.")
-    ] = False,
-    page: Annotated[
-        Path | None,
-        typer.Option(help="Write an HTML page for reviewers: each claim, the evidence, and what it would find."),
-    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help=_QUICK)] = False,
+    page: Annotated[Path | None, typer.Option(help=_REVIEW)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON, for programs.")] = False,
 ) -> None:
     """Try to break the program's own privacy claims.
@@ -53,7 +51,6 @@ def audit(
     from safetab.audit.audit import audit as verdicts
     from safetab.audit.audit import parts_of_audit
     from safetab.audit.verdicts import AuditReport, Result, report_as_json, review_page
-    from safetab.cli.messages import exits_with_code, say
     from safetab.cli.progress import TerminalProgress
     from safetab.foundation.new_files import new_file_findings, write_new_file
 

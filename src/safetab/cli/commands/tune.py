@@ -26,6 +26,8 @@ tune = App(
 )
 _SETTING = (CONFIG, PARAMETERS, AS_JSON)
 _Level = Annotated[str, typer.Argument(metavar="LEVEL", help="E.g. county-detailed.")]
+_TABLE = "4, 9 or 23: how many ages (or cells) it has; or its label."
+_PROPORTION = option("LEVEL=NUMBER", "Repeatable. Default: the margins of the configuration.")
 _Family = Annotated[str | None, option("TABLES", "Which tables, if the product has several families.")]
 
 
@@ -74,9 +76,7 @@ def budget(
 @takes(*_SETTING)
 def threshold(
     level: _Level,
-    table: Annotated[
-        str, typer.Argument(metavar="TABLE", help="4, 9 or 23: how many ages (or cells) it has; or its label.")
-    ],
+    table: Annotated[str, typer.Argument(metavar="TABLE", help=_TABLE)],
     relative: Annotated[str, option("PART", "The margin of error at 95 %, as a part of the number.")] = "0.1",
     number: Annotated[str, option("NUMBER", "Which number: cell, sex (or another sum) or total.")] = "cell",
     family: _Family = None,
@@ -92,9 +92,7 @@ def threshold(
 @takes(MARGIN_CONFIDENCE, *_SETTING)
 def margins(
     total: Annotated[str, typer.Argument(metavar="TOTAL", help="Loss of a pass: rho or epsilon, unbounded.")],
-    proportion: Annotated[
-        list[str] | None, option("LEVEL=NUMBER", "Repeatable. Default: the margins of the configuration.")
-    ] = None,
+    proportion: Annotated[list[str] | None, _PROPORTION] = None,
     of: Annotated[str, typer.Option("--pass", metavar="PASS", help="us or pr.")] = "us",
     family: _Family = None,
     **given: Any,

@@ -9,8 +9,7 @@ from safetab.cli.plan_tables import NONE
 from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers import answer as words
 from safetab.cli.tune_answers.answer import Answer, concerns_about, keys_of, title_of, unit_of
-from safetab.cli.tune_answers.questions import no_answer
-from safetab.cli.tune_answers.reading import QuestionReader
+from safetab.cli.tune_answers.reading import QuestionReader, no_answer
 from safetab.planning.level_design import LevelDesign
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.calibration import Stage
@@ -89,9 +88,7 @@ def codes_answer(tuning: Tuning, level: str, confidence: str, family: str | None
     tuning = reader.of_family(family, level)
     tuned = reader.tabulated_level(level)
     sure = reader.confidence(confidence)
-    reader.end()
-    if not tuned.design.can_be_drawn:
-        raise no_answer("the noise of this level can't be drawn.")
+    reader.end(tuned)
     rows = multiplicities(tuned, sure)
     if not rows:
         raise no_answer("nobody can be in a group of this level.")
@@ -126,16 +123,14 @@ def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int], family: str |
     tuning = reader.of_family(family, level)
     tuned = reader.adaptive_level(level)
     wanted = reader.sizes(sizes)
-    reader.end()
-    if not tuned.design.can_be_drawn:
-        raise no_answer("the noise of this level can't be drawn.")
+    reader.end(tuned)
     if Stage.STAGE_1 not in tuned.design.stages:
         return _curve_in_people(tuning, tuned, wanted)
     design = tuned.design
     tables = (f"{shape.divisions} {tuned.family.divided_into}" for shape in tuned.family.finer)
     table = text_table("true size", "suppressed", "total alone", *tables, "bias of a\npublished total")
     rows: list[JsonObject] = []
-    for size in wanted or sizes_near_thresholds(design):
+    for size in wanted or _sizes_near_thresholds(design):
         chances = {shape.label: float(chance.mid()) for shape, chance in design.shape_chances(size).items()}
         suppressed = float(design.suppression_chance(size).mid())
         bias = float(design.bias(size).mid())
@@ -155,7 +150,7 @@ def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int], family: str |
     )
 
 
-def sizes_near_thresholds(design: LevelDesign) -> tuple[int, ...]:
+def _sizes_near_thresholds(design: LevelDesign) -> tuple[int, ...]:
     """Sizes around T, and around each threshold as far as the noise of stage 1 blurs it."""
     blur = design.noise(Stage.STAGE_1).margin_of_error(Fraction(95, 100))
     threshold = design.suppression_threshold or 0

@@ -11,15 +11,13 @@ from safetab.census.population_groups import PopulationGroupLevel, levels_of_pas
 from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers import answer as words
 from safetab.cli.tune_answers.answer import Answer, concerns_about, keys_of, name, title_of, unit_of
-from safetab.cli.tune_answers.reading import QuestionReader
-from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.planning.plan_json import exact
+from safetab.cli.tune_answers.reading import QuestionReader, no_answer
+from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import loss_number, loss_text
-from safetab.products.product import LineKind, Shape, TableFamily
+from safetab.products.product import TableFamily
 from safetab.tuning.concerns import ParameterConcern, concerns
-from safetab.tuning.questions import ThresholdForError, least_budget, smallest_margins, threshold_for
-from safetab.tuning.tuned_level import TunedLevel
+from safetab.tuning.questions import least_budget, smallest_margins, threshold_for
 from safetab.tuning.tuning import Tuning
 
 
@@ -76,6 +74,7 @@ def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str, fami
 def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, number: str, family: str | None) -> Answer:
     """The size of groups from which the table's numbers have this relative margin of error.
 
+    The size is in records; a threshold that is compared with published totals is in people.
     Raises InvalidInput if an argument is wrong or the level's noise can't be drawn.
     """
     reader = QuestionReader(tuning)
@@ -84,83 +83,45 @@ def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, numb
     shape = reader.shape(table)
     kind = reader.kind(number, shape)
     part = reader.positive(relative, "--relative", "0.1")
-    reader.end()
+    reader.end(tuned)
     design = tuned.design
-    if not design.can_be_drawn:
-        raise no_answer("the noise of this level can't be drawn.")
     found = threshold_for(tuned, kind, part)
     assert found is not None
-    if found.cautious_threshold is None:
-        return _threshold_in_people(tuning, tuned, shape, kind, part, found)
     margin = design.margin(kind)
     now = design.thresholds.least_total_of(shape, design.family)
-    stage_1 = design.noise(Stage.STAGE_1).margin_of_error(Fraction(95, 100))
-    what = _line_of_table(kind, shape, design.family)
-    relative_now = tuned.relative_margin(now, kind) if now else None
-    return Answer(
-        for_programs={
-            "level": name(tuned.facts.level),
-            "table": shape.label,
-            "number": kind.short,
-            "confidence": "0.95",
-            "margin": margin,
-            "relative_margin": exact(part),
-            "size": found.size,
-            "cautious_threshold": found.cautious_threshold,
-            "threshold_now": now,
-            "relative_margin_now": None if relative_now is None else float(relative_now),
-        },
-        sentences=(
-            f"{name(tuned.facts.level)}: {what} has a margin of error of +/- {margin:,} at 95 %. That is"
-            f" {words.percent(part)} of its average true size from {found.size:,} persons on.",
-            f"Threshold {found.size:,}, or {found.cautious_threshold:,} to be cautious: that is {stage_1:,} more, the"
-            " margin of error of stage 1 at 95 %, which decides who gets the table.",
-            f"The configuration has {now:,} now"
-            + ("." if relative_now is None else f", where the margin is {words.percent(relative_now)} at 95 %."),
-        ),
-        concerns=concerns_about(concerns(tuning), tuned),
-    )
-
-
-def _threshold_in_people(
-    tuning: Tuning, tuned: TunedLevel, shape: Shape, kind: LineKind, part: Fraction, found: ThresholdForError
-) -> Answer:
-    """The size that is precise enough, in records, beside the threshold, which is in people."""
-    design = tuned.design
     unit = unit_of(tuning.config)
-    noun = tuning.config.product.record.noun
-    margin = design.margin(kind)
-    now = design.thresholds.least_total_of(shape, design.family)
-    per_record = max(now, 0) / found.size if found.size else None
-    what = _line_of_table(kind, shape, design.family)
-    return Answer(
-        for_programs={
-            **keys_of(tuned),
-            "table": shape.label,
-            "number": kind.short,
-            "confidence": "0.95",
-            "unit": unit,
-            "margin": margin,
-            "relative_margin": exact(part),
-            "size": found.size,
-            "threshold_unit": "people",
-            "threshold_now": now,
-            "people_per_record_at_threshold_now": per_record,
-        },
-        sentences=(
-            f"{title_of(tuned)}: {what} has a margin of error of +/- {margin:,} {unit} at 95 %. That is"
-            f" {words.percent(part)} of its average true size from {found.size:,} {unit} on.",
+    is_in_people = found.cautious_threshold is None
+    facts: JsonObject = {**keys_of(tuned), "table": shape.label, "number": kind.short, "confidence": "0.95"}
+    facts |= {"unit": unit} if is_in_people else {}
+    facts |= {"margin": margin, "relative_margin": exact(part), "size": found.size}
+    line = f"a {kind.name.replace('_', ' ')} of the table with {shape.divisions} {design.family.divided_into}"
+    sentence = (
+        f"{title_of(tuned)}: {line} has a margin of error of +/- {margin:,}{f' {unit}' if is_in_people else ''} at"
+        f" 95 %. That is {words.percent(part)} of its average true size from {found.size:,} {unit} on."
+    )
+    if is_in_people:
+        per_record = max(now, 0) / found.size if found.size else None
+        facts |= {"threshold_unit": "people", "threshold_now": now, "people_per_record_at_threshold_now": per_record}
+        noun = tuning.config.product.record.noun
+        enough = "." if per_record is None else f": precise enough if there are at most {per_record:,.3g} for a {noun}."
+        about_threshold = (
             f"The threshold is compared with the published total of the group's people, of which there are as many as"
             f" {unit} or more.",
-            f"The configuration has {now:,} people now"
-            + ("." if per_record is None else f": precise enough if there are at most {per_record:,.3g} for a {noun}."),
-        ),
-        concerns=concerns_about(concerns(tuning), tuned),
-    )
-
-
-def _line_of_table(kind: LineKind, shape: Shape, family: TableFamily) -> str:
-    return f"a {kind.name.replace('_', ' ')} of the table with {shape.divisions} {family.divided_into}"
+            f"The configuration has {now:,} people now{enough}",
+        )
+    else:
+        relative_now = tuned.relative_margin(now, kind) if now else None
+        facts |= {"cautious_threshold": found.cautious_threshold, "threshold_now": now}
+        facts |= {"relative_margin_now": None if relative_now is None else float(relative_now)}
+        stage_1 = design.noise(Stage.STAGE_1).margin_of_error(Fraction(95, 100))
+        precision = "." if relative_now is None else f", where the margin is {words.percent(relative_now)} at 95 %."
+        about_threshold = (
+            f"Threshold {found.size:,}, or {found.cautious_threshold:,} to be cautious: that is {stage_1:,} more, the"
+            " margin of error of stage 1 at 95 %, which decides who gets the table.",
+            f"The configuration has {now:,} now{precision}",
+        )
+    about_level = concerns_about(concerns(tuning), tuned)
+    return Answer(facts, sentences=(sentence, *about_threshold), concerns=about_level)
 
 
 def margins_answer(
@@ -247,8 +208,3 @@ def _of_levels(
     about = {(words.named_family(config, family), level) for family, level in budgets}
     found = concerns(replace(first, config=config))
     return tuple(each for each in found if each.level is None or (each.family, each.level) in about)
-
-
-def no_answer(message: str) -> InvalidInput:
-    """The error for a question that has no answer, with its reason."""
-    return InvalidInput([Finding(Severity.ERROR, "the question", "", message)])

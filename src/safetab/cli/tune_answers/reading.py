@@ -11,7 +11,7 @@ from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.cli.tune_answers.answer import unit_of
 from safetab.config.config_file import RunConfig, budget_key, threshold_key
-from safetab.foundation.findings import FindingsOf, InvalidInput
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.planning.level_design import CONFIDENCE
 from safetab.products.product import LineKind, Shape
 from safetab.release.release_options import confidence_of
@@ -58,10 +58,15 @@ class QuestionReader:
         self._families = (self._tuning,) if len(meant) == 1 else families
         return self._tuning
 
-    def end(self) -> None:
-        """Raise InvalidInput, with every finding, if an argument was wrong."""
+    def end(self, drawn: TunedLevel | None = None) -> None:
+        """Raise InvalidInput, with every finding, if an argument was wrong.
+
+        Raises it too if the noise of the level `drawn` can't be drawn.
+        """
         if self._findings.has_errors:
             raise InvalidInput(self._findings.findings)
+        if drawn is not None and not drawn.design.can_be_drawn:
+            raise no_answer("the noise of this level can't be drawn.")
 
     def level(self, text: str, where: str = "LEVEL") -> TunedLevel:
         """The level with this name; it may have no budget."""
@@ -155,6 +160,11 @@ class QuestionReader:
             self._findings.error("--proportion", f'"{text}" is not like county-detailed=11.')
             return _LEVELS[0], CONFIDENCE
         return self.level(level, "--proportion").facts.level, self.positive(number, "--proportion", "11")
+
+
+def no_answer(message: str) -> InvalidInput:
+    """The error for a question that has no answer, with its reason."""
+    return InvalidInput([Finding(Severity.ERROR, "the question", "", message)])
 
 
 def _spelled(level: PopulationGroupLevel) -> str:

@@ -20,7 +20,7 @@ from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.reference import loss_number
 from safetab.products.product import Selector
 from safetab.tuning.concerns import concerns
-from safetab.tuning.paper import GAMMA, STABILITY, SUPPRESSION_CHANCE, MarginRow, margin_table, threshold_table
+from safetab.tuning.paper import GAMMA, STABILITY, SUPPRESSION_CHANCE, margin_table, threshold_table
 from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning
 
@@ -106,15 +106,11 @@ def _noise_table(tuning: Tuning) -> TextTable:
         design = tuned.design
         thresholds = " ".join(map(str, design.thresholds.totals))
         empty = f"{tuned.empty_groups_published:,.2f}" if is_staged and design.can_be_drawn else NONE
-        table.add_row(
-            name(level),
-            f"{tuned.facts.groups:,}",
-            str(design.stability),
-            exact(design.budget),
-            words.percent(tuning.share(level)),
-            *(parameter_text(design, stage) for stage in stages),
-            *((shown(design.suppression_threshold), thresholds, empty) if is_staged else (thresholds,)),
-        )
+        share = words.percent(tuning.share(level))
+        numbers = (f"{tuned.facts.groups:,}", str(design.stability), exact(design.budget), share)
+        widths = [parameter_text(design, stage) for stage in stages]
+        last = (shown(design.suppression_threshold), thresholds, empty) if is_staged else (thresholds,)
+        table.add_row(name(level), *numbers, *widths, *last)
     if is_staged:
         table.add_section()
         empty_groups = _empty_groups(tuning)
@@ -207,18 +203,36 @@ def paper_margins_answer() -> Answer:
         *("exact +/- at 95 %\nwith that total", "least total rho\nfor the target", "saved by\nthe exact margin"),
     )
     differing: dict[tuple[int, Decimal, int], list[str]] = {}
+    rows_as_json = []
     for row in rows:
-        numbers = map(str, (row.target, *_paper_budgets(row).values(), row.exact_margin))
-        table.add_row(name(row.level), *numbers, exact(row.exact_total), words.percent(_saving(row)))
+        budgets = {
+            "unbounded_step_2_rho": row.stage_2,
+            "unbounded_total_rho": row.total,
+            "bounded_step_2_rho": row.bounded_stage_2,
+            "bounded_total_rho": row.bounded_total,
+        }
+        saving = 1 - row.exact_total / Fraction(row.total)
+        numbers = map(str, (row.target, *budgets.values(), row.exact_margin))
+        table.add_row(name(row.level), *numbers, exact(row.exact_total), words.percent(saving))
         if row.exact_margin != row.target:
             differing.setdefault((row.target, row.total, row.exact_margin), []).append(name(row.level))
+        rows_as_json.append(
+            {
+                "level": name(row.level),
+                "target_margin": row.target,
+                **{key: str(budget) for key, budget in budgets.items()},
+                "exact_margin": row.exact_margin,
+                "least_total_rho": exact(row.exact_total),
+                "saving": float(saving),
+            }
+        )
     paper_sum, exact_sum = sum(Fraction(row.total) for row in rows), sum(row.exact_total for row in rows)
     return Answer(
         for_programs={
             "confidence": "0.95",
             "stability": STABILITY,
             "stage_1_fraction": exact(GAMMA),
-            "rows": [_margin_row(row) for row in rows],
+            "rows": rows_as_json,
         },
         tables=(("The paper's margin-of-error targets, beside the exact distribution", table),),
         notes=(
@@ -233,33 +247,6 @@ def paper_margins_answer() -> Answer:
             f" margins ({words.signed_percent(exact_sum / paper_sum - 1)}).",
         ),
     )
-
-
-def _paper_budgets(row: MarginRow) -> dict[str, Decimal]:
-    """The four budgets of a level in the paper's table."""
-    return {
-        "unbounded_step_2_rho": row.stage_2,
-        "unbounded_total_rho": row.total,
-        "bounded_step_2_rho": row.bounded_stage_2,
-        "bounded_total_rho": row.bounded_total,
-    }
-
-
-def _saving(row: MarginRow) -> Fraction:
-    """The part of the paper's budget that the least budget for the target saves."""
-    return 1 - row.exact_total / Fraction(row.total)
-
-
-def _margin_row(row: MarginRow) -> dict[str, object]:
-    """One level of the paper's table of margins, as JSON."""
-    return {
-        "level": name(row.level),
-        "target_margin": row.target,
-        **{key: str(budget) for key, budget in _paper_budgets(row).items()},
-        "exact_margin": row.exact_margin,
-        "least_total_rho": exact(row.exact_total),
-        "saving": float(_saving(row)),
-    }
 
 
 def paper_thresholds_answer() -> Answer:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from safetab.census.geography_levels import TabulationPass
 from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
 from safetab.engines.fingerprint import RecordFingerprint, StateSums
-from safetab.engines.local.engine import ArrayEngine
+from safetab.engines.local.engine import ArrayEngine, Log
 from safetab.engines.patterns import ThreadPatterns
 from safetab.foundation.arrays import find_sorted
 from safetab.foundation.failures import RunFailed
@@ -28,19 +28,20 @@ from safetab.readers.record_rules import report_empty_passes
 class CefEngine(ArrayEngine):
     """A `CountingEngine` that reads the states one after the other."""
 
-    def __init__(
-        self, records: CefFiles, files: PublicFiles, settings: EngineSettings, log: Callable[[str], None]
-    ) -> None:
+    def __init__(self, records: CefFiles, files: PublicFiles, settings: EngineSettings, log: Log) -> None:
         super().__init__(files, settings)
         if files.oids is None:
             raise TypeError("a CEF comes with the ids of its blocks")
         self._files = records
         self._oids = files.oids
         self._log = log
-        self._record = files.config.product.record
+        self._record = self._encoding.record
         self._patterns = ThreadPatterns(self._encoding.patterns)
         self._rules = CefRules(files.lists.code_names, files.oids, for_households=self._record.holds_people)
-        self._atom_of_place = _atom_of_place(*self._encoding.block_lookup[2:], files.oids)
+        _, _, blocks, atom_of_block = self._encoding.block_lookup
+        positions, is_listed = find_sorted(blocks, files.oids.blocks)
+        self._atom_of_place = np.full(len(positions), -1, dtype=np.int32)
+        self._atom_of_place[is_listed] = atom_of_block[positions[is_listed]]
         self._bounds = {
             which: (min(state.first_atom for state in states), max(state.end_atom for state in states))
             for which in self._encoding.passes
@@ -120,11 +121,3 @@ def whole_columns(records: CefRecords, oids: BlockOids) -> dict[str, NDArray[np.
         columns[column] = rest % 10**width
         rest = rest // 10**width
     return columns
-
-
-def _atom_of_place(blocks: NDArray[np.int64], atoms: NDArray[np.int32], oids: BlockOids) -> NDArray[np.int32]:
-    """For each OID the atom of its block; blocks rise, and hold those of all OIDs."""
-    atom_of_place = np.full(len(oids.blocks), -1, dtype=np.int32)
-    positions, is_listed = find_sorted(blocks, oids.blocks)
-    atom_of_place[is_listed] = atoms[positions[is_listed]]
-    return atom_of_place

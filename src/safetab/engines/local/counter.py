@@ -1,9 +1,6 @@
 """Counts encoded records, state by state, and answers the two questions about a level.
 
 The loops come first; they are compiled and work on plain integer arrays.
-
-`list_starts` and `lists` are the arrays of `IterationLists`: pattern p has the iterations
-lists[list_starts[p]] up to lists[list_starts[p + 1]].
 """
 
 from __future__ import annotations
@@ -17,7 +14,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.population_groups import UniverseIndex
 from safetab.engines.encoding import Encoding
 from safetab.engines.local.state_records import SortedRecords, StateRecords
 from safetab.engines.patterns import Int32s, Int64s, IterationLists
@@ -28,9 +24,9 @@ from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
 
 
-def count_atoms(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
-    records: SortedRecords, list_starts: Int64s, lists: Int32s, counted_starts: Int64s, iterations: Int32s,
-    counts: Int32s, counted_at: Int64s,
+def count_atoms(
+    records: SortedRecords, lists: IterationLists, counted_starts: Int64s, iterations: Int32s, counts: Int32s,
+    counted_at: Int64s,
 ) -> None:  # fmt: skip
     """Add every record to each of its iterations, at its atom.
 
@@ -38,12 +34,13 @@ def count_atoms(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
     order. `counted_at` is -1 for every iteration.
     """
     run_starts, found = records.run_starts, 0
+    list_starts, listed = lists
     for atom in range(len(run_starts) - 1):
         counted_starts[atom] = first = found
         for run in range(run_starts[atom], run_starts[atom + 1]):
             pattern, size = records.run_patterns[run], records.run_sizes[run]
             for position in range(list_starts[pattern], list_starts[pattern + 1]):
-                iteration = lists[position]
+                iteration = listed[position]
                 if counted_at[iteration] < first:
                     counted_at[iteration] = found
                     iterations[found] = iteration
@@ -53,15 +50,14 @@ def count_atoms(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
     counted_starts[len(run_starts) - 1] = found
 
 
-def count_attributes(
-    records: SortedRecords, list_starts: Int64s, lists: Int32s, by_pattern: Int32s, by_attribute: Int32s
-) -> None:
+def count_attributes(records: SortedRecords, lists: IterationLists, by_pattern: Int32s, by_attribute: Int32s) -> None:
     """Add every record to each of its iterations, in the whole state, by attribute.
 
     Records of a pattern that `by_pattern` has a row for are counted there, and added to their
     iterations at the end.
     """
     attributes, begin = records.attributes, 0
+    list_starts, listed = lists
     for run in range(len(records.run_patterns)):
         pattern, end = records.run_patterns[run], begin + records.run_sizes[run]
         if pattern < len(by_pattern):
@@ -70,13 +66,13 @@ def count_attributes(
         else:
             for position in range(list_starts[pattern], list_starts[pattern + 1]):
                 for record in range(begin, end):
-                    by_attribute[lists[position], attributes[record]] += 1
+                    by_attribute[listed[position], attributes[record]] += 1
         begin = end
     for pattern in range(len(by_pattern)):
         for attribute in range(by_pattern.shape[1]):
             if by_pattern[pattern, attribute]:
                 for position in range(list_starts[pattern], list_starts[pattern + 1]):
-                    by_attribute[lists[position], attribute] += by_pattern[pattern, attribute]
+                    by_attribute[listed[position], attribute] += by_pattern[pattern, attribute]
 
 
 def add_atoms_to_entities(
@@ -96,8 +92,8 @@ def add_atoms_to_entities(
 
 def add_cells(  # noqa: PLR0913, PLR0917
     row_starts: Int64s, iteration_of_row: Int64s, begins: Int64s, ends: Int64s, atoms: Int64s, records: SortedRecords,
-    list_starts: Int64s, lists: Int32s, first_cell: Int64s, shape_of_row: Int64s, cell_of: Int32s,
-    row_of_iteration: Int64s, cells: Int64s,
+    lists: IterationLists, first_cell: Int64s, shape_of_row: Int64s, cell_of: Int32s, row_of_iteration: Int64s,
+    cells: Int64s,
 ) -> None:  # fmt: skip
     """Add the records of some entities to the cells of those of their groups that have a row.
 
@@ -106,6 +102,7 @@ def add_cells(  # noqa: PLR0913, PLR0917
     attribute value is in. `row_of_iteration` is -1 everywhere, and is so again afterwards.
     """
     attributes = records.attributes
+    list_starts, listed = lists
     for entity in range(len(begins)):
         for row in range(row_starts[entity], row_starts[entity + 1]):
             row_of_iteration[iteration_of_row[row]] = row
@@ -114,8 +111,8 @@ def add_cells(  # noqa: PLR0913, PLR0917
             begin = records.starts[atom]
             for run in range(records.run_starts[atom], records.run_starts[atom + 1]):
                 pattern, end = records.run_patterns[run], begin + records.run_sizes[run]
-                for listed in range(list_starts[pattern], list_starts[pattern + 1]):
-                    row = row_of_iteration[lists[listed]]
+                for place in range(list_starts[pattern], list_starts[pattern + 1]):
+                    row = row_of_iteration[listed[place]]
                     if row >= 0:
                         first, shape = first_cell[row], shape_of_row[row]
                         for record in range(begin, end):
@@ -182,23 +179,17 @@ class RecordCounter:
         counts = np.empty(most, dtype=np.int32)
         counted_at = np.full(len(self._encoding.iteration_number), -1, dtype=np.int64)
         count = compiled_if_worthwhile(count_atoms, len(records.attributes))
-        count(records, lists.starts, lists.iterations, starts, iterations, counts, counted_at)
+        count(records, lists, starts, iterations, counts, counted_at)
         values = self._encoding.record.attribute_values
         by_attribute = np.zeros((len(counted_at), values), dtype=np.int32)
         are_many = len(records.attributes) >= _MANY_RECORDS
         patterns = min(_FIRST_PATTERNS, len(lists.starts) - 1) if are_many else 0
         by_pattern = np.zeros((patterns, values), dtype=np.int32)
         count_by_attribute = compiled_if_worthwhile(count_attributes, len(records.attributes))
-        count_by_attribute(records, lists.starts, lists.iterations, by_pattern, by_attribute)
-        return CountedState(
-            state.tabulation_pass,
-            slice(state.first_atom, state.end_atom),
-            records,
-            starts,
-            iterations[: starts[-1]].copy(),
-            counts[: starts[-1]].copy(),
-            by_attribute,
-        )
+        count_by_attribute(records, lists, by_pattern, by_attribute)
+        by_atom = (starts, iterations[: starts[-1]].copy(), counts[: starts[-1]].copy())
+        atoms = slice(state.first_atom, state.end_atom)
+        return CountedState(state.tabulation_pass, atoms, records, *by_atom, by_attribute)
 
     def totals(self, level: LevelPlan) -> ExactCounts:
         """As `GroupCounts.totals`."""
@@ -229,8 +220,7 @@ class RecordCounter:
 
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         """As `GroupCounts.cells`."""
-        numbers, iterations = self._encoding.number_at(level), len(self._encoding.iteration_number)
-        selected = SelectedCells(level.universe.index, groups_of, numbers, iterations)
+        selected = SelectedCells(self._encoding, level, groups_of)
         kind, parts = level.level.geography.entity_kind, list[Callable[[], None]]()
         for first, end, states in self._areas(level):
             rows = selected.rows_of_entities(first, end)
@@ -290,13 +280,20 @@ def _summed(groups: Int64s, counts: Int64s) -> tuple[Int64s, Int64s]:
     return groups[order][firsts], np.add.reduceat(counts[order], firsts)
 
 
+def sums_of_cells(shape: Shape, by_value: NDArray[np.integer]) -> Int64s:
+    """Counts with a column for each attribute value, added up by the shape's cells; each has a value."""
+    cell_of_value = np.asarray(shape.cell_of_value)
+    order = np.argsort(cell_of_value, kind="stable")
+    first_of_cell = np.searchsorted(cell_of_value[order], np.arange(shape.cells))
+    return np.add.reduceat(by_value[:, order], first_of_cell, axis=1, dtype=np.int64)
+
+
 class SelectedCells:
     """The cells of a level's selected groups, all shapes together, one row per group by rising index."""
 
-    def __init__(
-        self, index: UniverseIndex, groups_of: Mapping[Shape, NDArray[np.int64]], number_at: Int64s, iterations: int
-    ) -> None:
-        """Lay out rows and cells; `number_at` numbers the level's of all `iterations`."""
+    def __init__(self, encoding: Encoding, level: LevelPlan, groups_of: Mapping[Shape, Int64s]) -> None:
+        """Lay out rows and cells."""
+        index = level.universe.index
         self._groups_of = groups_of
         shapes = list(groups_of)
         indices = np.concatenate([np.empty(0, dtype=np.int64), *groups_of.values()])
@@ -304,12 +301,12 @@ class SelectedCells:
         order = np.argsort(indices, kind="stable")
         self._shape_of_row = shape_of_row[order]
         self._entity = index.entity_of(indices[order])
-        self._iteration = number_at[index.iteration_of(indices[order])]
+        self._iteration = encoding.number_at(level)[index.iteration_of(indices[order])]
         self._cell_of_shape = np.stack([shape.cell_of_value for shape in shapes]).astype(np.int32)
         sizes = np.array([shape.cells for shape in shapes], dtype=np.int64)[self._shape_of_row]
         self._first_cell = np.cumsum(sizes) - sizes
         self._cells = np.zeros(int(sizes.sum()), dtype=np.int64)
-        self._iterations = iterations
+        self._iterations = len(encoding.iteration_number)
 
     def rows_of_entities(self, first: int, end: int) -> slice:
         """The rows of the entities from `first` up to `end`."""
@@ -319,10 +316,7 @@ class SelectedCells:
         """Add a state's counts, by iteration and attribute, to groups that hold all of its records."""
         for number, shape in enumerate(self._groups_of):
             chosen = np.flatnonzero(self._shape_of_row[rows] == number) + rows.start
-            by_cell = np.argsort(self._cell_of_shape[number], kind="stable")
-            first_of_cell = np.searchsorted(self._cell_of_shape[number][by_cell], np.arange(shape.cells))
-            counted = by_attribute[self._iteration[chosen]][:, by_cell]
-            cells = np.add.reduceat(counted, first_of_cell, axis=1, dtype=np.int64)
+            cells = sums_of_cells(shape, by_attribute[self._iteration[chosen]])
             self._cells[self._first_cell[chosen][:, None] + np.arange(shape.cells)] += cells
 
     def parts_of_state(
@@ -336,13 +330,12 @@ class SelectedCells:
         ends = np.searchsorted(entity_of_atom[atoms], entities, side="right")
         for part in np.array_split(np.arange(len(entities)), _PARTS):
             if len(part):
+                add = compiled_if_worthwhile(add_cells, len(records.attributes) // _QUICK)
                 rows_of_part = row_starts[part[0] : part[-1] + 2]
-                yield partial(
-                    compiled_if_worthwhile(add_cells, len(records.attributes) // _QUICK), rows_of_part,
-                    self._iteration, begins[part], ends[part], atoms, records,
-                    lists.starts, lists.iterations, self._first_cell, self._shape_of_row, self._cell_of_shape,
-                    np.full(self._iterations, -1, dtype=np.int64), self._cells,
-                )  # fmt: skip
+                where = (rows_of_part, self._iteration, begins[part], ends[part], atoms)
+                layout = (self._first_cell, self._shape_of_row, self._cell_of_shape)
+                free = np.full(self._iterations, -1, dtype=np.int64)
+                yield partial(add, *where, records, lists, *layout, free, self._cells)
 
     def counts(self) -> Mapping[Shape, ExactCounts]:
         """The cells of the groups of each shape."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,26 +15,15 @@ from safetab.census.geography_levels import TabulationPass
 from safetab.census.iterations import is_race_code
 from safetab.engines.encoding import Encoding
 from safetab.engines.local.records import ValueBatch, ValueColumn, rows_of
-from safetab.engines.local.state_records import StateRecords
+from safetab.engines.local.state_records import N, StateRecords
 from safetab.engines.patterns import CODE_END, Int32s, Int64s, ThreadPatterns
 from safetab.foundation.compiled import compiled_if_worthwhile
-from safetab.products.record import (
-    BLOCK_DIGITS,
-    CODE_COLUMNS,
-    ETHNICITY_COLUMN,
-    RACE_COLUMNS,
-    AttributePart,
-    CheckedColumn,
-)
+from safetab.products import record as layouts
 from safetab.readers.record_rules import NO_CODE, text_of_value
 
-N = TypeVar("N", bound=np.generic)
 _NEAR = 16
 _LEFT_OUT, _NOT_DIGITS, _NOT_LISTED = -1, -2, -3
-"""Instead of an atom.
-
-The state is in no pass, the block is no number, or the geography doesn't list it.
-"""
+"""Instead of an atom: the state is in no pass, the block is no number, or the geography lacks it."""
 
 
 class RecordEncoder:
@@ -51,7 +40,7 @@ class RecordEncoder:
         self._record = encoding.record
         self._is_code = _marked(codes)
         self._is_race_code = _marked([code for code in codes if is_race_code(code)])
-        self._of_values = _NumbersOfValues()
+        self._last: dict[str, tuple[ValueColumn, NDArray[Any]]] = {}
         ruled = self._record.ruled  # a column that is only checked adds 0
         self._factor_of = dict(zip_longest(ruled, self._record.attribute_factors, fillvalue=0))
         self._attribute_type = np.min_scalar_type(-self._record.attribute_values * max(len(ruled), 1))
@@ -70,74 +59,64 @@ class RecordEncoder:
             atoms, patterns, attributes = atoms[is_kept], patterns[is_kept], attributes[is_kept]
         self._stored.add(atoms, patterns, attributes.astype(self._stored.attribute_type))
 
-    def _attributes(self, batch: ValueBatch) -> NDArray[np.signedinteger]:
-        """The attribute of each row, or a negative number; columns only checked add nothing to it."""
-        attributes: NDArray[np.signedinteger] = np.zeros(rows_of(batch), dtype=self._attribute_type)
-        for ruled in self._record.ruled:
-            numbers = self._of_values.those(batch, ruled.column, partial(self._addends, ruled))
-            if numbers.any():
-                add = compiled_if_worthwhile(add_numbers, len(attributes))
-                add(batch[ruled.column].position_of_row, numbers, attributes)
-        return attributes
-
-    def _addends(self, ruled: AttributePart | CheckedColumn, column: ValueColumn) -> NDArray[np.signedinteger]:
-        """What each value adds to the attribute; one that breaks the rule makes the sum negative."""
-        factor, wrong = self._factor_of[ruled], -self._record.attribute_values
-        texts = column.texts(partial(text_of_value, self._record, ruled.column))
-        numbers = [ruled.number_of(text) for text in texts]
-        return np.array([wrong if n is None else n * factor for n in numbers], dtype=self._attribute_type)
-
-    def _atoms(self, batch: ValueBatch) -> Int32s:
-        """The atom of each row, or a negative number; adds to the count of each pass."""
-        those = self._of_values.those
-        numbers = {column: those(batch, column, partial(_digits, width)) for column, width in BLOCK_DIGITS.items()}
-        positions = tuple(batch[column].position_of_row for column in BLOCK_DIGITS)
-        widths = 10 ** np.array(list(BLOCK_DIGITS.values()))
-        atoms = np.empty(rows_of(batch), dtype=np.int32)
-        find_atoms = compiled_if_worthwhile(atoms_of_rows, len(atoms))
-        find_atoms(positions, tuple(numbers.values()), widths, *self._encoding.block_lookup, atoms)
-        rows_of_states = batch["TABBLKST"].rows_of_values()
-        for tabulation_pass, is_of_pass in self._encoding.passes_of_states(numbers["TABBLKST"]).items():
-            self.record_count[tabulation_pass] += int(rows_of_states[is_of_pass].sum())
-        return atoms
-
-    def _patterns_of(self, batch: ValueBatch) -> Int32s:
-        """The pattern of each row, or -1."""
-        positions = tuple(batch[column].position_of_row for column in CODE_COLUMNS)
-        those = self._of_values.those
-        numbers = tuple(those(batch, column, partial(self._code_numbers, column)) for column in CODE_COLUMNS)
-        return self._patterns.numbers_of_positions(positions, numbers)
-
-    def _code_numbers(self, name: str, column: ValueColumn) -> NDArray[np.int16]:
-        """The code of each value; 0 for none, where that is allowed, and -1 for what is no code."""
-        numbers = column.digits(4).astype(np.int16)
-        is_code = self._is_code if name == ETHNICITY_COLUMN else self._is_race_code
-        numbers[(numbers >= 0) & ~is_code[numbers]] = -1
-        if name in RACE_COLUMNS[1:]:
-            for position in np.flatnonzero(numbers < 0).tolist():
-                value = column.values[position].as_py() if position < len(column.values) else None
-                if text_of_value(self._record, name, value) == NO_CODE:
-                    numbers[position] = 0
-        return numbers
-
-
-class _NumbersOfValues:
-    """The numbers of the last batch's values: neighbouring batches mostly have the same values."""
-
-    def __init__(self) -> None:
-        self._last: dict[str, tuple[ValueColumn, NDArray[Any]]] = {}
-
-    def those(self, batch: ValueBatch, name: str, numbers_of: Callable[[ValueColumn], NDArray[N]]) -> NDArray[N]:
-        """What `numbers_of` returns for the values of a column; it must depend on nothing else."""
+    def _numbers(self, batch: ValueBatch, name: str, numbers_of: Callable[[ValueColumn], NDArray[N]]) -> NDArray[N]:
+        """What `numbers_of` returns for the values of a column, which neighbouring batches mostly share."""
         column, last = batch[name], self._last.get(name)
         if last is None or not column.has_values_of(last[0]):
             values = replace(column, position_of_row=column.position_of_row[:0].copy())
             last = self._last[name] = values, numbers_of(column)
         return last[1]
 
+    def _attributes(self, batch: ValueBatch) -> NDArray[np.signedinteger]:
+        """The attribute of each row, or a negative number; columns only checked add nothing to it."""
+        attributes: NDArray[np.signedinteger] = np.zeros(rows_of(batch), dtype=self._attribute_type)
+        for ruled in self._record.ruled:
+            numbers = self._numbers(batch, ruled.column, partial(self._addends, ruled))
+            if numbers.any():
+                add = compiled_if_worthwhile(add_numbers, len(attributes))
+                add(batch[ruled.column].position_of_row, numbers, attributes)
+        return attributes
 
-def _digits(width: int, column: ValueColumn) -> Int32s:
-    return column.digits(width).astype(np.int32)
+    def _addends(
+        self, ruled: layouts.AttributePart | layouts.CheckedColumn, column: ValueColumn
+    ) -> NDArray[np.signedinteger]:
+        """What each value adds to the attribute; one that breaks the rule makes the sum negative."""
+        factor, wrong = self._factor_of[ruled], -self._record.attribute_values
+        numbers = [ruled.number_of(text) for text in column.texts(self._record, ruled.column)]
+        return np.array([wrong if n is None else n * factor for n in numbers], dtype=self._attribute_type)
+
+    def _atoms(self, batch: ValueBatch) -> Int32s:
+        """The atom of each row, or a negative number; adds to the count of each pass."""
+        digits = {name: partial(ValueColumn.digits, width=width) for name, width in layouts.BLOCK_DIGITS.items()}
+        numbers = tuple(self._numbers(batch, name, digits_of) for name, digits_of in digits.items())
+        positions = tuple(batch[column].position_of_row for column in layouts.BLOCK_DIGITS)
+        widths = 10 ** np.array(list(layouts.BLOCK_DIGITS.values()))
+        atoms = np.empty(rows_of(batch), dtype=np.int32)
+        find_atoms = compiled_if_worthwhile(atoms_of_rows, len(atoms))
+        find_atoms(positions, numbers, widths, *self._encoding.block_lookup, atoms)
+        rows_of_states = batch["TABBLKST"].rows_of_values()
+        for tabulation_pass, is_of_pass in self._encoding.passes_of_states(numbers[0]).items():
+            self.record_count[tabulation_pass] += int(rows_of_states[is_of_pass].sum())
+        return atoms
+
+    def _patterns_of(self, batch: ValueBatch) -> Int32s:
+        """The pattern of each row, or -1."""
+        positions = tuple(batch[column].position_of_row for column in layouts.CODE_COLUMNS)
+        codes = {name: partial(self._code_numbers, name) for name in layouts.CODE_COLUMNS}
+        numbers = tuple(self._numbers(batch, name, codes_of) for name, codes_of in codes.items())
+        return self._patterns.numbers_of_positions(positions, numbers)
+
+    def _code_numbers(self, name: str, column: ValueColumn) -> NDArray[np.int16]:
+        """The code of each value; 0 for none, where that is allowed, and -1 for what is no code."""
+        numbers = column.digits(4).astype(np.int16)
+        is_code = self._is_code if name == layouts.ETHNICITY_COLUMN else self._is_race_code
+        numbers[(numbers >= 0) & ~is_code[numbers]] = -1
+        if name in layouts.RACE_COLUMNS[1:]:
+            for position in np.flatnonzero(numbers < 0).tolist():
+                value = column.values[position].as_py() if position < len(column.values) else None
+                if text_of_value(self._record, name, value) == NO_CODE:
+                    numbers[position] = 0
+        return numbers
 
 
 def _marked(codes: Collection[str]) -> NDArray[np.bool_]:

@@ -45,9 +45,8 @@ class ArrayEngine:
 
     def __init__(self, files: PublicFiles, settings: EngineSettings) -> None:
         self._encoding = Encoding(files)
-        first_atoms = np.array([state.first_atom for state in self._encoding.states], dtype=np.int64)
         values = self._encoding.record.attribute_values
-        self._stored = StateRecords(settings.temporary_folder, first_atoms, self._encoding.atom_count, values)
+        self._stored = StateRecords(settings.temporary_folder, self._encoding.states, values)
         self._record_count: Mapping[TabulationPass, int] = {}
         self._counter = RecordCounter(self._encoding, settings.threads)
 
@@ -89,18 +88,15 @@ class LocalEngine(ArrayEngine):
         _ = self._encoding.block_lookup  # computed before threads ask for it
         encoders = [RecordEncoder(self._encoding, self._known.codes, self._stored) for _ in range(self._threads)]
         try:
-            with self._reading_errors_logged():
+            with self._damage_as_invalid_input():
                 are_right = self._encode(encoders, rows_done)
-        except pa.ArrowException as error:
-            failures.raise_if_refused_in_words(error)
-            part = error.path.name if isinstance(error, DamagedPart) else None
-            findings.error("", unreadable(part, self._files.form))
+        except InvalidInput as invalid:
             with suppress(pa.ArrowException):
                 judge_rows(self._files, self._known, findings, rows_done)
-            return findings.findings
+            return invalid.findings + findings.findings
         if are_right:
             counts = [encoder.record_count for encoder in encoders]
-            self._record_count = {which: sum(one[which] for one in counts) for which in self._encoding.passes}
+            self._record_count = {which: sum(count[which] for count in counts) for which in self._encoding.passes}
             report_empty_passes(self._record_count, findings)
             return findings.findings
         judge_rows(self._files, self._known, findings, rows_done)
@@ -138,33 +134,29 @@ class LocalEngine(ArrayEngine):
         fingerprint, sums = RecordFingerprint(secret), list[StateSums]()
         pieces = (partial(_sums, batches, fingerprint, self._known.record) for batches in self._pieces())
         try:
-            with self._reading_errors_logged(), closing(results_in_threads(pieces, self._threads)) as results:
+            with self._damage_as_invalid_input(), closing(results_in_threads(pieces, self._threads)) as results:
                 for sums_of_piece in results:
                     sums += sums_of_piece
-        except pa.ArrowException as error:
-            failures.raise_if_refused_in_words(error)
-            part = error.path.name if isinstance(error, DamagedPart) else None
-            finding = Finding(Severity.ERROR, label_of(self._files), "", unreadable(part, self._files.form))
-            raise InvalidInput([finding]) from None
         except (MisshapenRows, ValueError):  # whose text quotes a value
             raise failures.RunFailed("the records changed while they were read. Nothing was written.") from None
         self._compare(sum(rows for _, rows, *_ in sums))
         return fingerprint.of_passes(sums)
 
     @contextmanager
-    def _reading_errors_logged(self) -> Iterator[None]:
-        """Log Arrow's words. Raises ArrowException if a file is damaged, MemoryError if memory ran out."""
+    def _damage_as_invalid_input(self) -> Iterator[None]:
+        """Log Arrow's words. Raises InvalidInput if a file is damaged, MemoryError if memory ran out."""
         try:
             yield
-        except pa.ArrowException as error:
-            self._log(f"Arrow: {error}")
-            failures.raise_if_the_machine_failed(error)
-            raise
-        except OSError as error:
-            if error.errno is not None:
+        except (pa.ArrowException, OSError) as error:
+            if isinstance(error, OSError) and error.errno is not None:
                 raise
             self._log(f"Arrow: {error}")
-            raise pa.ArrowInvalid(str(error)) from None
+            if isinstance(error, pa.ArrowException):
+                failures.raise_if_the_machine_failed(error)
+            failures.raise_if_refused_in_words(error)
+            part = error.path.name if isinstance(error, DamagedPart) else None
+            finding = Finding(Severity.ERROR, label_of(self._files), "", unreadable(part, self._files.form))
+            raise InvalidInput([finding]) from None
         except (ImportError, RuntimeError) as error:
             if failures.is_out_of_memory(error):
                 raise MemoryError from None

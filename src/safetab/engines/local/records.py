@@ -6,10 +6,9 @@ judged once in a batch, however many rows have it. Arrow reads Parquet; `text` r
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -57,13 +56,14 @@ class ValueColumn:
             return np.array([len(self.position_of_row), 0])
         return np.bincount(self.position_of_row, minlength=len(self.values) + 1)
 
-    def texts(self, text_of: Callable[[object], str | None]) -> list[str | None]:
-        """Each value as a delimited file spells it, and None at the end if a row has no value."""
-        return [text_of(value) for value in (*self.values.to_pylist(), *[None] * self.has_absent)]
+    def texts(self, record: RecordLayout, name: str) -> list[str | None]:
+        """Each value as a delimited file spells it, then that of rows without one, if there are any."""
+        values = [*self.values.to_pylist(), *[None] * self.has_absent]
+        return [text_of_value(record, name, value) for value in values]
 
-    def digits(self, width: int) -> NDArray[np.int64]:
+    def digits(self, width: int) -> NDArray[np.int32]:
         """The numbers that the values spell in `width` digits, else NOT_DIGITS, which also ends them."""
-        return np.append(digits_of(self.values, width), NOT_DIGITS)
+        return np.append(digits_of(self.values, width), NOT_DIGITS).astype(np.int32)
 
 
 ValueBatch = dict[str, ValueColumn]
@@ -95,9 +95,8 @@ class RowGroups:
     def _dictionaries(self, record: RecordLayout) -> list[str]:
         """The columns of text that Arrow can read as dictionaries, by name."""
         with self._opened([]) as file:
-            texts = sorted(field.name for field in file.schema_arrow if is_text(field.type))
-            columns = [name for name in texts if name in record.columns]
-            return [name for name in columns if self._has_dictionaries(file, name)]
+            texts = {field.name for field in file.schema_arrow if is_text(field.type)}
+            return [name for name in sorted(texts & {*record.columns}) if self._has_dictionaries(file, name)]
 
     def _has_dictionaries(self, file: pq.ParquetFile, column: str) -> bool:
         encodings = (chunk_facts(file, number, column).encodings for number in self.numbers)
@@ -154,7 +153,7 @@ def numbers_of(batch: ValueBatch, record: RecordLayout) -> dict[str, NDArray[np.
     """
     numbers = {}
     for name, column in batch.items():
-        texts = column.texts(partial(text_of_value, record, name))
+        texts = column.texts(record, name)
         rows_with = np.bincount(column.position_of_row, minlength=len(texts))
         of_values = [integer_of(text) if rows else 0 for text, rows in zip(texts, rows_with, strict=True)]
         numbers[name] = np.array(of_values, dtype=np.int64)[column.position_of_row]

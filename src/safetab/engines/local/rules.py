@@ -7,8 +7,6 @@ with line or row numbers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,23 +18,18 @@ from safetab.engines.local.records import ValueBatch, row_groups_of_part, rows_o
 from safetab.engines.local.text import batch_by_arrow
 from safetab.foundation.arrays import is_in_sorted
 from safetab.foundation.findings import FindingsOf
-from safetab.products.record import (
-    BLOCK_COLUMNS,
-    BLOCK_DIGITS,
-    RACE_COLUMNS,
-    AttributePart,
-    CheckedColumn,
-    RecordLayout,
-)
+from safetab.products.record import BLOCK_COLUMNS, BLOCK_DIGITS, RACE_COLUMNS, RecordLayout
 from safetab.readers import record_rules as rules
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.digit_columns import NOT_DIGITS
 from safetab.readers.record_files import columns_in_order
-from safetab.readers.record_rules import BrokenRules, Rule, rule_of, text_of_value
+from safetab.readers.record_rules import BrokenRules, Rule, rule_of
 from safetab.readers.table_files import TableFiles, TableForm
 from safetab.readers.text_tables import numbered_lines
 
 Rows = NDArray[np.bool_]
+_NumberedRows = tuple[NDArray[np.int64], ValueBatch | None, Mapping[Rule, Sequence[int]]]
+"""The numbers of rows of one file, the rows, and the numbers of lines that are no rows, by broken rule."""
 _SEPARATOR = SEPARATOR.encode()
 
 
@@ -45,12 +38,12 @@ def judge_rows(files: TableFiles, known: KnownLists, findings: FindingsOf, rows_
     broken = BrokenRules("row" if files.form is TableForm.PARQUET else "line")
     try:
         for path in files.parts:
-            for rows in _numbered_rows(files, path, known.record):
-                for rule, numbers in rows.misfits.items():
-                    broken.add(rule, path.name, numbers)
-                for rule, is_broken in broken_rules(rows.batch, known) if rows.batch else ():
-                    broken.add(rule, path.name, rows.numbers[is_broken].tolist())
-                rows_done(len(rows.numbers))
+            for numbers, batch, misfits in _numbered_rows(files, path, known.record):
+                for rule, lines in misfits.items():
+                    broken.add(rule, path.name, lines)
+                for rule, is_broken in broken_rules(batch, known) if batch else ():
+                    broken.add(rule, path.name, numbers[is_broken].tolist())
+                rows_done(len(numbers))
     finally:
         broken.report(findings)
 
@@ -58,7 +51,9 @@ def judge_rows(files: TableFiles, known: KnownLists, findings: FindingsOf, rows_
 def broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
     """Each rule with the rows that break it."""
     for column in known.record.ruled:
-        yield rule_of(column), _rows_where(batch, column.column, partial(_breaks, column), known.record)
+        numbers = map(column.number_of, batch[column.column].texts(known.record, column.column))
+        is_broken = np.array([number is None for number in numbers], dtype=np.bool_)
+        yield rule_of(column), is_broken[batch[column.column].position_of_row]
     yield from _broken_blocks(batch, known)
     yield from _broken_codes(batch, known)
 
@@ -72,10 +67,6 @@ def _broken_blocks(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule,
     yield rules.NOT_DIGITS_RULE, is_no_number
     is_known = ~np.isin(parts[0], known.states) | is_in_sorted(known.blocks, block)
     yield rules.BLOCK_RULE, ~is_no_number & ~is_known
-
-
-def _breaks(column: AttributePart | CheckedColumn, text: str | None) -> bool:
-    return column.number_of(text) is None
 
 
 def _broken_codes(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
@@ -98,17 +89,8 @@ def _broken_codes(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, 
 def _rows_where(batch: ValueBatch, name: str, holds: Callable[[str | None], bool], record: RecordLayout) -> Rows:
     """The rows for whose value `holds` is true; it is called once for each distinct value."""
     column = batch[name]
-    verdicts = np.array([holds(text) for text in column.texts(partial(text_of_value, record, name))], dtype=np.bool_)
+    verdicts = np.array([holds(text) for text in column.texts(record, name)], dtype=np.bool_)
     return np.asarray(verdicts[column.position_of_row])
-
-
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class _NumberedRows:
-    """Rows of one file, their numbers, and the numbers of lines that are no rows, by broken rule."""
-
-    numbers: NDArray[np.int64]
-    batch: ValueBatch | None
-    misfits: Mapping[Rule, Sequence[int]]
 
 
 def _numbered_rows(files: TableFiles, path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
@@ -119,7 +101,7 @@ def _numbered_rows(files: TableFiles, path: Path, record: RecordLayout) -> Itera
     first = 1
     for row_groups in row_groups_of_part(path):
         for batch in row_groups.batches(record):
-            yield _NumberedRows(np.arange(first, first + rows_of(batch)), batch, {})
+            yield np.arange(first, first + rows_of(batch)), batch, {}
             first += rows_of(batch)
 
 
@@ -135,7 +117,7 @@ def _rows_of_text(path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
             content = line.removesuffix(b"\r")
             if number == 1 or not content:
                 continue
-            if not _is_utf8(content):
+            if content.decode("utf-8", errors="ignore").encode() != content:
                 misfits[rules.UTF8_RULE].append(number)
             elif content.count(_SEPARATOR) != len(record.columns) - 1:
                 misfits[misshapen].append(number)
@@ -147,14 +129,4 @@ def _rows_of_text(path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
         # Arrow would end a line at a carriage return; a NUL is as wrong in every column.
         text = b"\n".join(kept).replace(b"\r", b"\0")
         batch = batch_by_arrow(text, header, record) if kept else None
-        yield _NumberedRows(np.array(numbers, dtype=np.int64), batch, misfits)
-
-
-def _is_utf8(text: bytes) -> bool:
-    if text.isascii():
-        return True
-    try:
-        text.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True
+        yield np.array(numbers, dtype=np.int64), batch, misfits

@@ -8,6 +8,7 @@ alone, so whatever depends on atom and pattern is looked up once for the whole r
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
 from typing import BinaryIO, Literal, NamedTuple, TypeVar
@@ -15,12 +16,12 @@ from typing import BinaryIO, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.engines.encoding import StateAtoms
 from safetab.engines.patterns import Int32s, Int64s
 from safetab.foundation.compiled import compiled_if_worthwhile
 
 Attributes = NDArray[np.unsignedinteger]
 N = TypeVar("N", bound=np.integer)
-_FILES = ("atom", "pattern", "attribute")
 
 
 class SortedRecords(NamedTuple):
@@ -41,11 +42,12 @@ class SortedRecords(NamedTuple):
 class StateRecords:
     """Collects records in any order and from any thread; then returns those of one state by atom."""
 
-    def __init__(self, folder: Path, first_atoms: Int64s, atom_count: int, values: int) -> None:
-        """Store in `folder`; `first_atoms` are the states' least atoms, rising; attributes < `values`."""
+    def __init__(self, folder: Path, states: Sequence[StateAtoms], values: int) -> None:
+        """Store in `folder` the records of these states, by rising atoms; attributes < `values`."""
         self._folder = folder
         self._lock = Lock()
-        self._bounds = np.append(first_atoms, atom_count)
+        ends = [state.end_atom for state in states[-1:]]
+        self._bounds = np.array([*(state.first_atom for state in states), *ends], dtype=np.int64)
         self.attribute_type = np.min_scalar_type(values - 1)
 
     def add(self, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> None:
@@ -93,7 +95,7 @@ class StateRecords:
 
     def _append(self, state: int, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> None:
         with self._lock:  # the three files of a state stay in step
-            for name, numbers in zip(_FILES, (atoms, patterns, attributes), strict=True):
+            for name, numbers in {"atom": atoms, "pattern": patterns, "attribute": attributes}.items():
                 with _opened(self._path(state, name), "ab") as file:
                     file.write(np.ascontiguousarray(numbers).data)
 

@@ -18,7 +18,7 @@ from safetab.engines.spark.records import files_at, located, read_records
 from safetab.engines.spark.rules import report_broken_rules
 from safetab.engines.spark.session import SPARK_ERRORS, Log, hadoop_configuration, java, require_python, spark_session
 from safetab.foundation.failures import raise_if_refused_in_words
-from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
+from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
 from safetab.readers.geography import GEOGRAPHY_TABLE
@@ -50,13 +50,11 @@ class SparkBackend:
 
     def cef_records(self, data: Path, states: Sequence[str]) -> Checked[Records]:  # noqa: ARG002
         """Nothing, and a finding that says how to convert a CEF."""
-        findings = FindingsOf("the command")
-        findings.error(
-            "--engine",
+        message = (
             f'the engine "spark" reads no CEF. Convert it first, safetab convert {data} FOLDER, which writes'
-            ' confidential Parquet files; then give FOLDER as DATA, with "reader": "csv" in config.json.',
+            ' confidential Parquet files; then give FOLDER as DATA, with "reader": "csv" in config.json.'
         )
-        return Checked(None, findings.findings)
+        return Checked(None, (Finding(Severity.ERROR, "the command", "--engine", message),))
 
     def geography_folder(self, data: Path) -> Checked[Path]:
         """The data directory, or a temporary folder with a copy of what --geography names."""

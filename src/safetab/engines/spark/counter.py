@@ -15,9 +15,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from safetab.engines.encoding import Encoding, StateAtoms
-from safetab.engines.local.counter import CountedState, RecordCounter, SelectedCells
+from safetab.engines.local.counter import CountedState, RecordCounter, SelectedCells, sums_of_cells
 from safetab.engines.local.state_records import SortedRecords
-from safetab.engines.patterns import IterationLists
+from safetab.engines.patterns import Int64s, IterationLists
 from safetab.engines.spark.executor import NO_PART, RESULT, Batches, PartCounts, result_row, results_of, send
 from safetab.engines.spark.task_records import Parts, unpacked
 from safetab.planning.run_plan import LevelPlan
@@ -40,8 +40,7 @@ class PartCells(SelectedCells):
     def __init__(self, level: LevelPlan, groups: NDArray[np.int64], encoding: Encoding, parts: Parts) -> None:
         values = encoding.record.attribute_values
         shape = Shape("", "", "", tuple(range(values)), ((None,),) * values, (), ())
-        numbers = encoding.number_at(level)
-        super().__init__(level.universe.index, {shape: groups}, numbers, len(encoding.iteration_number))
+        super().__init__(encoding, level, {shape: groups})
         self._entity_of_atom = encoding.entity_of_atom(level.level.geography, level.universe.entities)
         self._parts = parts
 
@@ -52,9 +51,7 @@ class PartCells(SelectedCells):
         atoms_of_parts = [slice(part.first_atom, part.end_atom) for part in self._parts]
         return [number for number, atoms in enumerate(atoms_of_parts) if is_selected[atoms].any()]
 
-    def counted(
-        self, number: int, records: SortedRecords, lists: IterationLists
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def counted(self, number: int, records: SortedRecords, lists: IterationLists) -> tuple[Int64s, Int64s]:
         """The cells that a part's records are in, and how many records each of them has."""
         part = self._parts[number]
         entities = self._entity_of_atom[part.first_atom : part.end_atom]
@@ -131,15 +128,9 @@ class SparkCounter(RecordCounter):
             iterations.append(of_part.iterations)
             counts.append(of_part.counts)
             by_attribute.reshape(-1)[of_part.attribute_cells] += of_part.attribute_counts
-        return CountedState(
-            state.tabulation_pass,
-            slice(state.first_atom, state.end_atom),
-            _NO_RECORDS,
-            np.cumsum(np.concatenate(lengths)),
-            np.concatenate(iterations),
-            np.concatenate(counts),
-            by_attribute,
-        )
+        by_atom = (np.cumsum(np.concatenate(lengths)), np.concatenate(iterations), np.concatenate(counts))
+        atoms = slice(state.first_atom, state.end_atom)
+        return CountedState(state.tabulation_pass, atoms, _NO_RECORDS, *by_atom, by_attribute)
 
     def totals(self, level: LevelPlan) -> ExactCounts:
         """The totals of the level's non-empty groups."""
@@ -157,8 +148,11 @@ class SparkCounter(RecordCounter):
             groups = union_of(wanted, self._likely_next(level, wanted))
             ahead = level, self._by_attribute_value(level, groups)
             self._ahead = ahead
-        counts = ahead[1]
-        return {shape: _in_cells(shape, counts.of_groups(groups)) for shape, groups in groups_of.items()}
+        found = {}
+        for shape, groups in groups_of.items():
+            by_value = ahead[1].of_groups(groups).confidential_counts
+            found[shape] = ExactCounts(groups, sums_of_cells(shape, by_value))
+        return found
 
     def _likely_next(self, level: LevelPlan, wanted: NDArray[np.int64]) -> NDArray[np.int64]:
         """Large groups after the first wanted one, at most as many as memory is set aside for."""
@@ -182,12 +176,3 @@ class SparkCounter(RecordCounter):
         sent.destroy()
         (counts,) = selected.counts().values()
         return counts
-
-
-def _in_cells(shape: Shape, by_value: ExactCounts) -> ExactCounts:
-    """The counts of attribute values, added up by the shape's cells; every cell has a value."""
-    cell_of_value = np.asarray(shape.cell_of_value)
-    order = np.argsort(cell_of_value, kind="stable")
-    first_of_cell = np.searchsorted(cell_of_value[order], np.arange(shape.cells))
-    counts = np.add.reduceat(by_value.confidential_counts[:, order], first_of_cell, axis=1)
-    return ExactCounts(by_value.indices, counts)

@@ -59,11 +59,9 @@ class SparkEngine:
         self._session = session
         self._location = location
         self._known = KnownLists.of_files(files)
-        self._record = files.config.product.record
+        self._record = self._known.record
         self._log = log
         self._encoding = Encoding(files)
-        states_of = files.config.states_of
-        self._states = {which: [int(state) for state in states_of(which)] for which in self._encoding.passes}
         self._rows: DataFrame | None = None
         self._inputs: Broadcast[TaskInputs] | None = None
         self._parts: Parts = ()
@@ -96,7 +94,7 @@ class SparkEngine:
     def _verdict(self, rows: DataFrame) -> Verdict:
         """Encode, count and keep all records on the executors; the verdict of all tasks together."""
         keys = _keys_of_partitions(self._session)
-        inputs = TaskInputs.of_encoding(self._encoding, self._known.codes, self._states, keys)
+        inputs = TaskInputs.of_encoding(self._encoding, self._known.codes, keys)
         self._parts = inputs.parts
         self._inputs = send(self._session, inputs)
         encoded = _encoded(rows, self._location, self._record, self._inputs)
@@ -107,7 +105,7 @@ class SparkEngine:
         return Verdict(
             are_right=all(verdict.are_right for verdict in verdicts),
             rows=sum(verdict.rows for verdict in verdicts),
-            records={which: sum(verdict.records[which] for verdict in verdicts) for which in self._states},
+            records={which: sum(verdict.records[which] for verdict in verdicts) for which in self._encoding.passes},
         )
 
     def prepare(self) -> Mapping[TabulationPass, int]:
@@ -117,7 +115,7 @@ class SparkEngine:
             rows_of_state = rows.groupBy("TABBLKST").count().collect()
             records = {
                 which: sum(row["count"] for row in rows_of_state if int(row.TABBLKST) in states)
-                for which, states in self._states.items()
+                for which, states in self._encoding.states_of_pass.items()
             }
             self._counter = SparkCounter(self._encoding, self._parts, kept)
         if self._counter.records != records:

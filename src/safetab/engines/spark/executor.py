@@ -198,10 +198,10 @@ def _counts(counted: CountedState) -> PartCounts:
 
 def _runs(counted: CountedState, encoding: TaskEncoding) -> tuple[SortedRecords, IterationLists]:
     """The records of a part, and the iterations of the patterns that occur in it."""
-    starts, run_starts, run_patterns, run_people, attributes = counted.records
+    starts, run_starts, run_patterns, run_sizes, attributes = counted.records
     patterns, pattern_of_run = renumbered(run_patterns, encoding.patterns.count)
     pattern_of_run.flags.writeable = False  # like the local engine's
-    runs = SortedRecords(starts, run_starts, pattern_of_run, run_people, attributes)
+    runs = SortedRecords(starts, run_starts, pattern_of_run, run_sizes, attributes)
     return runs, encoding.lists_of(patterns)
 
 

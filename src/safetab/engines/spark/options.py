@@ -56,18 +56,16 @@ def check_spark_options(options: SparkOptions, findings: FindingsOf, *, has_test
     """Report every mistake that can be found without starting Java."""
     for setting in options.settings:
         if not _SETTING.fullmatch(setting):
-            message = f'"{setting}" must be NAME=VALUE, with a name that begins with "spark.".'
-            findings.error("--spark-conf", message)
+            findings.error("--spark-conf", f'"{setting}" must be NAME=VALUE, and NAME must begin with "spark.".')
     if has_test_key and options.persons is not None:
-        message = "refused with --persons: the file that says that people do not exist must lie beside them, in DATA."
+        message = "refused with --persons: the file that marks synthetic people must lie beside them, in DATA."
         findings.error("--test-key", message)
     if any(importlib.util.find_spec(package) is None for package in ("pyspark", "pandas")):
         message = "the engine \"spark\" needs PySpark 4 and pandas. Install both: pip install 'safetab[spark]'."
         findings.error("--engine", message)
     standalone = _STANDALONE.fullmatch(options.master or "")
     if standalone and not any(_answers(address) for address in standalone[1].split(",")):
-        message = f"nothing answers at {options.master}. Is the master running?"
-        findings.error("--spark-master", message)
+        findings.error("--spark-master", f"nothing answers at {options.master}. Is the master running?")
 
 
 def _answers(address: str) -> bool:

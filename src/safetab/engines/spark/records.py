@@ -137,18 +137,14 @@ def _records_of_parquet(session: SparkSession, location: RecordLocation, record:
     alike: dict[tuple[T.DataType | None, ...], list[str]] = {}
     for path, (_, read_as) in found.items():
         alike.setdefault(tuple(read_as[column] for column in record.columns), []).append(path)
-    tables = (_parts_alike(session, types, parts, record) for types, parts in alike.items())
+    tables = list[DataFrame]()
+    for types, parts in alike.items():
+        types_read = dict(zip(record.columns, types, strict=True))
+        fields = [T.StructField(name, data_type) for name, data_type in types_read.items() if data_type is not None]
+        reader = session.read.schema(T.StructType(fields)).option(_VERIFY_CHECKSUMS, value=True)
+        table = reader.parquet(*parts, recursiveFileLookup=True)
+        tables.append(_as_text_columns(table, types_read, F.col("_metadata.file_path"), record))
     return reduce(DataFrame.union, tables), ()
-
-
-def _parts_alike(
-    session: SparkSession, types: Sequence[T.DataType | None], parts: Sequence[str], record: RecordLayout
-) -> DataFrame:
-    read_as = dict(zip(record.columns, types, strict=True))
-    fields = [T.StructField(name, data_type) for name, data_type in read_as.items() if data_type is not None]
-    reader = session.read.schema(T.StructType(fields)).option(_VERIFY_CHECKSUMS, value=True)
-    table = reader.parquet(*parts, recursiveFileLookup=True)
-    return _as_text_columns(table, read_as, F.col("_metadata.file_path"), record)
 
 
 def _columns_of_footer(path: str) -> tuple[TypedColumns, _ReadAs]:

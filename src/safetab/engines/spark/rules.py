@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 FILE = "file"
-"""A column with the path of the file that a row comes from.
-
-A table of the catalog has its name instead.
-"""
+"""A column with the path of the file that a row comes from, or the name of its table in the catalog."""
 
 _Key = tuple[str, str, str]
 """A file, and the column and sentence of a rule."""

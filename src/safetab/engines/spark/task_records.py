@@ -7,8 +7,8 @@ encrypts whatever it moves to disk.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from safetab.census.geography_levels import TabulationPass
 from safetab.census.iterations import IterationMap
 from safetab.engines.encoding import BlockLookup, Encoding, StateAtoms
 from safetab.engines.local.state_records import Attributes, N, SortedRecords, StateRecords
-from safetab.engines.patterns import IterationLists, PatternTable, iteration_lists
+from safetab.engines.patterns import Int32s, PatternTable
 from safetab.products.record import RecordLayout
 
 Parts = tuple[StateAtoms, ...]
@@ -43,35 +43,29 @@ class TaskInputs:
     record: RecordLayout
     codes: frozenset[str]
     max_race_codes: int
-    states_of_pass: Mapping[TabulationPass, Sequence[int]]
+    states_of_pass: dict[TabulationPass, list[int]]
     block_lookup: BlockLookup
-    iteration_maps: tuple[IterationMap, ...]
-    iteration_number: Mapping[str, int]
+    iteration_maps: list[IterationMap]
+    iteration_number: dict[str, int]
     parts: Parts
     keys: tuple[int, ...]
 
     @classmethod
-    def of_encoding(
-        cls,
-        encoding: Encoding,
-        codes: Collection[str],
-        states_of_pass: Mapping[TabulationPass, Sequence[int]],
-        keys: Sequence[int],
-    ) -> TaskInputs:
+    def of_encoding(cls, encoding: Encoding, codes: Collection[str], keys: Sequence[int]) -> TaskInputs:
         """About as many parts as there are keys, and at least one for each state."""
         parts = parts_of(encoding.states, len(keys))
         maps = (
-            replace(one, alone=dict(one.alone), in_combination=dict(one.in_combination), ethnicity=dict(one.ethnicity))
-            for one in encoding.iteration_maps  # plain dictionaries can be pickled
+            IterationMap(dict(of_map.alone), dict(of_map.in_combination), dict(of_map.ethnicity), of_map.max_race_codes)
+            for of_map in encoding.iteration_maps  # plain dictionaries can be pickled
         )
         return cls(
             record=encoding.record,
             codes=frozenset(codes),
             max_race_codes=encoding.patterns.max_race_codes,
-            states_of_pass=dict(states_of_pass),
+            states_of_pass=encoding.states_of_pass,
             block_lookup=encoding.block_lookup,
-            iteration_maps=tuple(maps),
-            iteration_number=dict(encoding.iteration_number),
+            iteration_maps=list(maps),
+            iteration_number=encoding.iteration_number,
             parts=parts,
             keys=tuple(keys[number * len(keys) // len(parts)] for number in range(len(parts))),
         )
@@ -93,42 +87,21 @@ class TaskEncoding(Encoding):
     """The encoding of one task, made of what was sent; `states` are the parts that it counts."""
 
     def __init__(self, inputs: TaskInputs) -> None:
-        self._inputs = inputs
+        self.record = inputs.record
+        self.states_of_pass = inputs.states_of_pass
         self.patterns = PatternTable(inputs.max_race_codes)
-        self.iteration_number = dict(inputs.iteration_number)
+        self.iteration_number = inputs.iteration_number
+        self.iteration_maps = inputs.iteration_maps
         self.states: list[StateAtoms] = []
         self.block_lookup = inputs.block_lookup
-
-    @property
-    def passes(self) -> tuple[TabulationPass, ...]:
-        """The passes that run."""
-        return tuple(self._inputs.states_of_pass)
-
-    @property
-    def record(self) -> RecordLayout:
-        """The layout of the records."""
-        return self._inputs.record
-
-    def passes_of_states(self, states: NDArray[np.int32]) -> Mapping[TabulationPass, NDArray[np.bool_]]:
-        """For each pass, which of these states belong to it."""
-        return {which: np.isin(states, of_pass) for which, of_pass in self._inputs.states_of_pass.items()}
-
-    def iteration_lists(self) -> IterationLists:
-        """The iterations of every pattern that the task has met."""
-        return self.lists_of(np.arange(self.patterns.count))
-
-    def lists_of(self, patterns: NDArray[np.int64]) -> IterationLists:
-        """The iterations of some patterns, which are numbered anew in their order."""
-        return iteration_lists(self.patterns.codes[patterns], self._inputs.iteration_maps, self.iteration_number)
 
 
 class TaskRecords(StateRecords):
     """Keeps in memory, by part, what `StateRecords` keeps in files by state."""
 
     def __init__(self, inputs: TaskInputs) -> None:
-        first_atoms = np.array([part.first_atom for part in inputs.parts], dtype=np.int64)
-        super().__init__(Path(), first_atoms, inputs.parts[-1].end_atom, inputs.record.attribute_values)
-        self._of_part: dict[int, list[tuple[NDArray[np.int32], NDArray[np.int32], Attributes]]] = {}
+        super().__init__(Path(), inputs.parts, inputs.record.attribute_values)
+        self._of_part: dict[int, list[tuple[Int32s, Int32s, Attributes]]] = {}
         self.count = 0
 
     @property
@@ -159,9 +132,7 @@ class TaskRecords(StateRecords):
         atoms, patterns, attributes = map(np.concatenate, zip(*self._of_part[part], strict=True))
         return self._sorted(part, atoms, patterns, attributes)
 
-    def _append(
-        self, state: int, atoms: NDArray[np.int32], patterns: NDArray[np.int32], attributes: Attributes
-    ) -> None:
+    def _append(self, state: int, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> None:
         self._of_part.setdefault(state, []).append((atoms, patterns, attributes))
         self.count += len(atoms)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import cached_property, partial
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from safetab.census.geography_levels import EntityKind, GeographyLevel
@@ -60,16 +60,13 @@ class Entity(NamedTuple):
 
 
 class Lookup:
-    """Finds entities and groups by name.
-
-    Names that are unknown or ambiguous are refused, with candidates.
-    """
+    """Finds entities and groups by name. Unknown and ambiguous names are refused, with candidates."""
 
     def __init__(self, universe: Universe, where: str) -> None:
         self._universe = universe
         self._where = where
-        self._indices: dict[GeographyLevel, NameIndex] = {}
-        self._positions_of_ids: dict[GeographyLevel, dict[str, int]] = {}
+        self._index = cache(self._index_of_level)
+        self._positions_of_ids = cache(self._positions_of_level)
 
     def geographies_of(self, level: str | None) -> tuple[GeographyLevel, ...]:
         """The levels that a word such as county means, including those of Puerto Rico."""
@@ -124,7 +121,7 @@ class Lookup:
         """
         if isinstance(wanted, CharacteristicIteration):
             return wanted
-        named = self._groups_named(wanted)
+        named = self.groups(wanted)
         found = [one for one in named if kind is None or one.kind is self.kind(kind)]
         if at is not None and len(found) > 1:
             found = [one for one in found if one.is_tabulated(is_substate=at.is_substate)] or found
@@ -134,17 +131,27 @@ class Lookup:
             kinds = len({one.kind for one in found}) > 1
             hint = "Give a code, the whole name" + (", or the kind: alone, combination or ethnicity." if kinds else ".")
             raise self._ambiguous("group", wanted, [f"{one.name} ({one.code})" for one in found], hint)
-        if named:
-            there = [f"{one.name} ({one.kind.value})" for one in named]
-            raise self.refusal("group", f'"{wanted}" is not there as {kind}. There is: {shortened(there)}.')
-        raise self._missing("group", wanted, self._suggested_groups(wanted))
+        there = [f"{one.name} ({one.kind.value})" for one in named]
+        raise self.refusal("group", f'"{wanted}" is not there as {kind}. There is: {shortened(there)}.')
 
     def groups(self, wanted: str) -> list[CharacteristicIteration]:
-        """All groups that a name means, such as alone and in combination. Raises InvalidInput if none."""
-        found = self._groups_named(wanted)
-        if not found:
-            raise self._missing("group", wanted, self._suggested_groups(wanted))
-        return found
+        """All groups that a name means, such as alone and in combination. Raises InvalidInput if none.
+
+        Groups are found by code, else by the best match; a major group only if nothing else matches.
+        """
+        iterations = self._universe.lists.iterations
+        at_end = _ID_AT_END.search(wanted)
+        codes = {wanted.strip(), at_end.group(1) if at_end else ""}
+        by_code = [one for one in iterations if one.code in codes]
+        if by_code:
+            return by_code
+        ranked = self._groups.ranked(plain(wanted))
+        if not ranked:
+            near = spelling.suggestions(plain(wanted), [(self._groups, lambda position: iterations[position].name)])
+            raise self._missing("group", wanted, near)
+        best = min(rank for rank, _ in ranked)
+        found = [iterations[position] for rank, position in ranked if rank == best]
+        return [one for one in found if one.level is not IterationLevel.MAJOR] or found
 
     def family(self, word: str | None) -> TableFamily:
         """The table family with this name, or the first without a name."""
@@ -161,17 +168,11 @@ class Lookup:
         return InvalidInput([Finding(Severity.ERROR, self._where, where, message)])
 
     def _by_id(self, wanted: str, levels: Iterable[GeographyLevel]) -> list[Entity]:
-        """Entities with this id.
-
-        Ids of different levels differ in length; listed choices end with the id.
-        """
+        """Entities with this id. Ids of different levels differ in length; listed choices end with the id."""
         at_end = _ID_AT_END.search(wanted)
         region = (at_end.group(1) if at_end else wanted).strip()
         for level in levels:
-            if level not in self._positions_of_ids:
-                ids = self._universe.entities[level].region_ids
-                self._positions_of_ids[level] = {one: position for position, one in enumerate(ids)}
-            position = self._positions_of_ids[level].get(region)
+            position = self._positions_of_ids(level).get(region)
             if position is not None:
                 return [self._entity(level, position)]
         return []
@@ -191,38 +192,23 @@ class Lookup:
     def _around(self, entity: Entity) -> set[str]:
         """What may be written after an entity's name: its states, and the county of a tract."""
         kind, parts = entity.geography.entity_kind, spelling.parts_of(entity.name)
-        codes = spelling.states_in(parts[-1]) if len(parts) > 1 else frozenset()
-        if not kind.crosses_states:
-            codes |= {entity.region_id[:_STATE_DIGITS]}
-        found = {form for code in codes for form in spelling.state_forms(code)} | set(
-            parts[-1:] if len(parts) > 1 else ()
-        )
+        ending = parts[-1] if len(parts) > 1 else ""
+        own_state = () if kind.crosses_states else (entity.region_id[:_STATE_DIGITS],)
+        codes = spelling.states_in(ending).union(own_state)
+        found = {ending}.union(*map(spelling.state_forms, codes))
         for county in spelling.without_state(parts)[1:] if kind is EntityKind.TRACT else ():
             found |= {county, *spelling.short_forms(county, EntityKind.COUNTY)}
         return found
-
-    def _groups_named(self, wanted: str) -> list[CharacteristicIteration]:
-        """Groups by code, else the best matches by name; a major group only if nothing else matches."""
-        iterations = self._universe.lists.iterations
-        at_end = _ID_AT_END.search(wanted)
-        codes = {wanted.strip(), at_end.group(1) if at_end else ""}
-        by_code = [one for one in iterations if one.code in codes]
-        if by_code:
-            return by_code
-        ranked = self._groups.ranked(plain(wanted))
-        best = min((rank for rank, _ in ranked), default=0)
-        found = [iterations[position] for rank, position in ranked if rank == best]
-        return [one for one in found if one.level is not IterationLevel.MAJOR] or found
 
     def _entity(self, level: GeographyLevel, position: int) -> Entity:
         entities = self._universe.entities[level]
         return Entity(level, entities.region_ids[position], entities.names[position])
 
-    def _index(self, level: GeographyLevel) -> NameIndex:
-        if level not in self._indices:
-            names = self._universe.entities[level].names
-            self._indices[level] = NameIndex(names, partial(self._forms_of_area, level))
-        return self._indices[level]
+    def _positions_of_level(self, level: GeographyLevel) -> dict[str, int]:
+        return {region_id: position for position, region_id in enumerate(self._universe.entities[level].region_ids)}
+
+    def _index_of_level(self, level: GeographyLevel) -> NameIndex:
+        return NameIndex(self._universe.entities[level].names, partial(self._forms_of_area, level))
 
     def _forms_of_area(self, level: GeographyLevel, position: int) -> Forms:
         entities, kind = self._universe.entities[level], level.entity_kind
@@ -251,10 +237,6 @@ class Lookup:
         near = spelling.suggestions(head, in_states)
         names = [(self._index(level), self._universe.entities[level].names.__getitem__) for level in levels]
         return near or spelling.suggestions(head, names) or spelling.suggestions("".join(parts[:1]), names)
-
-    def _suggested_groups(self, wanted: str) -> list[str]:
-        iterations = self._universe.lists.iterations
-        return spelling.suggestions(plain(wanted), [(self._groups, lambda position: iterations[position].name)])
 
     def kind(self, word: str) -> IterationKind:
         """The kind of group that a word means. Raises InvalidInput if it means none."""

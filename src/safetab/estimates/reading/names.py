@@ -11,6 +11,7 @@ import re
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 from types import MappingProxyType
 
 from safetab.census.geography_levels import STATE_NAMES, EntityKind
@@ -43,22 +44,18 @@ TYPE_WORDS: Mapping[EntityKind, tuple[str, ...]] = MappingProxyType(
 )  # fmt: skip
 _TYPE_ENDS = {kind: tuple(f" {word}" for word in words) for kind, words in TYPE_WORDS.items()}
 TRACT_WORDS = ("census tract", "tract")
-KIND_ENDS = (
-    (IterationKind.RACE_IN_COMBINATION, "alone or in any combination"),
-    (IterationKind.RACE_IN_COMBINATION, "alone or in combination"),
-    (IterationKind.RACE_IN_COMBINATION, "in any combination"),
-    (IterationKind.RACE_IN_COMBINATION, "in combination"),
-    (IterationKind.RACE_IN_COMBINATION, "combination"),
-    (IterationKind.RACE_ALONE, "alone"),
-    (IterationKind.ETHNICITY, "ethnicity"),
-)
+KIND_ENDS = {
+    IterationKind.RACE_IN_COMBINATION: (
+        "alone or in any combination", "alone or in combination", "in any combination", "in combination", "combination",
+    ),
+    IterationKind.RACE_ALONE: ("alone",),
+    IterationKind.ETHNICITY: ("ethnicity",),
+}  # fmt: skip
 
 Forms = tuple[list[str], list[str]]
 """Whole ones, and short ones."""
 
-_WORDS_OF_FORMS = frozenset(
-    word for text in (*SAME_WORDS.values(), *TRACT_WORDS, *(end for _, end in KIND_ENDS)) for word in text.split()
-)
+_WORDS_OF_FORMS = frozenset(" ".join(chain(SAME_WORDS.values(), TRACT_WORDS, *KIND_ENDS.values())).split())
 """What a form may have and its name does not, in lists of many names: nations and states have other names too."""
 _FEW_NAMES = 1000
 _SELDOM = 16
@@ -133,8 +130,8 @@ def forms_of_group(name: str, kind: IterationKind) -> Forms:
     wholes, shorts = [], []
     for text in (name, _ASIDE.sub(" ", name)):
         whole = plain(text)
-        base = _without_end(whole, tuple(f" {end}" for one, end in KIND_ENDS if one is kind)) or whole
-        wholes += [whole, *(f"{base} {end}" for one, end in KIND_ENDS if one is kind)]
+        base = _without_end(whole, tuple(f" {end}" for end in KIND_ENDS[kind])) or whole
+        wholes += [whole, *(f"{base} {end}" for end in KIND_ENDS[kind])]
         shorts.append(base)
     return list(dict.fromkeys(wholes)), list(dict.fromkeys(shorts))
 

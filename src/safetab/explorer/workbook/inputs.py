@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 from xlsxwriter import Workbook
 
@@ -76,11 +77,6 @@ class Inputs:
         return [level.budget for level in self.levels if level.tabulation_pass is tabulation_pass]
 
     @property
-    def are_budgets_right(self) -> Live:
-        """Whether every budget is a number of at least 0."""
-        return live.are_zero_or_above([level.budget for level in self.levels])
-
-    @property
     def is_zcdp(self) -> Live:
         """Whether the privacy definition is zCDP."""
         return self.definition.is_word(PrivacyDefinition.ZCDP.spelling)
@@ -144,10 +140,7 @@ def _write_level(
     name = sheet.put(row, 0, level_name(level), styles.text)
     sheet.put(row, 1, level.geography.tabulation_pass.value.upper(), styles.text)
     budget_cell = sheet.put(row, 2, float(tuning.config.budget_of(level)), styles.input)
-    low, middle, high = (
-        sheet.put(row, 3 + position, threshold, styles.input_whole)
-        for position, threshold in enumerate(tuning.of_family.thresholds[level].totals)
-    )
+    low, middle, high = sheet.put_row(row, 3, tuning.of_family.thresholds[level].totals, styles.input_whole)
     wanted = sheet.put(row, 6, _margin_now(tuning, level), styles.input_whole)
     stability = _write_facts(sheets[1], 3 + number, facts, styles, race_codes)
     cells = (name, budget_cell, (low, middle, high), wanted, stability)
@@ -159,10 +152,8 @@ def _write_facts(sheet: Sheet, row: int, facts: LevelSizes, styles: Styles, race
     """Write the facts of a level and return the cell of its stability at the inputs' race codes."""
     iterations = facts.lists.iterations
     sheet.put(row, 0, level_name(facts.level), styles.text)
-    for column, count in enumerate((facts.entities, iterations.adaptive, iterations.total_only), start=1):
-        sheet.put(row, column, count, styles.whole)
-    by_codes = enumerate(facts.lists.stability_by_codes, start=5)
-    stabilities = [sheet.put(row, column, stability, styles.whole) for column, stability in by_codes]
+    sheet.put_row(row, 1, (facts.entities, iterations.adaptive, iterations.total_only), styles.whole)
+    stabilities = sheet.put_row(row, 5, facts.lists.stability_by_codes, styles.whole)
     return sheet.put(row, 4, live.one_of(stabilities, race_codes), styles.whole)
 
 
@@ -201,6 +192,8 @@ _Line = tuple[str, Live | str, str]
 
 Texts of the loaded file are never part of a formula.
 """
+_Value = _Line | dict[str, _Line]
+"""A value that follows the inputs with the texts around it, or an object with such values."""
 
 
 def write_config(workbook: Workbook, inputs: Inputs, base: str, styles: Styles) -> None:
@@ -215,57 +208,48 @@ def write_config(workbook: Workbook, inputs: Inputs, base: str, styles: Styles) 
     heads = ("text", "from the inputs", "text", "the file up to this line")
     sheet.put_heads(_FIRST_LINE - 1, heads, styles)
     whole = live.of("")
-    for row, line in enumerate(_lines(inputs, json.loads(base)), start=_FIRST_LINE):
-        cells = [sheet.put(row, column, part, styles.code) for column, part in enumerate(line)]
+    members = _member_lines(json.loads(base), _values(inputs), "  ")
+    for row, line in enumerate([("{", "", ""), *members, ("}", "", "")], start=_FIRST_LINE):
+        cells = sheet.put_row(row, 0, line, styles.code)
         whole = sheet.put(row, 3, live.joined_texts(whole, *cells, live.of(" ")), styles.code)
     sheet.worksheet.merge_range(_WHOLE_TEXT_ROW, 0, _WHOLE_TEXT_ROW, 2, "", styles.code_framed)
+    are_right = live.are_zero_or_above([level.budget for level in inputs.levels])
     refused = f"{BAD_BUDGET}: every budget must be 0 or a positive number"
-    sheet.put(_WHOLE_TEXT_ROW, 0, live.when(inputs.are_budgets_right, whole, refused), styles.code_framed)
+    sheet.put(_WHOLE_TEXT_ROW, 0, live.when(are_right, whole, refused), styles.code_framed)
     sheet.worksheet.set_row(_WHOLE_TEXT_ROW, 220)
     sheet.worksheet.print_area(0, 0, _WHOLE_TEXT_ROW, 2)  # without the rows that build the text
 
 
-def _lines(inputs: Inputs, base: dict[str, object]) -> Iterator[_Line]:
-    """The lines of config.json, in the order of the loaded file."""
-    values = _values(inputs)
-    thresholds_key = SAFETAB_P.family_keys[_FAMILY.name].thresholds
-    keys = list(base | dict.fromkeys(values))
-    yield "{", "", ""
-    for number, key in enumerate(keys):
-        comma = "," if number < len(keys) - 1 else ""
-        if key == thresholds_key:
-            yield from _threshold_lines(inputs, key, base[key], comma)
-        elif key in values:
-            quote = '"' if key == "privacy_defn" else ""
-            yield f"  {json.dumps(key)}: {quote}", values[key], f"{quote}{comma}"
-        else:
-            yield f"  {json.dumps(key)}: {json.dumps(base[key])}{comma}", "", ""
-    yield "}", "", ""
-
-
-def _values(inputs: Inputs) -> dict[str, Live]:
+def _values(inputs: Inputs) -> dict[str, _Value]:
     """The values that follow the inputs, by the keys of config.json."""
     assert SAFETAB_P.stage_1_key is not None
     assert SAFETAB_P.suppression_key is not None
+    numbers = {
+        "max_race_codes": inputs.race_codes,
+        SAFETAB_P.stage_1_key: inputs.gamma,
+        SAFETAB_P.suppression_key: inputs.suppression_chance,
+        **{budget_key(SAFETAB_P, _FAMILY, cells.level): cells.budget for cells in inputs.levels},
+    }
+    thresholds = {threshold_key(cells.level): live.listed_with_commas(cells.thresholds) for cells in inputs.levels}
     return {
-        "privacy_defn": inputs.definition,
-        "max_race_codes": live.number_text(inputs.race_codes),
-        SAFETAB_P.stage_1_key: live.number_text(inputs.gamma),
-        SAFETAB_P.suppression_key: live.number_text(inputs.suppression_chance),
-        **{budget_key(SAFETAB_P, _FAMILY, cells.level): live.number_text(cells.budget) for cells in inputs.levels},
+        "privacy_defn": ('"', inputs.definition, '"'),
+        **{key: ("", live.number_text(number), "") for key, number in numbers.items()},
+        SAFETAB_P.family_keys[_FAMILY.name].thresholds: {key: ("[", text, "]") for key, text in thresholds.items()},
     }
 
 
-def _threshold_lines(inputs: Inputs, key: str, given: object, comma: str) -> Iterator[_Line]:
-    """The lines of the object with the thresholds of all levels."""
-    assert isinstance(given, dict)
-    thresholds = {threshold_key(cells.level): live.listed_with_commas(cells.thresholds) for cells in inputs.levels}
-    names = list(given | dict.fromkeys(thresholds))
-    yield f"  {json.dumps(key)}: {{", "", ""
-    for number, name in enumerate(names):
-        end = "," if number < len(names) - 1 else ""
-        if name in thresholds:
-            yield f"    {json.dumps(name)}: [", thresholds[name], f"]{end}"
+def _member_lines(given: dict[str, Any], values: Mapping[str, _Value], indent: str) -> Iterator[_Line]:
+    """The lines of an object's members, in the order of the loaded file."""
+    keys = list(given | dict.fromkeys(values))
+    for number, key in enumerate(keys):
+        name, comma = f"{indent}{json.dumps(key)}: ", "," if number < len(keys) - 1 else ""
+        value = values.get(key)
+        if value is None:
+            yield f"{name}{json.dumps(given[key])}{comma}", "", ""
+        elif isinstance(value, dict):
+            yield f"{name}{{", "", ""
+            yield from _member_lines(given[key], value, f"{indent}  ")
+            yield f"{indent}}}{comma}", "", ""
         else:
-            yield f"    {json.dumps(name)}: {json.dumps(given[name])}{end}", "", ""
-    yield f"  }}{comma}", "", ""
+            before, cell, after = value
+            yield f"{name}{before}", cell, f"{after}{comma}"

@@ -117,10 +117,7 @@ normal_quantile: _Function = partial(_called, "NORMSINV", NormalDist().inv_cdf)
 
 
 def whole_above(number: Live) -> Live:
-    """The smallest integer that is not below the number.
-
-    It uses INT, because programs disagree about CEILING of negative numbers.
-    """
+    """The number rounded up. It uses INT, because programs disagree about CEILING of negative numbers."""
     return -whole_below(-number)
 
 
@@ -130,10 +127,7 @@ def rounded(number: Live) -> Live:
 
 
 def rounded_up(number: Live, decimals: int) -> Live:
-    """The smallest decimal with these places that is not below the number.
-
-    Digits beyond the 15 of a spreadsheet don't count.
-    """
+    """The number rounded up to these places. Digits beyond the 15 of a spreadsheet don't count."""
 
     def nearest(number: float, decimals: float) -> float:
         return float(round(Decimal(repr(number)), int(decimals)))

@@ -44,23 +44,18 @@ HEADS = (
 )  # fmt: skip
 
 
-@dataclass
 class _EpsilonSheet:
     """The sheet that turns rho into epsilon at delta, as the page and the package do.
 
     Each loss has a row: better and better orders, the bound at the last one, and the bound rounded up.
     """
 
-    sheet: Sheet
-    inputs: Inputs
-    styles: Styles
-    rows: int = 0
-
-    @staticmethod
-    def begun(workbook: Workbook, inputs: Inputs, styles: Styles) -> _EpsilonSheet:
-        """Add the sheet with its explanation. It has no losses yet."""
-        sheet = Sheet(workbook, "Epsilon", (12, *[11] * (_STEPS + 1), 16, 11))
-        sheet.put(0, 0, "From rho to epsilon at delta", styles.title)
+    def __init__(self, workbook: Workbook, inputs: Inputs, styles: Styles) -> None:
+        self.inputs = inputs
+        self.styles = styles
+        self._row = _FIRST_EPSILON
+        self._sheet = Sheet(workbook, "Epsilon", (12, *[11] * (_STEPS + 1), 16, 11))
+        self._sheet.put(0, 0, "From rho to epsilon at delta", styles.title)
         lines = (
             "Epsilon is order rho + ln(1 - 1/order) - (ln delta + ln order) / (order - 1), for any"
             " order above 1 (Canonne, Kamath and Steinke 2020).",
@@ -69,27 +64,26 @@ class _EpsilonSheet:
             "Epsilon is rounded up to 4 decimals, after adding the largest possible rounding error.",
         )
         for row, line in enumerate(lines, start=1):
-            sheet.put(row, 0, line, styles.text)
-        sheet.put_heads(_FIRST_EPSILON - 1, _EPSILON_HEADS, styles)
-        return _EpsilonSheet(sheet, inputs, styles)
+            self._sheet.put(row, 0, line, styles.text)
+        self._sheet.put_heads(_FIRST_EPSILON - 1, _EPSILON_HEADS, styles)
 
     def epsilon_of(self, rho: Live) -> Live:
         """The cell with the epsilon of a loss, which is 0 for a loss of 0. Text is repeated as text."""
-        row = _FIRST_EPSILON + self.rows
-        self.rows += 1
-        loss = self.sheet.put(row, 0, live.if_number(rho, live.greater(rho, 1e-300)), self.styles.budget)
+        put, row = self._sheet.put, self._row
+        self._row += 1
+        loss = put(row, 0, live.if_number(rho, live.greater(rho, 1e-300)), self.styles.budget)
         unlikely = -live.logarithm(self.inputs.delta)
-        order = self.sheet.put(row, 1, live.if_number(loss, 1 + live.root(unlikely / loss)), self.styles.number)
+        order = put(row, 1, live.if_number(loss, 1 + live.root(unlikely / loss)), self.styles.number)
         for step in range(_STEPS):
             better = 1 + live.root(live.greater(unlikely - live.logarithm(order), 1e-9) / loss)
-            order = self.sheet.put(row, 2 + step, live.if_number(loss, better), self.styles.number)
+            order = put(row, 2 + step, live.if_number(loss, better), self.styles.number)
         shrink = -live.logarithm(1 - 1 / order)
         spread = (unlikely - live.logarithm(order)) / (order - 1)
         terms = order * loss + shrink + (unlikely + live.logarithm(order)) / (order - 1)
         bound = live.if_number(loss, order * loss - shrink + spread + terms * _ROUNDING)
-        bound = self.sheet.put(row, 2 + _STEPS, bound, self.styles.precise)
+        bound = put(row, 2 + _STEPS, bound, self.styles.precise)
         epsilon = live.when(rho.is_above(0), live.rounded_up(live.greater(bound, 0), _EPSILON_DECIMALS), 0)
-        return self.sheet.put(row, 3 + _STEPS, live.if_number(loss, epsilon), self.styles.number)
+        return put(row, 3 + _STEPS, live.if_number(loss, epsilon), self.styles.number)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +102,7 @@ def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> tuple[L
     sheet = Sheet(workbook, "Results", (22, 12, 12, 13, 13, 8, *[9] * 11, 12, 10, 12, 12, 9, 24))
     sheet.put(0, 0, "Results", styles.title)
     sheet.put(1, 1, "Margins of error (±) are in persons, each with its confidence.", styles.text)
-    epsilons = _EpsilonSheet.begun(workbook, inputs, styles)
+    epsilons = _EpsilonSheet(workbook, inputs, styles)
     totals = _write_losses(sheet, inputs, epsilons, styles)
     sheet.put_heads(_FIRST_LEVEL - 1, HEADS, styles)
     rows = []
@@ -191,8 +185,7 @@ def _write_loss(sheet: Sheet, row: int, people: str, loss: Live, epsilons: _Epsi
         epsilon = live.when(inputs.is_zcdp, epsilons.epsilon_of(cost), pure)
         stated.append(sheet.put(row, column, epsilon, styles.epsilon))
     heads = ("loss of", "unbounded", "bounded", "epsilon at delta, unbounded", "epsilon at delta, bounded")
-    for column, head in enumerate(heads, start=FIRST_RESULT + 1):
-        inputs.sheet.put(4, column, head, styles.head)
+    inputs.sheet.put_row(4, FIRST_RESULT + 1, heads, styles.head)
     inputs.sheet.worksheet.set_row(4, 50)
     inputs.sheet.put(row + 1, FIRST_RESULT + 1, people, styles.text)
     looks = (styles.budget, styles.budget, styles.epsilon, styles.epsilon)

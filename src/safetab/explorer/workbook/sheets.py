@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import isnan
 
 from xlsxwriter import Workbook
@@ -84,17 +84,9 @@ class Sheet:
         self.worksheet.repeat_columns(0)
         self.worksheet.print_across()
 
-    def print_broken_at(self, column: int, percent: int) -> None:
-        """Print the columns from this one on separate sheets of paper."""
-        self.worksheet.fit_to_pages(0, 0)
-        self.worksheet.set_print_scale(percent)
-        self.worksheet.set_v_pagebreaks([column])
-        self.worksheet.print_across()
-
-    def put_texts(self, row: int, contents: Sequence[str], style: Format) -> None:
-        """Write texts in neighbouring cells, from the first column."""
-        for column, content in enumerate(contents):
-            self.put(row, column, content, style)
+    def put_row(self, row: int, first: int, contents: Iterable[Live | float | str], style: Format) -> list[Live]:
+        """Write neighbouring cells, from column `first`, and return references to them."""
+        return [self.put(row, column, content, style) for column, content in enumerate(contents, start=first)]
 
     def put_heads(self, row: int, contents: Sequence[str], styles: Styles, column: int = 0) -> None:
         """Write the heads of a table that begins in this column. Heads of numbers are right-aligned."""

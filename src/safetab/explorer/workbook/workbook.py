@@ -75,14 +75,17 @@ def write_curves(workbook: Workbook, inputs: Inputs, results: Sequence[LevelResu
     _write_suppression(sheet, noises, threshold, thresholds[0], styles)
     _write_tables(sheet, noises[0], thresholds, styles)
     _draw(workbook, sheet)
-    sheet.print_broken_at(_CHARTS_COLUMN, 60)
+    sheet.worksheet.fit_to_pages(0, 0)
+    sheet.worksheet.set_print_scale(60)
+    sheet.worksheet.set_v_pagebreaks([_CHARTS_COLUMN])  # charts are on sheets of paper of their own
+    sheet.worksheet.print_across()
 
 
 def _write_suppression(
-    sheet: Sheet, noises: tuple[LiveNoise, LiveNoise], threshold: Live, lowest: Live, styles: Styles
+    sheet: Sheet, stages: Sequence[LiveNoise], threshold: Live, lowest: Live, styles: Styles
 ) -> None:
     """The paper's Figures 1 and 2."""
-    stage_1, stage_2 = noises
+    stage_1, stage_2 = stages
     heads = ("true size", "over T", "chance of suppression", "bias if published, persons", "bias over T")
     sheet.put(_FIRST_ROW - 2, 0, "Suppression and bias (for a level without T: its noise)", styles.section)
     sheet.put_heads(_FIRST_ROW - 1, heads, styles)
@@ -112,8 +115,8 @@ def _write_tables(sheet: Sheet, stage_1: LiveNoise, thresholds: Sequence[Live], 
         size = sheet.put(row, _TABLES_COLUMN, live.rounded(grown), styles.whole)
         least = [stage_1.at_least(threshold - size) for threshold in thresholds]
         chances = (1 - least[0], least[0] - least[1], least[1] - least[2], least[2])
-        for number, chance in enumerate(chances, start=1):
-            sheet.put(row, _TABLES_COLUMN + number, _if_number(stage_1.parameter, chance), styles.percent)
+        shown = [_if_number(stage_1.parameter, chance) for chance in chances]
+        sheet.put_row(row, _TABLES_COLUMN + 1, shown, styles.percent)
 
 
 def _if_number(cell: Live, formula: Live) -> Live:
@@ -228,8 +231,7 @@ def _write_losses(sheet: Sheet, tuning: Tuning, styles: Styles) -> None:
         reported = reported_loss(tuning.config.privacy_definition, loss)
         sheet.put(row, 0, people, styles.text)
         amounts = (reported.unbounded, reported.bounded, reported.unbounded_epsilon, reported.bounded_epsilon)
-        for column, amount in enumerate(amounts, start=1):
-            sheet.put(row, column, loss_text(amount), styles.loss)
+        sheet.put_row(row, 1, map(loss_text, amounts), styles.loss)
 
 
 def _write_level(sheet: Sheet, row: int, tuning: Tuning, tuned: TunedLevel, styles: Styles) -> None:
@@ -277,8 +279,7 @@ def _write_curve(sheet: Sheet, row: int, tuned: TunedLevel, styles: Styles) -> N
         sheet.put(line, 0, size, styles.whole)
         sheet.put(line, 1, float(design.suppression_chance(size).mid()), styles.percent)
         sheet.put(line, 2, float(design.bias(size).mid()), styles.number)
-        for column, chance in enumerate(design.shape_chances(size).values(), start=3):
-            sheet.put(line, column, float(chance.mid()), styles.percent)
+        sheet.put_row(line, 3, [float(chance.mid()) for chance in design.shape_chances(size).values()], styles.percent)
 
 
 def write_accuracy(workbook: Workbook, styles: Styles) -> None:
@@ -297,9 +298,9 @@ def write_accuracy(workbook: Workbook, styles: Styles) -> None:
         sheet.worksheet.merge_range(row, 0, row, 2, "", styles.wrapped)
         sheet.put(row, 0, line, styles.wrapped)
         sheet.worksheet.set_row(row, 32)
-    sheet.put_texts(4, ("what", "formula", "how exact"), styles.head)
+    sheet.put_row(4, 0, ("what", "formula", "how exact"), styles.head)
     for row, cells in enumerate(_ACCURACY, start=5):
-        sheet.put_texts(row, cells, styles.wrapped)
+        sheet.put_row(row, 0, cells, styles.wrapped)
         sheet.worksheet.set_row(row, 34)
 
 

@@ -64,9 +64,8 @@ class Account:
         if definition is PrivacyDefinition.PURE_DP:
             is_pure = all(spend.definition is definition for spend in self.spends)
             return sum((spend.budget for spend in self.spends), Fraction(0)) if is_pure else None
-        rho = [each.budget for each in self.spends if each.definition is definition]
-        pure = [rho_of_epsilon(each.budget) for each in self.spends if each.definition is not definition]
-        return sum([*rho, *pure], Fraction(0))
+        budgets = ((spend.budget, spend.definition is definition) for spend in self.spends)
+        return sum((budget if is_rho else rho_of_epsilon(budget) for budget, is_rho in budgets), Fraction(0))
 
     def left(self, limit: Limit) -> Fraction:
         """What the limit leaves: 0 if it is used up, or if there is no sum to compare it with."""

@@ -13,7 +13,8 @@ from pathlib import Path
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.pipeline.spend_log.log_lines import LogContent, header_line, read_lines, torn_line
+from safetab.foundation.new_files import sync_directory
+from safetab.pipeline.spend_log.log_lines import LineState, LogContent, header_line, line_of, read_lines
 
 _SECRET_BYTES = 32
 _OTHERS = 0o077
@@ -31,7 +32,7 @@ def refused_file(path: Path) -> tuple[Finding, ...]:
     except (OSError, ValueError) as error:
         raise_if_the_machine_failed(error)
         message = f"can't be used: {getattr(error, 'strerror', None) or 'not a valid path'}."
-    return _error(path, message) if message else ()
+    return log_error(path, message) if message else ()
 
 
 def _why_not_mode(mode: int) -> str | None:
@@ -61,11 +62,11 @@ class SpendLogFile:
             raise_if_the_machine_failed(error)
             if isinstance(error, FileNotFoundError) and not may_create:
                 raise
-            raise InvalidInput(_error(path, f"can't be opened: {error.strerror or 'unknown error'}.")) from None
+            raise InvalidInput(log_error(path, f"can't be opened: {error.strerror or 'unknown error'}.")) from None
         message = _why_not_mode(os.fstat(self._descriptor).st_mode)
         if message:
             self.close()
-            raise InvalidInput(_error(path, message))
+            raise InvalidInput(log_error(path, message))
 
     @contextmanager
     def locked(self) -> Iterator[LogContent]:
@@ -74,7 +75,7 @@ class SpendLogFile:
         try:
             if not os.fstat(self._descriptor).st_size:
                 self._write(header_line(secrets.token_bytes(_SECRET_BYTES)))
-                _sync_directory(self._path.parent)
+                sync_directory(self._path.parent)
             written = os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
             yield read_lines(str(self._path), written).require()
         finally:
@@ -83,7 +84,7 @@ class SpendLogFile:
     def append(self, content: LogContent, lines: Iterable[str]) -> None:
         """Append lines inside `locked`, with the content it yielded; they are on disk on return."""
         before = "\n" if content.is_unended else ""
-        mark = torn_line(utc_now()) if content.is_torn else ""
+        mark = line_of(LineState.TORN, utc=utc_now()) if content.is_torn else ""
         self._write(before + mark + "".join(lines))
 
     def is_in_place(self) -> bool:
@@ -104,19 +105,11 @@ class SpendLogFile:
         os.fsync(self._descriptor)
 
 
-def _error(path: Path, message: str) -> tuple[Finding, ...]:
+def log_error(path: Path, message: str) -> tuple[Finding, ...]:
+    """The one finding about a log that can't be used."""
     return (Finding(Severity.ERROR, str(path), "", message),)
 
 
 def utc_now() -> str:
     """The time in UTC, to the second, as the log writes it."""
     return datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def _sync_directory(folder: Path) -> None:
-    """Make sure that a new file's name is on disk."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

@@ -107,32 +107,18 @@ def begun_line(spend: Spend) -> str:
         "fingerprint": spend.fingerprint,
     }
     product = {} if spend.product == PRODUCTS[0].name else {"product": spend.product}
-    return _line(LineState.BEGUN, **values, **product)
-
-
-def ended_line(state: LineState, run: str, utc: str) -> str:
-    """The line that says how a run ended; it does not change what was charged."""
-    return _line(state, run=run, utc=utc)
+    return line_of(LineState.BEGUN, **values, **product)
 
 
 def limit_line(limit: Limit) -> str:
     """The line that sets a limit."""
     definition = limit.definition.spelling
     amount = {"limit": str(limit.amount), "decimal": exact(limit.amount)}
-    return _line(LineState.LIMIT, utc=limit.utc, dataset=limit.dataset, definition=definition, **amount)
+    return line_of(LineState.LIMIT, utc=limit.utc, dataset=limit.dataset, definition=definition, **amount)
 
 
-def same_people_line(dataset: str, other: str, utc: str) -> str:
-    """The line that says that two names mean the same people."""
-    return _line(LineState.SAME_PEOPLE, utc=utc, dataset=dataset, other=other)
-
-
-def torn_line(utc: str) -> str:
-    """The line after one that a crash cut short."""
-    return _line(LineState.TORN, utc=utc)
-
-
-def _line(state: LineState, **values: str) -> str:
+def line_of(state: LineState, **values: str) -> str:
+    """A line with this state and these values, which are written in the order given."""
     return json.dumps({"state": state.value, **values}) + "\n"
 
 

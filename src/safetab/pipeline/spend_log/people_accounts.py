@@ -10,15 +10,19 @@ from pathlib import Path
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.engines.fingerprint import RecordFingerprint
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.interrupts import publishing
 from safetab.pipeline.spend_log.accounts import Account, Limit, Spend, amount_of
-from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file, utc_now
+from safetab.pipeline.spend_log.log_file import SpendLogFile, log_error, refused_file, utc_now
 from safetab.pipeline.spend_log.log_lines import DATASET_NAME, DATASET_RULE, LogContent, limit_line
 from safetab.privacy.calibration import PrivacyDefinition
 
 AMOUNT_RULE = "must be a decimal number such as 4.85."
 _NO_UNIT = "needed, rho or epsilon: the data set has no run and no limit yet."
+_NO_EPSILON = (
+    "has runs under zcdp, and zCDP implies no pure epsilon: a limit in epsilon can't be kept. Give --unit rho; a pure"
+    " epsilon counts as rho = epsilon squared / 2."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ def accounts_of(content: LogContent, dataset: str, same_people_as: Iterable[str]
     share the very same records: older logs may have such names.
     """
     groups = [{dataset, other} for other in same_people_as] + [set(pair) for pair in content.same_people]
-    groups += _names_of_same_records(content)
+    groups += names_by_records(content).values()
     names = {dataset}
     while more := {name for group in groups if group & names for name in group} - names:
         names |= more
@@ -75,29 +79,17 @@ def accounts_of(content: LogContent, dataset: str, same_people_as: Iterable[str]
     return PeopleAccounts((dataset, *sorted(names - {dataset})), spends, tuple(limits))
 
 
-def names_with_records_of(content: LogContent, spend: Spend) -> set[str]:
-    """Every name under which the very same records were run; empty if there are no records."""
-    if spend.fingerprint in _of_nobody(content):
-        return set()
-    return {other.dataset for other in content.spends if _records(other) == _records(spend)}
+def names_by_records(content: LogContent) -> dict[tuple[TabulationPass, str], set[str]]:
+    """Every name under which the very same records were run, by pass and fingerprint.
 
-
-def _names_of_same_records(content: LogContent) -> list[set[str]]:
-    """Sets of names under which the very same records were run."""
+    Passes without records are left out: two data sets without a pass share nobody.
+    """
+    nobody = set(RecordFingerprint(content.secret).of_passes(()).values())
     names: dict[tuple[TabulationPass, str], set[str]] = {}
     for spend in content.spends:
-        names.setdefault(_records(spend), set()).add(spend.dataset)
-    nobody = _of_nobody(content)
-    return [group for (_, fingerprint), group in names.items() if fingerprint not in nobody]
-
-
-def _records(spend: Spend) -> tuple[TabulationPass, str]:
-    return spend.tabulation_pass, spend.fingerprint
-
-
-def _of_nobody(content: LogContent) -> set[str]:
-    """The fingerprints of passes without records: two data sets without a pass share nobody."""
-    return set(RecordFingerprint(content.secret).of_passes(()).values())
+        if spend.fingerprint not in nobody:
+            names.setdefault((spend.tabulation_pass, spend.fingerprint), set()).add(spend.dataset)
+    return names
 
 
 def command_for_limit(log: Path, dataset: str) -> str:
@@ -112,9 +104,8 @@ def read_log(log: Path) -> LogContent:
         with closing(SpendLogFile(log, may_create=False)) as file, file.locked() as content:
             return content
     except FileNotFoundError:
-        findings = FindingsOf(str(log))
-        findings.error("", "does not exist. A run with --spend-log creates it, and so does --set-limit.")
-        raise InvalidInput(findings.findings) from None
+        message = "does not exist. A run with --spend-log creates it, and so does --set-limit."
+        raise InvalidInput(log_error(log, message)) from None
 
 
 def set_limit(log: Path, dataset: str, amount: str, definition: PrivacyDefinition | None) -> tuple[Finding, ...]:
@@ -145,21 +136,15 @@ def set_limit(log: Path, dataset: str, amount: str, definition: PrivacyDefinitio
 
 def _unit(people: PeopleAccounts, definition: PrivacyDefinition | None) -> PrivacyDefinition:
     """The unit of a new limit. Raises InvalidInput without one, or if the limit can't be kept."""
-    findings = FindingsOf("the command")
     last = max(people.limits, key=lambda limit: limit.utc, default=None)
     used = (last.definition,) if last else Account(people.spends).definitions
     definition = definition or next(iter(used), None)
-    if definition is None:
-        findings.error("--unit", _NO_UNIT)
-    elif definition is PrivacyDefinition.PURE_DP and any(spend.definition is not definition for spend in people.spends):
-        findings.error(
-            "--unit",
-            f"{people} has runs under zcdp, and zCDP implies no pure epsilon: a limit in epsilon can't be kept. Give"
-            " --unit rho; a pure epsilon counts as rho = epsilon squared / 2.",
-        )
-    _require(findings.findings)
-    assert definition is not None
-    return definition
+    message = _NO_UNIT
+    if definition is PrivacyDefinition.PURE_DP and any(spend.definition is not definition for spend in people.spends):
+        message = f"{people} {_NO_EPSILON}"
+    elif definition is not None:
+        return definition
+    raise InvalidInput([Finding(Severity.ERROR, "the command", "--unit", message)])
 
 
 def _warnings(log: Path, content: LogContent, people: PeopleAccounts, limit: Limit) -> tuple[Finding, ...]:

@@ -15,7 +15,7 @@ from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, descr
 from safetab.foundation.interrupts import interrupts_held
 from safetab.pipeline.spend_log import log_lines, people_accounts
 from safetab.pipeline.spend_log.accounts import Limit, Spend, why_no_room
-from safetab.pipeline.spend_log.log_file import SpendLogFile, utc_now
+from safetab.pipeline.spend_log.log_file import SpendLogFile, log_error, utc_now
 from safetab.pipeline.spend_log.log_lines import LineState, LogContent
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts, accounts_of
 from safetab.planning.plan_json import exact
@@ -51,15 +51,6 @@ class RunSpending:
         name = plan.config.product.name
         losses = {each: plan.loss_of_a_person(each) for each in plan.config.passes}
         self._spends = [Spend(*run, each, self._definition, loss, "", name) for each, loss in losses.items()]
-
-    @classmethod
-    def asked_for(cls, request: SpendRequest | None, plan: RunPlan, tell: Callable[[str], None]) -> RunSpending | None:
-        """The entries of a run; None without accounts. Raises InvalidInput if there is no room."""
-        if request is None:
-            return None
-        spending = cls(request, plan, tell)
-        spending.look()
-        return spending
 
     def look(self) -> None:
         """Say what was spent before. Raises InvalidInput if that leaves no room. Reads no record."""
@@ -112,9 +103,8 @@ class RunSpending:
         """Check that there is room and charge, under one lock: the second of two runs sees the first."""
         with file.locked() as content:
             if not file.is_in_place():
-                findings = FindingsOf(str(self._request.log))
-                findings.error("", "was moved or replaced while the run was at work. Nothing was drawn. Run again.")
-                raise InvalidInput(findings.findings)
+                message = "was moved or replaced while the run was at work. Nothing was drawn. Run again."
+                raise InvalidInput(log_error(self._request.log, message))
             self._require_room(content)
             warnings = self._warnings(content)
             with interrupts_held():  # one that comes now is answered when it is known what counts
@@ -140,12 +130,13 @@ class RunSpending:
         known = accounts_of(content, dataset)
         joined = [name for name in self._request.same_people_as if name not in known.names]
         limits = () if self._people(content).limits else self._asked_limits(utc)
-        names = [log_lines.same_people_line(dataset, name, utc) for name in joined]
+        same = LineState.SAME_PEOPLE
+        names = [log_lines.line_of(same, utc=utc, dataset=dataset, other=name) for name in joined]
         return [*names, *map(log_lines.limit_line, limits), *map(log_lines.begun_line, self._spends)]
 
     def _append_end(self, file: SpendLogFile, state: LineState) -> None:
         with file.locked() as content:
-            file.append(content, [log_lines.ended_line(state, self._run, utc_now())])
+            file.append(content, [log_lines.line_of(state, run=self._run, utc=utc_now())])
 
     def _people(self, content: LogContent) -> PeopleAccounts:
         return accounts_of(content, self._request.dataset, self._request.same_people_as)
@@ -160,20 +151,8 @@ class RunSpending:
         people = self._people(content)
         for name in sorted(set(self._request.same_people_as) - set(people_accounts.datasets_of(content))):
             findings.error("--same-people-as", f'the log has no data set "{name}".')
-        self._check_asked_limit(people, findings)
-        self._check_names(content, people, findings)
         command = people_accounts.command_for_limit(self._request.log, self._request.dataset)
-        for spend, limit in product(self._spends, people.limits or self._asked_limits()):
-            message = why_no_room(people.of(spend.tabulation_pass), spend, limit)
-            if message:
-                findings.error(f"{people}, {_pass(spend)}", f"{message} This sets one: {command}")
-        if findings.has_errors:
-            raise InvalidInput(findings.findings)
-
-    def _check_asked_limit(self, people: PeopleAccounts, findings: FindingsOf) -> None:
-        """An error if the limit asked for is not the one in force."""
-        in_force = [(limit.definition, limit.amount) for limit in people.limits]
-        command = people_accounts.command_for_limit(self._request.log, self._request.dataset)
+        in_force = {(limit.definition, limit.amount) for limit in people.limits}
         for asked in self._asked_limits():
             if in_force and (asked.definition, asked.amount) not in in_force:
                 findings.error(
@@ -181,11 +160,20 @@ class RunSpending:
                     f"asks for {asked}, but the limit of {people} is {' and '.join(map(str, people.limits))}. A run"
                     f" does not change it. Leave --spend-limit out, or change the limit first: {command}",
                 )
+        self._check_names(content, people, findings)
+        for spend, limit in product(self._spends, people.limits or self._asked_limits()):
+            message = why_no_room(people.of(spend.tabulation_pass), spend, limit)
+            if message:
+                findings.error(f"{people}, {_pass(spend)}", f"{message} This sets one: {command}")
+        if findings.has_errors:
+            raise InvalidInput(findings.findings)
 
     def _check_names(self, content: LogContent, people: PeopleAccounts, findings: FindingsOf) -> None:
         """Find names with the same records; before the fingerprints are known there are none."""
+        names_by_records = people_accounts.names_by_records(content)
         for spend in self._spends:
-            for name in sorted(people_accounts.names_with_records_of(content, spend) - set(people.names)):
+            names = names_by_records.get((spend.tabulation_pass, spend.fingerprint), set())
+            for name in sorted(names - set(people.names)):
                 spent = accounts_of(content, name).of(spend.tabulation_pass)
                 findings.error(
                     _pass(spend),

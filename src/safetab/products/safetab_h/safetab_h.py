@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from fractions import Fraction
-from types import MappingProxyType
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
 from safetab.foundation.argument_types import checks_arguments
 from safetab.products import product
-from safetab.products.production import LevelValues, Production, PublishedReference
+from safetab.products.product import LevelValues
 from safetab.products.record import BLOCK_COLUMNS, CODE_COLUMNS, AttributePart, CheckedColumn, RecordLayout
 from safetab.products.safetab_h.tables import ALL, FILES, HOUSEHOLD_TYPE, HOUSEHOLD_TYPES, TENURE, TENURES
 
@@ -51,7 +50,11 @@ class Category:
             if _is_called(line, wanted):
                 return product.WantedCells(line.run, line.words)
         names = ", ".join(f'"{line.labels[0]}"' for line in shape.lines)
-        hint = "".join(f' Tables of {one} have it: give the family, "{one}".' for one in _families_with(wanted, shape))
+        hint = ""
+        for family in (HOUSEHOLD_TYPE, TENURE):
+            lines = [line for other in family.shapes for line in other.lines]
+            if shape not in family.shapes and any(_is_called(line, wanted) for line in lines):
+                hint += f' Tables of {family.name} have it: give the family, "{family.name}".'
         return product.Refusal("category", f'"{category}" is not in this table ({shape.title}). It has {names}.{hint}')
 
     def parsed(self, texts: Mapping[str, str]) -> Mapping[str, object] | product.Refusal:
@@ -62,28 +65,15 @@ def _is_called(line: product.Line, wanted: str) -> bool:
     return wanted in {str(line.labels[0]).casefold(), line.stub.casefold()}
 
 
-def _families_with(wanted: str, shape: product.Shape) -> list[str]:
-    """The other families that have a table with such a line."""
-    return [
-        family.name
-        for family in (HOUSEHOLD_TYPE, TENURE)
-        if shape not in family.shapes and any(_is_called(line, wanted) for one in family.shapes for line in one.lines)
-    ]
-
-
 _SUBSTATE_THRESHOLDS = (971, 4_971, 19_971)
-_PRODUCTION = Production(
-    by_kind=MappingProxyType(
-        {
-            (IterationLevel.REGIONAL, False): LevelValues("0.006915", (4_971, 19_971, 149_971)),
-            (IterationLevel.REGIONAL, True): LevelValues("0.006915", (4_971, 19_971, 149_970)),
-            (IterationLevel.DETAILED, False): LevelValues("1.9208", (471, 971, 6_971)),
-            (IterationLevel.DETAILED, True): LevelValues("0.142869", _SUBSTATE_THRESHOLDS),
-        }
-    ),
-    exceptions=MappingProxyType(
-        {(GeographyLevel.AIANNH, IterationLevel.REGIONAL): LevelValues("0", _SUBSTATE_THRESHOLDS)}
-    ),
+_PRODUCTION = product.Production(
+    by_kind={
+        (IterationLevel.REGIONAL, False): LevelValues("0.006915", (4_971, 19_971, 149_971)),
+        (IterationLevel.REGIONAL, True): LevelValues("0.006915", (4_971, 19_971, 149_970)),
+        (IterationLevel.DETAILED, False): LevelValues("1.9208", (471, 971, 6_971)),
+        (IterationLevel.DETAILED, True): LevelValues("0.142869", _SUBSTATE_THRESHOLDS),
+    },
+    exceptions={(GeographyLevel.AIANNH, IterationLevel.REGIONAL): LevelValues("0", _SUBSTATE_THRESHOLDS)},
 )
 
 SAFETAB_H = product.Product(
@@ -92,12 +82,10 @@ SAFETAB_H = product.Product(
     source="SafeTab-H (the public program of the 2020 Detailed DHC-B)",
     record=HOUSEHOLD_RECORD,
     families=(HOUSEHOLD_TYPE, TENURE),
-    family_keys=MappingProxyType(
-        {
-            HOUSEHOLD_TYPE.name: product.FamilyKeys("privacy_budget_h_t3", "thresholds_h_t3"),
-            TENURE.name: product.FamilyKeys("privacy_budget_h_t4", "thresholds_h_t4"),
-        }
-    ),
+    family_keys={
+        HOUSEHOLD_TYPE.name: product.FamilyKeys("privacy_budget_h_t3", "thresholds_h_t3"),
+        TENURE.name: product.FamilyKeys("privacy_budget_h_t4", "thresholds_h_t4"),
+    },
     selector=product.Selector.PUBLISHED_TOTALS,
     stage_1_key=None,
     suppression_key=None,
@@ -105,7 +93,7 @@ SAFETAB_H = product.Product(
     label_columns=(product.LabelColumn("category", "string", "string", "Which households are counted."),),
     files=tuple(product.TableFileLayout(folder, (f"{folder[:2].upper()}_DATA_CELL",)) for folder in FILES),
     line_question=Category(),
-    reference=PublishedReference(
+    reference=product.PublishedReference(
         "2020 Detailed DHC-B",
         Fraction("8.895302"),
         Fraction("1.9208"),

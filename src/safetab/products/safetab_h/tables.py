@@ -46,31 +46,33 @@ _TENURES = (
     _Category(2, (2,), "owned free and clear", "Owned free and clear", "owned free and clear"),
     _Category(3, (3, 4), "rented", "Renter occupied", "rented"),
 )  # fmt: skip
-_Tables = Mapping[str, tuple[int, ...]]
 _TYPE_TABLES = {"T03001": (0,), "T03002": (0, 1, 6), "T03003": (0, 1, 2, 3, 6, 7, 8), "T03004": tuple(range(9))}
 _TENURE_TABLES = {"T04001": (0,), "T04002": (0, 1, 2, 3)}
 
 
-def _shape(table_id: str, title: str, folder: str, lines: Sequence[_Category], value_of: Sequence[int]) -> Shape:
+def _shape(table_id: str, folder: str, lines: Sequence[_Category], value_of: Sequence[int]) -> Shape:
     """The cells are the lines that no other line of the table divides; every line is a run of them."""
-    cells = [one for one in lines if not any(set(other.values) < set(one.values) for other in lines)]
-    runs = [[cell for cell, one in enumerate(cells) if set(one.values) <= set(line.values)] for line in lines]
-    bounds = [(run[0], len(run)) for run in runs]
-    name = f"{folder}/{table_id}"
+    cells = [line for line in lines if not any(set(other.values) < set(line.values) for other in lines)]
+    bounds = []
+    for line in lines:
+        run = [number for number, cell in enumerate(cells) if set(cell.values) <= set(line.values)]
+        bounds.append((run[0], len(run)))
+    title = _TITLES[table_id]
+    cell_of_category = {value: number for number, cell in enumerate(cells) for value in cell.values}
+    lines_with_runs = list(zip(lines, bounds, strict=True))
+    rows = tuple(FileRow((str(line.data_cell),), *run) for line, run in lines_with_runs)
     return Shape(
         label=table_id,
         title=title,
         words="a total" if len(cells) == 1 else f"{title.partition(' (')[0].lower()} in {len(cells)} cells",
-        cell_of_value=tuple(next(n for n, one in enumerate(cells) if value in one.values) for value in value_of),
-        cell_labels=tuple((one.label,) for one in cells) if len(cells) > 1 else ((None,),),
+        cell_of_value=tuple(cell_of_category[value] for value in value_of),
+        cell_labels=tuple((cell.label,) for cell in cells) if len(cells) > 1 else ((None,),),
         lines=tuple(
-            Line(table_id, number, one.stub, one.words, (one.label,), *run, is_total=one.label == ALL)
-            for number, (one, run) in enumerate(zip(lines, bounds, strict=True), start=1)
+            Line(table_id, number, line.stub, line.words, (line.label,), *run, is_total=line.label == ALL)
+            for number, (line, run) in enumerate(lines_with_runs, start=1)
         ),
         kinds=_kinds(len(cells), [length for _, length in bounds]),
-        file_rows=MappingProxyType(
-            {name: tuple(FileRow((str(one.data_cell),), *run) for one, run in zip(lines, bounds, strict=True))}
-        ),
+        file_rows=MappingProxyType({f"{folder}/{table_id}": rows}),
         divisions=len(cells) if len(cells) > 1 else 0,
     )
 
@@ -87,10 +89,10 @@ def _kinds(cells: int, draws_of_lines: Sequence[int]) -> tuple[LineKind, ...]:
 
 
 def _shapes(
-    folder: str, tables: _Tables, categories: Sequence[_Category], value_of: Sequence[int]
+    folder: str, tables: Mapping[str, tuple[int, ...]], categories: Sequence[_Category], value_of: Sequence[int]
 ) -> tuple[Shape, ...]:
-    lines = {table_id: [categories[cell] for cell in cells] for table_id, cells in tables.items()}
-    return tuple(_shape(one, _TITLES[one], folder, of_table, value_of) for one, of_table in lines.items())
+    lines = {table_id: [categories[line] for line in numbers] for table_id, numbers in tables.items()}
+    return tuple(_shape(table_id, folder, of_table, value_of) for table_id, of_table in lines.items())
 
 
 _TITLES = {

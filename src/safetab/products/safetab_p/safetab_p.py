@@ -8,13 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from fractions import Fraction
-from types import MappingProxyType
 
 from safetab.census.geography_levels import GeographyLevel
 from safetab.census.iterations import IterationLevel
 from safetab.foundation.argument_types import checks_arguments
 from safetab.products import product
-from safetab.products.production import LevelValues, Production, PublishedReference
+from safetab.products.product import LevelValues
 from safetab.products.record import BLOCK_COLUMNS, CODE_COLUMNS, AttributePart, CheckedColumn, RecordLayout
 from safetab.products.safetab_p.tables import BOTH_SEXES, OLDEST_AGE, PERSONS, SEXES, ages_in_words
 
@@ -92,18 +91,14 @@ def _cells(shape: product.Shape) -> list[tuple[int, str, int, int]]:
 
 
 _REGIONAL_THRESHOLDS = (4_971, 19_971, 149_971)
-_PRODUCTION = Production(
-    by_kind=MappingProxyType(
-        {
-            (IterationLevel.REGIONAL, False): LevelValues("0.008", _REGIONAL_THRESHOLDS),
-            (IterationLevel.REGIONAL, True): LevelValues("0.008", _REGIONAL_THRESHOLDS),
-            (IterationLevel.DETAILED, False): LevelValues("2.134", (471, 971, 6_971)),
-            (IterationLevel.DETAILED, True): LevelValues("0.159", (971, 4_971, 19_971)),
-        }
-    ),
-    exceptions=MappingProxyType(
-        {(GeographyLevel.AIANNH, IterationLevel.REGIONAL): LevelValues("0", _REGIONAL_THRESHOLDS)}
-    ),
+_PRODUCTION = product.Production(
+    by_kind={
+        (IterationLevel.REGIONAL, False): LevelValues("0.008", _REGIONAL_THRESHOLDS),
+        (IterationLevel.REGIONAL, True): LevelValues("0.008", _REGIONAL_THRESHOLDS),
+        (IterationLevel.DETAILED, False): LevelValues("2.134", (471, 971, 6_971)),
+        (IterationLevel.DETAILED, True): LevelValues("0.159", (971, 4_971, 19_971)),
+    },
+    exceptions={(GeographyLevel.AIANNH, IterationLevel.REGIONAL): LevelValues("0", _REGIONAL_THRESHOLDS)},
     stage_1_fraction="0.1",
     suppression_chance="0.9999",
 )
@@ -114,7 +109,7 @@ SAFETAB_P = product.Product(
     source="SafeTab-P (Haney et al. 2024)",
     record=PERSON_RECORD,
     families=(PERSONS,),
-    family_keys=MappingProxyType({PERSONS.name: product.FamilyKeys("privacy_budget_p", "thresholds_p")}),
+    family_keys={PERSONS.name: product.FamilyKeys("privacy_budget_p", "thresholds_p")},
     selector=product.Selector.NOISY_STAGE_1,
     stage_1_key="privacy_budget_p_stage_1_fraction",
     suppression_key="zero_suppression_chance",
@@ -127,7 +122,7 @@ SAFETAB_P = product.Product(
     ),
     files=(product.TableFileLayout("t1", ()), product.TableFileLayout("t2", ("AGESTART", "AGEEND", "SEX"))),
     line_question=SexAndAges(),
-    reference=PublishedReference(
+    reference=product.PublishedReference(
         "2020 Detailed DHC-A",
         Fraction("4.944"),
         Fraction("2.134"),

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from safetab.census.geography import Geography
+from safetab.foundation.arrays import Columns
 from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.readers.cef.layout import OID_DIGITS
@@ -26,7 +27,7 @@ _RULES |= {_OID: f"must be a number of up to {OID_DIGITS} digits"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class BlockOids:
+class BlockOids(Columns):
     """The OIDs of blocks in rising order. Each is two numbers: its last 18 digits, and those in front."""
 
     highs: Int32s
@@ -75,17 +76,13 @@ def read_cef_geography(paths: Iterable[Path], states: Iterable[str]) -> Checked[
 
 def _joined_oids(parts: list[BlockOids], findings: FindingsOf) -> BlockOids:
     """The OIDs of all parts in rising order. Repeated OIDs are reported."""
-    empty = np.empty(0, dtype=np.int64)
-    highs = np.concatenate([empty.astype(np.int32), *(part.highs for part in parts)])
-    lows = np.concatenate([empty, *(part.lows for part in parts)])
-    order = np.lexsort((lows, highs))
-    highs = highs[order]
-    lows = lows[order]
-    repeated = int(np.count_nonzero((np.diff(lows) == 0) & (np.diff(highs) == 0)))
+    oids = BlockOids.concat(parts)
+    oids = oids.take(np.lexsort((oids.lows, oids.highs)))
+    repeated = int(np.count_nonzero((np.diff(oids.lows) == 0) & (np.diff(oids.highs) == 0)))
     if repeated:
         rows = "row has" if repeated == 1 else "rows have"
         findings.error(_OID, f"{repeated:,} {rows} the OID of another block. Give each block its own.")
-    return BlockOids(highs, lows, np.concatenate([empty, *(part.blocks for part in parts)])[order])
+    return oids
 
 
 def _digits_of_file(path: Path, findings: FindingsOf) -> Iterator[Digits]:

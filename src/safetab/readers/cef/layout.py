@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 
 Ranges = tuple[tuple[int, int], ...]
 
@@ -28,16 +27,11 @@ class Field:
         return self.end - self.first
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class LineLayout:
     """One kind of line. Blanks around a number and leading zeros mean nothing."""
 
     fields: tuple[Field, ...]
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The names of the fields in their order."""
-        return tuple(field.name for field in self.fields)
 
     @property
     def width(self) -> int:
@@ -46,7 +40,7 @@ class LineLayout:
 
     def field(self, name: str) -> Field:
         """The field with this name."""
-        return self.fields[self.names.index(name)]
+        return next(field for field in self.fields if field.name == name)
 
 
 def _layout(table: str) -> LineLayout:

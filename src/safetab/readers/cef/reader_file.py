@@ -75,7 +75,8 @@ class ReaderFile:
         found = []
         asked = sorted(states)
         needed = {self._record_folder(kind, state) for kind in ("per", "unit") for state in asked}
-        for folder in sorted(one for one in needed if not os.path.exists(one)):  # noqa: PTH110 - which never raises
+        missing_folders = [folder for folder in needed if not os.path.exists(folder)]  # noqa: PTH110 - never raises
+        for folder in sorted(missing_folders):
             keys = " and ".join(key for key, named in self.folders.items() if named == folder)
             findings.error(keys, f"{folder} does not exist.")
         if findings.has_errors:
@@ -145,7 +146,7 @@ class ReaderFile:
         return self.folders[f"{kind}_dir{'_pr' if state == PUERTO_RICO_STATE else ''}"]
 
     def _record_file(self, kind: str, state: str) -> Path:
-        return _as_it_is(self._record_folder(kind, state) / (self.formats[f"{kind}_file_format"] % state))
+        return _plain_or_gzipped(self._record_folder(kind, state) / (self.formats[f"{kind}_file_format"] % state))
 
     def _counts(self, units: Path, persons: Path) -> Path | None:
         """The file of counts, or None.
@@ -154,7 +155,7 @@ class ReaderFile:
         be something that is not a file.
         """
         candidates = [
-            _as_it_is(file.with_name(file.name.removesuffix(_GZIPPED).replace(kind, "CNT")))
+            _plain_or_gzipped(file.with_name(file.name.removesuffix(_GZIPPED).replace(kind, "CNT")))
             for file, kind in ((units, "UNIT"), (persons, "PER"))
             if kind in file.name
         ]
@@ -164,7 +165,7 @@ class ReaderFile:
     def _geography_files(self, state: str, names: list[str]) -> list[Path]:
         folder = self.folders["grfc_dir"]
         if _GEOGRAPHY_FORMAT in self.formats:
-            named = _as_it_is(folder / (self.formats[_GEOGRAPHY_FORMAT] % state))
+            named = _plain_or_gzipped(folder / (self.formats[_GEOGRAPHY_FORMAT] % state))
             if _is_file(named):
                 return [named]
         return [folder / name for name in names if name[_STATE_IN_NAME] == state and name.startswith("grfc")]
@@ -220,7 +221,7 @@ def paths_read(data: Path) -> tuple[Path, ...]:
     return (data, *(() if read is None else read.folders.values()))
 
 
-def _as_it_is(path: Path) -> Path:
+def _plain_or_gzipped(path: Path) -> Path:
     """The file, or its gzipped form if only that exists."""
     gzipped = path.with_name(path.name + _GZIPPED)
     return gzipped if not _is_file(path) and _is_file(gzipped) else path

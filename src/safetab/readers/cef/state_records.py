@@ -10,16 +10,7 @@ from numpy.typing import NDArray
 
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.products.record import RecordLayout
-from safetab.readers.cef import state_rules
-from safetab.readers.cef.layout import (
-    GROUP_QUARTERS,
-    HOUSEHOLDER,
-    HOUSING_UNIT,
-    PERSON,
-    PERSON_IN_HOUSING_UNIT,
-    UNIT,
-    Ranges,
-)
+from safetab.readers.cef import layout, state_rules
 from safetab.readers.cef.lines import CODE_FIELDS, FieldNumbers, FieldReader, Int32s, Int64s, Lines, long_numbers
 from safetab.readers.cef.reader_file import StateFiles
 from safetab.readers.cef.state_rules import CefRules, FileRules, Units, UnitTable
@@ -50,25 +41,21 @@ class JoinedPersons:
     units: Int32s
     table: UnitTable
 
-    def persons(self) -> CefRecords:
-        """The person records."""
-        columns = {name: self.numbers[name] for name in ("QAGE", "QSEX", "CENRACE", *CODE_FIELDS)}
-        is_householder = self.numbers["RELSHIP"] == HOUSEHOLDER
-        return CefRecords(columns | {"HOUSEHOLDER": is_householder}, self.table.units.places[self.units])
-
-    def households(self) -> CefRecords:
-        """One record per householder of an occupied housing unit, with the householder's codes."""
-        rows = np.flatnonzero((self.numbers["RELSHIP"] == HOUSEHOLDER) & self.table.is_household[self.units])
-        units = self.table.units.take(self.units[rows])
-        columns: dict[str, NDArray[np.integer]] = {"HHRACE": units.races}
-        columns |= {name: self.numbers[name][rows] for name in CODE_FIELDS}
-        columns |= {"HOUSEHOLD_TYPE": TYPE_OF_HHT[units.household_types], "TEN": units.tenures}
-        return CefRecords(columns, units.places)
-
 
 def records_of(joined: JoinedPersons, record: RecordLayout) -> CefRecords:
-    """The records of one kind: each person is one, or each household."""
-    return joined.households() if record.holds_people else joined.persons()
+    """The records of one kind.
+
+    Each person is one, or each householder of an occupied housing unit with the householder's codes.
+    """
+    numbers = joined.numbers
+    is_householder = numbers["RELSHIP"] == layout.HOUSEHOLDER
+    if not record.holds_people:
+        columns = {name: numbers[name] for name in ("QAGE", "QSEX", "CENRACE", *CODE_FIELDS)}
+        return CefRecords(columns | {"HOUSEHOLDER": is_householder}, joined.table.units.places[joined.units])
+    rows = np.flatnonzero(is_householder & joined.table.is_household[joined.units])
+    units = joined.table.units.take(joined.units[rows])
+    of_unit = {"HHRACE": units.races, "HOUSEHOLD_TYPE": TYPE_OF_HHT[units.household_types], "TEN": units.tenures}
+    return CefRecords({name: numbers[name][rows] for name in CODE_FIELDS} | of_unit, units.places)
 
 
 class StateReader:
@@ -82,9 +69,9 @@ class StateReader:
     def __init__(self, files: StateFiles, rules: CefRules) -> None:
         self._files = files
         self._rules = rules
-        self._state: Mapping[str, Ranges] = {"BCUSTATEFP": ((int(files.state), int(files.state)),)}
-        self._units = FileRules(files.units, UNIT)
-        self._persons = FileRules(files.persons, PERSON)
+        self._state = {"BCUSTATEFP": ((int(files.state), int(files.state)),)}
+        self._units = FileRules(files.units, layout.UNIT)
+        self._persons = FileRules(files.persons, layout.PERSON)
         self._others: list[Finding] = []
         self.persons_read = 0
         self.persons_joined = 0
@@ -101,21 +88,18 @@ class StateReader:
 
     def unit_table(self) -> UnitTable:
         """The units that are right by themselves. Units with a repeated MAFID break a rule too."""
-        reader = FieldReader(UNIT, _KEPT_OF_UNIT, self._state)
+        reader = FieldReader(layout.UNIT, _KEPT_OF_UNIT, self._state)
         parts = (self._judged_units(lines, reader) for lines in self._units.lines())
         table = UnitTable(Units.concat([state_rules.NO_UNITS, *parts]))
         if not self._units.is_broken:
-            self._units.add(state_rules.TWICE_RULE, table.lines_where(table.repeated))
+            self._units.add(("MAFID", "must belong to only one unit"), table.lines_where(table.repeated))
         return table
 
     def joined_persons(self, rows_done: Callable[[int], None] = lambda _: None) -> Iterator[JoinedPersons]:
-        """Read units, then persons.
-
-        Persons come in the order of the file, without those that break a rule.
-        """
+        """Read units, then persons in the order of the file, without those that break a rule."""
         table = self.unit_table()
         self._households = int(np.count_nonzero(table.is_household))
-        reader = FieldReader(PERSON, _KEPT_OF_PERSON, self._state)
+        reader = FieldReader(layout.PERSON, _KEPT_OF_PERSON, self._state)
         for lines in self._persons.lines():
             read = reader.read(lines.characters)
             self._judge_codes(read, reader)
@@ -131,19 +115,21 @@ class StateReader:
         """The units of these lines that break no rule."""
         read = reader.read(lines.characters)
         is_right = self._units.judge(lines, read, reader)
-        oid = UNIT.field("OIDTB")
+        oid = layout.UNIT.field("OIDTB")
         highs, lows = long_numbers(lines.characters, oid.first, oid.end)
         places = np.zeros(len(lows), dtype=np.int32)
-        self._units.add(state_rules.OID_RULE, lines.numbers[is_right & (lows < 0)])
+        self._units.add(("OIDTB", "must be a number of up to 22 digits"), lines.numbers[is_right & (lows < 0)])
         if self._rules.oids is not None:
             places = self._rules.oids.positions_of(highs, lows)
-            self._units.add(state_rules.BLOCK_RULE, lines.numbers[is_right & (lows >= 0) & (places < 0)])
+            has_no_block = is_right & (lows >= 0) & (places < 0)
+            self._units.add(("OIDTB", "must be an OIDTABBLK of the GRF-C"), lines.numbers[has_no_block])
         is_right &= (lows >= 0) & (places >= 0)
-        is_household = (read["RTYPE"] == HOUSING_UNIT) & (read["HHT"] > 0)
+        is_household = (read["RTYPE"] == layout.HOUSING_UNIT) & (read["HHT"] > 0)
         if self._rules.for_households:
-            self._units.add(state_rules.TENURE_RULE, lines.numbers[is_right & is_household & (read["TEN"] == 0)])
+            has_no_tenure = is_right & is_household & (read["TEN"] == 0)
+            self._units.add(("TEN", "must be 1 to 4 in an occupied housing unit"), lines.numbers[has_no_tenure])
             has_no_race = is_right & is_household & (read["HHRACE"] == 0)
-            self._units.add(state_rules.HOUSEHOLD_RACE_RULE, lines.numbers[has_no_race])
+            self._units.add(("HHRACE", "must be 1 to 63 in an occupied housing unit"), lines.numbers[has_no_race])
         small = {name: read[name].astype(np.uint8) for name in ("RTYPE", "HHT", "HHRACE", "TEN")}
         units = Units(
             read["MAFID"].astype(np.int32), places, lines.numbers.astype(np.int32),
@@ -161,17 +147,18 @@ class StateReader:
 
     def _joined(self, numbers: Mapping[str, Int64s], lines: Int64s, table: UnitTable) -> JoinedPersons:
         """These persons with their units, without persons that break a rule about both."""
-        units = table.find(numbers["MAFID"], numbers["RELSHIP"] == HOUSEHOLDER)
+        units = table.find(numbers["MAFID"], numbers["RELSHIP"] == layout.HOUSEHOLDER)
         is_found = units >= 0
         is_paired = is_found.copy()
         if len(table.units.types):
-            in_housing_unit = table.units.types[np.maximum(units, 0)] == HOUSING_UNIT
-            is_paired &= (numbers["RTYPE"] == PERSON_IN_HOUSING_UNIT) == in_housing_unit
+            in_housing_unit = table.units.types[np.maximum(units, 0)] == layout.HOUSING_UNIT
+            is_paired &= (numbers["RTYPE"] == layout.PERSON_IN_HOUSING_UNIT) == in_housing_unit
         follows = state_rules.has_code_after_none(numbers)
         self._persons.add(AFTER_NO_CODE_RULE, lines[follows])
         if not self._units.is_broken:
-            self._persons.add(state_rules.NO_UNIT_RULE, lines[~is_found])
-            self._persons.add(state_rules.PAIR_RULE, lines[is_found & ~is_paired])
+            self._persons.add(("MAFID", "must be the MAFID of a unit of the state"), lines[~is_found])
+            unpaired = lines[is_found & ~is_paired]
+            self._persons.add(("RTYPE", "must be 3 in a housing unit and 5 in group quarters"), unpaired)
         is_kept = is_paired & ~follows
         if is_kept.all():
             return JoinedPersons(numbers, units, table)
@@ -182,14 +169,15 @@ class StateReader:
         if self._units.is_broken or self._persons.is_broken:
             return
         units = table.units
-        is_vacant = (units.types == HOUSING_UNIT) & (units.household_types == 0)
-        breaks = {
-            state_rules.HOUSEHOLDER_RULE: table.is_household & (table.householders != 1),
-            state_rules.INHABITED_RULE: is_vacant & (table.persons > 0),  # such a household would be lost
-            state_rules.NO_HOUSEHOLDER_RULE: (units.types == GROUP_QUARTERS) & (table.householders > 0),
-        }
-        for rule, is_broken in breaks.items():
-            self._units.add(rule, table.lines_where(is_broken))
+        has_wrong_householders = table.is_household & (table.householders != 1)
+        rule = ("HHT", "an occupied housing unit must have exactly one householder")
+        self._units.add(rule, table.lines_where(has_wrong_householders))
+        is_vacant = (units.types == layout.HOUSING_UNIT) & (units.household_types == 0)
+        rule = ("HHT", "must not be 0 (vacant) in a housing unit where somebody lives")  # it would be lost
+        self._units.add(rule, table.lines_where(is_vacant & (table.persons > 0)))
+        is_quarters = units.types == layout.GROUP_QUARTERS
+        rule = ("QGQTYP", "group quarters must have no householder (RELSHIP 20)")
+        self._units.add(rule, table.lines_where(is_quarters & (table.householders > 0)))
         warnings = FindingsOf(self._files.units.name)
         is_other = np.asarray(units.populations != table.persons)
         state_rules.warn_of_units(warnings, "FINAL_POP", "is not the number of its persons", table, is_other)

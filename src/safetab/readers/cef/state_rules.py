@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -91,31 +91,15 @@ class UnitTable:
         return found
 
 
-NO_UNIT_RULE: Rule = ("MAFID", "must be the MAFID of a unit of the state")
-TWICE_RULE: Rule = ("MAFID", "must belong to only one unit")
-PAIR_RULE: Rule = ("RTYPE", "must be 3 in a housing unit and 5 in group quarters")
-OID_RULE: Rule = ("OIDTB", "must be a number of up to 22 digits")
-BLOCK_RULE: Rule = ("OIDTB", "must be an OIDTABBLK of the GRF-C")
-HOUSEHOLDER_RULE: Rule = ("HHT", "an occupied housing unit must have exactly one householder")
-INHABITED_RULE: Rule = ("HHT", "must not be 0 (vacant) in a housing unit where somebody lives")
-NO_HOUSEHOLDER_RULE: Rule = ("QGQTYP", "group quarters must have no householder (RELSHIP 20)")
-TENURE_RULE: Rule = ("TEN", "must be 1 to 4 in an occupied housing unit")
-HOUSEHOLD_RACE_RULE: Rule = ("HHRACE", "must be 1 to 63 in an occupied housing unit")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
 class CefRules:
     """The public lists that lines are checked against, as far as they could be read."""
 
-    codes: Collection[str] | None  # None if there is no list: then every code is allowed
-    oids: BlockOids | None
-    for_households: bool = False  # households need a tenure and a race
-    is_code: NDArray[np.bool_] = field(init=False)
-
-    def __post_init__(self) -> None:
-        marks = np.full(10_000, self.codes is None)
-        marks[[int(code) for code in self.codes or ()]] = True
-        object.__setattr__(self, "is_code", marks)
+    def __init__(self, codes: Collection[str] | None, oids: BlockOids | None, *, for_households: bool = False) -> None:
+        """Without a list of codes, every code is allowed. Households need a tenure and a race."""
+        self.oids = oids
+        self.for_households = for_households
+        self.is_code = np.full(10_000, codes is None)
+        self.is_code[[int(code) for code in codes or ()]] = True
 
 
 class FileRules:
@@ -171,12 +155,12 @@ def has_code_after_none(numbers: Mapping[str, Int64s]) -> Flags:
 
 def warn_of_units(findings: FindingsOf, column: str, what: str, table: UnitTable, which: Flags) -> None:
     """Warn how many units are chosen. Their line numbers are for the confidential log only."""
-    count = int(np.count_nonzero(which))
-    if count:
-        shown = ", ".join(map(str, table.lines_where(which)[:MOST_ROWS_LISTED].tolist()))
-        more = f" and {count - MOST_ROWS_LISTED:,} more" if count > MOST_ROWS_LISTED else ""
-        rows = f"{findings.file}, line{'s' if count > 1 else ''} {shown}{more}"
-        findings.warning(column, f"{what}: {count:,} {'unit' if count == 1 else 'units'}.", rows)
+    lines = table.lines_where(which).tolist()
+    if lines:
+        broken = BrokenRules()
+        broken.add((column, what), findings.file, lines)
+        count = f"{len(lines):,} {'unit' if len(lines) == 1 else 'units'}"
+        findings.warning(column, f"{what}: {count}.", broken.where((column, what)))
 
 
 def count_findings(files: StateFiles, table: UnitTable, state: Mapping[str, Ranges]) -> tuple[Finding, ...]:
@@ -199,8 +183,8 @@ def count_findings(files: StateFiles, table: UnitTable, state: Mapping[str, Rang
         found += [{name: int(read[name][row]) for name in true_counts} for row in np.flatnonzero(is_right)]
     if not rules.is_broken and len(found) != 1:
         findings.error("", "it must have exactly one line.")
-    for counted in found if len(found) == 1 and not rules.is_broken else ():
-        other = [name for name, count in true_counts.items() if counted[name] != count]
+    elif not rules.is_broken:
+        other = [name for name, count in true_counts.items() if found[0][name] != count]
         if other:
             names = shortened(other, len(other))
             findings.error(names, "does not match the number of lines. Lines were lost or added.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 
 from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.arrays import find_sorted
-from safetab.products.product import Line, Product, TableFileLayout
+from safetab.products.product import Line, Product, TableFamily, TableFileLayout
 from safetab.release.checks.table_checks import Breaches, PublishedTotals, tables_of_pass
 from safetab.release.numbers import number_files
 from safetab.release.numbers.number_files import RELEASE_FOLDER, STATUSES, numbers_file
@@ -73,7 +74,7 @@ class _FileChecks:
 
     def check(self) -> None:
         """Add everything that is wrong to the breaches; stop at rows without any group's total."""
-        for rows in _whole_groups(self._file):
+        for rows in self._file.whole_groups(None, strict=False):
             first = np.flatnonzero(rows.is_total)
             if not len(first):
                 totals = " or ".join(self._universe.product.total_table_ids)
@@ -172,27 +173,6 @@ class _FileChecks:
                 self._add_some("a sum is not that of its cells", own[differs, position], rows)
 
 
-def _whole_groups(file: NumbersReader) -> Iterator[NumberBatch]:
-    """Rows as they were read, where a group begins with its total; a group in two row groups comes alone."""
-    waiting: list[NumberBatch] = []  # the rows of a group that may go on
-    row_groups = file.row_groups_of(None)
-    for number in row_groups:
-        batch = file.batch(number, None, strict=False)
-        first = np.flatnonzero(batch.is_total)
-        if not len(first):
-            waiting.append(batch)
-            continue
-        begin = int(first[0]) if waiting else 0
-        end = len(batch) if number == row_groups[-1] else int(first[-1])
-        if waiting:
-            yield waiting[0].followed_by([*waiting[1:], batch.take(slice(begin))])
-        if begin < end:
-            yield batch.take(slice(begin, end))
-        waiting = [] if end == len(batch) else [batch.take(slice(end, None))]
-    if waiting:
-        yield waiting[0].followed_by(waiting[1:])
-
-
 def _sums_that_differ(lines: tuple[Line, ...], values: Integers, is_shown: Truths) -> Iterator[tuple[int, Truths]]:
     """For each line that is a sum, the groups (rows) that show it and all its cells, which add up to something else."""
     cells = sorted((line.first_cell, position) for position, line in enumerate(lines) if line.cells == 1)
@@ -216,19 +196,19 @@ class AfterStepsChecks:
     """The checks of one pass; rows of the release come in, in the order of its files."""
 
     def __init__(self, output: Path, product: Product, tabulation_pass: TabulationPass, breaches: Breaches) -> None:
-        self._tables = [_FileRows(product, layout) for layout in product.files]
+        self._layouts = product.files
         self._files = tables_of_pass(output, product, tabulation_pass, breaches, f"{AFTER_STEPS_FOLDER}/")
-        for file in self._files:
-            file.check_header()
 
     def check(self, level: str, numbers: NumberBatch) -> None:
         """Compare whole groups of one geography level with the next rows of the table files."""
         is_shown = numbers.has("count")
         group = np.cumsum(numbers.is_total)  # each begins with its total
-        for table, file in zip(self._tables, self._files, strict=True):
-            row = table.of(numbers)
+        line = numbers.line_positions(numbers.shape)
+        for layout, file in zip(self._layouts, self._files, strict=True):
+            row_of_line, texts = _file_rows(numbers.level.family, layout)
+            row = row_of_line[numbers.shape, line]
             rows = np.flatnonzero(is_shown & (row >= 0))
-            place = group[rows] * table.rows + table.order[row[rows]]
+            place = group[rows] * row_of_line.size + row[rows]
             if not (place[1:] >= place[:-1]).all():
                 rows = rows[np.argsort(place, kind="stable")]
             shown = numbers.table.select(_COMPARED).take(pa.array(rows))
@@ -237,7 +217,7 @@ class AfterStepsChecks:
                 "REGION_ID": shown["region_id"].cast(pa.string()),
                 "REGION_TYPE": pa.scalar(level),
                 "ITERATION_CODE": shown["iteration_code"].cast(pa.string()),
-                **{name: column.take(chosen) for name, column in table.texts.items()},
+                **{name: column.take(chosen) for name, column in texts.items()},
                 "COUNT": shown["count"],
             }
             written = file.take_all(len(shown), "lacks rows that the release has")
@@ -249,28 +229,19 @@ class AfterStepsChecks:
             file.check_end("has rows that the release doesn't have")
 
 
-class _FileRows:
-    """Which lines of a release are rows of one table file, in which order, with which texts."""
+@lru_cache(maxsize=8)
+def _file_rows(family: TableFamily, layout: TableFileLayout) -> tuple[Integers, dict[str, pa.Array]]:
+    """For each shape and line its row in a table file, or -1; and the texts of all these rows, by column.
 
-    def __init__(self, product: Product, layout: TableFileLayout) -> None:
-        shapes = [shape for family in product.families for shape in family.shapes]
-        self._shapes = {shape.label: number for number, shape in enumerate(shapes)}
-        table_ids = {table_id: number for number, table_id in enumerate(product.table_ids)}
-        self._row_of_line = np.full((len(shapes) + 1, len(table_ids) + 1, 1 << 8), -1, dtype=np.int16)
-        order, texts = list[int](), list[tuple[str, ...]]()
-        for number, shape in enumerate(shapes):
-            rows = shape.file_rows.get(layout.folder, ())
-            for line, row in zip(shape.lines, shape.file_row_of_lines(layout.folder), strict=True):
-                if row >= 0:
-                    self._row_of_line[number, table_ids[line.table_id], line.number] = len(order)
-                    order.append(row)
-                    texts.append(rows[row].texts)
-        self.rows = len(order)
-        self.order = np.array(order, dtype=np.int64)  # a row's place among those of its group
-        columns = zip(layout.label_columns, zip(*texts, strict=True), strict=True)
-        self.texts = {name: pa.array(column, pa.string()) for name, column in columns}
-
-    def of(self, numbers: NumberBatch) -> NDArray[np.int16]:
-        """For each number its row, or -1: unknown texts, at -1, have none."""
-        shape = numbers.positions("table", self._shapes)
-        return np.asarray(self._row_of_line[shape, numbers.table_id, numbers.line])
+    The rows of a family's shapes are numbered one after the other. The last shape and line are unknown ones.
+    """
+    most_lines = max(len(shape.lines) for shape in family.shapes)
+    row_of_line = np.full((len(family.shapes) + 1, most_lines + 1), -1, dtype=np.int64)
+    texts: list[tuple[str, ...]] = []
+    for number, shape in enumerate(family.shapes):
+        rows = np.array(shape.file_row_of_lines(layout.folder))
+        row_of_line[number, : len(rows)] = np.where(rows < 0, -1, rows + len(texts))
+        texts += [row.texts for row in shape.file_rows.get(layout.folder, ())]
+    columns = zip(*texts, strict=True) if texts else ([] for _ in layout.label_columns)
+    arrays = [pa.array(column, pa.string()) for column in columns]
+    return row_of_line, dict(zip(layout.label_columns, arrays, strict=True))

@@ -21,7 +21,7 @@ import pyarrow.parquet
 from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import FileIdentity, identity_of
-from safetab.foundation.in_threads import Alongside
+from safetab.foundation.in_threads import SecondThread
 from safetab.outputs.manifest import MANIFEST_FILE, outputs_as_json
 from safetab.release.allowed_files import allowed_files, stray_paths
 from safetab.release.checks.number_checks import AfterStepsChecks, NumberChecks
@@ -58,16 +58,16 @@ class OutputChecks:
         self._output = output
         self._universe = universe
         self._options = options
-        self._passes = [_PassChecks(output, universe, options, one) for one in universe.passes]
+        self._passes = [_PassChecks(output, universe, options, each) for each in universe.passes]
         self._identities: dict[Path, FileIdentity | None] = {}  # of the files that were there when a check began
 
     def of_tables_beside(self) -> AbstractContextManager[None]:
         """Check table files and measurements while the release is written inside the block."""
-        return self._beside(one.check_tables() for one in self._passes)
+        return self._beside(of_pass.check_tables() for of_pass in self._passes)
 
     def of_numbers_beside(self) -> AbstractContextManager[None]:
         """Check the numbers of the release while documents are written inside the block."""
-        return self._beside(one.check_numbers() for one in self._passes)
+        return self._beside(of_pass.check_numbers() for of_pass in self._passes)
 
     @contextmanager
     def _beside(self, steps: Iterable[Iterator[None]]) -> Iterator[None]:
@@ -75,9 +75,9 @@ class OutputChecks:
         for path in self._output.rglob("*"):
             if path.is_file():
                 self._identities.setdefault(path, identity_of(path))
-        is_large = sum(one.size for one in self._identities.values() if one) >= _LARGE
-        with Alongside(pa.cpu_count() if is_large else 1) as alongside:
-            alongside.do_steps(chain.from_iterable(steps))
+        is_large = sum(identity.size for identity in self._identities.values() if identity) >= _LARGE
+        with SecondThread(pa.cpu_count() if is_large else 1) as second:
+            second.do_steps(chain.from_iterable(steps))
             yield
 
     def of_remaining_files(self) -> None:
@@ -93,9 +93,9 @@ class OutputChecks:
         allowed = allowed_files(self._universe, self._options, for_release=manifest["for_release"])
         for name in stray_paths(self._output, allowed):
             breaches.add(name, "is not among the files that may leave")
-        for one in self._passes:
-            breaches.include(one.of_tables)
-            breaches.include(one.of_numbers)
+        for of_pass in self._passes:
+            breaches.include(of_pass.of_tables)
+            breaches.include(of_pass.of_numbers)
         for path, identity in self._identities.items():
             if identity_of(path) != identity:
                 breaches.add(str(path.relative_to(self._output)), "changed after its check had begun")
@@ -132,9 +132,8 @@ class _PassChecks:
         with self._unreadable_files_added(self.of_numbers):
             after_steps = None
             if self.options.change_numbers:
-                after_steps = AfterStepsChecks(
-                    self.output, self.universe.product, self.tabulation_pass, self.of_numbers
-                )
+                product = self.universe.product
+                after_steps = AfterStepsChecks(self.output, product, self.tabulation_pass, self.of_numbers)
             numbers = NumberChecks(self.output, self.universe, self.options, self.of_numbers, after_steps)
             while self.published:
                 numbers.check_level(*self.published.popleft())

@@ -7,9 +7,8 @@ rule in which rows.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -23,7 +22,7 @@ from safetab.census.geography_levels import TabulationPass
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import shortened
 from safetab.outputs.pass_files import schema_of, table_columns
-from safetab.planning.selected_groups import chosen_shapes
+from safetab.planning.run_plan import chosen_shapes
 from safetab.privacy.calibration import Stage
 from safetab.products.product import FileRow, Product, TableFileLayout
 from safetab.release.numbers.level_numbers import variance_of
@@ -76,84 +75,9 @@ class Breaches:
 
 
 _ROWS_AT_ONCE = 1 << 18
-_MOST_COMBINATIONS = 1 << 22
 _NOISE = ["mechanism", "parameter_numerator", "parameter_denominator", "variance"]
 _LEVEL = ["geography_level", "stage", "table"]
-
-
-def check_noise_and_shape(path: Path, name: str, universe: Universe, breaches: Breaches) -> None:
-    """Check that each row has its level's and stage's noise, and the labels of a cell of its shape."""
-    noise = _Noise(universe)
-    shapes = _shapes(universe.product)
-    labels = [column.name for column in universe.product.label_columns]
-    texts = [field.name for field in pa.parquet.read_schema(path) if field.type == pa.string()]
-    with pa.parquet.ParquetFile(path, read_dictionary=texts) as file:
-        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=[*_LEVEL, "iteration_code", *_NOISE, *labels]):
-            columns = {name: _ValuesOfRows.of(batch.column(name)) for name in batch.schema.names}
-            for level, code, stage in noise.wrong_in(columns):
-                breaches.add(name, f"{level}, {code}, stage {stage}: the noise is not that of its level and stage")
-            if not shapes.issuperset(_distinct(columns, ["stage", "table", *labels])):
-                breaches.add(name, f"stage, table, {', '.join(labels)} don't belong together")
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class _ValuesOfRows:
-    """The values of a column, perhaps with repetitions, and each row's position in them.
-
-    Null is a value.
-    """
-
-    values: list[object]
-    positions: NDArray[np.integer]
-
-    @classmethod
-    def of(cls, column: pa.Array) -> _ValuesOfRows:
-        """The distinct values of an Arrow column, or all between the least and greatest if they are numbers."""
-        if pa.types.is_integer(column.type) and len(column) > column.null_count:
-            return cls._of_small_numbers(column)
-        encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
-        values, indices = encoded.dictionary.to_pylist(), encoded.indices
-        if indices.null_count:
-            indices = indices.fill_null(len(values))
-            values.append(None)
-        return cls(values, indices.to_numpy())
-
-    @classmethod
-    def _of_small_numbers(cls, column: pa.Array) -> _ValuesOfRows:
-        """All numbers from the smallest to the largest, and null if it occurs."""
-        ends = pc.min_max(column).as_py()
-        positions = column.fill_null(ends["min"]).to_numpy().astype(np.int32) - ends["min"]
-        values: list[object] = list(range(ends["min"], ends["max"] + 1))
-        if column.null_count:
-            positions[np.asarray(column.is_null())] = len(values)
-            values.append(None)
-        return cls(values, positions)
-
-    def each(self, value_of: Callable[[object], object]) -> _ValuesOfRows:
-        """The same rows with other values. Equal new values become one."""
-        others = [value_of(value) for value in self.values]
-        place = {value: position for position, value in enumerate(dict.fromkeys(others))}
-        return _ValuesOfRows(list(place), np.array([place[value] for value in others], np.int32)[self.positions])
-
-
-def _distinct(columns: Mapping[str, _ValuesOfRows], names: Sequence[str]) -> Iterator[tuple[object, ...]]:
-    """The distinct combinations of values in rows."""
-    combination, combinations = np.zeros(len(columns[names[0]].positions), dtype=np.int64), 1
-    for name in names:
-        values, positions = columns[name].values, columns[name].positions
-        if len(values) == 1:
-            continue
-        combinations *= len(values)
-        combination *= len(values)
-        combination += positions
-        if combinations > _MOST_COMBINATIONS:
-            _, combination = np.unique(combination, return_inverse=True)
-            combinations = int(combination.max(initial=0)) + 1
-    row_of = np.full(combinations, -1, dtype=np.int64)
-    row_of[combination] = np.arange(len(combination))
-    rows = row_of[row_of >= 0]
-    of_columns = ([columns[name].values[at] for at in columns[name].positions[rows].tolist()] for name in names)
-    return zip(*of_columns, strict=True)
+_ITERATION_LEVEL = "iteration_level"
 
 
 class _Noise:
@@ -161,24 +85,27 @@ class _Noise:
 
     def __init__(self, universe: Universe) -> None:
         self._families = universe.product.family_of_label
-        self._levels: Mapping[object, object] = {one.code: one.level for one in universe.lists.iterations}
+        self._levels = {listed.code: int(listed.level) for listed in universe.lists.iterations}
         self._expected: dict[tuple[object, ...], tuple[object, ...]] = {}
         for level in universe.levels:
             for stage, measured in level.design.stages.items():
                 noise = measured.noise
                 parameter = str(noise.parameter.numerator), str(noise.parameter.denominator)
-                of_rows = level.geography.label, int(stage), level.family, level.level.iterations
+                of_rows = level.geography.label, int(stage), level.family, int(level.level.iterations)
                 self._expected[of_rows] = noise.mechanism, *parameter, variance_of(noise, 1)
 
-    def wrong_in(self, columns: Mapping[str, _ValuesOfRows]) -> Iterator[tuple[object, object, object]]:
+    def wrong_in(self, batch: pa.RecordBatch) -> Iterator[tuple[object, object, object]]:
         """Geography level, iteration code and stage of rows with another noise.
 
         Codes are distinguished only if something is wrong.
         """
-        columns = dict(columns) | {"iteration_level": columns["iteration_code"].each(self._levels.get)}
-        if all(self._is_right(row) for row in _distinct(columns, [*_LEVEL, "iteration_level", *_NOISE])):
+        codes = batch["iteration_code"]
+        levels = pa.array([self._levels.get(code) for code in codes.dictionary.to_pylist()], pa.int8())
+        batch = batch.append_column(_ITERATION_LEVEL, levels.take(codes.indices))
+        of_noise = [*_LEVEL, _ITERATION_LEVEL, *_NOISE]
+        if all(map(self._is_right, _distinct(batch, of_noise))):
             return
-        for code, *row in _distinct(columns, ["iteration_code", *_LEVEL, "iteration_level", *_NOISE]):
+        for code, *row in _distinct(batch, ["iteration_code", *of_noise]):
             if not self._is_right(row):
                 yield row[0], code, row[1]
 
@@ -186,6 +113,12 @@ class _Noise:
         geography, stage, table, iterations, *noise = row
         family = self._families.get(str(table))
         return self._expected.get((geography, stage, family, iterations)) == tuple(noise)
+
+
+def _distinct(batch: pa.RecordBatch, names: list[str]) -> Iterator[tuple[object, ...]]:
+    """The distinct combinations of values in these columns. Null is a value."""
+    combinations = pa.Table.from_batches([batch]).group_by(names).aggregate([])
+    return zip(*(combinations[name].to_pylist() for name in names), strict=True)
 
 
 def _shapes(product: Product) -> set[tuple[object, ...]]:
@@ -201,13 +134,14 @@ PublishedTotals = tuple[Integers, Integers]
 
 
 class TableRows:
-    """A pipe-delimited file, read in blocks of rows."""
+    """A pipe-delimited file, read in blocks of rows. A header with other columns is added to the breaches."""
 
     def __init__(self, path: Path, columns: tuple[str, ...], name: str, breaches: Breaches) -> None:
         self.name, self._breaches = name, breaches
         types = {name: pa.int64() if name == "COUNT" else pa.string() for name in columns}
         with path.open(encoding="utf-8") as file:
-            self._header_is_right = file.readline() == "|".join(columns) + "\n"
+            if file.readline() != "|".join(columns) + "\n":
+                breaches.add(name, "the header is not what it must be")
         with self._unreadable_rows_added():
             self._reader = pa.csv.open_csv(
                 path,
@@ -239,11 +173,6 @@ class TableRows:
             self._breaches.add(self.name, rule)
             raise ValueError("too short")
         return taken
-
-    def check_header(self) -> None:
-        """Add a header with other columns."""
-        if not self._header_is_right:
-            self._breaches.add(self.name, "the header is not what it must be")
 
     def check_end(self, rule: str) -> None:
         """Add the rule if rows are left."""
@@ -290,8 +219,6 @@ class TableChecks:
 
     def check_levels(self) -> Iterator[tuple[ReleaseLevel, PublishedTotals]]:
         """Check level by level and yield each level with its published totals."""
-        for file in self._files:
-            file.check_header()
         if not self._has_right_columns():
             self._breaches.add(self._measurements_name, "the columns or their types are not what they must be")
         parts = groups_as_written(self._path, self._universe)
@@ -312,9 +239,25 @@ class TableChecks:
             file.check_end("has rows of groups that the measurements don't have")
 
     def check_noise_and_shape(self) -> None:
-        """Check all measurements, unless their columns are wrong."""
-        if self._has_right_columns():
-            check_noise_and_shape(self._path, self._measurements_name, self._universe, self._breaches)
+        """Check that each row has its level's and stage's noise, and the labels of a cell of its shape.
+
+        If the columns of the file are wrong, nothing is checked.
+        """
+        if not self._has_right_columns():
+            return
+        name, product = self._measurements_name, self._universe.product
+        noise = _Noise(self._universe)
+        shapes = _shapes(product)
+        labels = [column.name for column in product.label_columns]
+        texts = [field.name for field in schema_of(product) if field.type == pa.string()]
+        with pa.parquet.ParquetFile(self._path, read_dictionary=texts) as file:
+            columns = [*_LEVEL, "iteration_code", *_NOISE, *labels]
+            for batch in file.iter_batches(_ROWS_AT_ONCE, columns=columns):
+                for level, code, stage in noise.wrong_in(batch):
+                    rule = "the noise is not that of its level and stage"
+                    self._breaches.add(name, f"{level}, {code}, stage {stage}: {rule}")
+                if not shapes.issuperset(_distinct(batch, ["stage", "table", *labels])):
+                    self._breaches.add(name, f"stage, table, {', '.join(labels)} don't belong together")
 
     def _has_right_columns(self) -> bool:
         return bool(pa.parquet.read_schema(self._path).equals(schema_of(self._universe.product)))

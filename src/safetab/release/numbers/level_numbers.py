@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache, partial
+from functools import cache, cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from safetab.products.product import Line, Shape
 from safetab.release.numbers.published_groups import PublishedGroups
 from safetab.release.release_options import ReleaseOptions, ReleaseRule
 from safetab.release.release_universe import ReleaseLevel, Universe
+
+Integers = NDArray[np.int64]
+Truths = NDArray[np.bool_]
 
 
 class SelectionAwareIntervals:
@@ -40,22 +43,22 @@ class SelectionAwareIntervals:
         self._each_side = float((1 - confidence) / 2)
         self._reach = noise.least_with_tail_below((1 - confidence) / 2)
 
-    def of(self, totals: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def of(self, totals: Integers) -> tuple[Integers, Integers]:
         """The first and the last n inside, for each total."""
         distinct, position = np.unique(totals, return_inverse=True)
         low, high = self._first_inside(distinct), self._last_inside(distinct)
         return low[position], np.maximum(high, low)[position]
 
-    def _first_inside(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _first_inside(self, totals: Integers) -> Integers:
         """P[n + X >= x | n + X > T] rises with n, and is at least one half at n = x."""
 
-        def is_inside(sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        def is_inside(sizes: Integers) -> Truths:
             published = self._share_from(self._threshold + 1, sizes)
             return self._share_from(totals, sizes) > self._each_side * published
 
         return _boundary(is_inside, outside=np.full(len(totals), -1), inside=np.maximum(totals, 0))
 
-    def _last_inside(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _last_inside(self, totals: Integers) -> Integers:
         """P[n + X <= x | n + X > T] falls with n.
 
         A margin of error past x it is too small for any T.
@@ -64,28 +67,18 @@ class SelectionAwareIntervals:
         interval is still true.
         """
 
-        def is_inside(sizes: NDArray[np.int64]) -> NDArray[np.bool_]:
+        def is_inside(sizes: Integers) -> Truths:
             published = self._share_from(self._threshold + 1, sizes)
             return published - self._share_from(totals + 1, sizes) > self._each_side * published
 
         return _boundary(is_inside, outside=np.maximum(totals, 0) + self._reach, inside=np.zeros_like(totals))
 
-    def _share_from(self, at_least: NDArray[np.int64] | int, size: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _share_from(self, at_least: Integers | int, size: Integers) -> NDArray[np.float64]:
         """P[size + X >= at_least]."""
         return self._tails.at_least(np.asarray(at_least - size))
 
 
-def selection_aware_intervals(universe: Universe, confidence: Fraction, level: int) -> SelectionAwareIntervals | None:
-    """The intervals of totals that a level measured in stage 2; None if it suppresses nothing."""
-    design = universe.levels[level].design
-    if design.suppression_threshold is None:
-        return None
-    return SelectionAwareIntervals(design.noise(Stage.STAGE_2), design.suppression_threshold, confidence)
-
-
-def _boundary(
-    is_inside: Callable[[NDArray[np.int64]], NDArray[np.bool_]], outside: NDArray[np.int64], inside: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _boundary(is_inside: Callable[[Integers], Truths], outside: Integers, inside: Integers) -> Integers:
     """For each total, the size inside that is next to one outside, by bisection."""
     while bool((is_open := np.abs(inside - outside) > 1).any()):
         middle = (outside + inside) // 2
@@ -93,6 +86,31 @@ def _boundary(
         inside = np.where(is_open & goes_inside, middle, inside)
         outside = np.where(is_open & ~goes_inside, middle, outside)
     return inside
+
+
+class IntervalsOfLevels:
+    """The selection-aware intervals of totals, with the noise and the threshold of the level that measured each."""
+
+    def __init__(self, universe: Universe, confidence: Fraction) -> None:
+        self._universe = universe
+        self._confidence = confidence
+        self._at = cache(self._intervals_at)
+
+    def of(self, totals: Integers, measured_at: NDArray[np.integer], is_selected: Truths) -> tuple[Integers, Integers]:
+        """Both ends of each total's interval: NO_INTERVAL if it was not selected, or its level suppresses nothing."""
+        low, high = np.full((2, len(totals)), NO_INTERVAL, dtype=np.int64)
+        for number in np.flatnonzero(np.bincount(measured_at[is_selected])).tolist():
+            intervals = self._at(number)
+            if intervals is not None:
+                alike = np.flatnonzero(is_selected & (measured_at == number))
+                low[alike], high[alike] = intervals.of(totals[alike])
+        return low, high
+
+    def _intervals_at(self, number: int) -> SelectionAwareIntervals | None:
+        design = self._universe.levels[number].design
+        if design.suppression_threshold is None:
+            return None
+        return SelectionAwareIntervals(design.noise(Stage.STAGE_2), design.suppression_threshold, self._confidence)
 
 
 RULES = tuple(ReleaseRule)
@@ -105,18 +123,18 @@ NO_INTERVAL = -1  # no true size is below 0
 class Numbers(Columns):
     """One element per row of the release, by ascending index and, within a group, in line order."""
 
-    indices: NDArray[np.int64]
+    indices: Integers
     kinds: NDArray[np.int32]  # numbers of NumberKinds
-    counts: NDArray[np.int64]  # as the tables have them, or as a rule clamps them
-    unclamped: NDArray[np.int64]  # the same with no noisy number clamped
-    stage_1_totals: NDArray[np.int64]
-    low: NDArray[np.int64]  # of the selection-aware interval, or NO_INTERVAL
-    high: NDArray[np.int64]
+    counts: Integers  # as the tables have them, or as a rule clamps them
+    unclamped: Integers  # the same with no noisy number clamped
+    stage_1_totals: Integers
+    low: Integers  # of the selection-aware interval, or NO_INTERVAL
+    high: Integers
     rules: NDArray[np.int8]  # the rule that acted on the number, a position in RULES, or NO_RULE
-    donors: NDArray[np.int64]
+    donors: Integers
 
     @property
-    def is_withheld(self) -> NDArray[np.bool_]:
+    def is_withheld(self) -> Truths:
         """Whether a rule, or those who published the number, withheld it."""
         is_clamp = self.rules == RULES.index(ReleaseRule.CLAMP_NEGATIVES)
         return np.asarray((self.rules != NO_RULE) & ~is_clamp)
@@ -130,7 +148,7 @@ class NumbersOfLevel:
         self._kinds = kinds
         self._options = options
         self._level = level
-        self._intervals_at = cache(partial(selection_aware_intervals, universe, options.confidence))
+        self._intervals = IntervalsOfLevels(universe, options.confidence)
 
     def of(self, groups: PublishedGroups) -> Numbers:
         """The rows of whole entities."""
@@ -144,14 +162,10 @@ class NumbersOfLevel:
         unclamped = counts = _sums(groups.values, first_cells, end_cells)
         if not self._universe.allow_negative_counts and bool((groups.values < 0).any()):
             counts = _sums(np.maximum(groups.values, 0), first_cells, end_cells)
-        low, high = np.full(size, NO_INTERVAL), np.full(size, NO_INTERVAL)
         total = groups.family.number_of(groups.family.total)
         is_selected = (groups.shapes == total) & ~groups.is_total_only
-        for level in np.flatnonzero(np.bincount(groups.measured_at[is_selected])).tolist():
-            intervals = self._intervals_at(level)
-            if intervals is not None:
-                alike = np.flatnonzero(is_selected & (groups.measured_at == level))
-                low[begins[alike]], high[begins[alike]] = intervals.of(groups.values[starts[alike]])
+        low, high = np.full((2, size), NO_INTERVAL, dtype=np.int64)
+        low[begins], high[begins] = self._intervals.of(groups.values[starts], groups.measured_at, is_selected)
         numbers = Numbers(
             indices=np.repeat(groups.indices, rows),
             kinds=kinds.astype(np.int32),
@@ -166,7 +180,7 @@ class NumbersOfLevel:
         return self._after_rules(numbers)
 
     @cached_property
-    def _partner(self) -> NDArray[np.int64]:
+    def _partner(self) -> Integers:
         return self._universe.partner_positions(self._level)
 
     def _after_rules(self, numbers: Numbers) -> Numbers:
@@ -184,7 +198,7 @@ class NumbersOfLevel:
                 counts[is_negative] = 0
         return replace(numbers, rules=rules, counts=counts)
 
-    def _is_above_partner(self, numbers: Numbers) -> NDArray[np.bool_]:
+    def _is_above_partner(self, numbers: Numbers) -> Truths:
         """Whether a number exceeds the partner's number for the same attribute values, if it has one."""
         meaning = self._kinds.meanings[numbers.kinds]
         index = self._level.index
@@ -197,7 +211,7 @@ class NumbersOfLevel:
         return np.asarray((partner >= 0) & is_found & is_above)
 
 
-def _sums(cells: NDArray[np.int64], first: NDArray[np.int64], end: NDArray[np.int64]) -> NDArray[np.int64]:
+def _sums(cells: Integers, first: Integers, end: Integers) -> Integers:
     """The sum of each line's run of cells."""
     before = np.zeros(len(cells) + 1, dtype=np.int64)
     np.cumsum(cells, out=before[1:])
@@ -221,7 +235,6 @@ class NumberKinds:
     def __init__(self, universe: Universe, confidence: Fraction) -> None:
         self.kinds: list[NumberKind] = []
         self._confidence = confidence
-        self._levels = universe.levels
         most_shapes = max(len(family.shapes) for family in universe.product.families)
         self._first = np.full((len(universe.levels), 2, most_shapes), -1, dtype=np.int64)
         for number, level in enumerate(universe.levels):
@@ -231,16 +244,27 @@ class NumberKinds:
                 for shape in shapes_of[stage]:
                     self._first[number, int(stage is Stage.TOTAL_ONLY), family.number_of(shape)] = len(self.kinds)
                     self.kinds += [NumberKind(number, stage, shape, line, measured.noise) for line in shape.lines]
+        lines = [kind.line for kind in self.kinds]
+        # where the cells that a line sums begin among those of its group, and how many there are
+        self.first_cells = np.array([line.first_cell for line in lines], dtype=np.int64)
+        self.draws = np.array([line.cells for line in lines], dtype=np.int8)
+        # a number below 256 for each set of labels, the same in every shape
+        known: dict[tuple[object, ...], int] = {}
+        self.meanings = np.array([known.setdefault(line.labels, len(known)) for line in lines], dtype=np.int64)
+        # whether they are totals of groups with another noisy total, which chose their table
+        has_stage_1 = [Stage.STAGE_1 in level.design.stages for level in universe.levels]
+        chosen = [kind.line.is_total and kind.stage is Stage.STAGE_2 and has_stage_1[kind.level] for kind in self.kinds]
+        self.have_stage_1 = np.array(chosen, dtype=np.bool_)
 
     def first(self, level: int, *, is_total_only: bool, shape_number: int) -> int:
         """The number of the kind of a group's first line."""
         return int(self.first_of_groups(np.array([level]), np.array([is_total_only]), shape_number)[0])
 
     def first_of_groups(
-        self, levels: NDArray[np.integer], is_total_only: NDArray[np.bool_], shapes: NDArray[np.integer] | int
-    ) -> NDArray[np.int64]:
+        self, levels: NDArray[np.integer], is_total_only: Truths, shapes: NDArray[np.integer] | int
+    ) -> Integers:
         """The number of the kind of each group's first line. Raises KeyError if its level measures no such table."""
-        first: NDArray[np.int64] = self._first[levels, is_total_only.astype(np.intp), shapes]
+        first: Integers = self._first[levels, is_total_only.astype(np.intp), shapes]
         if (first < 0).any():
             raise KeyError("a table that its level does not measure")
         return first
@@ -251,36 +275,10 @@ class NumberKinds:
         return np.array([variance_of(kind.noise, kind.line.cells) for kind in self.kinds], dtype=np.float64)
 
     @cached_property
-    def margins(self) -> NDArray[np.int64]:
+    def margins(self) -> Integers:
         """The margins of error, exact at the release's confidence."""
-        return np.array(
-            [margin_of(kind.noise, kind.line.cells, self._confidence) for kind in self.kinds], dtype=np.int64
-        )
-
-    @cached_property
-    def meanings(self) -> NDArray[np.int64]:
-        """A number below 256 for each set of labels, the same in every shape."""
-        known: dict[tuple[object, ...], int] = {}
-        return np.array([known.setdefault(kind.line.labels, len(known)) for kind in self.kinds], dtype=np.int64)
-
-    @cached_property
-    def have_stage_1(self) -> NDArray[np.bool_]:
-        """Whether they are totals of groups with another noisy total, which chose their table."""
-        has_stage_1 = [Stage.STAGE_1 in level.design.stages for level in self._levels]
-        return np.array(
-            [kind.line.is_total and kind.stage is Stage.STAGE_2 and has_stage_1[kind.level] for kind in self.kinds],
-            dtype=np.bool_,
-        )
-
-    @cached_property
-    def first_cells(self) -> NDArray[np.int64]:
-        """Where the cells that a line sums begin among those of its group."""
-        return np.array([kind.line.first_cell for kind in self.kinds], dtype=np.int64)
-
-    @cached_property
-    def draws(self) -> NDArray[np.int8]:
-        """How many independent noisy numbers a line sums."""
-        return np.array([kind.line.cells for kind in self.kinds], dtype=np.int8)
+        margins = [margin_of(kind.noise, kind.line.cells, self._confidence) for kind in self.kinds]
+        return np.array(margins, dtype=np.int64)
 
 
 @lru_cache(maxsize=4096)

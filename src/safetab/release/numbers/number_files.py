@@ -5,7 +5,7 @@ There is a folder for each geography level.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
@@ -107,8 +107,8 @@ def number_columns(product: Product) -> tuple[Column, ...]:
                f" Every published group has {_tables_of_every_group(product)}.", values=product.table_ids),
         Column("line", pa.int8(), "Number of the line in its table, from 1."),
         Column("stub", TEXT, "Text of the line."),
-        *(Column(one.name, pa.type_for_alias(one.line_type), one.description, values=one.values)
-          for one in product.label_columns),
+        *(Column(label.name, pa.type_for_alias(label.line_type), label.description, values=label.values)
+          for label in product.label_columns),
         Column("count", pa.int64(), _COUNT.format(product.record.nouns), is_required=False),
         Column("margin_of_error", pa.int64(), _MARGIN, is_required=False),
         Column("interval_low", pa.int64(), _LEAST if suppresses else _NOTHING_SUPPRESSED, is_required=False),
@@ -140,9 +140,6 @@ def number_schema(product: Product) -> pa.Schema:
     return schema_of_columns(number_columns(product))
 
 
-_ColumnOfKind = Callable[[NDArray[np.intp]], pa.Array]
-
-
 class NumberColumns:
     """Makes the Arrow table of some numbers of one level; texts are dictionaries of what occurs."""
 
@@ -161,7 +158,8 @@ class NumberColumns:
         kinds, is_withheld = numbers.kinds.astype(np.intp), numbers.is_withheld
         margins = self._kinds.margins[kinds]
         is_outside = numbers.low == NO_INTERVAL
-        columns = self._group_columns(numbers) | {name: column(kinds) for name, column in self._of_kind.items()}
+        columns = {name: _of_rows(column, kinds) for name, column in self._of_kind.items()}
+        columns |= self._group_columns(numbers)
         columns |= {
             "count": _masked(numbers.counts, is_withheld),
             "margin_of_error": _masked(margins, is_withheld | self._is_sum_clamped[kinds]),
@@ -209,7 +207,7 @@ class NumberColumns:
             donor[rows] = len(ids) + position
             ids += [region_id(entity, levels[level].geography.entity_kind) for entity in distinct.tolist()]
         return {
-            "donor_geography_level": texts([one.geography.label for one in levels], measured_at),
+            "donor_geography_level": texts([level.geography.label for level in levels], measured_at),
             "donor_region_id": texts(ids, donor),
         }
 
@@ -218,34 +216,31 @@ def _masked(values: NDArray[np.int64], is_null: NDArray[np.bool_]) -> pa.Array:
     return pa.array(values, mask=is_null if is_null.any() else None)
 
 
-def _text_of_kind(values: Sequence[str]) -> _ColumnOfKind:
-    encoded = pa.array(values, TEXT).dictionary_encode()
-    positions = encoded.indices.to_numpy()
-    return lambda kinds: texts(encoded.dictionary, positions[kinds])
-
-
-def _small_number_of_kind(values: Sequence[int]) -> _ColumnOfKind:
-    numbers = np.array(values, dtype=np.int8)
-    return lambda kinds: pa.array(numbers[kinds])
+def _of_rows(column: pa.Array, kinds: NDArray[np.intp]) -> pa.Array:
+    """A column of numbers with these kinds, from one with a row for each kind."""
+    if pa.types.is_dictionary(column.type):
+        return texts(column.dictionary, column.indices.to_numpy()[kinds])
+    return column.take(pa.array(kinds))
 
 
 @lru_cache(maxsize=4)
-def _columns_of_kinds(product: Product, kinds: NumberKinds) -> dict[str, _ColumnOfKind]:
-    """The columns that a number's kind decides: functions of the kinds of some numbers."""
+def _columns_of_kinds(product: Product, kinds: NumberKinds) -> dict[str, pa.Array]:
+    """The columns that a number's kind decides, with a row for each kind. Texts are dictionaries."""
     lines = [kind.line for kind in kinds.kinds]
-    columns = {
-        "table": _text_of_kind([kind.shape.label for kind in kinds.kinds]),
-        "table_id": _text_of_kind([line.table_id for line in lines]),
-        "line": _small_number_of_kind([line.number for line in lines]),
-        "stub": _text_of_kind([line.stub for line in lines]),
-        "noise_mechanism": _text_of_kind([kind.noise.mechanism for kind in kinds.kinds]),
-        "noise_parameter": _text_of_kind([str(kind.noise.parameter) for kind in kinds.kinds]),
-    }
     labels = zip(*(line.labels for line in lines), strict=True)
-    for column, values in zip(product.label_columns, labels, strict=False):
-        make = _text_of_kind if column.line_type == "string" else _small_number_of_kind
-        columns[column.name] = make(values)
-    return columns
+    values: dict[str, Sequence[object]] = {
+        "table": [kind.shape.label for kind in kinds.kinds],
+        "table_id": [line.table_id for line in lines],
+        "line": [line.number for line in lines],
+        "stub": [line.stub for line in lines],
+        "noise_mechanism": [kind.noise.mechanism for kind in kinds.kinds],
+        "noise_parameter": [str(kind.noise.parameter) for kind in kinds.kinds],
+    }
+    for label, of_lines in zip(product.label_columns, labels, strict=False):
+        values[label.name] = of_lines
+    schema = number_schema(product)
+    columns = {name: pa.array(of_column, schema.field(name).type) for name, of_column in values.items()}
+    return {name: column.dictionary_encode() if column.type == TEXT else column for name, column in columns.items()}
 
 
 RELEASE_FOLDER = "release"

@@ -76,6 +76,10 @@ class PublishedGroups:
         return PublishedGroups(family=self.family, **by_group, values=values)
 
 
+NumberedGroups = tuple[int, PublishedGroups]
+"""The number of a level, and groups of it."""
+
+
 def no_groups(family: TableFamily) -> PublishedGroups:
     """Groups of a family, of which there are 0."""
     none = np.empty(0, dtype=np.int64)
@@ -91,7 +95,7 @@ def joined(parts: Sequence[PublishedGroups]) -> PublishedGroups:
     return PublishedGroups(family=parts[0].family, **arrays)
 
 
-def joined_by_level(parts: Iterable[tuple[int, PublishedGroups]]) -> dict[int, PublishedGroups]:
+def joined_by_level(parts: Iterable[NumberedGroups]) -> dict[int, PublishedGroups]:
     """The groups of each level, by its number, from parts in any order of levels."""
     by_level: dict[int, list[PublishedGroups]] = {}
     for number, groups in parts:
@@ -114,14 +118,14 @@ _COLUMNS = (*_TEXTS, "stage", "value")
 _GEOGRAPHIES = {level.label: number for number, level in enumerate(GeographyLevel)}
 
 
-def groups_by_level(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator[tuple[int, PublishedGroups]]:
+def groups_by_level(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator[NumberedGroups]:
     """The groups that these stages measured, with the number of their level, in file order.
 
     Those of one level come in several parts, each with whole entities, by ascending index. Adaptive
     groups (stages 1 and 2) and total-only ones (stage 0) must be asked for separately, because the
     file has the latter after the former.
     """
-    waiting: tuple[int, PublishedGroups] | None = None
+    waiting: NumberedGroups | None = None
     for level, part in groups_as_written(path, universe, stages):
         if waiting is not None and waiting[0] == level:
             part = joined([waiting[1], part])  # noqa: PLW2901 - grown by what waited
@@ -138,7 +142,7 @@ def groups_by_level(path: Path, universe: Universe, stages: frozenset[Stage]) ->
 
 def groups_as_written(
     path: Path, universe: Universe, stages: frozenset[Stage] = frozenset(Stage)
-) -> Iterator[tuple[int, PublishedGroups]]:
+) -> Iterator[NumberedGroups]:
     """Whole groups of one level at a time, in file order.
 
     The file has the adaptive groups of each level, then the total-only ones.
@@ -155,11 +159,11 @@ def groups_as_written(
                 continue
             if waiting is not None:
                 table = pa.concat_tables([waiting, table]).unify_dictionaries()
-            rows = _Rows(table, universe)
-            yield from rows.groups(len(rows.begins) - 1, universe, level_of)
+            rows = _Rows(table, universe, level_of)
+            yield from rows.groups(len(rows.begins) - 1)
             waiting = table.slice(int(rows.begins[-1]))
         if waiting is not None:
-            yield from _Rows(waiting, universe).groups(1, universe, level_of)
+            yield from _Rows(waiting, universe, level_of).groups(1)
 
 
 def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[int]:
@@ -181,10 +185,12 @@ def _level_of(universe: Universe) -> NDArray[np.int64]:
 class _Rows:
     """Rows of the file, and where groups begin: at a new geography level, region, iteration or family."""
 
-    def __init__(self, table: pa.Table, universe: Universe) -> None:
+    def __init__(self, table: pa.Table, universe: Universe, level_of: NDArray[np.int64]) -> None:
+        self._universe = universe
+        self._level_of = level_of
         product = universe.product
         texts = {name: table[name].combine_chunks() for name in _TEXTS}
-        place = {name: one.indices.to_numpy() for name, one in texts.items()}
+        place = {name: column.indices.to_numpy() for name, column in texts.items()}
         family_of = {label: product.families.index(family) for label, family in product.family_of_label.items()}
         families = _looked_up(texts["table"], family_of)
         keys = [place[name] for name in ("geography_level", "region_id", "iteration_code")]
@@ -199,27 +205,24 @@ class _Rows:
         self._shapes = _looked_up(texts["table"], product.number_of_label)
         self._stages, self._values = table["stage"].to_numpy(), table["value"].to_numpy()
 
-    def groups(
-        self, count: int, universe: Universe, level_of: NDArray[np.int64]
-    ) -> Iterator[tuple[int, PublishedGroups]]:
+    def groups(self, count: int) -> Iterator[NumberedGroups]:
         """The first `count` groups, those of one level at a time."""
         at = self.begins[:count]
         code = self._codes[self._place["iteration_code"][at]]
         family = self._families[self._place["table"][at]]
-        numbers = level_of[self._geographies[self._place["geography_level"][at]], family, code]
+        numbers = self._level_of[self._geographies[self._place["geography_level"][at]], family, code]
         ends = np.append(self.begins, len(self._values))
         for first, end in pairwise([*run_starts(numbers).tolist(), count]):
             level = int(numbers[first])
             own = slice(int(ends[first]), int(ends[end]))
-            yield level, self._groups(at[first:end], code[first:end], own, level, universe)
+            yield level, self._groups(at[first:end], code[first:end], own, level)
 
-    def _groups(
-        self, at: NDArray[np.intp], code: NDArray[np.int64], rows: slice, number: int, universe: Universe
-    ) -> PublishedGroups:
+    def _groups(self, at: NDArray[np.intp], code: NDArray[np.int64], rows: slice, number: int) -> PublishedGroups:
         """The groups of one level in a run of rows."""
-        level, stage = universe.levels[number], self._stages[at]
+        level, stage = self._universe.levels[number], self._stages[at]
         has_stage_1 = stage == int(Stage.STAGE_1)
-        entities = np.searchsorted(universe.entities[level.geography].ids, self._regions)  # of another level: unused
+        ids = self._universe.entities[level.geography].ids
+        entities = np.searchsorted(ids, self._regions)  # those of another level are not used
         entity = entities[self._place["region_id"][at]]
         return PublishedGroups(
             family=level.family,

@@ -71,30 +71,51 @@ class NumbersReader:
         self._file = pq.ParquetFile(path, read_dictionary=texts)
         self._names = frozenset(self._file.schema_arrow.names)
 
-    def batches(
-        self, columns: Sequence[str] | None, regions: Sequence[str] | None = None, *, strict: bool = True
-    ) -> Iterator[NumberBatch]:
+    def batches(self, columns: Sequence[str] | None, regions: Sequence[str] | None = None) -> Iterator[NumberBatch]:
         """Batches of these columns, or of all, in the order of the file; none is empty.
 
-        If there are `regions`, row groups that have none of them are left out. A strict batch refuses texts that are
-        in no list; another one has UNKNOWN for them.
+        If there are `regions`, row groups that have none of them are left out. Texts that are in no list are refused.
         """
         for number in self.row_groups_of(regions):
-            batch = self.batch(number, columns, strict=strict)
+            batch = self.batch(number, columns, strict=True)
             if len(batch):
                 yield batch
+
+    def whole_groups(self, columns: Sequence[str] | None, *, strict: bool = True) -> Iterator[NumberBatch]:
+        """Batches that each begin with a group's total. A group in two row groups comes alone.
+
+        The columns, if there are any, include `table_id` and `line`. A strict batch refuses texts that are in no list;
+        another one has UNKNOWN for them.
+        """
+        waiting: list[NumberBatch] = []  # the rows of a group that may go on
+        row_groups = self.row_groups_of(None)
+        for number in row_groups:
+            batch = self.batch(number, columns, strict=strict)
+            first = np.flatnonzero(batch.is_total)
+            if not len(first):
+                waiting.append(batch)
+                continue
+            begin = int(first[0]) if waiting else 0
+            end = len(batch) if number == row_groups[-1] else int(first[-1])
+            if waiting:
+                yield waiting[0].followed_by([*waiting[1:], batch.take(slice(begin))])
+            if begin < end:
+                yield batch.take(slice(begin, end))
+            waiting = [] if end == len(batch) else [batch.take(slice(end, None))]
+        if waiting:
+            yield waiting[0].followed_by(waiting[1:])
 
     def row_groups_of(self, regions: Sequence[str] | None) -> list[int]:
         """The numbers of row groups that may hold one of the regions; all if `regions` is None."""
         numbers = range(self._file.num_row_groups)
         if regions is None:
             return list(numbers)
-        least = min(regions)
-        greatest = max(regions)
-        ranges = self._ranges
-        return [number for number in numbers if ranges[number][0] <= greatest and ranges[number][1] >= least]
+        least, greatest = min(regions), max(regions)
+        return [
+            number for number in numbers if self._ranges[number][0] <= greatest and self._ranges[number][1] >= least
+        ]
 
-    def batch(self, row_group: int, columns: Sequence[str] | None, *, strict: bool = True) -> NumberBatch:
+    def batch(self, row_group: int, columns: Sequence[str] | None, *, strict: bool) -> NumberBatch:
         """One row group, with these columns or all.
 
         `table` brings the column that says where the table is unknown, if the file has it.

@@ -20,14 +20,8 @@ from safetab.config.config_file import RunConfig
 from safetab.foundation.arrays import find_sorted, is_in_sorted
 from safetab.planning.run_plan import RunPlan
 from safetab.products.product import Line, Shape, TableFamily
-from safetab.release.release_universe import (
-    NotTabulated,
-    Universe,
-    is_in_states,
-    named_entities,
-    universe_of_plan,
-    universe_of_run,
-)
+from safetab.release import release_universe
+from safetab.release.release_universe import Universe
 from safetab.tabulation.measurements import line_sums
 
 Integers = NDArray[np.int64]
@@ -100,7 +94,8 @@ class FamilyTables:
     def _shapes(self, every: Integers, keys: Mapping[str, Integers]) -> tuple[Integers, Truths]:
         """The number of each group's shape, and whether it is known: several shapes may fill a table."""
         shapes, times = np.full(len(every), -1), np.zeros(len(every), dtype=np.int64)
-        telling = {n: one.table_id for n, one in enumerate(self._family.shapes) if self._tells(one.table_id)}
+        shapes_of_family = enumerate(self._family.shapes)
+        telling = {n: shape.table_id for n, shape in shapes_of_family if self._tells(shape.table_id)}
         for number, table_id in telling.items():
             is_in = is_in_sorted(keys.get(table_id, _NOTHING), every)
             shapes[is_in] = number
@@ -175,7 +170,7 @@ def known_tables(tables: OfficialTables, config: RunConfig, lists: PublicLists) 
     for iteration in lists.iterations:
         code = int(iteration.code)
         is_listed[code] = iteration.level is not IterationLevel.MAJOR
-        why[code] = NotTabulated.MAJOR_GROUP.value
+        why[code] = release_universe.NotTabulated.MAJOR_GROUP.value
     left_out, kept = Counter(tables.left_out), {}
     for table_id, table in tables.tables.items():
         is_ours = _is_in_states(table, config)
@@ -192,14 +187,16 @@ def _is_in_states(table: OfficialTable, config: RunConfig) -> NDArray[np.bool_]:
     for number, level in enumerate(LEVELS):
         rows = table.level == number
         if level.tabulation_pass in config.passes and rows.any():
-            is_ours[rows] = is_in_states(level, table.entity[rows], config.states_of(level.tabulation_pass))
+            states = config.states_of(level.tabulation_pass)
+            is_ours[rows] = release_universe.is_in_states(level, table.entity[rows], states)
     return is_ours
 
 
 def passes_of(tables: OfficialTables) -> tuple[TabulationPass, ...]:
     """The passes with at least one area."""
     present = {int(level) for table in tables.tables.values() for level in np.unique(table.level)}
-    return tuple(one for one in TabulationPass if any(LEVELS[level].tabulation_pass is one for level in present))
+    passes = {LEVELS[level].tabulation_pass for level in present}
+    return tuple(each for each in TabulationPass if each in passes)
 
 
 def official_universe(
@@ -209,15 +206,18 @@ def official_universe(
     named = ((level, entity, name) for (level, entity), name in tables.names.items() if name.strip())
     names = {(level, region_id(entity, level.entity_kind)): name for level, entity, name in named}
     if geography_of_pass is not None:
-        return universe_of_run(plan, geography_of_pass, names)
-    levels = dict.fromkeys(level.geography for level in plan.config.levels)
-    return universe_of_plan(plan, {level: named_entities(_ids(level, tables), level, names) for level in levels})
+        return release_universe.universe_of_run(plan, geography_of_pass, names)
+    entities = {}
+    for level in dict.fromkeys(level.geography for level in plan.config.levels):
+        entities[level] = release_universe.named_entities(_ids(level, tables), level, names)
+    return release_universe.universe_of_plan(plan, entities)
 
 
 def _ids(level: GeographyLevel, tables: OfficialTables) -> Integers:
     """The ids of a level's areas that the tables have, rising."""
     number = LEVELS.index(level)
-    return distinct(np.concatenate([_NOTHING, *(one.entity[one.level == number] for one in tables.tables.values())]))
+    of_tables = [table.entity[table.level == number] for table in tables.tables.values()]
+    return distinct(np.concatenate([_NOTHING, *of_tables]))
 
 
 def areas_not_in(universe: Universe, tables: OfficialTables) -> dict[str, list[str]]:

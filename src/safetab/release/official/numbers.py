@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from fractions import Fraction
 from math import log
 from pathlib import Path
 
@@ -25,18 +25,11 @@ from safetab.census.official_tables import CODES, LEVELS, Cell
 from safetab.census.population_groups import PopulationGroupLevel
 from safetab.privacy.calibration import Stage
 from safetab.release.coterminous import CoterminousSet, PassSets
-from safetab.release.numbers.level_numbers import (
-    NO_INTERVAL,
-    NO_RULE,
-    UNKNOWN_RULE,
-    NumberKinds,
-    Numbers,
-    selection_aware_intervals,
-)
+from safetab.release.numbers import level_numbers
+from safetab.release.numbers.level_numbers import IntervalsOfLevels, NumberKinds, Numbers
 from safetab.release.numbers.number_files import LEAST_MARGIN, SEARCHED_COLUMNS, NumberColumns, numbers_file
 from safetab.release.numbers.published_groups import NO_DONOR
 from safetab.release.official.groups import OfficialGroups
-from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
 
 Integers = NDArray[np.int64]
@@ -55,13 +48,12 @@ class OfficialNumbers:
     """
 
     def __init__(
-        self, universe: Universe, groups: Sequence[OfficialGroups], donors: Sequence[Donors], options: ReleaseOptions
+        self, universe: Universe, groups: Sequence[OfficialGroups], donors: Sequence[Donors], confidence: Fraction
     ) -> None:
         self._universe = universe
         self._groups = list(zip(groups, donors, strict=True))
-        self._options = options
-        self._kinds = NumberKinds(universe, options.confidence)
-        self._intervals_at = cache(partial(selection_aware_intervals, universe, options.confidence))
+        self._kinds = NumberKinds(universe, confidence)
+        self._intervals = IntervalsOfLevels(universe, confidence)
         self.not_tabulated: Counter[str] = Counter()
         self.unknown_tables = 0
         self.withheld = 0
@@ -110,7 +102,8 @@ class OfficialNumbers:
         first_kind = self._kinds.first_of_groups(measured_at, is_total_only, groups.family.number_of(groups.shape))
         is_there = groups.cells[own] != Cell.NOT_GIVEN
         lines = len(groups.lines)
-        low, high = self._intervals(measured_at, is_total_only, groups, own)
+        is_selected = ~is_total_only & (groups.cells[own, 0] == Cell.NUMBER) & (groups.shape is groups.family.total)
+        low, high = self._intervals.of(groups.counts[own, 0], measured_at, is_selected)
         flat = np.flatnonzero(is_there)
         group, line = flat // lines, flat % lines
         is_withheld = groups.cells[own][is_there] == Cell.WITHHELD
@@ -122,9 +115,9 @@ class OfficialNumbers:
             counts=counts,
             unclamped=counts,
             stage_1_totals=np.zeros(len(flat), dtype=np.int64),
-            low=np.where(is_lone, low[group], NO_INTERVAL),
-            high=np.where(is_lone, high[group], NO_INTERVAL),
-            rules=np.where(is_withheld, UNKNOWN_RULE, NO_RULE).astype(np.int8),
+            low=np.where(is_lone, low[group], level_numbers.NO_INTERVAL),
+            high=np.where(is_lone, high[group], level_numbers.NO_INTERVAL),
+            rules=np.where(is_withheld, level_numbers.UNKNOWN_RULE, level_numbers.NO_RULE).astype(np.int8),
             donors=np.where(donors.level[own][group] >= 0, donors.entity[own][group], NO_DONOR),
         )
         return numbers, np.full(len(flat), not groups.is_known)
@@ -148,20 +141,6 @@ class OfficialNumbers:
             own = measured_at == number
             can_be[own] = at.is_tabulated[position[own]] & has[level.is_total_only[position[own]].astype(np.int64)]
         return can_be & ~(level.is_total_only[position] & (groups.shape is not groups.family.total))
-
-    def _intervals(
-        self, measured_at: Integers, is_total_only: Truths, groups: OfficialGroups, own: NDArray[np.intp]
-    ) -> tuple[Integers, Integers]:
-        """The selection-aware intervals of lone totals that passed suppression."""
-        low, high = np.full(len(own), NO_INTERVAL), np.full(len(own), NO_INTERVAL)
-        if groups.shape is not groups.family.total:
-            return low, high
-        for level in np.unique(measured_at).tolist():
-            intervals = self._intervals_at(level)
-            rows = (measured_at == level) & ~is_total_only & (groups.cells[own][:, 0] == Cell.NUMBER)
-            if intervals is not None and rows.any():
-                low[rows], high[rows] = intervals.of(groups.counts[own][rows, 0])
-        return low, high
 
     def _write(self, path: Path, level: ReleaseLevel, numbers: Numbers, is_unknown: Truths) -> None:
         """Write the numbers of a level, with the lower margin where a table is unknown."""
@@ -207,7 +186,7 @@ def sets_by_numbers(universe: Universe, groups: Sequence[OfficialGroups]) -> tup
     Proof: docs/noise.md#copies-by-numbers.
     """
     level, entity, signature, log_chance = _areas(universe, groups)
-    found: dict[TabulationPass, list[CoterminousSet]] = {one: [] for one in universe.passes}
+    found: dict[TabulationPass, list[CoterminousSet]] = {each: [] for each in universe.passes}
     order = np.argsort(signature, kind="stable")
     _, first, sizes = np.unique(signature[order], return_index=True, return_counts=True)
     for start, size in zip(first[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
@@ -215,13 +194,13 @@ def sets_by_numbers(universe: Universe, groups: Sequence[OfficialGroups]) -> tup
         if log_chance[members].max() > log(_GREATEST_CHANCE):
             continue
         levels = [LEVELS[number] for number in level[members].tolist()]
-        kinds = [one.entity_kind for one in levels]
+        kinds = [geography.entity_kind for geography in levels]
         if len(set(kinds)) == len(kinds):
             pairs = sorted(zip(kinds, entity[members].tolist(), strict=True), key=_place_in_order)
-            found[levels[0].tabulation_pass].append(CoterminousSet(tuple(pairs)))
+            found[levels[0].tabulation_pass].append(tuple(pairs))
     for sets in found.values():
-        sets.sort(key=lambda one: _place_in_order(one.members[0]))
-    return tuple(PassSets(one, tuple(sets)) for one, sets in found.items())
+        sets.sort(key=lambda members: _place_in_order(members[0]))
+    return tuple(PassSets(each, tuple(sets)) for each, sets in found.items())
 
 
 def _place_in_order(member: tuple[EntityKind, int]) -> tuple[int, int]:
@@ -238,12 +217,12 @@ def _areas(
         is_everywhere = iteration.listed is TabulationList.COMMON
         compared[int(iteration.code)] = is_everywhere and iteration.level is IterationLevel.DETAILED
     parts = []
-    for one in groups:
-        if one.geography.entity_kind in COTERMINOUS_ORDER:
-            rows = compared[one.code]
-            log_chance = _independent_numbers(one) * _log_chance_of_a_number(universe, one)
-            level = np.full(int(rows.sum()), LEVELS.index(one.geography))
-            parts.append((level, one.entity[rows], signatures(one)[rows], log_chance[rows]))
+    for part in groups:
+        if part.geography.entity_kind in COTERMINOUS_ORDER:
+            rows = compared[part.code]
+            log_chance = _independent_numbers(part) * _log_chance_of_a_number(universe, part)
+            level = np.full(int(rows.sum()), LEVELS.index(part.geography))
+            parts.append((level, part.entity[rows], _signatures(part)[rows], log_chance[rows]))
     if not parts:
         none = np.empty(0, dtype=np.int64)
         return none, none, none.astype(np.uint64), none.astype(np.float64)
@@ -270,7 +249,7 @@ def _log_chance_of_a_number(universe: Universe, groups: OfficialGroups) -> float
     return log(float(level.design.noise(Stage.STAGE_2).chance_between(0, 1).mid()))
 
 
-def signatures(groups: OfficialGroups) -> NDArray[np.uint64]:
+def _signatures(groups: OfficialGroups) -> NDArray[np.uint64]:
     """A number that two groups share if they have the same code, table and numbers."""
     family = groups.family.number * 16 + groups.family.number_of(groups.shape)
     mixed = _mixed(groups.code.astype(np.uint64) * np.uint64(256) + np.uint64(family * 2 + groups.is_known))
@@ -300,15 +279,15 @@ def donors_of(groups: Sequence[OfficialGroups], sets: Sequence[PassSets]) -> tup
     for of_pass in sets:
         for coterminous in of_pass.sets:
             number = len(set_of)  # any number that no other set has
-            set_of |= dict.fromkeys(((of_pass.tabulation_pass, *one) for one in coterminous.members), number)
+            set_of |= dict.fromkeys(((of_pass.tabulation_pass, *member) for member in coterminous), number)
     parts = []
-    for one in groups:
-        numbers = _set_numbers(one, set_of)
-        key = np.where(numbers < 0, NO_DONOR, (numbers * CODES + one.code) * 16 + one.family.number)
-        kind = one.geography.entity_kind
+    for part in groups:
+        numbers = _set_numbers(part, set_of)
+        key = np.where(numbers < 0, NO_DONOR, (numbers * CODES + part.code) * 16 + part.family.number)
+        kind = part.geography.entity_kind
         place = COTERMINOUS_ORDER.index(kind) if kind in COTERMINOUS_ORDER else len(COTERMINOUS_ORDER)
-        level = np.full(len(one), LEVELS.index(one.geography))
-        parts.append((key, np.full(len(one), place), level, one.entity, signatures(one)))
+        level = np.full(len(part), LEVELS.index(part.geography))
+        parts.append((key, np.full(len(part), place), level, part.entity, _signatures(part)))
     key, rank, level, entity, signature = (np.concatenate(column) for column in zip(*parts, strict=True))
     in_set = np.flatnonzero(key != NO_DONOR)
     order = in_set[np.lexsort((rank[in_set], key[in_set]))]
@@ -318,9 +297,9 @@ def donors_of(groups: Sequence[OfficialGroups], sets: Sequence[PassSets]) -> tup
     differing = int((signature[order] != signature[donor]).sum())
     of_level, of_entity = np.full(len(key), NO_DONOR), np.full(len(key), NO_DONOR)
     of_level[order[is_copy]], of_entity[order[is_copy]] = level[donor[is_copy]], entity[donor[is_copy]]
-    ends = np.cumsum([len(one) for one in groups])[:-1]
+    ends = np.cumsum([len(of_shape) for of_shape in groups])[:-1]
     parts_of_donors = zip(np.split(of_level, ends), np.split(of_entity, ends), strict=True)
-    return [Donors(*part) for part in parts_of_donors], differing
+    return [Donors(*of_part) for of_part in parts_of_donors], differing
 
 
 def _set_numbers(groups: OfficialGroups, set_of: Mapping[tuple[TabulationPass, EntityKind, int], int]) -> Integers:

@@ -22,7 +22,7 @@ from safetab.release.checksums import write_checksums
 from safetab.release.coterminous import PassSets
 from safetab.release.documents import Origin, ReleaseFacts, indented
 from safetab.release.export import Popgroup, write_popgroups
-from safetab.release.numbers.number_files import LEAST_MARGIN_COLUMN, NUMBERS_FOLDER
+from safetab.release.numbers.number_files import NUMBERS_FOLDER
 from safetab.release.numbers.read_numbers import rows_of_file
 from safetab.release.official.groups import OfficialGroups
 from safetab.release.official.numbers import OfficialNumbers, donors_of
@@ -74,14 +74,14 @@ def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> 
     facts = ReleaseFacts(VERSION, date, read.status, options, Origin(read.is_complete))
     rows = write_universe(output, read.universe, read.sets if has_sets else None)
     donors, differing = donors_of(read.groups, read.sets)
-    numbers = OfficialNumbers(read.universe, read.groups, donors, options)
+    numbers = OfficialNumbers(read.universe, read.groups, donors, read.confidence)
     rows |= numbers.write(output)
-    documents.write_datapackage(output, read.universe, facts, rows, (LEAST_MARGIN_COLUMN,))
+    documents.write_datapackage(output, read.universe, facts, rows)
     documents.write_privacy(output, read.plan, read.universe, facts)
     counted = (numbers.unknown_tables, numbers.withheld, numbers.copied_groups, differing)
     not_tabulated = {level: count for level, count in numbers.not_tabulated.items() if count}
     summary = OfficialSummary(rows, *counted, not_tabulated, read.tables.left_out, read.status)
-    known = {one.code: one for one in read.universe.lists.iterations}
+    known = {iteration.code: iteration for iteration in read.universe.lists.iterations}
     labels = sorted(read.tables.labels.items())
     popgroups = [Popgroup(code, label, known.get(code)) for code, label in labels]
     write_popgroups(output, popgroups, read.universe.lists)
@@ -98,8 +98,8 @@ def _origin_as_json(
 ) -> dict[str, object]:
     """Which files were read and what was found in them. `unlisted` groups are in no list, by code."""
     files = [
-        {"name": one.name, "form": one.form, "tables": list(one.table_ids), "rows": one.rows}
-        for one in read.tables.files
+        {"name": file.name, "form": file.form, "tables": list(file.table_ids), "rows": file.rows}
+        for file in read.tables.files
     ]
     return {
         "read_by": f"safetab {VERSION}",
@@ -149,9 +149,8 @@ def _write_readme(release: Path, read: OfficialRelease, facts: ReleaseFacts, sum
         "ABSENT": indented(f"{_about_absence(product, facts)} {_ASK}"),
         "COPIES": indented(copies),
     }
-    documents.write_from_template(
-        release / documents.README_FILE, "official_readme_template.txt", product, facts, values
-    )
+    path = release / documents.README_FILE
+    documents.write_from_template(path, "official_readme_template.txt", product, facts, values)
 
 
 def _example(files: Iterable[Path]) -> tuple[int, int] | None:

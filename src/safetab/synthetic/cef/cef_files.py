@@ -54,18 +54,16 @@ def write_reader_file(folder: Path) -> None:
 
 def write_grf(folder: Path, geography: StateGeography) -> None:
     """Write the GRF-C of one state with all 76 columns. Columns that nothing here reads are empty."""
-    numbers = block_numbers(geography)
     separators = dict.fromkeys(_SEPARATORS, SEPARATOR.encode())
     with (folder / f"grfc_tab20_{geography.share.state.code}.txt").open("wb") as file:
         file.write(SEPARATOR.join(record_lines.GRF_COLUMNS).encode() + b"\n")
         for first in range(0, geography.share.blocks, _BLOCKS_PER_WRITE):
             blocks = slice(first, first + _BLOCKS_PER_WRITE)
-            some = {name: of_blocks[blocks] for name, of_blocks in numbers.items()}
-            count = len(some["TABBLK"])
-            columns = _grf_columns(some, geography.share.state.code, first + np.arange(count))
-            record_lines.write_fixed_lines(
-                file, record_lines.lines_of(_grf_line_type(columns), count, columns | separators)
-            )
+            numbers = block_numbers(geography, blocks)
+            count = len(numbers["TABBLK"])
+            columns = _grf_columns(numbers, geography.share.state.code, first + np.arange(count))
+            lines = record_lines.lines_of(_grf_line_type(columns), count, columns | separators)
+            record_lines.write_fixed_lines(file, lines)
 
 
 def _grf_columns(numbers: Mapping[str, Integers], state: str, block: Integers) -> dict[str, Texts | bytes]:

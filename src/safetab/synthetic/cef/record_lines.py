@@ -25,7 +25,7 @@ from safetab.synthetic.files.parameter_files import NOT_HISPANIC
 from safetab.synthetic.geography.census_size import StateShare
 from safetab.synthetic.households.living_arrangements import NO_QUARTERS
 from safetab.synthetic.households.units import HousedChunk, VacantUnits, most_units, person_numbers
-from safetab.synthetic.people.code_mix import MAJOR_RACE_COUNT, CodeMix, numbers_of_sets
+from safetab.synthetic.people.code_mix import MAJOR_RACE_COUNT, CodeMix, Positions, numbers_of_sets
 from safetab.synthetic.people.state_people import StatePeople, cenrace_of_chunk
 from safetab.synthetic.seeded_bits import Integers, RandomBits, stride_through
 
@@ -108,17 +108,16 @@ GRF_COLUMNS = tuple("""
 """The 76 columns of the full GRF-C, in the order of the file."""
 
 
-AGES = numbers_up_to(OLDEST_AGE, 3)
-SEXES = texts_of((1, 2), 1)
-CENRACES = numbers_up_to(63, 2, zeros=True)
-QUARTERS = texts_of(["", *range(1, 1000)], 3)
+_DIGITS = texts_of(range(10), 1)
+_AGES = numbers_up_to(OLDEST_AGE, 3)
+_CENRACES = numbers_up_to(63, 2, zeros=True)
+_QUARTERS = texts_of(["", *range(1, 1000)], 3)
 
 _OWN_HISPANIC_CODES = range(9_000, 9_900)
 _SHIFT_IN_A_CEF = -2_000  # own lists have no code from 7000 to 7899, so moved codes never collide
 _BIRTHDAYS = [(month, day) for month in range(1, 13) for day in range(1, 29)]
 _CENSUS_DAY = (4, 1)
 _CENSUS_YEAR = 2020
-_RELATIONSHIPS = numbers_up_to(99, 2)
 
 
 def codes_no_cef_holds(mix: CodeMix) -> Sequence[str]:
@@ -128,16 +127,12 @@ def codes_no_cef_holds(mix: CodeMix) -> Sequence[str]:
     return sorted(code for code in ethnicities if not (is_race_code(code) or code == NOT_HISPANIC))
 
 
-def lists_for_a_cef(lists: PublicLists) -> PublicLists:
-    """The census's own lists, with Hispanic codes moved to numbers that a CEF can hold."""
+def with_codes_of_a_cef(lists: PublicLists, mix: CodeMix) -> tuple[PublicLists, CodeMix]:
+    """The census's own lists and mix, with Hispanic codes moved to numbers that a CEF can hold."""
     codes = {iteration: frozenset(map(_moved, members)) for iteration, members in lists.codes_of_iteration.items()}
     names = {_moved(code): name for code, name in lists.code_names.items()}
-    return replace(lists, code_names=MappingProxyType(names), codes_of_iteration=MappingProxyType(codes))
-
-
-def mix_for_a_cef(mix: CodeMix) -> CodeMix:
-    """The same mix of people, reporting the codes of `lists_for_a_cef`."""
-    return replace(mix, codes=tuple(map(_moved, mix.codes)))
+    moved = replace(lists, code_names=MappingProxyType(names), codes_of_iteration=MappingProxyType(codes))
+    return moved, replace(mix, codes=tuple(map(_moved, mix.codes)))
 
 
 def _moved(code: str) -> str:
@@ -145,20 +140,14 @@ def _moved(code: str) -> str:
     return str(int(code) + _SHIFT_IN_A_CEF) if int(code) in _OWN_HISPANIC_CODES else code
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class CodeTexts:
-    """The texts of codes: one element per code of the mix, then a blank, which position -1 means."""
+def _major_of_race(mix: CodeMix) -> Integers:
+    """QRACEX of each race code of the mix."""
+    return np.minimum(mix.race_major, MAJOR_RACE_COUNT - 1) + 1
 
-    code: Texts
-    is_hispanic: Integers
-    major: Texts  # QRACEX; race codes only
 
-    @classmethod
-    def of(cls, mix: CodeMix) -> CodeTexts:
-        """The texts of all codes of a mix."""
-        is_hispanic = (np.arange(len(mix.codes)) != mix.not_hispanic).astype(np.int64)
-        major = np.minimum(mix.race_major, MAJOR_RACE_COUNT - 1) + 1
-        return cls(texts_of((*mix.codes, ""), 4), is_hispanic, texts_of(major.tolist(), 1))
+def _hispanic_origin(ethnicity: Positions, mix: CodeMix) -> Integers:
+    """CENHISP of people with these ethnicity codes: 1 not Hispanic, 2 Hispanic."""
+    return np.where(ethnicity == mix.not_hispanic, 1, 2)
 
 
 def person_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: Texts, bits: RandomBits) -> Lines:
@@ -167,42 +156,39 @@ def person_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: T
     `mafid` has one element per unit of the chunk. The bits choose the birthdays.
     """
     persons, homes = chunk.people, chunk.homes
-    codes = CodeTexts.of(mix)
+    codes = texts_of((*mix.codes, ""), 4)  # position -1 means no code
     age = people.demographics.age[persons.demographic].astype(np.int64)
     cenrace = cenrace_of_chunk(persons, mix)
     in_quarters = homes.quarters != NO_QUARTERS
     numbers = person_numbers(chunk)
-    hispanic_origin = texts_of((1, 2), 1)[codes.is_hispanic[persons.ethnicity]]
+    hispanic_origin = _DIGITS[_hispanic_origin(persons.ethnicity, mix)]
     # by unit: 1 alone, 2 with others, 0 in group quarters
-    of_household = np.where(chunk.facts.size == 1, 1, 2)
+    of_household = np.where(chunk.facts["FINAL_POP"] == 1, 1, 2)
     lives_alone = np.append(of_household, np.zeros(len(chunk.quarters.block), dtype=np.int64))
-    lines = lines_of(
-        PERSON,
-        len(age),
-        {
-            "RTYPE": texts_of((3, 5), 1)[in_quarters.astype(np.int64)],
-            "MAFID": mafid[chunk.unit],
-            "CUF_PNC": numbers_up_to(int(numbers.max(initial=0)), 5)[numbers],
-            "BCUSTATEFP": people.geography.share.state.code.encode(),
-            "VERSION": VERSION,
-            "QSEX": SEXES[people.demographics.is_female[persons.demographic]],
-            "QAGE": AGES[age],
-            **_birth_dates(age, bits.below(len(_BIRTHDAYS), len(age))),
-            "QSPAN": codes.code[persons.ethnicity],
-            "QSPANX": hispanic_origin,
-            "CENHISP": hispanic_origin,
-            RACE_COLUMNS[0]: codes.code[persons.race],
-            "QRACEX": codes.major[persons.race],
-            "CENRACE": CENRACES[cenrace],
-            "RACE2010": _race_2010_of_cenrace()[cenrace],
-            "RELSHIP": _RELATIONSHIPS[homes.relationship],
-            "QGQTYP": QUARTERS[homes.quarters],
-            "LIVE_ALONE": texts_of(range(3), 1)[lives_alone[chunk.unit]],
-        },
-    )
+    fields: _Fields = {
+        "RTYPE": _DIGITS[np.where(in_quarters, 5, 3)],
+        "MAFID": mafid[chunk.unit],
+        "CUF_PNC": numbers_up_to(int(numbers.max(initial=0)), 5)[numbers],
+        "BCUSTATEFP": people.geography.share.state.code.encode(),
+        "VERSION": VERSION,
+        "QSEX": _DIGITS[1 + people.demographics.is_female[persons.demographic]],
+        "QAGE": _AGES[age],
+        **_birth_dates(age, bits.below(len(_BIRTHDAYS), len(age))),
+        "QSPAN": codes[persons.ethnicity],
+        "QSPANX": hispanic_origin,
+        "CENHISP": hispanic_origin,
+        RACE_COLUMNS[0]: codes[persons.race],
+        "QRACEX": _DIGITS[_major_of_race(mix)[persons.race]],
+        "CENRACE": _CENRACES[cenrace],
+        "RACE2010": _race_2010_of_cenrace()[cenrace],
+        "RELSHIP": _TWO_DIGITS[homes.relationship],
+        "QGQTYP": _QUARTERS[homes.quarters],
+        "LIVE_ALONE": _DIGITS[lives_alone[chunk.unit]],
+    }
+    lines = lines_of(PERSON, len(age), fields)
     several = persons.several
     for slot in range(1, len(RACE_COLUMNS)):
-        lines[RACE_COLUMNS[slot]][several.person] = codes.code[several.races[:, slot]]
+        lines[RACE_COLUMNS[slot]][several.person] = codes[several.races[:, slot]]
     return lines
 
 
@@ -210,11 +196,9 @@ def _birth_dates(age: Integers, birthday: Integers) -> dict[str, Texts]:
     """The fields of the date of birth of people with this age on census day."""
     is_after_census_day = np.array([day > _CENSUS_DAY for day in _BIRTHDAYS], dtype=np.int64)
     year = numbers_up_to(_CENSUS_YEAR, 4)[_CENSUS_YEAR - age - is_after_census_day[birthday]]
-    whole = np.empty(len(age), dtype=[("year", "S4"), ("month and day", "S4")])
-    whole["year"] = year
-    whole["month and day"] = texts_of((f"{month:02d}{day:02d}" for month, day in _BIRTHDAYS), 4)[birthday]
+    month_and_day = texts_of((f"{month:02d}{day:02d}" for month, day in _BIRTHDAYS), 4)[birthday]
     return {
-        "QDB": whole.view("S8"),
+        "QDB": np.char.add(year, month_and_day),
         "QDOB_MONTH": texts_of((month for month, _ in _BIRTHDAYS), 2)[birthday],
         "QDOB_DAY": texts_of((day for _, day in _BIRTHDAYS), 2)[birthday],
         "QDOB_YEAR": year,
@@ -223,10 +207,7 @@ def _birth_dates(age: Integers, birthday: Integers) -> dict[str, Texts]:
 
 @cache
 def _race_2010_of_cenrace() -> Texts:
-    """RACE2010 for each CENRACE.
-
-    Some Other Race does not count. People who report nothing else become White.
-    """
+    """RACE2010 for each CENRACE. Some Other Race does not count; alone, it becomes White."""
     majors = MAJOR_RACE_COUNT - 1
     number_of_set = numbers_of_sets(majors)
     of_cenrace = np.zeros(64, dtype=np.int64)
@@ -245,13 +226,15 @@ _OID_STEP = 7919
 
 _Fields = dict[str, Texts | bytes]
 
-_DIGITS = texts_of(range(10), 1)
 _TWO_DIGITS = numbers_up_to(99, 2)
 _HHT2 = numbers_up_to(12, 2, zeros=True)
 _FACTS_OF_ONE_DIGIT = ("HHT", "CPLT", "UPART", "MULTG", "PAOC", "PAC")
-_ONE_DIGIT_FIELDS = ("TEN", "TEN_A", "TEN_R", "VACS", "HHT", "CPLT", "UPART", "MULTG", "PAOC", "PAC", "HHSEX")
-_NOT_IN_UNIVERSE: _Fields = {"HHT2": b"00", **dict.fromkeys(_ONE_DIGIT_FIELDS, b"0")}
-_NOT_IN_UNIVERSE |= dict.fromkeys(("P18", "P60", "P65", "P75"), b" 0")
+_FACTS_OF_TWO_DIGITS = ("P18", "P60", "P65", "P75")
+_NOT_IN_UNIVERSE: _Fields = {
+    "HHT2": b"00",
+    **dict.fromkeys(("TEN", "TEN_A", "TEN_R", "VACS", "HHSEX", *_FACTS_OF_ONE_DIGIT), b"0"),
+    **dict.fromkeys(_FACTS_OF_TWO_DIGITS, b" 0"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -290,11 +273,11 @@ def unit_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: Tex
     `mafid` has one element per unit of the chunk, in the same order.
     """
     state = people.geography.share.state.code
-    first_quarters = chunk.households
+    first_quarters = len(chunk.householder)
     quarters = chunk.quarters
     first_vacant = first_quarters + len(quarters.block)
     of_quarters: _Fields = {"FINAL_POP": _sizes(quarters.size), "GQSEX": _DIGITS[quarters.sexes]}
-    of_quarters["QGQTYP"] = QUARTERS[quarters.kind]
+    of_quarters["QGQTYP"] = _QUARTERS[quarters.kind]
     return (
         _household_lines(chunk, people, mix, mafid[:first_quarters]),
         _lines(b"4", quarters.block, state, mafid[first_quarters:first_vacant], _NOT_IN_UNIVERSE | of_quarters),
@@ -311,21 +294,19 @@ def vacant_lines(vacant: VacantUnits, state: str, mafid: Texts) -> Lines:
 def _household_lines(chunk: HousedChunk, people: StatePeople, mix: CodeMix, mafid: Texts) -> Lines:
     """The records of occupied housing units. Some fields repeat facts about the householder."""
     facts, persons, householder = chunk.facts, chunk.people, chunk.householder
-    codes = CodeTexts.of(mix)
     demographic = persons.demographic[householder]
     fields: _Fields = {
-        "FINAL_POP": _sizes(facts.size),
-        "HHLDRAGE": AGES[people.demographics.age[demographic]],
-        "HHSPAN": _DIGITS[1 + codes.is_hispanic[persons.ethnicity[householder]]],
-        "HHLDRACE": codes.major[persons.race[householder]],
-        "HHRACE": CENRACES[cenrace_of_chunk(persons, mix)[householder]],
-        "HHSEX": SEXES[people.demographics.is_female[demographic]],
+        "FINAL_POP": _sizes(facts["FINAL_POP"]),
+        "HHLDRAGE": _AGES[people.demographics.age[demographic]],
+        "HHSPAN": _DIGITS[_hispanic_origin(persons.ethnicity[householder], mix)],
+        "HHLDRACE": _DIGITS[_major_of_race(mix)[persons.race[householder]]],
+        "HHRACE": _CENRACES[cenrace_of_chunk(persons, mix)[householder]],
+        "HHSEX": _DIGITS[1 + people.demographics.is_female[demographic]],
         **dict.fromkeys(("TEN", "TEN_A", "TEN_R"), _DIGITS[chunk.tenure]),
         "VACS": b"0",
-        "HHT2": _HHT2[facts.hht2],
-        **{name: _DIGITS[getattr(facts, name.lower())] for name in _FACTS_OF_ONE_DIGIT},
-        "P18": _TWO_DIGITS[facts.minors],
-        **{f"P{age}": _TWO_DIGITS[count] for age, count in facts.people_from_age.items()},
+        "HHT2": _HHT2[facts["HHT2"]],
+        **{name: _DIGITS[facts[name]] for name in _FACTS_OF_ONE_DIGIT},
+        **{name: _TWO_DIGITS[facts[name]] for name in _FACTS_OF_TWO_DIGITS},
     }
     state = people.geography.share.state.code
     return _lines(b"2", chunk.household_block, state, mafid, fields)

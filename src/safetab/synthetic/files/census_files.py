@@ -1,6 +1,6 @@
 """The files of a synthetic census: blocks, people, households, names, and the marker beside them.
 
-The marker says that the people do not exist, and is written first. Every column of a record is a
+The marker says that the people are made up, and is written first. Every column of a record is a
 dictionary of texts: this form is the fastest to write and to read.
 """
 
@@ -32,9 +32,7 @@ from safetab.synthetic.geography.state_geography import Named, StateGeography, b
 from safetab.synthetic.households.units import HousedChunk, VacantUnits
 from safetab.synthetic.people.code_mix import CodeMix
 from safetab.synthetic.people.state_people import FurtherCodes, PeopleChunk, StatePeople, cenrace_of_chunk
-from safetab.synthetic.seeded_bits import RandomBits
-
-Flags = NDArray[np.bool_]
+from safetab.synthetic.seeded_bits import Flags, Integers, RandomBits
 
 _TEXTS = pa.dictionary(pa.int32(), pa.string())
 PERSON_SCHEMA = pa.schema([(column, _TEXTS) for column in PERSON_RECORD.columns])
@@ -75,7 +73,7 @@ def household_table(chunk: HousedChunk, people: StatePeople, mix: CodeMix) -> pa
     columns = {name: of_householders[name] for name in of_householders.column_names}
     columns |= {
         "HHRACE": columns["CENRACE"],
-        "HOUSEHOLD_TYPE": _text_column(TYPE_OF_HHT[chunk.facts.hht], _DIGITS),
+        "HOUSEHOLD_TYPE": _text_column(TYPE_OF_HHT[chunk.facts["HHT"]], _DIGITS),
         "TEN": _text_column(chunk.tenure, _DIGITS),
     }
     return pa.table({name: columns[name] for name in HOUSEHOLD_RECORD.columns})
@@ -113,20 +111,10 @@ def _used_text_column(positions: NDArray[Any], texts: pa.Array, is_null: Flags |
 
 def _block_columns(chunk: PeopleChunk, people: StatePeople) -> dict[str, pa.Array]:
     """The columns that name each person's block. Only the texts of the chunk's blocks are made."""
-    geography = people.geography
-    tract = geography.tract_of_block[chunk.blocks]
-    numbers_of_blocks = {
-        "TABBLKST": np.full(len(tract), geography.state),
-        "TABBLKCOU": geography.county_number_of_tract[tract],
-        "TABTRACTCE": geography.tract_number[tract],
-        "TABBLK": geography.block_number[chunk.blocks],
-    }
-    columns = {}
-    for name, numbers_of_block in numbers_of_blocks.items():
-        numbers, of_block = np.unique(numbers_of_block, return_inverse=True)
-        texts = pa.array([f"{number:0{GEOGRAPHY_DIGITS[name]}d}" for number in numbers.tolist()])
-        columns[name] = _text_column(np.repeat(of_block.astype(np.int32), chunk.people_of_block), texts)
-    return columns
+    numbers = block_numbers(people.geography, chunk.blocks)
+    block_of_person = pa.array(np.repeat(np.arange(len(chunk.blocks)), chunk.people_of_block))
+    names = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")
+    return {name: _padded(numbers[name], GEOGRAPHY_DIGITS[name]).take(block_of_person) for name in names}
 
 
 def _race_columns(chunk: PeopleChunk, mix: CodeMix) -> dict[str, pa.Array]:
@@ -158,16 +146,6 @@ class CensusFormat(Enum):
     def ending(self) -> str:
         """How the names of files end."""
         return ".parquet" if self is CensusFormat.PARQUET else ".txt"
-
-    def bytes_needed(self, people: int, blocks: int, *, has_households: bool = False) -> int:
-        """About how many bytes a census takes: sizes that were measured, plus a tenth."""
-        a_person, a_block, a_unit = {
-            CensusFormat.PARQUET: (4.2, 1.0, 6.0),
-            CensusFormat.TEXT: (78.0, 30.0, 70.0),
-            CensusFormat.CEF: (92.0, 140.0, 77.0),
-        }[self]
-        units = min(1.15 * people, 0.42 * people + 0.8 * blocks) if has_households else 0
-        return round(1.1 * (people * a_person + blocks * a_block + units * a_unit)) + 20_000_000
 
 
 def begin_census(folder: Path, tables: Iterable[str]) -> None:
@@ -235,24 +213,22 @@ def person_and_household_files(
 
 def write_geography(folder: Path, geography: StateGeography, form: CensusFormat) -> None:
     """Write the blocks of one state: integers in Parquet, digits with leading zeros in text."""
-    numbers = block_numbers(geography)
+    numbers = block_numbers(geography, slice(None))
     table = pa.table({name: pa.array(values.astype(np.int32)) for name, values in numbers.items()})
     if form is CensusFormat.TEXT:
-        table = pa.table({name: _padded(table[name], digits) for name, digits in GEOGRAPHY_DIGITS.items()})
+        table = pa.table({name: _padded(numbers[name], digits) for name, digits in GEOGRAPHY_DIGITS.items()})
     path = folder / GEOGRAPHY_TABLE / f"{geography.share.state.code}{form.ending}"
     with _table_file(path, table.schema) as write:
         write(table)
 
 
-def _padded(column: pa.ChunkedArray, digits: int) -> pa.Array:
-    """The numbers of a column as texts with leading zeros."""
-    numbers = column.combine_chunks().dictionary_encode()
-    numbers = numbers.chunk(0) if isinstance(numbers, pa.ChunkedArray) else numbers
-    texts = [f"{number:0{digits}d}" for number in numbers.dictionary.to_pylist()]
-    return pa.array(texts).take(numbers.indices)
+def _padded(numbers: Integers, digits: int) -> pa.Array:
+    """The numbers as a dictionary column of texts with leading zeros."""
+    distinct, positions = np.unique(numbers, return_inverse=True)
+    return _text_column(positions, pa.array([f"{number:0{digits}d}" for number in distinct.tolist()]))
 
 
 def write_names(folder: Path, names: Iterable[Named]) -> None:
-    """Write the names of all geographic entities."""
+    """Write the names of the nation and of these geographic entities."""
     rows = (f"{level.label}|{region_id}|{name}" for level, region_id, name in names)
-    write_lines(folder / NAMES_FILE, ["REGION_TYPE|REGION_ID|NAME", *rows])
+    write_lines(folder / NAMES_FILE, ["REGION_TYPE|REGION_ID|NAME", "USA|1|United States", *rows])

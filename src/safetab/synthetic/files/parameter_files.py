@@ -27,7 +27,7 @@ from safetab.census.iterations import (
     is_race_code,
 )
 from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
-from safetab.config.config_file import CONFIG_FILE, ReaderKind, budget_key, read_config, threshold_key
+from safetab.config.config_file import CONFIG_FILE, ReaderKind, budget_key, measured_levels, read_config, threshold_key
 from safetab.foundation.files import read_text
 from safetab.foundation.findings import Checked, FindingsOf
 from safetab.products.record import RACE_COLUMNS
@@ -35,14 +35,7 @@ from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_h.tables import HOUSEHOLD_TYPE, TENURE
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS
-from safetab.readers.public_lists import (
-    ASSIGNMENTS_FILE,
-    CODES_FILE,
-    ETHNICITY_ITERATIONS_FILE,
-    RACE_ITERATIONS_FILE,
-    list_paths,
-    read_public_lists,
-)
+from safetab.readers import public_lists
 from safetab.synthetic.seeded_bits import apportioned
 
 HOUSEHOLD_PARAMETERS = "household-parameters"
@@ -70,7 +63,7 @@ def write_parameters(
     """Write the configuration of the demo and these lists into an existing folder."""
     write_lines(folder / CONFIG_FILE, [json.dumps(_demo_config(us_states, reader), indent=2)])
     codes = (f"{code}|{name}" for code, name in sorted(lists.code_names.items()))
-    write_lines(folder / CODES_FILE, ["RACE_ETH_CODE|RACE_ETH_NAME", *codes])
+    write_lines(folder / public_lists.CODES_FILE, ["RACE_ETH_CODE|RACE_ETH_NAME", *codes])
     races = list[str]()
     ethnicities = list[str]()
     pairs = list[str]()
@@ -81,9 +74,9 @@ def write_parameters(
         (ethnicities if is_ethnicity else races).append(row)
         pairs += [f"{iteration.code}|{code}" for code in sorted(lists.codes_of_iteration[iteration.code])]
     race_header = "ITERATION_CODE|ITERATION_NAME|LEVEL|ALONE|DETAILED_ONLY|COARSE_ONLY"
-    write_lines(folder / RACE_ITERATIONS_FILE, [race_header, *races])
-    write_lines(folder / ETHNICITY_ITERATIONS_FILE, [race_header.replace("|ALONE", ""), *ethnicities])
-    write_lines(folder / ASSIGNMENTS_FILE, ["ITERATION_CODE|RACE_ETH_CODE", *pairs])
+    write_lines(folder / public_lists.RACE_ITERATIONS_FILE, [race_header, *races])
+    write_lines(folder / public_lists.ETHNICITY_ITERATIONS_FILE, [race_header.replace("|ALONE", ""), *ethnicities])
+    write_lines(folder / public_lists.ASSIGNMENTS_FILE, ["ITERATION_CODE|RACE_ETH_CODE", *pairs])
 
 
 def _demo_config(us_states: Iterable[str], reader: ReaderKind) -> dict[str, Any]:
@@ -118,15 +111,11 @@ def _thresholds_persons(level: PopulationGroupLevel) -> list[int]:
     return [150, 500, 2000] if level.geography.is_substate else [100, 300, 2000]
 
 
-GivenParameters = tuple[PublicLists, int]
-"""The parts of a parameters folder that shape a synthetic census: its lists, and max_race_codes."""
-
-
-def read_given_parameters(parameters: Path) -> Checked[GivenParameters]:
-    """Read lists that a run could use and the configuration, with every finding about both."""
+def read_given_parameters(parameters: Path) -> Checked[tuple[PublicLists, int]]:
+    """The lists and max_race_codes of a parameters folder, and every finding about it."""
     config = read_config(parameters)
-    lists = read_public_lists(parameters)
-    findings = FindingsOf(CODES_FILE)
+    lists = public_lists.read_public_lists(parameters)
+    findings = FindingsOf(public_lists.CODES_FILE)
     if lists.value is not None and not any(map(is_race_code, lists.value.code_names)):
         findings.error("RACE_ETH_CODE", "lists no code from 1000 to 8999, so nobody could report a race.")
     found = config.findings + lists.findings + findings.findings
@@ -142,7 +131,7 @@ def write_given_parameters(folder: Path, parameters: Path, us_states: Iterable[s
     for both passes anyway.
     """
     folder.mkdir()
-    for path in list_paths(parameters):
+    for path in public_lists.list_paths(parameters):
         shutil.copyfile(path, folder / path.name)
     # numbers keep their spelling: a budget is an exact decimal
     text = read_text(parameters / CONFIG_FILE)
@@ -164,11 +153,8 @@ def write_household_parameters(folder: Path, parameters: Path) -> None:
             shutil.copyfile(path, folder / path.name)
     config = json.loads((parameters / CONFIG_FILE).read_text(encoding="utf-8"))
     thresholds = config[SAFETAB_P.family_keys[PERSONS.name].thresholds]
-    budgets = {
-        budget_key(SAFETAB_H, family, level): _household_rho(level, config)
-        for family in SAFETAB_H.families
-        for level in POPULATION_GROUP_LEVELS
-    }
+    measured = measured_levels(SAFETAB_H, POPULATION_GROUP_LEVELS)
+    budgets = {budget_key(SAFETAB_H, family, level): _household_rho(level, config) for family, level in measured}
     first_thresholds = {level: of_level[:1] for level, of_level in thresholds.items()}
     of_households = {
         **{key: config[key] for key in _SHARED_KEYS.split()},

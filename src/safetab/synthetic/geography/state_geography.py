@@ -12,13 +12,12 @@ from functools import cached_property
 
 import numpy as np
 
-from safetab.census.geography import NATION_ID, NO_ENTITY, region_id
+from safetab.census.geography import NO_ENTITY, region_id
 from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.readers.geography import NO_AIANNH, NO_PLACE
 from safetab.synthetic.geography.census_size import StateShare, Stretch
 from safetab.synthetic.seeded_bits import Integers, RandomBits, apportioned
 
-_NO_PLACE = 99999
-_NO_AIANNH = 9999
 _MOST_TRACTS_A_HUNDRED_APART = 9_998
 _BLOCKS_A_BLOCK_GROUP = 40
 _MOST_BLOCK_GROUPS = 9
@@ -90,17 +89,18 @@ class StateGeography:
         return np.concatenate(([0], 1 + np.flatnonzero(changes)))
 
 
-def block_numbers(geography: StateGeography) -> dict[str, Integers]:
-    """The columns of the geography file: the ids of each block, its place and its AIANNH area."""
-    tract = geography.tract_of_block
-    place = np.append(geography.place_number, _NO_PLACE)  # position -1 means "in no place"
+def block_numbers(geography: StateGeography, blocks: Integers | slice) -> dict[str, Integers]:
+    """The columns of the geography file: the ids of these blocks, their places and AIANNH areas."""
+    tract = geography.tract_of_block[blocks]
+    area = geography.aiannh[blocks]
+    place = np.append(geography.place_number, NO_PLACE)  # position -1 means "in no place"
     return {
         "TABBLKST": np.full(len(tract), geography.state),
         "TABBLKCOU": geography.county_number_of_tract[tract],
         "TABTRACTCE": geography.tract_number[tract],
-        "TABBLK": geography.block_number,
-        "PLACEFP": place[geography.place],
-        "AIANNHCE": np.where(geography.aiannh == NO_ENTITY, _NO_AIANNH, geography.aiannh),
+        "TABBLK": geography.block_number[blocks],
+        "PLACEFP": place[geography.place[blocks]],
+        "AIANNHCE": np.where(area == NO_ENTITY, NO_AIANNH, area),
     }
 
 
@@ -246,7 +246,6 @@ _SPANISH_ENDINGS = "Alegre,Blanca,Clara,del Mar,Elena,Grande,Hermosa,Nueva,Rosa,
 _ORDINALS = ("", "Heights", "Center", "Junction", "Springs", "Park", "Corners", "Falls")
 _AREA_ENDINGS = ("Reservation", "Village", "Off-Reservation Trust Land", "Rancheria")
 _COUNTY_NOUNS = {"22": "Parish", "02": "Borough", "11": "District", "72": "Municipio"}
-NATION_NAME: Named = (GeographyLevel.USA, str(NATION_ID), "United States")
 
 
 def names_in(geography: StateGeography, seed: int) -> Iterator[Named]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.synthetic.seeded_bits import Integers, RandomBits
+from safetab.synthetic.seeded_bits import Flags, Integers, RandomBits
 
 _ADULT_AGE = 18
 _OUTCOMES = 100  # equally likely
@@ -86,7 +87,7 @@ NO_QUARTERS = 0
 CHILDRENS_HOME = 201
 """A group home for juveniles: children live here if their block has no adult, or far too few."""
 
-_LAST_INSTITUTIONAL = 405
+LAST_INSTITUTIONAL = 405
 _BLOCKS = 10_000
 
 
@@ -116,15 +117,8 @@ def quarters_of_people(block: Integers, age: Integers, blocks: int, bits: Random
     return np.where(fits, codes[kind], NO_QUARTERS).astype(np.uint16)
 
 
-def relationship_in(quarters: NDArray[np.uint16]) -> NDArray[np.uint8]:
-    """RELSHIP of people in group quarters with these QGQTYPs."""
-    is_institutional = quarters <= _LAST_INSTITUTIONAL
-    return np.where(is_institutional, R.INSTITUTIONAL, R.NONINSTITUTIONAL).astype(np.uint8)
-
-
 _SCHOOL_AGE = 6
 
-Flags = NDArray[np.bool_]
 Small = NDArray[np.uint8]
 
 
@@ -155,24 +149,11 @@ class Members:
         return is_one[self.relationship]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class HouseholdFacts:
-    """The fields of the unit record, with the codes of 2020 and one element per household."""
+def household_facts(members: Members) -> dict[str, NDArray[Any]]:
+    """Fields of the unit record that follow from the members of a household.
 
-    size: Integers
-    hht: Small
-    hht2: Small
-    cplt: Small
-    upart: Small
-    multg: Small
-    paoc: Small
-    pac: Small
-    people_from_age: dict[int, Integers]  # 60, 65, 75
-    minors: Integers
-
-
-def household_facts(members: Members) -> HouseholdFacts:
-    """Derive the facts of all households from their members."""
+    They have the codes of 2020 and one element per household.
+    """
     are, has = members.are, members.any
     is_female = has(members.is_female & are([Relationship.HOUSEHOLDER]))
     size = np.bincount(members.household, minlength=members.households)
@@ -181,18 +162,18 @@ def household_facts(members: Members) -> HouseholdFacts:
     own = are(OWN_CHILDREN) & is_minor
     relatives = has(are(RELATIVES))
     own_children = has(own)
-    return HouseholdFacts(
-        size=size,
-        hht=_types(couple, relatives, size, is_female),
-        hht2=_types_2(couple, own_children, relatives, size, is_female),
-        cplt=couple,
-        upart=_unmarried_partners(couple, is_female),
-        multg=_generations(members),
-        paoc=_ages_of_children(members, own),
-        pac=_ages_of_children(members, is_minor),
-        people_from_age={age: members.count(members.age >= age) for age in (60, 65, 75)},
-        minors=members.count(is_minor),
-    )
+    return {
+        "FINAL_POP": size,
+        "HHT": _types(couple, relatives, size, is_female),
+        "HHT2": _types_2(couple, own_children, relatives, size, is_female),
+        "CPLT": couple,
+        "UPART": _unmarried_partners(couple, is_female),
+        "MULTG": _generations(members),
+        "PAOC": _ages_of_children(members, own),
+        "PAC": _ages_of_children(members, is_minor),
+        "P18": members.count(is_minor),
+        **{f"P{age}": members.count(members.age >= age) for age in (60, 65, 75)},
+    }
 
 
 def _couples(members: Members) -> Small:

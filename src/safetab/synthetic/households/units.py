@@ -8,6 +8,7 @@ home. Nobody is moved, added or left out.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import product
 
@@ -16,9 +17,9 @@ from numpy.typing import NDArray
 
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.households import living_arrangements
-from safetab.synthetic.households.living_arrangements import HouseholdFacts, Members, Relationship
+from safetab.synthetic.households.living_arrangements import Members, Relationship
 from safetab.synthetic.people.state_people import Demographics, PeopleChunk
-from safetab.synthetic.seeded_bits import Integers, RandomBits, from_age_on
+from safetab.synthetic.seeded_bits import Flags, Integers, RandomBits, from_age_on
 
 _NO_HOUSEHOLDER = -1
 _YOUNGEST_HOUSEHOLDER = 15
@@ -35,8 +36,6 @@ _IS_WILLING = ((0, 0), (18, 80), (22, 420), (28, 860))
 _TAKES_OTHERS = ((0, 150), (25, 450), (30, 740), (56, 420), (70, 160))
 _SAME_SEX = 45
 _MARRIED = {Relationship.OPPOSITE_SEX_SPOUSE: 870, Relationship.SAME_SEX_SPOUSE: 580}
-
-Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,7 +87,10 @@ class _Division:
         relationship[joined] = living_arrangements.relationship_by_age(*ages, self.bits)
         quarters[rest[householder[rest] < 0]] = living_arrangements.CHILDRENS_HOME
         in_quarters = quarters != living_arrangements.NO_QUARTERS
-        relationship[in_quarters] = living_arrangements.relationship_in(quarters[in_quarters])
+        is_institutional = quarters[in_quarters] <= living_arrangements.LAST_INSTITUTIONAL
+        relationship[in_quarters] = np.where(
+            is_institutional, Relationship.INSTITUTIONAL, Relationship.NONINSTITUTIONAL
+        )
         return Homes(householder, relationship, quarters)
 
     def _quarters(self, is_marked: Flags) -> NDArray[np.uint16]:
@@ -97,7 +99,7 @@ class _Division:
         Only blocks with a householder have group quarters, so no child is left without an adult.
         """
         quarters = living_arrangements.quarters_of_people(self.block, self.age, len(self.people_of_block), self.bits)
-        lives_there = self._draw(_PER_MILLE_OF_AN_AGE_IN_QUARTERS)
+        lives_there = self.bits.chances(_PER_MILLE_OF_AN_AGE_IN_QUARTERS, len(self.age))
         lives_there &= ~is_marked & (self._count(is_marked) > 0)[self.block]
         return np.where(lives_there, quarters, living_arrangements.NO_QUARTERS).astype(np.uint16)
 
@@ -114,9 +116,9 @@ class _Division:
 
         Writes the couples whose ages fit to `householder` and `relationship`.
         """
-        seeks = is_householder & self._draw(from_age_on(_SEEKS_PARTNER, self.age))
-        is_willing = at_home & ~is_householder & self._draw(from_age_on(_IS_WILLING, self.age))
-        seeks_same = seeks & self._draw(_SAME_SEX)
+        seeks = is_householder & self.bits.chances(from_age_on(_SEEKS_PARTNER, self.age), len(self.age))
+        is_willing = at_home & ~is_householder & self.bits.chances(from_age_on(_IS_WILLING, self.age), len(self.age))
+        seeks_same = seeks & self.bits.chances(_SAME_SEX, len(self.age))
         is_married = self.bits.below(1000, len(self.age))
         for sex, same in product((False, True), (True, False)):
             spouse = Relationship.SAME_SEX_SPOUSE if same else Relationship.OPPOSITE_SEX_SPOUSE
@@ -166,7 +168,7 @@ class _Division:
         All households of a block take one share if some would otherwise get too many people.
         """
         chance = from_age_on(_TAKES_OTHERS, self.age[householders])
-        takes = self.bits.below(1000, len(householders)) < chance
+        takes = self.bits.chances(chance, len(householders))
         shares = takes * (1 + self.bits.below(_MOST_SHARES, len(householders)))
         has_too_few = people > _MOST_A_SHARE * self._sum(householders, shares)
         return np.where(has_too_few[self.block[householders]], 1, shares)
@@ -174,10 +176,6 @@ class _Division:
     def _sum(self, persons: Integers, numbers: Integers) -> Integers:
         """The sum of the persons' numbers in each block."""
         return np.bincount(self.block[persons], numbers, len(self.people_of_block)).astype(np.int64)
-
-    def _draw(self, per_mille: Integers | int) -> Flags:
-        """A flag for each person, true with this chance in a thousand."""
-        return np.asarray(self.bits.below(1000, len(self.age)) < per_mille)
 
     def _count(self, chosen: Flags) -> Integers:
         """How many people of each block are chosen."""
@@ -226,21 +224,16 @@ class HousedChunk:
     homes: Homes
     householder: Integers  # position of the person; one element per household
     household_block: Integers
-    facts: HouseholdFacts
+    facts: Mapping[str, Integers]  # fields of the unit record, one element per household
     tenure: NDArray[np.uint8]  # TEN, one element per household
     quarters: GroupQuarters
     vacant: VacantUnits
     unit: Integers  # number of the person's unit: households first, then group quarters
 
     @property
-    def households(self) -> int:
-        """How many households there are."""
-        return len(self.householder)
-
-    @property
     def units(self) -> int:
         """How many units of any kind there are."""
-        return self.households + len(self.quarters.block) + len(self.vacant.block)
+        return len(self.householder) + len(self.quarters.block) + len(self.vacant.block)
 
 
 def housed(chunk: PeopleChunk, demographics: Demographics, bits: RandomBits) -> HousedChunk:

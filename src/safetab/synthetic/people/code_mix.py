@@ -157,11 +157,13 @@ Positions = NDArray[np.uint16]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Palettes:
-    """All palettes of a state in one array: the state's, then the counties', then the neighbourhoods'."""
+    """All palettes of a state in one array: the state's, then the counties', then the neighbourhoods'.
+
+    The first palette of a county begins at STATE_PALETTE.
+    """
 
     race: Positions
     ethnicity: Positions
-    first_of_counties: int
     first_of_neighbourhoods: int
 
 
@@ -177,8 +179,7 @@ def palettes_of(geography: StateGeography, mix: CodeMix, seed: int) -> Palettes:
     inside = _gathered(bits, len(first), _DRAWS_OF_A_NEIGHBOURHOOD, COUNTY_PALETTE, NEIGHBOURHOOD_PALETTE)
     in_neighbourhood = in_county[county[:, np.newaxis], inside]
     order = np.concatenate([np.arange(STATE_PALETTE), in_county.ravel(), in_neighbourhood.ravel()])
-    first_of_neighbourhoods = STATE_PALETTE + in_county.size
-    palettes = Palettes(race[order], ethnicity[order], STATE_PALETTE, first_of_neighbourhoods)
+    palettes = Palettes(race[order], ethnicity[order], STATE_PALETTE + in_county.size)
     _settle_areas(palettes, geography.aiannh[first], mix, seed)
     return palettes
 
@@ -193,7 +194,7 @@ def _state_palette(mix: CodeMix, share: StateShare, bits: RandomBits) -> tuple[P
     per_mille = given.hispanic_per_mille if given else of_major[mix.race_major]
     hispanic_weight = given.hispanic_weight if given else _hispanic_weights(mix, which, bits)
     hispanic = mix.hispanic[_chosen(hispanic_weight, len(race), bits)]
-    is_hispanic = bits.below(1000, len(race)) < per_mille[race]
+    is_hispanic = bits.chances(per_mille[race], len(race))
     ethnicity = np.where(is_hispanic, hispanic, mix.not_hispanic)
     return race.astype(np.uint16), ethnicity.astype(np.uint16)
 

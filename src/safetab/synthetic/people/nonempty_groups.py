@@ -9,25 +9,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from safetab.census.geography import NATION_ID, NO_ENTITY
 from safetab.census.geography_levels import EntityKind, GeographyLevel
-from safetab.census.iterations import (
-    TABULATED_ITERATION_LEVELS,
-    IterationLevel,
-    IterationOfCode,
-    PublicLists,
-    iteration_map_of,
-)
+from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationLevel, PublicLists, iteration_map_of
 from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.people.state_people import PeopleChunk
-from safetab.synthetic.seeded_bits import Integers
-
-Flags = NDArray[np.bool_]
+from safetab.synthetic.seeded_bits import Flags, Integers
 
 _NO_ITERATION = -1
 _NO_CODE = -2
@@ -75,40 +67,16 @@ class GroupMaps:
 def group_maps_of(lists: PublicLists, codes: Sequence[str], max_race_codes: int) -> GroupMaps:
     """The maps for people who report codes by their positions in `codes`."""
     maps = []
-    for level in TABULATED_ITERATION_LEVELS:
-        for is_substate in (False, True):
-            tabulated = lists.tabulated_iterations(level, is_substate=is_substate)
-            position = {iteration.code: number for number, iteration in enumerate(tabulated)}
-
-            def positions(of_code: IterationOfCode, position: Mapping[str, int] = position) -> Integers:
-                found = [position[of_code[code]] if code in of_code else _NO_ITERATION for code in codes]
-                return np.array([*found, _NO_CODE], dtype=np.int64)  # position -1 means no code
-
-            of_level = iteration_map_of(lists, level, is_substate=is_substate, max_race_codes=max_race_codes)
-            of_kinds = map(positions, (of_level.alone, of_level.in_combination, of_level.ethnicity))
-            maps.append(_CodeMap(level, is_substate, len(tabulated), *of_kinds))
+    for level, is_substate in product(TABULATED_ITERATION_LEVELS, (False, True)):
+        tabulated = lists.tabulated_iterations(level, is_substate=is_substate)
+        position = {iteration.code: number for number, iteration in enumerate(tabulated)}
+        of_level = iteration_map_of(lists, level, is_substate=is_substate, max_race_codes=max_race_codes)
+        of_kinds = []
+        for of_code in (of_level.alone, of_level.in_combination, of_level.ethnicity):
+            found = [position[of_code[code]] if code in of_code else _NO_ITERATION for code in codes]
+            of_kinds.append(np.array([*found, _NO_CODE], dtype=np.int64))  # position -1 means no code
+        maps.append(_CodeMap(level, is_substate, len(tabulated), *of_kinds))
     return GroupMaps(tuple(maps), len(codes), max_race_codes)
-
-
-class _Seen:
-    """The groups of one map and kind of entity that have somebody."""
-
-    def __init__(self, of_map: _CodeMap, entity_of_atom: Integers) -> None:
-        self._entity_of_atom = entity_of_atom
-        self._iterations = of_map.iterations
-        self._entities = int(entity_of_atom.max()) + 1
-        self._flags = np.zeros(self._entities * of_map.iterations, dtype=np.bool_)
-
-    def mark(self, atom: Integers, iteration: Integers) -> None:
-        """Note that somebody in each of these atoms is in this iteration."""
-        entity = self._entity_of_atom[atom]
-        inside = entity != NO_ENTITY
-        self._flags[entity[inside] * self._iterations + iteration[inside]] = True
-
-    @property
-    def by_entity(self) -> Flags:
-        """One row per entity, one column per iteration."""
-        return self._flags.reshape(self._entities, self._iterations)
 
 
 class StateGroups:
@@ -116,7 +84,7 @@ class StateGroups:
 
     def __init__(self, geography: StateGeography, maps: GroupMaps) -> None:
         self._maps = maps
-        self._share = geography.share
+        self._pass = geography.share.tabulation_pass
         self._areas = np.unique(geography.aiannh[geography.aiannh != NO_ENTITY])
         place_and_area = (geography.place + 1) * 10**4 + (geography.aiannh + 1)
         key = geography.tract_of_block * 10**9 + place_and_area
@@ -124,17 +92,18 @@ class StateGroups:
         self._atoms = len(block_of_atom)
         tract = geography.tract_of_block[block_of_atom]
         area = geography.aiannh[block_of_atom]
-        entities = {
+        self._entity_of_atom = {
             EntityKind.STATE: np.zeros(self._atoms, dtype=np.int64),
             EntityKind.COUNTY: geography.county_of_tract[tract],
             EntityKind.TRACT: tract,
             EntityKind.PLACE: geography.place[block_of_atom],
             EntityKind.AIANNH: np.where(area == NO_ENTITY, NO_ENTITY, np.searchsorted(self._areas, area)),
         }
-        self._seen = {
-            (number, kind): _Seen(of_map, entity_of_atom)
+        # by map and kind of entity: one row per entity, one column per iteration
+        self._has_somebody = {
+            (number, kind): np.zeros((int(entity_of_atom.max()) + 1, of_map.iterations), dtype=np.bool_)
             for number, of_map in enumerate(maps.maps)
-            for kind, entity_of_atom in entities.items()
+            for kind, entity_of_atom in self._entity_of_atom.items()
             if kind.is_substate == of_map.is_substate
         }
         # one flag per atom and code: somebody there reports it alone, among others, or as ethnicity
@@ -165,31 +134,31 @@ class StateGroups:
 
     def _mark(self, number: int, atom: Integers, iteration: Integers) -> None:
         """Note groups of one map for all kinds of entities that it serves."""
-        for (of_map, _), seen in self._seen.items():
+        for (of_map, kind), flags in self._has_somebody.items():
             if of_map == number:
-                seen.mark(atom, iteration)
+                entity = self._entity_of_atom[kind][atom]
+                inside = entity != NO_ENTITY
+                flags[entity[inside], iteration[inside]] = True
 
     def summary(self) -> StateNonEmpty:
         """The non-empty groups of the state. Call it once, after the last chunk."""
         self._mark_by_codes()
-        share = self._share
-        levels = [level for level in GeographyLevel if level.tabulation_pass is share.tabulation_pass]
+        levels = [level for level in GeographyLevel if level.tabulation_pass is self._pass]
+        entities: dict[GeographyLevel, int] = {}
         counts: dict[PopulationGroupLevel, int] = {}
         shared: dict[tuple[PopulationGroupLevel, int], Flags] = {}
-        for (number, kind), seen in self._seen.items():
+        for (number, kind), by_entity in self._has_somebody.items():
             iterations = self._maps.maps[number].level
             for geography in levels:
                 level = PopulationGroupLevel(geography, iterations)
                 if geography.entity_kind is kind and kind is EntityKind.AIANNH:
-                    rows = zip(self._areas.tolist(), seen.by_entity, strict=True)
+                    rows = zip(self._areas.tolist(), by_entity, strict=True)
                     shared |= {(level, area): flags.copy() for area, flags in rows}
                 elif geography.entity_kind is kind:
-                    counts[level] = int(np.count_nonzero(seen.by_entity))
+                    entities[geography] = len(by_entity)
+                    counts[level] = int(np.count_nonzero(by_entity))
                 elif geography.entity_kind is EntityKind.NATION and kind is EntityKind.STATE:
-                    shared[level, NATION_ID] = seen.by_entity[0]
-        kinds = (EntityKind.STATE, EntityKind.COUNTY, EntityKind.TRACT, EntityKind.PLACE)
-        of_kind = dict(zip(kinds, (1, share.counties, share.tracts, share.places), strict=True))
-        entities = {level: of_kind[level.entity_kind] for level in levels if level.entity_kind in of_kind}
+                    shared[level, NATION_ID] = by_entity[0]
         return StateNonEmpty(entities, counts, shared)
 
     def _mark_by_codes(self) -> None:

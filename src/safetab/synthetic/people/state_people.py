@@ -16,16 +16,8 @@ from numpy.typing import NDArray
 from safetab.census.geography_levels import TabulationPass
 from safetab.products.safetab_p.tables import OLDEST_AGE
 from safetab.synthetic.geography.state_geography import StateGeography
-from safetab.synthetic.people.code_mix import (
-    COUNTY_PALETTE,
-    MAJOR_RACE_COUNT,
-    NEIGHBOURHOOD_PALETTE,
-    STATE_PALETTE,
-    CodeMix,
-    Palettes,
-    Positions,
-    numbers_of_sets,
-)
+from safetab.synthetic.people import code_mix
+from safetab.synthetic.people.code_mix import CodeMix, Palettes, Positions
 from safetab.synthetic.seeded_bits import Integers, RandomBits, apportioned, from_age_on, stride_through
 
 CHUNK_PEOPLE = 250_000
@@ -65,8 +57,8 @@ def demographics(which: TabulationPass, seed: int) -> Demographics:
     bits = RandomBits(seed, 0, 1)
     people_of_age = apportioned(PEOPLE_OF_THE_TABLE, _weights_of_ages(_PYRAMIDS[which]), least=1)
     age = np.repeat(np.arange(OLDEST_AGE + 1), people_of_age)
-    women = bits.below(1000, len(age)) < from_age_on(_WOMEN, age)
-    householders = bits.below(1000, len(age)) < from_age_on(_HOUSEHOLDERS, age)
+    women = bits.chances(from_age_on(_WOMEN, age), len(age))
+    householders = bits.chances(from_age_on(_HOUSEHOLDERS, age), len(age))
     return Demographics(*(column.astype(np.int8) for column in (age, women, householders)))
 
 
@@ -170,8 +162,8 @@ class StatePeople:
         begins = geography.first_block_of_neighbourhood
         neighbourhood = np.searchsorted(begins, blocks, side="right") - 1
         county = geography.county_of_tract[geography.tract_of_block[blocks]]
-        of_neighbourhood = palettes.first_of_neighbourhoods + neighbourhood * NEIGHBOURHOOD_PALETTE
-        of_county = palettes.first_of_counties + county * COUNTY_PALETTE
+        of_neighbourhood = palettes.first_of_neighbourhoods + neighbourhood * code_mix.NEIGHBOURHOOD_PALETTE
+        of_county = code_mix.STATE_PALETTE + county * code_mix.COUNTY_PALETTE
         starts = np.repeat(np.array([of_neighbourhood, of_county], dtype=np.uint32), people_of_block, axis=1)
         return starts[0], starts[1]
 
@@ -198,12 +190,12 @@ class StatePeople:
 
 def _picks(words: NDArray[np.uint32], neighbourhood: _Starts, county: _Starts) -> _Starts:
     """The position in the array of all palettes that each word points to."""
-    picks = neighbourhood + (words & np.uint32(NEIGHBOURHOOD_PALETTE - 1))
+    picks = neighbourhood + (words & np.uint32(code_mix.NEIGHBOURHOOD_PALETTE - 1))
     chance = (words >> np.uint32(16)).astype(np.uint8)
     of_county = np.flatnonzero(chance < _OF_THE_COUNTY)
-    picks[of_county] = county[of_county] + (words[of_county] & np.uint32(COUNTY_PALETTE - 1))
+    picks[of_county] = county[of_county] + (words[of_county] & np.uint32(code_mix.COUNTY_PALETTE - 1))
     of_state = np.flatnonzero(chance < _OF_THE_STATE)
-    picks[of_state] = words[of_state] & np.uint32(STATE_PALETTE - 1)
+    picks[of_state] = words[of_state] & np.uint32(code_mix.STATE_PALETTE - 1)
     return picks
 
 
@@ -232,9 +224,9 @@ def _joined(held: PeopleChunk, chunk: PeopleChunk) -> PeopleChunk:
 def cenrace_of_chunk(chunk: PeopleChunk, mix: CodeMix) -> NDArray[np.uint8]:
     """CENRACE of each person: the set of major races among the person's codes."""
     # a code of no major race counts as some other race
-    major = np.minimum(mix.race_major, MAJOR_RACE_COUNT - 1)
+    major = np.minimum(mix.race_major, code_mix.MAJOR_RACE_COUNT - 1)
     bit_of_race = np.append(1 << major, 0).astype(np.uint8)
-    number_of_bits = numbers_of_sets(MAJOR_RACE_COUNT)
+    number_of_bits = code_mix.numbers_of_sets(code_mix.MAJOR_RACE_COUNT)
     cenrace = number_of_bits[bit_of_race][chunk.race]
     bits_of_several = np.bitwise_or.reduce(bit_of_race[chunk.several.races], axis=1)
     cenrace[chunk.several.person] = number_of_bits[bits_of_several]

@@ -36,7 +36,7 @@ function simulationState() {
 }
 
 function madeUpSizes() {
-  return `the groups of a census of ${shown(session.common.sizes.people, "count")} people who do not exist`;
+  return `the groups of a census of ${shown(session.common.sizes.people, "count")} synthetic people`;
 }
 
 /** The bins of a level: groups with people by size, and empty groups. */
