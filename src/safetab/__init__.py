@@ -67,7 +67,7 @@ def validate(
         data: The directory with the geography file GRF-C and the records, or the .ini file of a CEF.
         options: All options together, in place of those below.
     """
-    from safetab.pipeline.run import validate_files
+    from safetab.pipeline.validate import validate_files
 
     return validate_files(Path(parameters), Path(data), _options(VALIDATE, options, given))
 

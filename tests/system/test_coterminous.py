@@ -351,7 +351,10 @@ def test_mistakes_are_told_and_nothing_is_written(mistake: list[str], message: s
 def test_a_folder_that_is_no_output_is_told(tmp_path: Path, out: Path) -> None:
     geography = ["--geography", str(tmp_path / "data" / "GRF-C.txt")]
     (tmp_path / "nothing").mkdir()
-    for wrong, message in ((tmp_path / "nothing", "is not a release"), (out / "release", "has no readable manifest.json")):
+    for wrong, message in (
+        (tmp_path / "nothing", "is not a release"),
+        (out / "release", "has no readable manifest.json"),
+    ):
         result = CliRunner().invoke(app, ["coterminous", str(wrong), str(tmp_path / "new"), *geography])
         assert result.exit_code == 1
         assert message in result.stderr

@@ -15,7 +15,8 @@ from safetab.audit.worlds.configuration import plain_config
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.options import RunOptions
-from safetab.pipeline.run import run_files, validate_files
+from safetab.pipeline.run import run_files
+from safetab.pipeline.validate import validate_files
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 
 SPENT = "spent before it is drawn"

@@ -1,7 +1,7 @@
-"""A run from files to files: read and check, account for the loss, tabulate, write; or check only.
+"""A run from files to files: read and check, account for the loss, tabulate, write.
 
-Follow `run_files` or `validate_files` from top to bottom; each step is a function with a name,
-here or in the module that it comes from.
+Follow `run_files` from top to bottom; each step is a function with a name, here or in the module
+that it comes from.
 """
 
 from __future__ import annotations
@@ -11,12 +11,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-import numpy as np
-
-from safetab.config.config_file import CONFIG_FILE
 from safetab.engines.contract import CountingEngine
 from safetab.foundation.files import whole_path
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
+from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.interrupts import until_published
 from safetab.foundation.progress import ConfidentialLog, NoProgress, Progress
 from safetab.outputs.output_folder import output_findings
@@ -28,7 +25,6 @@ from safetab.pipeline.options import RunOptions
 from safetab.pipeline.spend_log.run_spending import RunSpending, cost_without_accounts
 from safetab.pipeline.step_times import StepTimes
 from safetab.pipeline.tabulated_output import TabulatedOutput
-from safetab.planning.losses import no_protection, privacy_warnings
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.ledger import Ledger
@@ -146,57 +142,3 @@ def bits_of_run(options: RunOptions) -> AddressedBits:
     Proof: docs/privacy.md#random-bits.
     """
     return AddressedBits(options.test_key) if options.test_key else AddressedBits.of_the_operating_system()
-
-
-def validate_files(
-    parameters: Path, data: Path, options: RunOptions | None = None, progress: Progress | None = None
-) -> tuple[Finding, ...]:
-    """Check all inputs, every record included, and return the warnings.
-
-    Raises InvalidInput, with every finding, if something is wrong. The confidential log, if one is
-    asked for, also says whether any record is in a group with a published total.
-    """
-    options = options or RunOptions()
-    progress = progress or NoProgress()
-    refused = about_options.refused_options(data, options)
-    if options.confidential_log is not None:
-        refused += about_options.refused_log(options.confidential_log, (parameters, *paths_read(data)))
-    if refused:
-        raise InvalidInput(refused)
-    with guarded(options, options.confidential_log) as (log, backend):
-        checked = required_inputs(parameters, data, options, progress, backend)
-        plan = checked.require().plan
-        with checked_engine(checked, backend, progress) as (found, engine):
-            privacy = FindingsOf(CONFIG_FILE)
-            unprotected = no_protection(plan.unprotected_levels)
-            if unprotected is not None:  # people are synthetic: for others this is an error
-                privacy.warning("privacy budgets", unprotected)
-            for sentence in privacy_warnings(plan):
-                privacy.warning("", sentence)
-            warnings = (*found, *privacy.findings)
-            if log:
-                log_passed(log, warnings)
-                for remark in _passes_without_selected_records(plan, engine):
-                    log.write(f"warning: {remark}")
-            return warnings
-
-
-def _passes_without_selected_records(plan: RunPlan, engine: CountingEngine) -> Iterator[str]:
-    """A sentence for each pass without a record in any group that has a published total.
-
-    It depends on the records without noise, so it may go to the confidential log and nowhere else:
-    it decides neither what a command says nor how it ends. Yields nothing if no published totals
-    choose groups. The records must have been checked. Proof: docs/privacy.md#nobody.
-    """
-    if all(level.selected is None for level in plan.levels):
-        return
-    engine.prepare()
-    for each in plan.config.passes:
-        levels = [level for level in plan.levels_of(each) if level.design.stages]
-        selected = [(level, level.selected.indices) for level in levels if level.selected is not None]
-        # Levels without selected groups need no count.
-        if not any(np.isin(groups, engine.totals(level).indices).any() for level, groups in selected if len(groups)):
-            yield (
-                f"none of the {plan.config.product.record.nouns} of the {each.value.upper()} pass is in any group"
-                " with a published total. These are probably totals of other people."
-            )

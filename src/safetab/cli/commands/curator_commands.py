@@ -31,7 +31,7 @@ def validate(parameters: Parameters, data: Data, **given: object) -> None:
     """
     from safetab.cli.progress import TerminalProgress
     from safetab.pipeline.options import RunOptions
-    from safetab.pipeline.run import validate_files
+    from safetab.pipeline.validate import validate_files
 
     with exits_with_code(), TerminalProgress() as progress:
         warnings = validate_files(parameters, data, RunOptions.of(VALIDATE, **given), progress)

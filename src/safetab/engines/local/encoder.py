@@ -107,7 +107,7 @@ class RecordEncoder:
         return self._patterns.numbers_of_positions(positions, numbers)
 
     def _code_numbers(self, name: str, column: ValueColumn) -> NDArray[np.int16]:
-        """The code of each value; 0 for none, where that is allowed, and -1 for what is no code."""
+        """The code of each value; 0 for none, where that is allowed, and -1 for anything that is not a code."""
         numbers = column.digits(4).astype(np.int16)
         is_code = self._is_code if name == layouts.ETHNICITY_COLUMN else self._is_race_code
         numbers[(numbers >= 0) & ~is_code[numbers]] = -1

@@ -29,7 +29,7 @@ from safetab.readers.text_tables import numbered_lines
 
 Rows = NDArray[np.bool_]
 _NumberedRows = tuple[NDArray[np.int64], ValueBatch | None, Mapping[Rule, Sequence[int]]]
-"""The numbers of rows of one file, the rows, and the numbers of lines that are no rows, by broken rule."""
+"""The numbers of rows of one file, the rows, and the numbers of lines that are not rows, by broken rule."""
 _SEPARATOR = SEPARATOR.encode()
 
 
