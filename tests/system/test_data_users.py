@@ -447,10 +447,13 @@ def test_another_confidence_can_be_asked_for(release: Release) -> None:
     ("question", "message"),
     [
         ({"geography": "Providence County", "group": "Dominican"}, "give group= and level=, or geography= alone"),
-        ({"group": "Dominican", "level": "village"}, '"village" is no level of this release. Say one of nation, state'),
+        (
+            {"group": "Dominican", "level": "village"},
+            '"village" is not a level of this release. Say one of nation, state',
+        ),
         ({"group": "Dominican", "level": "county", "within": "Providence city"}, "give a state, or a county"),
         ({"group": "Dominican", "level": "aiannh", "within": "Utah"}, "other areas don't nest"),
-        ({"geography": "Utah", "kind": "tribe"}, '"tribe" is no kind of group'),
+        ({"geography": "Utah", "kind": "tribe"}, '"tribe" is not a kind of group'),
     ],
 )
 def test_questions_that_make_no_sense_are_told(question: dict[str, str], message: str, release: Release) -> None:

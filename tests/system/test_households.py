@@ -122,7 +122,7 @@ def test_families_have_noise_of_their_own(tmp_path: Path) -> None:
     ("row", "words"),
     [
         ("99|STATE|{code}|5", "not in the geography"),
-        ("{state}|STATE|9999|5", "no iteration of the lists"),
+        ("{state}|STATE|9999|5", "not in the lists of iterations"),
         ("{first}", "more than one total"),
         ("{state}|STAAT|{code}|5", "must be a geography level"),
         ("{state}1|STATE|{code}|5", "must have the digits of its REGION_TYPE"),

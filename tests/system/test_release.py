@@ -189,7 +189,7 @@ def test_a_status_is_asked_for_one_group_at_once(made) -> None:
     for key, row in list(totals_of(numbers_of(out)).items())[::37]:
         status = status_of(release, *key)
         assert (status["status"], status["table"]) == ("published", row["table"])
-    with pytest.raises(InvalidInput, match=r'"77" is no entity(.|\n)*"abc" is no iteration'):
+    with pytest.raises(InvalidInput, match=r'"77" is not an entity(.|\n)*"abc" is not an iteration'):
         status_of(release, "STATE", "77", "abc")
 
 

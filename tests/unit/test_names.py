@@ -141,7 +141,7 @@ def test_words_for_levels(word: str, levels: list[str], lookup: Lookup) -> None:
 
 
 def test_a_misspelt_level_is_suggested(lookup: Lookup) -> None:
-    with pytest.raises(InvalidInput, match=r'"conty" is no level of this release\. Did you mean county'):
+    with pytest.raises(InvalidInput, match=r'"conty" is not a level of this release\. Did you mean county'):
         lookup.geographies_of("conty")
 
 

@@ -86,7 +86,8 @@ def recorded(
     """Record the runs inside the block; yields the record.
 
     With `replayed`, every noisy number is the one that the replayed run had, or would have had, at
-    the same address; both runs need the same key. `change` may alter the numbers that are returned.
+    the same address; both runs need the same key. `change` may alter the numbers that are returned;
+    `before_each_draw` is called before each of them is drawn.
     """
     record = Record()
     # what a run would call now: a check around this one may have replaced it

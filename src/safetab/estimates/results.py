@@ -56,6 +56,11 @@ class Answers(_Items[Answer], tables.ProductTabular):
     """Numbers and absences, sorted by area and group. Absences are listed only if asked for."""
 
     @property
+    def answers(self) -> tuple[Answer, ...]:
+        """An older name of `items`."""
+        return self.items
+
+    @property
     def numbers(self) -> tuple[Estimate, ...]:
         """The answers that are numbers."""
         return tuple(one for one in self.items if isinstance(one, Estimate))
@@ -212,6 +217,11 @@ class Areas(_Named[Entity]):
     nouns = "areas"
     schema = _texts("geography_level", "region_id", "region_name")
 
+    @property
+    def areas(self) -> tuple[Entity, ...]:
+        """An older name of `items`."""
+        return self.items
+
     def _values(self, item: Entity) -> tuple[str, ...]:
         return item.geography.label, item.region_id, item.name
 
@@ -225,6 +235,11 @@ class Groups(_Named[CharacteristicIteration]):
 
     nouns = "groups"
     schema = _texts("iteration_code", "iteration_name", "iteration_level", "kind", "tabulated")
+
+    @property
+    def groups(self) -> tuple[CharacteristicIteration, ...]:
+        """An older name of `items`."""
+        return self.items
 
     def _values(self, item: CharacteristicIteration) -> tuple[str, ...]:
         return item.code, item.name, item.level.label, item.kind.value, _WHERE[item.listed]

@@ -217,7 +217,7 @@ def _refuse_unknown(
         findings.error("REGION_ID", f"{geography.label} {ids}: not in the geography. Give the GRF-C of the totals.")
     if codes:
         listed = shortened(f"{code:04d}" for code in sorted(codes))
-        findings.error("ITERATION_CODE", f"{listed} at {geography.label}: no iteration of the lists.")
+        findings.error("ITERATION_CODE", f"{listed} at {geography.label}: not in the lists of iterations.")
 
 
 def _refuse_repeated(geography: GeographyLevel, of_level: TotalsOfLevel, findings: FindingsOf) -> None:

@@ -87,7 +87,7 @@ def status_schema(product: Product) -> pa.Schema:
 
 
 def _geographies(release: ReleaseFolder, wanted: Slice) -> tuple[GeographyLevel, ...]:
-    """The geography levels that a slice asks for. Raises InvalidInput if one is unknown."""
+    """The geography levels that a slice asks for. Raises InvalidInput if the release lacks anything in it."""
     universe = release.universe
     known = {level.label: level for level in universe.entities}
     geographies = tuple(level for label, level in known.items() if not wanted.levels or label in wanted.levels)
@@ -95,8 +95,13 @@ def _geographies(release: ReleaseFolder, wanted: Slice) -> tuple[GeographyLevel,
     codes = {iteration.code for iteration in universe.lists.iterations}
     asked_for: list[tuple[str, tuple[str, ...], Container[str], str]] = [
         ("--level", wanted.levels, known, f"is not in this release. It has {', '.join(known)}."),
-        ("--region", wanted.regions, regions, "is no entity of the levels asked for. Ids have their leading zeros."),
-        ("--iteration", wanted.iterations, codes, "is no iteration code of this release."),
+        (
+            "--region",
+            wanted.regions,
+            regions,
+            "is not an entity of these levels. Ids have their leading zeros.",
+        ),
+        ("--iteration", wanted.iterations, codes, "is not an iteration code of this release."),
     ]
     findings = FindingsOf(str(release.path))
     for option, names, listed, message in asked_for:

@@ -184,7 +184,7 @@ def plain_config(parameters: Path) -> PlainConfig:
                 budget = Fraction(keys[_budget_key(family, level)])
                 thresholds = keys[thresholds_key][_threshold_key(level)]
                 levels[family, *level] = PlainLevel(budget, tuple(thresholds))
-    gamma = Fraction(keys.get(_STAGE_1_FRACTION, 0))
+    gamma = Fraction(keys.get(_STAGE_1_FRACTION, 0))  # SafeTab-H has no stage 1
     suppression_chance = Fraction(keys.get(_SUPPRESSION_CHANCE, 0))
     return PlainConfig(keys, keys["privacy_defn"], gamma, suppression_chance, levels)
 

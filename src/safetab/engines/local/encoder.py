@@ -23,7 +23,7 @@ from safetab.readers.record_rules import NO_CODE, text_of_value
 
 _NEAR = 16
 _LEFT_OUT, _NOT_DIGITS, _NOT_LISTED = -1, -2, -3
-"""Instead of an atom: the state is in no pass, the block is no number, or the geography lacks it."""
+"""Instead of an atom: the state is in no pass, the block is not a number, or the geography lacks it."""
 
 
 class RecordEncoder:

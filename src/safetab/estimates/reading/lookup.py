@@ -79,7 +79,7 @@ class Lookup:
         if not found:
             near = spelling.nearest(word, {one: [one] for one in LEVEL_WORDS})
             hint = f"Did you mean {near[0]}?" if near else f"Say one of {', '.join(LEVEL_WORDS)}."
-            raise self.refusal("level", f'"{level}" is no level of this release. {hint}')
+            raise self.refusal("level", f'"{level}" is not a level of this release. {hint}')
         return tuple(found)
 
     def is_level(self, word: str) -> bool:
@@ -242,7 +242,7 @@ class Lookup:
         """The kind of group that a word means. Raises InvalidInput if it means none."""
         kind = _KIND_WORDS.get(plain(word))
         if kind is None:
-            raise self.refusal("kind", f'"{word}" is no kind of group. Say alone, combination or ethnicity.')
+            raise self.refusal("kind", f'"{word}" is not a kind of group. Say alone, combination or ethnicity.')
         return kind
 
     def _ambiguous(self, where: str, wanted: str, candidates: list[str], hint: str) -> InvalidInput:

@@ -117,7 +117,7 @@ class _Noise:
 
 def _distinct(batch: pa.RecordBatch, names: list[str]) -> Iterator[tuple[object, ...]]:
     """The distinct combinations of values in these columns. Null is a value."""
-    combinations = pa.Table.from_batches([batch]).group_by(names).aggregate([])
+    combinations = pa.Table.from_batches([batch]).group_by(names, use_threads=False).aggregate([])
     return zip(*(combinations[name].to_pylist() for name in names), strict=True)
 
 
@@ -193,7 +193,7 @@ class TableRows:
         try:
             yield
         except pa.ArrowInvalid:
-            self._breaches.add(self.name, "a row has the wrong number of fields, or a COUNT that is no integer")
+            self._breaches.add(self.name, "a row has the wrong number of fields, or a COUNT that is not an integer")
             raise
 
 
