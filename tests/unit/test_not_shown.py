@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
 from safetab.audit import noise_checks
+from safetab.audit.audited_product import LossWorld
 from safetab.audit.loss_bound import Samples, judged
 from safetab.audit.noise_checks import DrawnNoise
 from safetab.audit.selftest import DRAWS, NOISES, NoiseVerdict, p_value_of_counts
 from safetab.audit.verdicts import Result, verdict
-from safetab.audit.worlds.loss_worlds import NINE_GROUPS_SUPPRESSED, ONE_GROUP
+from safetab.audit.worlds.loss_worlds import (
+    HOUSEHOLD_LOSS_WORLDS,
+    NINE_GROUPS_SUPPRESSED,
+    ONE_GROUP,
+    PERSON_LOSS_WORLDS,
+)
 from safetab.census.population_groups import POPULATION_GROUP_LEVELS
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage
@@ -55,6 +62,12 @@ def test_a_few_samples_that_show_some_loss_say_how_much() -> None:
     found = judged(ONE_GROUP, samples(600, 0.765, 0.235), is_full=False)
     assert found.seen.startswith("delta at least 0.")
     assert found.seen.endswith("too few to show a budget overspent by 50%: run the full audit")
+
+
+@pytest.mark.parametrize("world", [*PERSON_LOSS_WORLDS, *HOUSEHOLD_LOSS_WORLDS], ids=lambda world: world.name)
+def test_a_loss_world_can_be_sent_to_other_processes(world: LossWorld) -> None:
+    """The long ones are measured there."""
+    assert pickle.loads(pickle.dumps(world)).name == world.name
 
 
 def test_noise_checks_without_noise_are_not_shown() -> None:

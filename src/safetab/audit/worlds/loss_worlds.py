@@ -40,11 +40,15 @@ Changes = Mapping[str, Any]
 class _Setting:
     """The record that is present or not, and how its level is measured."""
 
-    product: Product
     record: MadeUpRecord
     lists: WorldLists
     budgets: Mapping[str, Fraction]  # by table family
     changes: Changes
+
+    @property
+    def product(self) -> Product:
+        """The record's product. It is not a field: settings are sent to other processes, and no product can be."""
+        return SAFETAB_P if isinstance(self.record, Person) else SAFETAB_H
 
     def write(self, entities: int, folder: Path) -> AuditWorld:
         """Write a world with this number of tracts, or of states for TotalOnly groups.
@@ -95,7 +99,7 @@ _SUPPRESSED = _ALL_TABLES | {"zero_suppression_chance": 0.6}
 
 
 def _of_persons(person: Person, lists: WorldLists, budget: int, changes: Changes) -> _Setting:
-    return _Setting(SAFETAB_P, person, lists, {"persons": Fraction(budget)}, changes)
+    return _Setting(person, lists, {"persons": Fraction(budget)}, changes)
 
 
 def _nine_totals(budget: int, changes: Changes) -> _Setting:
@@ -139,12 +143,12 @@ _LONE = Household(CROWDED_BLOCK, EIGHT_RACES[:1], kind=households.ALONE, tenure=
 def _both_families(budget: int, changes: Changes) -> _Setting:
     """Type and tenure of nine groups; tenure gets the larger share of the budget."""
     budgets = {_TYPE: Fraction(budget * 2, 5), _TENURE: Fraction(budget * 3, 5)}
-    return _Setting(SAFETAB_H, households.FILLS_ALL_GROUPS, _NINE_GROUPS, budgets, changes)
+    return _Setting(households.FILLS_ALL_GROUPS, _NINE_GROUPS, budgets, changes)
 
 
 def _one_family(family: str, budget: int, changes: Changes) -> _Setting:
     budgets = {family: Fraction(budget)}
-    return _Setting(SAFETAB_H, _LONE, _ONE_GROUP, budgets, {**_ONE_CODE, **changes})
+    return _Setting(_LONE, _ONE_GROUP, budgets, {**_ONE_CODE, **changes})
 
 
 TYPE_AND_TENURE = _both_families(2, {}).world("type and tenure of 9 groups, rho 2", 75, 4_000)
