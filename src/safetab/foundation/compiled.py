@@ -97,21 +97,19 @@ class _KeptLoop:
                 file.unlink(missing_ok=True)
 
     def __call__(self, *given: Any) -> Any:
-        if self._is_kept:
-            self._make_ready(tuple(map(_numba().typeof, given)))
+        if self._is_kept and (forms := _form_of(given)) not in self._ready:
+            self._make_ready(given)
+            self._ready.add(forms)
         return self._made(*given)
 
-    def _make_ready(self, types: tuple[Any, ...]) -> None:
+    def _make_ready(self, given: tuple[Any, ...]) -> None:
         """Load or compile the code for arguments of these types, without running the loop."""
-        if types in self._ready:
-            return
         try:
-            self._made.compile(types)
+            self._made.compile(tuple(map(_numba().typeof, given)))
         except Exception:  # the code can't be loaded or kept
             self._made = _compiled_anew(self._loop)
             self._is_kept = False
             return
-        self._ready.add(types)
         self._write_new_hashes()
 
     @property
@@ -134,6 +132,17 @@ class _KeptLoop:
                 unfinished = _hash_file(file).with_suffix(f".{os.getpid()}")
                 unfinished.write_text(_hash_of(file))
                 unfinished.replace(_hash_file(file))
+
+
+def _form_of(given: Any) -> Any:
+    """Whatever numba derives a type from. Asking numba each time would cost more than many a loop."""
+    if isinstance(given, tuple):
+        return (type(given), *map(_form_of, given))
+    if not hasattr(given, "flags"):
+        return type(given)
+    flags = given.flags
+    layout = (flags.c_contiguous, flags.f_contiguous, flags.aligned, flags.writeable)
+    return (type(given), given.dtype, given.ndim, layout)
 
 
 def _compiled_anew(loop: Callable[P, R]) -> Callable[P, R]:
