@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 
 from safetab.census.geography import NO_ENTITY
-from safetab.census.iterations import iteration_map_of
+from safetab.census.groups import iteration_map_of
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan
 from safetab.products.record import RACE_COLUMNS
@@ -51,7 +51,7 @@ class CountingTables:
         for plan in self._plan.levels:
             geography = plan.level.geography
             blocks = self._files.geography_of_pass[geography.tabulation_pass]
-            entities = blocks.entity_of_block(geography.entity_kind)
+            entities = blocks.entity_of_block(geography.kind)
             is_somewhere = entities != NO_ENTITY
             yield LevelTables(
                 geography.label,
@@ -64,7 +64,7 @@ class CountingTables:
         iteration_map = iteration_map_of(
             self._files.lists,
             plan.level.iterations,
-            is_substate=plan.level.geography.is_substate,
+            plan.level.geography.kind,
             max_race_codes=self._files.config.max_race_codes,
         )
         lists = [iteration_map.iterations_of(list(races), ethnicity) for races, ethnicity in self._patterns]

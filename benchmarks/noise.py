@@ -18,9 +18,8 @@ from fractions import Fraction
 import numpy as np
 import opendp.prelude as dp
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import DETAILED, US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.mechanisms.noisy_count import indices_whose_noise_may_exceed, noisy_count
@@ -34,7 +33,7 @@ from safetab.products.safetab_p.tables import PERSONS, TOTAL
 
 DRAWS, OPENDP_DRAWS, REPEATS = 1 << 20, 1_000, 60  # ours: as many as a run draws at once; both take about 10 ms
 EMPTY_GROUPS = 266_586_338
-LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
+LEVEL = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 SIGMAS = {
     "1.53": Fraction(2500, 1067),
     "5.61": Fraction(5000, 159),

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from safetab.census.iterations import IterationLevel
 from safetab.config.config_file import read_config
+from safetab.dialects.bureau.us_census import DETAILED, US
 from safetab.readers.public_lists import read_public_lists
 from safetab.synthetic.demo_census import write_demo_census
 
@@ -36,11 +36,7 @@ TRACTS_OF_A_COUNTY = 200
 def write_totals(path: Path, parameters: Path, rows: int) -> None:
     """Every group of the lists in as many tracts as make so many rows."""
     config, lists = read_config(parameters).require(), read_public_lists(parameters).require()
-    codes = [
-        one.code
-        for one in lists.iterations
-        if one.level is IterationLevel.DETAILED and one.is_tabulated(is_substate=True)
-    ]
+    codes = [one.code for one in lists.iterations if one.level == DETAILED and one.is_tabulated(US.kind("county"))]
     states = sorted(
         state for tabulation_pass in config.passes for state in config.states_of(tabulation_pass) if state != "72"
     )

@@ -17,7 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from safetab.census.geography import Geography
-from safetab.census.geography_levels import TabulationPass
+from safetab.dialects.bureau.us_census import US_PASS
 from safetab.outputs.manifest import RunFacts, write_manifest, write_release_log
 from safetab.outputs.pass_files import PassFiles
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
@@ -73,8 +73,8 @@ def big_plan(folder: Path) -> tuple[PublicFiles, RunPlan]:
     write_demo_census(folder)
     files = read_public_files(folder / "parameters", folder / "data").require()
     states = tuple(f"{n:02d}" for n in range(1, 57) if n not in {3, 7, 14, 43, 52})
-    config = replace(files.config, passes=(TabulationPass.US,), us_states=states)
-    files = replace(files, config=config, geography_of_pass={TabulationPass.US: geography()})
+    config = replace(files.config, passes=(US_PASS,), us_states=states)
+    files = replace(files, config=config, geography_of_pass={US_PASS: geography()})
     return files, plan_of(files).require()
 
 
@@ -82,7 +82,7 @@ def write_measurements(output: Path, plan: RunPlan, groups: int) -> dict[str, in
     """Of about so many groups, over all levels; tells the rows of each file."""
     output.mkdir()
     rng, size = np.random.default_rng(1), sum(level.universe.size for level in plan.levels)
-    with closing(PassFiles(output, TabulationPass.US, plan.config)) as written:
+    with closing(PassFiles(output, US_PASS, plan.config)) as written:
         for level in plan.levels:
             for part in measurements_of(level, groups * level.universe.size // size, rng):
                 written.write(part)
@@ -99,8 +99,8 @@ def main() -> None:
         print(f"{rows['t1/us.csv']:,} groups, {rows['measurements/us.parquet']:,} measurements")
         print(f"memory before: {_megabytes():,} MB")
         started = time.process_time()
-        sets = coterminous_sets(files.geography_of_pass[TabulationPass.US], CoterminousOptions().order)
-        blocks = len(files.geography_of_pass[TabulationPass.US].block)
+        sets = coterminous_sets(files.geography_of_pass[US_PASS], CoterminousOptions().order)
+        blocks = len(files.geography_of_pass[US_PASS].block)
         print(f"coterminous sets of {blocks:,} blocks: {len(sets)} in {time.process_time() - started:.1f} s")
         day = datetime.date(2020, 4, 1)
         for options in (ReleaseOptions(), ReleaseOptions(coterminous=CoterminousOptions())):

@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from safetab.census.geography_levels import GeographyLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.weighted_sum import FloatTails
 from safetab.estimates.noise import Guess, LinearForm, Measured, combined
@@ -27,7 +27,7 @@ DISTANCES = (-4, -3, -2, -1.5, -1, -0.5, 0, 0.5, 1, 1.5, 2, 3, 4)
 
 def combined_form(cells: int) -> tuple[float, float, float]:
     """The share of the stage-1 total, the margin and the standard deviation of a combined total."""
-    own = Measured("", GeographyLevel.COUNTY, "44007", "3010", Stage.STAGE_2, STAGE_2)
+    own = Measured("", US.area_level("COUNTY"), "44007", "3010", Stage.STAGE_2, STAGE_2)
     first = own._replace(stage=Stage.STAGE_1, noise=STAGE_1)
     guesses = [Guess(Fraction(0), LinearForm({own: (1,) * cells})), Guess(Fraction(0), LinearForm({first: (1,)}))]
     form = combined(guesses).form

@@ -34,7 +34,7 @@ def main(census: Path) -> None:
     with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
         people = engine.prepare()
         for level in checked.require().plan.levels:
-            levels[f"{level.level.geography.label},{int(level.level.iterations)}"] = sizes_of(
+            levels[f"{level.level.geography.label},{level.level.iterations.number}"] = sizes_of(
                 level, engine.totals(level)
             )
             print(level.level)

@@ -10,9 +10,8 @@ from functools import cache, cached_property
 from math import sqrt
 
 from reproduction.loss_distributions import Counts, LossDistribution, together
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import DETAILED, US, US_PASS
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.planning.level_design import CONFIDENCE
@@ -95,8 +94,8 @@ def scopes(tuning: Tuning) -> tuple[Scope, ...]:
     """The US pass, the same for a person in no TotalOnly group, one level of it, and one count."""
     found = compare_noises(tuning, Fraction(1, 10**10))
     assert found is not None
-    levels = [one for one in found.levels if one.level.geography.tabulation_pass is TabulationPass.US]
-    counties = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)
+    levels = [one for one in found.levels if one.level.geography.tabulation_pass == US_PASS]
+    counties = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)
     return (
         _of_levels("the US pass", tuning, levels, with_total_only=True),
         _of_levels("the US pass, a person in no TotalOnly group", tuning, levels, with_total_only=False),

@@ -9,9 +9,8 @@ from math import ceil
 from reproduction.curves import bias_curve, suppression_curve
 from reproduction.figures import continuous_bias, continuous_suppression
 from reproduction.noise_comparison import Scope, digits_where
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import DETAILED, US
 from safetab.planning.plan_json import exact
 from safetab.privacy.reference import loss_text
 from safetab.tuning import Tuning, compare_noises, multiplicities
@@ -119,7 +118,7 @@ part of T:
 
 
 def _codes(tuning: Tuning) -> str:
-    counties = tuning.levels[PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)]
+    counties = tuning.levels[PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)]
     rows = [
         (row.codes, row.stability, f"±{row.margin}", _signed(row.change), _signed(row.deviation_change))
         for row in multiplicities(counties)

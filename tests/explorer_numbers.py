@@ -12,9 +12,10 @@ from functools import cache, cached_property
 from math import ceil
 from types import MappingProxyType
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.area_levels import Pass
+from safetab.census.census import PopulationGroupLevel
 from safetab.config.config_file import FamilyConfig, RunConfig
+from safetab.dialects.bureau.us_census import US
 from safetab.explorer.explore import level_key
 from safetab.planning.losses import DELTA, DELTAS, JointLoss, reported_loss
 from safetab.privacy.calibration import PrivacyDefinition, Stage
@@ -60,7 +61,7 @@ def numbers_of(tuning: Tuning) -> dict:
         "empty_below_state": sum(
             tuned.empty_groups_published
             for tuned in tuned_levels(tuning).values()
-            if tuned.facts.level.geography.is_substate
+            if tuned.facts.level.geography.kind.suppresses
         ),
         "warnings": [
             {"level": None if concern.level is None else level_key(concern.level, concern.family), "text": concern.text}
@@ -160,7 +161,7 @@ def setting_of(config: RunConfig) -> dict:
     keys = [
         (one, level, level_key(level, family_in_key(config.product, one.family)))
         for one in config.families
-        for level in POPULATION_GROUP_LEVELS
+        for level in US.levels
     ]
     return {
         "definition": config.privacy_definition.spelling,
@@ -200,12 +201,12 @@ def random_config(base: RunConfig, seed: int) -> RunConfig:
 
     shared = [budget() for _ in range(4)]
     families = [
-        ({level: (dice.choice(shared) if dice.random() < 0.5 else budget()) for level in POPULATION_GROUP_LEVELS}, one)
+        ({level: (dice.choice(shared) if dice.random() < 0.5 else budget()) for level in US.levels}, one)
         for one in base.families
     ]
-    passes = dice.choice([tuple(TabulationPass)] * 3 + [(one,) for one in TabulationPass])
+    passes = dice.choice([tuple(US.passes)] * 3 + [(one,) for one in US.passes])
     for one in passes:  # each pass needs a level
-        first = next(level for level in POPULATION_GROUP_LEVELS if level.geography.tabulation_pass is one)
+        first = next(level for level in US.levels if level.geography.tabulation_pass == one)
         families[0][0][first] = families[0][0][first] or Fraction(1, 100)
     gamma = Fraction(dice.randint(1, 99), 100)
     chance = Fraction(dice.choice(["0", "0.3", "0.9", "0.95", "0.999", "0.9999", "0.999999"]))
@@ -225,8 +226,7 @@ def random_config(base: RunConfig, seed: int) -> RunConfig:
 
 def _random_thresholds(dice: random.Random, family: TableFamily) -> dict[PopulationGroupLevel, Thresholds]:
     return {
-        level: Thresholds(tuple(sorted(int(10 ** dice.uniform(0, 5.5)) for _ in family.finer)))
-        for level in POPULATION_GROUP_LEVELS
+        level: Thresholds(tuple(sorted(int(10 ** dice.uniform(0, 5.5)) for _ in family.finer))) for level in US.levels
     }
 
 
@@ -302,7 +302,7 @@ class ExactNumbers:
         return next(
             one.level(level)
             for one in self._tuning.by_family()
-            for level in POPULATION_GROUP_LEVELS
+            for level in US.levels
             if level_key(level, family_in_key(product, one.family)) == key
         )
 
@@ -326,7 +326,7 @@ class ExactNumbers:
         """All table families of a pass together."""
         proportions = {key: Fraction(value) for key, value in self._asked.proportions.items()}
         total, confidence = Fraction(self._asked.total), CONFIDENCES[self._asked.total_confidence]
-        levels: dict[TabulationPass, dict[str, TunedLevel]] = {one: {} for one in self._tuning.config.passes}
+        levels: dict[Pass, dict[str, TunedLevel]] = {one: {} for one in self._tuning.config.passes}
         for key in proportions:
             tuned = self._level[key]
             levels[tuned.facts.level.geography.tabulation_pass][key] = tuned
@@ -342,7 +342,7 @@ class ExactNumbers:
         losses = list(self._both.rows())[int(number)][1]
         if what == "epsilon":
             return epsilon_of_rho(max(losses.values()), DELTA)
-        return losses[TabulationPass(what)]
+        return losses[US.pass_named(what)]
 
     @cached_property
     def _noises(self):

@@ -26,7 +26,7 @@ def expected_groups(
 ) -> dict[str, float]:
     """By the page's name of a number: how many groups on average; `totals` publishes what chooses tables, if not stage 1."""
     level, kinds = tuned.facts.level, ("adaptive", "total_only")
-    counted = group_sizes(facts)["levels"][f"{level.geography.label},{int(level.iterations)}"]
+    counted = group_sizes(facts)["levels"][f"{level.geography.label},{level.iterations.number}"]
     found = dict.fromkeys(["absent", "far", "empty", *(f"tables/{n}" for n in range(len(tuned.family.shapes)))], arb(0))
     with ctx.workprec(BITS):
         for kind in kinds:

@@ -7,22 +7,17 @@ from types import MappingProxyType
 
 import numpy as np
 
-from safetab.census.geography_levels import STATE_NAMES, GeographyLevel
-from safetab.census.iterations import (
-    CharacteristicIteration,
-    IterationKind,
-    IterationLevel,
-    PublicLists,
-    TabulationList,
-)
+from safetab.census.groups import CharacteristicIteration, PublicLists
+from safetab.dialects.bureau.states import STATE_NAMES
+from safetab.dialects.bureau.us_census import DETAILED, MAJOR, REGIONAL, US
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.all_products import product_named
 from safetab.release.release_universe import Entities, Universe
 
 AREAS = {
-    GeographyLevel.USA: {"1": "United States"},
-    GeographyLevel.STATE: {"09": "Connecticut", "11": "District of Columbia", "44": "44", "53": "Washington"},
-    GeographyLevel.COUNTY: {
+    US.area_level("USA"): {"1": "United States"},
+    US.area_level("STATE"): {"09": "Connecticut", "11": "District of Columbia", "44": "44", "53": "Washington"},
+    US.area_level("COUNTY"): {
         "11001": "District of Columbia, District of Columbia",
         "22087": "St. Bernard Parish, Louisiana",
         "35013": "Doña Ana County, New Mexico",
@@ -31,38 +26,41 @@ AREAS = {
         "49037": "San Juan County",
         "49053": "Washington County, Utah",
     },
-    GeographyLevel.TRACT: {
+    US.area_level("TRACT"): {
         "44007000101": "Census Tract 1.01, Providence County, Rhode Island",
         "44007010100": "Census Tract 101; Providence County; Rhode Island",
         "44009000101": "Census Tract 1.01, Washington County, Rhode Island",
     },
-    GeographyLevel.PLACE: {
+    US.area_level("PLACE"): {
         "1235050": "Islamorada, Village of Islands village, Florida",
         "1523150": "Kailua CDP (Honolulu County), Hawaii",
         "1571550": "Urban Honolulu CDP, Hawai\N{MODIFIER LETTER TURNED COMMA}i",
         "4459000": "Providence city, Rhode Island",
         "4967000": "Salt Lake City city, Utah",
     },
-    GeographyLevel.AIANNH: {
+    US.area_level("AIANNH"): {
         "2415": "Narragansett Reservation, RI",
         "2430": "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT",
     },
-    GeographyLevel.PR_STATE: {"72": "Puerto Rico"},
-    GeographyLevel.PR_COUNTY: {"72097": "Mayagüez Municipio, Puerto Rico", "72127": "San Juan Municipio, Puerto Rico"},
+    US.area_level("PR-STATE"): {"72": "Puerto Rico"},
+    US.area_level("PR-COUNTY"): {
+        "72097": "Mayagüez Municipio, Puerto Rico",
+        "72127": "San Juan Municipio, Puerto Rico",
+    },
 }
-ALONE, COMBINATION, ETHNICITY = IterationKind
-COMMON, TOTAL_ONLY, SUBSTATE_ONLY = TabulationList
+ALONE, COMBINATION, ETHNICITY = US.group_kinds
+COMMON, TOTAL_ONLY, SUBSTATE_ONLY = US.lists
 GROUPS = [
-    ("1001", "White alone", IterationLevel.MAJOR, ALONE, None),
-    ("1048", "Hmong alone", IterationLevel.DETAILED, ALONE, COMMON),
-    ("1126", "Hmong alone or in any combination", IterationLevel.DETAILED, COMBINATION, COMMON),
-    ("1055", "Navajo Nation alone", IterationLevel.DETAILED, ALONE, COMMON),
-    ("1060", "Crow Tribe of Montana alone", IterationLevel.DETAILED, ALONE, TOTAL_ONLY),
-    ("1061", "Crow Tribe of Montana alone (Sub-state and AIANNH geographies)", IterationLevel.DETAILED, ALONE,
+    ("1001", "White alone", MAJOR, ALONE, None),
+    ("1048", "Hmong alone", DETAILED, ALONE, COMMON),
+    ("1126", "Hmong alone or in any combination", DETAILED, COMBINATION, COMMON),
+    ("1055", "Navajo Nation alone", DETAILED, ALONE, COMMON),
+    ("1060", "Crow Tribe of Montana alone", DETAILED, ALONE, TOTAL_ONLY),
+    ("1061", "Crow Tribe of Montana alone (Sub-state and AIANNH geographies)", DETAILED, ALONE,
      SUBSTATE_ONLY),
-    ("4020", "Dominican", IterationLevel.DETAILED, ETHNICITY, COMMON),
-    ("4021", "Other Hispanic, Latino, or Spanish", IterationLevel.REGIONAL, ETHNICITY, COMMON),
-    ("4022", "Latino(a)", IterationLevel.DETAILED, ETHNICITY, COMMON),
+    ("4020", "Dominican", DETAILED, ETHNICITY, COMMON),
+    ("4021", "Other Hispanic, Latino, or Spanish", REGIONAL, ETHNICITY, COMMON),
+    ("4022", "Latino(a)", DETAILED, ETHNICITY, COMMON),
 ]  # fmt: skip
 
 
@@ -73,6 +71,7 @@ def named_universe() -> Universe:
     }
     iterations = tuple(CharacteristicIteration(*one) for one in GROUPS)
     return Universe(
+        census=US,
         product=product_named(None),
         definition=PrivacyDefinition.ZCDP,
         allow_negative_counts=True,

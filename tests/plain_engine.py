@@ -13,9 +13,10 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from safetab.census.area_levels import AreaKind, Pass
 from safetab.census.geography import NO_ENTITY
-from safetab.census.geography_levels import EntityKind, TabulationPass
-from safetab.census.iterations import IterationLevel, IterationMap, iteration_map_of
+from safetab.census.groups import GroupLevel, IterationMap, iteration_map_of
+from safetab.dialects.bureau.us_census import NATION, US
 from safetab.engines.contract import MiscountedRecords
 from safetab.engines.fingerprint import RecordFingerprint, StateSums
 from safetab.foundation.findings import Finding, FindingsOf
@@ -52,11 +53,11 @@ class PlainEngine:
         self._files = files
         self._record = files.config.product.record
         self._people = dict.fromkeys(files.config.passes, 0)
-        self._of_pass: dict[TabulationPass, list[Person]] = {}
+        self._of_pass: dict[Pass, list[Person]] = {}
         self._entity_of_block = {
             tabulation_pass: {
                 kind: dict(zip(geography.block.tolist(), geography.entity_of_block(kind).tolist(), strict=True))
-                for kind in EntityKind
+                for kind in US.kinds
             }
             for tabulation_pass, geography in files.geography_of_pass.items()
         }
@@ -95,10 +96,10 @@ class PlainEngine:
         for tabulation_pass in self._people:
             if parts[0] in self._files.config.states_of(tabulation_pass):
                 self._people[tabulation_pass] += 1
-                if int("".join(parts)) not in self._entity_of_block[tabulation_pass][EntityKind.NATION]:
+                if int("".join(parts)) not in self._entity_of_block[tabulation_pass][NATION]:
                     yield BLOCK_RULE
 
-    def prepare(self) -> Mapping[TabulationPass, int]:
+    def prepare(self) -> Mapping[Pass, int]:
         everyone = list(self._read())
         for tabulation_pass in self._files.config.passes:
             states = self._files.config.states_of(tabulation_pass)
@@ -133,7 +134,7 @@ class PlainEngine:
                     cells[row_of[group], cell] += 1
         return ExactCounts(indices, cells)
 
-    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+    def fingerprint(self, secret: bytes) -> Mapping[Pass, str]:
         return RecordFingerprint(secret).of_passes(plain_sums(secret, person) for person in self._read())
 
     def close(self) -> None:
@@ -143,18 +144,18 @@ class PlainEngine:
         """The paper's g: the population groups of a level that a person is in."""
         geography = level.level.geography
         block = int("".join(person[column] or "" for column in BLOCK_COLUMNS))
-        entity = self._entity_of_block[geography.tabulation_pass][geography.entity_kind][block]
+        entity = self._entity_of_block[geography.tabulation_pass][geography.kind][block]
         if entity == NO_ENTITY:
             return []
         races = [code for column in RACE_COLUMNS if (code := person[column] or NO_CODE) != NO_CODE]
-        iteration_map = self._iteration_map(level.level.iterations, geography.is_substate)
+        iteration_map = self._iteration_map(level.level.iterations, geography.kind)
         codes = iteration_map.iterations_of(races, person["QSPAN"] or "")
         return [level.universe.index_of(entity, code) for code in codes]
 
     @cache  # noqa: B019 - a judge lives as long as its test
-    def _iteration_map(self, level: IterationLevel, is_substate: bool) -> IterationMap:
+    def _iteration_map(self, level: GroupLevel, kind: AreaKind) -> IterationMap:
         maximum = self._files.config.max_race_codes
-        return iteration_map_of(self._files.lists, level, is_substate=is_substate, max_race_codes=maximum)
+        return iteration_map_of(self._files.lists, level, kind, max_race_codes=maximum)
 
     def _read(self) -> Iterator[Person]:
         """Once `check` found no error."""

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import GeographyLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.weighted_sum import FloatTails, Noise
 from safetab.estimates.noise import LinearForm, Measured, Selected, sum_of_forms
@@ -27,7 +27,7 @@ The levels below state in 2020 have rho 0.008 and 0.159; 0.543 is the third row 
 
 
 def measured(number: int, noise: Noise) -> Measured:
-    return Measured("", GeographyLevel.COUNTY, str(number), "3010", Stage.STAGE_2, noise)
+    return Measured("", US.area_level("COUNTY"), str(number), "3010", Stage.STAGE_2, noise)
 
 
 def published(number: int, level: str, total: int) -> LinearForm:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, Page
 from tests.browser.chromium import chromium, opened
 from tests.named_world import AREAS, GROUPS, USUAL, named_universe, ways_to_write
 
-from safetab.census.geography_levels import GeographyLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.estimates.reading.lookup import Lookup
 from safetab.foundation.findings import InvalidInput
 from safetab.release.release_folder import open_release_folder
@@ -43,7 +43,7 @@ def browser() -> Iterator[Browser]:
 def page_of_names(folder: Path, universe: Universe) -> Path:
     """A page with the site's scripts and the names of a universe, and nothing else."""
     geographies = [
-        {"label": one.label, "kind": one.entity_kind.name.lower(), "isSubstate": one.is_substate, "count": len(of.ids)}
+        {"label": one.label, "kind": one.kind.name, "isSubstate": bool(US.grain_of(one.kind)), "count": len(of.ids)}
         for one, of in universe.entities.items()
     ]
     empty = {"tables": [], "shapes": [], "selected": {}}
@@ -104,7 +104,7 @@ def check(browser: Browser, folder: Path, universe: Universe) -> None:
         texts = distinct(areas, 400)
         assert len(texts) >= 350
         compare(watched.page, lambda text: lookup.entity(text).region_id, texts, None, area=True)
-        for level in (None, GeographyLevel.STATE, GeographyLevel.COUNTY):
+        for level in (None, US.area_level("STATE"), US.area_level("COUNTY")):
             compare(
                 watched.page,
                 lambda text, at=level: lookup.group(text, at=at).code,

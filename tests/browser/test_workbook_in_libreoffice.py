@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook
 
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.config.config_file import parse_config
 from safetab.explorer.workbook.workbook import margins, write_workbook
 from safetab.planning.losses import DELTA
@@ -190,4 +190,4 @@ def test_totals_refuse_a_budget_that_is_none(production: Tuning, tmp_path: Path,
 
 
 def name(level: PopulationGroupLevel) -> str:
-    return f"{level.geography.label} {level.iterations.label}"
+    return f"{level.geography.label} {level.iterations.name}"

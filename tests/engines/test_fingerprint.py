@@ -16,14 +16,14 @@ from tests.person_forms import PERSON_FORMS, as_text, parquet_of_text, people_of
 from tests.plain_engine import PlainEngine, plain_sums
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.dialects.bureau.us_census import PR_PASS, US_PASS
 from safetab.engines.contract import EngineSettings
 from safetab.engines.fingerprint import RecordFingerprint, integer_of
 from safetab.engines.local.engine import LocalEngine
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
 
-US, PR = TabulationPass.US, TabulationPass.PUERTO_RICO
+US, PR = US_PASS, PR_PASS
 SECRET = bytes(range(32))
 COLUMNS = PERSON_HEADER.split("|")
 

@@ -6,12 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationLevel
 from safetab.config import config_file
+from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US, US_PASS
 
 Patch = pytest.MonkeyPatch
-_US = {one.entity_kind: one for one in GeographyLevel if one.tabulation_pass is TabulationPass.US}
+_US = {one.kind: one for one in US.area_levels if one.tabulation_pass == US_PASS}
 
 
 def _other_budget(patch: Patch, other) -> None:
@@ -22,7 +21,7 @@ def _other_budget(patch: Patch, other) -> None:
 
 def puerto_rico_read_with_us_budgets(patch: Patch) -> None:
     def of_us(_, family, level):
-        return family, replace(level, geography=_US[level.geography.entity_kind])
+        return family, replace(level, geography=_US[level.geography.kind])
 
     _other_budget(patch, of_us)
 
@@ -31,8 +30,8 @@ def a_level_read_with_another_levels_budget_key(patch: Patch) -> None:
     """With the budgets of 2020 a county's Detailed groups would lose 13 times as much."""
 
     def of_states(_, family, level):
-        is_county = (level.geography, level.iterations) == (GeographyLevel.COUNTY, IterationLevel.DETAILED)
-        return family, replace(level, geography=GeographyLevel.STATE) if is_county else level
+        is_county = (level.geography, level.iterations) == (US.area_level("COUNTY"), DETAILED)
+        return family, replace(level, geography=US.area_level("STATE")) if is_county else level
 
     _other_budget(patch, of_states)
 
@@ -43,7 +42,7 @@ def tenure_read_with_the_budgets_of_household_type(patch: Patch) -> None:
 
 def thresholds_of_another_iteration_level(patch: Patch) -> None:
     original = config_file.threshold_key
-    other = {IterationLevel.DETAILED: IterationLevel.REGIONAL, IterationLevel.REGIONAL: IterationLevel.DETAILED}
+    other = {DETAILED: REGIONAL, REGIONAL: DETAILED}
     patch.setattr(
         config_file, "threshold_key", lambda level: original(replace(level, iterations=other[level.iterations]))
     )

@@ -11,8 +11,8 @@ from functools import cache
 import numpy as np
 import pytest
 
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.config.config_keys import ConfigKeys
+from safetab.dialects.bureau.us_census import US, US_PASS
 from safetab.mechanisms import noisy_count as adding
 from safetab.mechanisms.inversion_table import InversionTable
 from safetab.pipeline import run as pipeline
@@ -174,13 +174,13 @@ def the_first_cell_reuses_stage_1(patch: Patch) -> None:
 
 
 def puerto_ricos_cells_at_us_addresses(patch: Patch) -> None:
-    us = {one.entity_kind: one for one in GeographyLevel if one.tabulation_pass is TabulationPass.US}
+    us = {one.kind: one for one in US.area_levels if one.tabulation_pass == US_PASS}
 
     def prefix(original, right, shape, cell, extension):
         usual, geography = original(right, shape, cell, extension), right.event.level.geography
-        if shape.cells == 1 or geography.tabulation_pass is TabulationPass.US:
+        if shape.cells == 1 or geography.tabulation_pass == US_PASS:
             return usual
-        return usual ^ ((geography.address ^ us[geography.entity_kind].address) << 56)
+        return usual ^ ((geography.address ^ us[geography.kind].address) << 56)
 
     other_addresses(patch, prefix)
 

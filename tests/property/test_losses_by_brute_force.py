@@ -22,9 +22,9 @@ from pathlib import Path
 import pytest
 from tests.property.test_stability_by_brute_force import iterations_by_definition
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.iterations import IterationLevel, IterationMap, iteration_map_of, stability
+from safetab.census.groups import GroupLevel, IterationMap, iteration_map_of, stability
 from safetab.config.config_file import read_config
+from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US, US_PASS
 from safetab.planning.losses import JointLoss
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import PrivacyLoss, loss_of_disjoint_passes
@@ -418,7 +418,7 @@ def test_the_program_claims_what_the_docs_claim(definition) -> None:
         replace(production_of_2020(made), privacy_definition=definition) for made in (SAFETAB_P, SAFETAB_H)
     )
     joint = JointLoss(persons, households)
-    said = {change: losses[TabulationPass.US] for change, losses in joint.rows()}
+    said = {change: losses[US_PASS] for change, losses in joint.rows()}
     of_docs = {
         "one household record is added or removed": ("one household record is added or removed", 1),
         "a person is added or removed": ("a person is added or removed", 1),
@@ -436,11 +436,11 @@ def test_the_program_claims_what_the_docs_claim(definition) -> None:
 
 
 @pytest.mark.needs_2020_files
-@pytest.mark.parametrize("level", [IterationLevel.REGIONAL, IterationLevel.DETAILED])
-def test_the_lists_of_2020_reach_the_bound_of_a_move(level: IterationLevel, spec_2020: Path) -> None:
+@pytest.mark.parametrize("level", [REGIONAL, DETAILED])
+def test_the_lists_of_2020_reach_the_bound_of_a_move(level: GroupLevel, spec_2020: Path) -> None:
     """Two households with the same householder's codes go from one type to another: 72 at stability 9."""
     config, lists = read_config(spec_2020).require(), read_public_lists(spec_2020).require()
-    iterations = iteration_map_of(lists, level, is_substate=False, max_race_codes=config.max_race_codes)
+    iterations = iteration_map_of(lists, level, US.kind("state"), max_race_codes=config.max_race_codes)
     code_of_group = {group: code for code, group in iterations.in_combination.items()}
     codes = list(islice(code_of_group.values(), config.max_race_codes))
     groups = iterations.iterations_of(codes, next(iter(iterations.ethnicity)))

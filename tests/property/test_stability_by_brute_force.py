@@ -5,7 +5,7 @@ from itertools import combinations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from safetab.census.iterations import IterationMap, stability
+from safetab.census.groups import IterationMap, stability
 
 CODES = [str(1000 + n) for n in range(6)]
 

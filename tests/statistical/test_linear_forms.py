@@ -12,7 +12,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from safetab.census.geography_levels import GeographyLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.weighted_sum import Noise
@@ -31,7 +31,7 @@ LAPLACE = DiscreteLaplace(Fraction(9, 2))
 
 
 def measured(region: str, noise: Noise, stage: Stage = Stage.STAGE_2) -> Measured:
-    return Measured("", GeographyLevel.COUNTY, region, "3010", stage, noise)
+    return Measured("", US.area_level("COUNTY"), region, "3010", stage, noise)
 
 
 def form(region: str, noise: Noise, weights: Weights, stage: Stage = Stage.STAGE_2) -> LinearForm:

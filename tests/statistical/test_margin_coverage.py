@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from tests.system.test_coterminous import write_world
 
-from safetab.census.geography_levels import GeographyLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.addressed_bits import AddressedBits
@@ -72,7 +72,7 @@ def planned(tmp_path_factory) -> tuple[RunPlan, Universe]:
 
 def numbers_of_runs(planned: tuple[RunPlan, Universe], sizes: dict[int, int], runs: int) -> list[Numbers]:
     plan, universe = planned
-    level = next(one for one in plan.levels if one.level.geography is GeographyLevel.COUNTY)
+    level = next(one for one in plan.levels if one.level.geography == US.area_level("COUNTY"))
     number = universe.number_of_level[PERSONS, level.level]
     facts = universe.levels[number]
     maker = NumbersOfLevel(universe, facts, NumberKinds(universe, CONFIDENCE), ReleaseOptions(CONFIDENCE))
@@ -115,7 +115,7 @@ def true_size(kinds: NumberKinds, engine: FixedCounts, kind: int, place: int) ->
 def check_coverage(planned: tuple[RunPlan, Universe], runs: int) -> dict[int, tuple[int, float, float]]:
     """Checks every bound; tells for each true size its publications, and how often margin and interval held it."""
     plan, universe = planned
-    level = next(one for one in plan.levels if one.level.geography is GeographyLevel.COUNTY)
+    level = next(one for one in plan.levels if one.level.geography == US.area_level("COUNTY"))
     facts = universe.levels[universe.number_of_level[PERSONS, level.level]]
     assert facts.design.suppression_threshold == 7  # sigma 5.6
     sizes_of_groups = [0, 3, 8, 12, 20, 45, 60, 210, 500]  # a group each: 3 counties of 3 iterations

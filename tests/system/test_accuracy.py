@@ -188,7 +188,7 @@ def test_every_group_of_every_level_is_in_one_size_class(census: Path, report: P
         is_a_class = row["iteration_kind"] != "all" and row["size_from"] is not None
         if is_a_class and (row["number"], row["table"]) == ("total", "all"):
             groups[row["geography_level"], row["iteration_level"]] += row["groups"]
-    expected = {(one.level.geography.label, one.level.iterations.label): one.universe.size for one in plan.levels}
+    expected = {(one.level.geography.label, one.level.iterations.name): one.universe.size for one in plan.levels}
     assert groups == expected
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 import safetab
+from safetab.dialects.bureau.us_census import US
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.noisy_number import as_number
 from safetab.estimates.open_release import Release
@@ -195,7 +196,7 @@ def test_areas_and_groups_are_listed_and_found(release: Release) -> None:
     assert {one.name for one in release.find("hmong").groups} == {"Hmong alone", "Hmong alone or in any combination"}
     assert not len(release.find("xyzzy").areas)
     assert not len(release.find("  ").groups)
-    assert all(one.is_tabulated(is_substate=True) for one in release.groups(level="county"))
+    assert all(one.is_tabulated(US.kind("county")) for one in release.groups(level="county"))
     assert len(release.groups(level="county")) < len(release.groups())
     one = release.areas("county")[0]
     assert release.geography(one) is one

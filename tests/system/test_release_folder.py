@@ -18,12 +18,12 @@ import pytest
 from typer.testing import CliRunner
 
 import safetab
-from safetab.census.geography import geo_id
-from safetab.census.geography_levels import GeographyLevel
 from safetab.cli.main import app
+from safetab.dialects.bureau.geo_ids import geo_id
+from safetab.dialects.bureau.us_census import US
 
 PRODUCTS = ("people", "households")
-LEVELS = {level.label: level for level in GeographyLevel}
+LEVELS = {level.label: level for level in US.area_levels}
 
 
 @pytest.fixture(scope="module")

@@ -18,8 +18,9 @@ from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner, Result
 
 import safetab
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.cli.main import app
+from safetab.dialects.bureau.us_census import US, US_PASS
 from safetab.foundation.findings import InvalidInput
 from safetab.pipeline import tabulated_output
 from safetab.pipeline.inputs import read_inputs
@@ -45,7 +46,7 @@ def world(tmp_path: Path) -> RandomWorld:
 
 def costs(world: RandomWorld) -> dict[str, Fraction]:
     plan = safetab.plan(world.parameters, world.data)
-    return {each.value: plan.loss_of(each).unbounded for each in TabulationPass}
+    return {each.value: plan.loss_of(each).unbounded for each in US.passes}
 
 
 def run(world: RandomWorld, out: Path, *options: str) -> Result:
@@ -191,11 +192,11 @@ def test_a_log_that_is_replaced_during_the_run_stops_it(world: RandomWorld, tmp_
     run(world, tmp_path / "one", *accounts(tmp_path))
     spending = spending_of(world, tmp_path, None)
 
-    def replaced(_: bytes) -> dict[TabulationPass, str]:
+    def replaced(_: bytes) -> dict[Pass, str]:
         content = (tmp_path / "spend.log").read_bytes()
         (tmp_path / "spend.log").unlink()
         (tmp_path / "spend.log").write_bytes(content)
-        return dict.fromkeys(TabulationPass, "0" * 32)
+        return dict.fromkeys(US.passes, "0" * 32)
 
     with pytest.raises(InvalidInput, match="moved or replaced"), spending.recorded(replaced):
         raise AssertionError
@@ -326,9 +327,7 @@ def test_the_accounts_are_shown(world: RandomWorld, tmp_path: Path) -> None:
 def test_questions_to_the_accounts_that_make_no_sense_are_findings(
     options: list[str], words: str, tmp_path: Path
 ) -> None:
-    line = begun_line(
-        Spend("0" * 16, utc_now(), "census", TabulationPass.US, PrivacyDefinition.ZCDP, Fraction(1), "a" * 32)
-    )
+    line = begun_line(Spend("0" * 16, utc_now(), "census", US_PASS, PrivacyDefinition.ZCDP, Fraction(1), "a" * 32))
     (tmp_path / "spend.log").touch(mode=0o600)
     (tmp_path / "spend.log").write_text(header_line(bytes(32)) + line)
     result = spend(tmp_path, *options)
@@ -439,8 +438,8 @@ def test_the_second_of_two_that_looked_at_the_same_time_is_refused(world: Random
     one.look()
     two.look()
 
-    def fingerprints(_: bytes) -> dict[TabulationPass, str]:
-        return dict.fromkeys(TabulationPass, "0" * 32)
+    def fingerprints(_: bytes) -> dict[Pass, str]:
+        return dict.fromkeys(US.passes, "0" * 32)
 
     refused = pytest.raises(InvalidInput, match="more than the limit")
     with one.recorded(fingerprints), refused, two.recorded(fingerprints):

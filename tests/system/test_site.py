@@ -19,8 +19,8 @@ from tests.site_files import SiteFiles
 from typer.testing import CliRunner
 
 import safetab
-from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES
 from safetab.cli.main import app
+from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
 from safetab.estimates.estimate import Absence, Estimate
 from safetab.estimates.open_release import Release
 from safetab.release.release_universe import Entities

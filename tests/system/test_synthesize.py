@@ -14,12 +14,11 @@ from tests.conftest import SMALL_EXAMPLE
 from typer.testing import CliRunner
 
 import safetab
-from safetab.census.geography import region_id
-from safetab.census.geography_levels import PUERTO_RICO_STATE, GeographyLevel, TabulationPass
-from safetab.census.iterations import iteration_map_of
-from safetab.census.population_groups import POPULATION_GROUP_LEVELS
+from safetab.census.groups import iteration_map_of
 from safetab.cli.commands import synthesize
 from safetab.cli.main import app
+from safetab.dialects.bureau.states import PUERTO_RICO_STATE
+from safetab.dialects.bureau.us_census import PR_PASS, US, US_PASS
 from safetab.foundation.progress import NoProgress
 from safetab.readers.geography import read_geography
 from safetab.readers.public_lists import read_public_lists
@@ -156,11 +155,11 @@ def test_every_entity_has_a_name_and_every_name_an_entity(text_census: Path) -> 
     named = [tuple(line.split("|")[:2]) for line in lines[1:]]
     assert all(line.count("|") == 2 and line.split("|")[2].strip() for line in lines)
     geography = read_geography(text_census / "data").require()
-    states = {TabulationPass.US: ["06", "48"], TabulationPass.PUERTO_RICO: [PUERTO_RICO_STATE]}
+    states = {US_PASS: ["06", "48"], PR_PASS: [PUERTO_RICO_STATE]}
     entities = [
-        (level.label, region_id(entity, level.entity_kind))
-        for level in GeographyLevel
-        for entity in geography.of_states(states[level.tabulation_pass]).entities(level.entity_kind).tolist()
+        (level.label, level.kind.ids.text(entity))
+        for level in US.area_levels
+        for entity in geography.of_states(states[level.tabulation_pass]).entities(level.kind).tolist()
     ]
     assert sorted(named) == sorted(entities)
     names = Counter(line.split("|")[2] for line in lines[1:] if line.startswith(("PLACE", "COUNTY", "PR-")))
@@ -178,19 +177,17 @@ def test_non_empty_groups_are_those_of_a_count_person_by_person(tmp_path: Path, 
     (tmp_path / "out").mkdir()
     told = write_census(tmp_path / "out", request, request.checked().require(), NoProgress())
     expected = _non_empty_by_hand(tmp_path / "out", max_race_codes)
-    assert {one.level: one.non_empty for one in told} == {
-        level: len(expected.get(level, ())) for level in POPULATION_GROUP_LEVELS
-    }
+    assert {one.level: one.non_empty for one in told} == {level: len(expected.get(level, ())) for level in US.levels}
     assert sum(one.non_empty for one in told) > 1_000
 
 
 def _non_empty_by_hand(out: Path, max_race_codes: int) -> dict[object, set[tuple[str, str]]]:
     lists = read_public_lists(out / "parameters").require()
     maps = {
-        (level.iterations, level.geography.is_substate): iteration_map_of(
-            lists, level.iterations, is_substate=level.geography.is_substate, max_race_codes=max_race_codes
+        (level.iterations, US.grain_of(level.geography.kind)): iteration_map_of(
+            lists, level.iterations, level.geography.kind, max_race_codes=max_race_codes
         )
-        for level in POPULATION_GROUP_LEVELS
+        for level in US.levels
     }
     rows = [
         line.split("|") for part in (out / "data" / "GRF-C").iterdir() for line in part.read_text().splitlines()[1:]
@@ -204,11 +201,11 @@ def _non_empty_by_hand(out: Path, max_race_codes: int) -> dict[object, set[tuple
         entity |= {"PLACE": state + place} if place != "99999" else {}
         entity |= {"AIANNH": area} if area != "9999" else {}
         races = [code for code in person[8:16] if code != "Null"]
-        for level in POPULATION_GROUP_LEVELS:
-            is_there = (level.geography.tabulation_pass is TabulationPass.PUERTO_RICO) == (state == "72")
+        for level in US.levels:
+            is_there = (level.geography.tabulation_pass == PR_PASS) == (state == "72")
             kind = level.geography.label.removeprefix("PR-")
             if is_there and kind in entity:
-                iterations = maps[level.iterations, level.geography.is_substate].iterations_of(races, person[16])
+                iterations = maps[level.iterations, US.grain_of(level.geography.kind)].iterations_of(races, person[16])
                 found.setdefault(level, set()).update((entity[kind], iteration) for iteration in iterations)
     return found
 

@@ -21,9 +21,8 @@ from safetab.assessment.tally import (
     sorts_of,
 )
 from safetab.assessment.theory import LevelTheory, SumOfDraws
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import DETAILED, US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.planning.level_design import LevelDesign
@@ -39,7 +38,7 @@ NOISES = [DiscreteGaussian(Fraction(25)), DiscreteGaussian(Fraction(9, 4)), Disc
 @pytest.fixture(scope="module")
 def county() -> LevelDesign:
     plan = plan_of_files(SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data").require()
-    wanted = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)
+    wanted = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)
     return next(level.design for level in plan.levels if level.level == wanted)
 
 

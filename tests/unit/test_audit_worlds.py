@@ -12,7 +12,7 @@ from safetab.audit.noise_checks import DrawnNoise, relations_of_cells, relations
 from safetab.audit.verdicts import Result
 from safetab.audit.worlds.configuration import config_check, level_names, own_settings, plain_config
 from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
-from safetab.census.population_groups import POPULATION_GROUP_LEVELS
+from safetab.dialects.bureau.us_census import US
 from safetab.planning.planner import plan_of_files
 from safetab.privacy.calibration import PrivacyDefinition, Stage
 from safetab.privacy.measurement_event import MeasurementEvent
@@ -25,22 +25,22 @@ BOTH = pytest.mark.parametrize("audited", [AUDITED_PERSONS, AUDITED_HOUSEHOLDS],
 def test_no_two_budgets_and_no_two_lists_of_thresholds_are_alike(audited) -> None:
     settings = own_settings(audited.product.name)
     budgets = [value for key, value in settings.items() if key.startswith("privacy_budget")]
-    assert len(budgets) == len(audited.product.families) * len(POPULATION_GROUP_LEVELS) == len(set(budgets))
+    assert len(budgets) == len(audited.product.families) * len(US.levels) == len(set(budgets))
     for key in ("thresholds_p",) if audited is AUDITED_PERSONS else ("thresholds_h_t3", "thresholds_h_t4"):
         ladders = [tuple(one) for one in settings[key].values()]
-        assert len(set(ladders)) == len(ladders) == len(POPULATION_GROUP_LEVELS)
+        assert len(set(ladders)) == len(ladders) == len(US.levels)
         assert all(sorted(one) == list(one) for one in ladders)
 
 
 def test_the_audit_names_every_level() -> None:
-    assert level_names() == [(one.geography.label, int(one.iterations)) for one in POPULATION_GROUP_LEVELS]
+    assert level_names() == [(one.geography.label, one.iterations.number) for one in US.levels]
 
 
 @BOTH
 def test_a_plain_reader_finds_what_was_written(audited, tmp_path: Path) -> None:
     world = audited.write(tmp_path / "w", audited.population, {})
     plain = plain_config(world.parameters)
-    assert len(plain.levels) == len(audited.product.families) * len(POPULATION_GROUP_LEVELS)
+    assert len(plain.levels) == len(audited.product.families) * len(US.levels)
     if audited is AUDITED_PERSONS:
         assert plain.levels["persons", "USA", 1].budget == Fraction("0.1275")
         assert plain.levels["persons", "PR-PLACE", 2].thresholds == (7, 9, 17)
@@ -71,7 +71,7 @@ def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path: Path) -> 
 
 
 def drawn(noise) -> DrawnNoise:
-    (family, *_), level = SAFETAB_P.families, POPULATION_GROUP_LEVELS[0]
+    (family, *_), level = SAFETAB_P.families, US.levels[0]
     event = MeasurementEvent(SAFETAB_P, family, level, Stage.STAGE_2, PrivacyDefinition.ZCDP, 1, Fraction(1, 200))
     shape = next(one for one in family.shapes if one.cells == noise.shape[1])
     return DrawnNoise((event, shape), np.arange(len(noise)), np.zeros_like(noise), noise)

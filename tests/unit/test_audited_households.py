@@ -12,7 +12,7 @@ from safetab.audit.worlds.configuration import usual_config
 from safetab.audit.worlds.loss_worlds import HOUSEHOLD_LOSS_WORLDS
 from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS
 from safetab.audit.worlds.public_files import write_world
-from safetab.census.iterations import IterationLevel
+from safetab.dialects.bureau.us_census import DETAILED
 from safetab.planning.planner import plan_of_files
 from safetab.planning.run_plan import LevelPlan, chosen_shapes
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
@@ -37,7 +37,7 @@ def test_every_table_is_chosen_for_every_iteration(tmp_path: Path) -> None:
 
 def test_some_groups_that_have_households_have_no_total(tmp_path: Path) -> None:
     """The households of every tract have the ninth code, whose group has no total in every fourth of them."""
-    detailed = (plan for plan in plans(tmp_path / "w") if plan.level.iterations is IterationLevel.DETAILED)
+    detailed = (plan for plan in plans(tmp_path / "w") if plan.level.iterations == DETAILED)
     plan = next(plan for plan in detailed if len(plan.universe.entities) > _MANY_ENTITIES)
     position = [one.code for one in plan.universe.iterations].index("2010")
     wanted = plan.universe.index.index_of(np.arange(len(plan.universe.entities)), np.array(position))

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from tests.named_world import named_universe
 
-from safetab.census.geography_levels import GeographyLevel
+from safetab.census.area_levels import AreaLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.findings import InvalidInput
 from safetab.site.boundaries import Shapes, read_boundaries
 
@@ -37,23 +38,23 @@ def feature(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
     [
         # cb_2020_us_state_500k, cb_2023_us_county_500k, tl_2020_44_tabblock's tracts, cb_2020_us_aiannh_500k, places
         ({"STATEFP": "44", "STATENS": "01219835", "AFFGEOID": "0400000US44", "GEOID": "44", "NAME": "Rhode Island"},
-         GeographyLevel.STATE, 2),
+         US.area_level("STATE"), 2),
         ({"STATEFP": "44", "COUNTYFP": "007", "GEOIDFQ": "0500000US44007", "GEOID": "44007", "LSAD": "06"},
-         GeographyLevel.COUNTY, 3),
-        ({"GEOIDFQ": "0500000US44009"}, GeographyLevel.COUNTY, 4),
-        ({"AFFGEOID": "1400000US44007000101"}, GeographyLevel.TRACT, 0),
-        ({"STATEFP20": "44", "COUNTYFP20": "007", "TRACTCE20": "010100", "GEOID20": "44007010100"}, GeographyLevel.TRACT, 1),
-        ({"STATEFP": "44", "COUNTYFP": "007", "TRACTCE": "000101"}, GeographyLevel.TRACT, 0),
-        ({"STATEFP": "44", "PLACEFP": "59000"}, GeographyLevel.PLACE, 3),
-        ({"AIANNHCE": "2430", "AFFGEOID": "2500000US2430R", "GEOID": "2430R"}, GeographyLevel.AIANNH, 1),
-        ({"AIANNHCE": "2430"}, GeographyLevel.AIANNH, 1),
-        ({"STATEFP": "72", "COUNTYFP": "127", "GEOID": "72127"}, GeographyLevel.PR_COUNTY, 1),
-        ({"STATEFP": "53"}, GeographyLevel.STATE, 3),
-        ({"geoid": "53"}, GeographyLevel.STATE, 3),
+         US.area_level("COUNTY"), 3),
+        ({"GEOIDFQ": "0500000US44009"}, US.area_level("COUNTY"), 4),
+        ({"AFFGEOID": "1400000US44007000101"}, US.area_level("TRACT"), 0),
+        ({"STATEFP20": "44", "COUNTYFP20": "007", "TRACTCE20": "010100", "GEOID20": "44007010100"}, US.area_level("TRACT"), 1),
+        ({"STATEFP": "44", "COUNTYFP": "007", "TRACTCE": "000101"}, US.area_level("TRACT"), 0),
+        ({"STATEFP": "44", "PLACEFP": "59000"}, US.area_level("PLACE"), 3),
+        ({"AIANNHCE": "2430", "AFFGEOID": "2500000US2430R", "GEOID": "2430R"}, US.area_level("AIANNH"), 1),
+        ({"AIANNHCE": "2430"}, US.area_level("AIANNH"), 1),
+        ({"STATEFP": "72", "COUNTYFP": "127", "GEOID": "72127"}, US.area_level("PR-COUNTY"), 1),
+        ({"STATEFP": "53"}, US.area_level("STATE"), 3),
+        ({"geoid": "53"}, US.area_level("STATE"), 3),
     ],
 )  # fmt: skip
 def test_a_shape_is_known_by_the_properties_of_the_bureaus_files(
-    tmp_path: Path, properties: dict[str, Any], level: GeographyLevel, position: int
+    tmp_path: Path, properties: dict[str, Any], level: AreaLevel, position: int
 ) -> None:
     shapes, without_area = read(tmp_path, feature(properties))
     assert {one: [shape.position for shape in of_level] for one, of_level in shapes.items()} == {level: [position]}
@@ -61,7 +62,7 @@ def test_a_shape_is_known_by_the_properties_of_the_bureaus_files(
 
 
 def test_a_shape_is_known_by_the_id_of_its_feature(tmp_path: Path) -> None:
-    assert [*read(tmp_path, feature({}, id="0500000US44007"))[0]] == [GeographyLevel.COUNTY]
+    assert [*read(tmp_path, feature({}, id="0500000US44007"))[0]] == [US.area_level("COUNTY")]
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_a_shape_is_known_by_the_id_of_its_feature(tmp_path: Path) -> None:
 def test_a_part_of_an_area_is_never_drawn_as_the_area(tmp_path: Path, properties: dict[str, Any]) -> None:
     own = feature({"GEOID": "53"})
     shapes, without_area = read(tmp_path, own, feature(properties))
-    assert [*shapes] == [GeographyLevel.STATE]
+    assert [*shapes] == [US.area_level("STATE")]
     assert without_area == 1
     with pytest.raises(InvalidInput, match="has no shape that matches an area of this release"):
         read(tmp_path, feature(properties))
@@ -102,7 +103,7 @@ def test_an_id_that_is_a_number_is_refused_as_such(tmp_path: Path, own: dict[str
 def test_islands_and_holes_are_kept_and_heights_are_left_out(tmp_path: Path) -> None:
     high = [[x, y, 12.5] for x, y in ISLAND]
     geometry = {"type": "MultiPolygon", "coordinates": [[SQUARE, LAKE], [high]]}
-    (shape,) = read(tmp_path, feature({"GEOID": "44"}, geometry=geometry))[0][GeographyLevel.STATE]
+    (shape,) = read(tmp_path, feature({"GEOID": "44"}, geometry=geometry))[0][US.area_level("STATE")]
     assert shape.rings == [
         [-7190, 4110, 80, 0, 0, 90, -80, 0, 0, -90],
         [-7160, 4140, 0, 20, 20, 0, 0, -20, -20, 0],
@@ -112,5 +113,5 @@ def test_islands_and_holes_are_kept_and_heights_are_left_out(tmp_path: Path) -> 
 
 def test_a_shape_without_geometry_is_counted_and_left_out(tmp_path: Path) -> None:
     shapes, without_area = read(tmp_path, feature({"GEOID": "44"}, geometry=None), feature({"GEOID": "53"}))
-    assert [shape.position for shape in shapes[GeographyLevel.STATE]] == [3]
+    assert [shape.position for shape in shapes[US.area_level("STATE")]] == [3]
     assert without_area == 1

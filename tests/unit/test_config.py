@@ -6,18 +6,17 @@ import numpy as np
 import pytest
 from tests.conftest import World
 
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.config.config_file import ReaderKind, budget_key, read_config, threshold_key
+from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, REGIONAL, US, US_PASS
 from safetab.planning.run_plan import chosen_shapes
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Shape, Thresholds
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL
 
-TRACT_DETAILED = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
-PR_COUNTY_REGIONAL = PopulationGroupLevel(GeographyLevel.PR_COUNTY, IterationLevel.REGIONAL)
+TRACT_DETAILED = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
+PR_COUNTY_REGIONAL = PopulationGroupLevel(US.area_level("PR-COUNTY"), REGIONAL)
 
 
 def shape_chosen(noisy_total: int, thresholds: tuple[int, int, int]) -> Shape:
@@ -28,9 +27,9 @@ def shape_chosen(noisy_total: int, thresholds: tuple[int, int, int]) -> Shape:
 def test_every_key_is_read(world: World) -> None:
     config = read_config(world.parameters).require()
     assert config.privacy_definition is PrivacyDefinition.ZCDP
-    assert config.passes == (TabulationPass.US, TabulationPass.PUERTO_RICO)
+    assert config.passes == (US_PASS, PR_PASS)
     assert config.us_states == ("44", "50")
-    assert config.states_of(TabulationPass.PUERTO_RICO) == ("72",)
+    assert config.states_of(PR_PASS) == ("72",)
     assert config.reader is ReaderKind.CSV
     assert config.max_race_codes == 8
     assert config.stage_1_fraction == Fraction(1, 10)
@@ -71,7 +70,7 @@ def test_without_a_suppression_chance_nothing_is_suppressed(world: World) -> Non
 def test_a_pass_that_is_off_needs_no_thresholds_and_no_states_but_all_budgets(world: World) -> None:
     thresholds = {key: value for key, value in world.config()["thresholds_p"].items() if key.startswith("(PR")}
     world.configure(run_us=False, state_filter_us=[], thresholds_p=thresholds)
-    assert read_config(world.parameters).require().passes == (TabulationPass.PUERTO_RICO,)
+    assert read_config(world.parameters).require().passes == (PR_PASS,)
     world.configure(privacy_budget_p_level_1_usa=-1)
     assert read_config(world.parameters).value is None
 

@@ -8,11 +8,12 @@ from itertools import product
 import numpy as np
 import pytest
 
+from safetab.census.area_levels import AreaKind
 from safetab.census.geography import NO_ENTITY, Geography
-from safetab.census.geography_levels import COTERMINOUS_ORDER, EntityKind
+from safetab.dialects.bureau.us_census import US
 from safetab.release.coterminous import coterminous_sets, without_blocks
 
-STATE, COUNTY, PLACE, AIANNH, TRACT = COTERMINOUS_ORDER
+STATE, COUNTY, PLACE, AIANNH, TRACT = US.donor_order
 
 
 def geography(*blocks: tuple[int, int, int]) -> Geography:
@@ -22,16 +23,16 @@ def geography(*blocks: tuple[int, int, int]) -> Geography:
 
 def test_the_district_is_a_state_a_county_and_a_place() -> None:
     blocks = [(11_001_000000_0000 + tract * 10_000 + 1000, 11_50000, NO_ENTITY) for tract in (100, 201, 202)]
-    (one,) = coterminous_sets(geography(*blocks), COTERMINOUS_ORDER)
+    (one,) = coterminous_sets(geography(*blocks), US.donor_order)
     assert one == ((STATE, 11), (COUNTY, 11001), (PLACE, 1150000))
 
 
 def test_a_water_tract_is_ignored_if_it_is_listed_as_empty() -> None:
     land, water = 44_005_000100_1000, 44_005_990000_0001
     both = geography((land, NO_ENTITY, NO_ENTITY), (water, NO_ENTITY, NO_ENTITY), (44_007_000100_1000, -1, -1))
-    assert list(coterminous_sets(both, COTERMINOUS_ORDER)) == [((COUNTY, 44007), (TRACT, 44007000100))]
+    assert list(coterminous_sets(both, US.donor_order)) == [((COUNTY, 44007), (TRACT, 44007000100))]
     populated = without_blocks(both, np.array([water]))
-    assert list(coterminous_sets(populated, COTERMINOUS_ORDER)) == [
+    assert list(coterminous_sets(populated, US.donor_order)) == [
         ((COUNTY, 44005), (TRACT, 44005000100)),
         ((COUNTY, 44007), (TRACT, 44007000100)),
     ]
@@ -57,10 +58,10 @@ def test_sets_are_what_comparing_all_blocks_gives(seed: int) -> None:
             place = rng.choice([NO_ENTITY, state * 100_000 + rng.choice([1, 2])])
             blocks.append((((state * 1000 + county) * 10**6 + tract) * 10**4 + block, place, rng.choice([-1, 10, 20])))
     world = geography(*blocks)
-    held: dict[frozenset[int], list[tuple[EntityKind, int]]] = {}
-    for kind in COTERMINOUS_ORDER:
+    held: dict[frozenset[int], list[tuple[AreaKind, int]]] = {}
+    for kind in US.donor_order:
         of_block = world.entity_of_block(kind)
         for entity in world.entities(kind).tolist():
             held.setdefault(frozenset(world.block[of_block == entity].tolist()), []).append((kind, entity))
     expected = {tuple(members) for members in held.values() if len(members) > 1}
-    assert set(coterminous_sets(world, COTERMINOUS_ORDER)) == expected
+    assert set(coterminous_sets(world, US.donor_order)) == expected

@@ -99,7 +99,7 @@ def test_cells_are_those_that_the_judge_counts(sent, world, inputs, encoding: En
     judge.check()
     judge.prepare()
     shape = PERSONS.finer[-1]
-    for level in (one for one in inputs.plan.levels if one.level.geography.entity_kind.is_substate):
+    for level in (one for one in inputs.plan.levels if one.level.geography.kind.suppresses):
         groups = np.arange(0, level.universe.size, 2)
         selected = PartCells(level, groups, encoding, sent.value.parts)
         met = [row for row in rows if row["part"] in selected.parts_met]

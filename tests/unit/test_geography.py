@@ -8,8 +8,8 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from safetab.census.geography import NO_ENTITY, Geography, region_id
-from safetab.census.geography_levels import EntityKind
+from safetab.census.geography import NO_ENTITY, Geography
+from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US
 from safetab.readers.geography import read_geography
 
 COLUMNS = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK", "PLACEFP", "AIANNHCE")
@@ -119,32 +119,32 @@ def geography(tmp_path: Path) -> Geography:
 
 def test_entities_are_listed_once_in_order(geography: Geography) -> None:
     us = geography.of_states(["01", "02", "44"])
-    ids = {kind: [region_id(entity, kind) for entity in us.entities(kind).tolist()] for kind in EntityKind}
+    ids = {kind: [kind.ids.text(entity) for entity in us.entities(kind).tolist()] for kind in US.kinds}
     assert ids == {
-        EntityKind.NATION: ["1"],
-        EntityKind.STATE: ["01", "02", "44"],
-        EntityKind.COUNTY: ["01001", "02001", "44007"],
-        EntityKind.TRACT: ["01001000001", "02001000001", "44007000101"],
-        EntityKind.PLACE: ["0122800", "0222800", "4459000"],
-        EntityKind.AIANNH: ["0001"],  # crosses a state line
+        NATION: ["1"],
+        STATE: ["01", "02", "44"],
+        COUNTY: ["01001", "02001", "44007"],
+        TRACT: ["01001000001", "02001000001", "44007000101"],
+        PLACE: ["0122800", "0222800", "4459000"],
+        AIANNH: ["0001"],  # crosses a state line
     }
 
 
 def test_a_pass_sees_the_blocks_of_its_states_alone(geography: Geography) -> None:
     puerto_rico = geography.of_states(["72"])
     assert puerto_rico.block.tolist() == [720310509012040]
-    assert puerto_rico.entities(EntityKind.PLACE).tolist() == []
-    assert geography.of_states(["05"]).entities(EntityKind.NATION).tolist() == []
+    assert puerto_rico.entities(PLACE).tolist() == []
+    assert geography.of_states(["05"]).entities(NATION).tolist() == []
 
 
 def test_a_kind_of_entity_holds_its_facts() -> None:
-    facts = {kind.name: (kind.parent, kind.is_substate, kind.crosses_states) for kind in EntityKind}
+    facts = {kind.name: (kind.parent, kind.suppresses, kind.crosses_states) for kind in US.kinds}
     assert facts == {
-        "NATION": (None, False, True),
-        "STATE": (EntityKind.NATION, False, False),
-        "COUNTY": (EntityKind.STATE, True, False),
-        "TRACT": (EntityKind.COUNTY, True, False),
-        "PLACE": (EntityKind.STATE, True, False),
-        "AIANNH": (EntityKind.NATION, True, True),
+        "nation": (None, False, True),
+        "state": (NATION, False, False),
+        "county": (STATE, True, False),
+        "tract": (COUNTY, True, False),
+        "place": (STATE, True, False),
+        "aiannh": (NATION, True, True),
     }
-    assert EntityKind.TRACT.around == (EntityKind.COUNTY, EntityKind.STATE, EntityKind.NATION)
+    assert TRACT.around == (COUNTY, STATE, NATION)

@@ -8,8 +8,8 @@ import pytest
 from tests.conftest import World
 from typer.testing import CliRunner
 
-from safetab.census.geography_levels import GeographyLevel
 from safetab.cli.main import app
+from safetab.dialects.bureau.us_census import US
 from safetab.readers.geography import read_geography_names
 
 HEADER = "REGION_TYPE|REGION_ID|NAME\n"
@@ -24,9 +24,9 @@ def test_names_are_read_as_they_are(tmp_path: Path) -> None:
         HEADER + 'STATE|44|Rhode Island\r\nPR-COUNTY|72031|Añasco, "Puerto Rico" <b>\nCOUNTY|44007|=1+1\n\n'
     )
     assert read_geography_names(tmp_path).require() == {
-        (GeographyLevel.STATE, "44"): "Rhode Island",
-        (GeographyLevel.PR_COUNTY, "72031"): 'Añasco, "Puerto Rico" <b>',
-        (GeographyLevel.COUNTY, "44007"): "=1+1",
+        (US.area_level("STATE"), "44"): "Rhode Island",
+        (US.area_level("PR-COUNTY"), "72031"): 'Añasco, "Puerto Rico" <b>',
+        (US.area_level("COUNTY"), "44007"): "=1+1",
     }
 
 

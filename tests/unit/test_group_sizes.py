@@ -9,7 +9,7 @@ def test_made_up_sizes_are_those_of_as_many_possible_groups_as_the_levels_have()
     found = group_sizes(facts)
     assert found["people"] == 334_735_155
     for level, sizes in facts.items():
-        kinds = found["levels"][f"{level.geography.label},{int(level.iterations)}"]
+        kinds = found["levels"][f"{level.geography.label},{level.iterations.number}"]
         assert sum(kind["possible"] for kind in kinds.values()) == sizes.groups
         for kind in kinds.values():
             assert sum(groups for _, groups in kind["sizes"]) <= kind["possible"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from safetab.dialects.bureau.us_census import US_PASS
 from safetab.engines import patterns
 from safetab.engines.local import counter, encoder, state_records
 from safetab.engines.local.state_records import SortedRecords
@@ -200,9 +201,7 @@ def _compare_totals(made: SortedRecords, counted: tuple[NDArray, ...], members: 
     totals = np.zeros((2, 3), dtype=np.int64)
     counter.add_atoms_to_entities(*counted, entities, positions, totals)
     assert totals.tolist() == expected.tolist()
-    state = counter.CountedState(
-        counter.TabulationPass.US, slice(0, 4), made, *counted, np.zeros((6, 7), dtype=np.int32)
-    )
+    state = counter.CountedState(US_PASS, slice(0, 4), made, *counted, np.zeros((6, 7), dtype=np.int32))
     groups, sums = counter._summed(*counter._groups_of_atoms(state, entities, positions, 3))
     assert groups.tolist() == np.flatnonzero(expected).tolist()
     assert sums.tolist() == expected[expected > 0].tolist()

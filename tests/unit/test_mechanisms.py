@@ -10,9 +10,8 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, US, US_PASS
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.thresholds import lower_thresholds
@@ -33,7 +32,7 @@ from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, TOTAL
 
-LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
+LEVEL = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 NOISE = DiscreteGaussian(Fraction(5000, 159))
 KEY = bytes(range(32))
 BITS = AddressedBits(KEY)
@@ -69,8 +68,8 @@ def test_a_level_can_be_spent_but_not_overspent() -> None:
     with pytest.raises(OverspentBudget):
         ledger.charge(event(Stage.STAGE_2, Fraction(9, 100) + Fraction(1, 10**30)))
     ledger.charge(event(Stage.STAGE_2, Fraction(9, 100)))
-    assert ledger.spent(TabulationPass.US) == Fraction(1, 10)
-    assert ledger.spent(TabulationPass.PUERTO_RICO) == 0
+    assert ledger.spent(US_PASS) == Fraction(1, 10)
+    assert ledger.spent(PR_PASS) == 0
 
 
 def test_total_only_groups_and_adaptive_ones_share_a_levels_budget() -> None:
@@ -81,7 +80,7 @@ def test_total_only_groups_and_adaptive_ones_share_a_levels_budget() -> None:
         (Stage.TOTAL_ONLY, Fraction(1)),
     ):
         ledger.charge(event(stage, cost))
-    assert ledger.spent(TabulationPass.US) == 1
+    assert ledger.spent(US_PASS) == 1
     assert [event.stage for event in ledger.events] == [Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY]
 
 
@@ -121,7 +120,7 @@ def test_nobody_but_the_ledger_makes_a_right_to_draw() -> None:
 def test_no_two_numbers_of_a_run_share_an_address() -> None:
     prefixes = [
         _prefix(right(stage, level), table, cell, extension)
-        for level in POPULATION_GROUP_LEVELS
+        for level in US.levels
         for stage in Stage
         for table in PERSONS.shapes
         for cell in range(table.cells)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import pytest
 from tests.named_world import named_universe
 
-from safetab.census.geography_levels import STATE_NAMES, EntityKind, GeographyLevel
-from safetab.census.iterations import IterationKind
+from safetab.census.area_levels import AreaKind
+from safetab.census.groups import GroupKind
+from safetab.dialects.bureau.states import STATE_NAMES
+from safetab.dialects.bureau.us_census import AIANNH, COUNTY, PLACE, RACE_ALONE, TRACT, US
 from safetab.estimates.reading import names
 from safetab.estimates.reading.lookup import Lookup
 from safetab.estimates.reading.names import NameIndex, forms_of_group, heads_of_area, suggestions
@@ -158,12 +160,12 @@ def test_a_misspelt_level_is_suggested(lookup: Lookup) -> None:
     ],
 )  # fmt: skip
 def test_a_group_is_found_by_every_way_of_writing_its_name(written: str, code: str, lookup: Lookup) -> None:
-    assert lookup.group(written, at=GeographyLevel.STATE).code == code
+    assert lookup.group(written, at=US.area_level("STATE")).code == code
 
 
 def test_a_group_that_is_listed_twice_is_the_one_that_the_level_tabulates(lookup: Lookup) -> None:
-    assert lookup.group("Crow Tribe of Montana", at=GeographyLevel.STATE).code == "1060"
-    assert lookup.group("Crow Tribe of Montana", at=GeographyLevel.COUNTY).code == "1061"
+    assert lookup.group("Crow Tribe of Montana", at=US.area_level("STATE")).code == "1060"
+    assert lookup.group("Crow Tribe of Montana", at=US.area_level("COUNTY")).code == "1061"
 
 
 def test_a_group_of_two_kinds_is_ambiguous_until_the_kind_is_given(lookup: Lookup) -> None:
@@ -195,7 +197,7 @@ def test_a_group_that_is_not_there_is_told(written: str, message: str, lookup: L
 
 def test_a_name_with_all_the_words_is_suggested_before_one_that_only_looks_like_it() -> None:
     given = ["Beninese alone", "Chinese, except Taiwanese alone"]
-    index = NameIndex(given, lambda position: forms_of_group(given[position], IterationKind.RACE_ALONE))
+    index = NameIndex(given, lambda position: forms_of_group(given[position], RACE_ALONE))
     assert suggestions("chinese alone", [(index, given.__getitem__)]) == given[1:]
     assert suggestions("chines alone", [(index, given.__getitem__)]) == given[:1]
 
@@ -209,13 +211,11 @@ ODD_NAMES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    "kind", [EntityKind.COUNTY, EntityKind.PLACE, EntityKind.AIANNH, EntityKind.TRACT, *IterationKind]
-)
-def test_who_asks_seldom_finds_the_same(kind: EntityKind | IterationKind, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("kind", [COUNTY, PLACE, AIANNH, TRACT, *US.group_kinds])
+def test_who_asks_seldom_finds_the_same(kind: AreaKind | GroupKind, monkeypatch: pytest.MonkeyPatch) -> None:
     def forms_of(position: int) -> tuple[list[str], list[str]]:
         name = ODD_NAMES[position]
-        return heads_of_area(name, kind) if isinstance(kind, EntityKind) else forms_of_group(name, kind)
+        return heads_of_area(name, kind) if isinstance(kind, AreaKind) else forms_of_group(name, kind)
 
     monkeypatch.setattr(names, "_FEW_NAMES", 0)
     asked_often = NameIndex(ODD_NAMES, forms_of)

@@ -145,7 +145,7 @@ def test_the_manifest_says_what_ran_and_nothing_of_the_persons(out: Path, world:
     }
     for level in safetab.plan(world.parameters, world.data).levels:
         for stage, stage_plan in level.design.stages.items():
-            assert charged[level.level.geography.label, level.level.iterations.label, int(stage)] == stage_plan.budget
+            assert charged[level.level.geography.label, level.level.iterations.name, int(stage)] == stage_plan.budget
     assert manifest["outputs"]["t1/us.csv"]["rows"] == len(rows_of(out / "t1" / "us.csv"))
 
 

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import pytest
 
-from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.area_levels import AreaKind
+from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US
 from safetab.estimates.overlaps import areas_overlap
 
 
 @pytest.mark.parametrize(
     ("kind", "around"),
     [
-        (EntityKind.NATION, ()),
-        (EntityKind.STATE, (EntityKind.NATION,)),
-        (EntityKind.COUNTY, (EntityKind.STATE, EntityKind.NATION)),
-        (EntityKind.TRACT, (EntityKind.COUNTY, EntityKind.STATE, EntityKind.NATION)),
-        (EntityKind.PLACE, (EntityKind.STATE, EntityKind.NATION)),
-        (EntityKind.AIANNH, (EntityKind.NATION,)),
+        (NATION, ()),
+        (STATE, (NATION,)),
+        (COUNTY, (STATE, NATION)),
+        (TRACT, (COUNTY, STATE, NATION)),
+        (PLACE, (STATE, NATION)),
+        (AIANNH, (NATION,)),
     ],
 )
-def test_each_kind_of_area_knows_the_kinds_around_it(kind: EntityKind, around: tuple[EntityKind, ...]) -> None:
+def test_each_kind_of_area_knows_the_kinds_around_it(kind: AreaKind, around: tuple[AreaKind, ...]) -> None:
     assert kind.around == around
 
 
@@ -41,5 +42,5 @@ def test_each_kind_of_area_knows_the_kinds_around_it(kind: EntityKind, around: t
 def test_areas_overlap_if_one_can_hold_people_of_the_other(
     level: str, region_id: str, other: str, other_id: str, overlap: bool
 ) -> None:
-    levels = {one.label: one for one in GeographyLevel}
+    levels = {one.label: one for one in US.area_levels}
     assert areas_overlap(levels[level], {region_id}, levels[other], {other_id}) is overlap

@@ -10,10 +10,11 @@ import pytest
 from tests.conftest import World
 
 import safetab
+from safetab.census.area_levels import AreaLevel
 from safetab.census.geography import NO_ENTITY, Geography
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationLevel
+from safetab.census.groups import GroupLevel
 from safetab.config.config_file import read_config
+from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, REGIONAL, US, US_PASS
 from safetab.foundation.findings import InvalidInput
 from safetab.planning.plan_json import exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of, plan_of_files
@@ -23,7 +24,7 @@ from safetab.products.safetab_p.tables import SEX_BY_AGE_23
 from safetab.readers.public_lists import read_public_lists
 
 
-def level_of(plan: RunPlan, geography: GeographyLevel, iterations: IterationLevel) -> LevelPlan:
+def level_of(plan: RunPlan, geography: AreaLevel, iterations: GroupLevel) -> LevelPlan:
     (level,) = (one for one in plan.levels if (one.level.geography, one.level.iterations) == (geography, iterations))
     return level
 
@@ -32,20 +33,20 @@ def test_a_level_with_budget_0_is_left_out(world: World) -> None:
     plan = safetab.plan(world.parameters, world.data)
     assert [str(level) for level in plan.levels_left_out] == ["(AIANNH, Regional)"]
     assert len(plan.levels) == 19
-    assert plan.loss_of(TabulationPass.US).unbounded == Fraction("4.85")
+    assert plan.loss_of(US_PASS).unbounded == Fraction("4.85")
     assert plan.loss.bounded == Fraction("9.7")
 
 
 def test_stages_share_the_budget_of_a_level(world: World) -> None:
     plan = safetab.plan(world.parameters, world.data)
-    state = level_of(plan, GeographyLevel.STATE, IterationLevel.DETAILED)
+    state = level_of(plan, US.area_level("STATE"), DETAILED)
     assert {stage: stage_plan.budget for stage, stage_plan in state.design.stages.items()} == {
         Stage.STAGE_1: Fraction(2, 10),
         Stage.STAGE_2: Fraction(18, 10),
         Stage.TOTAL_ONLY: Fraction(2),
     }
     assert state.design.stages[Stage.TOTAL_ONLY].noise.sigma_squared == Fraction(9, 4)
-    county = level_of(plan, GeographyLevel.COUNTY, IterationLevel.DETAILED)
+    county = level_of(plan, US.area_level("COUNTY"), DETAILED)
     assert set(county.design.stages) == {Stage.STAGE_1, Stage.STAGE_2}
 
 
@@ -73,7 +74,7 @@ def test_only_groups_below_state_are_suppressed(world: World) -> None:
 def test_pure_dp_gets_geometric_noise(world: World) -> None:
     world.configure(privacy_defn="puredp")
     plan = safetab.plan(world.parameters, world.data)
-    county = level_of(plan, GeographyLevel.COUNTY, IterationLevel.DETAILED)
+    county = level_of(plan, US.area_level("COUNTY"), DETAILED)
     assert county.design.stages[Stage.STAGE_1].noise.scale == Fraction(450)
     assert county.design.stages[Stage.STAGE_2].noise.scale == Fraction(50)
     loss = plan_as_json(plan)["loss"]
@@ -93,18 +94,18 @@ def test_a_budget_of_a_thousand_million_makes_noise_vanish(definition: str, worl
 
 def test_published_empty_groups_are_counted_as_theory_says(world: World) -> None:
     plan = safetab.plan(world.parameters, world.data)
-    tract = level_of(plan, GeographyLevel.TRACT, IterationLevel.DETAILED)
+    tract = level_of(plan, US.area_level("TRACT"), DETAILED)
     chance = float(tract.design.stages[Stage.STAGE_2].noise.tail(20))  # T is 19
     assert 0 < chance < 1e-4
     assert output_if_all_groups_are_empty(tract).published_groups == pytest.approx(252 * chance, rel=1e-12)
-    state = output_if_all_groups_are_empty(level_of(plan, GeographyLevel.STATE, IterationLevel.DETAILED))
+    state = output_if_all_groups_are_empty(level_of(plan, US.area_level("STATE"), DETAILED))
     assert (state.published_groups, state.rows) == (42, {"t1": 42, "t2": 0})
 
 
 def test_the_rarest_publications_are_not_lost_in_rounding(world: World) -> None:
     world.edit("config.json", '"zero_suppression_chance": 0.9999', '"zero_suppression_chance": 0.99999999999999999999')
     plan = safetab.plan(world.parameters, world.data)
-    tract = level_of(plan, GeographyLevel.TRACT, IterationLevel.DETAILED)
+    tract = level_of(plan, US.area_level("TRACT"), DETAILED)
     chance = float(tract.design.stages[Stage.STAGE_2].noise.tail(tract.design.suppression_threshold + 1))
     assert 0 < chance < 1e-20
     assert output_if_all_groups_are_empty(tract).published_groups == pytest.approx(252 * chance, rel=1e-9)
@@ -113,7 +114,7 @@ def test_the_rarest_publications_are_not_lost_in_rounding(world: World) -> None:
 def test_thresholds_of_zero_give_empty_groups_tables(world: World) -> None:
     world.configure(thresholds_p={level: [0, 0, 0] for level in world.config()["thresholds_p"]})
     plan = safetab.plan(world.parameters, world.data)
-    tract = level_of(plan, GeographyLevel.TRACT, IterationLevel.DETAILED)
+    tract = level_of(plan, US.area_level("TRACT"), DETAILED)
     gets_a_table = float(tract.design.stages[Stage.STAGE_1].noise.tail(0))
     passes = float(tract.design.stages[Stage.STAGE_2].noise.tail(20))
     output = output_if_all_groups_are_empty(tract)
@@ -129,7 +130,7 @@ def test_a_level_without_entities_is_planned_with_a_warning(world: World) -> Non
     checked = plan_of_files(world.parameters, world.data)
     (warning,) = checked.warnings
     assert "the geography lists no AIANNH area" in warning.message
-    aiannh = level_of(checked.require(), GeographyLevel.AIANNH, IterationLevel.DETAILED)
+    aiannh = level_of(checked.require(), US.area_level("AIANNH"), DETAILED)
     assert (aiannh.universe.size, aiannh.design.stability) == (0, 9)
     assert output_if_all_groups_are_empty(aiannh).rows["t1"] == 0
 
@@ -143,7 +144,7 @@ def test_a_level_without_codes_is_planned_with_a_warning(world: World) -> None:
     messages = [warning.message for warning in checked.warnings]
     assert any(message.startswith("no code belongs to 1002, 1101, 1201, 2002, 2101 and 2 more") for message in messages)
     assert sum("nothing will be measured for this budget" in message for message in messages) == 9
-    county = level_of(checked.require(), GeographyLevel.COUNTY, IterationLevel.REGIONAL)
+    county = level_of(checked.require(), US.area_level("COUNTY"), REGIONAL)
     assert (county.design.stability, dict(county.design.stages)) == (0, {})
     assert output_if_all_groups_are_empty(county).published_groups == 0
 
@@ -181,12 +182,12 @@ def test_the_2020_files_give_the_papers_and_the_bureaus_numbers(spec_2020: Path,
     assert '"reader": "cef"' in config
     (parameters / "config.json").write_text(config.replace('"reader": "cef"', '"reader": "csv"'))
     plan = plan_of_files(parameters, cases / "two-states-20k" / "data").require()
-    assert (plan.loss_of(TabulationPass.US).unbounded, plan.loss_of(TabulationPass.US).bounded) == (
+    assert (plan.loss_of(US_PASS).unbounded, plan.loss_of(US_PASS).bounded) == (
         Fraction("4.944"),
         Fraction("9.888"),
     )
-    assert plan.loss_of(TabulationPass.PUERTO_RICO).unbounded == Fraction("2.643")
-    assert plan.loss_of(TabulationPass.PUERTO_RICO).bounded == Fraction("5.286")
+    assert plan.loss_of(PR_PASS).unbounded == Fraction("2.643")
+    assert plan.loss_of(PR_PASS).bounded == Fraction("5.286")
     assert {level.design.stability for level in plan.levels} == {9}
     assert {level.design.suppression_threshold for level in plan.levels} == {None, 21, 93}
     for level in plan.levels:
@@ -194,7 +195,7 @@ def test_the_2020_files_give_the_papers_and_the_bureaus_numbers(spec_2020: Path,
         expected = {"2.134": 1.5307, "0.159": 5.6077, "0.008": 25.0}[exact(level.design.budget)]
         assert sigma == pytest.approx(expected, abs=5e-5)
         adaptive = level.universe.adaptive_groups / len(level.universe.entities)
-        assert adaptive == {IterationLevel.REGIONAL: 48, IterationLevel.DETAILED: 2150}[level.level.iterations]
+        assert adaptive == {REGIONAL: 48, DETAILED: 2150}[level.level.iterations]
 
 
 @pytest.mark.needs_2020_files
@@ -220,12 +221,12 @@ def test_stability_of_the_2020_lists(max_race_codes: int, most: int, spec_2020: 
 def test_the_nation_has_266_586_338_population_groups(spec_2020: Path) -> None:
     config, lists = read_config(spec_2020).require(), read_public_lists(spec_2020).require()
     geography_of_pass = {
-        TabulationPass.US: _national_geography(51, 3_143, 84_414, 31_617, 704),
-        TabulationPass.PUERTO_RICO: _national_geography(1, 78, 981, 292, 0),
+        US_PASS: _national_geography(51, 3_143, 84_414, 31_617, 704),
+        PR_PASS: _national_geography(1, 78, 981, 292, 0),
     }
     plan = plan_of(PublicFiles(config, lists, geography_of_pass)).require()
     assert sum(level.universe.size for level in plan.levels) == 266_586_338
-    below_state = [level for level in plan.levels if level.level.geography.is_substate]
+    below_state = [level for level in plan.levels if level.level.geography.kind.suppresses]
     empty = sum(output_if_all_groups_are_empty(level).published_groups for level in below_state)
     assert empty == pytest.approx(
         260_642_350 * 6.175e-5 + 5_785_200 * 9.192e-5, rel=1e-4
@@ -252,6 +253,6 @@ def test_a_level_is_unprotected_if_the_noise_of_any_stage_is_mostly_zero(world: 
     assert safetab.plan(world.parameters, world.data).unprotected_levels == ()
     world.configure(privacy_budget_p_level_2_county=14)  # sigma squared of stage 2: 9 / (2 * 0.9 * 14) = 0.357
     plan = safetab.plan(world.parameters, world.data)
-    county = level_of(plan, GeographyLevel.COUNTY, IterationLevel.DETAILED)
+    county = level_of(plan, US.area_level("COUNTY"), DETAILED)
     assert [stage.noise.is_mostly_zero for stage in county.design.stages.values()] == [False, True]
     assert plan.unprotected_levels == (county.level,)

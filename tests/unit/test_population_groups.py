@@ -4,10 +4,19 @@ import numpy as np
 import pytest
 from tests.conftest import SMALL_EXAMPLE
 
+from safetab.census.area_levels import AreaLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.census.geography import NO_ENTITY, Geography
-from safetab.census.geography_levels import EntityKind, GeographyLevel
-from safetab.census.iterations import IterationLevel, IterationMap, PublicLists, iteration_map_of, stability
-from safetab.census.population_groups import PopulationGroupLevel, universe_of
+from safetab.census.groups import (
+    CharacteristicIteration,
+    GroupLevel,
+    IterationMap,
+    PublicLists,
+    iteration_map_of,
+    stability,
+)
+from safetab.census.population_groups import universe_of
+from safetab.dialects.bureau.us_census import COMMON, COUNTY, DETAILED, RACE_ALONE, REGIONAL, US
 from safetab.readers.public_lists import read_public_lists
 
 BASQUE, IRISH, LIVONIAN, OTHER_EUROPEAN, HMONG, CHECKBOX = "1110", "1120", "1140", "1199", "4110", "1000"
@@ -19,35 +28,33 @@ def lists() -> PublicLists:
     return read_public_lists(SMALL_EXAMPLE / "parameters").require()
 
 
-def iterations_of(
-    lists: PublicLists, level: IterationLevel, races: list[str], ethnicity: str, **how: object
-) -> set[str]:
-    how = {"is_substate": False, "max_race_codes": 8} | how
+def iterations_of(lists: PublicLists, level: GroupLevel, races: list[str], ethnicity: str, **how: object) -> set[str]:
+    how = {"kind": US.kind("state"), "max_race_codes": 8} | how
     codes = iteration_map_of(lists, level, **how).iterations_of(races, ethnicity)
     names = {iteration.code: iteration.name for iteration in lists.iterations}
     return {names[code] for code in codes}
 
 
 def test_one_code_is_alone_and_in_combination(lists: PublicLists) -> None:
-    assert iterations_of(lists, IterationLevel.DETAILED, [BASQUE], NOT_HISPANIC) == {
+    assert iterations_of(lists, DETAILED, [BASQUE], NOT_HISPANIC) == {
         "Basque alone",
         "Basque alone or in any combination",
     }
 
 
 def test_codes_of_one_regional_group_are_alone_there_but_not_in_detailed_groups(lists: PublicLists) -> None:
-    assert iterations_of(lists, IterationLevel.REGIONAL, [BASQUE, IRISH], NOT_HISPANIC) == {
+    assert iterations_of(lists, REGIONAL, [BASQUE, IRISH], NOT_HISPANIC) == {
         "European alone",
         "European alone or in any combination",
     }
-    assert iterations_of(lists, IterationLevel.DETAILED, [BASQUE, IRISH], NOT_HISPANIC) == {
+    assert iterations_of(lists, DETAILED, [BASQUE, IRISH], NOT_HISPANIC) == {
         "Basque alone or in any combination",
         "Irish alone or in any combination",
     }
 
 
 def test_codes_of_several_groups_are_alone_in_none(lists: PublicLists) -> None:
-    assert iterations_of(lists, IterationLevel.REGIONAL, [BASQUE, HMONG], DOMINICAN) == {
+    assert iterations_of(lists, REGIONAL, [BASQUE, HMONG], DOMINICAN) == {
         "European alone or in any combination",
         "East Asian alone or in any combination",
         "Caribbean Hispanic",
@@ -55,36 +62,32 @@ def test_codes_of_several_groups_are_alone_in_none(lists: PublicLists) -> None:
 
 
 def test_a_code_that_is_in_no_group_still_ends_aloneness(lists: PublicLists) -> None:
-    assert iterations_of(lists, IterationLevel.REGIONAL, [BASQUE, CHECKBOX], NOT_HISPANIC) == {
-        "European alone or in any combination"
-    }
-    assert iterations_of(lists, IterationLevel.REGIONAL, [CHECKBOX], NOT_HISPANIC) == set()
+    assert iterations_of(lists, REGIONAL, [BASQUE, CHECKBOX], NOT_HISPANIC) == {"European alone or in any combination"}
+    assert iterations_of(lists, REGIONAL, [CHECKBOX], NOT_HISPANIC) == set()
 
 
 def test_a_code_given_twice_counts_once(lists: PublicLists) -> None:
-    assert "Basque alone" in iterations_of(lists, IterationLevel.DETAILED, [BASQUE, BASQUE], NOT_HISPANIC)
+    assert "Basque alone" in iterations_of(lists, DETAILED, [BASQUE, BASQUE], NOT_HISPANIC)
 
 
 def test_codes_are_cut_by_position_and_aloneness_is_judged_on_what_is_left(lists: PublicLists) -> None:
-    cut = iterations_of(lists, IterationLevel.DETAILED, [BASQUE, BASQUE, HMONG], NOT_HISPANIC, max_race_codes=2)
+    cut = iterations_of(lists, DETAILED, [BASQUE, BASQUE, HMONG], NOT_HISPANIC, max_race_codes=2)
     assert cut == {"Basque alone", "Basque alone or in any combination"}
 
 
 def test_lists_differ_by_grain(lists: PublicLists) -> None:
-    assert iterations_of(lists, IterationLevel.DETAILED, [LIVONIAN], NOT_HISPANIC) == {
+    assert iterations_of(lists, DETAILED, [LIVONIAN], NOT_HISPANIC) == {
         "Livonian alone",
         "Livonian alone or in any combination",
     }
-    assert iterations_of(
-        lists, IterationLevel.DETAILED, [LIVONIAN, OTHER_EUROPEAN], NOT_HISPANIC, is_substate=True
-    ) == {
+    assert iterations_of(lists, DETAILED, [LIVONIAN, OTHER_EUROPEAN], NOT_HISPANIC, kind=US.kind("county")) == {
         "Other European (below state) alone",
         "Other European (below state) alone or in any combination",
     }
 
 
 def test_an_ethnicity_code_counts_as_ethnicity_alone(lists: PublicLists) -> None:
-    assert iterations_of(lists, IterationLevel.DETAILED, [DOMINICAN], DOMINICAN) == {"Dominican"}
+    assert iterations_of(lists, DETAILED, [DOMINICAN], DOMINICAN) == {"Dominican"}
 
 
 @pytest.mark.parametrize(
@@ -107,21 +110,18 @@ def test_stability_of_hand_made_maps(alone, in_combination, ethnicity, max_race_
 
 
 def test_a_race_iteration_reached_by_no_race_code_adds_no_stability() -> None:
-    from safetab.census.iterations import CharacteristicIteration, IterationKind, TabulationList  # noqa: PLC0415
 
-    race = CharacteristicIteration(
-        "0001", "x", IterationLevel.DETAILED, IterationKind.RACE_ALONE, TabulationList.COMMON
-    )
+    race = CharacteristicIteration("0001", "x", DETAILED, RACE_ALONE, COMMON)
     lists = PublicLists({"9950": "x"}, (race,), {"0001": frozenset({"9950"})})
-    codes = iteration_map_of(lists, IterationLevel.DETAILED, is_substate=False, max_race_codes=8)
+    codes = iteration_map_of(lists, DETAILED, US.kind("state"), max_race_codes=8)
     assert stability(codes) == 0
 
 
 def test_every_group_has_a_fixed_place(lists: PublicLists) -> None:
-    level = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.REGIONAL)
+    level = PopulationGroupLevel(US.area_level("COUNTY"), REGIONAL)
     blocks = np.array([10010000010001, 10030000010001, 440070001011000])
     nowhere = np.full(3, NO_ENTITY)
-    universe = universe_of(level, Geography(blocks, nowhere, nowhere).entities(EntityKind.COUNTY), lists)
+    universe = universe_of(level, Geography(blocks, nowhere, nowhere).entities(COUNTY), lists)
     assert universe.entities.tolist() == [1001, 1003, 44007]
     assert [iteration.code for iteration in universe.iterations] == [
         "1002",
@@ -144,7 +144,7 @@ def test_every_group_has_a_fixed_place(lists: PublicLists) -> None:
 
 @pytest.mark.parametrize(("entity", "iteration"), [(1002, "1002"), (99999, "1002"), (1001, "1003")])
 def test_a_group_outside_the_universe_has_no_place(entity: int, iteration: str, lists: PublicLists) -> None:
-    level = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.REGIONAL)
+    level = PopulationGroupLevel(US.area_level("COUNTY"), REGIONAL)
     universe = universe_of(level, np.array([1001]), lists)
     with pytest.raises(KeyError):
         universe.index_of(entity, iteration)
@@ -155,9 +155,9 @@ def test_a_group_outside_the_universe_has_no_place(entity: int, iteration: str, 
 
 
 def test_total_only_groups_are_at_nation_and_state_alone(lists: PublicLists) -> None:
-    def iterations(geography: GeographyLevel) -> tuple[int, int]:
-        universe = universe_of(PopulationGroupLevel(geography, IterationLevel.DETAILED), np.array([1]), lists)
+    def iterations(geography: AreaLevel) -> tuple[int, int]:
+        universe = universe_of(PopulationGroupLevel(geography, DETAILED), np.array([1]), lists)
         return universe.adaptive_groups, universe.total_only_groups
 
-    assert iterations(GeographyLevel.USA) == (19, 2)
-    assert iterations(GeographyLevel.PLACE) == (21, 0)
+    assert iterations(US.area_level("USA")) == (19, 2)
+    assert iterations(US.area_level("PLACE")) == (21, 0)

@@ -10,7 +10,7 @@ from itertools import product as combinations_of
 import pytest
 from tests.conftest import PROJECT
 
-from safetab.census.population_groups import POPULATION_GROUP_LEVELS
+from safetab.dialects.bureau.us_census import US
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.calibration import PrivacyDefinition, Stage
 from safetab.privacy.ledger import Ledger, OverspentBudget
@@ -103,15 +103,15 @@ def prefix_of(product: Product, family: TableFamily, level, stage: Stage) -> int
 def test_products_and_families_never_share_an_address() -> None:
     families = [PERSONS, replace(PERSONS, number=1, name="other")]
     products = [SAFETAB_P, replace(SAFETAB_P, number=1, name="other")]
-    prefixes = [prefix_of(*one) for one in combinations_of(products, families, POPULATION_GROUP_LEVELS, Stage)]
+    prefixes = [prefix_of(*one) for one in combinations_of(products, families, US.levels, Stage)]
     assert len(set(prefixes)) == len(prefixes) == 2 * 2 * 20 * 3
     with pytest.raises(OverflowError):
-        prefix_of(replace(SAFETAB_P, number=16), PERSONS, POPULATION_GROUP_LEVELS[0], Stage.STAGE_1)
+        prefix_of(replace(SAFETAB_P, number=16), PERSONS, US.levels[0], Stage.STAGE_1)
 
 
 def test_two_families_with_one_number_can_not_both_draw() -> None:
     """Even if nobody made a product of them: the ledger looks at the address."""
-    other, level = replace(PERSONS, name="other"), POPULATION_GROUP_LEVELS[0]
+    other, level = replace(PERSONS, name="other"), US.levels[0]
     ledger = Ledger({(PERSONS, level): Fraction(1), (other, level): Fraction(1)}, bits())
     first, second = (
         MeasurementEvent(SAFETAB_P, family, level, Stage.TOTAL_ONLY, PrivacyDefinition.ZCDP, 9, Fraction(1))
@@ -140,12 +140,12 @@ def test_a_shape_that_is_no_partition_is_refused(changes: dict) -> None:
 
 def test_the_addresses_of_safetab_p_are_what_they_always_were() -> None:
     """Geography level, iteration level and stage, a byte each."""
-    for geography, level in enumerate(POPULATION_GROUP_LEVELS[::2]):
+    for geography, level in enumerate(US.levels[::2]):
         assert prefix_of(SAFETAB_P, PERSONS, level, Stage.STAGE_2) == (geography << 16) | (1 << 8) | 2
 
 
 def test_a_family_pays_from_its_own_budget() -> None:
-    other, level = replace(PERSONS, number=1, name="other"), POPULATION_GROUP_LEVELS[0]
+    other, level = replace(PERSONS, number=1, name="other"), US.levels[0]
     ledger = Ledger({(PERSONS, level): Fraction(1), (other, level): Fraction(2)}, bits())
     for family, cost in ((PERSONS, 1), (other, 2)):
         event = MeasurementEvent(SAFETAB_P, family, level, Stage.TOTAL_ONLY, PrivacyDefinition.ZCDP, 9, Fraction(cost))

@@ -16,7 +16,7 @@ import pytest
 from tests.conftest import PROJECT
 
 import safetab
-from safetab.census.geography_levels import TabulationPass
+from safetab.dialects.bureau.us_census import US_PASS
 from safetab.foundation.argument_types import checks_arguments, is_of_type
 from safetab.products.safetab_h.safetab_h import Category
 from safetab.products.safetab_p.safetab_p import SexAndAges
@@ -56,7 +56,7 @@ SAMPLES: dict[str, Any] = {
     "float | str": 0.9,
     "Tuning": object.__new__(safetab.tuning.Tuning),
     "TunedLevel": object.__new__(safetab.tuning.TunedLevel),
-    "TabulationPass": TabulationPass.US,
+    "Pass": US_PASS,
     "LineKind": SEX_BY_AGE_4.kinds[0],
     "Mapping[PopulationGroupLevel, Fraction]": {},
 }

@@ -7,8 +7,7 @@ import pyarrow as pa
 import pytest
 from tests.conftest import SMALL_EXAMPLE
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
+from safetab.dialects.bureau.us_census import DETAILED, US
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.release.numbers.read_numbers import NumberBatch
 from safetab.release.release_options import partner_codes
@@ -101,14 +100,14 @@ def test_how_near_the_truth_is_goes_by_the_interval_where_a_number_has_one(
 def county() -> tuple[Universe, ReleaseLevel]:
     files = read_public_files(SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data").require()
     universe = universe_of_run(plan_of(files).require(), files.geography_of_pass, files.names)
-    return universe, universe.level_of(GeographyLevel.COUNTY, IterationLevel.DETAILED)
+    return universe, universe.level_of(US.area_level("COUNTY"), DETAILED)
 
 
 @pytest.mark.parametrize("cut", range(5))
 def test_pairs_are_found_wherever_a_batch_ends(county, cut: int) -> None:
     universe, facts = county
     own = {one.code for one in facts.iterations}
-    pair = next(pair for pair in partner_codes(universe.lists, is_substate=True).items() if pair[0] in own)
+    pair = next(pair for pair in partner_codes(universe.lists, US.kind("county")).items() if pair[0] in own)
     first, second = (int(facts.position_of_code[int(code)]) for code in pair)
     entities, iterations = np.array([7, 7, 8, 8]), np.array([first, second, first, second])
     counts = np.array([50, 20, 5, 5])

@@ -10,8 +10,8 @@ import pytest
 from tests.conftest import SHARED
 from tests.household_worlds import household_config
 
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
 from safetab.config.config_file import parse_config
+from safetab.dialects.bureau.us_census import US, US_PASS
 from safetab.estimates.noise import Guess, LinearForm, Measured, combined
 from safetab.planning.level_design import CONFIDENCE, margin_of
 from safetab.planning.losses import JointLoss
@@ -86,7 +86,7 @@ def test_data_cells_are_the_bureaus() -> None:
 
 def test_the_losses_of_2020() -> None:
     config = parse_config(json.dumps(config_of_2020())).require()
-    us, pr = (loss_of_config_pass(config, one) for one in TabulationPass)
+    us, pr = (loss_of_config_pass(config, one) for one in US.passes)
     assert (us.unbounded, us.bounded) == (Fraction("8.895302"), Fraction("17.790604"))
     assert (pr.unbounded, pr.bounded) == (Fraction("4.754134"), Fraction("9.508268"))
 
@@ -95,7 +95,7 @@ def test_what_both_products_of_2020_cost_together() -> None:
     """docs/privacy.md#two-products states these, for the US pass."""
     households = parse_config(json.dumps(config_of_2020())).require()
     joint = JointLoss(production_of_2020(SAFETAB_P), households)
-    losses = {change: of_passes[TabulationPass.US] for change, of_passes in joint.rows()}
+    losses = {change: of_passes[US_PASS] for change, of_passes in joint.rows()}
     assert losses["one household record is added or removed"] == Fraction("8.895302")
     assert losses["a person is added or removed"] == Fraction("22.734604")
     assert losses["a person moves to another household"] == Fraction("81.050416")
@@ -121,7 +121,9 @@ def test_combined_totals_are_21_to_39_percent_narrower() -> None:
     noise, narrower = calibrated_noise(PrivacyDefinition.ZCDP, STABILITY, MIDDLE), []
     for of_type, of_tenure, width in ((1, 1, 7.8), (2, 3, 12.0), (4, 3, 14.4), (5, 3, 15.1)):
         forms = [
-            LinearForm({Measured("", GeographyLevel.COUNTY, "44007", "3010", Stage.STAGE_2, noise, name): (1,) * cells})
+            LinearForm(
+                {Measured("", US.area_level("COUNTY"), "44007", "3010", Stage.STAGE_2, noise, name): (1,) * cells}
+            )
             for name, cells in (("household type", of_type), ("tenure", of_tenure))
         ]
         best = combined([Guess(Fraction(0), form) for form in forms]).form.noise
@@ -136,7 +138,7 @@ def test_the_real_configuration_is_read() -> None:
     checked = parse_config((SHARED / "households" / "config-2020.json").read_text())
     config = checked.require()
     assert config.product is SAFETAB_H
-    assert loss_of_config_pass(config, TabulationPass.US).unbounded == Fraction("8.895302")
+    assert loss_of_config_pass(config, US_PASS).unbounded == Fraction("8.895302")
     written = json.loads(Path(SHARED / "households" / "config-2020.json").read_text())
     own = config_of_2020()
     assert {key: written[key] for key in own if key.startswith("privacy_budget")} == {

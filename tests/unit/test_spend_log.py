@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.dialects.bureau.us_census import PR_PASS, US_PASS
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.foundation.findings import InvalidInput
 from safetab.pipeline.spend_log.accounts import Account, Limit, Spend, amount_of, why_no_room
@@ -36,7 +36,7 @@ from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import rho_of_epsilon
 
 ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
-US, PR = TabulationPass.US, TabulationPass.PUERTO_RICO
+US, PR = US_PASS, PR_PASS
 SECRET = bytes(range(32))
 UTC = "2026-01-02T03:04:05Z"
 

@@ -14,9 +14,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.census.geography import region_id
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationKind, IterationLevel, PublicLists, iteration_map_of
+from safetab.census.groups import GroupLevel, PublicLists, iteration_map_of
+from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, RACE_ALONE, REGIONAL, US, US_PASS
 from safetab.planning.planner import plan_of_files
 from safetab.planning.run_plan import chosen_shapes
 from safetab.products.product import Shape, Thresholds
@@ -91,7 +90,7 @@ def race_codes_of(person: list[str]) -> tuple[str, ...]:
 
 
 def race_codes_of_the_lists(lists: PublicLists) -> set[str]:
-    races = (one.code for one in lists.iterations if one.kind is IterationKind.RACE_ALONE)
+    races = (one.code for one in lists.iterations if one.kind == RACE_ALONE)
     return {code for iteration in races for code in lists.codes_of_iteration[iteration]}
 
 
@@ -99,7 +98,7 @@ def test_a_plan_is_made_without_a_finding(demo: Written) -> None:
     checked = plan_of_files(demo.parameters, demo.data)
     assert checked.findings == ()
     plan = checked.require()
-    assert plan.config.passes == (TabulationPass.US, TabulationPass.PUERTO_RICO)
+    assert plan.config.passes == (US_PASS, PR_PASS)
     assert [str(level) for level in plan.levels_left_out] == ["(AIANNH, Regional)"]
     assert all(len(level.universe.entities) > 0 for level in plan.levels)
 
@@ -228,11 +227,11 @@ def test_every_entity_has_a_name_and_every_name_an_entity(demo: Written, tmp_pat
 
 def _entities(written: Written) -> Iterator[tuple[str, str]]:
     geography = read_geography(written.data).require()
-    states_of = {TabulationPass.US: STATES[:-1], TabulationPass.PUERTO_RICO: STATES[-1:]}
-    for level in GeographyLevel:
+    states_of = {US_PASS: STATES[:-1], PR_PASS: STATES[-1:]}
+    for level in US.area_levels:
         inside = geography.of_states(states_of[level.tabulation_pass])
-        for entity in inside.entities(level.entity_kind).tolist():
-            yield level.label, region_id(entity, level.entity_kind)
+        for entity in inside.entities(level.kind).tolist():
+            yield level.label, level.kind.ids.text(entity)
 
 
 def test_groups_gather(demo: Written) -> None:
@@ -254,7 +253,7 @@ def test_frequencies_have_a_long_tail(demo: Written) -> None:
 
 def test_in_one_county_each_table_goes_to_several_detailed_groups(demo: Written) -> None:
     thresholds = _thresholds(demo, "(COUNTY, 2)")
-    iterations = iteration_map_of(demo.lists(), IterationLevel.DETAILED, is_substate=True, max_race_codes=8)
+    iterations = iteration_map_of(demo.lists(), DETAILED, US.kind("county"), max_race_codes=8)
     groups = _group_sizes(demo, iterations.iterations_of, PROVIDENCE)
     tables = Counter(_shape(size, thresholds) for size in groups.values())
     assert all(tables[table] >= 4 for table in PERSONS.shapes)
@@ -262,12 +261,10 @@ def test_in_one_county_each_table_goes_to_several_detailed_groups(demo: Written)
 
 @pytest.mark.parametrize(
     ("level", "key", "state"),
-    [(IterationLevel.DETAILED, "(STATE, 2)", "44"), (IterationLevel.REGIONAL, "(STATE, 1)", "15")],
+    [(DETAILED, "(STATE, 2)", "44"), (REGIONAL, "(STATE, 1)", "15")],
 )
-def test_in_one_state_each_table_goes_to_several_groups(
-    demo: Written, level: IterationLevel, key: str, state: str
-) -> None:
-    iterations = iteration_map_of(demo.lists(), level, is_substate=False, max_race_codes=8)
+def test_in_one_state_each_table_goes_to_several_groups(demo: Written, level: GroupLevel, key: str, state: str) -> None:
+    iterations = iteration_map_of(demo.lists(), level, US.kind("state"), max_race_codes=8)
     groups = _group_sizes(demo, iterations.iterations_of, state)
     tables = Counter(_shape(size, _thresholds(demo, key)) for size in groups.values())
     assert all(tables[table] >= 2 for table in PERSONS.shapes), tables
@@ -277,10 +274,7 @@ def test_a_total_only_group_falls_among_the_others_below_state(demo: Written) ->
     lists = demo.lists()
     names = {iteration.code: iteration.name for iteration in lists.iterations}
     livonian = (("1140",), "9950")
-    at_state, below = (
-        iteration_map_of(lists, IterationLevel.DETAILED, is_substate=is_substate, max_race_codes=8)
-        for is_substate in (False, True)
-    )
+    at_state, below = (iteration_map_of(lists, DETAILED, kind, max_race_codes=8) for kind in US.grains)
     assert {names[code] for code in at_state.iterations_of(*livonian)} == {
         "Livonian alone",
         "Livonian alone or in any combination",
@@ -295,10 +289,10 @@ def test_the_lists_have_every_kind_of_iteration(demo: Written) -> None:
     lists = demo.lists()
     assert 60 <= len(lists.code_names) <= 90
     assert lists.code_names["9950"] == "Not Hispanic (checkbox)"
-    for kind in IterationKind:
-        levels = Counter(iteration.level for iteration in lists.iterations if iteration.kind is kind)
-        assert all(levels[level] >= 2 for level in IterationLevel)
-        assert any(iteration.is_total_only for iteration in lists.iterations if iteration.kind is kind)
+    for kind in US.group_kinds:
+        levels = Counter(iteration.level for iteration in lists.iterations if iteration.kind == kind)
+        assert all(levels[level] >= 2 for level in US.group_levels)
+        assert any(iteration.is_total_only for iteration in lists.iterations if iteration.kind == kind)
 
 
 def _thresholds(written: Written, key: str) -> Thresholds:

@@ -9,9 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from safetab.census.area_levels import Pass
 from safetab.census.geography import NO_ENTITY
-from safetab.census.geography_levels import US_STATES, TabulationPass
-from safetab.census.iterations import IterationKind, IterationLevel
+from safetab.dialects.bureau.states import US_STATES
+from safetab.dialects.bureau.us_census import DETAILED, ETHNICITY_KIND, REGIONAL, US, US_PASS
 from safetab.readers.public_lists import read_public_lists
 from safetab.synthetic.files.parameter_files import FEWEST_ITERATIONS, MOST_ITERATIONS, own_public_lists
 from safetab.synthetic.geography.census_size import (
@@ -205,10 +206,10 @@ def test_own_lists_have_exactly_so_many_iterations(iterations: int) -> None:
     lists = own_public_lists(iterations)
     tabulated = [iteration for iteration in lists.iterations if iteration.listed is not None]
     assert len(tabulated) == iterations
-    for kind in IterationKind:
-        levels = Counter(iteration.level for iteration in tabulated if iteration.kind is kind)
-        assert levels[IterationLevel.DETAILED] >= 1
-        assert levels[IterationLevel.REGIONAL] >= 1
+    for kind in US.group_kinds:
+        levels = Counter(iteration.level for iteration in tabulated if iteration.kind == kind)
+        assert levels[DETAILED] >= 1
+        assert levels[REGIONAL] >= 1
     assert len({iteration.code for iteration in lists.iterations}) == len(lists.iterations)
     assert all(1000 <= int(code) <= 9999 for code in lists.code_names)
     total_only = sum(iteration.is_total_only for iteration in tabulated)
@@ -218,8 +219,8 @@ def test_own_lists_have_exactly_so_many_iterations(iterations: int) -> None:
 
 def test_own_lists_are_heavy_on_detailed_groups_as_those_of_2020_are() -> None:
     lists = own_public_lists(2_996)
-    assert 40 <= len(lists.tabulated_iterations(IterationLevel.REGIONAL, is_substate=True)) <= 70
-    assert 2_000 <= len(lists.tabulated_iterations(IterationLevel.DETAILED, is_substate=True)) <= 2_400
+    assert 40 <= len(lists.tabulated_iterations(REGIONAL, US.kind("county"))) <= 70
+    assert 2_000 <= len(lists.tabulated_iterations(DETAILED, US.kind("county"))) <= 2_400
     assert 1_500 <= len(lists.code_names) <= 2_000
 
 
@@ -244,7 +245,7 @@ def test_the_lists_of_2020_are_understood(spec_2020) -> None:
 def test_lists_without_major_groups_or_ethnicities_will_do() -> None:
     own = own_public_lists(FEWEST_ITERATIONS)
     races = tuple(
-        one for one in own.iterations if one.kind is not IterationKind.ETHNICITY and one.listed is not None
+        one for one in own.iterations if one.kind != ETHNICITY_KIND and one.listed is not None
     )  # fmt: skip
     names = {code: name for code, name in own.code_names.items() if code < "9000"}
     mix = code_mix_of(type(own)(names, races, own.codes_of_iteration), seed=1)
@@ -252,8 +253,8 @@ def test_lists_without_major_groups_or_ethnicities_will_do() -> None:
     assert len(mix.hispanic) == 1
 
 
-@pytest.mark.parametrize("which", TabulationPass)
-def test_ages_and_sexes_are_plausible(which: TabulationPass) -> None:
+@pytest.mark.parametrize("which", US.passes)
+def test_ages_and_sexes_are_plausible(which: Pass) -> None:
     table = demographics(which, seed=1)
     assert len(table.age) == PEOPLE_OF_THE_TABLE
     assert set(table.age.tolist()) == set(range(116))
@@ -327,7 +328,7 @@ def rhode_island() -> StatePeople:
     share = next(share for share in state_shares(SizeRequest(NATION_PEOPLE)) if share.state.code == "44")
     geography = state_geography(share, seed=3)
     palettes = palettes_of(geography, code_mix_of(own_public_lists(2_996), seed=3), seed=3)
-    return StatePeople(geography, palettes, demographics(TabulationPass.US, 3), 26, is_shuffled=False)
+    return StatePeople(geography, palettes, demographics(US_PASS, 3), 26, is_shuffled=False)
 
 
 @pytest.fixture(scope="module")

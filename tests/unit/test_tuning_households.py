@@ -10,17 +10,16 @@ from pathlib import Path
 import pytest
 from tests.small_households import config_of_2020
 
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import DETAILED, US, US_PASS
 from safetab.planning.level_design import IterationsMeasured, margin_of
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Thresholds
 from safetab.tuning import Tuning, best_margins, compare_noises, concerns, least_budget, threshold_for, tuning_of
 
-NATION = PopulationGroupLevel(GeographyLevel.USA, IterationLevel.DETAILED)
-COUNTY = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)
-REGIONAL = PopulationGroupLevel(GeographyLevel.PR_TRACT, IterationLevel.REGIONAL)
+NATION = PopulationGroupLevel(US.area_level("USA"), DETAILED)
+COUNTY = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)
+REGIONAL = PopulationGroupLevel(US.area_level("PR-TRACT"), US.group_level("Regional"))
 
 
 @pytest.fixture(scope="module")
@@ -31,12 +30,12 @@ def households(tmp_path_factory: pytest.TempPathFactory) -> Tuning:
 
 
 def test_losses_add_up_both_families(households: Tuning) -> None:
-    us, pr = (households.loss_of(one) for one in TabulationPass)
+    us, pr = (households.loss_of(one) for one in US.passes)
     assert (us.unbounded, us.bounded) == (Fraction("8.895302"), Fraction("17.790604"))
     assert (pr.unbounded, pr.bounded) == (Fraction("4.754134"), Fraction("9.508268"))
     assert households.loss.unbounded == us.unbounded
     shares = [one.share(level) for one in households.by_family() for level in one.levels]
-    assert sum(shares) == len(TabulationPass)
+    assert sum(shares) == len(US.passes)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +99,7 @@ def test_a_size_has_no_cautious_threshold(households: Tuning) -> None:
 
 
 def test_margins_of_a_family_spend_what_is_given(households: Tuning) -> None:
-    found = best_margins(households, TabulationPass.US, Fraction(1), {COUNTY: Fraction(1), NATION: Fraction(1)})
+    found = best_margins(households, US_PASS, Fraction(1), {COUNTY: Fraction(1), NATION: Fraction(1)})
     assert found is not None
     assert found.margins[COUNTY] == found.margins[NATION]
     assert found.spent == sum(found.budgets.values()) <= 1
@@ -110,7 +109,7 @@ def test_both_noises_cost_what_both_families_cost(households: Tuning) -> None:
     found = compare_noises(households, Fraction(1, 10**10))
     assert found is not None
     assert len(found.levels) == 2 * 19
-    us = [one for one in found.levels if one.level.geography.tabulation_pass is TabulationPass.US]
+    us = [one for one in found.levels if one.level.geography.tabulation_pass == US_PASS]
     assert found.gaussian_rho == sum(one.gaussian_rho for one in us)
     one = next(one for one in us if one.level == COUNTY)
     assert one.geometric_rho == pytest.approx(one.geometric_epsilon**2 / 18)  # 9 counts, each a ninth of it

@@ -9,9 +9,8 @@ import pytest
 from tests.conftest import SMALL_EXAMPLE
 
 import safetab
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, US, US_PASS
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.foundation.findings import InvalidInput
 from safetab.planning.run_plan import output_if_all_groups_are_empty
@@ -21,8 +20,8 @@ from safetab.products.safetab_p.tables import CELL, SEX_BY_AGE, SEX_BY_AGE_4, SE
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import Tuning, concerns, tuning_of
 
-COUNTY = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)
-STATE = PopulationGroupLevel(GeographyLevel.STATE, IterationLevel.DETAILED)
+COUNTY = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)
+STATE = PopulationGroupLevel(US.area_level("STATE"), DETAILED)
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +31,8 @@ def production() -> Tuning:
 
 def test_the_2020_production_costs_what_the_paper_says(production: Tuning) -> None:
     assert production.loss.unbounded == Fraction("4.944")
-    assert production.loss_of(TabulationPass.PUERTO_RICO).unbounded == Fraction("2.643")
-    assert sum(production.share(tuned.facts.level) for tuned in production.levels_of(TabulationPass.US)) == 1
+    assert production.loss_of(PR_PASS).unbounded == Fraction("2.643")
+    assert sum(production.share(tuned.facts.level) for tuned in production.levels_of(US_PASS)) == 1
     assert len(production.levels) == 19  # (AIANNH, Regional) has no budget
     assert production.groups == 266_586_338
 

@@ -8,9 +8,8 @@ from math import ceil, floor, log10
 
 import pytest
 
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US, US_PASS
 from safetab.planning.level_design import IterationsMeasured
 from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
 from safetab.privacy.composition import epsilon_of_rho
@@ -27,8 +26,8 @@ from safetab.tuning import (
 )
 from safetab.tuning.questions import least_decimal
 
-COUNTY = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)
-AIANNH_REGIONAL = PopulationGroupLevel(GeographyLevel.AIANNH, IterationLevel.REGIONAL)
+COUNTY = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)
+AIANNH_REGIONAL = PopulationGroupLevel(US.area_level("AIANNH"), REGIONAL)
 PERCENT_95 = Fraction(95, 100)
 
 
@@ -116,7 +115,7 @@ def test_the_best_margins_spend_the_total_and_no_more(production: Tuning, total:
     proportions = {
         level: Fraction(margin) for level, margin in zip(production.levels, (49, 3) * 5 + (11,), strict=False)
     }
-    us = TabulationPass.US
+    us = US_PASS
     found = best_margins(production, us, Fraction(total), proportions)
     assert found is not None
     assert found.spent + found.left == Fraction(total)
@@ -134,13 +133,11 @@ def test_the_best_margins_spend_the_total_and_no_more(production: Tuning, total:
 
 
 def test_levels_without_a_proportion_are_left_out_of_the_best_margins(production: Tuning) -> None:
-    found = best_margins(
-        production, TabulationPass.US, Fraction(1), {COUNTY: Fraction(1), AIANNH_REGIONAL: Fraction(5)}
-    )
+    found = best_margins(production, US_PASS, Fraction(1), {COUNTY: Fraction(1), AIANNH_REGIONAL: Fraction(5)})
     assert found is not None
     assert set(found.margins) == {COUNTY, AIANNH_REGIONAL}
-    assert best_margins(production, TabulationPass.US, Fraction(1), {}) is None
-    assert best_margins(production, TabulationPass.US, Fraction(1, 10**12), {COUNTY: Fraction(1)}) is None
+    assert best_margins(production, US_PASS, Fraction(1), {}) is None
+    assert best_margins(production, US_PASS, Fraction(1, 10**12), {COUNTY: Fraction(1)}) is None
 
 
 def test_the_least_decimal_is_found_across_powers_of_ten() -> None:
@@ -169,14 +166,14 @@ def test_noises_are_compared_at_the_margins_of_the_configuration(production: Tun
     found = compare_noises(production, delta)
     assert found is not None
     assert {one.margin for one in found.levels} == {3, 11, 49}
-    us = [one for one in found.levels if one.level.geography.tabulation_pass is TabulationPass.US]
+    us = [one for one in found.levels if one.level.geography.tabulation_pass == US_PASS]
     assert found.gaussian_rho == sum(one.gaussian_rho for one in us) == Fraction("3.67679")
     assert found.gaussian_epsilon == epsilon_of_rho(found.gaussian_rho, delta)
     assert found.geometric_epsilon_pure == sum(one.geometric_epsilon for one in us) == Fraction("30.056")
     (county,) = (one for one in found.levels if one.level == COUNTY)
     epsilon = county.geometric_epsilon
     assert county.geometric_rho == 9 * (epsilon / 9) ** 2 / 2 * (Fraction(1, 100) + Fraction(81, 100))
-    (nation,) = (one for one in us if one.level == PopulationGroupLevel(GeographyLevel.USA, IterationLevel.DETAILED))
+    (nation,) = (one for one in us if one.level == PopulationGroupLevel(US.area_level("USA"), DETAILED))
     assert nation.geometric_rho == nation.geometric_epsilon**2 / 18  # TotalOnly groups are the costlier
     rho = sum(one.geometric_rho for one in us)
     assert found.geometric_epsilon_by_zcdp == epsilon_of_rho(rho, delta)

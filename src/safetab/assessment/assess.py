@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from safetab.assessment.tally import COMBINED, CONFIDENCES, TOTAL, USUAL, Errors, Groups, LevelTally, MeasuredAs
 from safetab.assessment.theory import LevelTheory
 from safetab.assessment.truth import KnownCounts, LevelTruth, level_truth
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.engines.contract import GroupCounts
 from safetab.foundation.progress import Progress
 from safetab.mechanisms.noisy_count import noisy_count
@@ -92,7 +92,7 @@ class AssessedRuns:
             if held:
                 self._assess_whole_levels(tabulation_pass, held)
 
-    def _assess_whole_levels(self, tabulation_pass: TabulationPass, held: list[tuple[int, PublishedGroups]]) -> None:
+    def _assess_whole_levels(self, tabulation_pass: Pass, held: list[tuple[int, PublishedGroups]]) -> None:
         """Tally the levels of a pass, given by number and published groups, with their copies."""
         copies = None
         if self._options.coterminous is not None:

@@ -21,7 +21,7 @@ ALL = "all"
 FAMILY = "table_family"
 """A column that only products with several table families have."""
 SIZE_LABELS = (*map(size_class_name, range(len(SIZE_STARTS))), "1 or more", ALL)
-_KIND_LABELS = (*(kind.value for kind in KINDS), ALL)
+_KIND_LABELS = (*(kind.name for kind in KINDS), ALL)
 _COUNTS = ("groups", "published", "numbers", "draws", "selection_aware_intervals")
 _WORTH_A_ROW = 1.0  # expected groups with a table, over all runs, if none was seen
 _KEYS_OF_LEVEL = ("pass", "geography_level", "iteration_level", FAMILY, "measured")
@@ -55,7 +55,7 @@ def _keys(level: AssessedLevel, measured: MeasuredAs, sort: NumberSort) -> dict[
     geography, iterations, family = _level_key(level)
     product = level.truth.plan.design.product
     return {
-        "pass": level.truth.plan.level.geography.tabulation_pass.value,
+        "pass": level.truth.plan.level.geography.tabulation_pass.name,
         "geography_level": geography,
         "iteration_level": iterations,
         **({FAMILY: family} if product.has_several_families else {}),
@@ -142,7 +142,7 @@ def levels_alike(given: Assessment, other: Assessment) -> frozenset[LevelKey]:
 
 def _level_key(level: AssessedLevel) -> LevelKey:
     plan = level.truth.plan
-    return plan.level.geography.label, plan.level.iterations.label, plan.family.name
+    return plan.level.geography.label, plan.level.iterations.name, plan.family.name
 
 
 def _is_alike(level: AssessedLevel, other: AssessedLevel) -> bool:

@@ -15,12 +15,12 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.iterations import IterationKind
+from safetab.dialects.bureau.us_census import US
 from safetab.products.product import LineKind, Shape, TableFamily
 
 SIZE_STARTS = (0, 1, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """The least true size of each class; empty groups form a class of their own."""
-KINDS = tuple(IterationKind)
+KINDS = tuple(US.group_kinds)
 CONFIDENCES = (Fraction(90, 100), Fraction(95, 100), Fraction(99, 100))
 USUAL = CONFIDENCES.index(Fraction(95, 100))
 """Position of 95 % among the confidences."""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.assessment.tally import KINDS, MeasuredAs
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.engines.contract import GroupCounts
 from safetab.foundation.arrays import find_sorted, is_in_sorted
 from safetab.planning.run_plan import LevelPlan, chosen_shapes

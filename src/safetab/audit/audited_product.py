@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from safetab.census.iterations import IterationLevel
+from safetab.census.groups import GroupLevel
 from safetab.pipeline.options import RunOptions
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Product
@@ -62,7 +62,7 @@ class NoiseWorld:
 
     name: str
     write: Callable[[Path], AuditWorld]
-    stability: Mapping[IterationLevel, int]  # counted by hand
+    stability: Mapping[GroupLevel, int]  # counted by hand
 
 
 @dataclass(frozen=True, slots=True)

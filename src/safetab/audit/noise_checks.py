@@ -267,7 +267,7 @@ def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
     charged: dict[MeasuredName, dict[Stage, Fraction]] = {}
     for event in record.events:
         level = event.level
-        name = (event.family.name, level.geography.label, int(level.iterations))
+        name = (event.family.name, level.geography.label, level.iterations.number)
         charged.setdefault(name, {})[event.stage] = event.cost
         stability = noise_world.stability[level.iterations]
         stage = f"{level}, stage {event.stage}"

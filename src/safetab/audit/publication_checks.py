@@ -62,7 +62,7 @@ def published_check(run: AuditedRun, out: Path, key: bytes, published: Published
     measured = []
     for plan in run.plan.levels:
         level = plan.level
-        written = plain.levels[plan.family.name, level.geography.label, int(level.iterations)]
+        written = plain.levels[plan.family.name, level.geography.label, level.iterations.number]
         if written.budget:
             measured.append((plan, written))
     budgets = {(plan.family, plan.level): written.budget for plan, written in measured}
@@ -166,7 +166,7 @@ class _Judge:
 
     def _suppressed_up_to(self) -> int | None:
         """The least T that suppresses an empty group often enough; None from state level up."""
-        if not self.plan.level.geography.is_substate or not self.suppression_chance:
+        if not self.plan.level.geography.kind.suppresses or not self.suppression_chance:
             return None
         noise = self.rights[Stage.STAGE_2].event.noise
         value = -1
@@ -257,7 +257,7 @@ def _adjusted_check(run: AuditedRun, out: Path) -> Verdict:
     for level, region, code in _groups_with_tables(run):
         area = release.geography(region, level)
         group = release.group(code)
-        iterations = int(group.level)
+        iterations = group.level.number
         tables, adjusted, variances = [], [], []
         for family in _FAMILIES:
             tables.append(release.table(area, group, family=family))

@@ -17,9 +17,8 @@ from numpy.typing import NDArray
 
 from safetab.audit.selftest import right_to_draw
 from safetab.audit.verdicts import Verdict, verdict
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import DETAILED, US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.pipeline import run as pipeline
@@ -67,7 +66,7 @@ _PRODUCT = next(product for product in PRODUCTS if product.selector is Selector.
 _DESIGN = LevelDesign(
     product=_PRODUCT,
     family=_PRODUCT.families[0],
-    level=PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED),
+    level=PopulationGroupLevel(US.area_level("TRACT"), DETAILED),
     definition=PrivacyDefinition.ZCDP,
     stability=1,
     budget=Fraction(1),
@@ -187,7 +186,7 @@ def shared_bits_check() -> Verdict:
         MeasurementEvent(product, family, level, stage, zcdp, 1, cost)
         for product in PRODUCTS
         for family in product.families
-        for level in POPULATION_GROUP_LEVELS
+        for level in US.levels
         for stage in _STAGES[product.selector]
     ]
     columns = [

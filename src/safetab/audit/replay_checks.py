@@ -21,7 +21,7 @@ from safetab.audit.audited_runs import AuditedRun, Record, Setting
 from safetab.audit.publication_checks import PUBLISHED, published_check
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.audit.worlds.configuration import config_check
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.privacy.addressed_bits import KEY_BYTES
 from safetab.privacy.calibration import Stage
 from safetab.privacy.measurement_event import MeasuredLevel
@@ -120,7 +120,7 @@ def _one_record(neighbour: Neighbour, base: Record, other: Record) -> Verdict:
     leaves groups and enters as many others.
     """
     faults: list[str] = []
-    most: dict[TabulationPass, tuple[int, str]] = {}
+    most: dict[Pass, tuple[int, str]] = {}
     events = base.events | other.events
     for measured in dict.fromkeys(event.measured for event in events):
         level = measured[1]

@@ -10,9 +10,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import DETAILED, US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.mechanisms.noisy_count import noisy_count
@@ -34,7 +33,7 @@ NOISES: tuple[Noise, ...] = (
     DiscreteLaplace(Fraction(10)),
 )
 _LEAST_EXPECTED = 20
-_LEVEL = PopulationGroupLevel(GeographyLevel.TRACT, IterationLevel.DETAILED)
+_LEVEL = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
@@ -10,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import PUERTO_RICO_STATE, EntityKind, GeographyLevel, TabulationPass
+from safetab.census.area_levels import AreaKind
 from safetab.foundation.arrays import Columns, run_starts
 
 NO_ENTITY = -1
@@ -40,18 +39,18 @@ class Geography(Columns):
             return self.take(slice(begins[0], ends[-1]) if len(begins) else slice(0))
         return self.take(np.concatenate([np.arange(begin, end) for begin, end in zip(begins, ends, strict=True)]))
 
-    def entity_of_block(self, kind: EntityKind) -> NDArray[np.int64]:
+    def entity_of_block(self, kind: AreaKind) -> NDArray[np.int64]:
         """The entity of this kind that contains each block, or NO_ENTITY."""
-        if kind is EntityKind.NATION:
+        if kind.name == "nation":
             return np.full(len(self.block), NATION_ID, dtype=np.int64)
-        if kind is EntityKind.PLACE:
+        if kind.name == "place":
             return self.place
-        if kind is EntityKind.AIANNH:
+        if kind.name == "aiannh":
             return self.aiannh
         prefix: NDArray[np.int64] = self.block // 10 ** (_BLOCK_DIGITS - kind.id_digits)
         return prefix
 
-    def entities(self, kind: EntityKind) -> NDArray[np.int64]:
+    def entities(self, kind: AreaKind) -> NDArray[np.int64]:
         """The distinct entities of a kind, sorted by id."""
         of_run = self.first_of_runs.entity_of_block(kind)
         return np.unique(of_run[of_run != NO_ENTITY])
@@ -64,56 +63,11 @@ class Geography(Columns):
     @cached_property
     def begins_of_runs(self) -> NDArray[np.int64]:
         """The positions where such runs begin. Neighbours mostly share their entities, so there are few."""
-        tract = self.entity_of_block(EntityKind.TRACT)  # a tract is in one county, one state and the nation
+        tract = self.block // 10 ** (_BLOCK_DIGITS - 11)  # a tract is in one county, one state and the nation
         return run_starts(tract, self.place, self.aiannh)
 
 
 NOWHERE = Geography(*(np.empty(0, dtype=np.int64) for _ in range(3)))
-
-
-def region_id(entity: int, kind: EntityKind) -> str:
-    """The id as files spell it, with leading zeros."""
-    return f"{entity:0{kind.id_digits}d}"
-
-
-SUMMARY_LEVELS = dict(zip(EntityKind, ("010", "040", "050", "140", "160", "250"), strict=True))
-_KIND_OF = {number: kind for kind, number in SUMMARY_LEVELS.items()}
-_LEVEL_OF = {(level.tabulation_pass, level.entity_kind): level for level in GeographyLevel}
-_WHOLE_AREA = "00"  # the component: others are parts of an area, such as its urban part
-_GEO_ID = re.compile(r"(\d{3})(\w\w)(\w\w)US(\w*)", re.ASCII)
-
-Area = tuple[GeographyLevel, int]
-"""A geography level and the id of one of its entities."""
-
-
-def geo_id(level: GeographyLevel, region_id: str) -> str:
-    """The Census Bureau's GEO_ID of an area, such as 0500000US44007."""
-    kind = level.entity_kind
-    return f"{SUMMARY_LEVELS[kind]}0000US{'' if kind is EntityKind.NATION else region_id}"
-
-
-def is_geo_id(text: str) -> bool:
-    """Whether the text has the form of a GEO_ID of any summary level."""
-    return _GEO_ID.fullmatch(text) is not None
-
-
-def area_of_geo_id(text: str) -> Area | None:
-    """The area with this GEO_ID, also as data.census.gov spells it (050XX00US44007), or None."""
-    found = _GEO_ID.fullmatch(text)
-    if found is None or found[3] != _WHOLE_AREA or found[1] not in _KIND_OF:
-        return None
-    return area_of(_KIND_OF[found[1]], found[4])
-
-
-def area_of(kind: EntityKind, region_id: str) -> Area | None:
-    """The area of a kind with this id, or None if malformed. Puerto Rico has levels of its own."""
-    if kind is EntityKind.NATION:
-        return GeographyLevel.USA, NATION_ID
-    if not re.fullmatch(rf"[0-9]{{{kind.id_digits}}}", region_id):
-        return None
-    in_puerto_rico = not kind.crosses_states and region_id.startswith(PUERTO_RICO_STATE)
-    level = _LEVEL_OF[TabulationPass.PUERTO_RICO if in_puerto_rico else TabulationPass.US, kind]
-    return level, int(region_id)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -132,9 +86,9 @@ class Atoms:
     @property
     def state_of_atom(self) -> NDArray[np.int64]:
         """The state id of each atom."""
-        return self._representatives.entity_of_block(EntityKind.STATE)
+        return self._representatives.block // _BLOCKS_OF_STATE
 
-    def entity_positions(self, kind: EntityKind, entities: NDArray[np.int64]) -> NDArray[np.int64]:
+    def entity_positions(self, kind: AreaKind, entities: NDArray[np.int64]) -> NDArray[np.int64]:
         """The position of each atom's entity in the sorted list `entities`, or NO_ENTITY."""
         of_atom = self._representatives.entity_of_block(kind)
         positions = np.searchsorted(entities, of_atom)
@@ -144,7 +98,7 @@ class Atoms:
 def atoms_of(geography: Geography) -> Atoms:
     """The atoms of a geography. Records are counted by atom and then added up to entities."""
     first_of_runs = geography.first_of_runs
-    tract = first_of_runs.entity_of_block(EntityKind.TRACT)
+    tract = first_of_runs.block // 10 ** (_BLOCK_DIGITS - 11)
     runs = np.stack([tract, first_of_runs.place, first_of_runs.aiannh])
     _, representatives, atom_of_run = np.unique(runs, axis=1, return_index=True, return_inverse=True)
     columns = (first_of_runs.block, *runs[1:])

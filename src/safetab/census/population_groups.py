@@ -6,38 +6,17 @@ thresholds and stability vary by population group level.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import product, starmap
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography import region_id
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration, IterationLevel, PublicLists
+from safetab.census.area_levels import AreaLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.census.groups import CharacteristicIteration, PublicLists
 from safetab.foundation.arrays import Columns
-
-
-@dataclass(frozen=True, slots=True)
-class PopulationGroupLevel:
-    """A geography level crossed with an iteration level, e.g. (COUNTY, DETAILED)."""
-
-    geography: GeographyLevel
-    iterations: IterationLevel
-
-    def __str__(self) -> str:
-        return f"({self.geography.label}, {self.iterations.label})"
-
-
-POPULATION_GROUP_LEVELS = tuple(starmap(PopulationGroupLevel, product(GeographyLevel, TABULATED_ITERATION_LEVELS)))
-
-
-def levels_of_passes(passes: Iterable[TabulationPass]) -> tuple[PopulationGroupLevel, ...]:
-    """The population group levels that these passes tabulate."""
-    running = frozenset(passes)
-    return tuple(level for level in POPULATION_GROUP_LEVELS if level.geography.tabulation_pass in running)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +121,7 @@ class GroupUniverse:
             raise IndexError(index)
         position, iteration = divmod(index, self.index.iterations)
         entity = int(self.entities[position])
-        return PopulationGroup(region_id(entity, self.level.geography.entity_kind), self.iterations[iteration])
+        return PopulationGroup(self.level.geography.kind.ids.text(entity), self.iterations[iteration])
 
     @cached_property
     def _iteration_positions(self) -> Mapping[str, int]:
@@ -153,7 +132,7 @@ def universe_of(
     level: PopulationGroupLevel, entities: NDArray[np.int64], lists: PublicLists, *, has_total_only: bool = True
 ) -> GroupUniverse:
     """The groups of a level. `entities` are those of its geography level, sorted by id."""
-    iterations = lists.tabulated_iterations(level.iterations, is_substate=level.geography.is_substate)
+    iterations = lists.tabulated_iterations(level.iterations, level.geography.kind)
     return GroupUniverse(level, entities, iterations, has_total_only)
 
 
@@ -170,4 +149,4 @@ class TotalsOfLevel(Columns):
 class PublishedTotals:
     """Another release's totals, each group's at most once; levels without one are missing."""
 
-    of_level: Mapping[GeographyLevel, TotalsOfLevel]
+    of_level: Mapping[AreaLevel, TotalsOfLevel]

@@ -38,7 +38,7 @@ def show_plan(plan: RunPlan) -> None:
             of_family = f": {family.name}" if product.has_several_families else ""
             levels = [level for level in plan.levels if level.family is family]
             show_table(f"{title}{of_family}", table_of(plan.config, family, levels), console)
-    losses = {f"{each.value.upper()} pass": plan.loss_of(each) for each in plan.config.passes}
+    losses = {f"{each.name.upper()} pass": plan.loss_of(each) for each in plan.config.passes}
     losses |= {f"any {product.record.noun} in this run": plan.loss}
     show_table("Total privacy loss", loss_table(product, plan.config.privacy_definition, losses), console)
     for note in _notes(plan):
@@ -63,7 +63,7 @@ def show_joint_loss(joint: JointLoss) -> None:
     """Print what each change to a person or a household costs in both products together."""
     symbol = joint.definition.budget_symbol
     at_delta = [f"epsilon at\ndelta {float(DELTA):g}"] if joint.definition is PrivacyDefinition.ZCDP else []
-    heads = [head for each in joint.passes for head in (f"{each.value.upper()} {symbol}", *at_delta)]
+    heads = [head for each in joint.passes for head in (f"{each.name.upper()} {symbol}", *at_delta)]
     table = text_table("what changes", *heads)
     for change, losses in joint.rows():
         cells = [(loss, *(epsilon_of_rho(loss, DELTA) for _ in at_delta)) for loss in losses.values()]
@@ -195,7 +195,7 @@ def _notes(plan: RunPlan) -> list[str]:
 
 
 def _name(level: LevelPlan) -> str:
-    return f"{level.level.geography.label} {level.level.iterations.label}"
+    return f"{level.level.geography.label} {level.level.iterations.name}"
 
 
 def parameter_text(design: LevelDesign, stage: Stage) -> str:

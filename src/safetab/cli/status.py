@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.csv
 import typer
 
-from safetab.census.geography_levels import GeographyLevel
 from safetab.cli.messages import say, terminal_width
 from safetab.cli.standard_streams import is_unread
+from safetab.dialects.bureau.us_census import US
 from safetab.estimates.reading.lookup import Lookup
 from safetab.foundation.files import printable
 from safetab.foundation.findings import Finding, InvalidInput
@@ -40,7 +40,7 @@ _REASON_OF_STATUS = {
     WITHHELD: "the files show X in its place",  # by a rule that they don't name
 }
 _UNKNOWN_TABLE = "table not known (the files have its total alone)"
-_LEVELS = {level.label: level for level in GeographyLevel}
+_LEVELS = {level.label: level for level in US.area_levels}
 _LEGEND = {
     SUPPRESSED: "Suppressed: nobody, or few people. Absent is not zero.",
     group_statuses.NOT_SELECTED: "Absent is not zero.",
@@ -139,7 +139,7 @@ def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], status_wid
     heading = None
     for row in (row for batch in batches for row in batch.to_pylist()):
         level = _LEVELS[row["geography_level"]]
-        area = f"{row['region_name']} ({level.entity_kind.noun} {row['region_id']})"
+        area = f"{row['region_name']} ({level.kind.noun} {row['region_id']})"
         group = f"{row['iteration_name']} ({row['iteration_code']})"
         above, label = (group, area) if is_one_group else (area, group)
         above += f", {row[FAMILY]}" if FAMILY in row else ""

@@ -11,9 +11,11 @@ from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
-from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES, TabulationPass
-from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel, levels_of_passes
+from safetab.census.area_levels import Pass
+from safetab.census.census import Census, PopulationGroupLevel
 from safetab.config.config_keys import ConfigKeys, NotJson, is_integer, parse_exact_json, shown
+from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
+from safetab.dialects.bureau.us_census import PR_PASS, US, US_PASS
 from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.privacy.calibration import PrivacyDefinition
@@ -41,6 +43,7 @@ class FamilyConfig:
 class RunConfig:
     """Every key of config.json. All of it is public, and numbers are exact."""
 
+    census: Census
     product: Product
     privacy_definition: PrivacyDefinition
     families: tuple[FamilyConfig, ...]
@@ -48,7 +51,7 @@ class RunConfig:
     max_race_codes: int
     zero_suppression_chance: Fraction  # the paper's p; 0 means no suppression
     allow_negative_counts: bool
-    passes: tuple[TabulationPass, ...]
+    passes: tuple[Pass, ...]
     us_states: tuple[str, ...]
     reader: ReaderKind
 
@@ -59,7 +62,7 @@ class RunConfig:
     @property
     def levels(self) -> tuple[PopulationGroupLevel, ...]:
         """The levels of the passes that run, including those with budget 0."""
-        return levels_of_passes(self.passes)
+        return self.census.levels_of(self.passes)
 
     @property
     def budgets(self) -> Mapping[tuple[TableFamily, PopulationGroupLevel], Fraction]:
@@ -70,14 +73,14 @@ class RunConfig:
         """The budget of a level for all table families together."""
         return sum((config.budgets[level] for config in self.families), Fraction(0))
 
-    def states_of(self, tabulation_pass: TabulationPass) -> tuple[str, ...]:
+    def states_of(self, tabulation_pass: Pass) -> tuple[str, ...]:
         """The states whose blocks and people belong to a pass."""
-        return self.us_states if tabulation_pass is TabulationPass.US else (PUERTO_RICO_STATE,)
+        return self.us_states if tabulation_pass == US_PASS else (PUERTO_RICO_STATE,)
 
 
 CONFIG_FILE = "config.json"
 
-_PASS_KEYS = {TabulationPass.US: "run_us", TabulationPass.PUERTO_RICO: "run_pr"}
+_PASS_KEYS = {US_PASS: "run_us", PR_PASS: "run_pr"}
 _STATES_KEY = "state_filter_us"
 _READER_KEY = "reader"
 _HIGHEST_THRESHOLD = 2**62
@@ -88,12 +91,12 @@ _Budgets = dict[TableFamily, dict[PopulationGroupLevel, Fraction]]
 def budget_key(product: Product, family: TableFamily, level: PopulationGroupLevel) -> str:
     """The key of the budget of a table family at a level."""
     geography = level.geography.label.lower().replace("-", "_")
-    return f"{product.family_keys[family.name].budget_prefix}_level_{int(level.iterations)}_{geography}"
+    return f"{product.family_keys[family.name].budget_prefix}_level_{level.iterations.number}_{geography}"
 
 
 def threshold_key(level: PopulationGroupLevel) -> str:
     """The key of a level in the object of thresholds, such as "(USA, 1)"."""
-    return f"({level.geography.label}, {int(level.iterations)})"
+    return f"({level.geography.label}, {level.iterations.number})"
 
 
 def read_config(parameters: Path) -> Checked[RunConfig]:
@@ -176,7 +179,7 @@ def _config_of(keys: ConfigKeys) -> RunConfig | None:
         chance_range = "of at least 0 and below 1"
         suppression_chance = keys.number(product.suppression_key, chance_range, lambda chance: 0 <= chance < 1)
     allow_negative_counts = keys.boolean("allow_negative_counts")
-    states = _states(keys, must_have_one=TabulationPass.US in passes)
+    states = _states(keys, must_have_one=US_PASS in passes)
     reader = keys.choice(_READER_KEY, tuple(reader.value for reader in ReaderKind))
     keys.warn_of_unknown("key")
     if keys.findings.has_errors:
@@ -187,6 +190,7 @@ def _config_of(keys: ConfigKeys) -> RunConfig | None:
     assert definition is not None and gamma is not None and max_race_codes is not None  # noqa: PT018
     assert suppression_chance is not None and allow_negative_counts is not None and reader is not None  # noqa: PT018
     return RunConfig(
+        census=US,
         product=product,
         privacy_definition=next(known for known in PrivacyDefinition if known.spelling == definition),
         families=tuple(
@@ -219,7 +223,7 @@ def _refuse_other_products(keys: ConfigKeys, product: Product) -> None:
                 keys.ignore(key)
 
 
-def _passes(keys: ConfigKeys) -> tuple[TabulationPass, ...]:
+def _passes(keys: ConfigKeys) -> tuple[Pass, ...]:
     """The passes that run."""
     runs = {tabulation_pass: keys.boolean(key) for tabulation_pass, key in _PASS_KEYS.items()}
     if all(value is False for value in runs.values()):
@@ -227,17 +231,17 @@ def _passes(keys: ConfigKeys) -> tuple[TabulationPass, ...]:
     return tuple(tabulation_pass for tabulation_pass, value in runs.items() if value)
 
 
-def _budgets(keys: ConfigKeys, product: Product, passes: tuple[TabulationPass, ...]) -> _Budgets:
+def _budgets(keys: ConfigKeys, product: Product, passes: tuple[Pass, ...]) -> _Budgets:
     """The budgets of each family by level. Reports passes that run with no budget at all."""
     budgets: _Budgets = {family: {} for family in product.families}
-    for family, level in measured_levels(product, POPULATION_GROUP_LEVELS):
+    for family, level in measured_levels(product, US.levels):
         if_missing = "Every level needs a budget; write 0 to leave the level out."
         key = budget_key(product, family, level)
         budget = keys.number(key, "0 or above", lambda budget: budget >= 0, if_missing)
         if budget is not None:
             budgets[family][level] = budget
     for tabulation_pass in passes:
-        of_pass = measured_levels(product, levels_of_passes([tabulation_pass]))
+        of_pass = measured_levels(product, US.levels_of([tabulation_pass]))
         if all(budgets[family].get(level) == 0 for family, level in of_pass):
             names = shortened((budget_key(product, family, level) for family, level in of_pass), 2)
             problem = f"true, but every budget of this pass is 0: {names}. Give a level a budget, or write false."
@@ -253,7 +257,7 @@ def measured_levels(
 
 
 def _thresholds(
-    keys: ConfigKeys, product: Product, family: TableFamily, passes: Iterable[TabulationPass]
+    keys: ConfigKeys, product: Product, family: TableFamily, passes: Iterable[Pass]
 ) -> dict[PopulationGroupLevel, Thresholds]:
     """The thresholds of a family at the levels of the passes that run."""
     name = product.family_keys[family.name].thresholds
@@ -265,12 +269,12 @@ def _thresholds(
         keys.findings.error(name, f'{shown(given)} is not an object such as {{"(USA, 1)": [500, 1000, 7000]}}.')
         return {}
     entries = ConfigKeys(given, keys.findings)
-    for level in POPULATION_GROUP_LEVELS:
+    for level in US.levels:
         entries.ignore(threshold_key(level))
     # published totals have noise and may be below 0, and so may thresholds for them
     lowest = 0 if product.selector is Selector.NOISY_STAGE_1 else 1 - _HIGHEST_THRESHOLD
     thresholds = {}
-    for level in levels_of_passes(passes):
+    for level in US.levels_of(passes):
         checked = _checked_thresholds(entries, threshold_key(level), name, len(family.finer), lowest)
         if checked is not None:
             thresholds[level] = checked

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.config.config_file import ReaderKind, product_asked_for, read_config, reader_asked_for
 from safetab.foundation.findings import Checked, Finding
 from safetab.planning.planner import PublicFiles, read_given_geography, states_asked_for
@@ -65,10 +65,10 @@ class CountingEngine(GroupCounts, Protocol):
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
         """Apply every rule to every row; no finding has a value. `rows_done` gets each new row count."""
 
-    def prepare(self) -> Mapping[TabulationPass, int]:
+    def prepare(self) -> Mapping[Pass, int]:
         """Get ready to count, after `check` found no error; returns each pass's number of records."""
 
-    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+    def fingerprint(self, secret: bytes) -> Mapping[Pass, str]:
         """The fingerprint (`engines.fingerprint`) of each pass, after `check` found no error."""
 
     def close(self) -> None:

@@ -10,9 +10,10 @@ from itertools import chain, pairwise, product
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.census.area_levels import AreaLevel, Pass
 from safetab.census.geography import Atoms, atoms_of
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationMap, iteration_map_of
+from safetab.census.groups import IterationMap, iteration_map_of
+from safetab.dialects.bureau.us_census import US
 from safetab.engines.patterns import IterationLists, PatternTable, iteration_lists
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
@@ -25,7 +26,7 @@ _BLOCKS_OF_A_STATE = 10**13
 class StateAtoms:
     """The atoms of one state, which follow each other in the numbering of all passes together."""
 
-    tabulation_pass: TabulationPass
+    tabulation_pass: Pass
     first_atom: int
     end_atom: int
 
@@ -41,8 +42,8 @@ class Encoding:
         self._files = files
         self.record = files.config.product.record
         geographies = files.geography_of_pass
-        self._atoms: Mapping[TabulationPass, Atoms] = {which: atoms_of(geographies[which]) for which in geographies}
-        self._first_atom: dict[TabulationPass, int] = {}
+        self._atoms: Mapping[Pass, Atoms] = {which: atoms_of(geographies[which]) for which in geographies}
+        self._first_atom: dict[Pass, int] = {}
         self.atom_count = 0
         for which, atoms in self._atoms.items():
             self._first_atom[which] = self.atom_count
@@ -51,12 +52,12 @@ class Encoding:
         self.states_of_pass = {which: [int(state) for state in states_of(which)] for which in geographies}
         self.patterns = PatternTable(files.config.max_race_codes)
         self.iteration_number: dict[str, int] = {}
-        for level, is_substate in product(TABULATED_ITERATION_LEVELS, (False, True)):
-            for iteration in files.lists.tabulated_iterations(level, is_substate=is_substate):
+        for level, kind in product(US.tabulated_group_levels, US.grains):
+            for iteration in files.lists.tabulated_iterations(level, kind):
                 self.iteration_number.setdefault(iteration.code, len(self.iteration_number))
 
     @property
-    def passes(self) -> tuple[TabulationPass, ...]:
+    def passes(self) -> tuple[Pass, ...]:
         """The passes that run."""
         return tuple(self.states_of_pass)
 
@@ -86,15 +87,15 @@ class Encoding:
         first_of_state = np.searchsorted(blocks, np.arange(_STATE_CODES_END + 1) * _BLOCKS_OF_A_STATE)
         return is_of_pass, first_of_state, blocks, atom_of_block
 
-    def passes_of_states(self, states: NDArray[np.int32]) -> Mapping[TabulationPass, NDArray[np.bool_]]:
+    def passes_of_states(self, states: NDArray[np.int32]) -> Mapping[Pass, NDArray[np.bool_]]:
         """For each pass, which of these states belong to it."""
         return {which: np.isin(states, of_pass) for which, of_pass in self.states_of_pass.items()}
 
-    def entity_of_atom(self, geography: GeographyLevel, entities: NDArray[np.int64]) -> NDArray[np.int64]:
+    def entity_of_atom(self, geography: AreaLevel, entities: NDArray[np.int64]) -> NDArray[np.int64]:
         """For every atom of every pass the position of its entity among those of a level, or -1."""
         positions = np.full(self.atom_count, -1, dtype=np.int64)
         first = self._first_atom[geography.tabulation_pass]
-        of_pass = self._atoms[geography.tabulation_pass].entity_positions(geography.entity_kind, entities)
+        of_pass = self._atoms[geography.tabulation_pass].entity_positions(geography.kind, entities)
         positions[first : first + len(of_pass)] = of_pass
         return positions
 
@@ -103,8 +104,8 @@ class Encoding:
         """One map from codes to iterations for each iteration level and grain of geography."""
         most_codes = self._files.config.max_race_codes
         map_of = partial(iteration_map_of, self._files.lists, max_race_codes=most_codes)
-        kinds = product(TABULATED_ITERATION_LEVELS, (False, True))
-        return [map_of(level, is_substate=is_substate) for level, is_substate in kinds]
+        grains = product(US.tabulated_group_levels, US.grains)
+        return [map_of(level, kind) for level, kind in grains]
 
     def iteration_lists(self) -> IterationLists:
         """The iterations of each pattern, of all levels and grains together."""

@@ -15,7 +15,9 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES, TabulationPass
+from safetab.census.area_levels import Pass
+from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
+from safetab.dialects.bureau.us_census import PR_PASS, US_PASS
 from safetab.readers.record_rules import NO_CODE
 
 StateSums = tuple[str, int, int, int]
@@ -24,7 +26,7 @@ StateSums = tuple[str, int, int, int]
 _PRIMES = (2**31 - 1, 2**31 - 19)
 _MULTIPLIERS_END = 2**40  # the columns of a record add up to less than 2^21, so z stays below 2^61
 _INTEGERS = {"True": 1, "False": 0, NO_CODE: 0}
-_PASS_OF_STATE = dict.fromkeys(US_STATES, TabulationPass.US) | {PUERTO_RICO_STATE: TabulationPass.PUERTO_RICO}
+_PASS_OF_STATE = dict.fromkeys(US_STATES, US_PASS) | {PUERTO_RICO_STATE: PR_PASS}
 """Whole passes: the state filter doesn't change which records exist."""
 
 
@@ -56,9 +58,9 @@ class RecordFingerprint:
             count = int(np.count_nonzero(is_there))
             yield f"{state:02d}", count, int(first[is_there].sum()), int(second[is_there].sum())
 
-    def of_passes(self, sums: Iterable[StateSums]) -> Mapping[TabulationPass, str]:
+    def of_passes(self, sums: Iterable[StateSums]) -> Mapping[Pass, str]:
         """Each pass's fingerprint, 32 hexadecimal digits, from the sums of all parts in any order."""
-        totals = {tabulation_pass: [0, 0, 0] for tabulation_pass in (TabulationPass.US, TabulationPass.PUERTO_RICO)}
+        totals = {tabulation_pass: [0, 0, 0] for tabulation_pass in (US_PASS, PR_PASS)}
         for state, *numbers in sums:
             if state in _PASS_OF_STATE:
                 pairs = zip(totals[_PASS_OF_STATE[state]], numbers, strict=True)

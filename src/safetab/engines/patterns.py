@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.iterations import IterationMap
+from safetab.census.groups import IterationMap
 from safetab.foundation.compiled import compiled_if_worthwhile
 
 Int16s = NDArray[np.int16]

@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
-from safetab.census.iterations import CharacteristicIteration
+from safetab.census.groups import CharacteristicIteration
 from safetab.estimates.noise import LinearForm, sum_of_forms
 from safetab.estimates.noisy_number import (
     SELECTION_NOTE,

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow.compute as pc
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import CharacteristicIteration, IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.area_levels import AreaLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.census.groups import CharacteristicIteration, GroupLevel
+from safetab.dialects.bureau.us_census import MAJOR, US
 from safetab.estimates.estimate import Absence, Estimate
 from safetab.estimates.noise import (
     Guess,
@@ -82,7 +83,7 @@ class NumberReader:
             return batch
 
 
-_GEOGRAPHIES = {level.label: level for level in GeographyLevel}
+_GEOGRAPHIES = {level.label: level for level in US.area_levels}
 
 
 class NumberRows:
@@ -127,7 +128,7 @@ class NumberRows:
         file = None if number is None else self._folder.open_numbers(self._folder.universe.levels[number])
         return None if file is None else NumberReader(file)
 
-    def measured(self, row: Row, geography: GeographyLevel, iteration: CharacteristicIteration) -> Measured:
+    def measured(self, row: Row, geography: AreaLevel, iteration: CharacteristicIteration) -> Measured:
         """Whose noise the number of a row has: its own group's, or the donor's if it is a copy."""
         donor = row["donor_geography_level"]
         origin = geography if donor is None else _GEOGRAPHIES[donor]
@@ -234,7 +235,7 @@ class GroupNumbers:
         return answers
 
     def totals_of_area(
-        self, entity: Entity, iterations: IterationLevel, groups: Mapping[str, CharacteristicIteration]
+        self, entity: Entity, iterations: GroupLevel, groups: Mapping[str, CharacteristicIteration]
     ) -> list[Answer]:
         """All published totals of some groups in an entity at an iteration level."""
         rows = self._totals(PopulationGroupLevel(entity.geography, iterations), [entity.region_id], None)
@@ -347,7 +348,7 @@ class GroupNumbers:
 
     def _absence(self, entity: Entity, group: CharacteristicIteration) -> Absence:
         """Why a group has no row."""
-        is_major = group.level is IterationLevel.MAJOR
+        is_major = group.level == MAJOR
         level = None if is_major else self._level(entity.geography, group.level)
         why = NotTabulated.MAJOR_GROUP if level is None else level.why_not_tabulated(group)
         status = NOT_TABULATED if why is not None else absent_status(self._product, self._origin)
@@ -355,7 +356,7 @@ class GroupNumbers:
         reason = reason_of(why, level, self._product, status)
         return Absence(entity, group, status, reason, at_most, self._confidence, product=self._product)
 
-    def _level(self, geography: GeographyLevel, iterations: IterationLevel, row: Row | None = None) -> ReleaseLevel:
+    def _level(self, geography: AreaLevel, iterations: GroupLevel, row: Row | None = None) -> ReleaseLevel:
         """The level as measured for this row's table family."""
         family = None if row is None else self._product.family_of_label[row["table"]]
         return self._universe.level_of(geography, iterations, family)

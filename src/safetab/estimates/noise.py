@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
+from safetab.census.area_levels import AreaLevel
+from safetab.census.groups import CharacteristicIteration
+from safetab.dialects.bureau.us_census import DETAILED, ETHNICITY_KIND, REGIONAL
 from safetab.distributions.weighted_sum import TruncatedDraw, WeightedDraws, WeightedSum, sum_of_truncated, weighted_sum
 from safetab.privacy.calibration import Noise, Stage
 from safetab.release.numbers.level_numbers import SelectionAwareIntervals
@@ -32,7 +33,7 @@ class Measured(NamedTuple):
     """
 
     release: str
-    geography: GeographyLevel
+    geography: AreaLevel
     region_id: str
     iteration_code: str
     stage: Stage
@@ -289,22 +290,22 @@ def share_of_first(own_variance: float, other_variance: float) -> Fraction:
 
 
 def parts_of_regional_group(
-    universe: Universe, group: CharacteristicIteration, geography: GeographyLevel
+    universe: Universe, group: CharacteristicIteration, geography: AreaLevel
 ) -> tuple[CharacteristicIteration, ...]:
     """The Detailed ethnicity groups that make up a Regional one exactly, by the list of codes.
 
     Only for the nation and states, where nothing is suppressed. Everybody has one ethnicity code,
     so nobody is in two of the parts. Empty if there are no such parts.
     """
-    if geography.is_substate:
+    if geography.kind.suppresses:
         return ()
-    if group.kind is not IterationKind.ETHNICITY or group.level is not IterationLevel.REGIONAL:
+    if group.kind != ETHNICITY_KIND or group.level != REGIONAL:
         return ()
     codes = universe.lists.codes_of_iteration
     whole = codes.get(group.code, frozenset())
-    detailed = universe.level_of(geography, IterationLevel.DETAILED)
+    detailed = universe.level_of(geography, DETAILED)
     inside = [one for one in detailed.iterations if codes.get(one.code) and codes[one.code] <= whole]
-    ethnic = [one for one in inside if one.kind is IterationKind.ETHNICITY]
+    ethnic = [one for one in inside if one.kind == ETHNICITY_KIND]
     parts = tuple(one for one in ethnic if detailed.why_not_tabulated(one) is None)
     held = [code for one in parts for code in codes[one.code]]
     return parts if sorted(held) == sorted(whole) else ()

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-from safetab.census.iterations import CharacteristicIteration
+from safetab.census.groups import CharacteristicIteration
 from safetab.distributions.weighted_sum import WeightedSum
 from safetab.estimates.noise import Interval, LinearForm, interval_of
 from safetab.estimates.reading.lookup import Entity

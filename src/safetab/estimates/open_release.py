@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pyarrow as pa
 
+from safetab.census.area_levels import AreaLevel
 from safetab.census.geography import NATION_ID
-from safetab.census.geography_levels import EntityKind, GeographyLevel
-from safetab.census.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration
+from safetab.census.groups import CharacteristicIteration
+from safetab.dialects.bureau.us_census import NATION, US
 from safetab.estimates.estimate import Absence, Difference, Estimate, sum_of_estimates
 from safetab.estimates.group_numbers import GroupNumbers
 from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
@@ -116,10 +117,10 @@ class Release:
         groups = self._universe.lists.iterations
         if kind is not None:
             wanted = self._lookup.kind(kind)
-            groups = tuple(one for one in groups if one.kind is wanted)
+            groups = tuple(one for one in groups if one.kind == wanted)
         if level is not None:
-            is_substate = self._lookup.geographies_of(level)[0].is_substate
-            groups = tuple(one for one in groups if one.is_tabulated(is_substate=is_substate))
+            area_kind = self._lookup.geographies_of(level)[0].kind
+            groups = tuple(one for one in groups if one.is_tabulated(area_kind))
         return Groups(groups)
 
     @checks_arguments
@@ -160,8 +161,8 @@ class Release:
 
     def _inside(self, entities: list[Entity], around: Entity) -> list[Entity]:
         """The entities inside another, by their ids, which begin with the id of the area around them."""
-        kind = around.geography.entity_kind
-        if kind is EntityKind.NATION or any(kind not in entity.geography.entity_kind.around for entity in entities):
+        kind = around.geography.kind
+        if kind == NATION or any(kind not in entity.geography.kind.around for entity in entities):
             message = "give a state, or a county if the level is tract: other areas don't nest."
             raise self._lookup.refusal("within", message)
         found = [entity for entity in entities if entity.region_id.startswith(around.region_id)]
@@ -242,7 +243,7 @@ class Release:
         elif geography is not None and group is None:
             entity = self.geography(geography, level)
             groups = {one.code: one for one in self.groups(kind)}
-            for iterations in TABULATED_ITERATION_LEVELS:
+            for iterations in US.tabulated_group_levels:
                 answers += self._numbers.totals_of_area(entity, iterations, groups)
         else:
             raise self._lookup.refusal("totals", "give group= and level=, or geography= alone.")
@@ -328,17 +329,17 @@ def _instead_of(absence: Absence, universe: Universe, numbers: GroupNumbers) -> 
 def _areas_around(universe: Universe, entity: Entity) -> list[Entity]:
     """The areas of the release that contain an entity, smallest first."""
     areas = []
-    for kind in entity.geography.entity_kind.around:
+    for kind in entity.geography.kind.around:
         region_id = str(NATION_ID) if kind.crosses_states else entity.region_id[: kind.id_digits]
         for level, entities in universe.entities.items():
-            is_kind = level.entity_kind is kind and level.tabulation_pass is entity.geography.tabulation_pass
+            is_kind = level.kind == kind and level.tabulation_pass == entity.geography.tabulation_pass
             if is_kind and region_id in entities.region_ids:
                 position = entities.region_ids.index(region_id)
                 areas.append(Entity(level, region_id, entities.names[position]))
     return areas
 
 
-def _hint(universe: Universe, geography: GeographyLevel, group: CharacteristicIteration) -> str | None:
+def _hint(universe: Universe, geography: AreaLevel, group: CharacteristicIteration) -> str | None:
     """A sentence on groups that are tabulated there and share codes with this one, or None."""
     others = groups_with_shared_codes(universe, group)
     is_there = [universe.level_of(geography, one.level).why_not_tabulated(one) is None for one in others]

@@ -6,13 +6,14 @@ from collections import defaultdict
 from collections.abc import Sequence
 from itertools import combinations, product
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
+from safetab.census.area_levels import AreaLevel
+from safetab.census.groups import CharacteristicIteration
+from safetab.dialects.bureau.us_census import DETAILED, ETHNICITY_KIND, RACE_IN_COMBINATION, REGIONAL
 from safetab.estimates.noise import LinearForm
 from safetab.estimates.noisy_number import Counted
 from safetab.release.release_universe import Universe
 
-Regions = dict[GeographyLevel, set[str]]
+Regions = dict[AreaLevel, set[str]]
 
 
 def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearForm) -> list[str]:
@@ -33,7 +34,7 @@ def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearFo
             areas[level] |= ids
     for a, b in combinations(sorted(areas, key=lambda level: level.label), 2):
         if areas_overlap(a, areas[a], b, areas[b]):
-            kinds = f"{a.entity_kind.noun} and {b.entity_kind.noun}"
+            kinds = f"{a.kind.noun} and {b.kind.noun}"
             notes.append(f"{kinds} areas may overlap: people in both are counted more than once")
     return notes
 
@@ -52,10 +53,10 @@ def groups_overlap(universe: Universe, a: CharacteristicIteration, b: Characteri
     """Whether a person can be in both groups."""
     codes = universe.lists.codes_of_iteration
     share_codes = bool(codes.get(a.code, frozenset()) & codes.get(b.code, frozenset()))
-    ethnicities = [one.kind is IterationKind.ETHNICITY for one in (a, b)]
+    ethnicities = [one.kind == ETHNICITY_KIND for one in (a, b)]
     if any(ethnicities):
         return share_codes or not all(ethnicities)
-    return share_codes or {a.kind, b.kind} == {IterationKind.RACE_IN_COMBINATION}
+    return share_codes or {a.kind, b.kind} == {RACE_IN_COMBINATION}
 
 
 def _share_an_area(a: Regions, b: Regions) -> bool:
@@ -65,11 +66,11 @@ def _share_an_area(a: Regions, b: Regions) -> bool:
     )
 
 
-def areas_overlap(a: GeographyLevel, a_ids: set[str], b: GeographyLevel, b_ids: set[str]) -> bool:
+def areas_overlap(a: AreaLevel, a_ids: set[str], b: AreaLevel, b_ids: set[str]) -> bool:
     """Whether entities of two levels may share people, judging by their ids."""
-    if a.tabulation_pass is not b.tabulation_pass:
+    if a.tabulation_pass != b.tabulation_pass:
         return False
-    kind, other = a.entity_kind, b.entity_kind
+    kind, other = a.kind, b.kind
     if kind.crosses_states or other.crosses_states:
         return True
     digits = next(one for one in (kind, *kind.around) if one in (other, *other.around)).id_digits
@@ -80,10 +81,10 @@ def wider_groups(universe: Universe, group: CharacteristicIteration) -> list[Cha
     """Regional groups of the same kind that hold all of the group's codes."""
     codes = universe.lists.codes_of_iteration
     own = codes.get(group.code, frozenset())
-    if group.level is not IterationLevel.DETAILED or not own:
+    if group.level != DETAILED or not own:
         return []
-    regional = [one for one in universe.lists.iterations if one.level is IterationLevel.REGIONAL]
-    return [one for one in regional if one.kind is group.kind and own <= codes.get(one.code, frozenset())]
+    regional = [one for one in universe.lists.iterations if one.level == REGIONAL]
+    return [one for one in regional if one.kind == group.kind and own <= codes.get(one.code, frozenset())]
 
 
 def groups_with_shared_codes(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
@@ -93,6 +94,6 @@ def groups_with_shared_codes(universe: Universe, group: CharacteristicIteration)
     """
     codes = universe.lists.codes_of_iteration
     own = codes.get(group.code, frozenset())
-    same_kind = [one for one in universe.lists.iterations if one.kind is group.kind]
-    finer = [one for one in same_kind if one.level is not IterationLevel.MAJOR and one.level >= group.level]
+    same_kind = [one for one in universe.lists.iterations if one.kind == group.kind]
+    finer = [one for one in same_kind if one.level.is_tabulated and one.level.number >= group.level.number]
     return [one for one in finer if not own.isdisjoint(codes.get(one.code, frozenset()))]

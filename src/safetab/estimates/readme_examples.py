@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from safetab.census.geography import geo_id
-from safetab.census.iterations import CharacteristicIteration
+from safetab.census.groups import CharacteristicIteration
+from safetab.dialects.bureau.geo_ids import geo_id
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.open_release import Release
 from safetab.estimates.reading.lookup import Entity
@@ -140,7 +140,7 @@ def _largest(folder: ReleaseFolder, release: Release) -> _Shown | None:
     """The largest total of a Detailed group among the first rows of a level that has any."""
 
     def order(level: ReleaseLevel) -> tuple[int, int]:
-        return _PREFERRED.index(level.geography.label), -level.level.iterations
+        return _PREFERRED.index(level.geography.label), -level.level.iterations.number
 
     by_level = (_largest_of(folder, release, level) for level in sorted(folder.universe.levels, key=order))
     return next((shown for shown in by_level if shown is not None), None)

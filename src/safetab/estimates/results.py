@@ -9,7 +9,8 @@ from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
 
-from safetab.census.iterations import CharacteristicIteration, TabulationList
+from safetab.census.groups import CharacteristicIteration
+from safetab.dialects.bureau.us_census import COMMON, SUBSTATE_ONLY, TOTAL_ONLY
 from safetab.estimates import tables
 from safetab.estimates.estimate import Absence, Estimate, sum_of_estimates
 from safetab.estimates.noisy_number import bar_of, cells_of, heads_of, interval_words, shown
@@ -182,9 +183,9 @@ class GroupTable(tables.ProductTabular):
 
 
 _WHERE = {
-    TabulationList.COMMON: "everywhere",
-    TabulationList.TOTAL_ONLY: "nation and states, a total",
-    TabulationList.SUBSTATE_ONLY: "below states",
+    COMMON: "everywhere",
+    TOTAL_ONLY: "nation and states, a total",
+    SUBSTATE_ONLY: "below states",
     None: "nowhere",
 }
 
@@ -242,7 +243,7 @@ class Groups(_Named[CharacteristicIteration]):
         return self.items
 
     def _values(self, item: CharacteristicIteration) -> tuple[str, ...]:
-        return item.code, item.name, item.level.label, item.kind.value, _WHERE[item.listed]
+        return item.code, item.name, item.level.name, item.kind.name, _WHERE[item.listed]
 
     def __str__(self) -> str:
         return self._listed([f"{group.name} ({group.code})" for group in self])

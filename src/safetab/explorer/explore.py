@@ -14,7 +14,7 @@ from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.config.config_file import CONFIG_FILE, budget_key, measured_levels, threshold_key
 from safetab.explorer.workbook.workbook import write_workbook
 from safetab.foundation.files import page_script, read_text, whole_path
@@ -54,7 +54,7 @@ def page_facts(
 
 def level_key(level: PopulationGroupLevel, family: TableFamily | None = None) -> str:
     """The page's key of a level: "COUNTY,2", or with a third part, the family, if a product has several."""
-    key = f"{level.geography.label},{int(level.iterations)}"
+    key = f"{level.geography.label},{level.iterations.number}"
     return key if family is None else f"{key},{family.name}"
 
 
@@ -131,12 +131,12 @@ def _level(tuned: TunedLevel) -> JsonObject:
     return {
         "key": level_key(level, family if product.has_several_families else None),
         "family": product.families.index(family),
-        "pass": level.geography.tabulation_pass.value,
+        "pass": level.geography.tabulation_pass.name,
         "geography": level.geography.label,
-        "place": level.geography.entity_kind.noun,
-        "iterations": level.iterations.label,
-        "iteration_level": int(level.iterations),
-        "is_substate": level.geography.is_substate,
+        "place": level.geography.kind.noun,
+        "iterations": level.iterations.name,
+        "iteration_level": level.iterations.number,
+        "is_substate": level.geography.kind.suppresses,
         "entities": sizes.entities,
         "adaptive_iterations": tuned.iterations.adaptive,
         "total_only_iterations": tuned.iterations.total_only,

@@ -79,7 +79,7 @@ def _event(event: MeasurementEvent) -> dict[str, object]:
     return {
         **({} if len(event.product.families) == 1 else {"family": event.family.name}),
         "geography_level": event.level.geography.label,
-        "iteration_level": event.level.iterations.label,
+        "iteration_level": event.level.iterations.name,
         "stage": int(event.stage),
         "cost": exact(event.cost),
         "mechanism": event.noise.mechanism,
@@ -101,7 +101,7 @@ def configuration_as_json(config: RunConfig) -> dict[str, object]:
         "max_race_codes": config.max_race_codes,
         **({} if product.suppression_key is None else {product.suppression_key: exact(config.zero_suppression_chance)}),
         "allow_negative_counts": config.allow_negative_counts,
-        "passes": [tabulation_pass.value for tabulation_pass in config.passes],
+        "passes": [tabulation_pass.name for tabulation_pass in config.passes],
         "state_filter_us": list(config.us_states),
         "reader": config.reader.value,
     }

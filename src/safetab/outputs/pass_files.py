@@ -16,7 +16,7 @@ import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.config.config_file import RunConfig
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT
 from safetab.planning.run_plan import LevelPlan
@@ -98,7 +98,7 @@ class GroupColumns:
     """The columns that say which group a row is about."""
 
     def __init__(self, plan: LevelPlan) -> None:
-        digits = plan.level.geography.entity_kind.id_digits
+        digits = plan.level.geography.kind.id_digits
         self._index = plan.universe.index
         self._label = plan.level.geography.label
         self._region_ids = pc.utf8_lpad(pa.array(plan.universe.entities).cast(TEXT), digits, "0")
@@ -169,8 +169,8 @@ class TableFile:
 class PassFiles:
     """The product's tables and the measurements of a pass."""
 
-    def __init__(self, output: Path, tabulation_pass: TabulationPass, config: RunConfig) -> None:
-        name = tabulation_pass.value
+    def __init__(self, output: Path, tabulation_pass: Pass, config: RunConfig) -> None:
+        name = tabulation_pass.name
         self._allow_negative = config.allow_negative_counts
         layouts = {f"{layout.folder}/{name}.csv": layout for layout in config.product.files}
         self._files = {path: TableFile(output / path, layout) for path, layout in layouts.items()}

@@ -7,8 +7,8 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from safetab.census.area_levels import Pass
 from safetab.census.geography import Geography
-from safetab.census.geography_levels import TabulationPass
 from safetab.config.config_file import ReaderKind, product_asked_for, read_config, reader_asked_for
 from safetab.engines.contract import Backend, CountingEngine, EngineSettings, KnownLists, RecordLocation, Records
 from safetab.engines.local.backend import LocalBackend
@@ -34,7 +34,7 @@ class RunInputs:
     files: PublicFiles
     plan: RunPlan
     records: Records
-    populated: Mapping[TabulationPass, Geography]  # the blocks that may hold people
+    populated: Mapping[Pass, Geography]  # the blocks that may hold people
     hashes: Mapping[str, str] = field(default_factory=dict)  # of the public files, for the manifest
 
 

@@ -11,10 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from safetab.census.geography import NOWHERE, Geography
-from safetab.census.geography_levels import COTERMINOUS_ORDER
-from safetab.census.iterations import PublicLists
-from safetab.census.official_tables import CODES, OfficialTables
+from safetab.census.groups import PublicLists
 from safetab.config.config_file import CONFIG_FILE, RunConfig, product_asked_for, read_config
+from safetab.dialects.bureau.official_tables import CODES, OfficialTables
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.failures import machine_refused
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, shortened
 from safetab.outputs.manifest import hashes_of
@@ -97,7 +97,7 @@ def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRele
     if of_pass is None:
         sets = sets_by_numbers(universe, groups)
     else:
-        sets = sets_of_passes(of_pass, CoterminousOptions(COTERMINOUS_ORDER, copy_all=False))
+        sets = sets_of_passes(of_pass, CoterminousOptions(US.donor_order, copy_all=False))
     blocks = () if request.geography is None else table_paths_at(request.geography)
     paths = [*files, request.parameters / CONFIG_FILE, *list_paths(request.parameters), *blocks]
     read = OfficialRelease(

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 
+from safetab.census.area_levels import Pass
 from safetab.census.geography import Geography
-from safetab.census.geography_levels import EntityKind, TabulationPass
+from safetab.dialects.bureau.us_census import STATE
 from safetab.estimates.readme_examples import readme_examples
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.readers.geography import lists_blocks_by_units, read_blocks_at
@@ -21,7 +22,7 @@ from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import Universe
 from safetab.reports.report import REPORT_FILE, write_report_page
 
-GeographyOfPass = Mapping[TabulationPass, Geography]
+GeographyOfPass = Mapping[Pass, Geography]
 _EMPTY_BLOCKS_AUTHORITY = (
     "Which blocks have a housing unit or group quarters was taken from the confidential unit files. It is public only"
     " if the numbers of units in each block are published without noise, outside the privacy loss stated here, as the"
@@ -43,7 +44,7 @@ def populated_geography(geography_of_pass: GeographyOfPass, empty_blocks: Path |
     findings = FindingsOf(empty_blocks.name)
     populated = {}
     for tabulation_pass, geography in geography_of_pass.items():
-        states = geography.entities(EntityKind.STATE)
+        states = geography.entities(STATE)
         of_pass = listed.value[np.isin(listed.value // 10**13, states)]
         unknown = of_pass[~np.isin(of_pass, geography.block)]
         if len(unknown):
@@ -51,7 +52,7 @@ def populated_geography(geography_of_pass: GeographyOfPass, empty_blocks: Path |
             findings.error("TABBLK", f"not in the geography: block {blocks}. List only blocks of the geography.")
         populated[tabulation_pass] = without_blocks(geography, of_pass)
         if not len(populated[tabulation_pass].block):
-            name = tabulation_pass.value.upper()
+            name = tabulation_pass.name.upper()
             findings.error("TABBLK", f"lists every block of the {name} pass. List those that hold nobody.")
     return Checked(None if findings.has_errors else populated, listed.findings + findings.findings)
 

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from safetab.census.geography import region_id
 from safetab.foundation.failures import refusals_as_run_failed
 from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import (
@@ -213,10 +212,10 @@ def _populated(universe: Universe, request: RereleaseRequest) -> GeographyOfPass
     of_pass = {tabulation_pass: geography.of_states(states) for tabulation_pass, states in universe.states.items()}
     findings = FindingsOf(path.name)
     for level, entities in universe.entities.items():
-        listed = of_pass[level.tabulation_pass].entities(level.entity_kind)
+        listed = of_pass[level.tabulation_pass].entities(level.kind)
         different = np.setxor1d(listed, entities.ids)
         if len(different):
-            ids = shortened(region_id(entity, level.entity_kind) for entity in different.tolist())
+            ids = shortened(level.kind.ids.text(entity) for entity in different.tolist())
             findings.error(level.label, f"not the entities of the run: {ids}. Give the geography that the run used.")
     populated = populated_geography(of_pass, request.empty_blocks)
     if populated.value is None or findings.has_errors:

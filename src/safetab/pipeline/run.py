@@ -116,7 +116,7 @@ def _count_records(engine: CountingEngine, plan: RunPlan, times: StepTimes, log:
     times.step(f"Counting the {noun}s of each state", 1)
     counts = engine.prepare()
     times.advance()
-    log.write(", ".join(f"{count:,} {noun}s in the {which.value} pass" for which, count in counts.items()))
+    log.write(", ".join(f"{count:,} {noun}s in the {which.name} pass" for which, count in counts.items()))
 
 
 @contextmanager

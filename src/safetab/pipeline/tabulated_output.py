@@ -14,7 +14,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.engines.contract import CountingEngine, GroupCounts
 from safetab.foundation.failures import closing_without_masking
 from safetab.foundation.findings import VERSION
@@ -67,7 +67,7 @@ class TabulatedOutput:
             self._write_release(output, today, rows)
         return rows
 
-    def _write_pass(self, tabulation_pass: TabulationPass, output: Path) -> dict[str, int]:
+    def _write_pass(self, tabulation_pass: Pass, output: Path) -> dict[str, int]:
         """Measure the levels of a pass; measurements are written while the next ones are drawn."""
         options = self.options
         levels = self.inputs.plan.levels_of(tabulation_pass)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.census.geography_levels import GeographyLevel
+from safetab.census.area_levels import AreaLevel
 from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.planning.planner import GivenTotals
@@ -70,9 +70,9 @@ def _check(release: ReleaseFolder, data: Path, findings: FindingsOf) -> None:
         findings.warning(_WHERE, "it is without the coterminous step. The 2020 Census took totals after that step.")
 
 
-def _totals_by_geography(release: ReleaseFolder) -> dict[GeographyLevel, TotalsOfLevel]:
+def _totals_by_geography(release: ReleaseFolder) -> dict[AreaLevel, TotalsOfLevel]:
     """Raises _WithheldError if a total is withheld."""
-    parts: dict[GeographyLevel, list[TotalsOfLevel]] = {}
+    parts: dict[AreaLevel, list[TotalsOfLevel]] = {}
     for level in release.universe.levels:
         file = release.open_numbers(level)
         if file is not None:

@@ -68,6 +68,6 @@ def _passes_without_selected_records(plan: RunPlan, engine: CountingEngine) -> I
         # Levels without selected groups need no count.
         if not any(np.isin(groups, engine.totals(level).indices).any() for level, groups in selected if len(groups)):
             yield (
-                f"none of the {plan.config.product.record.nouns} of the {each.value.upper()} pass is in any group"
+                f"none of the {plan.config.product.record.nouns} of the {each.name.upper()} pass is in any group"
                 " with a published total. These are probably totals of other people."
             )

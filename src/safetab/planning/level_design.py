@@ -18,7 +18,7 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.config.config_file import FamilyConfig, RunConfig
 from safetab.distributions.noise_distribution import DEFAULT_BITS, working_precision
 from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage, calibrated_noise, stage_fraction
@@ -27,7 +27,12 @@ from safetab.products.product import LineKind, Product, Selector, Shape, TableFa
 
 def suppression_threshold(level: PopulationGroupLevel, stage_2: Noise | None, chance: Fraction) -> int | None:
     """The paper's T: an empty group is suppressed with at least this chance; None: never suppressed."""
-    if not level.geography.is_substate or chance == 0 or stage_2 is None or stage_2.out_of_sampler_range is not None:
+    if (
+        not level.geography.kind.suppresses
+        or chance == 0
+        or stage_2 is None
+        or stage_2.out_of_sampler_range is not None
+    ):
         return None
     return stage_2.quantile(chance)
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.area_levels import Pass
+from safetab.census.census import PopulationGroupLevel
 from safetab.config.config_file import RunConfig, read_config
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.findings import Checked, Finding, Severity
 from safetab.planning.run_plan import RunPlan, loss_of_config_pass
 from safetab.privacy.calibration import PrivacyDefinition
@@ -75,18 +76,18 @@ class JointLoss:
         return self.persons.privacy_definition
 
     @property
-    def passes(self) -> tuple[TabulationPass, ...]:
+    def passes(self) -> tuple[Pass, ...]:
         """The passes of either run. A pass that one of them does not run costs nothing there."""
         run = {*self.persons.passes, *self.households.passes}
-        return tuple(tabulation_pass for tabulation_pass in TabulationPass if tabulation_pass in run)
+        return tuple(tabulation_pass for tabulation_pass in US.passes if tabulation_pass in run)
 
-    def rows(self) -> Iterator[tuple[str, dict[TabulationPass, Fraction]]]:
+    def rows(self) -> Iterator[tuple[str, dict[Pass, Fraction]]]:
         """What changes, and the most that this can cost in each pass."""
         losses = {tabulation_pass: self._of_pass(tabulation_pass) for tabulation_pass in self.passes}
         for change in next(iter(losses.values()), {}):
             yield change, {tabulation_pass: of_pass[change] for tabulation_pass, of_pass in losses.items()}
 
-    def _of_pass(self, tabulation_pass: TabulationPass) -> dict[str, Fraction]:
+    def _of_pass(self, tabulation_pass: Pass) -> dict[str, Fraction]:
         """What each change can cost in a pass, at most."""
         person = _loss(self.persons, tabulation_pass)
         household = _loss(self.households, tabulation_pass)
@@ -108,7 +109,7 @@ class JointLoss:
         return losses
 
 
-def _loss(config: RunConfig, tabulation_pass: TabulationPass) -> Fraction:
+def _loss(config: RunConfig, tabulation_pass: Pass) -> Fraction:
     is_run = tabulation_pass in config.passes
     return loss_of_config_pass(config, tabulation_pass).unbounded if is_run else Fraction(0)
 

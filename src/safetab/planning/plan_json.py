@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.foundation.findings import VERSION
 from safetab.planning import losses
 from safetab.planning.level_design import CONFIDENCE
@@ -43,7 +43,7 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
 def loss_as_json(plan: RunPlan) -> JsonObject:
     """The cost of each pass to a person in it, and of the whole run."""
     definition = plan.config.privacy_definition
-    loss_of = {each.value: plan.loss_of(each) for each in plan.config.passes} | {"whole_run": plan.loss}
+    loss_of = {each.name: plan.loss_of(each) for each in plan.config.passes} | {"whole_run": plan.loss}
     return {who: _loss(losses.reported_loss(definition, loss), definition) for who, loss in loss_of.items()}
 
 
@@ -56,13 +56,13 @@ def joint_loss_as_json(joint: JointLoss) -> list[JsonObject]:
             cost: JsonObject = {joint.definition.budget_symbol: exact(loss)}
             if joint.definition is PrivacyDefinition.ZCDP:
                 cost |= {"delta": float(DELTA), "epsilon": loss_number(epsilon_of_rho(loss, DELTA))}
-            row[tabulation_pass.value] = cost
+            row[tabulation_pass.name] = cost
         rows.append(row)
     return rows
 
 
 def _level_name(level: PopulationGroupLevel) -> JsonObject:
-    return {"geography_level": level.geography.label, "iteration_level": level.iterations.label}
+    return {"geography_level": level.geography.label, "iteration_level": level.iterations.name}
 
 
 def _level(plan: LevelPlan) -> JsonObject:
@@ -70,7 +70,7 @@ def _level(plan: LevelPlan) -> JsonObject:
     design, universe, output = plan.design, plan.universe, output_if_all_groups_are_empty(plan)
     margins = design.margins()
     return {
-        "pass": plan.level.geography.tabulation_pass.value,
+        "pass": plan.level.geography.tabulation_pass.name,
         **_level_name(plan.level),
         **({"family": plan.family.name} if design.product.has_several_families else {}),
         **({} if plan.selected is None else {"groups_with_a_published_total": len(plan.selected.indices)}),

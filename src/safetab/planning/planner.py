@@ -8,11 +8,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from safetab.census.area_levels import Pass
 from safetab.census.geography import NOWHERE, Geography
-from safetab.census.geography_levels import EntityKind, TabulationPass
-from safetab.census.iterations import IterationLevel, PublicLists, iteration_map_of, stability
+from safetab.census.groups import GroupLevel, PublicLists, iteration_map_of, stability
 from safetab.census.population_groups import PublishedTotals, universe_of
 from safetab.config.config_file import CONFIG_FILE, ReaderKind, RunConfig, budget_key, read_config, reader_asked_for
+from safetab.dialects.bureau.us_census import STATE, US
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity, shortened
 from safetab.planning.level_design import IterationsMeasured, level_design
@@ -81,7 +82,7 @@ class PublicFiles:
 
     config: RunConfig
     lists: PublicLists
-    geography_of_pass: Mapping[TabulationPass, Geography]
+    geography_of_pass: Mapping[Pass, Geography]
     paths: tuple[Path, ...] = ()
     names: geography_files.GeographyNames = field(default_factory=dict)
     oids: BlockOids | None = None  # of a CEF
@@ -183,14 +184,14 @@ def _is_directory(path: Path) -> bool:
         return False
 
 
-def _states_without_blocks(config: RunConfig, of_pass: Mapping[TabulationPass, Geography]) -> tuple[Finding, ...]:
+def _states_without_blocks(config: RunConfig, of_pass: Mapping[Pass, Geography]) -> tuple[Finding, ...]:
     """A pass without any block is an error; a state without one is a warning."""
     findings = FindingsOf(geography_files.GEOGRAPHY_TABLE)
     for tabulation_pass, geography in of_pass.items():
         states = config.states_of(tabulation_pass)
-        listed = set(geography.entities(EntityKind.STATE).tolist())
+        listed = set(geography.entities(STATE).tolist())
         missing = [state for state in states if int(state) not in listed]
-        name = tabulation_pass.value.upper()
+        name = tabulation_pass.name.upper()
         if not listed:
             findings.error("TABBLKST", f"no block of state {shortened(states)}: the {name} pass would be empty.")
         elif missing:
@@ -204,7 +205,7 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
     families_and_levels = ((family, level) for level in files.config.levels for family in files.config.families)
     tabulated = [(of_family, level) for of_family, level in families_and_levels if of_family.budgets[level] > 0]
     entities = {
-        geography: files.geography_of_pass[geography.tabulation_pass].entities(geography.entity_kind)
+        geography: files.geography_of_pass[geography.tabulation_pass].entities(geography.kind)
         for geography in {level.geography for _, level in tabulated}
     }
     has_total_only = files.config.product.has_total_only
@@ -212,13 +213,13 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
         level: universe_of(level, entities[level.geography], files.lists, has_total_only=has_total_only)
         for level in dict.fromkeys(level for _, level in tabulated)
     }
-    stabilities: dict[tuple[IterationLevel, bool], int] = {}
+    stabilities: dict[tuple[GroupLevel, int], int] = {}
     levels = list[LevelPlan]()
     for of_family, level in tabulated:
-        grain = level.iterations, level.geography.is_substate  # what stability depends on, besides the lists
+        grain = level.iterations, US.grain_of(level.geography.kind)  # what stability depends on, besides the lists
         if grain not in stabilities:
             most = files.config.max_race_codes
-            codes = iteration_map_of(files.lists, grain[0], is_substate=grain[1], max_race_codes=most)
+            codes = iteration_map_of(files.lists, level.iterations, level.geography.kind, max_race_codes=most)
             stabilities[grain] = stability(codes)
         universe, total_only = universes[level], universes[level].total_only_iterations
         measured = IterationsMeasured(len(universe.iterations) - total_only, total_only)
@@ -244,7 +245,7 @@ def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:
         message = "no code leads to an iteration of this level, so nothing will be measured for this budget."
         findings.warning(key, message)
     elif not len(plan.universe.entities):
-        kind = plan.level.geography.entity_kind.noun
+        kind = plan.level.geography.kind.noun
         findings.warning(key, f"the geography lists no {kind}, so nothing will be measured for this budget.")
 
 

@@ -15,11 +15,13 @@ from flint import arb
 from numpy.typing import NDArray
 
 from safetab.census import population_groups
-from safetab.census.geography import Geography, region_id
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationLevel, PublicLists
-from safetab.census.population_groups import GroupUniverse, PopulationGroupLevel, TotalsOfLevel
+from safetab.census.area_levels import AreaLevel, Pass
+from safetab.census.census import PopulationGroupLevel
+from safetab.census.geography import Geography
+from safetab.census.groups import PublicLists
+from safetab.census.population_groups import GroupUniverse, TotalsOfLevel
 from safetab.config.config_file import RunConfig
+from safetab.dialects.bureau.us_census import MAJOR, US
 from safetab.distributions.noise_distribution import DEFAULT_BITS, working_precision
 from safetab.foundation.arrays import find_sorted
 from safetab.foundation.findings import Finding, FindingsOf, shortened
@@ -73,20 +75,20 @@ class RunPlan:
     levels: tuple[LevelPlan, ...]
     levels_left_out: tuple[PopulationGroupLevel, ...]
 
-    def levels_of(self, tabulation_pass: TabulationPass) -> tuple[LevelPlan, ...]:
+    def levels_of(self, tabulation_pass: Pass) -> tuple[LevelPlan, ...]:
         """The plans of the levels that one pass tabulates."""
-        return tuple(plan for plan in self.levels if plan.level.geography.tabulation_pass is tabulation_pass)
+        return tuple(plan for plan in self.levels if plan.level.geography.tabulation_pass == tabulation_pass)
 
     @property
     def unprotected_levels(self) -> tuple[PopulationGroupLevel, ...]:
         """The levels whose numbers are more likely exact than not: a public fact of the budgets alone."""
         return tuple(dict.fromkeys(plan.level for plan in self.levels if not plan.design.is_protected))
 
-    def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
+    def loss_of(self, tabulation_pass: Pass) -> PrivacyLoss:
         """What a pass costs a person in it: the sum of the budgets of its levels."""
         return loss_of_config_pass(self.config, tabulation_pass)
 
-    def loss_of_a_person(self, tabulation_pass: TabulationPass) -> Fraction:
+    def loss_of_a_person(self, tabulation_pass: Pass) -> Fraction:
         """What a pass costs a person whose presence is at stake.
 
         A record that stands for several people, such as a household, is only changed by one
@@ -102,9 +104,9 @@ class RunPlan:
         return loss_of_config(self.config)
 
 
-def loss_of_config_pass(config: RunConfig, tabulation_pass: TabulationPass) -> PrivacyLoss:
+def loss_of_config_pass(config: RunConfig, tabulation_pass: Pass) -> PrivacyLoss:
     """What a pass costs a person in it: the sum of the budgets of its levels."""
-    return loss_of_a_pass(config.budget_of(level) for level in population_groups.levels_of_passes([tabulation_pass]))
+    return loss_of_a_pass(config.budget_of(level) for level in US.levels_of([tabulation_pass]))
 
 
 def loss_of_config(config: RunConfig) -> PrivacyLoss:
@@ -179,14 +181,14 @@ def check_totals(
     totals: population_groups.PublishedTotals,
     lists: PublicLists,
     whole: Geography,
-    of_pass: Mapping[TabulationPass, Geography],
+    of_pass: Mapping[Pass, Geography],
 ) -> tuple[Finding, ...]:
     """Errors for totals of unknown regions or iterations; warnings that count ignored ones."""
     findings = FindingsOf("the file of published totals")
     known = {int(iteration.code): iteration for iteration in lists.iterations}
     ignored: Counter[str] = Counter()
     for geography, of_level in totals.of_level.items():
-        kind = geography.entity_kind
+        kind = geography.kind
         is_known = np.isin(of_level.entity, whole.entities(kind))
         unknown_codes = set(of_level.code.tolist()) - known.keys()
         _refuse_unknown(geography, of_level.entity[~is_known], unknown_codes, findings)
@@ -198,9 +200,9 @@ def check_totals(
         ignored["of regions outside state_filter_us"] += int(np.count_nonzero(is_known & ~is_inside))
         present, times = np.unique(of_level.code[is_inside], return_counts=True)
         for code, rows in zip(present.tolist(), times.tolist(), strict=True):
-            if code in known and known[code].level is IterationLevel.MAJOR:
+            if code in known and known[code].level == MAJOR:
                 ignored["of major groups, which are never tabulated"] += rows
-            elif code in known and not known[code].is_tabulated(is_substate=kind.is_substate):
+            elif code in known and not known[code].is_tabulated(kind):
                 ignored["of iterations that are not tabulated at their level (coterminous copies)"] += rows
     for why, rows in ignored.items():
         if rows:
@@ -208,23 +210,21 @@ def check_totals(
     return findings.findings
 
 
-def _refuse_unknown(
-    geography: GeographyLevel, regions: NDArray[np.int64], codes: set[int], findings: FindingsOf
-) -> None:
+def _refuse_unknown(geography: AreaLevel, regions: NDArray[np.int64], codes: set[int], findings: FindingsOf) -> None:
     """Report totals of regions and iterations that the public files do not have."""
     if len(regions):
-        ids = shortened(region_id(entity, geography.entity_kind) for entity in np.unique(regions).tolist())
+        ids = shortened(geography.kind.ids.text(entity) for entity in np.unique(regions).tolist())
         findings.error("REGION_ID", f"{geography.label} {ids}: not in the geography. Give the GRF-C of the totals.")
     if codes:
         listed = shortened(f"{code:04d}" for code in sorted(codes))
         findings.error("ITERATION_CODE", f"{listed} at {geography.label}: not in the lists of iterations.")
 
 
-def _refuse_repeated(geography: GeographyLevel, of_level: TotalsOfLevel, findings: FindingsOf) -> None:
+def _refuse_repeated(geography: AreaLevel, of_level: TotalsOfLevel, findings: FindingsOf) -> None:
     """Report groups with two totals: they would be measured twice and count their records twice."""
     groups = np.sort(of_level.entity * _CODES + of_level.code)
     again = groups[1:][np.diff(groups) == 0]
     if len(again):
         regions = (divmod(group, _CODES) for group in again.tolist())
-        names = [f"{region_id(entity, geography.entity_kind)} {code:04d}" for entity, code in regions]
+        names = [f"{geography.kind.ids.text(entity)} {code:04d}" for entity, code in regions]
         findings.error("", f"a group has more than one total: {geography.label} {shortened(names)}. Keep one.")

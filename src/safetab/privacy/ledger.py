@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.calibration import Stage
 from safetab.privacy.measurement_event import MeasuredLevel, MeasurementEvent
@@ -92,9 +92,9 @@ class Ledger:
         self._events.append(event)
         return DrawingRight(event, self._bits, _LEDGERS_OWN)
 
-    def spent(self, tabulation_pass: TabulationPass) -> Fraction:
+    def spent(self, tabulation_pass: Pass) -> Fraction:
         """What a pass was charged so far, for a person in it."""
-        events = (event for event in self._events if event.level.geography.tabulation_pass is tabulation_pass)
+        events = (event for event in self._events if event.level.geography.tabulation_pass == tabulation_pass)
         measured = {event.measured for event in events}
         return sum((_cost_to_a_person(self._events, level) for level in measured), Fraction(0))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage, calibrated_noise
 from safetab.products.product import Product, TableFamily
 
@@ -43,7 +43,7 @@ class MeasurementEvent:
         level belongs to one pass and so identifies it.
         """
         fields = (
-            self.product.number, self.level.geography.address, self.family.number, int(self.level.iterations),
+            self.product.number, self.level.geography.address, self.family.number, self.level.iterations.number,
             0, int(self.stage),
         )  # fmt: skip
         prefix = 0

@@ -13,9 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.products.record import RecordLayout
 
 Label = str | int
@@ -246,8 +244,8 @@ class FamilyKeys:
     thresholds: str
 
 
-LevelKind = tuple[IterationLevel, bool]
-"""An iteration level, and whether the geography is below state level."""
+LevelKind = tuple[str, bool]
+"""The name of a group level, and whether small totals of the areas may be suppressed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,14 +261,14 @@ class Production:
     """The 2020 production run: usual values of each kind of level, and the levels that differ."""
 
     by_kind: Mapping[LevelKind, LevelValues]
-    exceptions: Mapping[tuple[GeographyLevel, IterationLevel], LevelValues]
+    exceptions: Mapping[tuple[str, str], LevelValues]
     stage_1_fraction: str | None = None
     suppression_chance: str | None = None
 
     def of_level(self, level: PopulationGroupLevel) -> LevelValues:
         """The 2020 values of a level."""
-        usual = self.by_kind[level.iterations, level.geography.is_substate]
-        return self.exceptions.get((level.geography, level.iterations), usual)
+        usual = self.by_kind[level.iterations.name, level.geography.kind.suppresses]
+        return self.exceptions.get((level.geography.label, level.iterations.name), usual)
 
 
 @dataclass(frozen=True, slots=True)

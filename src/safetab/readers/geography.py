@@ -14,8 +14,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from safetab.census.area_levels import AreaLevel
 from safetab.census.geography import NO_ENTITY, Geography
-from safetab.census.geography_levels import GeographyLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
@@ -165,10 +166,10 @@ def check_blocks(geography: Geography, findings: FindingsOf, *, may_be_empty: bo
 
 NAMES_FILE = "geography-names.txt"
 
-GeographyNames = Mapping[tuple[GeographyLevel, str], str]
+GeographyNames = Mapping[tuple[AreaLevel, str], str]
 
 _HEADER = ("REGION_TYPE", "REGION_ID", "NAME")
-_LEVELS = {level.label: (level, level.entity_kind.id_digits) for level in GeographyLevel}
+_LEVELS = {level.label: (level, level.kind.id_digits) for level in US.area_levels}
 _KEYS = "|".join(rf"{re.escape(label)}\|[0-9]{{{digits}}}" for label, (_, digits) in _LEVELS.items())
 _RIGHT_ROW = re.compile(rf"^({_KEYS})\|([^|\n]*)$", re.MULTILINE)
 
@@ -191,7 +192,7 @@ def read_geography_names(data: Path) -> Checked[GeographyNames]:
     """
     path = geography_names_path(data)
     findings = FindingsOf(NAMES_FILE)
-    names: dict[tuple[GeographyLevel, str], str] = {}
+    names: dict[tuple[AreaLevel, str], str] = {}
     right = names if path is None else _names_of_right(path)
     if path is None or right is not None:
         return Checked(right, ())
@@ -230,16 +231,16 @@ def _names_of_right(path: Path) -> GeographyNames | None:
     return _NamesOfLines(found) if all(map(str.strip, found.values())) else None
 
 
-class _NamesOfLines(Mapping[tuple[GeographyLevel, str], str]):
+class _NamesOfLines(Mapping[tuple[AreaLevel, str], str]):
     """Names by level and id, stored by the text in front of the name, which is split on demand."""
 
     def __init__(self, name_after: Mapping[str, str]) -> None:
         self._name_after = name_after
 
-    def __getitem__(self, key: tuple[GeographyLevel, str]) -> str:
+    def __getitem__(self, key: tuple[AreaLevel, str]) -> str:
         return self._name_after[f"{key[0].label}{SEPARATOR}{key[1]}"]
 
-    def __iter__(self) -> Iterator[tuple[GeographyLevel, str]]:
+    def __iter__(self) -> Iterator[tuple[AreaLevel, str]]:
         for label, region in (before.split(SEPARATOR) for before in self._name_after):
             yield _LEVELS[label][0], region
 

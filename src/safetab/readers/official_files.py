@@ -12,8 +12,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.official_tables import CODES, LEVELS, Cell, OfficialFile, OfficialTable, OfficialTables
+from safetab.census.area_levels import AreaLevel
+from safetab.dialects.bureau.official_tables import CODES, LEVELS, Cell, OfficialFile, OfficialTable, OfficialTables
 from safetab.foundation.arrays import run_starts
 from safetab.foundation.files import UnreadableFile
 from safetab.foundation.findings import Checked, Finding, FindingsOf
@@ -50,7 +50,7 @@ class _Reader:
         self._product = product
         self._lines = {table_id: len(lines) for table_id, lines in lines_of_tables(product).items()}
         self._parts: dict[str, list[OfficialTable]] = {}
-        self._names: dict[tuple[GeographyLevel, int], str] = {}
+        self._names: dict[tuple[AreaLevel, int], str] = {}
         self._labels: dict[str, str] = {}
         self._left_out: Counter[str] = Counter()
         self._statuses: set[str] = set()

@@ -17,8 +17,8 @@ import pyarrow.compute as pc
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from safetab.census.geography import SUMMARY_LEVELS, Area, area_of, area_of_geo_id, is_geo_id
-from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.dialects.bureau.geo_ids import Area, area_of, area_of_geo_id, is_geo_id
+from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import UnreadableFile, read_text, why_unreadable
 from safetab.foundation.safe_csv import plain_texts
@@ -26,12 +26,12 @@ from safetab.privacy.output_status import STATUS_COLUMN
 from safetab.products.all_products import annotation_of, line_named
 
 _COLUMNS = {
-    EntityKind.AIANNH: ("american indian area/alaska native area/hawaiian home land",),
-    EntityKind.TRACT: ("state", "county", "tract"),
-    EntityKind.PLACE: ("state", "place"),
-    EntityKind.COUNTY: ("state", "county"),
-    EntityKind.STATE: ("state",),
-    EntityKind.NATION: ("us",),
+    AIANNH: ("american indian area/alaska native area/hawaiian home land",),
+    TRACT: ("state", "county", "tract"),
+    PLACE: ("state", "place"),
+    COUNTY: ("state", "county"),
+    STATE: ("state",),
+    NATION: ("us",),
 }
 
 
@@ -47,15 +47,15 @@ def _geo_ids_of_rows(header: Sequence[str], rows: Sequence[Sequence[str | None]]
         named = ", ".join(sorted(given)) or "no column"
         raise UnreadableFile(f"areas are named by {named}, which is not understood. Ask the API for GEO_ID too.")
     positions = [header.index(name) for name in _COLUMNS[kind]]
-    prefix = f"{SUMMARY_LEVELS[kind]}0000US"
-    if kind is EntityKind.NATION:
+    prefix = f"{kind.summary_level}0000US"
+    if kind == NATION:
         return [prefix for _ in rows]
     return [prefix + "".join(row[position] or "" for position in positions) for row in rows]
 
 
 _Arrays = dict[str, pa.Array]
 _BULK_COLUMNS = ("REGION_TYPE", "REGION_ID", "ITERID", "COUNT", "ANN")
-_BULK_LEVELS = {level.label: level.entity_kind for level in GeographyLevel}
+_BULK_LEVELS = {level.label: level.kind for level in US.area_levels}
 _BULK_VARIABLE = "T01001_001N"
 _BETWEEN = "|"  # REGION_TYPE and REGION_ID, put together
 

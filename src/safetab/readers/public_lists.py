@@ -14,12 +14,19 @@ from itertools import groupby
 from pathlib import Path
 from types import MappingProxyType
 
-from safetab.census.iterations import (
-    CharacteristicIteration,
-    IterationKind,
-    IterationLevel,
-    PublicLists,
-    TabulationList,
+from safetab.census.groups import CharacteristicIteration, GroupKind, GroupLevel, PublicLists
+from safetab.dialects.bureau.us_census import (
+    COMMON,
+    COUNTY,
+    DETAILED,
+    ETHNICITY_KIND,
+    MAJOR,
+    RACE_ALONE,
+    RACE_IN_COMBINATION,
+    REGIONAL,
+    STATE,
+    SUBSTATE_ONLY,
+    TOTAL_ONLY,
 )
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
@@ -182,18 +189,18 @@ def _check_one_iteration_a_code(assigned: dict[str, set[str]], iterations: _Iter
 
     The stability of population groups rests on this rule.
     """
-    for is_substate, grain in ((False, "at nation and state level"), (True, "below state level")):
-        owners: dict[tuple[IterationKind, IterationLevel], dict[str, str]] = {}
+    for at, grain in ((STATE, "at nation and state level"), (COUNTY, "below state level")):
+        owners: dict[tuple[GroupKind, GroupLevel], dict[str, str]] = {}
         clashes: dict[str, str] = {}
         for iteration in iterations:
-            if not iteration.is_tabulated(is_substate=is_substate):
+            if not iteration.is_tabulated(at):
                 continue
             owner = owners.setdefault((iteration.kind, iteration.level), {})
             codes = assigned[iteration.code]
             shared = owner.keys() & codes
             for code in sorted(shared):
                 clash = f"{code} in {owner[code]} and {iteration.code}"
-                clashes[clash] = f"{iteration.level.label} {iteration.kind.value}"
+                clashes[clash] = f"{iteration.level.name} {iteration.kind.name}"
             owner |= dict.fromkeys(codes - shared, iteration.code)
         if clashes:
             described = shortened(f"{clash} ({kind})" for clash, kind in clashes.items())
@@ -211,12 +218,12 @@ _RACE_HEADER = ("ITERATION_CODE", "ITERATION_NAME", "LEVEL", "ALONE", "DETAILED_
 
 _CODE = re.compile("[1-9][0-9]{3}")
 _ITERATION_CODE = re.compile("[0-9]{4}")
-_LEVELS = {"0": IterationLevel.MAJOR, "1": IterationLevel.REGIONAL, "2": IterationLevel.DETAILED}
-_RACE_KINDS = {"True": IterationKind.RACE_ALONE, "False": IterationKind.RACE_IN_COMBINATION}
+_LEVELS = {"0": MAJOR, "1": REGIONAL, "2": DETAILED}
+_RACE_KINDS = {"True": RACE_ALONE, "False": RACE_IN_COMBINATION}
 _LISTS = {
-    ("False", "False"): TabulationList.COMMON,
-    ("True", "False"): TabulationList.TOTAL_ONLY,
-    ("False", "True"): TabulationList.SUBSTATE_ONLY,
+    ("False", "False"): COMMON,
+    ("True", "False"): TOTAL_ONLY,
+    ("False", "True"): SUBSTATE_ONLY,
 }
 
 
@@ -289,7 +296,7 @@ def _iteration_of(row: Row, header: tuple[str, ...], problems: RowProblems) -> C
     """The iteration that a row describes, or None and the problems with it."""
     field = dict(zip(header, row.fields, strict=True))
     level = _LEVELS.get(field["LEVEL"])
-    kind = _RACE_KINDS.get(field["ALONE"]) if "ALONE" in field else IterationKind.ETHNICITY
+    kind = _RACE_KINDS.get(field["ALONE"]) if "ALONE" in field else ETHNICITY_KIND
     flags = (field["DETAILED_ONLY"], field["COARSE_ONLY"])
     complaints = {
         ("ITERATION_CODE", "must be four digits"): not _ITERATION_CODE.fullmatch(field["ITERATION_CODE"]),
@@ -309,9 +316,9 @@ def _iteration_of(row: Row, header: tuple[str, ...], problems: RowProblems) -> C
     return CharacteristicIteration(field["ITERATION_CODE"], field["ITERATION_NAME"], level, kind, _LISTS.get(flags))
 
 
-def _broken_flag_rule(level: IterationLevel, flags: tuple[str, str]) -> str | None:
+def _broken_flag_rule(level: GroupLevel, flags: tuple[str, str]) -> str | None:
     """The rule that DETAILED_ONLY and COARSE_ONLY break at this level, or None."""
-    if level is IterationLevel.MAJOR:
+    if level == MAJOR:
         return None if flags == ("Null", "Null") else "must both be Null at level 0, which is never tabulated"
     if flags == ("True", "True"):
         return "can't both be True"

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import GeographyLevel
 from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import why_unreadable
 from safetab.foundation.findings import Checked, FindingsOf
@@ -61,7 +61,7 @@ def read_published_totals(files: TableFiles, table: str) -> Checked[PublishedTot
         findings.error("", "it has no totals, so nothing could be measured.")
     level_numbers = np.concatenate([np.empty(0, dtype=np.int64), *(numbers for numbers, _ in parts)])
     levels = {}
-    for number, geography in enumerate(GeographyLevel):
+    for number, geography in enumerate(US.area_levels):
         if (level_numbers == number).any():
             levels[geography] = totals.take(level_numbers == number)
     return Checked(None if findings.has_errors else PublishedTotals(levels), findings.findings)
@@ -84,13 +84,13 @@ def _parts_of_file(path: Path, files: TableFiles, findings: FindingsOf) -> Itera
 def _checked(batch: pa.RecordBatch, first_line: int, wrong: RowProblems) -> _Part:
     """The rows of a batch that keep to the format. The lines of the others are added to `wrong`."""
     texts = dict(zip(COLUMNS, batch.columns, strict=True))
-    labels = pa.array([level.label.encode() for level in GeographyLevel], pa.binary())
+    labels = pa.array([level.label.encode() for level in US.area_levels], pa.binary())
     level = _numbers(pc.index_in(_as_text(texts["REGION_TYPE"]), value_set=labels).cast(pa.int64()))
     entity = np.full(len(batch), NOT_DIGITS, dtype=np.int64)
-    for number, geography in enumerate(GeographyLevel):
+    for number, geography in enumerate(US.area_levels):
         own = np.flatnonzero(level == number)
         if len(own):
-            entity[own] = digits_of(texts["REGION_ID"].take(pa.array(own)), geography.entity_kind.id_digits)
+            entity[own] = digits_of(texts["REGION_ID"].take(pa.array(own)), geography.kind.id_digits)
     code = digits_of(texts["ITERATION_CODE"], _CODE_DIGITS)
     count_text = _as_text(texts["COUNT"])
     is_count = pc.match_substring_regex(count_text, _COUNT).fill_null(False)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.iterations import is_race_code
+from safetab.census.area_levels import Pass
+from safetab.dialects.bureau.us_census import RACE
 from safetab.foundation.findings import FindingsOf
 from safetab.products.record import RACE_COLUMNS, AttributePart, CheckedColumn, RecordLayout
 from safetab.readers.record_files import MOST_ROWS_LISTED
@@ -41,7 +41,7 @@ def broken_code_rules(races: Sequence[str | None], ethnicity: str | None, codes:
     for column, code in zip(RACE_COLUMNS, races, strict=True):
         if code == NO_CODE and column != RACE_COLUMNS[0]:
             has_ended = True
-        elif code is None or code not in codes or not is_race_code(code):
+        elif code is None or code not in codes or not RACE.may_hold(code):
             broken[race_rule(column)] = None
         elif has_ended:
             broken[AFTER_NO_CODE_RULE] = None
@@ -102,7 +102,7 @@ def rule_and_rows(rule: str, rows: int) -> str:
     return f"{rule}. {rows:,} {'row breaks' if rows == 1 else 'rows break'} this rule."
 
 
-def report_empty_passes(people: Mapping[TabulationPass, int], findings: FindingsOf) -> None:
+def report_empty_passes(people: Mapping[Pass, int], findings: FindingsOf) -> None:
     """Warn about passes without records, for the curator's eyes only.
 
     A release must not depend on whether somebody is there except through noise.
@@ -111,7 +111,7 @@ def report_empty_passes(people: Mapping[TabulationPass, int], findings: Findings
     """
     for tabulation_pass, number in people.items():
         if not number:
-            name = tabulation_pass.value.upper()
+            name = tabulation_pass.name.upper()
             findings.warning("TABBLKST", f"no record is in a state of the {name} pass: its counts are 0 before noise.")
 
 

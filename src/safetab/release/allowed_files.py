@@ -22,7 +22,7 @@ _OF_EVERY_RELEASE = (README_FILE, REPORT_FILE, DATAPACKAGE_FILE, PRIVACY_FILE, C
 def measured_files(universe: Universe) -> tuple[str, ...]:
     """The tables and measurements of the passes that ran. No step after measuring changes them."""
     names = [*(f"{file.folder}/{{}}.csv" for file in universe.product.files), "measurements/{}.parquet"]
-    return tuple(name.format(each.value) for each in universe.passes for name in names)
+    return tuple(name.format(each.name) for each in universe.passes for name in names)
 
 
 def allowed_files(universe: Universe, options: ReleaseOptions, *, for_release: bool) -> frozenset[str]:

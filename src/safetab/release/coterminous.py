@@ -9,20 +9,22 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.census.area_levels import AreaKind, AreaLevel, Pass
+from safetab.census.census import PopulationGroupLevel
 from safetab.census.geography import NO_ENTITY, Geography
-from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
-from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationLevel
-from safetab.census.population_groups import GroupGrid, PopulationGroupLevel
+from safetab.census.groups import GroupLevel
+from safetab.census.population_groups import GroupGrid
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.arrays import find_sorted
 from safetab.products.product import TableFamily
 from safetab.release.numbers.published_groups import NumberedGroups, PublishedGroups, joined, joined_by_level, no_groups
 from safetab.release.release_options import CoterminousOptions
 from safetab.release.release_universe import Universe
 
-_Member = tuple[EntityKind, int]
+_Member = tuple[AreaKind, int]
 CoterminousSet = tuple[_Member, ...]
 """Entities with the same blocks, in the order in which they are tried as donors."""
-LEVEL_OF_KIND = {(level.tabulation_pass, level.entity_kind): level for level in GeographyLevel}
+LEVEL_OF_KIND = {(level.tabulation_pass, level.kind): level for level in US.area_levels}
 """The geography level of a kind of entity in a pass."""
 
 
@@ -42,7 +44,7 @@ def without_blocks(geography: Geography, empty_blocks: NDArray[np.int64]) -> Geo
     return Geography(geography.block[kept], geography.place[kept], geography.aiannh[kept])
 
 
-def coterminous_sets(geography: Geography, order: tuple[EntityKind, ...]) -> tuple[CoterminousSet, ...]:
+def coterminous_sets(geography: Geography, order: tuple[AreaKind, ...]) -> tuple[CoterminousSet, ...]:
     """The sets of two or more entities of these kinds with exactly the same blocks.
 
     Entities of one kind are disjoint, so A and B have the same blocks exactly if all blocks of A
@@ -85,13 +87,11 @@ def _same_blocks(entities: _Entities, other_of_block: NDArray[np.int64], others:
 class PassSets:
     """The coterminous sets of one pass."""
 
-    tabulation_pass: TabulationPass
+    tabulation_pass: Pass
     sets: tuple[CoterminousSet, ...]
 
 
-def sets_of_passes(
-    geography_of_pass: Mapping[TabulationPass, Geography], options: CoterminousOptions
-) -> tuple[PassSets, ...]:
+def sets_of_passes(geography_of_pass: Mapping[Pass, Geography], options: CoterminousOptions) -> tuple[PassSets, ...]:
     """The coterminous sets of each pass, after the state filter, among kinds with a level in the pass."""
     found = []
     for tabulation_pass, geography in geography_of_pass.items():
@@ -115,7 +115,7 @@ class Copies:
         self._held = joined_by_level(self._groups_of_members(published))
         self._by_level: dict[int, PublishedGroups] = {}
         for family in universe.product.families:
-            for iterations in TABULATED_ITERATION_LEVELS:
+            for iterations in US.tabulated_group_levels:
                 self._copy(family, iterations)
 
     def to_level(self, number: int) -> PublishedGroups:
@@ -130,7 +130,7 @@ class Copies:
                 is_member = np.isin(level.index.entity_of(groups.indices), members)
                 yield number, groups.chosen(is_member)
 
-    def _copy(self, family: TableFamily, iterations: IterationLevel) -> None:
+    def _copy(self, family: TableFamily, iterations: GroupLevel) -> None:
         """For each set and iteration, the first level with data gives its groups to the other members."""
         levels = [PopulationGroupLevel(geography, iterations) for geography in self._geographies]
         numbers = [self._universe.number_of_level[family, level] for level in levels]
@@ -177,8 +177,8 @@ class Copies:
 
 
 def _entities_of_sets(
-    universe: Universe, of_pass: PassSets, geographies: Sequence[GeographyLevel]
-) -> dict[GeographyLevel, NDArray[np.int64]]:
+    universe: Universe, of_pass: PassSets, geographies: Sequence[AreaLevel]
+) -> dict[AreaLevel, NDArray[np.int64]]:
     """For each level, the position of the entity that each set has there, or -1."""
     members = {geography: np.full(len(of_pass.sets), -1, dtype=np.int64) for geography in geographies}
     for number, coterminous in enumerate(of_pass.sets):

@@ -16,8 +16,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from safetab.census.geography import geo_id
-from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.area_levels import AreaLevel
+from safetab.dialects.bureau.geo_ids import geo_id
+from safetab.dialects.bureau.us_census import NATION, US
 from safetab.foundation.findings import OUTPUT_FORMAT
 from safetab.foundation.safe_csv import safe_texts
 from safetab.outputs.pass_files import TEXT
@@ -120,8 +121,8 @@ def _field(column: Column) -> JsonObject:
 
 CSV_FOLDER = "csv"
 _UNIVERSE_FOLDER = "universe"
-_PREFIX = {level.label: geo_id(level, "") for level in GeographyLevel}
-_NATION = {level.label for level in GeographyLevel if level.entity_kind is EntityKind.NATION}
+_PREFIX = {level.label: geo_id(level, "") for level in US.area_levels}
+_NATION = {level.label for level in US.area_levels if level.kind == NATION}
 _IDS = {"region_id": "geography_level", "donor_region_id": "donor_geography_level"}
 
 
@@ -134,7 +135,7 @@ def _geo_id_column(name: str) -> tuple[Column, ...]:
 
 
 def csv_names(
-    levels: Iterable[GeographyLevel], universe_tables: Iterable[str] = (*UNIVERSE_FILES, COTERMINOUS_FILE)
+    levels: Iterable[AreaLevel], universe_tables: Iterable[str] = (*UNIVERSE_FILES, COTERMINOUS_FILE)
 ) -> tuple[str, ...]:
     """Every CSV file that a release with these levels and tables may have, by its path among the CSV files."""
     numbers = dict.fromkeys(f"{NUMBERS_FOLDER}/{level.label}.csv" for level in levels)

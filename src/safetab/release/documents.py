@@ -183,7 +183,7 @@ def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
         "product": universe.product.name,
         **status_as_json(facts.status),
         "privacy_definition": universe.definition.spelling,
-        "states": {tabulation_pass.value: list(states) for tabulation_pass, states in universe.states.items()},
+        "states": {tabulation_pass.name: list(states) for tabulation_pass, states in universe.states.items()},
         "allow_negative_counts": universe.allow_negative_counts,
         CHECKSUMS: CHECKSUMS_FILE,
         **steps_as_json(facts.options),
@@ -286,9 +286,9 @@ def _level(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
     design = level.design
     parameter = "sigma_squared" if definition is PrivacyDefinition.ZCDP else "scale"
     return {
-        "pass": level.geography.tabulation_pass.value,
+        "pass": level.geography.tabulation_pass.name,
         "geography_level": level.geography.label,
-        "iteration_level": level.level.iterations.label,
+        "iteration_level": level.level.iterations.name,
         **({"family": level.family.name} if design.product.has_several_families else {}),
         f"budget_{definition.budget_symbol}": _exact_and_decimal(design.budget, loss_number(design.budget)),
         "stability": design.stability if design.stages else None,

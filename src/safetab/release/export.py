@@ -19,9 +19,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from safetab.census.geography import geo_id
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import CharacteristicIteration, PublicLists
+from safetab.census.groups import CharacteristicIteration, PublicLists
+from safetab.dialects.bureau.geo_ids import geo_id
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.arrays import run_starts
 from safetab.foundation.failures import machine_refused, raise_if_the_machine_failed
 from safetab.foundation.files import resolved
@@ -53,7 +53,7 @@ COLUMNS_FILE = "columns.csv"
 _CENSUS_TABLES = [f"{table_id}.csv" for product in PRODUCTS for table_id in lines_of_tables(product)]
 _OF_BOTH = (README_FILE, PRIVACY_FILE, NOT_FOR_RELEASE_FILE)
 _EARLIER = {
-    ExportForm.TIDY: always_named(EXPORTED_ENTITIES, {*_OF_BOTH, DATAPACKAGE_FILE, *csv_names(GeographyLevel)}),
+    ExportForm.TIDY: always_named(EXPORTED_ENTITIES, {*_OF_BOTH, DATAPACKAGE_FILE, *csv_names(US.area_levels)}),
     ExportForm.CENSUS: always_named(COLUMNS_FILE, {*_OF_BOTH, POPGROUPS_FILE, COLUMNS_FILE, *_CENSUS_TABLES}),
 }
 _ABOUT_EXPORTS = """This folder holds the tables of a release as CSV files: numbers/COUNTY.csv,
@@ -206,9 +206,9 @@ def write_popgroups(folder: Path, popgroups: Iterable[Popgroup], lists: PublicLi
     for code, label, iteration in popgroups:
         row = [code, safe_text(label), "", "", "", "", ""]
         if iteration is not None:
-            listed = "" if iteration.listed is None else iteration.listed.value
+            listed = "" if iteration.listed is None else iteration.listed.name
             codes = " ".join(sorted(lists.codes_of_iteration.get(iteration.code, ())))
-            row[2:] = [safe_text(iteration.name), iteration.level.label, iteration.kind.value, listed, codes]
+            row[2:] = [safe_text(iteration.name), iteration.level.name, iteration.kind.name, listed, codes]
         rows.append(row)
     _write_quoted(folder / POPGROUPS_FILE, names, rows)
 

@@ -12,9 +12,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from safetab.census.geography import region_id
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import CharacteristicIteration, IterationLevel
+from safetab.census.area_levels import AreaLevel
+from safetab.census.groups import CharacteristicIteration
+from safetab.dialects.bureau.us_census import MAJOR
 from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.outputs.pass_files import texts
 from safetab.products.product import Product, Selector, TableFamily
@@ -86,7 +86,7 @@ def status_schema(product: Product) -> pa.Schema:
     return pa.schema([(name, pa.string()) for name in names])
 
 
-def _geographies(release: ReleaseFolder, wanted: Slice) -> tuple[GeographyLevel, ...]:
+def _geographies(release: ReleaseFolder, wanted: Slice) -> tuple[AreaLevel, ...]:
     """The geography levels that a slice asks for. Raises InvalidInput if the release lacks anything in it."""
     universe = release.universe
     known = {level.label: level for level in universe.entities}
@@ -114,7 +114,7 @@ def _geographies(release: ReleaseFolder, wanted: Slice) -> tuple[GeographyLevel,
 
 
 def _of_geography(
-    release: ReleaseFolder, geography: GeographyLevel, family: TableFamily, wanted: Slice
+    release: ReleaseFolder, geography: AreaLevel, family: TableFamily, wanted: Slice
 ) -> Iterator[pa.RecordBatch]:
     """Batches of whole entities of one geography level."""
     entities = release.universe.entities[geography]
@@ -140,7 +140,7 @@ class _Part:
 
 
 def _batch(
-    release: ReleaseFolder, geography: GeographyLevel, part: _Part, iterations: Sequence[CharacteristicIteration]
+    release: ReleaseFolder, geography: AreaLevel, part: _Part, iterations: Sequence[CharacteristicIteration]
 ) -> pa.RecordBatch:
     """The statuses of all groups of some entities, as one batch of rows."""
     entity, iteration = np.divmod(np.arange(len(part.ids) * len(iterations)), max(len(iterations), 1))
@@ -154,7 +154,7 @@ def _batch(
     row_status, row_reason = status[iteration], reason[iteration]
     shape, donor_level, donor = np.full((3, len(entity)), UNKNOWN, dtype=np.int64)
     for level in release.universe.levels:
-        is_asked_for = level.geography is geography and level.family is part.family
+        is_asked_for = level.geography == geography and level.family is part.family
         file = release.open_numbers(level) if is_asked_for else None
         if file is None:
             continue
@@ -167,7 +167,7 @@ def _batch(
                 donor[rows] = found.donor
     copied = np.flatnonzero(donor != NO_DONOR)
     of_copied = zip(donor[copied].tolist(), donor_level[copied].tolist(), strict=True)
-    donors = [region_id(entity_id, GEOGRAPHIES[level].entity_kind) for entity_id, level in of_copied]
+    donors = [GEOGRAPHIES[level].kind.ids.text(entity_id) for entity_id, level in of_copied]
     donor[copied] = np.arange(len(copied))
     columns = {
         "geography_level": texts([geography.label], np.zeros_like(entity)),
@@ -187,10 +187,10 @@ def _batch(
 
 
 def _if_absent(
-    release: ReleaseFolder, geography: GeographyLevel, family: TableFamily, iteration: CharacteristicIteration
+    release: ReleaseFolder, geography: AreaLevel, family: TableFamily, iteration: CharacteristicIteration
 ) -> NotTabulated | None:
     """Why groups of the iteration can't have a number there; none if they are suppressed when absent."""
-    if iteration.level is IterationLevel.MAJOR:
+    if iteration.level == MAJOR:
         return NotTabulated.MAJOR_GROUP
     return release.universe.level_of(geography, iteration.level, family).why_not_tabulated(iteration)
 

@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import resolved
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, FindingsOf, readable_format, shortened
@@ -100,8 +100,10 @@ def _opened(path: Path) -> ReleaseFolder:
         if CHECKSUMS in facts and not has_checksums:  # older releases have none
             raise invalid(folder, f"its {CHECKSUMS_FILE} is missing. Get the release again.")
         definition = next(known for known in PrivacyDefinition if known.spelling == facts["privacy_definition"])
-        states = {TabulationPass(name): tuple(listed) for name, listed in facts["states"].items()}
-        run = ReleasedRun(product_named(facts.get("product")), definition, states, bool(facts["allow_negative_counts"]))
+        states = {US.pass_named(name): tuple(listed) for name, listed in facts["states"].items()}
+        run = ReleasedRun(
+            US, product_named(facts.get("product")), definition, states, bool(facts["allow_negative_counts"])
+        )
         universe = read_universe(folder, run)
         return ReleaseFolder(folder, _facts(facts), universe, written_in)
 

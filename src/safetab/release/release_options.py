@@ -11,8 +11,9 @@ from enum import Enum
 from fractions import Fraction
 from typing import Any
 
-from safetab.census.geography_levels import COTERMINOUS_ORDER, EntityKind
-from safetab.census.iterations import CharacteristicIteration, IterationKind, PublicLists
+from safetab.census.area_levels import AreaKind
+from safetab.census.groups import CharacteristicIteration, PublicLists
+from safetab.dialects.bureau.us_census import RACE_ALONE, RACE_IN_COMBINATION, US
 from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.planning.level_design import CONFIDENCE
 
@@ -35,7 +36,7 @@ class ReleaseRule(Enum):
         }[self.value]
 
 
-def partner_codes(lists: PublicLists, *, is_substate: bool) -> dict[str, str]:
+def partner_codes(lists: PublicLists, kind: AreaKind) -> dict[str, str]:
     """For each Alone iteration tabulated there, its partner in combination with the same codes.
 
     A code belongs to at most one iteration of a kind, a level and a grain of geography, so there is
@@ -43,20 +44,20 @@ def partner_codes(lists: PublicLists, *, is_substate: bool) -> dict[str, str]:
     """
 
     def identity(iteration: CharacteristicIteration) -> tuple[int, frozenset[str]]:
-        return int(iteration.level), lists.codes_of_iteration.get(iteration.code, frozenset())
+        return iteration.level.number, lists.codes_of_iteration.get(iteration.code, frozenset())
 
-    tabulated = [iteration for iteration in lists.iterations if iteration.is_tabulated(is_substate=is_substate)]
+    tabulated = [iteration for iteration in lists.iterations if iteration.is_tabulated(kind)]
     in_combination = {
         identity(iteration): iteration.code
         for iteration in tabulated
-        if iteration.kind is IterationKind.RACE_IN_COMBINATION and lists.codes_of_iteration.get(iteration.code)
+        if iteration.kind == RACE_IN_COMBINATION and lists.codes_of_iteration.get(iteration.code)
     }
-    alone = ((each.code, identity(each)) for each in tabulated if each.kind is IterationKind.RACE_ALONE)
+    alone = ((each.code, identity(each)) for each in tabulated if each.kind == RACE_ALONE)
     return {code: in_combination[its_own] for code, its_own in alone if its_own in in_combination}
 
 
 _LEAST_CONFIDENCE, _MOST_CONFIDENCE = Fraction(1, 2), Fraction(999_999, 1_000_000)
-KIND_NAMES = {kind.name.lower(): kind for kind in COTERMINOUS_ORDER}
+KIND_NAMES = {kind.name: kind for kind in US.donor_order}
 """What `--order` calls the kinds of entities."""
 
 
@@ -64,7 +65,7 @@ KIND_NAMES = {kind.name.lower(): kind for kind in COTERMINOUS_ORDER}
 class CoterminousOptions:
     """Which kinds give to which, and whether to copy groups that the target's level does not tabulate."""
 
-    order: tuple[EntityKind, ...] = COTERMINOUS_ORDER
+    order: tuple[AreaKind, ...] = US.donor_order
     copy_all: bool = False
 
 
@@ -105,7 +106,7 @@ class ReleaseRequest:
         """The checked options. Raises InvalidInput with every problem."""
         findings = FindingsOf("the command")
         confidence, rules = confidence_of(self.confidence, findings), rules_of(self.rules, findings)
-        order = COTERMINOUS_ORDER if self.order is None else order_of(self.order, findings)
+        order = US.donor_order if self.order is None else order_of(self.order, findings)
         for option, is_given in (("--order", self.order is not None), ("--copy-all", self.copy_all)):
             if is_given and not self.coterminous:
                 findings.error(option, "is about the coterminous step. Give --coterminous too.")
@@ -127,12 +128,12 @@ def confidence_of(text: str, findings: FindingsOf) -> Fraction:
     return confidence
 
 
-def order_of(text: str, findings: FindingsOf) -> tuple[EntityKind, ...]:
+def order_of(text: str, findings: FindingsOf) -> tuple[AreaKind, ...]:
     """The order in a text such as state,county,tract, or the usual order and a finding."""
     names = [name.strip().lower() for name in text.split(",")]
     if len(names) < 2 or len(set(names)) != len(names) or not set(names) <= set(KIND_NAMES):
         findings.error("--order", f"must be two or more of {','.join(KIND_NAMES)}, each once, separated by commas.")
-        return COTERMINOUS_ORDER
+        return US.donor_order
     return tuple(KIND_NAMES[name] for name in names)
 
 

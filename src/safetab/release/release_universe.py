@@ -12,17 +12,19 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from safetab.census.geography import Geography, region_id
-from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
-from safetab.census.iterations import CharacteristicIteration, IterationLevel, PublicLists, TabulationList
-from safetab.census.population_groups import PopulationGroupLevel, ReleaseIndex
+from safetab.census.area_levels import AreaLevel, Pass
+from safetab.census.census import Census, PopulationGroupLevel
+from safetab.census.geography import Geography
+from safetab.census.groups import CharacteristicIteration, GroupLevel, PublicLists
+from safetab.census.population_groups import ReleaseIndex
+from safetab.dialects.bureau.us_census import STATE, TOTAL_ONLY
 from safetab.planning.level_design import LevelDesign, not_measured
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Product, TableFamily
 from safetab.release.release_options import partner_codes
 
-EntityNames = Mapping[tuple[GeographyLevel, str], str]
+EntityNames = Mapping[tuple[AreaLevel, str], str]
 """Names by geography level and id, as files write it."""
 
 
@@ -81,7 +83,7 @@ class ReleaseLevel:
         return self.design.level
 
     @property
-    def geography(self) -> GeographyLevel:
+    def geography(self) -> AreaLevel:
         """The geography level alone."""
         return self.design.level.geography
 
@@ -89,8 +91,8 @@ class ReleaseLevel:
         """Why the iteration has no groups at this level, or None if it has."""
         if not self.design.budget:
             return NotTabulated.NO_BUDGET
-        if not iteration.is_tabulated(is_substate=self.geography.is_substate):
-            is_total_only = iteration.listed is TabulationList.TOTAL_ONLY
+        if not iteration.is_tabulated(self.geography.kind):
+            is_total_only = iteration.listed == TOTAL_ONLY
             return NotTabulated.ONLY_NATION_AND_STATE if is_total_only else NotTabulated.ONLY_BELOW_STATE
         return None if self.design.stages else NotTabulated.NO_CODES
 
@@ -120,13 +122,14 @@ class ReleaseLevel:
 class Universe:
     """The entities of the passes that ran, all iterations, and how each level was measured."""
 
+    census: Census
     product: Product
     definition: PrivacyDefinition
     allow_negative_counts: bool
-    passes: tuple[TabulationPass, ...]
-    states: Mapping[TabulationPass, tuple[str, ...]]
+    passes: tuple[Pass, ...]
+    states: Mapping[Pass, tuple[str, ...]]
     lists: PublicLists
-    entities: Mapping[GeographyLevel, Entities]
+    entities: Mapping[AreaLevel, Entities]
     levels: tuple[ReleaseLevel, ...]
 
     @cached_property
@@ -135,33 +138,33 @@ class Universe:
         return {(level.family, level.level): number for number, level in enumerate(self.levels)}
 
     @cached_property
-    def iteration_columns(self) -> Mapping[IterationLevel, IterationColumns]:
+    def iteration_columns(self) -> Mapping[GroupLevel, IterationColumns]:
         """The columns of the iterations of each iteration level that a level of this universe has."""
         columns = {}
         for iterations in dict.fromkeys(level.level.iterations for level in self.levels):
             listed = iterations_of_level(self.lists, iterations)
             codes = pa.array([iteration.code for iteration in listed], pa.string())
             names = pa.array([iteration.name for iteration in listed], pa.string())
-            kinds = pa.array([iteration.kind.value for iteration in listed], pa.string()).dictionary_encode()
+            kinds = pa.array([iteration.kind.name for iteration in listed], pa.string()).dictionary_encode()
             columns[iterations] = IterationColumns(codes, names, kinds)
         return columns
 
     @cached_property
-    def partners(self) -> Mapping[bool, Mapping[str, str]]:
-        """For substate levels and others: the partner's code of each Alone iteration tabulated there."""
-        return {grain: partner_codes(self.lists, is_substate=grain) for grain in (False, True)}
+    def partners(self) -> Sequence[Mapping[str, str]]:
+        """For each of the census's grains: the partner's code of each Alone iteration tabulated there."""
+        return [partner_codes(self.lists, kind) for kind in self.census.grains]
 
     def partner_positions(self, level: ReleaseLevel) -> NDArray[np.int64]:
         """The position of each iteration's partner at the level, or -1."""
-        codes = np.array([*self.partners[level.geography.is_substate].items()], dtype=np.int64).reshape(-1, 2)
+        codes = np.array([*self.partners[self.census.grain_of(level.geography.kind)].items()], dtype=np.int64).reshape(
+            -1, 2
+        )
         alone, partner = level.position_of_code[codes].T
         positions = np.full(len(level.iterations), -1, dtype=np.int64)
         positions[alone[alone >= 0]] = partner[alone >= 0]
         return positions
 
-    def level_of(
-        self, geography: GeographyLevel, iterations: IterationLevel, family: TableFamily | None = None
-    ) -> ReleaseLevel:
+    def level_of(self, geography: AreaLevel, iterations: GroupLevel, family: TableFamily | None = None) -> ReleaseLevel:
         """A level as measured for a table family, the first unless one is given.
 
         All families share entities and iterations.
@@ -169,23 +172,21 @@ class Universe:
         level = PopulationGroupLevel(geography, iterations)
         return self.levels[self.number_of_level[family or self.product.families[0], level]]
 
-    def levels_of(self, tabulation_pass: TabulationPass) -> tuple[ReleaseLevel, ...]:
+    def levels_of(self, tabulation_pass: Pass) -> tuple[ReleaseLevel, ...]:
         """The levels of one pass."""
-        return tuple(level for level in self.levels if level.geography.tabulation_pass is tabulation_pass)
+        return tuple(level for level in self.levels if level.geography.tabulation_pass == tabulation_pass)
 
 
-def universe_of_run(
-    plan: RunPlan, geography_of_pass: Mapping[TabulationPass, Geography], names: EntityNames
-) -> Universe:
+def universe_of_run(plan: RunPlan, geography_of_pass: Mapping[Pass, Geography], names: EntityNames) -> Universe:
     """The universe of a run's plan and geography."""
     entities = {}
     for level in dict.fromkeys(level.geography for level in plan.config.levels):
-        ids = geography_of_pass[level.tabulation_pass].entities(level.entity_kind)
+        ids = geography_of_pass[level.tabulation_pass].entities(level.kind)
         entities[level] = named_entities(ids, level, names)
     return universe_of_plan(plan, entities)
 
 
-def universe_of_plan(plan: RunPlan, entities: Mapping[GeographyLevel, Entities]) -> Universe:
+def universe_of_plan(plan: RunPlan, entities: Mapping[AreaLevel, Entities]) -> Universe:
     """The universe of a plan. `entities` has every geography level of the passes that run."""
     config = plan.config
     designs = {(level_plan.family, level_plan.level): level_plan.design for level_plan in plan.levels}
@@ -197,11 +198,11 @@ def universe_of_plan(plan: RunPlan, entities: Mapping[GeographyLevel, Entities])
     states = {tabulation_pass: config.states_of(tabulation_pass) for tabulation_pass in config.passes}
     facts = (config.product, config.privacy_definition, config.allow_negative_counts)
     levels = release_levels(all_designs, plan.lists, entities)
-    return Universe(*facts, config.passes, states, plan.lists, entities, levels)
+    return Universe(config.census, *facts, config.passes, states, plan.lists, entities, levels)
 
 
 def release_levels(
-    designs: Iterable[LevelDesign], lists: PublicLists, entities: Mapping[GeographyLevel, Entities]
+    designs: Iterable[LevelDesign], lists: PublicLists, entities: Mapping[AreaLevel, Entities]
 ) -> tuple[ReleaseLevel, ...]:
     """The levels with these designs, each with its iterations and an index of its possible groups."""
     levels = []
@@ -212,21 +213,21 @@ def release_levels(
     return tuple(levels)
 
 
-def iterations_of_level(lists: PublicLists, level: IterationLevel) -> tuple[CharacteristicIteration, ...]:
+def iterations_of_level(lists: PublicLists, level: GroupLevel) -> tuple[CharacteristicIteration, ...]:
     """The listed iterations of a level, sorted by code."""
-    return tuple(iteration for iteration in lists.iterations if iteration.level is level)
+    return tuple(iteration for iteration in lists.iterations if iteration.level == level)
 
 
-def is_in_states(level: GeographyLevel, ids: NDArray[np.int64], states: Sequence[str]) -> NDArray[np.bool_]:
+def is_in_states(level: AreaLevel, ids: NDArray[np.int64], states: Sequence[str]) -> NDArray[np.bool_]:
     """Whether each entity of a level is in one of the states; True if entities may cross states."""
-    kind = level.entity_kind
+    kind = level.kind
     if kind.crosses_states:
         return np.ones(len(ids), dtype=np.bool_)
-    state = ids // 10 ** (kind.id_digits - EntityKind.STATE.id_digits)
+    state = ids // 10 ** (kind.id_digits - STATE.id_digits)
     return np.isin(state, [int(code) for code in states])
 
 
-def named_entities(ids: NDArray[np.int64], level: GeographyLevel, names: EntityNames) -> Entities:
+def named_entities(ids: NDArray[np.int64], level: AreaLevel, names: EntityNames) -> Entities:
     """The entities of a level with these rising ids. One without a name gets its id as its name."""
-    shown = tuple(region_id(entity, level.entity_kind) for entity in ids.tolist())
+    shown = tuple(level.kind.ids.text(entity) for entity in ids.tolist())
     return Entities(ids, shown, tuple(names.get((level, region), region) for region in shown))

@@ -13,16 +13,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from safetab.census.geography import region_id
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import (
-    CharacteristicIteration,
-    IterationKind,
-    IterationLevel,
-    PublicLists,
-    TabulationList,
-)
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.area_levels import AreaLevel, Pass
+from safetab.census.census import Census, PopulationGroupLevel
+from safetab.census.groups import CharacteristicIteration, PublicLists
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.files import printable
 from safetab.outputs.pass_files import TEXT
 from safetab.planning.level_design import LevelDesign, StageDesign
@@ -33,8 +27,8 @@ from safetab.release.coterminous import LEVEL_OF_KIND, PassSets
 from safetab.release.numbers.number_files import COLUMNS_OF_GROUPS, Column, schema_of_columns
 from safetab.release.release_universe import Entities, NotTabulated, ReleaseLevel, Universe, release_levels
 
-_GEOGRAPHY_LABELS = tuple(level.label for level in GeographyLevel)
-_ITERATION_LABELS = tuple(level.label for level in IterationLevel)
+_GEOGRAPHY_LABELS = tuple(level.label for level in US.area_levels)
+_ITERATION_LABELS = tuple(level.name for level in US.group_levels)
 GEOGRAPHY_LEVEL = Column("geography_level", TEXT, "Geography level.", values=_GEOGRAPHY_LABELS)
 _REGION, _REGION_NAME, _CODE, _NAME, _KIND, _ = COLUMNS_OF_GROUPS
 _ITERATION_LEVEL = Column("iteration_level", TEXT, "How fine the group is.", values=_ITERATION_LABELS)
@@ -61,7 +55,7 @@ _FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
             _CODE, _NAME, _ITERATION_LEVEL, _KIND,
             Column("list", TEXT, "Where the group is tabulated: everywhere (common), as a total for nation and"
                    " state alone (total only), or below state alone (substate only); null for major groups, which"
-                   " never are.", is_required=False, values=tuple(listed.value for listed in TabulationList)),
+                   " never are.", is_required=False, values=tuple(listed.name for listed in US.lists)),
         ),
     ),
     "universe/codes.parquet": (
@@ -128,7 +122,7 @@ def write_universe(release: Path, universe: Universe, sets: Iterable[PassSets] |
     (release / "universe").mkdir(parents=True, exist_ok=True)
     rows_of: dict[str, list[tuple[object, ...]]] = {
         "universe/iterations.parquet": [
-            (each.code, each.name, each.level.label, each.kind.value, each.listed.value if each.listed else None)
+            (each.code, each.name, each.level.name, each.kind.name, each.listed.name if each.listed else None)
             for each in universe.lists.iterations
         ],
         "universe/codes.parquet": [*sorted(universe.lists.code_names.items())],
@@ -177,7 +171,7 @@ def _level_row(level: ReleaseLevel) -> tuple[object, ...]:
     for family in design.product.families:
         thresholds += design.thresholds.totals if family is design.family else [None] * len(family.finer)
     geography = level.geography
-    names = [geography.tabulation_pass.value, geography.label, level.level.iterations.label]
+    names = [geography.tabulation_pass.name, geography.label, level.level.iterations.name]
     if design.product.has_several_families:
         names.append(level.family.name)
     mechanism = next((stage.noise.mechanism for stage in measured.values()), None)
@@ -193,7 +187,7 @@ def _set_rows(sets: Iterable[PassSets]) -> list[tuple[object, ...]]:
             number += 1
             for kind, entity in coterminous:
                 level = LEVEL_OF_KIND[of_pass.tabulation_pass, kind]
-                rows.append((number, level.label, region_id(entity, kind)))
+                rows.append((number, level.label, kind.ids.text(entity)))
     return rows
 
 
@@ -201,9 +195,10 @@ def _set_rows(sets: Iterable[PassSets]) -> list[tuple[object, ...]]:
 class ReleasedRun:
     """What a release says about the run that made it, besides its universe."""
 
+    census: Census
     product: Product
     definition: PrivacyDefinition
-    states: Mapping[TabulationPass, tuple[str, ...]]
+    states: Mapping[Pass, tuple[str, ...]]
     allow_negative_counts: bool
 
 
@@ -220,7 +215,7 @@ def read_universe(release: Path, run: ReleasedRun) -> Universe:
     entities = {geography: _entities(listed, geography) for geography in geographies}
     facts = (run.product, run.definition, run.allow_negative_counts)
     levels = release_levels(designs, lists, entities)
-    return Universe(*facts, tuple(run.states), run.states, lists, entities, levels)
+    return Universe(run.census, *facts, tuple(run.states), run.states, lists, entities, levels)
 
 
 def _read(path: Path) -> pa.Table:
@@ -234,7 +229,7 @@ def _read(path: Path) -> pa.Table:
     return table
 
 
-def _entities(listed: pa.Table, level: GeographyLevel) -> Entities:
+def _entities(listed: pa.Table, level: AreaLevel) -> Entities:
     own = listed.filter(pc.equal(listed["geography_level"], level.label))
     ids = own["region_id"].cast(pa.int64()).to_numpy()
     return Entities(ids, tuple(own["region_id"].to_pylist()), tuple(own["region_name"].to_pylist()))
@@ -245,11 +240,11 @@ def _lists(tables: Mapping[str, pa.Table]) -> PublicLists:
     codes: dict[str, list[str]] = {}
     for iteration, code in _rows(tables["universe/iteration-codes.parquet"], "iteration_code", "code"):
         codes.setdefault(iteration, []).append(code)
-    levels = {level.label: level for level in IterationLevel}
+    levels = {level.name: level for level in US.group_levels}
     columns = ("iteration_code", "iteration_name", "iteration_level", "iteration_kind", "list")
     iterations = tuple(
         CharacteristicIteration(
-            code, name, levels[level], IterationKind(kind), TabulationList(listed) if listed else None
+            code, name, levels[level], US.group_kind(kind), US.group_list(listed) if listed else None
         )
         for code, name, level, kind, listed in _rows(tables["universe/iterations.parquet"], *columns)
     )
@@ -264,8 +259,8 @@ def _rows(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
 
 def _design(row: dict[str, str], run: ReleasedRun) -> LevelDesign:
     """The design of a level from its row in the universe."""
-    geography = next(level for level in GeographyLevel if level.label == row["geography_level"])
-    iterations = next(level for level in IterationLevel if level.label == row["iteration_level"])
+    geography = next(level for level in US.area_levels if level.label == row["geography_level"])
+    iterations = next(level for level in US.group_levels if level.name == row["iteration_level"])
     stability, threshold = int(row["stability"]), row["suppression_threshold"]
     family = next(known for known in run.product.families if row.get(FAMILY, known.name) == known.name)
     stages = {}

@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
+from safetab.census.area_levels import Pass
 from safetab.census.geography import Geography
-from safetab.census.geography_levels import TabulationPass
 from safetab.census.population_groups import ReleaseIndex
 from safetab.foundation.failures import closing_without_masking
 from safetab.foundation.in_threads import SecondThread
@@ -50,7 +50,7 @@ class _NumbersWriter:
         self.rows: dict[str, int] = {}  # by the path inside the release
         self.rows_after_steps: dict[str, int] = {}  # by the path inside the output
 
-    def write_pass(self, tabulation_pass: TabulationPass, sets: PassSets | None) -> None:
+    def write_pass(self, tabulation_pass: Pass, sets: PassSets | None) -> None:
         """Write the numbers of one pass, with copies inside the coterminous sets if there are any."""
         if not self._options.change_numbers:
             self._write_levels(tabulation_pass, sets, None)
@@ -60,11 +60,9 @@ class _NumbersWriter:
             self._write_levels(tabulation_pass, sets, after_steps)
         self.rows_after_steps |= after_steps.rows
 
-    def _write_levels(
-        self, tabulation_pass: TabulationPass, sets: PassSets | None, after_steps: AfterStepsTables | None
-    ) -> None:
+    def _write_levels(self, tabulation_pass: Pass, sets: PassSets | None, after_steps: AfterStepsTables | None) -> None:
         """Write every level that has groups: its own, and those that coterminous sets copy to it."""
-        path = self._output / "measurements" / f"{tabulation_pass.value}.parquet"
+        path = self._output / "measurements" / f"{tabulation_pass.name}.parquet"
         measured_in = partial(published_groups.groups_by_level, path, self._universe)
         copies = None
         if sets is not None and self._options.coterminous is not None:
@@ -75,7 +73,7 @@ class _NumbersWriter:
         adaptive = groupby(measured_in(_ADAPTIVE), itemgetter(0))
         waiting = next(adaptive, None)
         for number, level in enumerate(self._universe.levels):
-            if level.geography.tabulation_pass is not tabulation_pass:
+            if level.geography.tabulation_pass != tabulation_pass:
                 continue
             own: Iterator[PublishedGroups] = iter(())
             if waiting is not None and waiting[0] == number:
@@ -117,7 +115,7 @@ def _with_more(own: Iterator[PublishedGroups], more: PublishedGroups, index: Rel
 
 
 def write_release(
-    output: Path, universe: Universe, facts: ReleaseFacts, populated: Mapping[TabulationPass, Geography]
+    output: Path, universe: Universe, facts: ReleaseFacts, populated: Mapping[Pass, Geography]
 ) -> dict[str, int]:
     """Write the release of the measurements in `output` and return the rows of each file.
 
@@ -159,7 +157,7 @@ The columns are those of {folders}; rows are in the order of ../release.
 class AfterStepsTables:
     """The table files of one pass, written level by level."""
 
-    def __init__(self, output: Path, tabulation_pass: TabulationPass, universe: Universe, kinds: NumberKinds) -> None:
+    def __init__(self, output: Path, tabulation_pass: Pass, universe: Universe, kinds: NumberKinds) -> None:
         folder = output / AFTER_STEPS_FOLDER
         folder.mkdir(exist_ok=True)
         folders = list(dict.fromkeys(layout.folder.partition("/")[0] for layout in universe.product.files))
@@ -169,7 +167,7 @@ class AfterStepsTables:
         self._universe = universe
         self._tables = {}
         for layout in universe.product.files:
-            name = f"{AFTER_STEPS_FOLDER}/{layout.folder}/{tabulation_pass.value}.csv"
+            name = f"{AFTER_STEPS_FOLDER}/{layout.folder}/{tabulation_pass.name}.csv"
             self._tables[name] = _TableOfNumbers(output / name, layout, kinds)
 
     @property

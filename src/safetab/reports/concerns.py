@@ -115,7 +115,7 @@ def _thresholds_within_noise(release: ReleaseSummary) -> Concerns:
 
 
 def _no_suppression(release: ReleaseSummary) -> Concerns:
-    below_state = [level for level in release.measured_levels if level.facts.geography.is_substate]
+    below_state = [level for level in release.measured_levels if level.facts.geography.kind.suppresses]
     where = [level_name(level.facts) for level in below_state if level.publishes_every_group]
     meaning = "Every group gets a number there, and nearly all of these groups are empty."
     return _about_levels(release, "below state where nothing is suppressed", meaning, where)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationKind
+from safetab.census.area_levels import AreaLevel
+from safetab.census.groups import GroupKind
+from safetab.dialects.bureau.us_census import US
 from safetab.products.product import Selector, TableFamily
 from safetab.release.group_statuses import absent_status
 from safetab.release.numbers.number_files import COPIED, PUBLISHED, WITHHELD
@@ -64,10 +65,10 @@ def _group_cells(level: LevelSummary) -> Sequence[str]:
 
 def availability_section(release: ReleaseSummary) -> page.Markup:
     """A map of shares: a shaded cell for each geography level, iteration level and kind of group."""
-    kinds = str(len(IterationKind))
-    titles = [f"{level.label} groups" for level in TABULATED_ITERATION_LEVELS]
+    kinds = str(len(US.group_kinds))
+    titles = [f"{level.name} groups" for level in US.tabulated_group_levels]
     iterations = [page.element("th", title, scope="colgroup", colspan=kinds) for title in titles]
-    kind_names = [page.element("span", page.KIND_NAMES[kind]) for kind in IterationKind]
+    kind_names = [page.element("span", page.KIND_NAMES[kind]) for kind in US.group_kinds]
     kind_heads = [page.element("th", kind_name, scope="col") for kind_name in kind_names]
     first_row = page.element("tr", page.element("th", "Level", scope="col", rowspan="2"), *iterations)
     head = page.element("thead", first_row, page.element("tr", *(kind_heads * len(titles))))
@@ -75,7 +76,7 @@ def availability_section(release: ReleaseSummary) -> page.Markup:
     for tabulation_pass in release.universe.passes:
         geographies = dict.fromkeys(level.facts.geography for level in release.levels_of(tabulation_pass))
         rows = [_availability_row(release, geography) for geography in geographies]
-        bodies.append(page.body_of_pass(release, tabulation_pass, rows, 1 + len(titles) * len(IterationKind)))
+        bodies.append(page.body_of_pass(release, tabulation_pass, rows, 1 + len(titles) * len(US.group_kinds)))
     explanation = (
         f"The share of possible groups that have a number (above), and that also have {release.family.detail}"
         " (below). A dash means that no such group is tabulated at that level."
@@ -86,17 +87,17 @@ def availability_section(release: ReleaseSummary) -> page.Markup:
     return page.joined([page.paragraphs(explanation), page.legend(shades, "h"), shaded])
 
 
-def _availability_row(release: ReleaseSummary, geography: GeographyLevel) -> page.Markup:
-    levels = [level for level in release.levels if level.facts.geography is geography]
-    cells = [_availability_cell(level, kind) for level in levels for kind in IterationKind]
+def _availability_row(release: ReleaseSummary, geography: AreaLevel) -> page.Markup:
+    levels = [level for level in release.levels if level.facts.geography == geography]
+    cells = [_availability_cell(level, kind) for level in levels for kind in US.group_kinds]
     heading = page.element("th", page.geography_name(geography), scope="row")
     return page.element("tr", heading, *cells, data_level=geography.label)
 
 
-def _availability_cell(level: LevelSummary, kind: IterationKind) -> page.Markup:
+def _availability_cell(level: LevelSummary, kind: GroupKind) -> page.Markup:
     """A shaded cell with the share of groups that have a total, and that have detail too."""
     possible, shown, detailed = level.of_kind(kind)
-    keys = {"data_iterations": level.facts.level.iterations.label, "data_kind": kind.value}
+    keys = {"data_iterations": level.facts.level.iterations.name, "data_kind": kind.name}
     if not possible:
         return page.element("td", page.NOTHING, class_="absent", **keys)
     shade = 0 if not shown else sum(100 * shown >= share * possible for share in _SHARES)
@@ -126,7 +127,7 @@ def precision_section(release: ReleaseSummary) -> page.Markup:
 
 def _that_may_be_zero(release: ReleaseSummary) -> list[str]:
     """How many published groups may be empty, and the level below state with the most of them."""
-    below = [level for level in release.levels if level.facts.geography.is_substate]
+    below = [level for level in release.levels if level.facts.geography.kind.suppresses]
     if not any(level.totals_that_may_be_zero for level in release.levels):
         return []
     sentence = (

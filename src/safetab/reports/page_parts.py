@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
 from math import ceil, floor
 
-from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationKind
+from safetab.census.area_levels import AreaLevel, Pass
+from safetab.dialects.bureau.us_census import AIANNH, ETHNICITY_KIND, PR_PASS, RACE_ALONE, RACE_IN_COMBINATION, US_PASS
 from safetab.products.product import Shape, TableFamily
 from safetab.release.release_universe import ReleaseLevel
 from safetab.reports.release_summary import LevelSummary, ReleaseSummary
@@ -81,21 +81,21 @@ def _opening(tag: str, attributes: dict[str, str]) -> str:
     return f"<{tag}{''.join(pairs)}>"
 
 
-PASS_NAMES = {TabulationPass.US: "United States", TabulationPass.PUERTO_RICO: "Puerto Rico"}
+PASS_NAMES = {US_PASS: "United States", PR_PASS: "Puerto Rico"}
 KIND_NAMES = {
-    IterationKind.RACE_ALONE: "Race alone",
-    IterationKind.RACE_IN_COMBINATION: "Race alone or in combination",
-    IterationKind.ETHNICITY: "Ethnicity",
+    RACE_ALONE: "Race alone",
+    RACE_IN_COMBINATION: "Race alone or in combination",
+    ETHNICITY_KIND: "Ethnicity",
 }
 NOTHING = "\N{EN DASH}"
 _DECIMAL_WITHIN = 10
 """Percentages nearer than this to 0 or to 100 have one decimal."""
 
 
-def geography_name(level: GeographyLevel) -> str:
+def geography_name(level: AreaLevel) -> str:
     """The kind of area with a capital, such as "County"."""
-    noun = level.entity_kind.noun
-    return noun if level.entity_kind is EntityKind.AIANNH else noun.capitalize()
+    noun = level.kind.noun
+    return noun if level.kind == AIANNH else noun.capitalize()
 
 
 def shape_name(shape: Shape, family: TableFamily) -> str:
@@ -109,12 +109,12 @@ def level_name(level: ReleaseLevel) -> str:
     It has the pass outside the United States, and the table family if the product has several.
     """
     family = f", {level.family.name}" if level.design.product.has_several_families else ""
-    return f"{area_name(level.geography)}, {level.level.iterations.label}{family}"
+    return f"{area_name(level.geography)}, {level.level.iterations.name}{family}"
 
 
-def area_name(level: GeographyLevel) -> str:
+def area_name(level: AreaLevel) -> str:
     """A name such as "County", or "Puerto Rico county" outside the pass of the United States."""
-    noun, is_us = geography_name(level), level.tabulation_pass is TabulationPass.US
+    noun, is_us = geography_name(level), level.tabulation_pass == US_PASS
     return noun if is_us else f"{PASS_NAMES[level.tabulation_pass]} {noun.lower()}"
 
 
@@ -168,7 +168,7 @@ def level_table(release: ReleaseSummary, caption: str, headings: Sequence[str], 
     return whole_table(caption, element("thead", element("tr", *columns)), bodies)
 
 
-def body_of_pass(release: ReleaseSummary, tabulation_pass: TabulationPass, rows: list[Markup], columns: int) -> Markup:
+def body_of_pass(release: ReleaseSummary, tabulation_pass: Pass, rows: list[Markup], columns: int) -> Markup:
     """The rows as a table body, below the name of their pass if there are several passes."""
     if len(release.universe.passes) == 1:
         return element("tbody", *rows)
@@ -185,7 +185,7 @@ def whole_table(caption: str, head: Markup, bodies: Iterable[Markup]) -> Markup:
 def _row(level: LevelSummary, cells: Sequence[str], columns: int) -> Markup:
     """The row of a level. A single cell spans all columns."""
     facts = level.facts
-    iterations = facts.level.iterations.label
+    iterations = facts.level.iterations.name
     label = element("span", iterations, class_="iterations")
     heading = element("th", geography_name(facts.geography), " ", label, scope="row")
     keys = {"data_level": facts.geography.label, "data_iterations": iterations}

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.iterations import IterationKind
+from safetab.census.area_levels import Pass
+from safetab.census.groups import GroupKind
 from safetab.distributions.noise_distribution import DEFAULT_BITS, working_precision
 from safetab.foundation.arrays import find_sorted
 from safetab.foundation.in_threads import results_in_threads
@@ -173,9 +173,9 @@ class LevelSummary:
         """Totals whose interval includes zero."""
         return int(self.precision[TOTALS, :, MAY_BE_ZERO].sum())
 
-    def of_kind(self, kind: IterationKind) -> tuple[int, int, int]:
+    def of_kind(self, kind: GroupKind) -> tuple[int, int, int]:
         """How many groups of a kind there could be, have a total, and have more than a total."""
-        is_kind = np.array([one.kind is kind for one in self.facts.iterations], dtype=np.bool_)
+        is_kind = np.array([one.kind == kind for one in self.facts.iterations], dtype=np.bool_)
         shown = self.groups[is_kind & self.facts.is_tabulated][:, _SHOWN]
         possible = self.entities * int((is_kind & self.facts.is_tabulated).sum())
         return possible, int(shown.sum()), int(shown[:, :, 1:].sum())
@@ -319,11 +319,11 @@ class ReleaseSummary:
         """The levels that spent budget on at least one stage."""
         return tuple(level for level in self.levels if level.design.stages)
 
-    def levels_of(self, tabulation_pass: TabulationPass) -> tuple[LevelSummary, ...]:
+    def levels_of(self, tabulation_pass: Pass) -> tuple[LevelSummary, ...]:
         """The levels of one pass."""
-        return tuple(level for level in self.levels if level.facts.geography.tabulation_pass is tabulation_pass)
+        return tuple(level for level in self.levels if level.facts.geography.tabulation_pass == tabulation_pass)
 
-    def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
+    def loss_of(self, tabulation_pass: Pass) -> PrivacyLoss:
         """The privacy loss of a record in one pass, over all table families."""
         return loss_of_a_pass(level.design.budget for level in self.universe.levels_of(tabulation_pass))
 

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from itertools import chain
 from pathlib import Path
 
-from safetab.census.geography_levels import EntityKind, TabulationPass
+from safetab.census.area_levels import Pass
+from safetab.dialects.bureau.us_census import STATE
 from safetab.foundation.new_files import write_new_file
 from safetab.planning.level_design import LevelDesign, margin_of
 from safetab.planning.losses import epsilons_by_delta, reference_words
@@ -267,11 +268,11 @@ def _about(release: ReleaseSummary) -> page.Markup:
     return page.joined([*parts, page.paragraphs(overlap)])
 
 
-def _states(release: ReleaseSummary, tabulation_pass: TabulationPass) -> page.Markup:
+def _states(release: ReleaseSummary, tabulation_pass: Pass) -> page.Markup:
     """The names of the states of one pass."""
     entities = release.universe.entities
-    levels = [level for level in entities if level.tabulation_pass is tabulation_pass]
-    state_level = next(level for level in levels if level.entity_kind is EntityKind.STATE)
+    levels = [level for level in entities if level.tabulation_pass == tabulation_pass]
+    state_level = next(level for level in levels if level.kind == STATE)
     names = [page.name(state) for state in sorted(entities[state_level].names)]
     heading = page.element("strong", f"{page.PASS_NAMES[tabulation_pass]}. ")
     return page.element("p", heading, "State level: ", page.joined(names, ", "), ".")

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import EntityKind, GeographyLevel
+from safetab.census.area_levels import AreaLevel
+from safetab.dialects.bureau.us_census import COUNTY, NATION, STATE
 from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.release.release_universe import Universe
@@ -25,7 +26,7 @@ _PARTS_OF_IDS = (
     ("STATEFP",),
 )  # fmt: skip
 _ALL_NAMES = {*_ID_NAMES, *chain.from_iterable(_PARTS_OF_IDS)}
-_STEPS = {EntityKind.STATE: 0.01, EntityKind.COUNTY: 0.004}  # degrees: finer than a screen shows
+_STEPS = {STATE: 0.01, COUNTY: 0.004}  # degrees: finer than a screen shows
 _FINE_STEP = 0.0005
 _LEAST_POINTS = 4  # of a ring, whose last point is its first
 _MOST_BYTES_OF_A_SHAPE = 300_000
@@ -41,7 +42,7 @@ class Shape(NamedTuple):
     rings: list[list[int]]
 
 
-Shapes = Mapping[GeographyLevel, list[Shape]]
+Shapes = Mapping[AreaLevel, list[Shape]]
 """The shapes by level, by rising position."""
 
 
@@ -80,9 +81,9 @@ def _shapes(features: Iterable[Mapping[str, Any]], universe: Universe) -> tuple[
         region: (level, position)
         for level, entities in universe.entities.items()
         for position, region in enumerate(entities.region_ids)
-        if level.entity_kind is not EntityKind.NATION
+        if level.kind != NATION
     }
-    found: dict[GeographyLevel, dict[int, Shape]] = {}
+    found: dict[AreaLevel, dict[int, Shape]] = {}
     without_area = 0
     for feature in features:
         area = next((areas[region] for region in _ids(feature) if region in areas), None)
@@ -91,7 +92,7 @@ def _shapes(features: Iterable[Mapping[str, Any]], universe: Universe) -> tuple[
             without_area += 1
         else:
             level, position = area
-            step = _STEPS.get(level.entity_kind, _FINE_STEP)
+            step = _STEPS.get(level.kind, _FINE_STEP)
             found.setdefault(level, {})[position] = _shape(position, step, rings)
     return {level: [own[position] for position in sorted(own)] for level, own in found.items()}, without_area
 

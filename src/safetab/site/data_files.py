@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import STATE_NAMES, EntityKind, GeographyLevel
-from safetab.census.iterations import TABULATED_ITERATION_LEVELS, CharacteristicIteration, IterationKind
+from safetab.census.area_levels import AreaKind, AreaLevel
+from safetab.census.groups import CharacteristicIteration
+from safetab.dialects.bureau.states import STATE_NAMES
+from safetab.dialects.bureau.us_census import COUNTY, STATE, US
 from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
 from safetab.estimates.reading.lookup import TRACTS_AS_WRITTEN, WORDS_FOR_MANY_AREAS
 from safetab.estimates.reading.names import KIND_ENDS, NATION_NAMES, SAME_WORDS, TRACT_WORDS, TYPE_WORDS
@@ -90,7 +92,7 @@ def text_sizes(numbers: NDArray[np.int64]) -> NDArray[np.int8]:
 
 
 _HEADERS = 2  # the iteration and the table of a group come before its values
-_AROUND = (EntityKind.STATE, EntityKind.COUNTY)
+_AROUND = (STATE, COUNTY)
 
 
 def write_areas(site: Path, name: str, rows: LevelRows, universe: Universe) -> list[list[int]]:
@@ -129,9 +131,9 @@ def _area_part(rows: LevelRows, flat: Integers, first: int, end: int) -> dict[st
     return {key: values for key, values in part.items() if values}
 
 
-def _numbers_around(around: EntityKind, geography: GeographyLevel, universe: Universe, entities: Integers) -> Integers:
+def _numbers_around(around: AreaKind, geography: AreaLevel, universe: Universe, entities: Integers) -> Integers:
     """The numbers of the states or counties around entities; 0 if they are not nested."""
-    kind, ids = geography.entity_kind, universe.entities[geography].ids[entities]
+    kind, ids = geography.kind, universe.entities[geography].ids[entities]
     return ids // 10 ** (kind.id_digits - around.id_digits) if around in kind.around else np.zeros_like(ids)
 
 
@@ -153,7 +155,7 @@ def write_groups(
     Returns the iteration and the entity with which each file begins.
     """
     totals = _first_shown([_totals(rows, tables) for rows in families])
-    states = _numbers_around(EntityKind.STATE, families[0].level.geography, universe, totals.entities)
+    states = _numbers_around(STATE, families[0].level.geography, universe, totals.entities)
     group_begins = begins_run(totals.iterations)
     flat = np.stack([totals.entities, totals.tables, totals.values], axis=1)
     sizes = text_sizes(flat.ravel()).reshape(flat.shape).sum(axis=1, dtype=np.int64)
@@ -190,7 +192,7 @@ def _first_shown(families: Sequence[_Totals]) -> _Totals:
 
 _GROUPS_PER_FILE = 4000
 REASONS = tuple(NotTabulated)
-KINDS = tuple(IterationKind)
+KINDS = tuple(US.group_kinds)
 
 _TILES = {
     "01": (7, 6), "02": (0, 0), "04": (2, 5), "05": (5, 5), "06": (1, 4), "08": (3, 4),
@@ -205,7 +207,7 @@ _TILES = {
 }  # fmt: skip
 
 
-def write_area_names(site: Path, geography: GeographyLevel, universe: Universe) -> list[list[object]]:
+def write_area_names(site: Path, geography: AreaLevel, universe: Universe) -> list[list[object]]:
     """Write the ids and names of a level's areas, alternating.
 
     Returns the position and the id with which each file begins.
@@ -213,7 +215,7 @@ def write_area_names(site: Path, geography: GeographyLevel, universe: Universe) 
     entities = universe.entities[geography]
     pairs = [*zip(entities.region_ids, entities.names, strict=True)]
     sizes = np.array([len(region) + len(name.encode()) + 6 for region, name in pairs], dtype=np.int64)
-    states = _numbers_around(EntityKind.STATE, geography, universe, np.arange(len(pairs)))
+    states = _numbers_around(STATE, geography, universe, np.arange(len(pairs)))
     parts = parts_of(sizes, [begins_run(states)])
     for number, (first, end) in enumerate(parts):
         write_data(site, f"names/{geography.label}/{number}", [*chain.from_iterable(pairs[first:end])])
@@ -243,21 +245,21 @@ def _group(group: CharacteristicIteration, universe: Universe, position: dict[st
     return [
         group.code,
         group.name,
-        int(group.level),
+        group.level.number,
         KINDS.index(group.kind),
         position[wider[0].code] if wider else -1,
         [position[other.code] for other in others],
-        [int(group.is_tabulated(is_substate=is_substate)) for is_substate in (False, True)],
-        [position.get(universe.partners[is_substate].get(group.code, ""), -1) for is_substate in (False, True)],
+        [int(group.is_tabulated(kind)) for kind in US.grains],
+        [position.get(partners.get(group.code, ""), -1) for partners in universe.partners],
     ]
 
 
-def reasons_of_geography(geography: GeographyLevel, universe: Universe) -> str:
+def reasons_of_geography(geography: AreaLevel, universe: Universe) -> str:
     """A digit for each group, in the order of the list.
 
     It is 0 if the group is tabulated at the level, and otherwise 1 plus the position of the reason.
     """
-    levels = {iterations: universe.level_of(geography, iterations) for iterations in TABULATED_ITERATION_LEVELS}
+    levels = {iterations: universe.level_of(geography, iterations) for iterations in US.tabulated_group_levels}
     digits = ""
     for group in universe.lists.iterations:
         level = levels.get(group.level)

@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.foundation.arrays import Columns, run_starts
 from safetab.planning.level_design import margin_of
 from safetab.privacy.calibration import Stage

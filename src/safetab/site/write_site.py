@@ -9,8 +9,8 @@ from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
 
-from safetab.census.geography_levels import EntityKind, GeographyLevel
-from safetab.census.iterations import TABULATED_ITERATION_LEVELS
+from safetab.census.area_levels import AreaLevel
+from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.estimates.noise import far_threshold
 from safetab.estimates.noisy_number import most_if_suppressed, reason_of, withheld_because
@@ -39,10 +39,10 @@ KnownShapes = list[tuple[Shape, bool]]
 Begins = dict[str, list[list[int]]]
 
 _PLURALS = {
-    EntityKind.NATION: "nation", EntityKind.STATE: "states", EntityKind.COUNTY: "counties", EntityKind.TRACT: "tracts",
-    EntityKind.PLACE: "places", EntityKind.AIANNH: "American Indian, Alaska Native and Native Hawaiian areas",
+    NATION: "nation", STATE: "states", COUNTY: "counties", TRACT: "tracts",
+    PLACE: "places", AIANNH: "American Indian, Alaska Native and Native Hawaiian areas",
 }  # fmt: skip
-_NOUNS = {EntityKind.AIANNH: "American Indian, Alaska Native or Native Hawaiian area"}
+_NOUNS = {AIANNH: "American Indian, Alaska Native or Native Hawaiian area"}
 
 
 def _site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, indices: Indices) -> JsonObject:
@@ -85,7 +85,7 @@ def _site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables,
         "geographies": [_geography(one, universe, facts) for one in universe.entities],
         "rules": _why_withheld(),
         "reasons": [reason_of(why, None, product, NOT_TABULATED) for why in data_files.REASONS],
-        "kinds": [kind.value for kind in data_files.KINDS],
+        "kinds": [kind.name for kind in data_files.KINDS],
         "states": data_files.states_on_tiles(),
         "spellings": data_files.spellings(),
         **indices,
@@ -152,27 +152,27 @@ def _noise(number: int, universe: Universe, confidence: Fraction) -> JsonObject:
     return known
 
 
-def _geography(geography: GeographyLevel, universe: Universe, facts: ReleaseFacts) -> JsonObject:
+def _geography(geography: AreaLevel, universe: Universe, facts: ReleaseFacts) -> JsonObject:
     """A geography level: its words, the levels around it, and why a group may be absent there.
 
     `absent` has, by iteration level, the status, the reason, and the size above which a group would
     probably be shown.
     """
-    kind, known = geography.entity_kind, list(universe.entities)
+    kind, known = geography.kind, list(universe.entities)
     status = absent_status(universe.product, facts.origin)
-    of_kind = {level.entity_kind: level for level in known if level.tabulation_pass is geography.tabulation_pass}
+    of_kind = {level.kind: level for level in known if level.tabulation_pass == geography.tabulation_pass}
     kinds = [one for one in kind.around if one in of_kind]
     around = [[known.index(of_kind[one]), one.id_digits, int(one.crosses_states)] for one in kinds]
     absent = {}
-    for iterations in TABULATED_ITERATION_LEVELS:
+    for iterations in US.tabulated_group_levels:
         level = universe.level_of(geography, iterations)
         is_suppressed = bool(level.design.stages) and status == SUPPRESSED
         most = most_if_suppressed(level.design, facts.options.confidence) if is_suppressed else None
-        absent[str(int(iterations))] = [status, reason_of(None, level, universe.product, status), most]
+        absent[str(iterations.number)] = [status, reason_of(None, level, universe.product, status), most]
     return {
         "label": geography.label,
         "kind": kind.name.lower(),
-        "isSubstate": geography.is_substate,
+        "isSubstate": bool(US.grain_of(geography.kind)),
         "noun": _NOUNS.get(kind, kind.noun),
         "nouns": _PLURALS[kind],
         "count": len(universe.entities[geography].ids),
@@ -243,8 +243,8 @@ def _write_data(opened: release_folder.ReleaseFolder, site: Path, shapes: Shapes
     totals: Begins = {}  # the groups with which files of totals begin
     numbers = 0
     for position, geography in enumerate(universe.entities):
-        for iterations in TABULATED_ITERATION_LEVELS:
-            name = f"{position}-{int(iterations)}"
+        for iterations in US.tabulated_group_levels:
+            name = f"{position}-{iterations.number}"
             families = []
             for number, family in enumerate(universe.product.families):
                 rows = read_level(opened, universe.level_of(geography, iterations, family), tables)

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Event
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.iterations import PublicLists
+from safetab.census.groups import PublicLists
 from safetab.config.config_file import ReaderKind, product_asked_for
+from safetab.dialects.bureau.us_census import PR_PASS, US_PASS
 from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.foundation.progress import Progress
 from safetab.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
@@ -31,7 +31,7 @@ from safetab.synthetic.people.nonempty_groups import GroupMaps, NonEmptyGroups, 
 from safetab.synthetic.people.state_people import CHUNK_PEOPLE, MOST_RACE_CODES, PeopleChunk, StatePeople, demographics
 from safetab.synthetic.seeded_bits import RandomBits
 
-_SEVERAL_OF_256 = {TabulationPass.US: 26, TabulationPass.PUERTO_RICO: 60}
+_SEVERAL_OF_256 = {US_PASS: 26, PR_PASS: 60}
 """How many of 256 people report several race codes."""
 # addresses of random bits below that of a state
 _HOUSEHOLDS = 4
@@ -58,7 +58,7 @@ class CensusPlan:
     @property
     def us_states(self) -> list[str]:
         """The codes of the states of the US pass."""
-        return [share.state.code for share in self.shares if share.tabulation_pass is TabulationPass.US]
+        return [share.state.code for share in self.shares if share.tabulation_pass == US_PASS]
 
 
 def write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tuple[NonEmptyGroups, ...]:

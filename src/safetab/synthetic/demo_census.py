@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from safetab.census.iterations import IterationLevel, TabulationList
+from safetab.census.groups import GroupList
+from safetab.dialects.bureau.us_census import COMMON, DETAILED, MAJOR, REGIONAL, SUBSTATE_ONLY, TOTAL_ONLY, US
 from safetab.foundation.progress import NoProgress
 from safetab.products.record import RACE_COLUMNS
 from safetab.synthetic.census import CensusPlan, write_census_data
@@ -72,31 +73,33 @@ class _Code:
     region: str
     code: str
     name: str
-    listed: TabulationList | None
+    listed: GroupList | None
     weights: Sequence[int]  # one for each state
 
 
 def _code_of(row: Sequence[Any]) -> _Code:
     """The code of one row of the description."""
     major, region, code, name, listed, *weights = row
-    return _Code(major, region, code, name, TabulationList[listed] if listed else None, weights)
+    return _Code(
+        major, region, code, name, US.group_list(listed.lower().replace("_", " ")) if listed else None, weights
+    )
 
 
 def _groups(codes: Sequence[_Code]) -> Iterator[ListedGroup]:
     """Each major group, followed by the regions and Detailed groups inside it."""
     for major, of_major in groupby(codes, key=lambda code: code.major):
         inside = list(of_major)
-        yield ListedGroup(major, IterationLevel.MAJOR, None, _codes_of(inside))
+        yield ListedGroup(major, MAJOR, None, _codes_of(inside))
         for region, of_region in groupby(inside, key=lambda code: code.region):
             members = list(of_region)
             if region:
-                yield ListedGroup(region, IterationLevel.REGIONAL, TabulationList.COMMON, _codes_of(members))
+                yield ListedGroup(region, REGIONAL, COMMON, _codes_of(members))
             for code in members:
-                if code.listed in {TabulationList.COMMON, TabulationList.TOTAL_ONLY}:
-                    yield ListedGroup(code.name, IterationLevel.DETAILED, code.listed, (code.code,))
-            if any(code.listed is TabulationList.SUBSTATE_ONLY for code in members):  # below state level
-                others = _codes_of([code for code in members if code.listed not in {None, TabulationList.COMMON}])
-                yield ListedGroup(f"Other {region}", IterationLevel.DETAILED, TabulationList.SUBSTATE_ONLY, others)
+                if code.listed in {COMMON, TOTAL_ONLY}:
+                    yield ListedGroup(code.name, DETAILED, code.listed, (code.code,))
+            if any(code.listed == SUBSTATE_ONLY for code in members):  # below state level
+                others = _codes_of([code for code in members if code.listed not in {None, COMMON}])
+                yield ListedGroup(f"Other {region}", DETAILED, SUBSTATE_ONLY, others)
 
 
 def _codes_of(codes: Sequence[_Code]) -> tuple[str, ...]:

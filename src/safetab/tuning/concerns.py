@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.foundation.argument_types import checks_arguments
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.calibration import Stage

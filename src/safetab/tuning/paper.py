@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.planning.level_design import CONFIDENCE
 from safetab.privacy.calibration import PrivacyDefinition, calibrated_noise
@@ -18,11 +17,17 @@ STABILITY = 9
 GAMMA = Fraction(1, 10)
 SUPPRESSION_CHANCE = Fraction(9_999, 10_000)
 
-_DETAILED, _REGIONAL = IterationLevel.DETAILED, IterationLevel.REGIONAL
-_US = (GeographyLevel.USA, GeographyLevel.STATE, GeographyLevel.COUNTY, GeographyLevel.TRACT, GeographyLevel.PLACE)
+_DETAILED, _REGIONAL = DETAILED, REGIONAL
+_US = (
+    US.area_level("USA"),
+    US.area_level("STATE"),
+    US.area_level("COUNTY"),
+    US.area_level("TRACT"),
+    US.area_level("PLACE"),
+)
 MARGIN_TARGETS = {
     **{PopulationGroupLevel(geography, _DETAILED): 3 for geography in _US[:2]},
-    **{PopulationGroupLevel(geography, _DETAILED): 11 for geography in (*_US[2:], GeographyLevel.AIANNH)},
+    **{PopulationGroupLevel(geography, _DETAILED): 11 for geography in (*_US[2:], US.area_level("AIANNH"))},
     **{PopulationGroupLevel(geography, _REGIONAL): 50 for geography in _US},
 }
 THRESHOLD_BUDGETS = (Fraction("0.008"), Fraction("0.159"), Fraction("0.543"))

@@ -11,8 +11,9 @@ from math import ceil, sqrt
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.population_groups import PopulationGroupLevel, levels_of_passes
+from safetab.census.area_levels import Pass
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.argument_types import checks_arguments
 from safetab.planning.level_design import CONFIDENCE
 from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise, stage_fraction
@@ -140,7 +141,7 @@ def threshold_for(
 @checks_arguments
 def best_margins(
     tuning: Tuning,
-    tabulation_pass: TabulationPass,
+    tabulation_pass: Pass,
     total: Fraction,
     proportions: Mapping[PopulationGroupLevel, Fraction],
     confidence: Fraction = CONFIDENCE,
@@ -156,7 +157,7 @@ def best_margins(
         proportions: The margins of levels, as multiples of each other.
         confidence: How often the truth is within the margin, exactly.
     """
-    levels = [level for level in levels_of_passes([tabulation_pass]) if proportions.get(level, 0) > 0]
+    levels = [level for level in US.levels_of([tabulation_pass]) if proportions.get(level, 0) > 0]
     return smallest_margins({level: tuning.level(level) for level in levels}, total, proportions, confidence)
 
 

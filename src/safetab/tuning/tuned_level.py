@@ -9,10 +9,11 @@ from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 
-from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES, GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationLevel, PublicLists, iteration_map_of, stability
-from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.census.groups import PublicLists, iteration_map_of, stability
 from safetab.config.config_file import FamilyConfig, RunConfig
+from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
+from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, REGIONAL, US, US_PASS
 from safetab.foundation.findings import Checked
 from safetab.planning.level_design import CONFIDENCE, IterationsMeasured, LevelDesign, level_design
 from safetab.privacy.calibration import Stage
@@ -52,15 +53,15 @@ class LevelSizes:
 Facts = Mapping[PopulationGroupLevel, LevelSizes]
 
 _ENTITIES_OF_2020 = {
-    GeographyLevel.USA: 1, GeographyLevel.STATE: 51, GeographyLevel.COUNTY: 3_143, GeographyLevel.TRACT: 84_414,
-    GeographyLevel.PLACE: 31_617, GeographyLevel.AIANNH: 704, GeographyLevel.PR_STATE: 1,
-    GeographyLevel.PR_COUNTY: 78, GeographyLevel.PR_TRACT: 981, GeographyLevel.PR_PLACE: 292,
+    US.area_level("USA"): 1, US.area_level("STATE"): 51, US.area_level("COUNTY"): 3_143, US.area_level("TRACT"): 84_414,
+    US.area_level("PLACE"): 31_617, US.area_level("AIANNH"): 704, US.area_level("PR-STATE"): 1,
+    US.area_level("PR-COUNTY"): 78, US.area_level("PR-TRACT"): 981, US.area_level("PR-PLACE"): 292,
 }  # fmt: skip
 _ITERATIONS_OF_2020 = {
-    (IterationLevel.REGIONAL, False): IterationsMeasured(adaptive=48, total_only=4),
-    (IterationLevel.REGIONAL, True): IterationsMeasured(adaptive=48, total_only=0),
-    (IterationLevel.DETAILED, False): IterationsMeasured(adaptive=2_150, total_only=794),
-    (IterationLevel.DETAILED, True): IterationsMeasured(adaptive=2_150, total_only=0),
+    (REGIONAL, 0): IterationsMeasured(adaptive=48, total_only=4),
+    (REGIONAL, 1): IterationsMeasured(adaptive=48, total_only=0),
+    (DETAILED, 0): IterationsMeasured(adaptive=2_150, total_only=794),
+    (DETAILED, 1): IterationsMeasured(adaptive=2_150, total_only=0),
 }
 _STABILITY_OF_2020 = (3, 3, 4, 5, 6, 7, 8, 9)
 
@@ -74,21 +75,21 @@ def facts_of(parameters: Path | None = None, geography: Path | None = None) -> C
         return Checked(None, findings)
     entities = dict(_ENTITIES_OF_2020)
     if blocks is not None:
-        states = {TabulationPass.US: US_STATES, TabulationPass.PUERTO_RICO: (PUERTO_RICO_STATE,)}
-        of_pass = {one: blocks.require().of_states(states[one]) for one in TabulationPass}
-        entities = {one: len(of_pass[one.tabulation_pass].entities(one.entity_kind)) for one in GeographyLevel}
+        states = {US_PASS: US_STATES, PR_PASS: (PUERTO_RICO_STATE,)}
+        of_pass = {one: blocks.require().of_states(states[one]) for one in US.passes}
+        entities = {one: len(of_pass[one.tabulation_pass].entities(one.kind)) for one in US.area_levels}
     given = None if lists is None else lists.require()
-    sizes = (LevelSizes(one, entities[one.geography], _list_facts(one, given)) for one in POPULATION_GROUP_LEVELS)
+    sizes = (LevelSizes(one, entities[one.geography], _list_facts(one, given)) for one in US.levels)
     return Checked(MappingProxyType({of_level.level: of_level for of_level in sizes}), findings)
 
 
 def _list_facts(level: PopulationGroupLevel, lists: PublicLists | None) -> ListFacts:
-    is_substate = level.geography.is_substate
+    kind = level.geography.kind
     if lists is None:
-        return ListFacts(_ITERATIONS_OF_2020[level.iterations, is_substate], _STABILITY_OF_2020)
-    iterations = lists.tabulated_iterations(level.iterations, is_substate=is_substate)
+        return ListFacts(_ITERATIONS_OF_2020[level.iterations, US.grain_of(kind)], _STABILITY_OF_2020)
+    iterations = lists.tabulated_iterations(level.iterations, kind)
     total_only = sum(iteration.is_total_only for iteration in iterations)
-    map_for = partial(iteration_map_of, lists, level.iterations, is_substate=is_substate)
+    map_for = partial(iteration_map_of, lists, level.iterations, kind)
     by_codes = tuple(stability(map_for(max_race_codes=codes)) for codes in range(1, MOST_RACE_CODES + 1))
     return ListFacts(IterationsMeasured(len(iterations) - total_only, total_only), by_codes)
 

@@ -13,10 +13,12 @@ from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
 
-from safetab.census.geography_levels import US_STATES, TabulationPass
-from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.area_levels import Pass
+from safetab.census.census import PopulationGroupLevel
 from safetab.config import config_file
 from safetab.config.config_file import FamilyConfig, RunConfig
+from safetab.dialects.bureau.states import US_STATES
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.findings import Checked
 from safetab.planning.run_plan import loss_of_config, loss_of_config_pass
@@ -46,13 +48,13 @@ def _config_text(product: Product, rounded: Callable[[int], int]) -> str:
     """The text of a config.json with the values of 2020 and rounded thresholds."""
     production = product.production
     keys: dict[str, object] = {"max_race_codes": 8, "privacy_defn": "zcdp"}
-    for family, level in config_file.measured_levels(product, POPULATION_GROUP_LEVELS):
+    for family, level in config_file.measured_levels(product, US.levels):
         keys[config_file.budget_key(product, family, level)] = _Literal(production.of_level(level).budget)
     if product.stage_1_key is not None and production.stage_1_fraction is not None:
         keys[product.stage_1_key] = _Literal(production.stage_1_fraction)
     for family in product.families:
         thresholds = {}
-        for level in POPULATION_GROUP_LEVELS:
+        for level in US.levels:
             given = production.of_level(level).thresholds[: len(family.finer)]
             thresholds[config_file.threshold_key(level)] = [rounded(threshold) for threshold in given]
         keys[product.family_keys[family.name].thresholds] = thresholds
@@ -135,11 +137,11 @@ class Tuning:
         """One level, tabulated or not."""
         return TunedLevel(self.facts[level], self.config, self.family)
 
-    def levels_of(self, tabulation_pass: TabulationPass) -> Iterator[TunedLevel]:
+    def levels_of(self, tabulation_pass: Pass) -> Iterator[TunedLevel]:
         """The tabulated levels of one pass."""
-        return (tuned for level, tuned in self.levels.items() if level.geography.tabulation_pass is tabulation_pass)
+        return (tuned for level, tuned in self.levels.items() if level.geography.tabulation_pass == tabulation_pass)
 
-    def loss_of(self, tabulation_pass: TabulationPass) -> PrivacyLoss:
+    def loss_of(self, tabulation_pass: Pass) -> PrivacyLoss:
         return loss_of_config_pass(self.config, tabulation_pass)
 
     @property

@@ -80,7 +80,7 @@ def test_draws_vary_around_what_is_expected_as_much_as_they_should(page: Page) -
 
 
 FACTS_GROUPS = next(
-    sizes.groups for level, sizes in FACTS.items() if (level.geography.label, int(level.iterations)) == ("COUNTY", 2)
+    sizes.groups for level, sizes in FACTS.items() if (level.geography.label, level.iterations.number) == ("COUNTY", 2)
 )
 
 

@@ -10,13 +10,13 @@ from typing import Any
 from safetab.assessment.assess import AssessedLevel, Assessment
 from safetab.assessment.tables import ALL, FAMILY
 from safetab.assessment.tally import MeasuredAs
-from safetab.census.geography_levels import GeographyLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.products.product import Product, Selector, TableFamily
 from safetab.reports.page_parts import NOTHING, Markup, area_name, element, joined, level_name, whole_table
 
 Row = Mapping[str, Any]
 Rows = list[Row]
-AREA_WORDS = {level.label: area_name(level) for level in GeographyLevel}
+AREA_WORDS = {level.label: area_name(level) for level in US.area_levels}
 
 
 _TEXTS = {  # the paragraphs that depend on how tables are chosen, by section
@@ -110,7 +110,7 @@ def found(rows: Rows, level: AssessedLevel, measured: MeasuredAs, **keys: str) -
     plan = level.truth.plan
     wanted = {
         "geography_level": plan.level.geography.label,
-        "iteration_level": plan.level.iterations.label,
+        "iteration_level": plan.level.iterations.name,
         "measured": measured.value,
         "iteration_kind": ALL,
         "size_class": ALL,

@@ -37,7 +37,7 @@ def key_figures(assessment: Assessment, rows: Rows) -> Markup:
         zero = parts.found(rows, level, measured, size_class="0")
         if whole is not None:
             wholes.append(whole)
-            if level.truth.plan.level.geography.is_substate:
+            if level.truth.plan.level.geography.kind.suppresses:
                 below.append(whole)
         if zero is not None and level.theories[measured].suppression_threshold is not None:
             empty.append(zero)

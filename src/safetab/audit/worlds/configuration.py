@@ -217,7 +217,7 @@ def _faults_of_settings(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
 def _faults_of_levels(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
     """Say at which levels the program plans other budgets, thresholds or shares than are written."""
     planned = {
-        (level.family.name, level.level.geography.label, int(level.level.iterations)): level.design
+        (level.family.name, level.level.geography.label, level.level.iterations.number): level.design
         for level in plan.levels
     }
     written = {name: level for name, level in plain.levels.items() if level.budget}

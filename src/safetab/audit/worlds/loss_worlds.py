@@ -19,7 +19,7 @@ from safetab.audit.worlds.configuration import GAMMA, config_of_one_level, usual
 from safetab.audit.worlds.households import Household
 from safetab.audit.worlds.persons import Person
 from safetab.audit.worlds.public_files import CROWDED_BLOCK, EIGHT_RACES, WorldLists, tracts_alone, write_world
-from safetab.census.geography_levels import US_STATES
+from safetab.dialects.bureau.states import US_STATES
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Product
 from safetab.products.safetab_h.safetab_h import SAFETAB_H

@@ -15,16 +15,16 @@ from safetab.audit.audited_product import AuditedProduct, AuditWorld, CpuSeconds
 from safetab.audit.worlds import households, loss_worlds, persons
 from safetab.audit.worlds import public_files as files
 from safetab.audit.worlds.configuration import config_of_one_level, thresholds_of_noise_world, usual_config
-from safetab.census.iterations import IterationLevel
+from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US
 from safetab.products.product import Product
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 _MADE_UP: Mapping[Product, ModuleType] = {SAFETAB_P: persons, SAFETAB_H: households}
 _ROUTES = (runs.RELEASED_AGAIN, runs.SMALL_BATCHES, runs.COTERMINOUS)
-_NINE_AND_THREE = {IterationLevel.DETAILED: 9, IterationLevel.REGIONAL: 3}
+_NINE_AND_THREE = {DETAILED: 9, REGIONAL: 3}
 """Eight codes and an ethnicity are in 9 Detailed groups, and in 3 of two regions of each kind."""
-_ONE = dict.fromkeys(IterationLevel, 1)
+_ONE = dict.fromkeys(US.group_levels, 1)
 """One code is in one group: there are no groups of one race alone, and none of ethnicities."""
 _ONE_CODE_GEOMETRIC = {"privacy_defn": "puredp", "max_race_codes": 1}
 

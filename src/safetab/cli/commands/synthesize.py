@@ -84,6 +84,6 @@ def _show_groups(groups: tuple[NonEmptyGroups, ...]) -> None:
     table = text_table("level", "groups", "with somebody", "share")
     for of_level in groups:
         share = f"{of_level.non_empty / of_level.groups:.2%}" if of_level.groups else "-"
-        level = f"{of_level.level.geography.label} {of_level.level.iterations.label}"
+        level = f"{of_level.level.geography.label} {of_level.level.iterations.name}"
         table.add_row(level, f"{of_level.groups:,}", f"{of_level.non_empty:,}", share)
     show_table("Population groups", table, terminal_console())

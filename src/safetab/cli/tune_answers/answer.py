@@ -10,7 +10,7 @@ from fractions import Fraction
 import typer
 from rich.table import Table as TextTable
 
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.cli.text_tables import show_table, show_text, terminal_console
 from safetab.config.config_file import RunConfig
 from safetab.planning.plan_json import JsonObject, exact
@@ -63,7 +63,7 @@ def concerns_about(concerns: Iterable[ParameterConcern], tuned: TunedLevel) -> t
 
 def name(level: PopulationGroupLevel) -> str:
     """Such as COUNTY Detailed."""
-    return f"{level.geography.label} {level.iterations.label}"
+    return f"{level.geography.label} {level.iterations.name}"
 
 
 def _title(level: PopulationGroupLevel, family: TableFamily | None) -> str:

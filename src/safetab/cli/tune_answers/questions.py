@@ -6,12 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.population_groups import PopulationGroupLevel, levels_of_passes
+from safetab.census.area_levels import Pass
+from safetab.census.census import PopulationGroupLevel
 from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers import answer as words
 from safetab.cli.tune_answers.answer import Answer, concerns_about, keys_of, name, title_of, unit_of
 from safetab.cli.tune_answers.reading import QuestionReader, no_answer
+from safetab.dialects.bureau.us_census import US
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import loss_number, loss_text
@@ -140,15 +141,15 @@ def margins_answer(
     wanted = dict(map(reader.proportion, proportions))
     reader.end()
     now = _margins_now(tunings, which_pass, sure)
-    elsewhere = [name(level) for level in wanted if level.geography.tabulation_pass is not which_pass]
+    elsewhere = [name(level) for level in wanted if level.geography.tabulation_pass != which_pass]
     if elsewhere:
-        raise no_answer(f"{', '.join(elsewhere)}: not in the {which_pass.value.upper()} pass. Give the other --pass.")
+        raise no_answer(f"{', '.join(elsewhere)}: not in the {which_pass.name.upper()} pass. Give the other --pass.")
     shares = {(of_family.family, level): share for of_family in tunings for level, share in wanted.items()}
     shares = shares or {which: Fraction(max(margin, 1)) for which, margin in now.items()}
     levels = {
         (of_family.family, level): of_family.level(level)
         for of_family in tunings
-        for level in levels_of_passes([which_pass])
+        for level in US.levels_of([which_pass])
         if shares.get((of_family.family, level), 0) > 0
     }
     found = smallest_margins(levels, loss, shares, sure)
@@ -164,7 +165,7 @@ def margins_answer(
         table.add_row(title_of(levels[which]), *numbers, exact(levels[which].budget))
     return Answer(
         for_programs={
-            "pass": which_pass.value,
+            "pass": which_pass.name,
             "confidence": exact(sure),
             "unit": symbol,
             "total": exact(loss),
@@ -185,7 +186,7 @@ def margins_answer(
 
 
 def _margins_now(
-    tunings: Iterable[Tuning], which_pass: TabulationPass, confidence: Fraction
+    tunings: Iterable[Tuning], which_pass: Pass, confidence: Fraction
 ) -> dict[tuple[TableFamily, PopulationGroupLevel], int]:
     """The margins of a pass that the configurations have now, where their noise can be drawn."""
     return {

@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterable
 from fractions import Fraction
 
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.area_levels import Pass
+from safetab.census.census import PopulationGroupLevel
 from safetab.cli.tune_answers.answer import unit_of
 from safetab.config.config_file import RunConfig, budget_key, threshold_key
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.planning.level_design import CONFIDENCE
 from safetab.products.product import LineKind, Shape
@@ -117,9 +118,9 @@ class QuestionReader:
             self._findings.error("--number", f'must be one of {", ".join(kinds)}, not "{text}".')
         return kinds.get(_plain(text), shape.kinds[0])
 
-    def tabulation_pass(self, text: str) -> TabulationPass:
+    def tabulation_pass(self, text: str) -> Pass:
         """The pass with this name, which must be one that runs."""
-        running = {each.value: each for each in self._tuning.config.passes}
+        running = {each.name: each for each in self._tuning.config.passes}
         if text not in running:
             self._findings.error("--pass", f'must be {" or ".join(running)}, a pass that runs, not "{text}".')
         return running.get(text, self._tuning.config.passes[0])
@@ -169,7 +170,7 @@ def no_answer(message: str) -> InvalidInput:
 
 def _spelled(level: PopulationGroupLevel) -> str:
     """Such as county-detailed."""
-    return f"{level.geography.label}-{level.iterations.label}".lower()
+    return f"{level.geography.label}-{level.iterations.name}".lower()
 
 
 def _plain(text: str) -> str:
@@ -189,8 +190,8 @@ def _spellings(level: PopulationGroupLevel, config: RunConfig) -> Iterable[str]:
     """The level's names here, in config.json and in the paper."""
     yield from (_spelled(level), threshold_key(level))
     yield from (budget_key(config.product, each.family, level) for each in config.families)
-    if level.geography is GeographyLevel.USA:
-        yield f"nation-{level.iterations.label}"
+    if level.geography == US.area_level("USA"):
+        yield f"nation-{level.iterations.name}"
 
 
-_LEVELS = POPULATION_GROUP_LEVELS
+_LEVELS = US.levels

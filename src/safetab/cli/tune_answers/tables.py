@@ -37,7 +37,7 @@ def levels_answer(tuning: Tuning) -> Answer:
     units = {"product": product.name, "unit": unit_of(config), "threshold_unit": "people"}
     gamma = f", gamma {exact(config.stage_1_fraction)}" if product.stage_1_key else ""
     levels = {level for of_family in tunings for level in of_family.levels}
-    losses = {f"{each.value.upper()} pass": tuning.loss_of(each) for each in config.passes}
+    losses = {f"{each.name.upper()} pass": tuning.loss_of(each) for each in config.passes}
     losses |= {"anybody": tuning.loss}
     return Answer(
         for_programs={

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
 from safetab.engines.fingerprint import RecordFingerprint, StateSums
 from safetab.engines.local.engine import ArrayEngine, Log
@@ -45,7 +45,7 @@ class CefEngine(ArrayEngine):
         self._bounds = {
             which: (min(state.first_atom for state in states), max(state.end_atom for state in states))
             for which in self._encoding.passes
-            if (states := [state for state in self._encoding.states if state.tabulation_pass is which])
+            if (states := [state for state in self._encoding.states if state.tabulation_pass == which])
         }
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
@@ -69,7 +69,7 @@ class CefEngine(ArrayEngine):
             self._record_count = counts
         return (*found, *findings.findings)
 
-    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+    def fingerprint(self, secret: bytes) -> Mapping[Pass, str]:
         """Read the records again for each pass's fingerprint. Raises RunFailed if files changed."""
         fingerprint = RecordFingerprint(secret)
         return fingerprint.of_passes(self._sums(fingerprint))
@@ -83,7 +83,7 @@ class CefEngine(ArrayEngine):
             if any(finding.is_error for finding in reader.findings):
                 raise RunFailed("the files of a state changed while they were read. Nothing was written.")
 
-    def _add(self, records: CefRecords, counts: dict[TabulationPass, int]) -> int:
+    def _add(self, records: CefRecords, counts: dict[Pass, int]) -> int:
         """Store the records, add them to the counts of the passes, and return their number."""
         atoms = self._atom_of_place[records.places]
         codes = np.stack([records.columns[name].astype(np.int16) for name in CODE_FIELDS])

@@ -13,7 +13,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
+from safetab.census.area_levels import AreaLevel, Pass
 from safetab.engines.encoding import Encoding
 from safetab.engines.local.state_records import SortedRecords, StateRecords
 from safetab.engines.patterns import Int32s, Int64s, IterationLists
@@ -133,7 +133,7 @@ _QUICK = 8  # steps of these loops cost as much as one step of the others
 class CountedState:
     """A state's records and counts; atom a has those at starts[a] up to starts[a + 1]."""
 
-    tabulation_pass: TabulationPass
+    tabulation_pass: Pass
     atoms: slice
     records: SortedRecords
     starts: Int64s
@@ -151,7 +151,7 @@ class RecordCounter:
         # those of the patterns, which are all known when `count` begins
         self._lists: Future[IterationLists] = Future()
         self._states: list[CountedState] = []
-        self._entities: dict[GeographyLevel, Int64s] = {}
+        self._entities: dict[AreaLevel, Int64s] = {}
 
     def count(self, stored: StateRecords) -> Iterator[CountedState]:
         """Yield every state, counted, in order; the largest begin first, so that threads end together."""
@@ -221,13 +221,13 @@ class RecordCounter:
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         """As `GroupCounts.cells`."""
         selected = SelectedCells(self._encoding, level, groups_of)
-        kind, parts = level.level.geography.entity_kind, list[Callable[[], None]]()
+        kind, parts = level.level.geography.kind, list[Callable[[], None]]()
         for first, end, states in self._areas(level):
             rows = selected.rows_of_entities(first, end)
             if rows.start == rows.stop:
                 continue
             for state in states:
-                if not kind.is_substate:
+                if kind.holds_whole_states:
                     selected.add_whole_state(rows, state.by_attribute)
                     continue
                 entities = self._entity_of_atom(level)[state.atoms]
@@ -244,8 +244,8 @@ class RecordCounter:
     def _areas(self, level: LevelPlan) -> Iterator[tuple[int, int, Sequence[CountedState]]]:
         """Ranges of entities that share no record: a state's, or all if they can cross states."""
         geography = level.level.geography
-        states = [state for state in self._states if state.tabulation_pass is geography.tabulation_pass]
-        if geography.entity_kind.crosses_states:
+        states = [state for state in self._states if state.tabulation_pass == geography.tabulation_pass]
+        if geography.kind.crosses_states:
             yield 0, len(level.universe.entities), states
             return
         for state in states:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.iterations import is_race_code
+from safetab.census.area_levels import Pass
+from safetab.dialects.bureau.us_census import RACE
 from safetab.engines.encoding import Encoding
 from safetab.engines.local.records import ValueBatch, ValueColumn, rows_of
 from safetab.engines.local.state_records import N, StateRecords
@@ -39,13 +39,13 @@ class RecordEncoder:
         self._stored = stored
         self._record = encoding.record
         self._is_code = _marked(codes)
-        self._is_race_code = _marked([code for code in codes if is_race_code(code)])
+        self._is_race_code = _marked([code for code in codes if RACE.may_hold(code)])
         self._last: dict[str, tuple[ValueColumn, NDArray[Any]]] = {}
         ruled = self._record.ruled  # a column that is only checked adds 0
         self._factor_of = dict(zip_longest(ruled, self._record.attribute_factors, fillvalue=0))
         self._attribute_type = np.min_scalar_type(-self._record.attribute_values * max(len(ruled), 1))
         self.is_right = True
-        self.record_count: dict[TabulationPass, int] = dict.fromkeys(encoding.passes, 0)
+        self.record_count: dict[Pass, int] = dict.fromkeys(encoding.passes, 0)
 
     def add(self, batch: ValueBatch) -> None:
         """Check the rows, and store the records of the passes that run."""

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
 from safetab.engines.encoding import Encoding
 from safetab.engines.fingerprint import RecordFingerprint, StateSums
@@ -47,10 +47,10 @@ class ArrayEngine:
         self._encoding = Encoding(files)
         values = self._encoding.record.attribute_values
         self._stored = StateRecords(settings.temporary_folder, self._encoding.states, values)
-        self._record_count: Mapping[TabulationPass, int] = {}
+        self._record_count: Mapping[Pass, int] = {}
         self._counter = RecordCounter(self._encoding, settings.threads)
 
-    def prepare(self) -> Mapping[TabulationPass, int]:
+    def prepare(self) -> Mapping[Pass, int]:
         """Count every state; return each pass's number of records. Raises MiscountedRecords."""
         counted = dict.fromkeys(self._record_count, 0)
         for state in self._counter.count(self._stored):
@@ -129,7 +129,7 @@ class LocalEngine(ArrayEngine):
         pieces_of = batches_of if self._files.form is TableForm.PARQUET else text_batches
         return pieces_of(self._files, self._known.record)
 
-    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+    def fingerprint(self, secret: bytes) -> Mapping[Pass, str]:
         """Each pass's fingerprint. Raises InvalidInput or RunFailed if files or records changed."""
         fingerprint, sums = RecordFingerprint(secret), list[StateSums]()
         pieces = (partial(_sums, batches, fingerprint, self._known.record) for batches in self._pieces())

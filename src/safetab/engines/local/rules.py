@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.iterations import is_race_code
+from safetab.dialects.bureau.us_census import RACE
 from safetab.engines.contract import KnownLists
 from safetab.engines.local.records import ValueBatch, row_groups_of_part, rows_of
 from safetab.engines.local.text import batch_by_arrow
@@ -78,7 +78,7 @@ def _broken_codes(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, 
         is_none = _rows_where(batch, column, lambda text: text == rules.NO_CODE, record)
         if column == RACE_COLUMNS[0]:
             is_none[:] = False
-        is_code = _rows_where(batch, column, lambda text: text in known.codes and is_race_code(text or ""), record)
+        is_code = _rows_where(batch, column, lambda text: text in known.codes and RACE.may_hold(text or ""), record)
         yield rules.race_rule(column), ~is_none & ~is_code
         follows |= has_ended & is_code
         has_ended |= is_none

@@ -140,7 +140,7 @@ class SparkCounter(RecordCounter):
 
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         """The cells of the groups that got each shape, given by their rising indices."""
-        if not level.level.geography.entity_kind.is_substate:
+        if level.level.geography.kind.holds_whole_states:
             return super().cells(level, groups_of)
         wanted = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *groups_of.values()]))
         ahead = self._ahead

@@ -19,7 +19,7 @@ from pyspark import Broadcast
 from pyspark.sql import DataFrame, SparkSession
 from pyspark.storagelevel import StorageLevel
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.engines.contract import KnownLists, MiscountedRecords, RecordLocation
 from safetab.engines.encoding import Encoding
 from safetab.engines.fingerprint import RecordFingerprint
@@ -108,7 +108,7 @@ class SparkEngine:
             records={which: sum(verdict.records[which] for verdict in verdicts) for which in self._encoding.passes},
         )
 
-    def prepare(self) -> Mapping[TabulationPass, int]:
+    def prepare(self) -> Mapping[Pass, int]:
         """Fetch the counts. Raises MiscountedRecords if Spark itself counts another number of rows."""
         rows, _, kept = self._checked()
         with self._errors_as_run_failed():
@@ -132,7 +132,7 @@ class SparkEngine:
         with self._errors_as_run_failed():
             return self._prepared().cells(level, groups_of)
 
-    def fingerprint(self, secret: bytes) -> Mapping[TabulationPass, str]:
+    def fingerprint(self, secret: bytes) -> Mapping[Pass, str]:
         """The fingerprint of each pass; the executors add up the records."""
         rows, inputs, _ = self._checked()
         with self._errors_as_run_failed():

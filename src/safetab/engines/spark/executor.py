@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.local.counter import CountedState, RecordCounter
 from safetab.engines.local.encoder import RecordEncoder
@@ -61,7 +61,7 @@ class Verdict:
 
     are_right: bool
     rows: int
-    records: Mapping[TabulationPass, int]
+    records: Mapping[Pass, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

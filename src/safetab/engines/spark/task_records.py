@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.iterations import IterationMap
+from safetab.census.area_levels import Pass
+from safetab.census.groups import IterationMap
 from safetab.engines.encoding import BlockLookup, Encoding, StateAtoms
 from safetab.engines.local.state_records import Attributes, N, SortedRecords, StateRecords
 from safetab.engines.patterns import Int32s, PatternTable
@@ -43,7 +43,7 @@ class TaskInputs:
     record: RecordLayout
     codes: frozenset[str]
     max_race_codes: int
-    states_of_pass: dict[TabulationPass, list[int]]
+    states_of_pass: dict[Pass, list[int]]
     block_lookup: BlockLookup
     iteration_maps: list[IterationMap]
     iteration_number: dict[str, int]

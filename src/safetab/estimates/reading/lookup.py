@@ -12,8 +12,21 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import cache, cached_property, partial
 from typing import NamedTuple
 
-from safetab.census.geography_levels import EntityKind, GeographyLevel
-from safetab.census.iterations import CharacteristicIteration, IterationKind, IterationLevel
+from safetab.census.area_levels import AreaLevel
+from safetab.census.groups import CharacteristicIteration, GroupKind
+from safetab.dialects.bureau.us_census import (
+    AIANNH,
+    COUNTY,
+    ETHNICITY_KIND,
+    MAJOR,
+    NATION,
+    PLACE,
+    RACE_ALONE,
+    RACE_IN_COMBINATION,
+    STATE,
+    TRACT,
+    US,
+)
 from safetab.estimates.reading import names as spelling
 from safetab.estimates.reading.names import NATION_NAMES, Forms, NameIndex, plain
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
@@ -22,25 +35,25 @@ from safetab.release.release_universe import Universe
 
 _MOST_CANDIDATES = 10
 _KIND_WORDS = {
-    "alone": IterationKind.RACE_ALONE,
-    "combination": IterationKind.RACE_IN_COMBINATION,
-    "in combination": IterationKind.RACE_IN_COMBINATION,
-    "in any combination": IterationKind.RACE_IN_COMBINATION,
-    "ethnicity": IterationKind.ETHNICITY,
-} | {kind.value: kind for kind in IterationKind}
+    "alone": RACE_ALONE,
+    "combination": RACE_IN_COMBINATION,
+    "in combination": RACE_IN_COMBINATION,
+    "in any combination": RACE_IN_COMBINATION,
+    "ethnicity": ETHNICITY_KIND,
+} | {kind.name: kind for kind in US.group_kinds}
 LEVEL_WORDS = ("nation", "state", "county", "tract", "place", "aiannh")
 _WORDS_OF_KIND = {
-    EntityKind.NATION: (*NATION_NAMES, "nations"),
-    EntityKind.STATE: ("state", "states"),
-    EntityKind.COUNTY: ("county", "counties", "municipio", "municipios", "parish", "parishes"),
-    EntityKind.TRACT: ("tract", "tracts", "census tract", "census tracts"),
-    EntityKind.PLACE: ("place", "places"),
-    EntityKind.AIANNH: ("aiannh", "aiannh area", "aiannh areas", "tribal area", "tribal areas"),
+    NATION: (*NATION_NAMES, "nations"),
+    STATE: ("state", "states"),
+    COUNTY: ("county", "counties", "municipio", "municipios", "parish", "parishes"),
+    TRACT: ("tract", "tracts", "census tract", "census tracts"),
+    PLACE: ("place", "places"),
+    AIANNH: ("aiannh", "aiannh area", "aiannh areas", "tribal area", "tribal areas"),
 }
 _KIND_OF_WORD = {word: kind for kind, words in _WORDS_OF_KIND.items() for word in words}
-WORDS_FOR_MANY_AREAS = tuple(word for word, kind in _KIND_OF_WORD.items() if kind is not EntityKind.NATION)
+WORDS_FOR_MANY_AREAS = tuple(word for word, kind in _KIND_OF_WORD.items() if kind != NATION)
 """Words that name a level and no area, such as county; the nation is an area."""
-_STATE_DIGITS = EntityKind.STATE.id_digits
+_STATE_DIGITS = STATE.id_digits
 _MOST_STATE_WORDS = 3
 _ID_AT_END = re.compile(r"\((?:[A-Za-z ]+ )?(\d+)\)\s*$")
 TRACTS_AS_WRITTEN = (
@@ -51,12 +64,12 @@ TRACTS_AS_WRITTEN = (
 class Entity(NamedTuple):
     """A geographic entity of a release."""
 
-    geography: GeographyLevel
+    geography: AreaLevel
     region_id: str
     name: str
 
     def __str__(self) -> str:
-        return f"{self.name} ({self.geography.entity_kind.noun} {self.region_id})"
+        return f"{self.name} ({self.geography.kind.noun} {self.region_id})"
 
 
 class Lookup:
@@ -68,14 +81,14 @@ class Lookup:
         self._index = cache(self._index_of_level)
         self._positions_of_ids = cache(self._positions_of_level)
 
-    def geographies_of(self, level: str | None) -> tuple[GeographyLevel, ...]:
+    def geographies_of(self, level: str | None) -> tuple[AreaLevel, ...]:
         """The levels that a word such as county means, including those of Puerto Rico."""
         known = tuple(self._universe.entities)
         if level is None:
             return known
         word = plain(level)
         kind = _KIND_OF_WORD.get(word)
-        found = [one for one in known if one.entity_kind is kind or plain(one.label) == word]
+        found = [one for one in known if one.kind == kind or plain(one.label) == word]
         if not found:
             near = spelling.nearest(word, {one: [one] for one in LEVEL_WORDS})
             hint = f"Did you mean {near[0]}?" if near else f"Say one of {', '.join(LEVEL_WORDS)}."
@@ -91,29 +104,29 @@ class Lookup:
         if isinstance(wanted, Entity):
             return wanted
         levels = self.geographies_of(level)
-        coarse = [one for one in levels if one.entity_kind is not EntityKind.TRACT]
-        fine = [one for one in levels if one.entity_kind is EntityKind.TRACT]
+        coarse = [one for one in levels if one.kind != TRACT]
+        fine = [one for one in levels if one.kind == TRACT]
         found = self._by_id(wanted, levels) or self._by_name(wanted, coarse) or self._by_name(wanted, fine)
         if len(found) == 1:
             return found[0]
         if found:
-            exact = ", or the level" if len({one.geography.entity_kind for one in found}) > 1 else ""
+            exact = ", or the level" if len({one.geography.kind for one in found}) > 1 else ""
             hint = f"Give an id, or the whole name{exact}."
             raise self._ambiguous("geography", wanted, [str(one) for one in found], hint)
         if self.is_level(wanted):
             raise self.refusal("geography", f'"{wanted}" is a level, not an area. Name one area, or give its id.')
-        forms = spelling.short_forms(plain(wanted), EntityKind.TRACT)
+        forms = spelling.short_forms(plain(wanted), TRACT)
         if fine and any(re.match("tract [0-9]", form) for form in forms):
             raise self.refusal("geography", f'"{wanted}" is not in this release. {TRACTS_AS_WRITTEN}')
         raise self._missing("geography", wanted, self._suggested_areas(wanted, coarse or fine))
 
-    def entities(self, geographies: Sequence[GeographyLevel]) -> list[Entity]:
+    def entities(self, geographies: Sequence[AreaLevel]) -> list[Entity]:
         """All entities of some levels, in the order of the release."""
         sizes = [(geography, len(self._universe.entities[geography].ids)) for geography in geographies]
         return [self._entity(geography, position) for geography, size in sizes for position in range(size)]
 
     def group(
-        self, wanted: str | CharacteristicIteration, kind: str | None = None, at: GeographyLevel | None = None
+        self, wanted: str | CharacteristicIteration, kind: str | None = None, at: AreaLevel | None = None
     ) -> CharacteristicIteration:
         """The group with this code or name, preferring those tabulated `at` a level.
 
@@ -122,16 +135,16 @@ class Lookup:
         if isinstance(wanted, CharacteristicIteration):
             return wanted
         named = self.groups(wanted)
-        found = [one for one in named if kind is None or one.kind is self.kind(kind)]
+        found = [one for one in named if kind is None or one.kind == self.kind(kind)]
         if at is not None and len(found) > 1:
-            found = [one for one in found if one.is_tabulated(is_substate=at.is_substate)] or found
+            found = [one for one in found if one.is_tabulated(at.kind)] or found
         if len(found) == 1:
             return found[0]
         if found:
             kinds = len({one.kind for one in found}) > 1
             hint = "Give a code, the whole name" + (", or the kind: alone, combination or ethnicity." if kinds else ".")
             raise self._ambiguous("group", wanted, [f"{one.name} ({one.code})" for one in found], hint)
-        there = [f"{one.name} ({one.kind.value})" for one in named]
+        there = [f"{one.name} ({one.kind.name})" for one in named]
         raise self.refusal("group", f'"{wanted}" is not there as {kind}. There is: {shortened(there)}.')
 
     def groups(self, wanted: str) -> list[CharacteristicIteration]:
@@ -151,7 +164,7 @@ class Lookup:
             raise self._missing("group", wanted, near)
         best = min(rank for rank, _ in ranked)
         found = [iterations[position] for rank, position in ranked if rank == best]
-        return [one for one in found if one.level is not IterationLevel.MAJOR] or found
+        return [one for one in found if one.level != MAJOR] or found
 
     def family(self, word: str | None) -> TableFamily:
         """The table family with this name, or the first without a name."""
@@ -167,7 +180,7 @@ class Lookup:
         """The error to raise: `where` is the argument that is wrong."""
         return InvalidInput([Finding(Severity.ERROR, self._where, where, message)])
 
-    def _by_id(self, wanted: str, levels: Iterable[GeographyLevel]) -> list[Entity]:
+    def _by_id(self, wanted: str, levels: Iterable[AreaLevel]) -> list[Entity]:
         """Entities with this id. Ids of different levels differ in length; listed choices end with the id."""
         at_end = _ID_AT_END.search(wanted)
         region = (at_end.group(1) if at_end else wanted).strip()
@@ -177,7 +190,7 @@ class Lookup:
                 return [self._entity(level, position)]
         return []
 
-    def _by_name(self, wanted: str, levels: Sequence[GeographyLevel]) -> list[Entity]:
+    def _by_name(self, wanted: str, levels: Sequence[AreaLevel]) -> list[Entity]:
         """The best matches in some levels, for the first way to read the name that has any."""
         for head, around in _readings(wanted):
             ranked = []
@@ -191,30 +204,30 @@ class Lookup:
 
     def _around(self, entity: Entity) -> set[str]:
         """What may be written after an entity's name: its states, and the county of a tract."""
-        kind, parts = entity.geography.entity_kind, spelling.parts_of(entity.name)
+        kind, parts = entity.geography.kind, spelling.parts_of(entity.name)
         ending = parts[-1] if len(parts) > 1 else ""
         own_state = () if kind.crosses_states else (entity.region_id[:_STATE_DIGITS],)
         codes = spelling.states_in(ending).union(own_state)
         found = {ending}.union(*map(spelling.state_forms, codes))
-        for county in spelling.without_state(parts)[1:] if kind is EntityKind.TRACT else ():
-            found |= {county, *spelling.short_forms(county, EntityKind.COUNTY)}
+        for county in spelling.without_state(parts)[1:] if kind == TRACT else ():
+            found |= {county, *spelling.short_forms(county, COUNTY)}
         return found
 
-    def _entity(self, level: GeographyLevel, position: int) -> Entity:
+    def _entity(self, level: AreaLevel, position: int) -> Entity:
         entities = self._universe.entities[level]
         return Entity(level, entities.region_ids[position], entities.names[position])
 
-    def _positions_of_level(self, level: GeographyLevel) -> dict[str, int]:
+    def _positions_of_level(self, level: AreaLevel) -> dict[str, int]:
         return {region_id: position for position, region_id in enumerate(self._universe.entities[level].region_ids)}
 
-    def _index_of_level(self, level: GeographyLevel) -> NameIndex:
+    def _index_of_level(self, level: AreaLevel) -> NameIndex:
         return NameIndex(self._universe.entities[level].names, partial(self._forms_of_area, level))
 
-    def _forms_of_area(self, level: GeographyLevel, position: int) -> Forms:
-        entities, kind = self._universe.entities[level], level.entity_kind
+    def _forms_of_area(self, level: AreaLevel, position: int) -> Forms:
+        entities, kind = self._universe.entities[level], level.kind
         wholes, shorts = spelling.heads_of_area(entities.names[position], kind)
-        wholes.extend(NATION_NAMES if kind is EntityKind.NATION else ())
-        wholes.extend(sorted(spelling.state_forms(entities.region_ids[position])) if kind is EntityKind.STATE else ())
+        wholes.extend(NATION_NAMES if kind == NATION else ())
+        wholes.extend(sorted(spelling.state_forms(entities.region_ids[position])) if kind == STATE else ())
         return wholes, shorts
 
     @cached_property
@@ -223,13 +236,13 @@ class Lookup:
         names = [one.name for one in iterations]
         return NameIndex(names, lambda at: spelling.forms_of_group(names[at], iterations[at].kind))
 
-    def _suggested_areas(self, wanted: str, levels: Sequence[GeographyLevel]) -> list[str]:
+    def _suggested_areas(self, wanted: str, levels: Sequence[AreaLevel]) -> list[str]:
         """Suggestions in the state written after the name, else for the first part of the name."""
         parts = _with_state_corrected(spelling.parts_of(wanted))
         head = " ".join(spelling.without_state(parts))
         states = spelling.states_in(parts[-1]) if len(parts) > 1 else frozenset()
 
-        def name_of(level: GeographyLevel, position: int) -> str | None:
+        def name_of(level: AreaLevel, position: int) -> str | None:
             entity = self._entity(level, position)
             return entity.name if states & {spelling.STATE_OF_FORM.get(one) for one in self._around(entity)} else None
 
@@ -238,7 +251,7 @@ class Lookup:
         names = [(self._index(level), self._universe.entities[level].names.__getitem__) for level in levels]
         return near or spelling.suggestions(head, names) or spelling.suggestions("".join(parts[:1]), names)
 
-    def kind(self, word: str) -> IterationKind:
+    def kind(self, word: str) -> GroupKind:
         """The kind of group that a word means. Raises InvalidInput if it means none."""
         kind = _KIND_WORDS.get(plain(word))
         if kind is None:

@@ -14,8 +14,18 @@ from functools import cached_property, lru_cache
 from itertools import chain
 from types import MappingProxyType
 
-from safetab.census.geography_levels import STATE_NAMES, EntityKind
-from safetab.census.iterations import IterationKind
+from safetab.census.area_levels import AreaKind
+from safetab.census.groups import GroupKind
+from safetab.dialects.bureau.states import STATE_NAMES
+from safetab.dialects.bureau.us_census import (
+    AIANNH,
+    COUNTY,
+    ETHNICITY_KIND,
+    PLACE,
+    RACE_ALONE,
+    RACE_IN_COMBINATION,
+    TRACT,
+)
 
 NATION_NAMES = (
     "nation", "usa", "us", "united states", "united states of america", "the united states", "america",
@@ -25,16 +35,16 @@ _BETWEEN_WORDS = re.compile(r"[^\w.]+|_")
 _BETWEEN_PARTS = re.compile("[,;]")
 _ASIDE = re.compile(r"\([^()]*\)")
 SAME_WORDS = MappingProxyType({"saint": "st"})
-TYPE_WORDS: Mapping[EntityKind, tuple[str, ...]] = MappingProxyType(
+TYPE_WORDS: Mapping[AreaKind, tuple[str, ...]] = MappingProxyType(
     {
-        EntityKind.COUNTY: (
+        COUNTY: (
             "city and borough", "census area", "planning region", "county", "parish", "borough", "municipality",
             "municipio", "city",
         ),
-        EntityKind.PLACE: (
+        PLACE: (
             "city and borough", "zona urbana", "comunidad", "municipality", "borough", "village", "city", "town", "cdp",
         ),
-        EntityKind.AIANNH: (
+        AIANNH: (
             "reservation and off reservation trust land", "pueblo and off reservation trust land",
             "rancheria and off reservation trust land", "community and off reservation trust land",
             "off reservation trust land", "indian reservation", "hawaiian home land", "reservation", "rancheria",
@@ -45,11 +55,11 @@ TYPE_WORDS: Mapping[EntityKind, tuple[str, ...]] = MappingProxyType(
 _TYPE_ENDS = {kind: tuple(f" {word}" for word in words) for kind, words in TYPE_WORDS.items()}
 TRACT_WORDS = ("census tract", "tract")
 KIND_ENDS = {
-    IterationKind.RACE_IN_COMBINATION: (
+    RACE_IN_COMBINATION: (
         "alone or in any combination", "alone or in combination", "in any combination", "in combination", "combination",
     ),
-    IterationKind.RACE_ALONE: ("alone",),
-    IterationKind.ETHNICITY: ("ethnicity",),
+    RACE_ALONE: ("alone",),
+    ETHNICITY_KIND: ("ethnicity",),
 }  # fmt: skip
 
 Forms = tuple[list[str], list[str]]
@@ -105,27 +115,27 @@ def without_state(parts: Sequence[str]) -> list[str]:
     return list(parts[:-1] if len(parts) > 1 and states_in(parts[-1]) else parts)
 
 
-def short_forms(head: str, kind: EntityKind) -> list[str]:
+def short_forms(head: str, kind: AreaKind) -> list[str]:
     """A name without its generic word: "providence county" is providence."""
-    if kind is EntityKind.TRACT:
+    if kind == TRACT:
         starts = [f"{word} " for word in TRACT_WORDS if head.startswith(f"{word} ")]
         return [f"{word} {head.removeprefix(starts[0])}" for word in TRACT_WORDS] if starts else []
     shorter = _without_end(head, _TYPE_ENDS.get(kind, ()))
     if shorter is None:
         return []
-    return [shorter, *(short_forms(shorter, kind) if kind is EntityKind.AIANNH else ())]
+    return [shorter, *(short_forms(shorter, kind) if kind == AIANNH else ())]
 
 
-def heads_of_area(name: str, kind: EntityKind) -> Forms:
+def heads_of_area(name: str, kind: AreaKind) -> Forms:
     """The names of an area without what contains it: whole and short."""
     parts = without_state(parts_of(name))
     asides = without_state(parts_of(_ASIDE.sub(" ", name))) if "(" in name else parts
-    wholes = [" ".join(some[:1] if kind is EntityKind.TRACT else some) for some in (parts, asides)]
+    wholes = [" ".join(some[:1] if kind == TRACT else some) for some in (parts, asides)]
     wholes = list(dict.fromkeys(one for one in wholes if one))
     return wholes, [short for whole in wholes for short in short_forms(whole, kind)]
 
 
-def forms_of_group(name: str, kind: IterationKind) -> Forms:
+def forms_of_group(name: str, kind: GroupKind) -> Forms:
     """The names of a group: with its kind, and without."""
     wholes, shorts = [], []
     for text in (name, _ASIDE.sub(" ", name)):

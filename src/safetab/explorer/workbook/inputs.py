@@ -10,8 +10,8 @@ from typing import Any
 
 from xlsxwriter import Workbook
 
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.area_levels import Pass
+from safetab.census.census import PopulationGroupLevel
 from safetab.config.config_file import budget_key, threshold_key
 from safetab.explorer.workbook import live
 from safetab.explorer.workbook.live import Live
@@ -55,7 +55,7 @@ class LevelInputs:
     total_only: int
 
     @property
-    def tabulation_pass(self) -> TabulationPass:
+    def tabulation_pass(self) -> Pass:
         """The pass of the level."""
         return self.level.geography.tabulation_pass
 
@@ -72,9 +72,9 @@ class Inputs:
     levels: tuple[LevelInputs, ...]
     sheet: Sheet
 
-    def budgets_of(self, tabulation_pass: TabulationPass) -> list[Live]:
+    def budgets_of(self, tabulation_pass: Pass) -> list[Live]:
         """The budget cells of one pass."""
-        return [level.budget for level in self.levels if level.tabulation_pass is tabulation_pass]
+        return [level.budget for level in self.levels if level.tabulation_pass == tabulation_pass]
 
     @property
     def is_zcdp(self) -> Live:
@@ -84,7 +84,7 @@ class Inputs:
 
 def level_name(level: PopulationGroupLevel) -> str:
     """A level's name in the workbook, such as "COUNTY Detailed"."""
-    return f"{level.geography.label} {level.iterations.label}"
+    return f"{level.geography.label} {level.iterations.name}"
 
 
 def write_inputs(workbook: Workbook, tuning: Tuning, styles: Styles) -> Inputs:
@@ -138,7 +138,7 @@ def _write_level(
     level = tuning.config.levels[number]
     sheet, row, facts = sheets[0], FIRST_LEVEL + number, tuning.facts[level]
     name = sheet.put(row, 0, level_name(level), styles.text)
-    sheet.put(row, 1, level.geography.tabulation_pass.value.upper(), styles.text)
+    sheet.put(row, 1, level.geography.tabulation_pass.name.upper(), styles.text)
     budget_cell = sheet.put(row, 2, float(tuning.config.budget_of(level)), styles.input)
     low, middle, high = sheet.put_row(row, 3, tuning.of_family.thresholds[level].totals, styles.input_whole)
     wanted = sheet.put(row, 6, _margin_now(tuning, level), styles.input_whole)

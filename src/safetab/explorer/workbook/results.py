@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from xlsxwriter import Workbook
 from xlsxwriter.format import Format
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
+from safetab.dialects.bureau.us_census import US
 from safetab.explorer.workbook import live
 from safetab.explorer.workbook.inputs import BAD_BUDGET, FIRST_RESULT, Inputs, LevelInputs
 from safetab.explorer.workbook.inputs import FIRST_LEVEL as FIRST_INPUT
@@ -137,19 +138,19 @@ def _write_beside_inputs(inputs: Inputs, rows: list[LevelResults], styles: Style
             inputs.sheet.put(FIRST_INPUT + number, column, row.cells[HEADS.index(head)], look)
 
 
-def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: _EpsilonSheet, styles: Styles) -> dict[TabulationPass, Live]:
+def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: _EpsilonSheet, styles: Styles) -> dict[Pass, Live]:
     """Write the totals here and beside the inputs; return the cell of each pass's total.
 
     The cell holds text if a budget is bad.
     """
     heads = ("people", "unbounded", "bounded", "epsilon at delta, unbounded", "epsilon at delta, bounded")
     sheet.put_heads(3, heads, styles)
-    totals: dict[TabulationPass, Live] = {}
-    for one in TabulationPass:
+    totals: dict[Pass, Live] = {}
+    for one in US.passes:
         budgets = inputs.budgets_of(one)
         if budgets:
             loss = live.when(live.are_zero_or_above(budgets), live.total_of(budgets), BAD_BUDGET)
-            totals[one] = _write_loss(sheet, 4 + len(totals), f"{one.value.upper()} pass", loss, epsilons)
+            totals[one] = _write_loss(sheet, 4 + len(totals), f"{one.name.upper()} pass", loss, epsilons)
     first, *others = totals.values()
     costliest = first
     for other in others:
@@ -168,7 +169,7 @@ def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: _EpsilonSheet, styles:
 
 def _mark_bad_budgets(sheet: Sheet, first: tuple[int, int], styles: Styles) -> None:
     """Show totals that refuse a bad budget in the style of an alarm."""
-    last = first[0] + len(TabulationPass), first[1] + 3
+    last = first[0] + len(US.passes), first[1] + 3
     rule = {"type": "cell", "criteria": "==", "value": f'"{BAD_BUDGET}"', "format": styles.alarm}
     sheet.worksheet.conditional_format(*first, *last, rule)
 
@@ -238,7 +239,7 @@ class _LevelRow:
     def _write_threshold(self, stage_2: Live) -> Live:
         """Write T, which only levels below state have."""
         chance = self._inputs.suppression_chance
-        is_there = self._level.level.geography.is_substate and self._level.adaptive > 0
+        is_there = self._level.level.geography.kind.suppresses and self._level.adaptive > 0
         threshold = live.when(chance.is_above(0), self._noise(stage_2).quantile(chance), "")
         return self._put(threshold, self._styles.whole, is_there=is_there)
 

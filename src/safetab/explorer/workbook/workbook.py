@@ -10,9 +10,8 @@ from pathlib import Path
 from xlsxwriter import Workbook
 from xlsxwriter.chart import Chart
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.us_census import DETAILED, US
 from safetab.explorer.workbook import live
 from safetab.explorer.workbook.inputs import Inputs, level_name, write_config, write_inputs
 from safetab.explorer.workbook.live import Live, LiveNoise
@@ -40,7 +39,7 @@ _CHARTS_COLUMN = 13
 def first_choice(results: Sequence[LevelResults]) -> int:
     """The position of the level that the sheet opens with: detailed counties if possible, or a level with a T."""
     levels = [result.inputs.level for result in results]
-    counties = PopulationGroupLevel(GeographyLevel.COUNTY, IterationLevel.DETAILED)
+    counties = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)
     usual = levels.index(counties) if counties in levels else 0
     with_curves = [number for number, result in enumerate(results) if result.stage_2.value != ""]
     with_threshold = [number for number in with_curves if results[number].suppression_threshold.value != ""]
@@ -226,7 +225,7 @@ def _write_losses(sheet: Sheet, tuning: Tuning, styles: Styles) -> None:
     at = f"at delta {float(DELTA):g}, rounded up"
     heads = ("people", "unbounded", "bounded", f"epsilon, unbounded, {at}", f"epsilon, bounded, {at}")
     sheet.put_heads(3, heads, styles)
-    losses = {f"{run.value.upper()} pass": tuning.loss_of(run) for run in tuning.config.passes}
+    losses = {f"{run.name.upper()} pass": tuning.loss_of(run) for run in tuning.config.passes}
     for row, (people, loss) in enumerate([*losses.items(), ("anyone", tuning.loss)], start=4):
         reported = reported_loss(tuning.config.privacy_definition, loss)
         sheet.put(row, 0, people, styles.text)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import rho_of_epsilon
@@ -35,7 +35,7 @@ class Spend:
     run: str
     utc: str
     dataset: str
-    tabulation_pass: TabulationPass
+    tabulation_pass: Pass
     definition: PrivacyDefinition
     budget: Fraction
     fingerprint: str

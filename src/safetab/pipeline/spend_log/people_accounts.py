@@ -8,7 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
+from safetab.dialects.bureau.us_census import US
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.interrupts import publishing
@@ -37,9 +38,9 @@ class PeopleAccounts:
     spends: tuple[Spend, ...]
     limits: tuple[Limit, ...]
 
-    def of(self, tabulation_pass: TabulationPass) -> Account:
+    def of(self, tabulation_pass: Pass) -> Account:
         """The account of one pass."""
-        return Account(tuple(spend for spend in self.spends if spend.tabulation_pass is tabulation_pass))
+        return Account(tuple(spend for spend in self.spends if spend.tabulation_pass == tabulation_pass))
 
     def __str__(self) -> str:
         return " and ".join(f'"{name}"' for name in self.names)
@@ -79,13 +80,13 @@ def accounts_of(content: LogContent, dataset: str, same_people_as: Iterable[str]
     return PeopleAccounts((dataset, *sorted(names - {dataset})), spends, tuple(limits))
 
 
-def names_by_records(content: LogContent) -> dict[tuple[TabulationPass, str], set[str]]:
+def names_by_records(content: LogContent) -> dict[tuple[Pass, str], set[str]]:
     """Every name under which the very same records were run, by pass and fingerprint.
 
     Passes without records are left out: two data sets without a pass share nobody.
     """
     nobody = set(RecordFingerprint(content.secret).of_passes(()).values())
-    names: dict[tuple[TabulationPass, str], set[str]] = {}
+    names: dict[tuple[Pass, str], set[str]] = {}
     for spend in content.spends:
         if spend.fingerprint not in nobody:
             names.setdefault((spend.tabulation_pass, spend.fingerprint), set()).add(spend.dataset)
@@ -152,12 +153,12 @@ def _warnings(log: Path, content: LogContent, people: PeopleAccounts, limit: Lim
     findings = FindingsOf(str(log))
     if limit.dataset not in datasets_of(content):
         findings.warning("", f'the log has no run on "{limit.dataset}" yet. The limit also holds for the first one.')
-    for tabulation_pass in TabulationPass:
+    for tabulation_pass in US.passes:
         account = people.of(tabulation_pass)
         total = account.total(limit.definition)
         if total is not None and total > limit.amount:
             message = f"{account} was spent before, more than {limit}: every further run will be refused."
-            findings.warning(f"{tabulation_pass.value.upper()} pass", message)
+            findings.warning(f"{tabulation_pass.name.upper()} pass", message)
     return findings.findings
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, described
 from safetab.foundation.interrupts import interrupts_held
 from safetab.pipeline.spend_log import log_lines, people_accounts
@@ -22,7 +22,7 @@ from safetab.planning.plan_json import exact
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.calibration import PrivacyDefinition
 
-Fingerprints = Callable[[bytes], Mapping[TabulationPass, str]]
+Fingerprints = Callable[[bytes], Mapping[Pass, str]]
 """Computes the fingerprint of each pass from the log's secret."""
 
 
@@ -208,13 +208,13 @@ def cost_without_accounts(plan: RunPlan, *, is_synthetic: bool) -> str:
     return f"This run has no spend log. It would have cost {cost}."
 
 
-def _in_words(losses: Mapping[TabulationPass, Fraction], definition: PrivacyDefinition) -> str:
+def _in_words(losses: Mapping[Pass, Fraction], definition: PrivacyDefinition) -> str:
     """The loss of each pass; passes have different people, so their losses are not added."""
     each = {which: f"{definition.budget_symbol} {exact(loss)}" for which, loss in losses.items()}
     if len(each) == 1:
         return next(iter(each.values()))
-    return " and ".join(f"{loss} ({which.value.upper()} pass)" for which, loss in each.items())
+    return " and ".join(f"{loss} ({which.name.upper()} pass)" for which, loss in each.items())
 
 
 def _pass(spend: Spend) -> str:
-    return f"{spend.tabulation_pass.value.upper()} pass"
+    return f"{spend.tabulation_pass.name.upper()} pass"

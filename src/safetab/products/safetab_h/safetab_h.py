@@ -8,8 +8,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from fractions import Fraction
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
 from safetab.foundation.argument_types import checks_arguments
 from safetab.products import product
 from safetab.products.product import LevelValues
@@ -68,12 +66,12 @@ def _is_called(line: product.Line, wanted: str) -> bool:
 _SUBSTATE_THRESHOLDS = (971, 4_971, 19_971)
 _PRODUCTION = product.Production(
     by_kind={
-        (IterationLevel.REGIONAL, False): LevelValues("0.006915", (4_971, 19_971, 149_971)),
-        (IterationLevel.REGIONAL, True): LevelValues("0.006915", (4_971, 19_971, 149_970)),
-        (IterationLevel.DETAILED, False): LevelValues("1.9208", (471, 971, 6_971)),
-        (IterationLevel.DETAILED, True): LevelValues("0.142869", _SUBSTATE_THRESHOLDS),
+        ("Regional", False): LevelValues("0.006915", (4_971, 19_971, 149_971)),
+        ("Regional", True): LevelValues("0.006915", (4_971, 19_971, 149_970)),
+        ("Detailed", False): LevelValues("1.9208", (471, 971, 6_971)),
+        ("Detailed", True): LevelValues("0.142869", _SUBSTATE_THRESHOLDS),
     },
-    exceptions={(GeographyLevel.AIANNH, IterationLevel.REGIONAL): LevelValues("0", _SUBSTATE_THRESHOLDS)},
+    exceptions={("AIANNH", "Regional"): LevelValues("0", _SUBSTATE_THRESHOLDS)},
 )
 
 SAFETAB_H = product.Product(

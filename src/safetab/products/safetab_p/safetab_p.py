@@ -9,8 +9,6 @@ import re
 from collections.abc import Mapping
 from fractions import Fraction
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import IterationLevel
 from safetab.foundation.argument_types import checks_arguments
 from safetab.products import product
 from safetab.products.product import LevelValues
@@ -93,12 +91,12 @@ def _cells(shape: product.Shape) -> list[tuple[int, str, int, int]]:
 _REGIONAL_THRESHOLDS = (4_971, 19_971, 149_971)
 _PRODUCTION = product.Production(
     by_kind={
-        (IterationLevel.REGIONAL, False): LevelValues("0.008", _REGIONAL_THRESHOLDS),
-        (IterationLevel.REGIONAL, True): LevelValues("0.008", _REGIONAL_THRESHOLDS),
-        (IterationLevel.DETAILED, False): LevelValues("2.134", (471, 971, 6_971)),
-        (IterationLevel.DETAILED, True): LevelValues("0.159", (971, 4_971, 19_971)),
+        ("Regional", False): LevelValues("0.008", _REGIONAL_THRESHOLDS),
+        ("Regional", True): LevelValues("0.008", _REGIONAL_THRESHOLDS),
+        ("Detailed", False): LevelValues("2.134", (471, 971, 6_971)),
+        ("Detailed", True): LevelValues("0.159", (971, 4_971, 19_971)),
     },
-    exceptions={(GeographyLevel.AIANNH, IterationLevel.REGIONAL): LevelValues("0", _REGIONAL_THRESHOLDS)},
+    exceptions={("AIANNH", "Regional"): LevelValues("0", _REGIONAL_THRESHOLDS)},
     stage_1_fraction="0.1",
     suppression_chance="0.9999",
 )

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetab.census.geography_levels import PUERTO_RICO_STATE, US_STATES
+from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import UnreadableFile, read_text, resolved, why_unreadable
 from safetab.foundation.findings import Checked, FindingsOf, shortened

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.foundation.arrays import find_sorted
 from safetab.products.product import Line, Product, TableFamily, TableFileLayout
 from safetab.release.checks.table_checks import Breaches, PublishedTotals, tables_of_pass
@@ -195,7 +195,7 @@ _COMPARED = ["region_id", "iteration_code", "count"]
 class AfterStepsChecks:
     """The checks of one pass; rows of the release come in, in the order of its files."""
 
-    def __init__(self, output: Path, product: Product, tabulation_pass: TabulationPass, breaches: Breaches) -> None:
+    def __init__(self, output: Path, product: Product, tabulation_pass: Pass, breaches: Breaches) -> None:
         self._layouts = product.files
         self._files = tables_of_pass(output, product, tabulation_pass, breaches, f"{AFTER_STEPS_FOLDER}/")
 

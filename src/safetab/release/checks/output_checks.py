@@ -18,7 +18,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import FileIdentity, identity_of
 from safetab.foundation.in_threads import SecondThread
@@ -109,7 +109,7 @@ class _PassChecks:
     output: Path
     universe: Universe
     options: ReleaseOptions
-    tabulation_pass: TabulationPass
+    tabulation_pass: Pass
     of_tables: Breaches = field(default_factory=Breaches)
     of_numbers: Breaches = field(default_factory=Breaches)
     published: deque[tuple[ReleaseLevel, PublishedTotals]] = field(default_factory=deque)  # tables were checked
@@ -147,14 +147,16 @@ class _PassChecks:
             yield
         except (pa.ArrowException, FileNotFoundError, LookupError, ValueError) as error:
             raise_if_the_machine_failed(error)
-            breaches.add(f"the {self.tabulation_pass.value} pass", f"can't be read back ({type(error).__name__})")
+            breaches.add(f"the {self.tabulation_pass.name} pass", f"can't be read back ({type(error).__name__})")
 
 
 def _check_universe_files(output: Path, universe: Universe, breaches: Breaches) -> None:
     """Check that the released universe is the one that was measured."""
     name = f"{RELEASE_FOLDER}/universe"
     try:
-        run = ReleasedRun(universe.product, universe.definition, universe.states, universe.allow_negative_counts)
+        run = ReleasedRun(
+            universe.census, universe.product, universe.definition, universe.states, universe.allow_negative_counts
+        )
         written = read_universe(output / RELEASE_FOLDER, run)
     except (pa.ArrowException, OSError, LookupError, ValueError) as error:
         raise_if_the_machine_failed(error)

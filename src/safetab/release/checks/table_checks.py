@@ -18,7 +18,7 @@ import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import shortened
 from safetab.outputs.pass_files import schema_of, table_columns
@@ -85,13 +85,13 @@ class _Noise:
 
     def __init__(self, universe: Universe) -> None:
         self._families = universe.product.family_of_label
-        self._levels = {listed.code: int(listed.level) for listed in universe.lists.iterations}
+        self._levels = {listed.code: listed.level.number for listed in universe.lists.iterations}
         self._expected: dict[tuple[object, ...], tuple[object, ...]] = {}
         for level in universe.levels:
             for stage, measured in level.design.stages.items():
                 noise = measured.noise
                 parameter = str(noise.parameter.numerator), str(noise.parameter.denominator)
-                of_rows = level.geography.label, int(stage), level.family, int(level.level.iterations)
+                of_rows = level.geography.label, int(stage), level.family, level.level.iterations.number
                 self._expected[of_rows] = noise.mechanism, *parameter, variance_of(noise, 1)
 
     def wrong_in(self, batch: pa.RecordBatch) -> Iterator[tuple[object, object, object]]:
@@ -198,10 +198,10 @@ class TableRows:
 
 
 def tables_of_pass(
-    output: Path, product: Product, tabulation_pass: TabulationPass, breaches: Breaches, inside: str = ""
+    output: Path, product: Product, tabulation_pass: Pass, breaches: Breaches, inside: str = ""
 ) -> list[TableRows]:
     """The table files of a pass, in the order of the product's files. `inside` is the folder they are in."""
-    names = [f"{inside}{layout.folder}/{tabulation_pass.value}.csv" for layout in product.files]
+    names = [f"{inside}{layout.folder}/{tabulation_pass.name}.csv" for layout in product.files]
     layouts = zip(names, product.files, strict=True)
     return [TableRows(output / name, table_columns(layout), name, breaches) for name, layout in layouts]
 
@@ -209,11 +209,11 @@ def tables_of_pass(
 class TableChecks:
     """The checks of one pass."""
 
-    def __init__(self, output: Path, universe: Universe, tabulation_pass: TabulationPass, breaches: Breaches) -> None:
+    def __init__(self, output: Path, universe: Universe, tabulation_pass: Pass, breaches: Breaches) -> None:
         self._universe = universe
         self._pass = tabulation_pass
         self._breaches = breaches
-        self._measurements_name = f"measurements/{tabulation_pass.value}.parquet"
+        self._measurements_name = f"measurements/{tabulation_pass.name}.parquet"
         self._path = output / self._measurements_name
         self._files = tables_of_pass(output, universe.product, tabulation_pass, breaches)
 
@@ -224,7 +224,7 @@ class TableChecks:
         parts = groups_as_written(self._path, self._universe)
         waiting = next(parts, None)
         for number, level in enumerate(self._universe.levels):
-            if level.geography.tabulation_pass is not self._pass:
+            if level.geography.tabulation_pass != self._pass:
                 continue
             published: list[PublishedTotals] = []
             last = (False, -1)

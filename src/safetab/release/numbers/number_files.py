@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from safetab.census.geography import region_id
 from safetab.foundation.findings import OUTPUT_FORMAT
 from safetab.outputs.pass_files import TEXT, TextsAt, as_dictionaries, texts
 from safetab.planning.level_design import LevelDesign
@@ -187,7 +186,7 @@ class NumberColumns:
             "iteration_code": of_iterations.of(iterations.codes),
             "iteration_name": of_iterations.of(iterations.names),
             "iteration_kind": texts(iterations.kinds.dictionary, iterations.kinds.indices.to_numpy()[iteration]),
-            "iteration_level": texts([self._level.level.iterations.label], np.zeros(len(numbers), dtype=np.int32)),
+            "iteration_level": texts([self._level.level.iterations.name], np.zeros(len(numbers), dtype=np.int32)),
         } | self._donor_columns(numbers)
 
     def _donor_columns(self, numbers: Numbers) -> dict[str, pa.Array]:
@@ -205,7 +204,7 @@ class NumberColumns:
             rows = measured_at == level
             distinct, position = np.unique(numbers.donors[rows], return_inverse=True)
             donor[rows] = len(ids) + position
-            ids += [region_id(entity, levels[level].geography.entity_kind) for entity in distinct.tolist()]
+            ids += [levels[level].geography.kind.ids.text(entity) for entity in distinct.tolist()]
         return {
             "donor_geography_level": texts([level.geography.label for level in levels], measured_at),
             "donor_region_id": texts(ids, donor),
@@ -254,7 +253,7 @@ def numbers_file(design: LevelDesign, of_format: int = OUTPUT_FORMAT) -> str:
     """The path of a level's numbers inside a release. The folder's name gives the geography level."""
     level, family = design.level, design.family
     is_named = of_format > 0 or not family.is_unnamed_in_format_0
-    name = level.iterations.label.lower() + (f"-{family.file_word}" if is_named else "")
+    name = level.iterations.name.lower() + (f"-{family.file_word}" if is_named else "")
     return f"{NUMBERS_FOLDER}/geography_level={level.geography.label}/{name}.parquet"
 
 

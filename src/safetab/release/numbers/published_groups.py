@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import GeographyLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.arrays import Rows, run_starts
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Shape, TableFamily
@@ -115,7 +115,7 @@ def merged(own: PublishedGroups, more: PublishedGroups) -> PublishedGroups:
 _ROWS_AT_ONCE = 1 << 20  # as many as a row group has, whose dictionaries then stay as they are
 _TEXTS = ("geography_level", "region_id", "iteration_code", "table")
 _COLUMNS = (*_TEXTS, "stage", "value")
-_GEOGRAPHIES = {level.label: number for number, level in enumerate(GeographyLevel)}
+_GEOGRAPHIES = {level.label: number for number, level in enumerate(US.area_levels)}
 
 
 def groups_by_level(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator[NumberedGroups]:

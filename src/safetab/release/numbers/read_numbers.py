@@ -19,7 +19,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import GeographyLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.arrays import Rows
 from safetab.foundation.parquet_facts import text_range
 from safetab.products.product import TOTAL_LINE, Product, TableFamily
@@ -31,7 +31,7 @@ from safetab.release.release_universe import ReleaseLevel, Universe
 
 UNKNOWN = NO_DONOR
 """The position of a text that is missing or is not in its list."""
-GEOGRAPHIES = tuple(GeographyLevel)
+GEOGRAPHIES = tuple(US.area_levels)
 
 Integers = NDArray[np.int64]
 

@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography import Geography, region_id
-from safetab.census.geography_levels import GeographyLevel, TabulationPass
-from safetab.census.iterations import IterationLevel, PublicLists
-from safetab.census.official_tables import CODES, LEVELS, Cell, OfficialTable, OfficialTables, distinct
+from safetab.census.area_levels import AreaLevel, Pass
+from safetab.census.geography import Geography
+from safetab.census.groups import PublicLists
 from safetab.config.config_file import RunConfig
+from safetab.dialects.bureau.official_tables import CODES, LEVELS, Cell, OfficialTable, OfficialTables, distinct
+from safetab.dialects.bureau.us_census import MAJOR, US
 from safetab.foundation.arrays import find_sorted, is_in_sorted
 from safetab.planning.run_plan import RunPlan
 from safetab.products.product import Line, Shape, TableFamily
@@ -39,7 +40,7 @@ class OfficialGroups:
     """
 
     family: TableFamily
-    geography: GeographyLevel
+    geography: AreaLevel
     shape: Shape
     is_known: bool
     entity: NDArray[np.int64]
@@ -78,7 +79,7 @@ class FamilyTables:
         """The groups of the tables, level by level."""
         return [groups for geography in LEVELS for groups in self._at(geography) if len(groups)]
 
-    def _at(self, geography: GeographyLevel) -> Iterator[OfficialGroups]:
+    def _at(self, geography: AreaLevel) -> Iterator[OfficialGroups]:
         level = LEVELS.index(geography)
         tables = {table_id: table.take(table.level == level) for table_id, table in self._tables.items()}
         keys = {table_id: table.entity * CODES + table.code for table_id, table in tables.items()}
@@ -169,7 +170,7 @@ def known_tables(tables: OfficialTables, config: RunConfig, lists: PublicLists) 
     is_listed = np.zeros(CODES, dtype=np.bool_)
     for iteration in lists.iterations:
         code = int(iteration.code)
-        is_listed[code] = iteration.level is not IterationLevel.MAJOR
+        is_listed[code] = iteration.level != MAJOR
         why[code] = release_universe.NotTabulated.MAJOR_GROUP.value
     left_out, kept = Counter(tables.left_out), {}
     for table_id, table in tables.tables.items():
@@ -192,19 +193,19 @@ def _is_in_states(table: OfficialTable, config: RunConfig) -> NDArray[np.bool_]:
     return is_ours
 
 
-def passes_of(tables: OfficialTables) -> tuple[TabulationPass, ...]:
+def passes_of(tables: OfficialTables) -> tuple[Pass, ...]:
     """The passes with at least one area."""
     present = {int(level) for table in tables.tables.values() for level in np.unique(table.level)}
     passes = {LEVELS[level].tabulation_pass for level in present}
-    return tuple(each for each in TabulationPass if each in passes)
+    return tuple(each for each in US.passes if each in passes)
 
 
 def official_universe(
-    plan: RunPlan, tables: OfficialTables, geography_of_pass: Mapping[TabulationPass, Geography] | None
+    plan: RunPlan, tables: OfficialTables, geography_of_pass: Mapping[Pass, Geography] | None
 ) -> Universe:
     """The universe with the areas of a geography if there is one, else those of the tables."""
     named = ((level, entity, name) for (level, entity), name in tables.names.items() if name.strip())
-    names = {(level, region_id(entity, level.entity_kind)): name for level, entity, name in named}
+    names = {(level, level.kind.ids.text(entity)): name for level, entity, name in named}
     if geography_of_pass is not None:
         return release_universe.universe_of_run(plan, geography_of_pass, names)
     entities = {}
@@ -213,7 +214,7 @@ def official_universe(
     return release_universe.universe_of_plan(plan, entities)
 
 
-def _ids(level: GeographyLevel, tables: OfficialTables) -> Integers:
+def _ids(level: AreaLevel, tables: OfficialTables) -> Integers:
     """The ids of a level's areas that the tables have, rising."""
     number = LEVELS.index(level)
     of_tables = [table.entity[table.level == number] for table in tables.tables.values()]
@@ -227,5 +228,5 @@ def areas_not_in(universe: Universe, tables: OfficialTables) -> dict[str, list[s
         ids = _ids(level, tables)
         strange = ids[~is_in_sorted(entities.ids, ids)]
         if len(strange):
-            missing[level.label] = [region_id(entity, level.entity_kind) for entity in strange.tolist()]
+            missing[level.label] = [level.kind.ids.text(entity) for entity in strange.tolist()]
     return missing

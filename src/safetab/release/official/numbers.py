@@ -19,10 +19,10 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import COTERMINOUS_ORDER, EntityKind, TabulationPass
-from safetab.census.iterations import IterationLevel, TabulationList
-from safetab.census.official_tables import CODES, LEVELS, Cell
-from safetab.census.population_groups import PopulationGroupLevel
+from safetab.census.area_levels import AreaKind, Pass
+from safetab.census.census import PopulationGroupLevel
+from safetab.dialects.bureau.official_tables import CODES, LEVELS, Cell
+from safetab.dialects.bureau.us_census import COMMON, DETAILED, US
 from safetab.privacy.calibration import Stage
 from safetab.release.coterminous import CoterminousSet, PassSets
 from safetab.release.numbers import level_numbers
@@ -75,7 +75,7 @@ class OfficialNumbers:
         parts = [
             self._rows_of_groups(number, level, groups, donors)
             for groups, donors in self._groups
-            if groups.family is level.family and groups.geography is level.geography
+            if groups.family is level.family and groups.geography == level.geography
         ]
         parts = [part for part in parts if len(part[0])]
         if not parts:
@@ -186,7 +186,7 @@ def sets_by_numbers(universe: Universe, groups: Sequence[OfficialGroups]) -> tup
     Proof: docs/noise.md#copies-by-numbers.
     """
     level, entity, signature, log_chance = _areas(universe, groups)
-    found: dict[TabulationPass, list[CoterminousSet]] = {each: [] for each in universe.passes}
+    found: dict[Pass, list[CoterminousSet]] = {each: [] for each in universe.passes}
     order = np.argsort(signature, kind="stable")
     _, first, sizes = np.unique(signature[order], return_index=True, return_counts=True)
     for start, size in zip(first[sizes > 1].tolist(), sizes[sizes > 1].tolist(), strict=True):
@@ -194,7 +194,7 @@ def sets_by_numbers(universe: Universe, groups: Sequence[OfficialGroups]) -> tup
         if log_chance[members].max() > log(_GREATEST_CHANCE):
             continue
         levels = [LEVELS[number] for number in level[members].tolist()]
-        kinds = [geography.entity_kind for geography in levels]
+        kinds = [geography.kind for geography in levels]
         if len(set(kinds)) == len(kinds):
             pairs = sorted(zip(kinds, entity[members].tolist(), strict=True), key=_place_in_order)
             found[levels[0].tabulation_pass].append(tuple(pairs))
@@ -203,9 +203,9 @@ def sets_by_numbers(universe: Universe, groups: Sequence[OfficialGroups]) -> tup
     return tuple(PassSets(each, tuple(sets)) for each, sets in found.items())
 
 
-def _place_in_order(member: tuple[EntityKind, int]) -> tuple[int, int]:
+def _place_in_order(member: tuple[AreaKind, int]) -> tuple[int, int]:
     kind, entity = member
-    return COTERMINOUS_ORDER.index(kind), entity
+    return US.donor_order.index(kind), entity
 
 
 def _areas(
@@ -214,11 +214,11 @@ def _areas(
     """Areas of several kinds: level, entity, a hash of all numbers, and the log chance of equality."""
     compared = np.zeros(CODES, dtype=np.bool_)
     for iteration in universe.lists.iterations:
-        is_everywhere = iteration.listed is TabulationList.COMMON
-        compared[int(iteration.code)] = is_everywhere and iteration.level is IterationLevel.DETAILED
+        is_everywhere = iteration.listed == COMMON
+        compared[int(iteration.code)] = is_everywhere and iteration.level == DETAILED
     parts = []
     for part in groups:
-        if part.geography.entity_kind in COTERMINOUS_ORDER:
+        if part.geography.kind in US.donor_order:
             rows = compared[part.code]
             log_chance = _independent_numbers(part) * _log_chance_of_a_number(universe, part)
             level = np.full(int(rows.sum()), LEVELS.index(part.geography))
@@ -243,7 +243,7 @@ def _independent_numbers(groups: OfficialGroups) -> Integers:
 
 def _log_chance_of_a_number(universe: Universe, groups: OfficialGroups) -> float:
     """The log chance of the likeliest value of one draw of noise; 0 if nothing is measured."""
-    level = universe.level_of(groups.geography, IterationLevel.DETAILED, groups.family)
+    level = universe.level_of(groups.geography, DETAILED, groups.family)
     if Stage.STAGE_2 not in level.design.stages:
         return 0.0
     return log(float(level.design.noise(Stage.STAGE_2).chance_between(0, 1).mid()))
@@ -275,7 +275,7 @@ def donors_of(groups: Sequence[OfficialGroups], sets: Sequence[PassSets]) -> tup
     """
     if not groups:
         return [], 0
-    set_of: dict[tuple[TabulationPass, EntityKind, int], int] = {}
+    set_of: dict[tuple[Pass, AreaKind, int], int] = {}
     for of_pass in sets:
         for coterminous in of_pass.sets:
             number = len(set_of)  # any number that no other set has
@@ -284,8 +284,8 @@ def donors_of(groups: Sequence[OfficialGroups], sets: Sequence[PassSets]) -> tup
     for part in groups:
         numbers = _set_numbers(part, set_of)
         key = np.where(numbers < 0, NO_DONOR, (numbers * CODES + part.code) * 16 + part.family.number)
-        kind = part.geography.entity_kind
-        place = COTERMINOUS_ORDER.index(kind) if kind in COTERMINOUS_ORDER else len(COTERMINOUS_ORDER)
+        kind = part.geography.kind
+        place = US.donor_order.index(kind) if kind in US.donor_order else len(US.donor_order)
         level = np.full(len(part), LEVELS.index(part.geography))
         parts.append((key, np.full(len(part), place), level, part.entity, _signatures(part)))
     key, rank, level, entity, signature = (np.concatenate(column) for column in zip(*parts, strict=True))
@@ -302,9 +302,9 @@ def donors_of(groups: Sequence[OfficialGroups], sets: Sequence[PassSets]) -> tup
     return [Donors(*of_part) for of_part in parts_of_donors], differing
 
 
-def _set_numbers(groups: OfficialGroups, set_of: Mapping[tuple[TabulationPass, EntityKind, int], int]) -> Integers:
+def _set_numbers(groups: OfficialGroups, set_of: Mapping[tuple[Pass, AreaKind, int], int]) -> Integers:
     """The number of the set that each group's area is in, or -1."""
-    where = groups.geography.tabulation_pass, groups.geography.entity_kind
+    where = groups.geography.tabulation_pass, groups.geography.kind
     distinct, position = np.unique(groups.entity, return_inverse=True)
     numbers = [set_of.get((*where, entity), -1) for entity in distinct.tolist()]
     return np.array(numbers, dtype=np.int64)[position]

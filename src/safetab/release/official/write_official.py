@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pyarrow.compute as pc
 
-from safetab.census.geography_levels import COTERMINOUS_ORDER
-from safetab.census.official_tables import OfficialTables
+from safetab.dialects.bureau.official_tables import OfficialTables
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.findings import VERSION
 from safetab.outputs.manifest import write_not_for_release
 from safetab.planning.run_plan import RunPlan
@@ -69,7 +69,7 @@ def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> 
     The popgroups are those of the files, known or not.
     """
     has_sets = any(of_pass.sets for of_pass in read.sets)
-    coterminous = CoterminousOptions(COTERMINOUS_ORDER, copy_all=False) if has_sets else None
+    coterminous = CoterminousOptions(US.donor_order, copy_all=False) if has_sets else None
     options = ReleaseOptions(read.confidence, (), coterminous)
     facts = ReleaseFacts(VERSION, date, read.status, options, Origin(read.is_complete))
     rows = write_universe(output, read.universe, read.sets if has_sets else None)

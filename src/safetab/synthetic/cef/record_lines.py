@@ -17,7 +17,8 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.iterations import PublicLists, is_race_code
+from safetab.census.groups import PublicLists
+from safetab.dialects.bureau.us_census import RACE
 from safetab.products.record import RACE_COLUMNS
 from safetab.products.safetab_p.tables import OLDEST_AGE
 from safetab.readers.cef import layout
@@ -124,7 +125,7 @@ def codes_no_cef_holds(mix: CodeMix) -> Sequence[str]:
     """The ethnicity codes of the mix that QSPAN can't hold. Race codes always fit."""
     positions = (*mix.hispanic.tolist(), mix.not_hispanic)
     ethnicities = {mix.codes[position] for position in positions}
-    return sorted(code for code in ethnicities if not (is_race_code(code) or code == NOT_HISPANIC))
+    return sorted(code for code in ethnicities if not (RACE.may_hold(code) or code == NOT_HISPANIC))
 
 
 def with_codes_of_a_cef(lists: PublicLists, mix: CodeMix) -> tuple[PublicLists, CodeMix]:

@@ -17,17 +17,22 @@ from typing import Any
 
 import numpy as np
 
-from safetab.census.geography_levels import GeographyLevel
-from safetab.census.iterations import (
-    CharacteristicIteration,
-    IterationKind,
-    IterationLevel,
-    PublicLists,
-    TabulationList,
-    is_race_code,
-)
-from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
+from safetab.census.groups import CharacteristicIteration, GroupLevel, GroupList, PublicLists
 from safetab.config.config_file import CONFIG_FILE, ReaderKind, budget_key, measured_levels, read_config, threshold_key
+from safetab.dialects.bureau.us_census import (
+    COMMON,
+    DETAILED,
+    ETHNICITY_KIND,
+    MAJOR,
+    RACE,
+    RACE_ALONE,
+    RACE_IN_COMBINATION,
+    REGIONAL,
+    SUBSTATE_ONLY,
+    TOTAL_ONLY,
+    US,
+)
 from safetab.foundation.files import read_text
 from safetab.foundation.findings import Checked, FindingsOf
 from safetab.products.record import RACE_COLUMNS
@@ -43,9 +48,9 @@ HOUSEHOLD_PARAMETERS = "household-parameters"
 
 _FLAGS = {
     None: "Null|Null",
-    TabulationList.COMMON: "False|False",
-    TabulationList.TOTAL_ONLY: "True|False",
-    TabulationList.SUBSTATE_ONLY: "False|True",
+    COMMON: "False|False",
+    TOTAL_ONLY: "True|False",
+    SUBSTATE_ONLY: "False|True",
 }
 _NUMBER_MARK = "\ue000"  # a character that no configuration uses
 _MARKED_NUMBER = re.compile(f'"{_NUMBER_MARK}([^"]*)"')
@@ -68,9 +73,9 @@ def write_parameters(
     ethnicities = list[str]()
     pairs = list[str]()
     for iteration in lists.iterations:
-        is_ethnicity = iteration.kind is IterationKind.ETHNICITY
-        alone = "" if is_ethnicity else f"|{iteration.kind is IterationKind.RACE_ALONE}"
-        row = f"{iteration.code}|{iteration.name}|{int(iteration.level)}{alone}|{_FLAGS[iteration.listed]}"
+        is_ethnicity = iteration.kind == ETHNICITY_KIND
+        alone = "" if is_ethnicity else f"|{iteration.kind == RACE_ALONE}"
+        row = f"{iteration.code}|{iteration.name}|{iteration.level.number}{alone}|{_FLAGS[iteration.listed]}"
         (ethnicities if is_ethnicity else races).append(row)
         pairs += [f"{iteration.code}|{code}" for code in sorted(lists.codes_of_iteration[iteration.code])]
     race_header = "ITERATION_CODE|ITERATION_NAME|LEVEL|ALONE|DETAILED_ONLY|COARSE_ONLY"
@@ -81,7 +86,7 @@ def write_parameters(
 
 def _demo_config(us_states: Iterable[str], reader: ReaderKind) -> dict[str, Any]:
     """The budgets of 2020, with thresholds so low that 200,000 people get all four tables."""
-    levels = POPULATION_GROUP_LEVELS
+    levels = US.levels
     return {
         "privacy_defn": "zcdp",
         "run_us": True,
@@ -99,16 +104,16 @@ def _demo_config(us_states: Iterable[str], reader: ReaderKind) -> dict[str, Any]
 
 def _rho(level: PopulationGroupLevel) -> float:
     """The budget of 2020."""
-    if level.iterations is IterationLevel.REGIONAL:
-        return 0 if level.geography is GeographyLevel.AIANNH else 0.008
-    return 0.159 if level.geography.is_substate else 2.134
+    if level.iterations == REGIONAL:
+        return 0 if level.geography == US.area_level("AIANNH") else 0.008
+    return 0.159 if level.geography.kind.suppresses else 2.134
 
 
 def _thresholds_persons(level: PopulationGroupLevel) -> list[int]:
     """Thresholds well above the noise of stage 1, so an empty group gets only a total."""
-    if level.iterations is IterationLevel.REGIONAL:
+    if level.iterations == REGIONAL:
         return [600, 2000, 8000]
-    return [150, 500, 2000] if level.geography.is_substate else [100, 300, 2000]
+    return [150, 500, 2000] if level.geography.kind.suppresses else [100, 300, 2000]
 
 
 def read_given_parameters(parameters: Path) -> Checked[tuple[PublicLists, int]]:
@@ -116,7 +121,7 @@ def read_given_parameters(parameters: Path) -> Checked[tuple[PublicLists, int]]:
     config = read_config(parameters)
     lists = public_lists.read_public_lists(parameters)
     findings = FindingsOf(public_lists.CODES_FILE)
-    if lists.value is not None and not any(map(is_race_code, lists.value.code_names)):
+    if lists.value is not None and not any(map(RACE.may_hold, lists.value.code_names)):
         findings.error("RACE_ETH_CODE", "lists no code from 1000 to 8999, so nobody could report a race.")
     found = config.findings + lists.findings + findings.findings
     if config.value is None or lists.value is None or findings.has_errors:
@@ -153,7 +158,7 @@ def write_household_parameters(folder: Path, parameters: Path) -> None:
             shutil.copyfile(path, folder / path.name)
     config = json.loads((parameters / CONFIG_FILE).read_text(encoding="utf-8"))
     thresholds = config[SAFETAB_P.family_keys[PERSONS.name].thresholds]
-    measured = measured_levels(SAFETAB_H, POPULATION_GROUP_LEVELS)
+    measured = measured_levels(SAFETAB_H, US.levels)
     budgets = {budget_key(SAFETAB_H, family, level): _household_rho(level, config) for family, level in measured}
     first_thresholds = {level: of_level[:1] for level, of_level in thresholds.items()}
     of_households = {
@@ -169,9 +174,9 @@ def _household_rho(level: PopulationGroupLevel, config: dict[str, Any]) -> float
     """The budget of 2020, or 0 where the people have no budget."""
     if not config[budget_key(SAFETAB_P, PERSONS, level)]:
         return 0
-    if level.iterations is IterationLevel.REGIONAL:
+    if level.iterations == REGIONAL:
         return 0.006915
-    return 0.142869 if level.geography.is_substate else 1.9208
+    return 0.142869 if level.geography.kind.suppresses else 1.9208
 
 
 FEWEST_ITERATIONS = 40
@@ -191,8 +196,8 @@ class ListedGroup:
     """An iteration before it has a kind and a code of its own."""
 
     name: str
-    level: IterationLevel
-    listed: TabulationList | None
+    level: GroupLevel
+    listed: GroupList | None
     codes: tuple[str, ...]
 
 
@@ -201,9 +206,9 @@ def public_lists_of(
 ) -> PublicLists:
     """The lists of these codes and groups. Iterations are numbered from 1001 on."""
     groups_of_kind = (
-        (IterationKind.RACE_ALONE, " alone", races),
-        (IterationKind.RACE_IN_COMBINATION, " alone or in any combination", races),
-        (IterationKind.ETHNICITY, "", ethnicities),
+        (RACE_ALONE, " alone", races),
+        (RACE_IN_COMBINATION, " alone or in any combination", races),
+        (ETHNICITY_KIND, "", ethnicities),
     )
     listed: list[CharacteristicIteration] = []
     codes_of_iteration: dict[str, frozenset[str]] = {}
@@ -248,11 +253,11 @@ def _groups(majors: Sequence[tuple[str, int, int]], tabulated: int, names: dict[
         regions = max(1, round(count * _REGIONS_PER_MILLE / 1000))
         inside = list(_detailed_groups(major, first_code, count - regions, names))
         names[str(first_code)] = f"{major} (checkbox)"
-        yield ListedGroup(major, IterationLevel.MAJOR, None, (str(first_code), *_codes_of(inside)))
+        yield ListedGroup(major, MAJOR, None, (str(first_code), *_codes_of(inside)))
         for region in range(regions):
             name = f"{major}, region {region + 1}"
             codes = _codes_of(inside[region::regions])
-            yield ListedGroup(name, IterationLevel.REGIONAL, TabulationList.COMMON, codes)
+            yield ListedGroup(name, REGIONAL, COMMON, codes)
         yield from inside
 
 
@@ -270,5 +275,5 @@ def _detailed_groups(major: str, first_code: int, count: int, names: dict[str, s
         next_code += len(codes)
         names |= dict(zip(codes, spellings, strict=True))
         is_total_only = number % _TOTAL_ONLY_EVERY == 0
-        listed = TabulationList.TOTAL_ONLY if is_total_only else TabulationList.COMMON
-        yield ListedGroup(name, IterationLevel.DETAILED, listed, tuple(codes))
+        listed = TOTAL_ONLY if is_total_only else COMMON
+        yield ListedGroup(name, DETAILED, listed, tuple(codes))

@@ -9,7 +9,8 @@ from importlib.resources import files
 
 import numpy as np
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
+from safetab.dialects.bureau.us_census import PR_PASS, US_PASS
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.synthetic.seeded_bits import apportioned
 
@@ -139,9 +140,9 @@ class StateShare:
     given_counties: tuple[GivenCounty, ...] = ()
 
     @property
-    def tabulation_pass(self) -> TabulationPass:
+    def tabulation_pass(self) -> Pass:
         """The pass that tabulates the state."""
-        return TabulationPass.PUERTO_RICO if self.state is PUERTO_RICO_OF_2020 else TabulationPass.US
+        return PR_PASS if self.state is PUERTO_RICO_OF_2020 else US_PASS
 
 
 def state_shares(request: SizeRequest) -> tuple[StateShare, ...]:

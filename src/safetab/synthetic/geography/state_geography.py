@@ -12,8 +12,9 @@ from functools import cached_property
 
 import numpy as np
 
-from safetab.census.geography import NO_ENTITY, region_id
-from safetab.census.geography_levels import EntityKind, GeographyLevel, TabulationPass
+from safetab.census.area_levels import AreaKind, AreaLevel
+from safetab.census.geography import NO_ENTITY
+from safetab.dialects.bureau.us_census import AIANNH, COUNTY, PLACE, PR_PASS, STATE, TRACT, US
 from safetab.readers.geography import NO_AIANNH, NO_PLACE
 from safetab.synthetic.geography.census_size import StateShare, Stretch
 from safetab.synthetic.seeded_bits import Integers, RandomBits, apportioned
@@ -228,7 +229,7 @@ def _stretches(length: int, weights: Integers) -> Integers:
     return np.repeat(labels, lengths)
 
 
-Named = tuple[GeographyLevel, str, str]
+Named = tuple[AreaLevel, str, str]
 """A level, the id of one of its entities, and the entity's name."""
 
 _BEGINNINGS = (  # noqa: SIM905 - a list literal would take many lines
@@ -252,12 +253,12 @@ def names_in(geography: StateGeography, seed: int) -> Iterator[Named]:
     """The names of the state, its counties, tracts and places, each with the state's name."""
     share = geography.share
     state = share.state
-    level_of = {level.entity_kind: level for level in GeographyLevel if level.tabulation_pass is share.tabulation_pass}
+    level_of = {level.kind: level for level in US.area_levels if level.tabulation_pass == share.tabulation_pass}
     bits = RandomBits(seed, geography.state, 3)
-    yield level_of[EntityKind.STATE], state.code, state.name
+    yield level_of[STATE], state.code, state.name
 
-    def named(kind: EntityKind, entity: int, name: str) -> Named:
-        return level_of[kind], region_id(entity, kind), f"{name}, {state.name}"
+    def named(kind: AreaKind, entity: int, name: str) -> Named:
+        return level_of[kind], kind.ids.text(entity), f"{name}, {state.name}"
 
     county_names = [county.name for county in share.given_counties]
     if not county_names:  # made up, with the noun of the state
@@ -266,17 +267,17 @@ def names_in(geography: StateGeography, seed: int) -> Iterator[Named]:
     first_tract = np.searchsorted(geography.county_of_tract, np.arange(share.counties))
     county_id = geography.state * 1000 + geography.county_number_of_tract
     for county, name in zip(county_id[first_tract].tolist(), county_names, strict=True):
-        yield named(EntityKind.COUNTY, county, name)
+        yield named(COUNTY, county, name)
     columns = (county_id, geography.tract_number, geography.county_of_tract)
     for county, number, position in zip(*(column.tolist() for column in columns), strict=True):
         whole, split = divmod(number, 100)
         dotted = f"{whole}.{split:02d}" if split else str(whole)  # 101 for 010100, 101.01 for 010101
         name = f"Census Tract {dotted}, {county_names[position]}"
-        yield named(EntityKind.TRACT, county * 10**6 + number, name)
+        yield named(TRACT, county * 10**6 + number, name)
     place_names = [place.name for county in share.given_counties for place in county.places]
     place_names = place_names or _made_up(share.places, geography, bits)
     for number, name in zip(geography.place_number.tolist(), place_names, strict=True):
-        yield named(EntityKind.PLACE, geography.state * 10**5 + number, name)
+        yield named(PLACE, geography.state * 10**5 + number, name)
 
 
 def names_of_areas(shares: Sequence[StateShare], seed: int) -> Iterator[Named]:
@@ -288,12 +289,12 @@ def names_of_areas(shares: Sequence[StateShare], seed: int) -> Iterator[Named]:
     order = RandomBits(seed, 0, 3).order(len(areas)).tolist()
     for area, position in zip(areas, order, strict=True):
         name = given.get(area, names[position])
-        yield GeographyLevel.AIANNH, region_id(area, EntityKind.AIANNH), name
+        yield US.area_level("AIANNH"), AIANNH.ids.text(area), name
 
 
 def _made_up(count: int, geography: StateGeography, bits: RandomBits) -> list[str]:
     """Distinct names in random order."""
-    if geography.share.tabulation_pass is TabulationPass.PUERTO_RICO:
+    if geography.share.tabulation_pass == PR_PASS:
         names = _combined(_SPANISH_BEGINNINGS, _SPANISH_ENDINGS, count)
     else:
         joined = [beginning + ending for beginning in _BEGINNINGS for ending in _ENDINGS if beginning.lower() != ending]

@@ -15,9 +15,10 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.census.area_levels import Pass
 from safetab.census.geography import NO_ENTITY
-from safetab.census.geography_levels import TabulationPass
-from safetab.census.iterations import IterationKind, IterationLevel, PublicLists, is_race_code
+from safetab.census.groups import PublicLists
+from safetab.dialects.bureau.us_census import ETHNICITY_KIND, MAJOR, PR_PASS, RACE, RACE_ALONE, US_PASS
 from safetab.synthetic.geography.census_size import StateShare
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.seeded_bits import Integers, RandomBits
@@ -44,13 +45,13 @@ MAJORS = (
 """The beginnings of the names of major groups, in the order of CENRACE. The last one fits all others."""
 # by major group: the people per 10,000 whose first code is in it
 _SHARES = {
-    TabulationPass.US: (6_150, 1_240, 130, 620, 30, 800, 50),
-    TabulationPass.PUERTO_RICO: (3_100, 1_000, 60, 20, 5, 5_800, 15),
+    US_PASS: (6_150, 1_240, 130, 620, 30, 800, 50),
+    PR_PASS: (3_100, 1_000, 60, 20, 5, 5_800, 15),
 }
 # and how many of 1,000 of them are Hispanic
 _HISPANIC_PER_MILLE = {
-    TabulationPass.US: (135, 40, 280, 20, 80, 920, 190),
-    TabulationPass.PUERTO_RICO: (980, 980, 990, 400, 700, 995, 980),
+    US_PASS: (135, 40, 280, 20, 80, 920, 190),
+    PR_PASS: (980, 980, 990, 400, 700, 995, 980),
 }
 
 _CHECKBOX_SHARE = 400  # per mille of a major group
@@ -91,8 +92,8 @@ class CodeMix:
 def code_mix_of(lists: PublicLists, seed: int) -> CodeMix:
     """The mix of codes for these lists, which must have a race code."""
     bits = RandomBits(seed, 0, 0)
-    codes = sorted(lists.code_names, key=lambda code: (not is_race_code(code), code))
-    races = [code for code in codes if is_race_code(code)]
+    codes = sorted(lists.code_names, key=lambda code: (not RACE.may_hold(code), code))
+    races = [code for code in codes if RACE.may_hold(code)]
     majors = _major_of_codes(lists)
     race_major = np.array([majors.get(code, _OTHER_MAJOR) for code in races], dtype=np.int64)
     weight = np.zeros(len(races), dtype=np.int64)
@@ -103,7 +104,7 @@ def code_mix_of(lists: PublicLists, seed: int) -> CodeMix:
     ethnicities = [
         lists.codes_of_iteration[iteration.code]
         for iteration in lists.iterations
-        if iteration.kind is IterationKind.ETHNICITY and iteration.listed is not None
+        if iteration.kind == ETHNICITY_KIND and iteration.listed is not None
     ]
     # without tabulated ethnicity groups, the highest code stands for all of them
     hispanic = sorted(frozenset().union(*ethnicities)) or [max(codes)]
@@ -132,7 +133,7 @@ def _major_of_codes(lists: PublicLists) -> Mapping[str, int]:
     """The position in MAJORS of each code, by the name of the largest major iteration that has it."""
     major_of: dict[str, int] = {}
     for iteration in sorted(lists.iterations, key=lambda iteration: len(lists.codes_of_iteration[iteration.code])):
-        if iteration.level is IterationLevel.MAJOR and iteration.kind is IterationKind.RACE_ALONE:
+        if iteration.level == MAJOR and iteration.kind == RACE_ALONE:
             position = next(position for position, name in enumerate(MAJORS) if iteration.name.startswith(name))
             major_of |= dict.fromkeys(lists.codes_of_iteration[iteration.code], position)
     return major_of
@@ -145,8 +146,8 @@ NEIGHBOURHOOD_PALETTE = 1 << 8
 _DRAWS_OF_A_COUNTY = 600
 _DRAWS_OF_A_NEIGHBOURHOOD = 80
 # sigma of the logarithm of weights, between states
-_SPREAD_OF_MAJORS = {TabulationPass.US: 0.5, TabulationPass.PUERTO_RICO: 0.05}
-_WEIGHT_OF_THE_SECOND = {TabulationPass.US: 0, TabulationPass.PUERTO_RICO: 20}  # times that of all others
+_SPREAD_OF_MAJORS = {US_PASS: 0.5, PR_PASS: 0.05}
+_WEIGHT_OF_THE_SECOND = {US_PASS: 0, PR_PASS: 20}  # times that of all others
 _SPREAD_OF_CODES = 1.0
 _AMERICAN_INDIAN = 2  # in MAJORS
 _AT_HOME = 160  # of a neighbourhood's palette inside an AIANNH area
@@ -199,7 +200,7 @@ def _state_palette(mix: CodeMix, share: StateShare, bits: RandomBits) -> tuple[P
     return race.astype(np.uint16), ethnicity.astype(np.uint16)
 
 
-def _race_weights(mix: CodeMix, which: TabulationPass, bits: RandomBits) -> Integers:
+def _race_weights(mix: CodeMix, which: Pass, bits: RandomBits) -> Integers:
     """The weights of race codes in a state: major groups differ, and so do the codes inside."""
     shares = np.array(_SHARES[which]) * bits.lognormal(_SPREAD_OF_MAJORS[which], len(MAJORS))
     weights = mix.race_weight * bits.lognormal(_SPREAD_OF_CODES, mix.races) // 1000 + 1
@@ -209,7 +210,7 @@ def _race_weights(mix: CodeMix, which: TabulationPass, bits: RandomBits) -> Inte
     return weights * shares[mix.race_major]
 
 
-def _hispanic_weights(mix: CodeMix, which: TabulationPass, bits: RandomBits) -> Integers:
+def _hispanic_weights(mix: CodeMix, which: Pass, bits: RandomBits) -> Integers:
     """The weights of Hispanic codes.
 
     Where nearly all people are Hispanic, most of them have the nation's second most common code.

@@ -13,10 +13,11 @@ from itertools import product
 
 import numpy as np
 
+from safetab.census.area_levels import AreaLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.census.geography import NATION_ID, NO_ENTITY
-from safetab.census.geography_levels import EntityKind, GeographyLevel
-from safetab.census.iterations import TABULATED_ITERATION_LEVELS, IterationLevel, PublicLists, iteration_map_of
-from safetab.census.population_groups import POPULATION_GROUP_LEVELS, PopulationGroupLevel
+from safetab.census.groups import GroupLevel, PublicLists, iteration_map_of
+from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.people.state_people import PeopleChunk
 from safetab.synthetic.seeded_bits import Flags, Integers
@@ -38,7 +39,7 @@ class NonEmptyGroups:
 class StateNonEmpty:
     """The non-empty groups of one state. `shared` has entities that can lie in several states."""
 
-    entities: Mapping[GeographyLevel, int]
+    entities: Mapping[AreaLevel, int]
     non_empty: Mapping[PopulationGroupLevel, int]
     shared: Mapping[tuple[PopulationGroupLevel, int], Flags]
 
@@ -47,8 +48,8 @@ class StateNonEmpty:
 class _CodeMap:
     """An `IterationMap` in positions: the iteration of each code, or _NO_ITERATION, for each kind."""
 
-    level: IterationLevel
-    is_substate: bool
+    level: GroupLevel
+    grain: int
     iterations: int
     alone: Integers
     in_combination: Integers
@@ -67,15 +68,15 @@ class GroupMaps:
 def group_maps_of(lists: PublicLists, codes: Sequence[str], max_race_codes: int) -> GroupMaps:
     """The maps for people who report codes by their positions in `codes`."""
     maps = []
-    for level, is_substate in product(TABULATED_ITERATION_LEVELS, (False, True)):
-        tabulated = lists.tabulated_iterations(level, is_substate=is_substate)
+    for level, (grain, kind) in product(US.tabulated_group_levels, enumerate(US.grains)):
+        tabulated = lists.tabulated_iterations(level, kind)
         position = {iteration.code: number for number, iteration in enumerate(tabulated)}
-        of_level = iteration_map_of(lists, level, is_substate=is_substate, max_race_codes=max_race_codes)
+        of_level = iteration_map_of(lists, level, kind, max_race_codes=max_race_codes)
         of_kinds = []
         for of_code in (of_level.alone, of_level.in_combination, of_level.ethnicity):
             found = [position[of_code[code]] if code in of_code else _NO_ITERATION for code in codes]
             of_kinds.append(np.array([*found, _NO_CODE], dtype=np.int64))  # position -1 means no code
-        maps.append(_CodeMap(level, is_substate, len(tabulated), *of_kinds))
+        maps.append(_CodeMap(level, grain, len(tabulated), *of_kinds))
     return GroupMaps(tuple(maps), len(codes), max_race_codes)
 
 
@@ -93,18 +94,18 @@ class StateGroups:
         tract = geography.tract_of_block[block_of_atom]
         area = geography.aiannh[block_of_atom]
         self._entity_of_atom = {
-            EntityKind.STATE: np.zeros(self._atoms, dtype=np.int64),
-            EntityKind.COUNTY: geography.county_of_tract[tract],
-            EntityKind.TRACT: tract,
-            EntityKind.PLACE: geography.place[block_of_atom],
-            EntityKind.AIANNH: np.where(area == NO_ENTITY, NO_ENTITY, np.searchsorted(self._areas, area)),
+            STATE: np.zeros(self._atoms, dtype=np.int64),
+            COUNTY: geography.county_of_tract[tract],
+            TRACT: tract,
+            PLACE: geography.place[block_of_atom],
+            AIANNH: np.where(area == NO_ENTITY, NO_ENTITY, np.searchsorted(self._areas, area)),
         }
         # by map and kind of entity: one row per entity, one column per iteration
         self._has_somebody = {
             (number, kind): np.zeros((int(entity_of_atom.max()) + 1, of_map.iterations), dtype=np.bool_)
             for number, of_map in enumerate(maps.maps)
             for kind, entity_of_atom in self._entity_of_atom.items()
-            if kind.is_substate == of_map.is_substate
+            if US.grain_of(kind) == of_map.grain
         }
         # one flag per atom and code: somebody there reports it alone, among others, or as ethnicity
         self._with_one_race = np.zeros(maps.codes * self._atoms, dtype=np.bool_)
@@ -143,21 +144,21 @@ class StateGroups:
     def summary(self) -> StateNonEmpty:
         """The non-empty groups of the state. Call it once, after the last chunk."""
         self._mark_by_codes()
-        levels = [level for level in GeographyLevel if level.tabulation_pass is self._pass]
-        entities: dict[GeographyLevel, int] = {}
+        levels = [level for level in US.area_levels if level.tabulation_pass == self._pass]
+        entities: dict[AreaLevel, int] = {}
         counts: dict[PopulationGroupLevel, int] = {}
         shared: dict[tuple[PopulationGroupLevel, int], Flags] = {}
         for (number, kind), by_entity in self._has_somebody.items():
             iterations = self._maps.maps[number].level
             for geography in levels:
                 level = PopulationGroupLevel(geography, iterations)
-                if geography.entity_kind is kind and kind is EntityKind.AIANNH:
+                if geography.kind == kind and kind == AIANNH:
                     rows = zip(self._areas.tolist(), by_entity, strict=True)
                     shared |= {(level, area): flags.copy() for area, flags in rows}
-                elif geography.entity_kind is kind:
+                elif geography.kind == kind:
                     entities[geography] = len(by_entity)
                     counts[level] = int(np.count_nonzero(by_entity))
-                elif geography.entity_kind is EntityKind.NATION and kind is EntityKind.STATE:
+                elif geography.kind == NATION and kind == STATE:
                     shared[level, NATION_ID] = by_entity[0]
         return StateNonEmpty(entities, counts, shared)
 
@@ -176,8 +177,8 @@ class StateGroups:
 
 def non_empty_groups(maps: GroupMaps, states: Iterable[StateNonEmpty]) -> tuple[NonEmptyGroups, ...]:
     """The groups of all states together, for every level in the usual order."""
-    iterations = {(of_map.level, of_map.is_substate): of_map.iterations for of_map in maps.maps}
-    entities: Counter[GeographyLevel] = Counter()
+    iterations = {(of_map.level, of_map.grain): of_map.iterations for of_map in maps.maps}
+    entities: Counter[AreaLevel] = Counter()
     non_empty: Counter[PopulationGroupLevel] = Counter()
     shared: dict[tuple[PopulationGroupLevel, int], Flags] = {}
     for state in states:
@@ -187,10 +188,10 @@ def non_empty_groups(maps: GroupMaps, states: Iterable[StateNonEmpty]) -> tuple[
             shared[key] = shared[key] | flags if key in shared else flags
     for (level, _), flags in shared.items():
         non_empty[level] += int(np.count_nonzero(flags))
-    for geography in (GeographyLevel.USA, GeographyLevel.AIANNH):
-        entities[geography] = len({entity for level, entity in shared if level.geography is geography})
+    for geography in (US.area_level("USA"), US.area_level("AIANNH")):
+        entities[geography] = len({entity for level, entity in shared if level.geography == geography})
 
     def groups(level: PopulationGroupLevel) -> int:
-        return entities[level.geography] * iterations[level.iterations, level.geography.is_substate]
+        return entities[level.geography] * iterations[level.iterations, US.grain_of(level.geography.kind)]
 
-    return tuple(NonEmptyGroups(level, groups(level), non_empty[level]) for level in POPULATION_GROUP_LEVELS)
+    return tuple(NonEmptyGroups(level, groups(level), non_empty[level]) for level in US.levels)

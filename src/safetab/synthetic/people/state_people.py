@@ -13,7 +13,8 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import TabulationPass
+from safetab.census.area_levels import Pass
+from safetab.dialects.bureau.us_census import PR_PASS, US_PASS
 from safetab.products.safetab_p.tables import OLDEST_AGE
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.people import code_mix
@@ -25,8 +26,8 @@ MOST_RACE_CODES = 8
 PEOPLE_OF_THE_TABLE = 1 << 16
 
 _PYRAMIDS = {
-    TabulationPass.US: (112, 126, 131, 137, 123, 124, 127, 92, 40, 11),
-    TabulationPass.PUERTO_RICO: (58, 95, 125, 122, 128, 136, 138, 118, 56, 16),
+    US_PASS: (112, 126, 131, 137, 123, 124, 127, 92, 40, 11),
+    PR_PASS: (58, 95, 125, 122, 128, 136, 138, 118, 56, 16),
 }
 """The weight of one year of age at the beginning of each decade; between them it changes evenly."""
 # from this age on, per mille
@@ -52,7 +53,7 @@ class Demographics:
     is_householder: NDArray[np.int8]
 
 
-def demographics(which: TabulationPass, seed: int) -> Demographics:
+def demographics(which: Pass, seed: int) -> Demographics:
     """Draw the table of demographics of a pass."""
     bits = RandomBits(seed, 0, 1)
     people_of_age = apportioned(PEOPLE_OF_THE_TABLE, _weights_of_ages(_PYRAMIDS[which]), least=1)

@@ -9,10 +9,11 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.geography_levels import GeographyLevel
+from safetab.census.area_levels import AreaLevel
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.arrays import Columns, begins_run
 
-LEVELS = tuple(GeographyLevel)
+LEVELS = tuple(US.area_levels)
 CODES = 10_000
 """Codes of groups are below this."""
 
@@ -55,7 +56,7 @@ class OfficialTables:
     """
 
     tables: Mapping[str, OfficialTable]
-    names: Mapping[tuple[GeographyLevel, int], str]
+    names: Mapping[tuple[AreaLevel, int], str]
     labels: Mapping[str, str]
     files: tuple[OfficialFile, ...]
     left_out: Mapping[str, int]

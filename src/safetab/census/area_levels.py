@@ -1,0 +1,146 @@
+"""Kinds of area, passes and area levels: the geographic half of a census, without any table of areas."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+
+@dataclass(frozen=True, slots=True)
+class DigitIds:
+    """Ids of a fixed number of digits. The number of an id is the integer that its digits spell."""
+
+    width: int
+
+    @property
+    def rule(self) -> str:
+        """What an id must be, as the end of a sentence."""
+        return f"must be {self.width} digits"
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression that matches ids of this form."""
+        return rf"[0-9]{{{self.width}}}"
+
+    def text(self, number: int) -> str:
+        """The id with this number, as files spell it."""
+        return f"{number:0{self.width}d}"
+
+    def number(self, text: str) -> int:
+        """The number of an id. Raises ValueError if the text is not an id of this form."""
+        if not re.fullmatch(self.pattern, text):
+            raise ValueError(self.rule)
+        return int(text)
+
+
+@dataclass(frozen=True)
+class TextIds:
+    """Ids that are listed texts. The number of an id is its place in the sorted list, from 0.
+
+    Texts are sorted as UTF-8, so numbers and ids rise together.
+    """
+
+    texts: tuple[str, ...]
+    _number_of: dict[str, int] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        """Raises ValueError if the texts are not sorted and distinct."""
+        encoded = [text.encode() for text in self.texts]
+        if any(later <= earlier for earlier, later in pairwise(encoded)):
+            raise ValueError("ids must be sorted as UTF-8 and distinct")
+        object.__setattr__(self, "_number_of", {text: number for number, text in enumerate(self.texts)})
+
+    @property
+    def rule(self) -> str:
+        """What an id must be, as the end of a sentence."""
+        return "must be a listed id"
+
+    @property
+    def pattern(self) -> str:
+        """A regular expression that matches the ids."""
+        return "|".join(map(re.escape, self.texts)) or "(?!)"
+
+    def text(self, number: int) -> str:
+        """The id with this number."""
+        return self.texts[number]
+
+    def number(self, text: str) -> int:
+        """The number of an id. Raises ValueError if it is not listed."""
+        if text not in self._number_of:
+            raise ValueError(self.rule)
+        return self._number_of[text]
+
+
+Ids = DigitIds | TextIds
+
+
+@dataclass(frozen=True, slots=True)
+class AreaKind:
+    """A kind of area, such as a county: its words, its ids and what it lies in."""
+
+    name: str  # in options, JSON and site data
+    noun: str
+    nouns: str
+    title: str  # with a capital, where it begins a line
+    ids: Ids
+    parent: AreaKind | None  # the smallest kind whose areas hold whole areas of this kind
+    suppresses: bool  # whether small totals of such areas may be suppressed
+    is_whole: bool = False  # one area that holds everybody
+    long_noun: str = ""  # where a page has room for it; else the noun
+    long_nouns: str = ""
+    words: tuple[str, ...] = ()  # other words that people type for it
+    summary_level: str | None = None  # the agency's number for it, if it has one
+    boundary: tuple[str, ...] = ()  # columns of boundary files that spell the id together
+
+    def __hash__(self) -> int:
+        """Hash by name alone: kinds are keys of large look-ups."""
+        return hash(self.name)
+
+    @property
+    def around(self) -> tuple[AreaKind, ...]:
+        """The kinds that contain this one, nearest first."""
+        return () if self.parent is None else (self.parent, *self.parent.around)
+
+    @property
+    def id_digits(self) -> int:
+        """The number of digits of ids."""
+        assert isinstance(self.ids, DigitIds)
+        return self.ids.width
+
+    @property
+    def holds_whole_states(self) -> bool:
+        """Whether its areas are made of whole states."""
+        return self.name in ("nation", "state")
+
+    @property
+    def crosses_states(self) -> bool:
+        """Whether one can hold people of several states."""
+        return "state" not in (self.name, *(kind.name for kind in self.around))
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """A part of the territory with budgets of its own. Two passes of a census share nobody."""
+
+    name: str  # in files, logs and JSON
+    title: str
+
+    def __hash__(self) -> int:
+        """Hash by name alone."""
+        return hash(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class AreaLevel:
+    """A kind of area in one pass. The label is its name in files."""
+
+    label: str
+    address: int  # part of noise addresses: it never changes, and levels never share one
+    tabulation_pass: Pass
+    kind: AreaKind
+    title: str  # such as "County", or "Puerto Rico county" outside the first pass
+
+    def __hash__(self) -> int:
+        """Hash by label alone: the names of a nation's tracts are looked up by level."""
+        return hash(self.label)

@@ -1,0 +1,1 @@
+"""How agencies spell their censuses: one folder for each."""

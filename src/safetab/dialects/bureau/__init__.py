@@ -1,0 +1,1 @@
+"""The U.S. Census Bureau's census and its files."""

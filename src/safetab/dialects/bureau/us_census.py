@@ -1,0 +1,97 @@
+"""The U.S. census as a value. Puerto Rico is rows of these tables, not a branch."""
+
+from __future__ import annotations
+
+from safetab.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass
+from safetab.census.census import Census, Words
+from safetab.census.groups import Classification, GroupKind, GroupLevel, GroupList, Members
+
+US_PASS = Pass("us", "United States")
+PR_PASS = Pass("pr", "Puerto Rico")
+
+NATION = AreaKind(
+    "nation", "nation", "nation", "Nation", DigitIds(1), parent=None, suppresses=False, is_whole=True,
+    words=("nation", "usa", "us", "united states", "united states of america", "the united states", "america"),
+    summary_level="010",
+)  # fmt: skip
+STATE = AreaKind(
+    "state", "state", "states", "State", DigitIds(2), parent=NATION, suppresses=False,
+    summary_level="040", boundary=("STATEFP",),
+)  # fmt: skip
+COUNTY = AreaKind(
+    "county", "county", "counties", "County", DigitIds(5), parent=STATE, suppresses=True,
+    words=("municipio", "municipios", "parish", "parishes"), summary_level="050", boundary=("STATEFP", "COUNTYFP"),
+)  # fmt: skip
+TRACT = AreaKind(
+    "tract", "tract", "tracts", "Tract", DigitIds(11), parent=COUNTY, suppresses=True,
+    words=("census tract", "census tracts"), summary_level="140", boundary=("STATEFP", "COUNTYFP", "TRACTCE"),
+)  # fmt: skip
+PLACE = AreaKind(
+    "place", "place", "places", "Place", DigitIds(7), parent=STATE, suppresses=True,
+    summary_level="160", boundary=("STATEFP", "PLACEFP"),
+)  # fmt: skip
+AIANNH = AreaKind(
+    "aiannh", "AIANNH area", "AIANNH areas", "AIANNH area", DigitIds(4), parent=NATION, suppresses=True,
+    long_noun="American Indian, Alaska Native or Native Hawaiian area",
+    long_nouns="American Indian, Alaska Native and Native Hawaiian areas",
+    words=("aiannh", "aiannh area", "aiannh areas", "tribal area", "tribal areas"),
+    summary_level="250", boundary=("AIANNHCE",),
+)  # fmt: skip
+"""These areas suppress small totals as counties do, although some cross state lines."""
+
+RACE = Classification("race", tuple(f"QRACE{number}" for number in range(1, 9)), pattern="[0-8][0-9]{3}")
+ETHNICITY = Classification("ethnicity", ("QSPAN",))
+
+MAJOR = GroupLevel(0, "Major", is_tabulated=False)
+REGIONAL = GroupLevel(1, "Regional")
+DETAILED = GroupLevel(2, "Detailed")
+
+RACE_ALONE = GroupKind("race alone", "Race alone", RACE, Members.ONLY, ("alone",), ("alone",))
+RACE_IN_COMBINATION = GroupKind(
+    "race alone or in any combination", "Race alone or in combination", RACE, Members.ANY,
+    ("combination", "in combination", "in any combination"),
+    ("alone or in any combination", "alone or in combination", "in any combination", "in combination", "combination"),
+)  # fmt: skip
+ETHNICITY_KIND = GroupKind("ethnicity", "Ethnicity", ETHNICITY, Members.ANY, ("ethnicity",), ("ethnicity",))
+
+COMMON = GroupList("common", (NATION, STATE, COUNTY, TRACT, PLACE, AIANNH))
+TOTAL_ONLY = GroupList(
+    "total only", (NATION, STATE), is_total_only=True,
+    words="nation and states, a total", only_here="tabulated for nation and state only",
+)  # fmt: skip
+SUBSTATE_ONLY = GroupList(
+    "substate only", (COUNTY, TRACT, PLACE, AIANNH), words="below states", only_here="tabulated below state only"
+)
+
+US = Census(
+    name="U.S. census",
+    kinds=(NATION, STATE, COUNTY, TRACT, PLACE, AIANNH),
+    passes=(US_PASS, PR_PASS),
+    area_levels=(
+        AreaLevel("USA", 0, US_PASS, NATION, "Nation"),
+        AreaLevel("STATE", 1, US_PASS, STATE, "State"),
+        AreaLevel("COUNTY", 2, US_PASS, COUNTY, "County"),
+        AreaLevel("TRACT", 3, US_PASS, TRACT, "Tract"),
+        AreaLevel("PLACE", 4, US_PASS, PLACE, "Place"),
+        AreaLevel("AIANNH", 5, US_PASS, AIANNH, "AIANNH area"),
+        AreaLevel("PR-STATE", 6, PR_PASS, STATE, "Puerto Rico state"),
+        AreaLevel("PR-COUNTY", 7, PR_PASS, COUNTY, "Puerto Rico county"),
+        AreaLevel("PR-TRACT", 8, PR_PASS, TRACT, "Puerto Rico tract"),
+        AreaLevel("PR-PLACE", 9, PR_PASS, PLACE, "Puerto Rico place"),
+    ),
+    classifications=(RACE, ETHNICITY),
+    group_levels=(MAJOR, REGIONAL, DETAILED),
+    group_kinds=(RACE_ALONE, RACE_IN_COMBINATION, ETHNICITY_KIND),
+    lists=(COMMON, TOTAL_ONLY, SUBSTATE_ONLY),
+    part=STATE,
+    donor_order=(STATE, COUNTY, PLACE, AIANNH, TRACT),
+    words=Words(
+        title="Detailed race and ethnicity groups",
+        group="race or ethnicity group",
+        groups="race and ethnicity groups",
+        smallest_areas="blocks",
+        answers="race codes",
+        below="below state level",
+        whole="the nation and states",
+    ),
+)
