@@ -12,6 +12,7 @@ class DigitIds:
     """Ids of a fixed number of digits. The number of an id is the integer that its digits spell."""
 
     width: int
+    begin_with_parent: bool = False  # whether an id begins with the id of the area around
 
     @property
     def rule(self) -> str:
@@ -101,6 +102,14 @@ class AreaKind:
     def around(self) -> tuple[AreaKind, ...]:
         """The kinds that contain this one, nearest first."""
         return () if self.parent is None else (self.parent, *self.parent.around)
+
+    def id_around(self, text: str, kind: AreaKind) -> str | None:
+        """The id of the area of another kind that holds the one with this id, if ids say so; else None."""
+        if kind not in (self, *self.around) or not isinstance(kind.ids, DigitIds):
+            return None
+        between = (self, *self.around)[: (self, *self.around).index(kind)]
+        nest = all(isinstance(inner.ids, DigitIds) and inner.ids.begin_with_parent for inner in between)
+        return text[: kind.ids.width] if nest else None
 
     @property
     def id_digits(self) -> int:

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from safetab.census.area_levels import AreaLevel, Pass
+from safetab.census.area_levels import AreaKind, AreaLevel, Pass
 from safetab.census.census import Census, PopulationGroupLevel
 from safetab.census.geography import Geography
 from safetab.census.groups import CharacteristicIteration, GroupLevel, PublicLists
@@ -148,6 +148,23 @@ class Universe:
             kinds = pa.array([iteration.kind.name for iteration in listed], pa.string()).dictionary_encode()
             columns[iterations] = IterationColumns(codes, names, kinds)
         return columns
+
+    def parents(self, level: AreaLevel, kind: AreaKind) -> NDArray[np.int64]:
+        """The position of the entity of another kind around each entity of the level, or -1.
+
+        Positions are those of the entities of that kind in the same pass.
+        """
+        positions = np.full(len(self.entities[level].region_ids), -1, dtype=np.int64)
+        of_pass = (each for each in self.entities if each.tabulation_pass == level.tabulation_pass)
+        around = next((each for each in of_pass if each.kind == kind), None)
+        if around is None or kind not in (level.kind, *level.kind.around):
+            return positions
+        if kind.is_whole:
+            return np.zeros_like(positions)
+        position_of = {text: position for position, text in enumerate(self.entities[around].region_ids)}
+        for position, text in enumerate(self.entities[level].region_ids):
+            positions[position] = position_of.get(level.kind.id_around(text, kind) or "", -1)
+        return positions
 
     @cached_property
     def partners(self) -> Sequence[Mapping[str, str]]:

@@ -19,15 +19,15 @@ STATE = AreaKind(
     summary_level="040", boundary=("STATEFP",),
 )  # fmt: skip
 COUNTY = AreaKind(
-    "county", "county", "counties", "County", DigitIds(5), parent=STATE, suppresses=True,
+    "county", "county", "counties", "County", DigitIds(5, begin_with_parent=True), parent=STATE, suppresses=True,
     words=("municipio", "municipios", "parish", "parishes"), summary_level="050", boundary=("STATEFP", "COUNTYFP"),
 )  # fmt: skip
 TRACT = AreaKind(
-    "tract", "tract", "tracts", "Tract", DigitIds(11), parent=COUNTY, suppresses=True,
+    "tract", "tract", "tracts", "Tract", DigitIds(11, begin_with_parent=True), parent=COUNTY, suppresses=True,
     words=("census tract", "census tracts"), summary_level="140", boundary=("STATEFP", "COUNTYFP", "TRACTCE"),
 )  # fmt: skip
 PLACE = AreaKind(
-    "place", "place", "places", "Place", DigitIds(7), parent=STATE, suppresses=True,
+    "place", "place", "places", "Place", DigitIds(7, begin_with_parent=True), parent=STATE, suppresses=True,
     summary_level="160", boundary=("STATEFP", "PLACEFP"),
 )  # fmt: skip
 AIANNH = AreaKind(
