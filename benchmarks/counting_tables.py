@@ -9,12 +9,12 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from safetab.census.geography import NO_ENTITY
+from safetab.census.areas import NO_ENTITY
 from safetab.census.groups import iteration_map_of
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan
-from safetab.products.record import RACE_COLUMNS
-from safetab.readers.record_rules import NO_CODE
+from safetab.products.bureau_columns import RACE_COLUMNS
+from safetab.products.record import NO_CODE
 
 CODE_COLUMNS = (*RACE_COLUMNS, "QSPAN")
 CHECK_PRIME = 1_000_003
@@ -38,7 +38,7 @@ class CountingTables:
     def numbered(self, codes: pa.Table) -> pa.Table:
         """The distinct combinations of codes with the number of their pattern."""
         combinations = zip(*(codes[column].to_pylist() for column in CODE_COLUMNS), strict=True)
-        used = self._files.config.max_race_codes
+        used = self._files.config.most_answers
         numbers = []
         for *races, ethnicity in combinations:
             given = [code for code in races if code != NO_CODE]
@@ -51,12 +51,12 @@ class CountingTables:
         for plan in self._plan.levels:
             geography = plan.level.geography
             blocks = self._files.geography_of_pass[geography.tabulation_pass]
-            entities = blocks.entity_of_block(geography.kind)
+            entities = blocks.number_of_area(geography.kind)
             is_somewhere = entities != NO_ENTITY
             yield LevelTables(
                 geography.label,
                 plan.design.thresholds.first,
-                pa.table({"block": blocks.block[is_somewhere], "entity": entities[is_somewhere]}),
+                pa.table({"block": blocks.smallest[is_somewhere], "entity": entities[is_somewhere]}),
                 self._iterations_of_codes(plan),
             )
 
@@ -65,7 +65,7 @@ class CountingTables:
             self._files.lists,
             plan.level.iterations,
             plan.level.geography.kind,
-            max_race_codes=self._files.config.max_race_codes,
+            most_answers=self._files.config.most_answers,
         )
         lists = [iteration_map.iterations_of(list(races), ethnicity) for races, ethnicity in self._patterns]
         patterns = np.repeat(np.arange(len(lists), dtype=np.int32), [len(codes) for codes in lists])

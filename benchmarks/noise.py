@@ -19,6 +19,7 @@ import numpy as np
 import opendp.prelude as dp
 
 from safetab.census.census import PopulationGroupLevel
+from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import DETAILED, US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
@@ -49,7 +50,7 @@ def right_to_draw(noise: Noise, stage: Stage = Stage.STAGE_2) -> DrawingRight:
     is_gaussian = noise.mechanism == DiscreteGaussian.mechanism
     definition = PrivacyDefinition.ZCDP if is_gaussian else PrivacyDefinition.PURE_DP
     cost = 1 / ((2 if is_gaussian else 1) * noise.parameter)
-    event = MeasurementEvent(SAFETAB_P, PERSONS, LEVEL, stage, definition, 1, cost)
+    event = MeasurementEvent(SAFETAB_P, PERSONS, LEVEL, stage, definition, Sensitivity.of_groups(1), cost)
     return Ledger({event.measured: cost}, AddressedBits.of_the_operating_system()).charge(event)
 
 

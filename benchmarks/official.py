@@ -14,9 +14,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
-from safetab.config.config_file import read_config
 from safetab.dialects.bureau.us_census import DETAILED, US
-from safetab.readers.public_lists import read_public_lists
+from safetab.dialects.configuration import read_config
+from safetab.dialects.public_files import read_public_lists
 from safetab.synthetic.demo_census import write_demo_census
 
 ROWS = 10_000_000
@@ -38,7 +38,7 @@ def write_totals(path: Path, parameters: Path, rows: int) -> None:
     config, lists = read_config(parameters).require(), read_public_lists(parameters).require()
     codes = [one.code for one in lists.iterations if one.level == DETAILED and one.is_tabulated(US.kind("county"))]
     states = sorted(
-        state for tabulation_pass in config.passes for state in config.states_of(tabulation_pass) if state != "72"
+        state for tabulation_pass in config.passes for state in config.parts_of(tabulation_pass) if state != "72"
     )
     tracts = -(-rows // len(codes))
     number = np.arange(tracts)

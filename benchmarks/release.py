@@ -16,8 +16,9 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.census.geography import Geography
-from safetab.dialects.bureau.us_census import US_PASS
+from safetab.census.areas import Areas
+from safetab.dialects.bureau.block_areas import Blocks, areas_of_blocks
+from safetab.dialects.bureau.us_census import US, US_PASS
 from safetab.outputs.manifest import RunFacts, write_manifest, write_release_log
 from safetab.outputs.pass_files import PassFiles
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
@@ -39,13 +40,14 @@ GROUPS_AT_ONCE = 1 << 18
 STATES, COUNTIES, TRACTS, BLOCKS = 51, 60, 27, 97  # about the nation's: 3,060 counties, 82,620 tracts, 8 million blocks
 
 
-def geography() -> Geography:
+def geography() -> Areas:
     state = np.repeat(sorted(n for n in range(1, 57) if n not in {3, 7, 14, 43, 52}), COUNTIES * TRACTS * BLOCKS)
     county = np.tile(np.repeat(np.arange(1, COUNTIES + 1), TRACTS * BLOCKS), STATES)
     tract = np.tile(np.repeat(np.arange(1, TRACTS + 1) * 100, BLOCKS), STATES * COUNTIES)
     block = np.tile(np.arange(1000, 1000 + BLOCKS), STATES * COUNTIES * TRACTS)
     place = state * 10**5 + county * 100 + tract // 300
-    return Geography(((state * 1000 + county) * 10**6 + tract) * 10**4 + block, place, np.full(len(block), -1))
+    number = ((state * 1000 + county) * 10**6 + tract) * 10**4 + block
+    return areas_of_blocks(Blocks(number, place, np.full(len(block), -1)))
 
 
 def measurements_of(level: LevelPlan, groups: int, rng: np.random.Generator) -> list[Measurements]:
@@ -73,7 +75,7 @@ def big_plan(folder: Path) -> tuple[PublicFiles, RunPlan]:
     write_demo_census(folder)
     files = read_public_files(folder / "parameters", folder / "data").require()
     states = tuple(f"{n:02d}" for n in range(1, 57) if n not in {3, 7, 14, 43, 52})
-    config = replace(files.config, passes=(US_PASS,), us_states=states)
+    config = replace(files.config, passes=(US_PASS,), parts={US_PASS: states})
     files = replace(files, config=config, geography_of_pass={US_PASS: geography()})
     return files, plan_of(files).require()
 
@@ -99,8 +101,8 @@ def main() -> None:
         print(f"{rows['t1/us.csv']:,} groups, {rows['measurements/us.parquet']:,} measurements")
         print(f"memory before: {_megabytes():,} MB")
         started = time.process_time()
-        sets = coterminous_sets(files.geography_of_pass[US_PASS], CoterminousOptions().order)
-        blocks = len(files.geography_of_pass[US_PASS].block)
+        sets = coterminous_sets(files.geography_of_pass[US_PASS], US.donor_order)
+        blocks = len(files.geography_of_pass[US_PASS].smallest)
         print(f"coterminous sets of {blocks:,} blocks: {len(sets)} in {time.process_time() - started:.1f} s")
         day = datetime.date(2020, 4, 1)
         for options in (ReleaseOptions(), ReleaseOptions(coterminous=CoterminousOptions())):

@@ -1,7 +1,7 @@
 """`python -m reproduction.group_sizes CENSUS`: how large the groups of a synthetic census are, for the explorer's page.
 
 CENSUS is what `safetab synthesize CENSUS --people 334735155` writes. People of such a census do not exist, so their
-numbers may be public. Writes src/safetab/explorer/group_sizes.json; the same census gives the same bytes.
+numbers may be public. Writes src/safetab/dialects/bureau/group_sizes.json; the same census gives the same bytes.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from safetab.pipeline.options import RunOptions
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 
-FILE = Path(__file__).parents[1] / "src" / "safetab" / "explorer" / "group_sizes.json"
+FILE = Path(__file__).parents[1] / "src" / "safetab" / "dialects" / "bureau" / "group_sizes.json"
 EACH_SIZE_UP_TO = 20
 BINS_OF_A_DECADE = 12
 

@@ -14,7 +14,7 @@ from types import MappingProxyType
 
 from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
-from safetab.config.config_file import FamilyConfig, RunConfig
+from safetab.config.run_config import FamilyConfig, RunConfig
 from safetab.dialects.bureau.us_census import US
 from safetab.explorer.explore import level_key
 from safetab.planning.losses import DELTA, DELTAS, JointLoss, reported_loss
@@ -45,7 +45,7 @@ def middle(ball) -> float:
 def numbers_of(tuning: Tuning) -> dict:
     """The page's `results`, nested in the same way."""
     config = tuning.config
-    losses = {one.value: tuning.loss_of(one) for one in config.passes} | {"whole_run": tuning.loss}
+    losses = {one.name: tuning.loss_of(one) for one in config.passes} | {"whole_run": tuning.loss}
     return {
         "levels": {key: level_numbers(tuning, tuned) for key, tuned in tuned_levels(tuning).items()},
         "loss": {who: loss_numbers(config, loss) for who, loss in losses.items()},
@@ -58,7 +58,7 @@ def numbers_of(tuning: Tuning) -> dict:
             if config.privacy_definition is PrivacyDefinition.ZCDP
         },
         "groups": sum({tuned.facts.level: tuned.facts.groups for tuned in tuned_levels(tuning).values()}.values()),
-        "empty_below_state": sum(
+        "empty_published": sum(
             tuned.empty_groups_published
             for tuned in tuned_levels(tuning).values()
             if tuned.facts.level.geography.kind.suppresses
@@ -165,10 +165,10 @@ def setting_of(config: RunConfig) -> dict:
     ]
     return {
         "definition": config.privacy_definition.spelling,
-        "max_race_codes": config.max_race_codes,
+        "answers": config.most_answers,
         "gamma": decimal(config.stage_1_fraction),
         "suppression_chance": decimal(config.zero_suppression_chance),
-        "passes": {name: name in {one.value for one in config.passes} for name in ("us", "pr")},
+        "passes": {name: name in {one.name for one in config.passes} for name in ("us", "pr")},
         "budgets": {key: decimal(one.budgets[level]) for one, level, key in keys},
         "thresholds": {
             key: list(one.thresholds[level].totals) if level in one.thresholds else [0] * len(one.family.finer)
@@ -218,7 +218,7 @@ def random_config(base: RunConfig, seed: int) -> RunConfig:
             for budgets, one in families
         ),
         stage_1_fraction=gamma if base.product.stage_1_key else Fraction(0),
-        max_race_codes=dice.randint(1, 8),
+        most_answers=dice.randint(1, 8),
         zero_suppression_chance=chance if base.product.suppression_key else Fraction(0),
         passes=passes,
     )
@@ -253,7 +253,7 @@ class ExactNumbers:
     def of(self, path: str) -> object:
         """None where the page shows that there is no number."""
         head, *rest = path.split("/")
-        if head in {"levels", "loss", "epsilon_curve", "groups", "empty_below_state"}:
+        if head in {"levels", "loss", "epsilon_curve", "groups", "empty_published"}:
             return _inside(self._results, path.split("/"))
         return {
             "at": self._at,
@@ -330,12 +330,12 @@ class ExactNumbers:
         for key in proportions:
             tuned = self._level[key]
             levels[tuned.facts.level.geography.tabulation_pass][key] = tuned
-        return {one.value: smallest_margins(of_pass, total, proportions, confidence) for one, of_pass in levels.items()}
+        return {one.name: smallest_margins(of_pass, total, proportions, confidence) for one, of_pass in levels.items()}
 
     def _best(self, first: str, second: str) -> object:
         if first in {"spent", "left"}:
             return getattr(self._best_by_pass[second], first)
-        found = self._best_by_pass[self._level[first].facts.level.geography.tabulation_pass.value]
+        found = self._best_by_pass[self._level[first].facts.level.geography.tabulation_pass.name]
         return (found.margins if second == "margin" else found.budgets)[first]
 
     def _joint(self, number: str, _: str, what: str) -> object:

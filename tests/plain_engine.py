@@ -14,26 +14,26 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaKind, Pass
-from safetab.census.geography import NO_ENTITY
+from safetab.census.areas import NO_ENTITY
 from safetab.census.groups import GroupLevel, IterationMap, iteration_map_of
 from safetab.dialects.bureau.us_census import NATION, US
 from safetab.engines.contract import MiscountedRecords
-from safetab.engines.fingerprint import RecordFingerprint, StateSums
+from safetab.engines.fingerprint import PartSums, RecordFingerprint
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
+from safetab.products.bureau_columns import BLOCK_COLUMNS, BLOCK_DIGITS
 from safetab.products.product import Shape
-from safetab.products.record import BLOCK_COLUMNS, BLOCK_DIGITS, RACE_COLUMNS, RecordLayout
+from safetab.products.record import NO_CODE, RecordLayout
 from safetab.readers.record_files import label_of
 from safetab.readers.record_rules import (
-    BLOCK_RULE,
     HEADER_RULE,
-    NO_CODE,
-    NOT_DIGITS_RULE,
     UTF8_RULE,
     BrokenRules,
     Rule,
+    area_form_rule,
+    area_listed_rule,
     broken_code_rules,
     report_empty_passes,
     rule_of,
@@ -56,10 +56,10 @@ class PlainEngine:
         self._of_pass: dict[Pass, list[Person]] = {}
         self._entity_of_block = {
             tabulation_pass: {
-                kind: dict(zip(geography.block.tolist(), geography.entity_of_block(kind).tolist(), strict=True))
+                kind: dict(zip(areas.smallest.tolist(), areas.number_of_area(kind).tolist(), strict=True))
                 for kind in US.kinds
             }
-            for tabulation_pass, geography in files.geography_of_pass.items()
+            for tabulation_pass, areas in files.geography_of_pass.items()
         }
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
@@ -71,7 +71,7 @@ class PlainEngine:
             rows_done(1)
         broken.report(findings)
         if not findings.has_errors:
-            report_empty_passes(self._people, findings)
+            report_empty_passes(self._people, self._record, findings)
         return findings.findings
 
     def _broken_rules(self, row: Person | Rule) -> Iterator[Rule]:
@@ -81,8 +81,7 @@ class PlainEngine:
         for column in self._record.ruled:
             if column.number_of(row[column.column]) is None:
                 yield rule_of(column)
-        races = [row[column] for column in RACE_COLUMNS]
-        yield from broken_code_rules(races, row["QSPAN"], self._files.lists.code_names)
+        yield from broken_code_rules(self._record, row, self._files.lists.code_names)
         yield from self._broken_block_rules(row)
 
     def _broken_block_rules(self, person: Person) -> Iterator[Rule]:
@@ -91,18 +90,18 @@ class PlainEngine:
             len(part) == BLOCK_DIGITS[column] and part.isascii() and part.isdigit()
             for column, part in zip(BLOCK_COLUMNS, parts, strict=True)
         ):
-            yield NOT_DIGITS_RULE
+            yield area_form_rule(self._record)
             return
         for tabulation_pass in self._people:
-            if parts[0] in self._files.config.states_of(tabulation_pass):
+            if parts[0] in self._files.config.parts_of(tabulation_pass):
                 self._people[tabulation_pass] += 1
                 if int("".join(parts)) not in self._entity_of_block[tabulation_pass][NATION]:
-                    yield BLOCK_RULE
+                    yield area_listed_rule(self._record)
 
     def prepare(self) -> Mapping[Pass, int]:
         everyone = list(self._read())
         for tabulation_pass in self._files.config.passes:
-            states = self._files.config.states_of(tabulation_pass)
+            states = self._files.config.parts_of(tabulation_pass)
             self._of_pass[tabulation_pass] = [person for person in everyone if person["TABBLKST"] in states]
         counted = {tabulation_pass: len(people) for tabulation_pass, people in self._of_pass.items()}
         if counted != self._people:
@@ -134,8 +133,9 @@ class PlainEngine:
                     cells[row_of[group], cell] += 1
         return ExactCounts(indices, cells)
 
-    def fingerprint(self, secret: bytes) -> Mapping[Pass, str]:
-        return RecordFingerprint(secret).of_passes(plain_sums(secret, person) for person in self._read())
+    def fingerprint(self, secret: bytes) -> Mapping[str, str]:
+        sums = (plain_sums(secret, person) for person in self._read())
+        return RecordFingerprint(secret, "TABBLKST").of_passes(sums, US.pass_of_part)
 
     def close(self) -> None:
         self._of_pass.clear()
@@ -147,15 +147,15 @@ class PlainEngine:
         entity = self._entity_of_block[geography.tabulation_pass][geography.kind][block]
         if entity == NO_ENTITY:
             return []
-        races = [code for column in RACE_COLUMNS if (code := person[column] or NO_CODE) != NO_CODE]
+        races = [code for column in self._record.several.columns if (code := person[column] or NO_CODE) != NO_CODE]
         iteration_map = self._iteration_map(level.level.iterations, geography.kind)
-        codes = iteration_map.iterations_of(races, person["QSPAN"] or "")
+        codes = iteration_map.iterations_of(races, person[self._record.single.columns[0]] or "")
         return [level.universe.index_of(entity, code) for code in codes]
 
     @cache  # noqa: B019 - a judge lives as long as its test
     def _iteration_map(self, level: GroupLevel, kind: AreaKind) -> IterationMap:
-        maximum = self._files.config.max_race_codes
-        return iteration_map_of(self._files.lists, level, kind, max_race_codes=maximum)
+        maximum = self._files.config.most_answers
+        return iteration_map_of(self._files.lists, level, kind, most_answers=maximum)
 
     def _read(self) -> Iterator[Person]:
         """Once `check` found no error."""
@@ -182,7 +182,7 @@ class PlainEngine:
                     yield path.name, number, _person_of_line(line, header, self._record)
 
 
-def plain_sums(secret: bytes, person: Person) -> StateSums:
+def plain_sums(secret: bytes, person: Person) -> PartSums:
     """What one checked record adds to the sums of its state: docs/decisions/0010-spend-log.md in plain integers."""
 
     def number(purpose: str, end: int) -> int:
@@ -195,7 +195,7 @@ def plain_sums(secret: bytes, person: Person) -> StateSums:
     for prime in (2**31 - 1, 2**31 - 19):
         cubic, square, linear = (number(f"{prime} {power}", prime) for power in (3, 2, 1))
         sums.append((z**4 + cubic * z**3 + square * z**2 + linear * z) % prime)
-    return person["TABBLKST"] or "", 1, sums[0], sums[1]
+    return int(person["TABBLKST"] or ""), 1, sums[0], sums[1]
 
 
 def _person_of_line(line: bytes, header: tuple[str, ...], record: RecordLayout) -> Person | Rule:

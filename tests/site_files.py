@@ -17,7 +17,7 @@ class ShownNumber:
     low: int
     high: int
     is_withheld: bool
-    donor: int | None
+    donor: str | None
 
 
 class SiteFiles:

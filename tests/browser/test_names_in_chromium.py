@@ -16,7 +16,7 @@ from safetab.estimates.reading.lookup import Lookup
 from safetab.foundation.findings import InvalidInput
 from safetab.release.release_folder import open_release_folder
 from safetab.release.release_universe import Universe
-from safetab.site.data_files import spellings, write_area_names, write_data, write_group_names
+from safetab.site.data_files import area_facts, census_facts, write_area_names, write_data, write_group_names
 from safetab.site.write_site import site_script
 
 pytestmark = pytest.mark.browser
@@ -42,14 +42,11 @@ def browser() -> Iterator[Browser]:
 
 def page_of_names(folder: Path, universe: Universe) -> Path:
     """A page with the site's scripts and the names of a universe, and nothing else."""
-    geographies = [
-        {"label": one.label, "kind": one.kind.name, "isSubstate": bool(US.grain_of(one.kind)), "count": len(of.ids)}
-        for one, of in universe.entities.items()
-    ]
+    geographies = [area_facts(one, universe) for one in universe.entities]
     empty = {"tables": [], "shapes": [], "selected": {}}
     names = [write_area_names(folder, one, universe) for one in universe.entities]
     files = {"names": names, "groupFiles": write_group_names(folder, universe)}
-    write_data(folder, "facts", {**empty, **files, "geographies": geographies, "spellings": spellings()})
+    write_data(folder, "facts", {**empty, **files, "geographies": geographies, **census_facts(universe)})
     functions = (
         "areasNamed, areasSuggested, groupsNamed, suggested, searchableGroups, plain, isLevelWord, geographyLabelled"
     )

@@ -11,7 +11,7 @@ import pytest
 from openpyxl import load_workbook
 
 from safetab.census.census import PopulationGroupLevel
-from safetab.config.config_file import parse_config
+from safetab.dialects.bureau.config_file import parse_config
 from safetab.explorer.workbook.workbook import margins, write_workbook
 from safetab.planning.losses import DELTA
 from safetab.privacy.calibration import PrivacyDefinition, Stage
@@ -43,7 +43,7 @@ def changed(tuning: Tuning, definition: PrivacyDefinition) -> Tuning:
         .but(
             privacy_definition=definition,
             stage_1_fraction=Fraction(1, 4),
-            max_race_codes=5,
+            most_answers=5,
             zero_suppression_chance=Fraction(999, 1000),
         )
     )
@@ -54,7 +54,7 @@ def with_inputs_of(book: Path, tuning: Tuning, path: Path) -> None:
     opened, config = load_workbook(book), tuning.config
     sheet = opened["Inputs"]
     sheet["C6"] = config.privacy_definition.spelling
-    sheet["C7"], sheet["C8"] = float(config.stage_1_fraction), config.max_race_codes
+    sheet["C7"], sheet["C8"] = float(config.stage_1_fraction), config.most_answers
     sheet["C9"] = float(config.zero_suppression_chance)
     for row, level in enumerate(config.levels, start=FIRST_LEVEL):
         sheet.cell(row, 3).value = float(config.budget_of(level))

@@ -19,7 +19,7 @@ from tests.refused_files import REFUSED_FILES
 
 from safetab.engines.contract import CountingEngine, EngineSettings, KnownLists, MiscountedRecords
 from safetab.engines.local.backend import LocalBackend
-from safetab.engines.local.state_records import StateRecords
+from safetab.engines.local.part_records import PartRecords
 from safetab.foundation.findings import Severity
 from safetab.planning.run_plan import LevelPlan
 from safetab.products.product import Shape
@@ -251,12 +251,12 @@ def test_exact_counts_do_not_show_themselves(engine_of, tmp_path: Path) -> None:
 
 def test_a_person_who_is_joined_twice_fails_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """DuckDB's engine; Spark's has a test of its own, and the plain one joins nothing."""
-    original = StateRecords.add
+    original = PartRecords.add
 
-    def doubled(self: StateRecords, *columns: np.ndarray) -> None:
+    def doubled(self: PartRecords, *columns: np.ndarray) -> None:
         original(self, *(np.concatenate([column, column[:1]]) for column in columns))
 
-    monkeypatch.setattr(StateRecords, "add", doubled)
+    monkeypatch.setattr(PartRecords, "add", doubled)
     engine = local_engine(engine_inputs(write_random_world(tmp_path / "world", 3)), tmp_path)
     assert engine.check() == ()
     with pytest.raises(MiscountedRecords):

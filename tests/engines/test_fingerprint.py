@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import shutil
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,14 +17,16 @@ from tests.person_forms import PERSON_FORMS, as_text, parquet_of_text, people_of
 from tests.plain_engine import PlainEngine, plain_sums
 from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
-from safetab.dialects.bureau.us_census import PR_PASS, US_PASS
+from safetab.dialects.bureau.us_census import US as US_CENSUS
 from safetab.engines.contract import EngineSettings
-from safetab.engines.fingerprint import RecordFingerprint, integer_of
+from safetab.engines.fingerprint import RecordFingerprint, of_nobody
 from safetab.engines.local.engine import LocalEngine
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
+from safetab.products.record import AttributePart
+from safetab.products.safetab_p.safetab_p import PERSON_RECORD
 
-US, PR = US_PASS, PR_PASS
+US, PR = "us", "pr"
 SECRET = bytes(range(32))
 COLUMNS = PERSON_HEADER.split("|")
 
@@ -186,6 +189,61 @@ def test_people_of_no_pass_do_not_matter(world: RandomWorld, tmp_path: Path) -> 
     assert fingerprints(with_people(world, [*rows, elsewhere], tmp_path / "more")) == fingerprints(world)
 
 
+PEOPLE = [
+    "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|QAGE|HOUSEHOLDER|QRACE2",
+    "01|001|000100|1000|115|True|Null",
+    "44|003|020101|2001|7|False|8999",
+    "72|001|956300|1007|40|True|1000",
+]
+
+
+def test_old_logs_recognise_their_people() -> None:
+    """The values that the first version of the fingerprint gave these records."""
+    names, *people = (line.split("|") for line in PEOPLE)
+    columns = {
+        name: np.array([PERSON_RECORD.integer_of(name, text) for text in texts])
+        for name, texts in zip(names, zip(*people, strict=True), strict=True)
+    }
+    fingerprint = RecordFingerprint(SECRET, "TABBLKST")
+    found = fingerprint.of_passes(fingerprint.sums_of_columns(columns), US_CENSUS.pass_of_part)
+    assert found == {US: "1754e31aaa9fda5418463d6f554c5369", PR: "c547bfd35474b4cad76d88abf74d0536"}
+    assert of_nobody(SECRET) == "5d978e66fae96223efafd66ef41e9e0d"
+    assert set(fingerprint.of_passes((), US_CENSUS.pass_of_part).values()) == {of_nobody(SECRET)}
+
+
+def test_columns_parts_and_passes_may_have_any_name() -> None:
+    columns = {"region": np.array([7, 9, 7, 8]), "language": np.array([2, 0, 1, 5])}
+    fingerprint = RecordFingerprint(SECRET, "region")
+    sums = list(fingerprint.sums_of_columns(columns))
+    assert [(part, count) for part, count, *_ in sums] == [(7, 2), (8, 1), (9, 1)]
+    one, both = fingerprint.of_passes(sums, {7: "all"}), fingerprint.of_passes(sums, {7: "north", 9: "south"})
+    assert both.keys() == {"north", "south"}
+    assert both["north"] == one["all"] != both["south"]
+    renamed = RecordFingerprint(SECRET, "area")
+    sums = list(renamed.sums_of_columns({"area": columns["region"], "language": columns["language"]}))
+    assert renamed.of_passes(sums, {7: "all"}) != one
+
+
+def test_a_text_is_its_position_in_the_public_list() -> None:
+    record = replace(PERSON_RECORD, positions={"HOUSEHOLDER": {"head": 0, "12": 1, "True": 2}})
+    assert [record.integer_of("HOUSEHOLDER", text) for text in ("head", "12", "True")] == [0, 1, 2]
+    assert [record.integer_of("QAGE", text) for text in ("007", "Null", "True")] == [7, 0, 1]
+    for column, text in (("HOUSEHOLDER", "False"), ("HOUSEHOLDER", "3"), ("HOUSEHOLDER", None), ("QAGE", None)):
+        with pytest.raises(ValueError, match="not in the list"):
+            record.integer_of(column, text)
+
+
+def test_a_record_too_large_for_exact_sums_is_refused_where_its_layout_is_made() -> None:
+    small = sum(10**digits - 1 for digits in PERSON_RECORD.digits.values())
+    room = 2**21 - 1 - small - 1 - 2  # HOUSEHOLDER is 1 at most, QSEX is 2
+    sex, _ = PERSON_RECORD.attribute
+    replace(PERSON_RECORD, attribute=(sex, AttributePart("QAGE", 0, room, "", leading_zeros=True)))
+    with pytest.raises(ValueError, match=r"person-records: .* add up to 2,097,152, .* less than 2,097,152"):
+        replace(PERSON_RECORD, attribute=(sex, AttributePart("QAGE", 0, room + 1, "", leading_zeros=True)))
+    with pytest.raises(ValueError, match="add up to"):
+        replace(PERSON_RECORD, positions={"QSPAN": {"last of a long list": 2**20}})
+
+
 def test_another_secret_gives_another_fingerprint(world: RandomWorld) -> None:
     assert set(fingerprints(world).values()).isdisjoint(fingerprints(world, secret=bytes(32)).values())
 
@@ -208,10 +266,11 @@ def test_no_small_change_of_many_is_missed() -> None:
 def test_the_largest_values_do_not_overflow() -> None:
     largest = dict.fromkeys(COLUMNS, "9999") | {"QAGE": "115", "TABBLKST": "56", "TABBLKCOU": "999"}
     largest |= {"TABTRACTCE": "999999", "HOUSEHOLDER": "True", "CENRACE": "63", "QSEX": "2"}
-    columns = {column: np.array([integer_of(text)]) for column, text in largest.items()}
+    columns = {column: np.array([PERSON_RECORD.integer_of(column, text)]) for column, text in largest.items()}
     for number in range(200):
         secret = number.to_bytes(32)
-        assert list(RecordFingerprint(secret).sums_of_columns(columns)) == [plain_sums(secret, largest)]
+        fingerprint = RecordFingerprint(secret, "TABBLKST")
+        assert list(fingerprint.sums_of_columns(columns)) == [plain_sums(secret, largest)]
 
 
 def test_values_in_a_dictionary_that_no_row_has_do_not_matter(world: RandomWorld) -> None:

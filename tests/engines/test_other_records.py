@@ -14,15 +14,10 @@ from tests.person_forms import people_of
 from tests.plain_engine import PlainEngine
 from tests.random_worlds import RandomWorld, write_random_world
 
+from safetab.census.groups import Classification
+from safetab.products.bureau_columns import BLOCK_COLUMNS, BLOCKS, CODE_COLUMNS, ETHNICITY_CODES, RACE, RACE_CODES
 from safetab.products.product import Product, Shape
-from safetab.products.record import (
-    BLOCK_COLUMNS,
-    ETHNICITY_COLUMN,
-    RACE_COLUMNS,
-    AttributePart,
-    CheckedColumn,
-    RecordLayout,
-)
+from safetab.products.record import AttributePart, CheckedColumn, CodeColumns, RecordLayout
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS
 
@@ -30,12 +25,15 @@ DWELLINGS = RecordLayout(
     table="dwelling-records",
     noun="dwelling",
     nouns="dwellings",
-    columns=(*BLOCK_COLUMNS, "LIT", *RACE_COLUMNS, ETHNICITY_COLUMN, "FLOOR", "ROOMS"),
+    columns=(*BLOCK_COLUMNS, "LIT", *CODE_COLUMNS, "FLOOR", "ROOMS"),
     attribute=(
         AttributePart("FLOOR", 1, 4, "must be a floor from 1 to 4", leading_zeros=False),
         AttributePart("ROOMS", 10, 125, "must be 10 to 125 rooms", leading_zeros=True),
     ),
     checked=(CheckedColumn("LIT", ("False", "True"), "must be True or False", digits=None),),
+    area=BLOCKS,
+    several=RACE_CODES,
+    single=ETHNICITY_CODES,
 )
 # males and females of an age become dwellings of a floor: 4 x 116 values, more than a byte holds
 BY_FLOOR = replace(
@@ -85,6 +83,42 @@ def test_another_record_is_counted_by_its_own_attribute(engine_of, tmp_path: Pat
             assert found == _cells(of_group, BY_FLOOR)
             counted += sum(found)
     assert counted > 100
+
+
+@pytest.mark.parametrize("digits", [4, None])
+def test_codes_are_read_from_the_columns_that_the_layout_names(engine_of, digits: int | None, tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", 12, people=120, max_race_codes=3)
+    origins = Classification("origin", ("FIRST", "SECOND", "THIRD"), RACE.pattern)
+    layout = replace(
+        DWELLINGS,
+        columns=(*BLOCK_COLUMNS, "LIT", *origins.columns, "LANGUAGE", "FLOOR", "ROOMS"),
+        several=CodeColumns(origins, "an origin", digits),
+        single=CodeColumns(Classification("language", ("LANGUAGE",)), "a language", digits),
+    )
+    rows = [dwelling_of(row).split("|") for row in people_of(world)]
+    lines = [layout.columns, *([*row[:8], *row[13:]] for row in rows)]  # QRACE4 to QRACE8 don't count
+    (world.data / "dwelling-records.txt").write_text("".join("|".join(line) + "\n" for line in lines))
+    inputs = engine_inputs(world, replace(PRODUCT, record=layout))
+    people, counted = BruteForce(world.parameters, world.data).people_of_groups(), 0
+    engine = engine_of(inputs)
+    assert engine.check() == ()
+    engine.prepare()
+    for level in inputs.plan.levels:
+        totals = engine.totals(level)
+        for index, (found,) in zip(totals.indices.tolist(), totals.confidential_counts.tolist(), strict=True):
+            group = level.universe.group_at(index)
+            of_group = people[level.level.geography.label, group.region_id, group.iteration.code]
+            assert found == of_group.total()
+            counted += found
+    assert counted > 100
+    wrong = [("FIRST", "Null", "an origin"), ("SECOND", "x", "an origin, or Null"), ("LANGUAGE", "Null", "a language")]
+    for row, (column, value, _) in enumerate(wrong, start=1):
+        lines[row][layout.columns.index(column)] = value
+    (world.data / "dwelling-records.txt").write_text("".join("|".join(line) + "\n" for line in lines))
+    findings = engine_of(inputs).check()
+    assert {(one.where, one.message) for one in findings} >= {
+        (column, f"must be {rule}. 1 row breaks this rule.") for column, _, rule in wrong
+    }
 
 
 def _cells(people: Counter[tuple[int, int]], shape: Shape) -> list[int]:

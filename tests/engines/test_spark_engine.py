@@ -119,8 +119,10 @@ def test_a_table_of_the_catalog_is_read(session, tmp_path: Path) -> None:
     engine.close()
 
 
-@pytest.mark.parametrize("change", [lambda encoded: encoded.union(encoded), lambda encoded: encoded.where("part = -1")])
-def test_a_part_that_comes_twice_or_never_fails_the_run(session, change, tmp_path: Path, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    "change", [lambda encoded: encoded.union(encoded), lambda encoded: encoded.where("piece = -1")]
+)
+def test_a_piece_that_comes_twice_or_never_fails_the_run(session, change, tmp_path: Path, monkeypatch) -> None:
     """What tasks send each other is compared with the rows that Spark itself reads."""
     from safetab.engines.spark import engine as module  # noqa: PLC0415
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from safetab.config import config_file
+from safetab.dialects.bureau import config_file
 from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US, US_PASS
 
 Patch = pytest.MonkeyPatch

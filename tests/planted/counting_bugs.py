@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import US
 from safetab.engines.encoding import Encoding
 from safetab.engines.local.counter import RecordCounter
@@ -23,12 +24,12 @@ Patch = pytest.MonkeyPatch
 
 
 def stability_forgotten(patch: Patch) -> None:
-    patch.setattr(planner, "stability", lambda _: 1)
+    patch.setattr(planner, "sensitivity", lambda _: Sensitivity.of_groups(1))
 
 
 def stability_without_ethnicity(patch: Patch) -> None:
-    original = planner.stability
-    patch.setattr(planner, "stability", lambda iterations: original(iterations) - 1)
+    original = planner.sensitivity
+    patch.setattr(planner, "sensitivity", lambda maps: original(maps[:1]))  # race comes first
 
 
 def a_cell_counted_twice(patch: Patch) -> None:

@@ -109,11 +109,14 @@ def totals_that_ignore_copied_rows(patch: Patch) -> None:
 
     def without_copies(release):
         found = original(release)
+        position_of = {group.code: position for position, group in enumerate(release.universe.lists.iterations)}
         for level in release.universe.levels:
             rows = pq.read_table(
                 release.numbers_of(level), columns=["region_id", "iteration_code", "status"]
             ).to_pylist()
-            copied = {(int(row["region_id"]), int(row["iteration_code"])) for row in rows if row["status"] == "copied"}
+            copied = {
+                (int(row["region_id"]), position_of[row["iteration_code"]]) for row in rows if row["status"] == "copied"
+            }
             totals = found[level.geography]
             pairs = zip(totals.entity.tolist(), totals.code.tolist(), strict=True)
             is_own = np.array([pair not in copied for pair in pairs], dtype=bool)

@@ -11,6 +11,7 @@ from functools import cache
 import numpy as np
 import pytest
 
+from safetab.census.sensitivity import Sensitivity
 from safetab.config.config_keys import ConfigKeys
 from safetab.dialects.bureau.us_census import US, US_PASS
 from safetab.mechanisms import noisy_count as adding
@@ -33,7 +34,11 @@ def narrower(noise, of_variance: Fraction):
 
 
 def noise_of_one_group(patch: Patch) -> None:
-    patch.setattr(measurement_event, "calibrated_noise", lambda kind, _, cost: calibrated_noise(kind, 1, cost))
+    patch.setattr(
+        measurement_event,
+        "calibrated_noise",
+        lambda kind, _, cost: calibrated_noise(kind, Sensitivity.of_groups(1), cost),
+    )
 
 
 def _overspent(patch: Patch, factor: Fraction) -> None:

@@ -122,7 +122,8 @@ def a_coterminous_donor_chosen_by_true_size(patch: Patch) -> None:
 
     def begin(self, universe, of_pass, options, published):
         is_larger = truth.people > 145
-        order = options.order if is_larger else tuple(reversed(options.order))
+        names = tuple(kind.name for kind in options.donors(universe.census))
+        order = names if is_larger else tuple(reversed(names))
         original(self, universe, of_pass, replace(options, order=order), published)
 
     patch.setattr(Copies, "__init__", begin)
@@ -146,8 +147,8 @@ def a_suppressed_group_whose_status_says_it_is_empty(patch: Patch) -> None:
 def true_sums_in_the_exported_files(patch: Patch) -> None:
     original, truth = data_dictionary._written, remembered(patch)
 
-    def written(output, name, paths, label):
-        rows = original(output, name, paths, label)
+    def written(output, name, paths, census, label=None):
+        rows = original(output, name, paths, census, label)
         if label is not None:
             appended(output / name, f"# {truth.of_level.get(label, 0)}\n")
         return rows

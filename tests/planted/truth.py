@@ -26,7 +26,7 @@ def remembered(patch: Patch) -> Truth:
     def preparing(self):
         people = prepare(self)
         truth.people = sum(people.values())
-        truth.of_pass = {which.value: count for which, count in people.items()}
+        truth.of_pass = {which.name: count for which, count in people.items()}
         truth.of_level, truth.nonempty = {}, set()
         return people
 

@@ -20,18 +20,20 @@ from operator import mul
 from pathlib import Path
 
 import pytest
+from tests.code_maps import iteration_map
 from tests.property.test_stability_by_brute_force import iterations_by_definition
 
-from safetab.census.groups import GroupLevel, IterationMap, iteration_map_of, stability
-from safetab.config.config_file import read_config
+from safetab.census.groups import GroupLevel, iteration_map_of
+from safetab.census.sensitivity import sensitivity
 from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US, US_PASS
+from safetab.dialects.configuration import read_config
+from safetab.dialects.public_files import read_public_lists
 from safetab.planning.losses import JointLoss
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import PrivacyLoss, loss_of_disjoint_passes
 from safetab.products.product import Product, Selector, Shape
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.readers.public_lists import read_public_lists
 from safetab.tuning.tuning import production_of_2020
 
 ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
@@ -67,7 +69,7 @@ class Level:
     @cached_property
     def stability(self) -> int:
         """As the program computes it."""
-        return stability(IterationMap(*self.maps, self.max_race_codes))
+        return sensitivity(iteration_map(*self.maps, self.max_race_codes).classifications).l1
 
     def groups_of(self, record: Record) -> list[tuple[str, str]]:
         if record.part != self.part or record.block not in self.entity_of_block:
@@ -440,11 +442,11 @@ def test_the_program_claims_what_the_docs_claim(definition) -> None:
 def test_the_lists_of_2020_reach_the_bound_of_a_move(level: GroupLevel, spec_2020: Path) -> None:
     """Two households with the same householder's codes go from one type to another: 72 at stability 9."""
     config, lists = read_config(spec_2020).require(), read_public_lists(spec_2020).require()
-    iterations = iteration_map_of(lists, level, US.kind("state"), max_race_codes=config.max_race_codes)
-    code_of_group = {group: code for code, group in iterations.in_combination.items()}
-    codes = list(islice(code_of_group.values(), config.max_race_codes))
-    groups = iterations.iterations_of(codes, next(iter(iterations.ethnicity)))
-    assert len(groups) == stability(iterations) == 9
+    iterations = iteration_map_of(lists, level, US.kind("state"), most_answers=config.most_answers)
+    code_of_group = {group: code for code, group in iterations.several.any_of.items()}
+    codes = list(islice(code_of_group.values(), config.most_answers))
+    groups = iterations.iterations_of(codes, next(iter(iterations.single.any_of)))
+    assert len(groups) == sensitivity(iterations.classifications).l1 == 9
     old, new, *_ = VALUES[SAFETAB_H]
     shifts = shifted_cells([(old, -2), (new, 2)], SAFETAB_H.families[0].shapes[-1])
     assert len(groups) * distance(shifts, ZCDP) == 72

@@ -4,8 +4,9 @@ from itertools import combinations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.code_maps import iteration_map
 
-from safetab.census.groups import IterationMap, stability
+from safetab.census.sensitivity import sensitivity
 
 CODES = [str(1000 + n) for n in range(6)]
 
@@ -41,13 +42,13 @@ def people(max_race_codes: int):
 @settings(max_examples=150, deadline=None)
 @given(alone=maps("A"), in_combination=maps("C"), ethnicity=maps("E"), max_race_codes=st.integers(1, 4))
 def test_stability_is_the_most_that_any_person_reaches(alone, in_combination, ethnicity, max_race_codes: int) -> None:
-    iteration_map = IterationMap(alone, in_combination, ethnicity, max_race_codes)
+    maps = iteration_map(alone, in_combination, ethnicity, max_race_codes)
     most = 0
     for races, ethnicity_code in people(max_race_codes):
         expected = iterations_by_definition(alone, in_combination, ethnicity, set(races), ethnicity_code)
-        assert iteration_map.iterations_of(races, ethnicity_code) == expected
+        assert maps.iterations_of(races, ethnicity_code) == expected
         most = max(most, len(expected))
-    assert stability(iteration_map) == most
+    assert sensitivity(maps.classifications).l1 == most
 
 
 @settings(max_examples=100, deadline=None)
@@ -55,7 +56,7 @@ def test_stability_is_the_most_that_any_person_reaches(alone, in_combination, et
 def test_where_alone_and_in_combination_are_the_same_sets_stability_is_the_papers(groups, max_race_codes: int) -> None:
     """max_race_codes + 1, but 3 for a single code, as long as there are enough groups."""
     alone = {code: f"{group} alone" for code, group in groups.items()}
-    iteration_map = IterationMap(alone, groups, dict.fromkeys(CODES, "E"), max_race_codes)
+    maps = iteration_map(alone, groups, dict.fromkeys(CODES, "E"), max_race_codes)
     distinct = len(set(groups.values()))
     expected = 1 + (max(2, min(max_race_codes, distinct)) if distinct else 0)
-    assert stability(iteration_map) == expected
+    assert sensitivity(maps.classifications).l1 == expected

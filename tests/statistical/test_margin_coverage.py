@@ -82,7 +82,7 @@ def numbers_of_runs(planned: tuple[RunPlan, Universe], sizes: dict[int, int], ru
         key = (20_200_401 + run).to_bytes(32, "big")
         for measured in tabulate_level(level, engine, Ledger(plan.config.budgets, AddressedBits(key))):
             entity, iteration = np.divmod(measured.indices, len(level.universe.iterations))
-            codes = np.array([int(one.code) for one in level.universe.iterations])
+            positions = facts.positions_of(one.code for one in level.universe.iterations)
             values = [
                 measured.values[PERSONS.shapes[table]][
                     np.flatnonzero(measured.groups_of(PERSONS.shapes[table]) == position)[0]
@@ -92,7 +92,7 @@ def numbers_of_runs(planned: tuple[RunPlan, Universe], sizes: dict[int, int], ru
             count = len(measured.indices)
             groups = PublishedGroups(
                 family=PERSONS,
-                indices=facts.index.index_of(entity, facts.position_of_code[codes[iteration]]),
+                indices=facts.index.index_of(entity, positions[iteration]),
                 shapes=measured.shape_numbers,
                 is_total_only=np.zeros(count, dtype=np.bool_),
                 stage_1_totals=measured.stage_1_totals,
@@ -120,10 +120,10 @@ def check_coverage(planned: tuple[RunPlan, Universe], runs: int) -> dict[int, tu
     assert facts.design.suppression_threshold == 7  # sigma 5.6
     sizes_of_groups = [0, 3, 8, 12, 20, 45, 60, 210, 500]  # a group each: 3 counties of 3 iterations
     sizes = dict(enumerate(sizes_of_groups))
-    codes = [int(one.code) for one in level.universe.iterations]
+    codes = [one.code for one in level.universe.iterations]
     kinds = NumberKinds(universe, CONFIDENCE)
     in_release = {
-        (place // 3) * len(facts.iterations) + int(facts.position_of_code[codes[place % 3]]): size
+        (place // 3) * len(facts.iterations) + facts.position_of_code[codes[place % 3]]: size
         for place, size in sizes.items()
     }
     engine = FixedCounts(in_release)

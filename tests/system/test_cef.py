@@ -220,7 +220,7 @@ def test_the_confidential_log_says_that_nobody_was_lost(world: RandomWorld, cef:
 def test_sums_of_many_records_are_those_of_each() -> None:
     import numpy as np  # noqa: PLC0415
 
-    fingerprint = RecordFingerprint(b"secret")
+    fingerprint = RecordFingerprint(b"secret", "TABBLKST")
     rows = [{"TABBLKST": "01", "QAGE": "115", "QRACE2": "Null"}, {"TABBLKST": "44", "QAGE": "7", "QRACE2": "8999"}]
     columns = {"TABBLKST": np.array([1, 44]), "QAGE": np.array([115, 7]), "QRACE2": np.array([0, 8999])}
     assert list(fingerprint.sums_of_columns(columns)) == [plain_sums(b"secret", row) for row in rows]

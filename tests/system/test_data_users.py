@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from safetab.estimates.estimate import Absence, Estimate
-from safetab.estimates.noise import parts_of_regional_group
+from safetab.estimates.noise import parts_of_group
 from safetab.estimates.open_release import Release
 from safetab.estimates.results import GroupTable
 from safetab.foundation.findings import InvalidInput
@@ -591,7 +591,7 @@ def test_a_combined_total_is_as_unsure_as_the_groups_that_it_adds_up(release: Re
     for area in ("United States", "Hawaii", "New Mexico", "Rhode Island", "Utah"):
         for one in release.totals(geography=area, kind="ethnicity").numbers:
             entity, group = one.counted[0].entity, one.counted[0].group
-            parts = parts_of_regional_group(one.universe, group, entity.geography)
+            parts = parts_of_group(one.universe, group, entity.geography)
             if one.combined is None or not parts:
                 continue
             of_parts = [release.total(entity, part).combined for part in parts]

@@ -433,7 +433,7 @@ def test_the_records_are_judged_even_if_a_public_file_is_wrong(cef: Cef, tmp_pat
 def test_a_wrong_line_is_found_wherever_blocks_of_bytes_end(
     world: RandomWorld, cef: Cef, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("safetab.readers.cef.lines._BLOCK_BYTES", 100)
+    monkeypatch.setattr("safetab.dialects.bureau.cef.lines._BLOCK_BYTES", 100)
     cef.write()
     assert validate(world, cef).exit_code == 0
     cef.records["PER"][STATE][-1]["QSEX"] = "7"

@@ -519,7 +519,7 @@ def test_a_key_marks_the_output(world: RandomWorld, tmp_path: Path) -> None:
     [
         "safetab.outputs.pass_files.TableFile.write",
         "safetab.release.numbers.number_files.NumberFile.write",
-        "safetab.engines.local.state_records.StateRecords.add",
+        "safetab.engines.local.part_records.PartRecords.add",
         "safetab.outputs.manifest.sha256_of",
     ],
 )

@@ -18,9 +18,8 @@ from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner, Result
 
 import safetab
-from safetab.census.area_levels import Pass
 from safetab.cli.main import app
-from safetab.dialects.bureau.us_census import US, US_PASS
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.findings import InvalidInput
 from safetab.pipeline import tabulated_output
 from safetab.pipeline.inputs import read_inputs
@@ -46,7 +45,7 @@ def world(tmp_path: Path) -> RandomWorld:
 
 def costs(world: RandomWorld) -> dict[str, Fraction]:
     plan = safetab.plan(world.parameters, world.data)
-    return {each.value: plan.loss_of(each).unbounded for each in US.passes}
+    return {each.name: plan.loss_of(each).unbounded for each in US.passes}
 
 
 def run(world: RandomWorld, out: Path, *options: str) -> Result:
@@ -192,11 +191,11 @@ def test_a_log_that_is_replaced_during_the_run_stops_it(world: RandomWorld, tmp_
     run(world, tmp_path / "one", *accounts(tmp_path))
     spending = spending_of(world, tmp_path, None)
 
-    def replaced(_: bytes) -> dict[Pass, str]:
+    def replaced(_: bytes) -> dict[str, str]:
         content = (tmp_path / "spend.log").read_bytes()
         (tmp_path / "spend.log").unlink()
         (tmp_path / "spend.log").write_bytes(content)
-        return dict.fromkeys(US.passes, "0" * 32)
+        return dict.fromkeys(("us", "pr"), "0" * 32)
 
     with pytest.raises(InvalidInput, match="moved or replaced"), spending.recorded(replaced):
         raise AssertionError
@@ -327,13 +326,30 @@ def test_the_accounts_are_shown(world: RandomWorld, tmp_path: Path) -> None:
 def test_questions_to_the_accounts_that_make_no_sense_are_findings(
     options: list[str], words: str, tmp_path: Path
 ) -> None:
-    line = begun_line(Spend("0" * 16, utc_now(), "census", US_PASS, PrivacyDefinition.ZCDP, Fraction(1), "a" * 32))
+    line = begun_line(Spend("0" * 16, utc_now(), "census", "us", PrivacyDefinition.ZCDP, Fraction(1), "a" * 32))
     (tmp_path / "spend.log").touch(mode=0o600)
     (tmp_path / "spend.log").write_text(header_line(bytes(32)) + line)
     result = spend(tmp_path, *options)
     assert (result.exit_code, result.stdout) == (1, "")
     assert words in result.stderr
     assert states_of(tmp_path) == ["begun"]
+
+
+def test_a_log_with_passes_of_another_census_is_shown_counted_and_extended(world: RandomWorld, tmp_path: Path) -> None:
+    cost, log = costs(world), tmp_path / "spend.log"
+    other = Spend("0" * 16, utc_now(), "census", "all", PrivacyDefinition.ZCDP, Fraction(5), "a" * 32, "Languages 2031")
+    log.touch(mode=0o600)
+    log.write_text(header_line(bytes(32)) + begun_line(other))
+    before, limit = log.read_text(), max(cost.values()) + 5
+    refused = run(world, tmp_path / "out", *accounts(tmp_path), "--spend-limit", str(limit - 1))
+    assert refused.exit_code == 1
+    assert f"would make rho {limit}, more than the limit of rho {limit - 1}." in refused.stderr
+    assert log.read_text() == before
+    assert run(world, tmp_path / "out", *accounts(tmp_path), "--spend-limit", str(limit)).exit_code == 0
+    assert log.read_text().startswith(before)
+    shown = json.loads(spend(tmp_path, "--json").stdout)["accounts"]
+    spent = {each["pass"]: Fraction(each["spent"]["rho"]) for each in shown}
+    assert spent == {"us": cost["us"] + 5, "pr": cost["pr"] + 5, "all": limit}
 
 
 def test_without_a_log_there_are_no_accounts(tmp_path: Path) -> None:
@@ -394,7 +410,7 @@ def test_a_log_in_data_behind_a_link_is_refused(world: RandomWorld, tmp_path: Pa
 def test_a_malformed_log_is_told_by_line_and_nothing_is_drawn(world: RandomWorld, tmp_path: Path) -> None:
     run(world, tmp_path / "one", *accounts(tmp_path))
     path = tmp_path / "spend.log"
-    path.write_text(path.read_text().replace('"pass": "us"', '"pass": "mars"'))
+    path.write_text(path.read_text().replace('"pass": "us"', '"pass": "Mars|"'))
     result = run(world, tmp_path / "two", *accounts(tmp_path))
     assert result.exit_code == 1
     assert "line 2: pass is not as a run writes it." in result.stderr
@@ -438,8 +454,8 @@ def test_the_second_of_two_that_looked_at_the_same_time_is_refused(world: Random
     one.look()
     two.look()
 
-    def fingerprints(_: bytes) -> dict[Pass, str]:
-        return dict.fromkeys(US.passes, "0" * 32)
+    def fingerprints(_: bytes) -> dict[str, str]:
+        return dict.fromkeys(("us", "pr"), "0" * 32)
 
     refused = pytest.raises(InvalidInput, match="more than the limit")
     with one.recorded(fingerprints), refused, two.recorded(fingerprints):

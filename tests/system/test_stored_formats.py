@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.dialects.bureau.us_census import US
 from safetab.foundation.findings import OUTPUT_FORMAT, SPEND_LOG_FORMAT, VERSION
 from safetab.outputs.manifest import sha256_of
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
@@ -333,7 +334,7 @@ def test_a_release_from_before_a_column_joined_is_read_all_the_same(
     monkeypatch.setattr(number_files, "_OF_NUMBERS", (*number_files._OF_NUMBERS, joined))
     number_files.number_columns.cache_clear()
     try:
-        assert joined in number_files.number_columns(SAFETAB_P)
+        assert joined in number_files.number_columns(SAFETAB_P, US)
         for command in (("show", path, AREA), ("report", path, "-o", tmp_path / "page.html")):
             done(*command)
         done("export", path, tmp_path / "csv")

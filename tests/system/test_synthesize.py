@@ -17,11 +17,11 @@ import safetab
 from safetab.census.groups import iteration_map_of
 from safetab.cli.commands import synthesize
 from safetab.cli.main import app
+from safetab.dialects.bureau.grfc import read_geography
 from safetab.dialects.bureau.states import PUERTO_RICO_STATE
 from safetab.dialects.bureau.us_census import PR_PASS, US, US_PASS
+from safetab.dialects.public_files import read_public_lists
 from safetab.foundation.progress import NoProgress
-from safetab.readers.geography import read_geography
-from safetab.readers.public_lists import read_public_lists
 from safetab.synthetic.census import CensusRequest, bytes_needed, write_census
 from safetab.synthetic.files.census_files import CensusFormat
 from safetab.synthetic.geography.census_size import SizeRequest
@@ -94,8 +94,9 @@ def test_text_and_parquet_hold_the_same(text_census: Path, parquet_census: Path,
     assert rows == text_people(text_census)
     assert {str(kind) for table in tables for kind in table.schema.types} == {"string"}
     of_text, of_parquet = (read_geography(census / "data").require() for census in (text_census, parquet_census))
-    assert (of_text.block == of_parquet.block).all()
-    assert (of_text.place == of_parquet.place).all()
+    assert (of_text.smallest == of_parquet.smallest).all()
+    for kind in US.kinds:
+        assert (of_text.number_of_area(kind) == of_parquet.number_of_area(kind)).all()
     for census in (text_census, parquet_census):
         safetab.run(census / "parameters", census / "data", tmp_path / census.name, test_key=KEY)
     assert (tmp_path / "text" / "t1" / "us.csv").read_bytes() == (tmp_path / "parquet" / "t1" / "us.csv").read_bytes()
@@ -159,7 +160,7 @@ def test_every_entity_has_a_name_and_every_name_an_entity(text_census: Path) -> 
     entities = [
         (level.label, level.kind.ids.text(entity))
         for level in US.area_levels
-        for entity in geography.of_states(states[level.tabulation_pass]).entities(level.kind).tolist()
+        for entity in geography.of_parts(map(int, states[level.tabulation_pass])).entities(level.kind).tolist()
     ]
     assert sorted(named) == sorted(entities)
     names = Counter(line.split("|")[2] for line in lines[1:] if line.startswith(("PLACE", "COUNTY", "PR-")))
@@ -185,7 +186,7 @@ def _non_empty_by_hand(out: Path, max_race_codes: int) -> dict[object, set[tuple
     lists = read_public_lists(out / "parameters").require()
     maps = {
         (level.iterations, US.grain_of(level.geography.kind)): iteration_map_of(
-            lists, level.iterations, level.geography.kind, max_race_codes=max_race_codes
+            lists, level.iterations, level.geography.kind, most_answers=max_race_codes
         )
         for level in US.levels
     }
@@ -238,7 +239,7 @@ def test_the_lists_of_2020_work(tmp_path: Path, spec_2020: Path) -> None:
     options = ("--states", 2, "--counties", 10, "--tracts", 100, "--parameters", spec_2020)
     out = made(tmp_path / "out", "--people", 20_000, *options)
     summary = safetab.run(out / "parameters", out / "data", tmp_path / "output", test_key=KEY)
-    assert summary.plan.config.us_states == ("06", "48")
+    assert summary.plan.config.parts_of(US_PASS) == ("06", "48")
     assert summary.rows["t1/us.csv"] > 1_000
 
 

@@ -12,6 +12,7 @@ from safetab.audit.noise_checks import DrawnNoise, relations_of_cells, relations
 from safetab.audit.verdicts import Result
 from safetab.audit.worlds.configuration import config_check, level_names, own_settings, plain_config
 from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
+from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import US
 from safetab.planning.planner import plan_of_files
 from safetab.privacy.calibration import PrivacyDefinition, Stage
@@ -72,7 +73,9 @@ def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path: Path) -> 
 
 def drawn(noise) -> DrawnNoise:
     (family, *_), level = SAFETAB_P.families, US.levels[0]
-    event = MeasurementEvent(SAFETAB_P, family, level, Stage.STAGE_2, PrivacyDefinition.ZCDP, 1, Fraction(1, 200))
+    event = MeasurementEvent(
+        SAFETAB_P, family, level, Stage.STAGE_2, PrivacyDefinition.ZCDP, Sensitivity.of_groups(1), Fraction(1, 200)
+    )
     shape = next(one for one in family.shapes if one.cells == noise.shape[1])
     return DrawnNoise((event, shape), np.arange(len(noise)), np.zeros_like(noise), noise)
 

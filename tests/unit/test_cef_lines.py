@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.foundation.compiled import compiled
-from safetab.readers.cef.layout import COUNTS, OID_DIGITS, PERSON, UNIT, LineLayout
-from safetab.readers.cef.lines import (
+from safetab.dialects.bureau.cef.layout import COUNTS, OID_DIGITS, PERSON, UNIT, LineLayout
+from safetab.dialects.bureau.cef.lines import (
     FieldReader,
     find_oids,
     find_units,
@@ -19,6 +18,7 @@ from safetab.readers.cef.lines import (
     read_long_numbers,
     spread_fields,
 )
+from safetab.foundation.compiled import compiled
 
 CHARACTERS = b"  001123456789  x|"
 
@@ -131,7 +131,7 @@ def test_persons_find_their_unit_and_are_counted_there(loop, shift: int) -> None
 def test_lines_have_their_numbers_wherever_blocks_end(
     block: int, end: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("safetab.readers.cef.lines._BLOCK_BYTES", block)
+    monkeypatch.setattr("safetab.dialects.bureau.cef.lines._BLOCK_BYTES", block)
     texts = [bytes([48 + n]) * 91 for n in range(10)]
     texts[4:4] = [b"", b"short"]  # lines 5 and 6
     (tmp_path / "lines").write_bytes(end.join(texts) + end * 5)

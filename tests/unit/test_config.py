@@ -7,8 +7,9 @@ import pytest
 from tests.conftest import World
 
 from safetab.census.census import PopulationGroupLevel
-from safetab.config.config_file import ReaderKind, budget_key, read_config, threshold_key
+from safetab.config.run_config import ReaderKind, budget_key, threshold_key
 from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, REGIONAL, US, US_PASS
+from safetab.dialects.configuration import read_config
 from safetab.planning.run_plan import chosen_shapes
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Shape, Thresholds
@@ -28,10 +29,10 @@ def test_every_key_is_read(world: World) -> None:
     config = read_config(world.parameters).require()
     assert config.privacy_definition is PrivacyDefinition.ZCDP
     assert config.passes == (US_PASS, PR_PASS)
-    assert config.us_states == ("44", "50")
-    assert config.states_of(PR_PASS) == ("72",)
+    assert config.parts_of(US_PASS) == ("44", "50")
+    assert config.parts_of(PR_PASS) == ("72",)
     assert config.reader is ReaderKind.CSV
-    assert config.max_race_codes == 8
+    assert config.most_answers == 8
     assert config.stage_1_fraction == Fraction(1, 10)
     assert config.zero_suppression_chance == Fraction(9999, 10000)
     assert config.allow_negative_counts is True

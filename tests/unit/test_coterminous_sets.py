@@ -9,16 +9,17 @@ import numpy as np
 import pytest
 
 from safetab.census.area_levels import AreaKind
-from safetab.census.geography import NO_ENTITY, Geography
+from safetab.census.areas import NO_ENTITY, Areas
+from safetab.dialects.bureau.block_areas import Blocks, areas_of_blocks
 from safetab.dialects.bureau.us_census import US
 from safetab.release.coterminous import coterminous_sets, without_blocks
 
 STATE, COUNTY, PLACE, AIANNH, TRACT = US.donor_order
 
 
-def geography(*blocks: tuple[int, int, int]) -> Geography:
+def geography(*blocks: tuple[int, int, int]) -> Areas:
     block, place, aiannh = (np.array(column, dtype=np.int64) for column in zip(*sorted(blocks), strict=True))
-    return Geography(block, place, aiannh)
+    return areas_of_blocks(Blocks(block, place, aiannh))
 
 
 def test_the_district_is_a_state_a_county_and_a_place() -> None:
@@ -60,8 +61,8 @@ def test_sets_are_what_comparing_all_blocks_gives(seed: int) -> None:
     world = geography(*blocks)
     held: dict[frozenset[int], list[tuple[AreaKind, int]]] = {}
     for kind in US.donor_order:
-        of_block = world.entity_of_block(kind)
+        of_block = world.number_of_area(kind)
         for entity in world.entities(kind).tolist():
-            held.setdefault(frozenset(world.block[of_block == entity].tolist()), []).append((kind, entity))
+            held.setdefault(frozenset(world.smallest[of_block == entity].tolist()), []).append((kind, entity))
     expected = {tuple(members) for members in held.values() if len(members) > 1}
     assert set(coterminous_sets(world, US.donor_order)) == expected

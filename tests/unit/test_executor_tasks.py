@@ -19,18 +19,20 @@ from tests.engine_inputs import engine_inputs, plain_engine
 from tests.person_forms import people_of
 from tests.random_worlds import write_random_world
 
-from safetab.engines.encoding import Encoding, StateAtoms
-from safetab.engines.spark.counter import PartCells, count_cells
+from safetab.engines.encoding import Encoding, PartAtoms
+from safetab.engines.fingerprint import RecordFingerprint
+from safetab.engines.spark.counter import PieceCells, count_cells
 from safetab.engines.spark.executor import (
     MISFIT,
     NEEDED_PACKAGES,
-    NO_PART,
-    PartCounts,
-    count_parts,
+    NO_PIECE,
+    PieceCounts,
+    count_pieces,
     encode_records,
     read_rows,
+    sum_records,
 )
-from safetab.engines.spark.task_records import TaskInputs, parts_of, unpacked
+from safetab.engines.spark.task_records import TaskInputs, pieces_of, unpacked
 from safetab.products.safetab_p.safetab_p import PERSON_RECORD
 from safetab.products.safetab_p.tables import PERSONS
 
@@ -51,8 +53,8 @@ def encoding(inputs) -> Encoding:
 
 
 @pytest.fixture(scope="module")
-def sent(inputs, encoding: Encoding):
-    lists = TaskInputs.of_encoding(encoding, inputs.files.lists.code_names, range(7))
+def sent(encoding: Encoding):
+    lists = TaskInputs.of_encoding(encoding, range(7))
     return SimpleNamespace(value=pickle.loads(pickle.dumps(lists)))
 
 
@@ -65,17 +67,17 @@ def batch_of(rows: list[str], misfit: int = 0) -> pa.RecordBatch:
 def counted_in(sent, *tasks: list[str]) -> list[dict]:
     """Rows of COUNTED for records that so many tasks encode, and one counts."""
     encoded = [batch for rows in tasks for batch in encode_records(sent, read_rows, [batch_of(rows)] if rows else [])]
-    return [row for batch in count_parts(sent, encoded) for row in batch.to_pylist()]
+    return [row for batch in count_pieces(sent, encoded) for row in batch.to_pylist()]
 
 
-def counts_of_parts(rows: list[dict]) -> dict[int, PartCounts]:
-    return {row["part"]: unpacked(row["counts"]) for row in rows if row["part"] != NO_PART}
+def counts_of_pieces(rows: list[dict]) -> dict[int, PieceCounts]:
+    return {row["piece"]: unpacked(row["counts"]) for row in rows if row["piece"] != NO_PIECE}
 
 
 def by_atom(rows: list[dict], sent) -> Counter[tuple[int, int]]:
     found: Counter[tuple[int, int]] = Counter()
-    for part, counted in counts_of_parts(rows).items():
-        first_atom = sent.value.parts[part].first_atom
+    for piece, counted in counts_of_pieces(rows).items():
+        first_atom = sent.value.pieces[piece].first_atom
         atoms = np.repeat(np.arange(len(counted.starts) - 1), np.diff(counted.starts)) + first_atom
         for *key, count in zip(atoms.tolist(), counted.iterations.tolist(), counted.counts.tolist(), strict=True):
             found[tuple(key)] += count
@@ -87,22 +89,22 @@ def test_counts_do_not_depend_on_which_task_reads_whom(sent, world) -> None:
     at_once, apart = counted_in(sent, people), counted_in(sent, people[:50], [], people[:49:-1])
     inside = sum(row.split("|")[3] in {"01", "44", "72"} for row in people)
     for rows in (at_once, apart):
-        assert sum(counts.records for counts in counts_of_parts(rows).values()) == inside
-        assert len(counts_of_parts(rows)) > 1
+        assert sum(counts.records for counts in counts_of_pieces(rows).values()) == inside
+        assert len(counts_of_pieces(rows)) > 1
     assert by_atom(at_once, sent) == by_atom(apart, sent)
-    assert sum(unpacked(row["counts"]).rows for row in apart if row["part"] == NO_PART) == len(people)
+    assert sum(unpacked(row["counts"]).rows for row in apart if row["piece"] == NO_PIECE) == len(people)
 
 
 def test_cells_are_those_that_the_judge_counts(sent, world, inputs, encoding: Encoding, tmp_path: Path) -> None:
-    rows = [row for row in counted_in(sent, people_of(world)) if row["part"] != NO_PART]
+    rows = [row for row in counted_in(sent, people_of(world)) if row["piece"] != NO_PIECE]
     judge = plain_engine(inputs, tmp_path)
     judge.check()
     judge.prepare()
     shape = PERSONS.finer[-1]
     for level in (one for one in inputs.plan.levels if one.level.geography.kind.suppresses):
         groups = np.arange(0, level.universe.size, 2)
-        selected = PartCells(level, groups, encoding, sent.value.parts)
-        met = [row for row in rows if row["part"] in selected.parts_met]
+        selected = PieceCells(level, groups, encoding, sent.value.pieces)
+        met = [row for row in rows if row["piece"] in selected.pieces_met]
         here = SimpleNamespace(value=pickle.loads(pickle.dumps(selected)))
         for found in count_cells(here, [pa.RecordBatch.from_pylist([row]) for row in met]):
             selected.add(*unpacked(found.column(0)[0].as_py()))
@@ -112,6 +114,15 @@ def test_cells_are_those_that_the_judge_counts(sent, world, inputs, encoding: En
         for cell in range(shape.cells):
             values = np.flatnonzero(np.asarray(shape.cell_of_value) == cell)
             assert by_value.confidential_counts[:, values].sum(axis=1).tolist() == judged[:, cell].tolist()
+
+
+def test_the_sums_of_tasks_give_the_fingerprint_that_the_judge_gives(sent, world, inputs, encoding, tmp_path) -> None:
+    people, secret = people_of(world), SimpleNamespace(value=bytes(range(32)))
+    tasks = (sum_records(sent, secret, read_rows, [batch_of(rows)]) for rows in (people[50:], people[:50]))
+    sums = [each for task in tasks for row in task for each in unpacked(row.column(0)[0].as_py())]
+    fingerprint = RecordFingerprint(secret.value, PERSON_RECORD.part_column)
+    judged = plain_engine(inputs, tmp_path).fingerprint(secret.value)
+    assert fingerprint.of_passes(sums, encoding.pass_of_part) == judged
 
 
 @pytest.mark.parametrize("wrong", ["a rule", "a misfit", "no text"])
@@ -126,14 +137,14 @@ def test_one_wrong_row_makes_the_verdict(sent, world, wrong: str) -> None:
     assert not unpacked(last.to_pylist()[0]["result"]).are_right
 
 
-def test_every_atom_is_in_one_part_and_no_part_in_two_states(encoding: Encoding) -> None:
+def test_every_atom_is_in_one_piece_and_no_piece_in_two_parts(encoding: Encoding) -> None:
     for wanted in (1, 7, 40):
-        parts = parts_of(encoding.states, wanted)
-        assert [part.first_atom for part in parts[1:]] == [part.end_atom for part in parts[:-1]]
-        assert (parts[0].first_atom, parts[-1].end_atom) == (0, encoding.atom_count)
-        assert {state.first_atom for state in encoding.states} <= {part.first_atom for part in parts}
-    assert parts_of([StateAtoms(encoding.passes[0], 0, 10), StateAtoms(encoding.passes[0], 10, 12)], 4) == (
-        *(StateAtoms(encoding.passes[0], first, end) for first, end in ((0, 3), (3, 6), (6, 10), (10, 12))),
+        pieces = pieces_of(encoding.parts, wanted)
+        assert [piece.first_atom for piece in pieces[1:]] == [piece.end_atom for piece in pieces[:-1]]
+        assert (pieces[0].first_atom, pieces[-1].end_atom) == (0, encoding.atom_count)
+        assert {part.first_atom for part in encoding.parts} <= {piece.first_atom for piece in pieces}
+    assert pieces_of([PartAtoms(encoding.passes[0], 0, 10), PartAtoms(encoding.passes[0], 10, 12)], 4) == (
+        *(PartAtoms(encoding.passes[0], first, end) for first, end in ((0, 3), (3, 6), (6, 10), (10, 12))),
     )
 
 

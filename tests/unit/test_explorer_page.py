@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from tests.unit.test_general_rooms import WORDS
 from typer.testing import CliRunner
 
+from safetab.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass
+from safetab.census.groups import GroupLevel
 from safetab.cli.main import app
+from safetab.dialects.bureau.us_census import US
+from safetab.explorer.census_facts import sentence_words
 from safetab.explorer.explore import explorer_page, json_in_a_page, page_facts, script
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.synthetic.demo_census import write_demo_census
@@ -84,6 +91,38 @@ def test_the_script_has_its_words_from_the_products(page: str) -> None:
     assert [households["records"], households["threshold_unit"]] == ["households", "people"]
     assert [family["name"] for family in households["families"]] == ["household type", "tenure"]
     assert [len(persons["levels"]), len(households["levels"])] == [20, 40]
+
+
+def test_the_page_names_nothing_of_one_census(page: str) -> None:
+    template = (files("safetab.explorer") / "page" / "explorer.html").read_text("utf-8")
+    for text in (script(), template):
+        assert [found.group() for found in WORDS.finditer(text.lower().replace("_", " "))] == []
+        assert not re.search(r'"(us|pr)"|\.(us|pr)\b|below state|United States', text)
+    assert not re.search(r"{{\w+}}", page)  # every word was filled in
+    facts = json.loads(elements_of(page).texts["facts"])
+    assert facts["sentences"] == sentence_words(US)
+
+
+def test_the_words_of_another_census() -> None:
+    valley = Pass("valley", "Valley <of> the river")
+    area = AreaKind("area", "district", "districts", "District", DigitIds(2), parent=None, suppresses=True)
+    groups = (
+        GroupLevel(1, "Wide"),
+        GroupLevel(3, "Narrow", example="Weavers"),
+        GroupLevel(4, "Hidden", is_tabulated=False),
+    )
+    words = replace(US.words, title="Trades", whole="all", below="in districts", below_short="", example_levels="")
+    other = replace(
+        US, kinds=(area,), passes=(valley,), area_levels=(AreaLevel("D", 0, valley, area, "District"),),
+        group_levels=groups, words=words, classifications=US.classifications[1:], example_level=None,
+    )  # fmt: skip
+    sentences = sentence_words(other)
+    assert (sentences["kinds"], sentences["whole_label"]) == ("district", "D")
+    assert sentences["group_levels"] == "Wide or Narrow (such as “Weavers”)"
+    assert (sentences["for_passes"], sentences["Whole"]) == ("for Valley <of> the river", "All")
+    facts = page_facts(tuning_of().require().facts, "", None) | {"sentences": sentences}
+    assert "of Valley &lt;of&gt; the river" in explorer_page(facts)
+    assert other.most_answers == 1
 
 
 def test_a_configuration_of_households_opens_the_page_on_them(tmp_path: Path) -> None:

@@ -1,4 +1,7 @@
-"""General rooms know no census: they name no level, kind, pass, state, race or list of the U.S. census."""
+"""General rooms know no census: they name no level, kind, pass, state, race or list of the U.S. census.
+
+Names, texts, scripts and pages are read; docstrings and comments may give examples.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,18 @@ import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 from safetab.dialects.bureau.states import STATE_NAMES
 from safetab.dialects.bureau.us_census import US
 
 SOURCE = Path(__file__).parents[2] / "src" / "safetab"
 
 AMERICAN_ROOMS = (
-    "dialects/bureau",
+    "dialects",  # the Bureau's, and the doors to it
     "synthetic",  # a made-up U.S. census
     "audit",  # worlds in the Bureau's files, spelled apart from the program on purpose
+    "products/bureau_columns.py",
     "products/safetab_p",
     "products/safetab_h",
     "engines/local/cef.py",
@@ -26,19 +32,40 @@ AMERICAN_ROOMS = (
     "release/official",
     "release/census_form.py",
     "tuning/paper.py",  # the paper's tables
+    "cli/commands/synthetic_commands.py",
     "cli/commands/demo.py",
     "cli/commands/synthesize.py",
 )
 """The rooms that may be American, by name."""
 
 WORDS = re.compile(
-    r"(?<![a-z])(county|counties|tracts?|aiannh|puerto|races?|ethnicit(y|ies)|ethnic|hispanic|fips|substate|qrace\d?|qspan"
-    r"|tabblk\w*|grf|safetab_p|regional|detailed|municipios?|tribal|bureau|census_bureau)(?![a-z])"
+    r"(?<![a-z])(county|counties|tracts?|aiannh|puerto|races?|ethnicit(?:y|ies)|ethnic|hispanic|fips|substate"
+    r"|qrace\d?|qspan|tabblk\w*|grf|municipios?|tribal|bureau|below states?)(?![a-z])"
+    r"|(?<![A-Za-z])(?:Regional|REGIONAL|Detailed|DETAILED)(?![A-Za-z])"
 )
-"""Words of the U.S. census, as whole words or as parts of a name between underscores."""
+"""Words of the U.S. census, as whole words or as parts of a name."""
 
-LABELS = {level.label for level in US.area_levels} | {one.name for one in (*US.passes, *US.lists)}
-LABELS |= {name for names in STATE_NAMES.values() for name in names}
+TEXTS = frozenset(
+    [
+        *(level.label for level in US.area_levels),
+        *(each.name for each in (*US.kinds, *US.passes, *US.group_kinds, *US.group_levels)),
+        *(name for name, _ in STATE_NAMES.values()),
+    ]
+)
+"""Texts that are American if they stand alone."""
+
+EXCEPTIONS = frozenset(
+    [
+        ("pipeline/spend_log/log_lines.py", '"state"'),  # the log's key for the state of a run
+        ("privacy/output_status.py", "published by the Census Bureau"),  # the status of the Bureau's own numbers
+    ]
+)
+"""Files, and texts in them that are meant."""
+
+_STATES = re.compile(r"\b(?:" + "|".join(name for name, _ in STATE_NAMES.values()) + r")\b")
+_NEXT_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])")
+_TEXT_IN_SCRIPT = re.compile(r"\"([^\"\n]*)\"|'([^'\n]*)'|`([^`]*)`")
+_COMMENT_IN_SCRIPT = re.compile(r"/\*.*?\*/|(?<!:)//[^\n]*|<!--.*?-->", re.DOTALL)
 
 
 def is_general(path: Path) -> bool:
@@ -47,23 +74,96 @@ def is_general(path: Path) -> bool:
     return not any(name == room or name.startswith(f"{room}/") for room in AMERICAN_ROOMS)
 
 
-def american_lines(source: str) -> Iterator[str]:
-    """The lines of a Python file that know something American, in names or texts; docstrings may explain."""
+def american_in_python(source: str) -> Iterator[str]:
+    """What a Python file knows of the U.S. census, line by line."""
     docstrings = set(_docstring_lines(ast.parse(source)))
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         line = token.start[0]
-        if line in docstrings:
-            continue
-        if token.type == tokenize.NAME and WORDS.search(token.string.lower().replace("_", " ")):
-            yield f"{line}: {token.string}"
-        elif token.type in {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", -1)}:
-            text = token.string.strip("\"'frb")
-            if text in LABELS or WORDS.search(text.lower().replace("_", " ")):
-                yield f"{line}: {token.string[:80]}"
+        is_text = token.type in {tokenize.STRING, getattr(tokenize, "FSTRING_MIDDLE", tokenize.STRING)}
+        if line not in docstrings and (is_text or token.type == tokenize.NAME):
+            alone = token.string.lstrip("frbFRB").strip("\"'") if is_text else ""
+            if alone in TEXTS or _has_word(token.string):
+                yield f"{line}: {token.string[:100]}"
+
+
+def american_in_page(source: str) -> Iterator[str]:
+    """What a script, a page or a template knows of the U.S. census."""
+    code = _COMMENT_IN_SCRIPT.sub("", source)
+    texts = ["".join(found) for found in _TEXT_IN_SCRIPT.findall(code)]
+    yield from (text for text in texts if text in TEXTS)
+    yield from (line.strip()[:80] for line in code.splitlines() if _has_word(line))
+
+
+def _has_word(text: str) -> bool:
+    apart = _NEXT_WORD.sub(" ", text.replace("_", " "))
+    return any(pattern.search(spelled) for pattern in (WORDS, _STATES) for spelled in (apart, apart.lower()))
 
 
 def _docstring_lines(tree: ast.Module) -> Iterator[int]:
     for node in ast.walk(tree):
-        is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if is_text and isinstance(node.value.value, str):
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
             yield from range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def american_lines() -> list[str]:
+    """Every American line of the general rooms."""
+    found = []
+    for path in sorted(SOURCE.rglob("*")):
+        if path.suffix in {".py", ".js", ".html", ".txt", ".css"} and is_general(path):
+            reader = american_in_python if path.suffix == ".py" else american_in_page
+            name = path.relative_to(SOURCE).as_posix()
+            meant = [text for file, text in EXCEPTIONS if file == name]
+            lines = (line for line in reader(path.read_text()) if not any(text in line for text in meant))
+            found += [f"{name}: {line}" for line in lines]
+    return found
+
+
+def test_general_rooms_know_no_census() -> None:
+    found = american_lines()
+    assert not found, "\n".join([f"{len(found)} lines:", *found])
+
+
+@pytest.mark.parametrize("room", AMERICAN_ROOMS)
+def test_every_american_room_exists(room: str) -> None:
+    assert (SOURCE / room).exists()
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        'level = census.area_level("COUNTY")',
+        'if kind.name == "state":\n    pass',
+        'passes = ("us", "pr")',
+        "from safetab.dialects.bureau.us_census import US",
+        "most = config.max_race_codes",
+        "DETAILED = 2",
+        'name = "in Alabama and Texas"',
+        "class TractNames:\n    pass",
+        'listed = census.group_list("substate only")',
+        'message = f"{share} of the groups below state level"',
+        'columns = ["QRACE1", "TABBLKST"]',
+        'kind = "race alone"',
+    ],
+)
+def test_the_guard_finds_what_is_planted(planted: str) -> None:
+    assert list(american_in_python(planted))
+
+
+@pytest.mark.parametrize(
+    "planted",
+    [
+        'if (level.label === "PR-STATE") return;',
+        "<p>Find a county</p>",
+        "const kinds = ['nation'];",
+        "if (isCounty) return;",
+    ],
+)
+def test_the_guard_finds_what_is_planted_in_pages(planted: str) -> None:
+    assert list(american_in_page(planted))
+
+
+def test_the_guard_leaves_general_words_alone() -> None:
+    assert not list(
+        american_in_python('def trace(state, place):\n    """A county, for example."""\n    return "en-US"')
+    )
+    assert not list(american_in_page('place(state, "detailed table"); // as for a county'))

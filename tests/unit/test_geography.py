@@ -8,9 +8,9 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from safetab.census.geography import NO_ENTITY, Geography
+from safetab.census.areas import NO_ENTITY, Areas
+from safetab.dialects.bureau.grfc import read_geography
 from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US
-from safetab.readers.geography import read_geography
 
 COLUMNS = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK", "PLACEFP", "AIANNHCE")
 BLOCKS = [
@@ -89,22 +89,22 @@ def test_every_form_gives_the_same_geography(write, tmp_path: Path) -> None:
     checked = read_geography(tmp_path)
     geography = checked.require()
     assert checked.findings == ()
-    assert geography.block.tolist() == [
+    assert geography.smallest.tolist() == [
         10010000010001,
         10010000010002,
         20010000010001,
         440070001011000,
         720310509012040,
     ]
-    assert geography.place.tolist() == [122800, NO_ENTITY, 222800, 4459000, NO_ENTITY]
-    assert geography.aiannh.tolist() == [NO_ENTITY, 1, 1, NO_ENTITY, NO_ENTITY]
+    assert geography.number_of_area(PLACE).tolist() == [122800, NO_ENTITY, 222800, 4459000, NO_ENTITY]
+    assert geography.number_of_area(AIANNH).tolist() == [NO_ENTITY, 1, 1, NO_ENTITY, NO_ENTITY]
 
 
 def test_batches_do_not_change_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("safetab.readers.text_tables.BLOCK_BYTES", 80)
     blocks = [("44", "007", "000101", f"{block:04d}", "59000", "9999") for block in range(500)]
     (tmp_path / "GRF-C.txt").write_text(text(blocks) + "\n" * 300)
-    assert read_geography(tmp_path).require().block.tolist() == [440070001010000 + block for block in range(500)]
+    assert read_geography(tmp_path).require().smallest.tolist() == [440070001010000 + block for block in range(500)]
     (tmp_path / "GRF-C.txt").write_text(text(blocks[:-1]) + "\n" * 300 + "44|007|000101|9999|59000|9999\n")
     (finding,) = read_geography(tmp_path).findings
     assert finding.message.startswith("blank lines are only allowed at the end: line 501, line 502")
@@ -112,13 +112,13 @@ def test_batches_do_not_change_what_is_read(tmp_path: Path, monkeypatch: pytest.
 
 
 @pytest.fixture
-def geography(tmp_path: Path) -> Geography:
+def geography(tmp_path: Path) -> Areas:
     write_text(tmp_path)
     return read_geography(tmp_path).require()
 
 
-def test_entities_are_listed_once_in_order(geography: Geography) -> None:
-    us = geography.of_states(["01", "02", "44"])
+def test_entities_are_listed_once_in_order(geography: Areas) -> None:
+    us = geography.of_parts([1, 2, 44])
     ids = {kind: [kind.ids.text(entity) for entity in us.entities(kind).tolist()] for kind in US.kinds}
     assert ids == {
         NATION: ["1"],
@@ -130,21 +130,29 @@ def test_entities_are_listed_once_in_order(geography: Geography) -> None:
     }
 
 
-def test_a_pass_sees_the_blocks_of_its_states_alone(geography: Geography) -> None:
-    puerto_rico = geography.of_states(["72"])
-    assert puerto_rico.block.tolist() == [720310509012040]
+def test_a_pass_sees_the_blocks_of_its_states_alone(geography: Areas) -> None:
+    puerto_rico = geography.of_parts([72])
+    assert puerto_rico.smallest.tolist() == [720310509012040]
     assert puerto_rico.entities(PLACE).tolist() == []
-    assert geography.of_states(["05"]).entities(NATION).tolist() == []
+    assert geography.of_parts([5]).entities(NATION).tolist() == []
+
+
+def test_which_kinds_cross_state_lines_follows_from_the_table(geography: Areas) -> None:
+    us = geography.of_parts([1, 2, 44])
+    crossing = [kind for kind in US.kinds if (us.parents(kind, STATE) == NO_ENTITY).any()]
+    assert crossing == [NATION, AIANNH]
+    alone = geography.of_parts([2])
+    assert all((alone.parents(kind, STATE) == 0).all() for kind in US.kinds)
 
 
 def test_a_kind_of_entity_holds_its_facts() -> None:
-    facts = {kind.name: (kind.parent, kind.suppresses, kind.crosses_states) for kind in US.kinds}
+    facts = {kind.name: (kind.parent, kind.suppresses) for kind in US.kinds}
     assert facts == {
-        "nation": (None, False, True),
-        "state": (NATION, False, False),
-        "county": (STATE, True, False),
-        "tract": (COUNTY, True, False),
-        "place": (STATE, True, False),
-        "aiannh": (NATION, True, True),
+        "nation": (None, False),
+        "state": (NATION, False),
+        "county": (STATE, True),
+        "tract": (COUNTY, True),
+        "place": (STATE, True),
+        "aiannh": (NATION, True),
     }
     assert TRACT.around == (COUNTY, STATE, NATION)

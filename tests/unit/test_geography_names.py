@@ -10,20 +10,20 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.dialects.bureau.us_census import US
-from safetab.readers.geography import read_geography_names
+from safetab.readers.area_names import read_area_names
 
 HEADER = "REGION_TYPE|REGION_ID|NAME\n"
 
 
 def test_without_the_file_there_are_no_names(tmp_path: Path) -> None:
-    assert read_geography_names(tmp_path).require() == {}
+    assert read_area_names(tmp_path, US).require() == {}
 
 
 def test_names_are_read_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "geography-names.txt").write_text(
         HEADER + 'STATE|44|Rhode Island\r\nPR-COUNTY|72031|Añasco, "Puerto Rico" <b>\nCOUNTY|44007|=1+1\n\n'
     )
-    assert read_geography_names(tmp_path).require() == {
+    assert read_area_names(tmp_path, US).require() == {
         (US.area_level("STATE"), "44"): "Rhode Island",
         (US.area_level("PR-COUNTY"), "72031"): 'Añasco, "Puerto Rico" <b>',
         (US.area_level("COUNTY"), "44007"): "=1+1",

@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from safetab.dialects.bureau.us_census import US_PASS
 from safetab.engines import patterns
-from safetab.engines.local import counter, encoder, state_records
-from safetab.engines.local.state_records import SortedRecords
+from safetab.engines.local import counter, encoder, part_records
+from safetab.engines.local.part_records import SortedRecords
 from safetab.engines.patterns import PatternTable, ThreadPatterns
 
 SEEDS = pytest.mark.parametrize("seed", range(3))
@@ -142,12 +142,12 @@ class World:
     def sorted(self) -> SortedRecords:
         starts = np.zeros(5, dtype=np.int64)
         of_atoms, attributes = np.empty_like(self.patterns), np.empty_like(self.attributes)
-        state_records.sort_by_atom(self.atoms, self.patterns, self.attributes, starts, of_atoms, attributes)
+        part_records.sort_by_atom(self.atoms, self.patterns, self.attributes, starts, of_atoms, attributes)
         run_starts, grouped = np.empty_like(starts), np.empty_like(attributes)
         run_patterns, run_sizes = np.empty_like(of_atoms), np.empty_like(of_atoms)
         no_run = np.full(3, -1, dtype=np.int32)
         runs = (no_run, run_starts, run_patterns, run_sizes, grouped)
-        state_records.group_by_pattern(starts, of_atoms, attributes, *runs)
+        part_records.group_by_pattern(starts, of_atoms, attributes, *runs)
         end = int(run_starts[-1])
         return SortedRecords(starts, run_starts, run_patterns[:end], run_sizes[:end], grouped)
 
@@ -201,7 +201,7 @@ def _compare_totals(made: SortedRecords, counted: tuple[NDArray, ...], members: 
     totals = np.zeros((2, 3), dtype=np.int64)
     counter.add_atoms_to_entities(*counted, entities, positions, totals)
     assert totals.tolist() == expected.tolist()
-    state = counter.CountedState(US_PASS, slice(0, 4), made, *counted, np.zeros((6, 7), dtype=np.int32))
+    state = counter.CountedPart(US_PASS, slice(0, 4), made, *counted, np.zeros((6, 7), dtype=np.int32))
     groups, sums = counter._summed(*counter._groups_of_atoms(state, entities, positions, 3))
     assert groups.tolist() == np.flatnonzero(expected).tolist()
     assert sums.tolist() == expected[expected > 0].tolist()

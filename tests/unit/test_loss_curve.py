@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from dp_accounting import pld
 
+from safetab.census.sensitivity import Sensitivity
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.privacy.calibration import PrivacyDefinition, calibrated_noise
@@ -52,7 +53,7 @@ def test_the_curve_is_the_sum_over_all_outputs(noises: list, epsilon: Fraction) 
 @pytest.mark.parametrize("rho", [Fraction(1, 20), Fraction(1, 2), Fraction(2)])
 @pytest.mark.parametrize("delta", [Fraction(1, 100), Fraction(1, 10**6), Fraction(1, 10**10)])
 def test_the_conversion_from_rho_is_never_below_the_curve(rho: Fraction, delta: Fraction) -> None:
-    noise = calibrated_noise(PrivacyDefinition.ZCDP, 9, rho)
+    noise = calibrated_noise(PrivacyDefinition.ZCDP, Sensitivity.of_groups(9), rho)
     assert curve((noise, 9)).delta(epsilon_of_rho(rho, delta)) < float(delta)
 
 

@@ -11,6 +11,7 @@ import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
 from safetab.census.census import PopulationGroupLevel
+from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, US, US_PASS
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
@@ -34,6 +35,7 @@ from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, TOTAL
 
 LEVEL = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 NOISE = DiscreteGaussian(Fraction(5000, 159))
+NINE_GROUPS = Sensitivity.of_groups(9)
 KEY = bytes(range(32))
 BITS = AddressedBits(KEY)
 
@@ -50,7 +52,7 @@ def bits() -> AddressedBits:
 
 
 def event(stage: Stage, cost: Fraction, level: PopulationGroupLevel = LEVEL) -> MeasurementEvent:
-    return MeasurementEvent(SAFETAB_P, PERSONS, level, stage, PrivacyDefinition.ZCDP, 9, cost)
+    return MeasurementEvent(SAFETAB_P, PERSONS, level, stage, PrivacyDefinition.ZCDP, NINE_GROUPS, cost)
 
 
 def right(stage: Stage = Stage.STAGE_2, level: PopulationGroupLevel = LEVEL) -> DrawingRight:
@@ -93,7 +95,9 @@ def test_nothing_is_free(cost: Fraction) -> None:
 def test_what_an_event_draws_follows_from_what_it_pays() -> None:
     assert right().event.noise == NOISE
     assert event(Stage.STAGE_1, Fraction(1, 10**9)).noise == DiscreteGaussian(Fraction(9 * 10**9, 2))
-    pure = MeasurementEvent(SAFETAB_P, PERSONS, LEVEL, Stage.STAGE_1, PrivacyDefinition.PURE_DP, 9, Fraction(1, 2))
+    pure = MeasurementEvent(
+        SAFETAB_P, PERSONS, LEVEL, Stage.STAGE_1, PrivacyDefinition.PURE_DP, NINE_GROUPS, Fraction(1, 2)
+    )
     assert pure.noise == DiscreteLaplace(Fraction(18))
 
 

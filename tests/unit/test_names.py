@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from tests.named_world import named_universe
 
 from safetab.census.area_levels import AreaKind
 from safetab.census.groups import GroupKind
+from safetab.census.spelling import Spelling
 from safetab.dialects.bureau.states import STATE_NAMES
 from safetab.dialects.bureau.us_census import AIANNH, COUNTY, PLACE, RACE_ALONE, TRACT, US
 from safetab.estimates.reading import names
 from safetab.estimates.reading.lookup import Lookup
-from safetab.estimates.reading.names import NameIndex, forms_of_group, heads_of_area, suggestions
+from safetab.estimates.reading.names import AreaNames, NameIndex, forms_of_group, suggestions
 from safetab.foundation.findings import InvalidInput
 
 
@@ -213,17 +216,22 @@ ODD_NAMES = [
 
 @pytest.mark.parametrize("kind", [COUNTY, PLACE, AIANNH, TRACT, *US.group_kinds])
 def test_who_asks_seldom_finds_the_same(kind: AreaKind | GroupKind, monkeypatch: pytest.MonkeyPatch) -> None:
+    areas = AreaNames(US.spelling, US.spelling.part_names)
+    other_words = (
+        US.spelling.starts if isinstance(kind, AreaKind) else [end for one in US.group_kinds for end in one.ends]
+    )
+
     def forms_of(position: int) -> tuple[list[str], list[str]]:
         name = ODD_NAMES[position]
-        return heads_of_area(name, kind) if isinstance(kind, AreaKind) else forms_of_group(name, kind)
+        return areas.heads_of_area(name, kind) if isinstance(kind, AreaKind) else forms_of_group(name, kind)
 
     monkeypatch.setattr(names, "_FEW_NAMES", 0)
-    asked_often = NameIndex(ODD_NAMES, forms_of)
+    asked_often = NameIndex(ODD_NAMES, forms_of, other_words)
     asked_often._times_asked = names._SELDOM
     forms = {form for position in range(len(ODD_NAMES)) for some in forms_of(position) for form in some}
     assert len(forms) > 20
     for form in sorted({*forms, "no such name", "county", "st mary", "tract 1.02", ""}):
-        assert NameIndex(ODD_NAMES, forms_of).ranked(form) == asked_often.ranked(form), form
+        assert NameIndex(ODD_NAMES, forms_of, other_words).ranked(form) == asked_often.ranked(form), form
     assert all(asked_often.ranked(form) for form in forms)
 
 
@@ -231,3 +239,13 @@ def test_every_state_has_a_name_and_two_letters() -> None:
     assert len(STATE_NAMES) == 52
     assert all(len(letters) == 2 and letters.isupper() and name[0].isupper() for name, letters in STATE_NAMES.values())
     assert STATE_NAMES["11"] == ("District of Columbia", "DC")
+
+
+def test_a_census_without_a_spelling_takes_the_names_of_its_own_areas() -> None:
+    lookup = Lookup(replace(named_universe(), census=replace(US, spelling=Spelling())), "the release")
+    assert lookup.entity("Connecticut").region_id == "09"
+    assert lookup.entity("Providence County, Rhode Island").region_id == "44007"
+    assert lookup.entity("census tract 1.01, washington county, rhode island").region_id == "44009000101"
+    for american in ("CT", "USA", "Providence", "San Juan County, UT", "tract 101"):
+        with pytest.raises(InvalidInput, match="is not in this release"):
+            lookup.entity(american)

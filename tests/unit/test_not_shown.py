@@ -20,6 +20,7 @@ from safetab.audit.worlds.loss_worlds import (
     ONE_GROUP,
     PERSON_LOSS_WORLDS,
 )
+from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage
@@ -80,7 +81,9 @@ def test_noise_checks_without_noise_are_not_shown() -> None:
 def totals_drawn(counts: np.ndarray) -> DrawnNoise:
     """Noise of totals of these counts, as it should be."""
     (family, *_), level = SAFETAB_P.families, US.levels[0]
-    event = MeasurementEvent(SAFETAB_P, family, level, Stage.STAGE_1, PrivacyDefinition.ZCDP, 1, Fraction(1, 200))
+    event = MeasurementEvent(
+        SAFETAB_P, family, level, Stage.STAGE_1, PrivacyDefinition.ZCDP, Sensitivity.of_groups(1), Fraction(1, 200)
+    )
     noise = np.rint(np.random.default_rng(3).normal(0, 10, (len(counts), 1))).astype(np.int64)
     return DrawnNoise((event, family.total), np.arange(len(counts)), counts[:, None], noise)
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.named_world import named_universe
 
 from safetab.census.area_levels import AreaKind
 from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US
 from safetab.estimates.overlaps import areas_overlap
+from safetab.site.data_files import area_facts
 
 
 @pytest.mark.parametrize(
@@ -43,4 +45,17 @@ def test_areas_overlap_if_one_can_hold_people_of_the_other(
     level: str, region_id: str, other: str, other_id: str, overlap: bool
 ) -> None:
     levels = {one.label: one for one in US.area_levels}
-    assert areas_overlap(levels[level], {region_id}, levels[other], {other_id}) is overlap
+    areas = (levels[level], {region_id}), (levels[other], {other_id})
+    assert areas_overlap(named_universe(), *areas) is overlap
+
+
+def test_a_site_knows_which_area_lies_in_which() -> None:
+    universe = named_universe()
+    levels = [level.label for level in universe.entities]
+    tracts, counties, reservations = (area_facts(US.area_level(one), universe) for one in ("TRACT", "COUNTY", "AIANNH"))
+    assert tracts["around"][0] == {"level": levels.index("COUNTY"), "starts": [0, 0, 0, 0, 2, 3, 3]}
+    assert tracts["parts"] == [(0, "44")]
+    # some of their states are not in the release
+    assert counties["around"][0] == {"level": levels.index("STATE"), "parents": [1, -1, -1, 2, 2, -1, -1]}
+    assert counties["parts"] == [(0, "11"), (1, "22"), (2, "35"), (3, "44"), (5, "49")]
+    assert (reservations["around"], reservations["parts"]) == ([{"level": levels.index("USA")}], [])

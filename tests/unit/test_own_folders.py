@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from safetab.dialects.bureau.us_census import US_PASS
-from safetab.engines.encoding import StateAtoms
-from safetab.engines.local.state_records import StateRecords
+from safetab.engines.encoding import PartAtoms
+from safetab.engines.local.part_records import PartRecords
 from safetab.foundation import locked_folder as locked_folder_module
 from safetab.foundation import new_files as new_file_module
 from safetab.foundation.failures import RunFailed
@@ -135,10 +135,10 @@ def test_an_interrupt_while_clearing_away_waits_for_its_end(tmp_path: Path, monk
 
 def test_encoded_persons_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
     with umask(0):
-        persons = StateRecords(tmp_path, [StateAtoms(US_PASS, 0, 2)], 100)
+        persons = PartRecords(tmp_path, [PartAtoms(US_PASS, 0, 2)], 100)
         persons.add(np.array([1, 0], np.int32), np.array([3, 4], np.int32), np.array([5, 6], np.uint8))
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-        found = persons.sorted_state(0)
+        found = persons.sorted_part(0)
         modes |= {f"sorted {path.name}": stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert len(modes) == 6
     assert set(modes.values()) == {0o600}

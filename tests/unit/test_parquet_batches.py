@@ -13,11 +13,12 @@ import pytest
 
 from safetab.engines.local import records
 from safetab.engines.local.records import DamagedPart, batches_of
+from safetab.products.bureau_columns import BLOCKS, ETHNICITY_CODES, RACE_CODES
 from safetab.products.record import RecordLayout
 from safetab.products.safetab_p.safetab_p import PERSON_RECORD
 from safetab.readers.table_files import TableFiles, TableForm
 
-ONE_COLUMN = RecordLayout("x", "record", "records", ("X",), (), ())
+ONE_COLUMN = RecordLayout("x", "record", "records", ("X",), (), (), BLOCKS, RACE_CODES, ETHNICITY_CODES)
 
 
 def column(rows: int, distinct: int, absent: float = 0.0, longest_run: int = 40) -> list[str | None]:

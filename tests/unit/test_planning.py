@@ -11,17 +11,18 @@ from tests.conftest import World
 
 import safetab
 from safetab.census.area_levels import AreaLevel
-from safetab.census.geography import NO_ENTITY, Geography
+from safetab.census.areas import NO_ENTITY, Areas
 from safetab.census.groups import GroupLevel
-from safetab.config.config_file import read_config
+from safetab.dialects.bureau.block_areas import Blocks, areas_of_blocks
 from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, REGIONAL, US, US_PASS
+from safetab.dialects.configuration import read_config
+from safetab.dialects.public_files import read_public_lists
 from safetab.foundation.findings import InvalidInput
 from safetab.planning.plan_json import exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of, plan_of_files
 from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
 from safetab.privacy.calibration import Stage
 from safetab.products.safetab_p.tables import SEX_BY_AGE_23
-from safetab.readers.public_lists import read_public_lists
 
 
 def level_of(plan: RunPlan, geography: AreaLevel, iterations: GroupLevel) -> LevelPlan:
@@ -210,7 +211,7 @@ def test_the_2020_lists_tabulate_2996_iterations_798_of_them_as_totals_only(spec
 @pytest.mark.parametrize(("max_race_codes", "most"), [(8, 9), (3, 4), (1, 3)])
 def test_stability_of_the_2020_lists(max_race_codes: int, most: int, spec_2020: Path) -> None:
     config, lists = read_config(spec_2020).require(), read_public_lists(spec_2020).require()
-    config = replace(config, max_race_codes=max_race_codes)
+    config = replace(config, most_answers=max_race_codes)
     plan = plan_of(
         PublicFiles(config, lists, dict.fromkeys(config.passes, _national_geography(1, 1, 1, 1, 1)))
     ).require()
@@ -239,14 +240,14 @@ def test_the_cases_are_accepted(case: str, cases: Path) -> None:
     assert plan_of_files(cases / case / "parameters", cases / case / "data").errors == ()
 
 
-def _national_geography(states: int, counties: int, tracts: int, places: int, aiannh: int) -> Geography:
+def _national_geography(states: int, counties: int, tracts: int, places: int, aiannh: int) -> Areas:
     """One block a tract; so many distinct entities of each kind."""
     tract = np.arange(tracts)
     county = tract % counties
     state = county % states
     block = ((state * 1000 + county // states) * 10**6 + tract) * 10**4
     place = np.where(tract < places, tract, NO_ENTITY)
-    return Geography(np.sort(block), place, np.where(tract < aiannh, tract, NO_ENTITY))
+    return areas_of_blocks(Blocks(np.sort(block), place, np.where(tract < aiannh, tract, NO_ENTITY)))
 
 
 def test_a_level_is_unprotected_if_the_noise_of_any_stage_is_mostly_zero(world: World) -> None:

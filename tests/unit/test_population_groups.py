@@ -2,22 +2,23 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.code_maps import iteration_map
 from tests.conftest import SMALL_EXAMPLE
 
 from safetab.census.area_levels import AreaLevel
+from safetab.census.areas import NO_ENTITY
 from safetab.census.census import PopulationGroupLevel
-from safetab.census.geography import NO_ENTITY, Geography
 from safetab.census.groups import (
     CharacteristicIteration,
     GroupLevel,
-    IterationMap,
     PublicLists,
     iteration_map_of,
-    stability,
 )
 from safetab.census.population_groups import universe_of
+from safetab.census.sensitivity import Sensitivity, sensitivity
+from safetab.dialects.bureau.block_areas import Blocks, areas_of_blocks
 from safetab.dialects.bureau.us_census import COMMON, COUNTY, DETAILED, RACE_ALONE, REGIONAL, US
-from safetab.readers.public_lists import read_public_lists
+from safetab.dialects.public_files import read_public_lists
 
 BASQUE, IRISH, LIVONIAN, OTHER_EUROPEAN, HMONG, CHECKBOX = "1110", "1120", "1140", "1199", "4110", "1000"
 DOMINICAN, NOT_HISPANIC = "2110", "9950"
@@ -29,7 +30,7 @@ def lists() -> PublicLists:
 
 
 def iterations_of(lists: PublicLists, level: GroupLevel, races: list[str], ethnicity: str, **how: object) -> set[str]:
-    how = {"kind": US.kind("state"), "max_race_codes": 8} | how
+    how = {"kind": US.kind("state"), "most_answers": 8} | how
     codes = iteration_map_of(lists, level, **how).iterations_of(races, ethnicity)
     names = {iteration.code: iteration.name for iteration in lists.iterations}
     return {names[code] for code in codes}
@@ -71,7 +72,7 @@ def test_a_code_given_twice_counts_once(lists: PublicLists) -> None:
 
 
 def test_codes_are_cut_by_position_and_aloneness_is_judged_on_what_is_left(lists: PublicLists) -> None:
-    cut = iterations_of(lists, DETAILED, [BASQUE, BASQUE, HMONG], NOT_HISPANIC, max_race_codes=2)
+    cut = iterations_of(lists, DETAILED, [BASQUE, BASQUE, HMONG], NOT_HISPANIC, most_answers=2)
     assert cut == {"Basque alone", "Basque alone or in any combination"}
 
 
@@ -106,22 +107,23 @@ def test_an_ethnicity_code_counts_as_ethnicity_alone(lists: PublicLists) -> None
     ],
 )
 def test_stability_of_hand_made_maps(alone, in_combination, ethnicity, max_race_codes: int, most: int) -> None:
-    assert stability(IterationMap(alone, in_combination, ethnicity, max_race_codes)) == most
+    maps = iteration_map(alone, in_combination, ethnicity, max_race_codes).classifications
+    assert sensitivity(maps) == Sensitivity(l2_squared=most, l1=most)
 
 
 def test_a_race_iteration_reached_by_no_race_code_adds_no_stability() -> None:
 
     race = CharacteristicIteration("0001", "x", DETAILED, RACE_ALONE, COMMON)
     lists = PublicLists({"9950": "x"}, (race,), {"0001": frozenset({"9950"})})
-    codes = iteration_map_of(lists, DETAILED, US.kind("state"), max_race_codes=8)
-    assert stability(codes) == 0
+    codes = iteration_map_of(lists, DETAILED, US.kind("state"), most_answers=8)
+    assert not sensitivity(codes.classifications)
 
 
 def test_every_group_has_a_fixed_place(lists: PublicLists) -> None:
     level = PopulationGroupLevel(US.area_level("COUNTY"), REGIONAL)
     blocks = np.array([10010000010001, 10030000010001, 440070001011000])
     nowhere = np.full(3, NO_ENTITY)
-    universe = universe_of(level, Geography(blocks, nowhere, nowhere).entities(COUNTY), lists)
+    universe = universe_of(level, areas_of_blocks(Blocks(blocks, nowhere, nowhere)).entities(COUNTY), lists)
     assert universe.entities.tolist() == [1001, 1003, 44007]
     assert [iteration.code for iteration in universe.iterations] == [
         "1002",

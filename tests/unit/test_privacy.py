@@ -10,6 +10,7 @@ import opendp.prelude as dp
 import pytest
 from dp_accounting import pld, rdp
 
+from safetab.census.sensitivity import Sensitivity
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise, stage_fraction
@@ -19,8 +20,15 @@ GAMMA = Fraction(1, 10)
 
 
 def test_noise_is_as_wide_as_stability_over_budget_asks() -> None:
-    assert calibrated_noise(PrivacyDefinition.ZCDP, 9, Fraction(72, 10000)) == DiscreteGaussian(Fraction(625))
-    assert calibrated_noise(PrivacyDefinition.PURE_DP, 9, Fraction(9, 10)) == DiscreteLaplace(Fraction(10))
+    nine = Sensitivity.of_groups(9)
+    assert calibrated_noise(PrivacyDefinition.ZCDP, nine, Fraction(72, 10000)) == DiscreteGaussian(Fraction(625))
+    assert calibrated_noise(PrivacyDefinition.PURE_DP, nine, Fraction(9, 10)) == DiscreteLaplace(Fraction(10))
+
+
+def test_gaussian_noise_needs_the_squared_l2_sensitivity_and_geometric_noise_the_l1() -> None:
+    two_records = Sensitivity(l2_squared=36, l1=18)  # of nine groups each
+    assert calibrated_noise(PrivacyDefinition.ZCDP, two_records, Fraction(1, 2)) == DiscreteGaussian(Fraction(36))
+    assert calibrated_noise(PrivacyDefinition.PURE_DP, two_records, Fraction(1, 2)) == DiscreteLaplace(Fraction(36))
 
 
 def test_the_two_stages_share_the_budget_and_total_only_groups_have_all_of_it() -> None:
@@ -98,7 +106,7 @@ def test_epsilon_agrees_with_googles_accountant_and_is_at_most_its_grid_of_order
 @pytest.mark.parametrize("delta", ["1e-3", "1e-6"])
 def test_what_is_claimed_covers_the_exact_loss_of_a_level(stability: int, rho: Fraction, delta: str) -> None:
     """By privacy loss distributions: all groups of a person, each with the noise of this budget, composed."""
-    noise = calibrated_noise(PrivacyDefinition.ZCDP, stability, rho)
+    noise = calibrated_noise(PrivacyDefinition.ZCDP, Sensitivity.of_groups(stability), rho)
     one_group = pld.privacy_loss_distribution.from_discrete_gaussian_mechanism(sqrt(noise.sigma_squared), sensitivity=1)
     exact = one_group.self_compose(stability).get_epsilon_for_delta(float(delta))
     claimed = float(epsilon_of_rho(rho, Fraction(delta)))
@@ -106,7 +114,7 @@ def test_what_is_claimed_covers_the_exact_loss_of_a_level(stability: int, rho: F
 
 
 def test_pure_losses_of_a_persons_groups_add_up_to_the_budget() -> None:
-    noise = calibrated_noise(PrivacyDefinition.PURE_DP, 9, Fraction(3, 2))
+    noise = calibrated_noise(PrivacyDefinition.PURE_DP, Sensitivity.of_groups(9), Fraction(3, 2))
     one_group = pld.privacy_loss_distribution.from_discrete_laplace_mechanism(float(1 / noise.scale), sensitivity=1)
     assert one_group.self_compose(9).get_epsilon_for_delta(0) == pytest.approx(1.5, abs=2e-3)
 

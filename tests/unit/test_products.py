@@ -10,6 +10,7 @@ from itertools import product as combinations_of
 import pytest
 from tests.conftest import PROJECT
 
+from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import US
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.calibration import PrivacyDefinition, Stage
@@ -23,7 +24,7 @@ from safetab.products.safetab_p.tables import PERSONS, TOTAL
 PACKAGE = PROJECT / "src" / "safetab"
 WHO_KNOWS_SEX_AND_AGE = (
     "products/safetab_p/",
-    "readers/cef/",  # the fields of a person in the Census Edited File
+    "dialects/bureau/cef/",  # the fields of a person in the Census Edited File
     "synthetic/",  # made-up people
     "audit/worlds/",
     "explorer/workbook/",  # sheets of SafeTab-P
@@ -45,12 +46,12 @@ def test_only_the_product_and_what_is_made_for_it_know_sex_and_age() -> None:
 WHO_KNOWS_HOUSEHOLDS = (
     "products/safetab_h/",
     "products/all_products.py",
-    "readers/cef/",  # the fields of a unit in the Census Edited File
+    "dialects/bureau/cef/",  # the fields of a unit in the Census Edited File
     "pipeline/cef_tables.py",  # which writes them as household records
     "synthetic/",
     "audit/",
     "cli/commands/",
-    "cli/main.py",  # help
+    "dialects/bureau/examples.py",  # help
 )
 
 
@@ -96,7 +97,9 @@ def bits() -> AddressedBits:
 
 
 def prefix_of(product: Product, family: TableFamily, level, stage: Stage) -> int:
-    event = MeasurementEvent(product, family, level, stage, PrivacyDefinition.ZCDP, 9, Fraction(1))
+    event = MeasurementEvent(
+        product, family, level, stage, PrivacyDefinition.ZCDP, Sensitivity.of_groups(9), Fraction(1)
+    )
     return Ledger({event.measured: Fraction(1)}, bits()).charge(event).address_prefix
 
 
@@ -114,7 +117,9 @@ def test_two_families_with_one_number_can_not_both_draw() -> None:
     other, level = replace(PERSONS, name="other"), US.levels[0]
     ledger = Ledger({(PERSONS, level): Fraction(1), (other, level): Fraction(1)}, bits())
     first, second = (
-        MeasurementEvent(SAFETAB_P, family, level, Stage.TOTAL_ONLY, PrivacyDefinition.ZCDP, 9, Fraction(1))
+        MeasurementEvent(
+            SAFETAB_P, family, level, Stage.TOTAL_ONLY, PrivacyDefinition.ZCDP, Sensitivity.of_groups(9), Fraction(1)
+        )
         for family in (PERSONS, other)
     )
     ledger.charge(first)
@@ -148,7 +153,9 @@ def test_a_family_pays_from_its_own_budget() -> None:
     other, level = replace(PERSONS, number=1, name="other"), US.levels[0]
     ledger = Ledger({(PERSONS, level): Fraction(1), (other, level): Fraction(2)}, bits())
     for family, cost in ((PERSONS, 1), (other, 2)):
-        event = MeasurementEvent(SAFETAB_P, family, level, Stage.TOTAL_ONLY, PrivacyDefinition.ZCDP, 9, Fraction(cost))
+        event = MeasurementEvent(
+            SAFETAB_P, family, level, Stage.TOTAL_ONLY, PrivacyDefinition.ZCDP, Sensitivity.of_groups(9), Fraction(cost)
+        )
         ledger.charge(event)
     assert ledger.spent(level.geography.tabulation_pass) == 3
 

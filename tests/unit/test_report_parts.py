@@ -108,7 +108,7 @@ def test_pairs_are_found_wherever_a_batch_ends(county, cut: int) -> None:
     universe, facts = county
     own = {one.code for one in facts.iterations}
     pair = next(pair for pair in partner_codes(universe.lists, US.kind("county")).items() if pair[0] in own)
-    first, second = (int(facts.position_of_code[int(code)]) for code in pair)
+    first, second = (facts.position_of_code[code] for code in pair)
     entities, iterations = np.array([7, 7, 8, 8]), np.array([first, second, first, second])
     counts = np.array([50, 20, 5, 5])
     order = np.lexsort((iterations, entities))

@@ -10,7 +10,8 @@ import pytest
 from tests.conftest import SHARED
 from tests.household_worlds import household_config
 
-from safetab.config.config_file import parse_config
+from safetab.census.sensitivity import Sensitivity
+from safetab.dialects.bureau.config_file import parse_config
 from safetab.dialects.bureau.us_census import US, US_PASS
 from safetab.estimates.noise import Guess, LinearForm, Measured, combined
 from safetab.planning.level_design import CONFIDENCE, margin_of
@@ -23,7 +24,7 @@ from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.tuning.tuning import production_of_2020
 
 FINE, MIDDLE, COARSE = Fraction("1.9208"), Fraction("0.142869"), Fraction("0.006915")
-STABILITY = 9
+NINE_GROUPS = Sensitivity.of_groups(9)
 
 
 def config_of_2020() -> dict:
@@ -111,14 +112,14 @@ def test_what_both_products_of_2020_cost_together() -> None:
     ],
 )
 def test_the_noise_and_the_margins_of_2020(budget, sigma, margins) -> None:
-    noise = calibrated_noise(PrivacyDefinition.ZCDP, STABILITY, budget)
+    noise = calibrated_noise(PrivacyDefinition.ZCDP, NINE_GROUPS, budget)
     assert float(noise.parameter) ** 0.5 == pytest.approx(float(sigma), abs=1e-6)
     assert [margin_of(noise, draws, CONFIDENCE) for draws in range(1, 6)] == margins
 
 
 def test_combined_totals_are_21_to_39_percent_narrower() -> None:
     """By shape of household type and of tenure; half widths at 95 %, for Detailed groups below state."""
-    noise, narrower = calibrated_noise(PrivacyDefinition.ZCDP, STABILITY, MIDDLE), []
+    noise, narrower = calibrated_noise(PrivacyDefinition.ZCDP, NINE_GROUPS, MIDDLE), []
     for of_type, of_tenure, width in ((1, 1, 7.8), (2, 3, 12.0), (4, 3, 14.4), (5, 3, 15.1)):
         forms = [
             LinearForm(

@@ -13,10 +13,11 @@ from tests.conftest import SHARED, World
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
+from safetab.dialects.bureau.public_lists import expanded, short_form_lines
+from safetab.dialects.public_files import read_public_lists
 from safetab.foundation.findings import FindingsOf
 from safetab.planning.planner import plan_of_files
 from safetab.readers.delimited import Row
-from safetab.readers.public_lists import expanded, read_public_lists, short_form_lines
 from safetab.synthetic.demo_census import demo_plan, write_demo_census
 
 LONG = "race-and-ethnicity-code-to-iteration.txt"

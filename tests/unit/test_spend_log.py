@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import itertools
 import json
 import os
 import stat
@@ -11,8 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from safetab.dialects.bureau.us_census import PR_PASS, US_PASS
-from safetab.engines.fingerprint import RecordFingerprint
+from safetab.engines.fingerprint import of_nobody
 from safetab.foundation.findings import InvalidInput
 from safetab.pipeline.spend_log.accounts import Account, Limit, Spend, amount_of, why_no_room
 from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file
@@ -26,6 +26,7 @@ from safetab.pipeline.spend_log.log_lines import (
     read_lines,
 )
 from safetab.pipeline.spend_log.people_accounts import (
+    PeopleAccounts,
     accounts_of,
     all_accounts,
     names_by_records,
@@ -36,7 +37,7 @@ from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import rho_of_epsilon
 
 ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
-US, PR = US_PASS, PR_PASS
+US, PR = "us", "pr"
 SECRET = bytes(range(32))
 UTC = "2026-01-02T03:04:05Z"
 
@@ -116,6 +117,78 @@ def test_accounts_are_by_name_and_pass() -> None:
     assert [each.names for each in all_accounts(content)] == [("census",), ("other",)]
 
 
+# Passes of several censuses
+
+
+def test_a_pass_with_another_name_counts_in_every_account_that_may_share_people() -> None:
+    spends = [spend("1"), spend("4", which=PR), spend("2", run=2, which="all"), spend("16", run=3, dataset="other")]
+    people = accounts_of(LogContent(SECRET, spends), "census")
+    assert {name: people.of(name).total(ZCDP) for name in people.passes} == {"us": 3, "pr": 6, "all": 6}
+    assert why_no_room(people.of("all"), spend("2", run=4, which="all"), limit(8)) is None
+    assert why_no_room(people.of("all"), spend("2", run=4, which="all"), limit("7.9")) is not None
+
+
+def test_of_each_run_the_largest_pass_counts_once() -> None:
+    """Two runs may mean different people by the same names, but nobody is in two passes of one run."""
+    spends = [spend("6", which="urban"), spend("1", which="rural")]
+    spends += [spend("1", PURE, run=2, which="urban"), spend("4", PURE, run=2, which="rural")]
+    people = accounts_of(LogContent(SECRET, spends), "census")
+    assert {name: people.of(name).total(ZCDP) for name in people.passes} == {"urban": 14, "rural": 14}
+    assert len(people.of("urban").spends) == 2
+
+
+def people_who_lost_more_than_an_account_says() -> list[tuple[str | None, ...]]:
+    """Everybody whom five runs of three censuses can have: the pass in each run, or None.
+
+    The U.S. census ran twice, and nobody was in both of its passes.
+    """
+    runs = [{"us": 1, "pr": 3}, {"us": 5, "pr": 2}, {"all": 7}, {"urban": 4, "rural": 9}, {"urban": 8, "rural": 6}]
+    losses = [(name, run, loss) for run, passes in enumerate(runs) for name, loss in passes.items()]
+    spends = [spend(str(loss), run=run, which=name) for name, run, loss in losses]
+    accounts = accounts_of(LogContent(SECRET, spends), "census")
+    found = []
+    for person in itertools.product(*([*passes, None] for passes in runs)):
+        lost = sum(passes[name] for passes, name in zip(runs, person, strict=True) if name)
+        totals = [accounts.of(name).total(ZCDP) or 0 for name in person if name]
+        if not {US, PR} <= {*person} and any(lost > total for total in totals):
+            found.append(person)
+    return found
+
+
+def test_no_account_says_less_than_a_person_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert people_who_lost_more_than_an_account_says() == []
+
+    def passes_of_one_name(people: PeopleAccounts, name: str) -> Account:
+        return Account(tuple(each for each in people.spends if each.tabulation_pass == name))
+
+    monkeypatch.setattr(PeopleAccounts, "of", passes_of_one_name)
+    found = people_who_lost_more_than_an_account_says()
+    assert ("us", "us", "all", None, None) in found  # other names are not added
+    assert (None, None, None, "rural", "urban") in found  # the same names mean other people
+
+
+def test_both_american_passes_are_shown_where_no_other_census_ran() -> None:
+    def passes(*names: str) -> tuple[str, ...]:
+        return accounts_of(LogContent(SECRET, [spend("1", which=name) for name in names]), "census").passes
+
+    assert passes() == passes(US) == passes(PR) == passes(PR, US) == (US, PR)
+    assert passes("north", "south") == ("north", "south")
+    assert passes("north", PR) == (US, PR, "north")
+
+
+def test_the_same_records_in_passes_with_two_names_are_the_same_people() -> None:
+    spends = [spend("1", dataset="a", records="x"), spend("2", dataset="b", records="x", run=2, which="all")]
+    assert accounts_of(LogContent(SECRET, spends), "a").of(US).total(ZCDP) == 3
+
+
+@pytest.mark.parametrize(
+    ("which", "product"), [("", "SafeTab-P"), ("a|b", "SafeTab-P"), ("_", "SafeTab-P"), ("us", ""), ("us", "a|b")]
+)
+def test_a_name_that_no_line_can_hold_is_never_charged(which: str, product: str) -> None:
+    with pytest.raises(ValueError, match="can't hold this name"):
+        replace(spend("1"), tabulation_pass=which, product=product)
+
+
 # Names of the same people
 
 
@@ -155,12 +228,12 @@ def test_names_that_shared_records_before_names_were_joined_are_the_same_people(
 
 
 def test_two_data_sets_without_records_in_a_pass_have_nobody_in_common() -> None:
-    nobody = RecordFingerprint(SECRET).of_passes(())[PR]
+    nobody = of_nobody(SECRET)
     spends = [replace(spend("1", dataset=name, which=PR), fingerprint=nobody) for name in "ab"]
     content = LogContent(SECRET, spends)
     assert accounts_of(content, "a").names == ("a",)
     assert names_by_records(content) == {}
-    assert names_by_records(LogContent(SECRET, [spend("1")])) == {(US, spend("1").fingerprint): {"census"}}
+    assert names_by_records(LogContent(SECRET, [spend("1")])) == {spend("1").fingerprint: {"census"}}
 
 
 # Lines
@@ -168,6 +241,7 @@ def test_two_data_sets_without_records_in_a_pass_have_nobody_in_common() -> None
 
 def test_lines_are_read_as_they_were_written() -> None:
     spends = [spend("0.1"), spend("1/3", PURE, which=PR), spend("7", run=2, dataset="other-1.2_x")]
+    spends.append(replace(spend("2", run=3, which="north-1"), product="Languages, 2031 (second run)"))
     lines = [*map(begun_line, spends), line_of(LineState.RELEASED, run=f"{1:016x}", utc=UTC)]
     content = read_lines("log", written(*lines, line_of(LineState.FAILED, run=f"{2:016x}", utc=UTC))).require()
     assert (content.secret, content.spends) == (SECRET, spends)
@@ -237,7 +311,10 @@ MALFORMED = {
     "a budget of no size": changed(budget="-1/2"),
     "a divisor of 0": changed(budget="1/0"),
     "budget and decimal apart": changed(decimal="0.4"),
-    "an unknown pass": changed(**{"pass": "vi"}),
+    "no name of a pass": changed(**{"pass": "U|S"}),
+    "a pass without a name": changed(**{"pass": ""}),
+    "too long a name of a pass": changed(**{"pass": "a" * 101}),
+    "no name of a product": changed(product="SafeTab|P"),
     "an unknown definition": changed(definition="dp"),
     "a name with a space": changed(dataset="a b"),
     "an end without a beginning": line_of(LineState.RELEASED, run=f"{9:016x}", utc=UTC),

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from safetab.census.groups import GroupLevel, PublicLists, iteration_map_of
+from safetab.dialects.bureau.grfc import read_geography
 from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, RACE_ALONE, REGIONAL, US, US_PASS
+from safetab.dialects.public_files import read_public_lists
 from safetab.planning.planner import plan_of_files
 from safetab.planning.run_plan import chosen_shapes
 from safetab.products.product import Shape, Thresholds
 from safetab.products.safetab_p.tables import PERSONS
-from safetab.readers.geography import read_geography
-from safetab.readers.public_lists import read_public_lists
 from safetab.synthetic.demo_census import demo_plan, write_demo_census
 from safetab.synthetic.people.state_people import FurtherCodes, PeopleChunk, cenrace_of_chunk
 
@@ -229,7 +229,7 @@ def _entities(written: Written) -> Iterator[tuple[str, str]]:
     geography = read_geography(written.data).require()
     states_of = {US_PASS: STATES[:-1], PR_PASS: STATES[-1:]}
     for level in US.area_levels:
-        inside = geography.of_states(states_of[level.tabulation_pass])
+        inside = geography.of_parts(map(int, states_of[level.tabulation_pass]))
         for entity in inside.entities(level.kind).tolist():
             yield level.label, level.kind.ids.text(entity)
 
@@ -253,7 +253,7 @@ def test_frequencies_have_a_long_tail(demo: Written) -> None:
 
 def test_in_one_county_each_table_goes_to_several_detailed_groups(demo: Written) -> None:
     thresholds = _thresholds(demo, "(COUNTY, 2)")
-    iterations = iteration_map_of(demo.lists(), DETAILED, US.kind("county"), max_race_codes=8)
+    iterations = iteration_map_of(demo.lists(), DETAILED, US.kind("county"), most_answers=8)
     groups = _group_sizes(demo, iterations.iterations_of, PROVIDENCE)
     tables = Counter(_shape(size, thresholds) for size in groups.values())
     assert all(tables[table] >= 4 for table in PERSONS.shapes)
@@ -264,7 +264,7 @@ def test_in_one_county_each_table_goes_to_several_detailed_groups(demo: Written)
     [(DETAILED, "(STATE, 2)", "44"), (REGIONAL, "(STATE, 1)", "15")],
 )
 def test_in_one_state_each_table_goes_to_several_groups(demo: Written, level: GroupLevel, key: str, state: str) -> None:
-    iterations = iteration_map_of(demo.lists(), level, US.kind("state"), max_race_codes=8)
+    iterations = iteration_map_of(demo.lists(), level, US.kind("state"), most_answers=8)
     groups = _group_sizes(demo, iterations.iterations_of, state)
     tables = Counter(_shape(size, _thresholds(demo, key)) for size in groups.values())
     assert all(tables[table] >= 2 for table in PERSONS.shapes), tables
@@ -274,7 +274,7 @@ def test_a_total_only_group_falls_among_the_others_below_state(demo: Written) ->
     lists = demo.lists()
     names = {iteration.code: iteration.name for iteration in lists.iterations}
     livonian = (("1140",), "9950")
-    at_state, below = (iteration_map_of(lists, DETAILED, kind, max_race_codes=8) for kind in US.grains)
+    at_state, below = (iteration_map_of(lists, DETAILED, kind, most_answers=8) for kind in US.grains)
     assert {names[code] for code in at_state.iterations_of(*livonian)} == {
         "Livonian alone",
         "Livonian alone or in any combination",

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from safetab.census.area_levels import Pass
-from safetab.census.geography import NO_ENTITY
+from safetab.census.areas import NO_ENTITY
 from safetab.dialects.bureau.states import US_STATES
 from safetab.dialects.bureau.us_census import DETAILED, ETHNICITY_KIND, REGIONAL, US, US_PASS
-from safetab.readers.public_lists import read_public_lists
+from safetab.dialects.public_files import read_public_lists
 from safetab.synthetic.files.parameter_files import FEWEST_ITERATIONS, MOST_ITERATIONS, own_public_lists
 from safetab.synthetic.geography.census_size import (
     MOST_PEOPLE,

@@ -130,9 +130,9 @@ def test_concerns_name_the_family_and_speak_of_people_and_households(households:
 
 
 def test_fewer_codes_are_a_concern_about_households(households: Tuning) -> None:
-    (concern,) = concerns(households.but(max_race_codes=3))
+    (concern,) = concerns(households.but(most_answers=3))
     assert "households with more codes" in concern.text
-    tuned = households.but(max_race_codes=3).levels[COUNTY]
+    tuned = households.but(most_answers=3).levels[COUNTY]
     assert tuned.stability == 4
     assert tuned.design.noise(Stage.STAGE_2).width == pytest.approx(sqrt(4 / (2 * 0.142869)))
 

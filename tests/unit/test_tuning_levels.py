@@ -121,7 +121,8 @@ def test_settings_that_make_no_sense_are_told(production: Tuning) -> None:
     def with_thresholds(*values: int) -> list[str]:
         return sentences(production.with_thresholds({COUNTY: Thresholds(values)}))
 
-    assert "first 3 of 8 race codes" in sentences(production.but(max_race_codes=3))[0]
+    assert "first 3 of 8 race codes" in sentences(production.but(most_answers=3))[0]
+    assert production.but(max_race_codes=3).config == production.but(most_answers=3).config
     assert "one half or less" in sentences(production.but(zero_suppression_chance=Fraction(1, 2)))[0]
     within, not_above = with_thresholds(20, 4971, 19_971)[:2]
     assert within.startswith("The lowest threshold, 20, lies within the noise of stage 1 (±33 at 95 %)")

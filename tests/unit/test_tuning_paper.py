@@ -10,7 +10,8 @@ from statistics import NormalDist
 import pytest
 from reproduction.curves import bias_curve, suppression_curve
 
-from safetab.config.config_file import parse_config, read_config, read_config_at
+from safetab.dialects.bureau.config_file import parse_config
+from safetab.dialects.configuration import read_config, read_config_at
 from safetab.products.all_products import PRODUCTS
 from safetab.products.product import Product
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
@@ -108,9 +109,9 @@ def test_the_preset_is_what_the_2020_production_had(spec_2020: Path) -> None:
     real, preset = read_config(spec_2020).require(), production_of_2020()
     assert preset.families == real.families
     assert preset.privacy_definition is real.privacy_definition
-    assert (preset.stage_1_fraction, preset.max_race_codes, preset.zero_suppression_chance) == (
+    assert (preset.stage_1_fraction, preset.most_answers, preset.zero_suppression_chance) == (
         real.stage_1_fraction,
-        real.max_race_codes,
+        real.most_answers,
         real.zero_suppression_chance,
     )
 

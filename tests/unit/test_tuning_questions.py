@@ -9,6 +9,7 @@ from math import ceil, floor, log10
 import pytest
 
 from safetab.census.census import PopulationGroupLevel
+from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US, US_PASS
 from safetab.planning.level_design import IterationsMeasured
 from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
@@ -50,7 +51,7 @@ def test_the_least_budget_is_least(production: Tuning, definition, margin: int, 
     assert found is not None
 
     def margin_at(budget: Fraction) -> int:
-        noise = calibrated_noise(definition, 9, budget * Fraction(9, 10))
+        noise = calibrated_noise(definition, Sensitivity.of_groups(9), budget * Fraction(9, 10))
         return noise.margin_of_error(Fraction(confidence))
 
     assert margin_at(found.budget) == found.margin <= margin
@@ -90,7 +91,7 @@ def test_a_level_of_totals_alone_has_no_second_stage(production: Tuning) -> None
     assert found is not None
     assert found.budget == pytest.approx(Fraction("0.1449") * Fraction(9, 10), rel=1e-3)
     assert threshold_for(tuned, SEX_BY_AGE_4.kind("cell"), Fraction(1, 10)) is None
-    lists = replace(lists, stability_by_codes=(0,) * 8)
+    lists = replace(lists, sensitivity_by_codes=(Sensitivity.of_groups(0),) * 8)
     nobody = TunedLevel(replace(facts, lists=lists), production.config, production.family)
     assert nobody.main_stage is None
     assert least_budget(nobody, 11) is None

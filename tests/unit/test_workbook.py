@@ -11,7 +11,7 @@ import pytest
 import xlsxwriter
 from openpyxl import load_workbook
 
-from safetab.config.config_file import parse_config
+from safetab.dialects.bureau.config_file import parse_config
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.explorer.explore import ExplorerRequest, write_explorer
@@ -146,12 +146,12 @@ def test_the_workbooks_epsilon_is_the_pages(production: Tuning, tmp_path: Path) 
 
 def test_a_cell_holds_the_config_of_the_inputs(production: Tuning, tmp_path: Path) -> None:
     text = presets()["2020 production"].replace('"reader"', '"mine": ["=1+1", {"a": "\\"x\\""}],\n"reader"')
-    write_workbook(production.but(max_race_codes=5), tmp_path / "w.xlsx", loaded_config=text)
+    write_workbook(production.but(most_answers=5), tmp_path / "w.xlsx", loaded_config=text)
     book = load_workbook(tmp_path / "w.xlsx", data_only=True)
     copied = book["Config"]["A4"].value
     assert "\n" not in copied  # a spreadsheet would put it into quotes
     assert json.loads(copied) == json.loads(text) | {"max_race_codes": 5}
-    assert parse_config(copied).require() == production.but(max_race_codes=5).config
+    assert parse_config(copied).require() == production.but(most_answers=5).config
     beside = next(row for row in book["Inputs"].iter_rows(min_row=14, values_only=True) if row[0] == "COUNTY Detailed")
     assert beside[7:11] == (pytest.approx(0.159 / 4.944), 9, 61, 17)  # with 5 codes
     assert [cell.value for cell in book["Inputs"][8][8:13]] == ["anyone", 4.944, 9.888, 25.3629, 38.9488]
@@ -203,7 +203,7 @@ def test_strange_configurations_have_workbooks_too(production: Tuning, tmp_path:
     for name, tuning in {
         "no suppression": puerto_rico.but(zero_suppression_chance=Fraction(0)),
         "little suppression": puerto_rico.but(zero_suppression_chance=Fraction(1, 10)),
-        "one code": puerto_rico.but(max_race_codes=1, stage_1_fraction=Fraction(999, 1000)),
+        "one code": puerto_rico.but(most_answers=1, stage_1_fraction=Fraction(999, 1000)),
         "narrow": puerto_rico.with_budgets(narrow),
         "no thresholds": puerto_rico.with_thresholds(dict.fromkeys(config.levels, Thresholds((0, 0, 0)))),
         "pure": under_pure_dp(puerto_rico).but(zero_suppression_chance=Fraction(1, 10)),

@@ -16,7 +16,8 @@ import pyarrow.parquet
 from safetab.assessment.assess import Assessment, assess
 from safetab.assessment.pages.page import AssessedData, accuracy_page
 from safetab.assessment.tables import accuracy_table, comparison_table, levels_alike
-from safetab.config.config_file import product_asked_for, read_config
+from safetab.dialects.configuration import product_asked_for, read_config
+from safetab.dialects.own_records import is_synthetic, paths_read
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import resolved, whole_path
 from safetab.foundation.findings import VERSION, Checked, Finding, FindingsOf, InvalidInput
@@ -29,7 +30,6 @@ from safetab.pipeline import guards
 from safetab.pipeline.inputs import RunInputs, checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions, refused_options, status_of_run
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.readers.cef.reader_file import is_synthetic, paths_read
 from safetab.release.documents import steps_as_json
 
 _FACTS_FILE = "accuracy.json"
@@ -182,7 +182,8 @@ def _assessed(
     """Count and run one configuration; returns its assessment and the warnings about its data."""
     options, inputs = request.options, checked.require()
     with guards.backend_of(options) as backend, checked_engine(checked, backend, progress) as (warnings, engine):
-        progress.step(f"Counting the {inputs.plan.config.product.record.noun}s of each state", 1)
+        config = inputs.plan.config
+        progress.step(f"Counting the {config.product.record.noun}s of each {config.census.part.noun}", 1)
         engine.prepare()
         progress.advance()
         return assess(inputs, engine, options, request.runs, progress), warnings
@@ -229,7 +230,7 @@ def _facts(assessed: Mapping[str, Assessment], data: AssessedData, today: dateti
         "data_is_synthetic": data.is_synthetic,
         "names": dict(zip(assessed, data.names, strict=False)),
         "runs": {name: own.runs for name, own in assessed.items()},
-        "release": {name: steps_as_json(own.options) for name, own in assessed.items()},
+        "release": {name: steps_as_json(own.options, own.plan.config.census) for name, own in assessed.items()},
         "configuration": {name: configuration_as_json(own.plan.config) for name, own in assessed.items()},
     }
 

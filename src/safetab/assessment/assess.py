@@ -17,6 +17,7 @@ from safetab.assessment.tally import COMBINED, CONFIDENCES, TOTAL, USUAL, Errors
 from safetab.assessment.theory import LevelTheory
 from safetab.assessment.truth import KnownCounts, LevelTruth, level_truth
 from safetab.census.area_levels import Pass
+from safetab.census.census import Census
 from safetab.engines.contract import GroupCounts
 from safetab.foundation.progress import Progress
 from safetab.mechanisms.noisy_count import noisy_count
@@ -126,7 +127,7 @@ class AssessedRuns:
         plan = truth.plan
         total = plan.family.total
         design, stage = plan.design, Stage.STAGE_2
-        charged = (design.definition, design.stability, design.stages[stage].budget)
+        charged = (design.definition, design.sensitivity, design.stages[stage].budget)
         event = MeasurementEvent(design.product, design.family, design.level, stage, *charged)
         right = ledger.right_to_read_again(event)
         exact = truth.suppressed(published)
@@ -274,6 +275,11 @@ class Assessment:
         return self.plan.config.product
 
     @property
+    def census(self) -> Census:
+        """The census whose levels were assessed."""
+        return self.plan.config.census
+
+    @property
     def has_suppression(self) -> bool:
         """Whether a noisy first stage chooses tables, and small totals may be suppressed."""
         return self.product.selector is Selector.NOISY_STAGE_1
@@ -311,17 +317,18 @@ def assess(inputs: RunInputs, engine: GroupCounts, options: RunOptions, runs: in
     universe = universe_of_run(plan, inputs.files.geography_of_pass, inputs.files.names)
     progress.step("Counting exactly", len(plan.levels))
     counts = KnownCounts(engine, plan.levels, progress.advance)
+    kinds = plan.config.census.group_kinds
     levels = {}
     for level_plan in plan.levels:
         number = universe.number_of_level[level_plan.family, level_plan.level]
-        truth = level_truth(level_plan, universe.levels[number], counts.totals(level_plan))
+        truth = level_truth(kinds, level_plan, universe.levels[number], counts.totals(level_plan))
         design = level_plan.design
         ways = [measured for measured, stage in _STAGES.items() if stage in design.stages]
-        tallies = {measured: LevelTally(level_plan.family, truth.sizes) for measured in ways}
+        tallies = {measured: LevelTally(level_plan.family, len(kinds), truth.sizes) for measured in ways}
         theories = {measured: LevelTheory(design, measured) for measured in ways}
         levels[number] = AssessedLevel(number, truth, tallies, theories)
     release = options.release
-    sets = sets_of_passes(inputs.populated, release.coterminous) if release.coterminous else ()
+    sets = sets_of_passes(inputs.populated, release.coterminous, universe.census) if release.coterminous else ()
     assessed = AssessedRuns(plan, universe, counts, levels, release, sets)
     progress.step("Running the algorithm", runs)
     pool = ThreadPoolExecutor(min(options.threads, runs))

@@ -14,14 +14,14 @@ import pyarrow as pa
 
 from safetab.assessment.assess import AssessedLevel, Assessment
 from safetab.assessment.level_statistics import LEAST_NUMBERS, LevelStatistics, Statistics
-from safetab.assessment.tally import KINDS, SIZE_STARTS, TOTAL, MeasuredAs, NumberSort, size_class_name
-from safetab.products.product import Product, Selector, TableFamily
+from safetab.assessment.tally import SIZE_STARTS, TOTAL, MeasuredAs, NumberSort, size_class_name
+from safetab.assessment.truth import LevelTruth
+from safetab.products.product import Product, Selector
 
 ALL = "all"
 FAMILY = "table_family"
 """A column that only products with several table families have."""
 SIZE_LABELS = (*map(size_class_name, range(len(SIZE_STARTS))), "1 or more", ALL)
-_KIND_LABELS = (*(kind.name for kind in KINDS), ALL)
 _COUNTS = ("groups", "published", "numbers", "draws", "selection_aware_intervals")
 _WORTH_A_ROW = 1.0  # expected groups with a table, over all runs, if none was seen
 _KEYS_OF_LEVEL = ("pass", "geography_level", "iteration_level", FAMILY, "measured")
@@ -47,7 +47,7 @@ def accuracy_table(assessment: Assessment, configuration: str) -> pa.Table:
                 keys = _keys(level, measured, sort)
                 keys |= {"configuration": configuration, "runs": assessment.runs}
                 columns = publication | statistics.errors(sort)
-                parts.append(_rows(keys, columns, sort, tally.family))
+                parts.append(_rows(keys, columns, sort, level.truth))
     return pa.concat_tables([part for part in parts if len(part)])
 
 
@@ -64,7 +64,7 @@ def _keys(level: AssessedLevel, measured: MeasuredAs, sort: NumberSort) -> dict[
     }
 
 
-def _rows(keys: dict[str, object], statistics: Statistics, sort: NumberSort, family: TableFamily) -> pa.Table:
+def _rows(keys: dict[str, object], statistics: Statistics, sort: NumberSort, truth: LevelTruth) -> pa.Table:
     """The rows of one sort of number.
 
     Classes without a group are left out, and tables that no group got and none was expected to get.
@@ -76,10 +76,11 @@ def _rows(keys: dict[str, object], statistics: Statistics, sort: NumberSort, fam
         has_row |= (groups > 0) & (expected >= _WORTH_A_ROW)
         has_row[:, -1] |= groups[:, -1] > 0
     kinds, shapes, sizes = chosen = np.nonzero(has_row)
-    shape_labels = (*(shape.label for shape in family.shapes), ALL)
+    shape_labels = (*(shape.label for shape in truth.plan.family.shapes), ALL)
+    kind_labels = (*(kind.name for kind in truth.kinds), ALL)
     starts = (*SIZE_STARTS, None, None)
     columns = {name: pa.array([value] * len(kinds)) for name, value in keys.items()}
-    columns["iteration_kind"] = pa.array([_KIND_LABELS[kind] for kind in kinds])
+    columns["iteration_kind"] = pa.array([kind_labels[kind] for kind in kinds])
     columns["size_class"] = pa.array([SIZE_LABELS[size] for size in sizes])
     columns["size_from"] = pa.array([starts[size] for size in sizes], pa.int64())
     columns["table"] = pa.array([shape_labels[shape] for shape in shapes])

@@ -15,12 +15,10 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.dialects.bureau.us_census import US
 from safetab.products.product import LineKind, Shape, TableFamily
 
 SIZE_STARTS = (0, 1, 10, 20, 50, 100, 200, 500, 1_000, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000)
 """The least true size of each class; empty groups form a class of their own."""
-KINDS = tuple(US.group_kinds)
 CONFIDENCES = (Fraction(90, 100), Fraction(95, 100), Fraction(99, 100))
 USUAL = CONFIDENCES.index(Fraction(95, 100))
 """Position of 95 % among the confidences."""
@@ -153,18 +151,19 @@ class Errors:
 class LevelTally:
     """Sums over all runs so far of one level's groups that are measured in one way.
 
-    `sizes` are the true sizes that occur, rising. `published` counts the groups whose total was
-    shown, by kind of iteration, shape and true size. Runs may add to it at the same time.
+    `kinds` is the number of kinds of groups, and `sizes` are the true sizes that occur, rising.
+    `published` counts the groups whose total was shown, by kind, shape and true size. Runs may add
+    to it at the same time.
     """
 
-    def __init__(self, family: TableFamily, sizes: NDArray[np.int64]) -> None:
+    def __init__(self, family: TableFamily, kinds: int, sizes: NDArray[np.int64]) -> None:
         self.family = family
         self.sorts = sorts_of(family)
-        self._classes = (len(KINDS), len(family.shapes), len(SIZE_STARTS))
+        self._classes = (kinds, len(family.shapes), len(SIZE_STARTS))
         keys = prod(self._classes)
         self._class_of = size_class_of(sizes)
         self.sizes = sizes
-        self.published = np.zeros((len(KINDS), len(family.shapes), len(sizes)), dtype=np.int64)
+        self.published = np.zeros((kinds, len(family.shapes), len(sizes)), dtype=np.int64)
         self.lone_total_errors = np.zeros(len(sizes))  # of published lone totals, by true size
         self._sums = np.zeros((len(self.sorts), len(Sum), keys))
         self._absolute = [Histograms(keys) for _ in self.sorts]
@@ -187,7 +186,8 @@ class LevelTally:
         number = len(self.sizes)
         size = groups.size_indices[is_shown]
         flat = groups.kinds[is_shown] * number + size
-        seen = np.bincount(flat, minlength=len(KINDS) * number).reshape(len(KINDS), -1)
+        kinds, *_ = self._classes
+        seen = np.bincount(flat, minlength=kinds * number).reshape(kinds, -1)
         with self._adding:
             self.published[:, shape] += seen
             if groups.shape is self.family.total:

@@ -12,8 +12,9 @@ from threading import Lock
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.assessment.tally import KINDS, MeasuredAs
+from safetab.assessment.tally import MeasuredAs
 from safetab.census.census import PopulationGroupLevel
+from safetab.census.groups import GroupKind
 from safetab.engines.contract import GroupCounts
 from safetab.foundation.arrays import find_sorted, is_in_sorted
 from safetab.planning.run_plan import LevelPlan, chosen_shapes
@@ -126,8 +127,9 @@ class LevelTruth:
     plan: LevelPlan
     release_level: ReleaseLevel
     totals: ExactCounts
+    kinds: tuple[GroupKind, ...]  # of the census, in its order
     sizes: NDArray[np.int64]  # every true size that occurs, rising; 0 is the first
-    kind_of: NDArray[np.int64]  # position in KINDS of each of the level's own iterations
+    kind_of: NDArray[np.int64]  # position in `kinds` of each of the level's own iterations
     is_total_only: NDArray[np.bool_]  # of each own iteration
     release_position: NDArray[np.int64]  # of each own iteration
     own_position: NDArray[np.int64]  # of each iteration of the release, or -1
@@ -147,8 +149,8 @@ class LevelTruth:
         position = self.plan.universe.index.iteration_of(self.totals.indices)
         chosen = is_wanted[position]
         flat = self.kind_of[position[chosen]] * len(self.sizes) + self._size_indices[chosen]
-        groups = np.bincount(flat, minlength=len(KINDS) * len(self.sizes)).reshape(len(KINDS), -1)
-        iterations = np.bincount(self.kind_of[is_wanted], minlength=len(KINDS))
+        groups = np.bincount(flat, minlength=len(self.kinds) * len(self.sizes)).reshape(len(self.kinds), -1)
+        iterations = np.bincount(self.kind_of[is_wanted], minlength=len(self.kinds))
         groups[:, 0] = iterations * len(self.plan.universe.entities) - groups.sum(axis=1)
         return groups
 
@@ -164,7 +166,7 @@ class LevelTruth:
         kinds = self.kind_of[self.plan.universe.index.iteration_of(selected.indices)]
         shapes = chosen_shapes(selected.totals, self.plan.design.thresholds)
         sizes = self.size_index_of(selected.indices)
-        classes = (len(KINDS), len(self.plan.family.shapes), len(self.sizes))
+        classes = (len(self.kinds), len(self.plan.family.shapes), len(self.sizes))
         flat = np.ravel_multi_index((kinds, shapes, sizes), classes)
         return np.bincount(flat, minlength=prod(classes)).reshape(classes)
 
@@ -187,20 +189,22 @@ class LevelTruth:
         return self._adaptive.some(~is_published)
 
 
-def level_truth(plan: LevelPlan, release_level: ReleaseLevel, totals: ExactCounts) -> LevelTruth:
-    """The truth about a level, from the exact totals of its groups."""
+def level_truth(
+    kinds: tuple[GroupKind, ...], plan: LevelPlan, release_level: ReleaseLevel, totals: ExactCounts
+) -> LevelTruth:
+    """The truth about a level, from the exact totals of its groups and the census's kinds of groups."""
     iterations = plan.universe.iterations
-    codes = [int(iteration.code) for iteration in iterations]
-    release_position = release_level.position_of_code[codes]
+    release_position = release_level.positions_of(iteration.code for iteration in iterations)
     own_position = np.full(len(release_level.iterations), -1, dtype=np.int64)
     own_position[release_position] = np.arange(len(iterations))
-    kinds = [KINDS.index(iteration.kind) for iteration in iterations]
+    number_of_kind = {kind: number for number, kind in enumerate(kinds)}
     return LevelTruth(
         plan=plan,
         release_level=release_level,
         totals=totals,
+        kinds=kinds,
         sizes=np.unique(np.append(totals.confidential_counts[:, 0], 0)),
-        kind_of=np.array(kinds, dtype=np.int64),
+        kind_of=np.array([number_of_kind[iteration.kind] for iteration in iterations], dtype=np.int64),
         is_total_only=plan.universe.is_total_only,
         release_position=release_position,
         own_position=own_position,

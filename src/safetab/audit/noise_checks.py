@@ -279,8 +279,9 @@ def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
             faults.append(f"{level}: {event.definition.spelling}, and {written}")
         if event.cost != plain.shares()[event.stage] * plain.levels[name].budget:
             faults.append(f"{stage}: {event.cost} was charged, not its share of the budget")
-        if event.noise != _due_noise(event):
-            faults.append(f"{stage}: drew {event.noise}, and {_due_noise(event)} is due")
+        due = _due_noise(event, stability)
+        if event.noise != due:
+            faults.append(f"{stage}: drew {event.noise}, and {due} is due")
     for name, costs in charged.items():
         adaptive = costs.get(Stage.STAGE_1, Fraction(0)) + costs.get(Stage.STAGE_2, Fraction(0))
         most = max(adaptive, costs.get(Stage.TOTAL_ONLY, Fraction(0)))
@@ -290,11 +291,11 @@ def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
     return verdict(PAID, faults, seen, could_find=bool(record.events))
 
 
-def _due_noise(event: MeasurementEvent) -> Noise:
-    """The noise that the charge must buy, computed here anew."""
+def _due_noise(event: MeasurementEvent, stability: int) -> Noise:
+    """The noise that the charge must buy, computed here anew from the stability counted by hand."""
     if event.definition is PrivacyDefinition.PURE_DP:
-        return DiscreteLaplace(event.stability / event.cost)
-    return DiscreteGaussian(event.stability / (2 * event.cost))
+        return DiscreteLaplace(stability / event.cost)
+    return DiscreteGaussian(stability / (2 * event.cost))
 
 
 def _as_wide_as_due(drawn: list[DrawnNoise]) -> Verdict:

@@ -75,7 +75,7 @@ def published_check(run: AuditedRun, out: Path, key: bytes, published: Published
         rights = {}
         for stage in design.stages:  # charged with the definition and the budget of config.json
             cost = plain.shares()[stage] * written.budget
-            event = MeasurementEvent(*of_level, stage, definition, design.stability, cost)
+            event = MeasurementEvent(*of_level, stage, definition, design.sensitivity, cost)
             rights[stage] = ledger.charge(event)
         judge = _Judge(plan, written, run.record, rights, float(plain.suppression_chance))
         expected |= judge.rows() if published is None else judge.rows_of_published(published)

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from safetab.audit.selftest import right_to_draw
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.census.census import PopulationGroupLevel
+from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import DETAILED, US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.mechanisms.noisy_count import noisy_count
@@ -63,12 +64,13 @@ _FIRST_THRESHOLD = 5
 _SUPPRESSED_UP_TO = 4
 _SIGMA_SQUARED = {Stage.STAGE_1: 90, Stage.STAGE_2: 10}
 _PRODUCT = next(product for product in PRODUCTS if product.selector is Selector.NOISY_STAGE_1)
+_ONE_GROUP = Sensitivity.of_groups(1)
 _DESIGN = LevelDesign(
     product=_PRODUCT,
     family=_PRODUCT.families[0],
     level=PopulationGroupLevel(US.area_level("TRACT"), DETAILED),
     definition=PrivacyDefinition.ZCDP,
-    stability=1,
+    sensitivity=_ONE_GROUP,
     budget=Fraction(1),
     thresholds=Thresholds((_FIRST_THRESHOLD, 8, 12)),
     stages={},
@@ -183,7 +185,7 @@ def shared_bits_check() -> Verdict:
     """
     zcdp, cost = PrivacyDefinition.ZCDP, Fraction(1, 2 * _WIDTH**2)
     events = [
-        MeasurementEvent(product, family, level, stage, zcdp, 1, cost)
+        MeasurementEvent(product, family, level, stage, zcdp, _ONE_GROUP, cost)
         for product in PRODUCTS
         for family in product.families
         for level in US.levels
@@ -263,7 +265,7 @@ def empty_groups_check() -> Verdict:
     looked_at = 0
     measured = (_DESIGN.product, _DESIGN.family, _DESIGN.level)
     events = [
-        MeasurementEvent(*measured, stage, _DESIGN.definition, 1, Fraction(1, 2 * sigma_squared))
+        MeasurementEvent(*measured, stage, _DESIGN.definition, _ONE_GROUP, Fraction(1, 2 * sigma_squared))
         for stage, sigma_squared in _SIGMA_SQUARED.items()
     ]
     for _ in range(_LAZY_KEYS):

@@ -11,6 +11,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from safetab.census.census import PopulationGroupLevel
+from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import DETAILED, US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
@@ -73,7 +74,7 @@ def right_to_draw(noise: Noise, bits: AddressedBits) -> DrawingRight:
     else:
         definition, cost = PrivacyDefinition.PURE_DP, 1 / noise.scale
     family = SAFETAB_P.families[0]
-    event = MeasurementEvent(SAFETAB_P, family, _LEVEL, Stage.STAGE_2, definition, 1, cost)
+    event = MeasurementEvent(SAFETAB_P, family, _LEVEL, Stage.STAGE_2, definition, Sensitivity.of_groups(1), cost)
     return Ledger({event.measured: cost}, bits).charge(event)
 
 

@@ -1,1 +1,1 @@
-"""What could be counted: geography, iterations, codes to iterations, stability, the universe of groups. Pure."""
+"""A census as a value: areas, groups, levels, codes to groups, sensitivity, the universe of groups. Pure."""

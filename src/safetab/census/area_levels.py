@@ -60,7 +60,7 @@ class TextIds:
     @property
     def pattern(self) -> str:
         """A regular expression that matches the ids."""
-        return "|".join(map(re.escape, self.texts)) or "(?!)"
+        return f"(?:{'|'.join(map(re.escape, self.texts)) or '(?!)'})"
 
     def text(self, number: int) -> str:
         """The id with this number."""
@@ -91,8 +91,15 @@ class AreaKind:
     long_noun: str = ""  # where a page has room for it; else the noun
     long_nouns: str = ""
     words: tuple[str, ...] = ()  # other words that people type for it
+    ends: tuple[str, ...] = ()  # generic words at the end of names, which people leave out; the first that fits counts
     summary_level: str | None = None  # the agency's number for it, if it has one
     boundary: tuple[str, ...] = ()  # columns of boundary files that spell the id together
+    tab: str = ""  # a short plural for the heading of a page; else the long one
+    map_step: float = 0.0005  # degrees: finer than a screen shows
+
+    def __repr__(self) -> str:
+        """A short form: values hold each other."""
+        return f"AreaKind({self.name!r})"
 
     def __hash__(self) -> int:
         """Hash by name alone: kinds are keys of large look-ups."""
@@ -104,28 +111,14 @@ class AreaKind:
         return () if self.parent is None else (self.parent, *self.parent.around)
 
     def id_around(self, text: str, kind: AreaKind) -> str | None:
-        """The id of the area of another kind that holds the one with this id, if ids say so; else None."""
-        if kind not in (self, *self.around) or not isinstance(kind.ids, DigitIds):
+        """The id of the area of a kind that holds the one with this id, if ids say so; else None."""
+        if kind == self:
+            return text
+        if kind not in self.around or not isinstance(kind.ids, DigitIds):
             return None
         between = (self, *self.around)[: (self, *self.around).index(kind)]
         nest = all(isinstance(inner.ids, DigitIds) and inner.ids.begin_with_parent for inner in between)
         return text[: kind.ids.width] if nest else None
-
-    @property
-    def id_digits(self) -> int:
-        """The number of digits of ids."""
-        assert isinstance(self.ids, DigitIds)
-        return self.ids.width
-
-    @property
-    def holds_whole_states(self) -> bool:
-        """Whether its areas are made of whole states."""
-        return self.name in ("nation", "state")
-
-    @property
-    def crosses_states(self) -> bool:
-        """Whether one can hold people of several states."""
-        return "state" not in (self.name, *(kind.name for kind in self.around))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,6 +127,11 @@ class Pass:
 
     name: str  # in files, logs and JSON
     title: str
+    in_sentences: str = ""  # with its article, if it has one; else the title
+
+    def __repr__(self) -> str:
+        """A short form: values hold each other."""
+        return f"Pass({self.name!r})"
 
     def __hash__(self) -> int:
         """Hash by name alone."""
@@ -149,6 +147,10 @@ class AreaLevel:
     tabulation_pass: Pass
     kind: AreaKind
     title: str  # such as "County", or "Puerto Rico county" outside the first pass
+
+    def __repr__(self) -> str:
+        """A short form: values hold each other."""
+        return f"AreaLevel({self.label!r})"
 
     def __hash__(self) -> int:
         """Hash by label alone: the names of a nation's tracts are looked up by level."""

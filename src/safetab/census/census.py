@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import pairwise
 from typing import Protocol, TypeVar
 
 from safetab.census.area_levels import AreaKind, AreaLevel, Pass
-from safetab.census.groups import Classification, GroupKind, GroupLevel, GroupList
+from safetab.census.groups import Classification, GroupKind, GroupLevel, GroupList, Members
+from safetab.census.spelling import BoundaryFiles, Spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +36,44 @@ class Words:
     answers: str  # the codes of the classification with several answers
     below: str  # where small totals may be suppressed
     whole: str  # where they are not
+    below_short: str = ""  # where small totals may be suppressed, in fewer words
+    reach: str = ""  # from which areas to which there are numbers
+    typed_areas: str = ""  # examples of what to type for an area
+    tried_areas: str = ""  # the same, in a sentence
+    same_area: str = ""  # an example of two areas with the same boundary
+    areas_file: str = "table of areas"
+    example_levels: str = ""  # two labels of area levels, where a rule gives examples
+    agency: str = "the agency"
+    some_groups: str = "groups"  # any of them, where `groups` are all
+    code_form: str = "As the lists spell it."  # what a code looks like
+    never_tabulated: str = "of a level that is never tabulated"  # a group that has numbers nowhere
+    overlapping: str = ""  # groups of which a record may be in several
+    nesting: str = "small areas don't sum to the number of the area that they make up. Prefer that number."
+    known_units: str = ""  # where numbers of units were published without noise
+    answer: str = "code"  # one of the answers
+    source: str = "the census"  # what public facts are of, if no file is given
+    example: str = ""  # a group in an area
+    whole_each: str = ""  # where small totals are not suppressed, each with its article
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, slots=True)
+class AreaCodes:
+    """The agency's own ids of areas: a number for the kind, a mark and the id. They stay text in spreadsheets."""
+
+    mark: str
+    example: str
+
+    def of(self, level: AreaLevel, region_id: str) -> str:
+        """The agency's id of an area."""
+        return f"{level.kind.summary_level}{self.mark}{'' if level.kind.is_whole else region_id}"
+
+
+def capitalized(text: str) -> str:
+    """Words as they begin a sentence: with a capital first."""
+    return text[:1].upper() + text[1:]
+
+
+@dataclass(frozen=True)
 class Census:
     """Everything that a run, a release and a page know of a census besides its files.
 
@@ -55,17 +92,31 @@ class Census:
     part: AreaKind  # areas of this kind are held in memory one at a time, and filters name them
     donor_order: tuple[AreaKind, ...]  # which kind gives its numbers to which in the coterminous step
     words: Words
+    pass_of_part: Mapping[int, str]  # the pass of each part, by the number of its id; a filter changes nothing
+    spelling: Spelling = field(default_factory=Spelling)
+    boundary_files: BoundaryFiles = field(default_factory=BoundaryFiles)
+    tiles: tuple[tuple[str, str, int, int], ...] = ()
+    """For a map of tiles: id, abbreviation, column and row of each area of the kind `part`."""
+    example_order: tuple[str, ...] = ()  # labels of area levels: where to look first for an example
+    area_codes: AreaCodes | None = None
+    example_level: tuple[str, str] | None = None  # what pages open with: an area level's label, a group level's name
 
     def __post_init__(self) -> None:
-        """Raises ValueError if two levels share a noise address or two values share a name."""
+        """Raises ValueError if two levels share a noise address, two values share a name, or codes don't fit.
+
+        The engines hold the codes of one classification with several answers and of one with a single one.
+        """
         for field_name, key in _KEYS:
             keys = [getattr(value, key) for value in getattr(self, field_name)]
             if len(set(keys)) < len(keys):
-                raise ValueError(f"two {field_name} of {self.name} share a {key}")
+                raise ValueError(f"two {field_name} of {self.name} have the same {key}")
+        has_one = [each.has_one_answer for each in self.classifications]
+        if has_one.count(True) > 1 or has_one.count(False) > 1:
+            raise ValueError(f"{self.name} has two classifications with several answers, or two with one")
 
-    def __eq__(self, other: object) -> bool:
-        """Two censuses are the same if they have the same name and levels."""
-        return isinstance(other, Census) and (self.name, self.area_levels) == (other.name, other.area_levels)
+    def __repr__(self) -> str:
+        """The name alone: everything holds a census."""
+        return f"Census({self.name!r})"
 
     def __hash__(self) -> int:
         """Hash by name alone."""
@@ -86,10 +137,6 @@ class Census:
     def group_level(self, name: str) -> GroupLevel:
         """The group level with this name."""
         return _named(self.group_levels, name)
-
-    def group_kind(self, name: str) -> GroupKind:
-        """The kind of groups with this name."""
-        return _named(self.group_kinds, name)
 
     def group_list(self, name: str) -> GroupList:
         """The list of groups with this name."""
@@ -134,6 +181,28 @@ class Census:
     def lists_at(self, kind: AreaKind) -> tuple[GroupList, ...]:
         """The lists whose groups are tabulated for areas of this kind."""
         return tuple(listed for listed in self.lists if listed.is_tabulated(kind))
+
+    @property
+    def kinds_for_people(self) -> tuple[AreaKind, ...]:
+        """The kinds of area from coarse to fine, as pages list them."""
+        return tuple(dict.fromkeys([*(kind for kind in self.kinds if kind.is_whole), *self.donor_order, *self.kinds]))
+
+    @cached_property
+    def only_and_any(self) -> tuple[tuple[GroupKind, GroupKind], ...]:
+        """Pairs of kinds of groups: records with only some codes, and with any of the same codes."""
+        pairs = [(only, any_) for only in self.group_kinds for any_ in self.group_kinds]
+        pairs = [(only, any_) for only, any_ in pairs if only.classification == any_.classification]
+        return tuple(pair for pair in pairs if (pair[0].members, pair[1].members) == (Members.ONLY, Members.ANY))
+
+    @cached_property
+    def finer_group_level(self) -> dict[GroupLevel, GroupLevel]:
+        """The next finer level of groups, by each tabulated level but the finest."""
+        return dict(pairwise(self.tabulated_group_levels))
+
+    @cached_property
+    def most_answers(self) -> int:
+        """How many codes of a classification a record may have."""
+        return max(len(classification.columns) for classification in self.classifications)
 
     @cached_property
     def grains(self) -> tuple[AreaKind, ...]:

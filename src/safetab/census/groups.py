@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import MappingProxyType
 
 from safetab.census.area_levels import AreaKind
+from safetab.census.sensitivity import CodeMaps
+
+MOST_CODES = 32_766
+"""How many codes there may be: their numbers have 16 bits, and 0 stands for no code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +23,11 @@ class GroupLevel:
     number: int  # in files, in config.json and in noise addresses: it never changes
     name: str
     is_tabulated: bool = True
+    example: str = ""  # a group of this level
+
+    def __repr__(self) -> str:
+        """A short form: values hold each other."""
+        return f"GroupLevel({self.name!r})"
 
     def __hash__(self) -> int:
         """Hash by number alone."""
@@ -32,6 +41,15 @@ class Classification:
     name: str
     columns: tuple[str, ...]
     pattern: str = ".*"  # the codes that these columns may hold
+
+    def __repr__(self) -> str:
+        """A short form: values hold each other."""
+        return f"Classification({self.name!r})"
+
+    @property
+    def has_one_answer(self) -> bool:
+        """Whether a record has at most one code of it."""
+        return len(self.columns) == 1
 
     def may_hold(self, code: str) -> bool:
         """Whether the columns may hold the code."""
@@ -56,6 +74,10 @@ class GroupKind:
     words: tuple[str, ...] = ()  # what people type for it; the first is the shortest
     ends: tuple[str, ...] = ()  # how names of such groups end
 
+    def __repr__(self) -> str:
+        """A short form: values hold each other."""
+        return f"GroupKind({self.name!r})"
+
     def __hash__(self) -> int:
         """Hash by name alone."""
         return hash(self.name)
@@ -70,6 +92,11 @@ class GroupList:
     is_total_only: bool = False  # a total with the level's whole budget; the paper's TotalOnly
     words: str = "everywhere"
     only_here: str = ""  # the reason why its groups have no number elsewhere
+    clause: str = ""  # where its groups are tabulated, as part of a sentence; else the words
+
+    def __repr__(self) -> str:
+        """A short form: values hold each other."""
+        return f"GroupList({self.name!r})"
 
     def __hash__(self) -> int:
         """Hash by name alone."""
@@ -114,71 +141,54 @@ class PublicLists:
         return tuple(group for group in of_level if group.is_tabulated(kind))
 
 
-IterationOfCode = Mapping[str, str]
+def numbers_of_codes(codes: Collection[str]) -> dict[str, int]:
+    """The number of each code, from 1, in the order of texts. Raises ValueError if there are too many."""
+    if len(codes) > MOST_CODES:
+        raise ValueError(f"there are {len(codes):,} codes, and at most {MOST_CODES:,} can be counted by.")
+    return {code: number for number, code in enumerate(sorted(codes), start=1)}
 
 
 @dataclass(frozen=True, slots=True)
 class IterationMap:
-    """The iteration of each code, at most one of a kind, for one level and grain; stability needs this."""
+    """The iteration of each code, at most one of a kind, for one level and grain; sensitivity needs this."""
 
-    alone: IterationOfCode
-    in_combination: IterationOfCode
-    ethnicity: IterationOfCode
-    max_race_codes: int
+    several: CodeMaps  # of the classification with several answers
+    single: CodeMaps  # of the one with a single answer
 
-    def iterations_of(self, race_codes: Sequence[str], ethnicity_code: str) -> frozenset[str]:
-        """The iterations that a person belongs to.
+    @property
+    def classifications(self) -> tuple[CodeMaps, ...]:
+        """The maps of all classifications, whose answers are in different columns."""
+        return self.several, self.single
 
-        `race_codes` are the codes of QRACE1, QRACE2, ... in order, of which the first
-        `max_race_codes` count; `ethnicity_code` is that of QSPAN. A repeated code counts once.
-        """
-        used = set(race_codes[: self.max_race_codes])
-        found = {self.in_combination[code] for code in used if code in self.in_combination}
-        around = {self.alone.get(code) for code in used}
-        if len(around) == 1:  # all codes are in the same group, or none is in any
-            found.update(group for group in around if group is not None)
-        if ethnicity_code in self.ethnicity:
-            found.add(self.ethnicity[ethnicity_code])
-        return frozenset(found)
+    def iterations_of(self, codes: Sequence[str], single_code: str) -> frozenset[str]:
+        """The iterations of a record with these answers, in their order, and this single answer."""
+        return self.several.groups_of(codes) | self.single.groups_of([single_code])
 
 
-def iteration_map_of(lists: PublicLists, level: GroupLevel, kind: AreaKind, *, max_race_codes: int) -> IterationMap:
-    """The map for this level at areas of this kind. Raises ValueError if a code is in two groups of a kind."""
+def iteration_map_of(lists: PublicLists, level: GroupLevel, kind: AreaKind, *, most_answers: int) -> IterationMap:
+    """The map for this level at areas of this kind.
+
+    Raises ValueError if a code is in two groups of a kind, or two classifications have several
+    answers, or two have one.
+    """
+    slots: dict[bool, str] = {}
     of_kind: defaultdict[tuple[bool, Members], dict[str, str]] = defaultdict(dict)
     for group in lists.tabulated_iterations(level, kind):
         classification = group.kind.classification
-        others = of_kind[len(classification.columns) > 1, group.kind.members]
+        has_several = not classification.has_one_answer
+        if slots.setdefault(has_several, classification.name) != classification.name:
+            raise ValueError(f"{slots[has_several]} and {classification.name} have as many answers")
+        others = of_kind[has_several, group.kind.members]
         codes = set(filter(classification.may_hold, lists.codes_of_iteration[group.code]))
         for code in others.keys() & codes:
             raise ValueError(f"code {code} is in {others[code]} and {group.code}; the lists were not checked")
         others |= dict.fromkeys(codes, group.code)
-    return IterationMap(
-        alone=MappingProxyType(of_kind[True, Members.ONLY]),
-        in_combination=MappingProxyType(of_kind[True, Members.ANY]),
-        ethnicity=MappingProxyType(of_kind[False, Members.ANY]),
-        max_race_codes=max_race_codes,
+    several, single = (
+        CodeMaps(
+            any_of=MappingProxyType(of_kind[has_several, Members.ANY]),
+            only=MappingProxyType(of_kind[has_several, Members.ONLY]),
+            most_answers=most_answers if has_several else 1,
+        )
+        for has_several in (True, False)
     )
-
-
-def stability(iterations: IterationMap) -> int:
-    """Stability: the largest number of a level's population groups that one person can belong to.
-
-    It is the exact maximum over all combinations of up to `max_race_codes` race codes and one
-    ethnicity code.
-
-    Neighbours: add or remove one person, who then changes at most this many of a level's groups,
-    by one each, because the entities of a level are disjoint.
-    Spends: nothing; it reads public lists only.
-    Proof: docs/privacy.md#stability.
-    """
-    return _most_race_iterations(iterations) + (1 if iterations.ethnicity else 0)
-
-
-def _most_race_iterations(iterations: IterationMap) -> int:
-    """Either codes reach the most in-combination groups, or all stay inside one alone group."""
-    reached_inside: defaultdict[str, set[str]] = defaultdict(set)
-    for code, alone in iterations.alone.items():
-        reached_inside[alone].update({iterations.in_combination[code]} if code in iterations.in_combination else ())
-    most = iterations.max_race_codes
-    spread = min(most, len(set(iterations.in_combination.values())))
-    return max([spread, *(1 + min(most, len(reached)) for reached in reached_inside.values())])
+    return IterationMap(several, single)

@@ -138,7 +138,7 @@ def universe_of(
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TotalsOfLevel(Columns):
-    """Totals of one geography level, in no order: entity id, iteration code as a number, total."""
+    """Totals of one geography level, in no order: entity id, position of the iteration's code, total."""
 
     entity: NDArray[np.int64]
     code: NDArray[np.int64]
@@ -147,6 +147,10 @@ class TotalsOfLevel(Columns):
 
 @dataclass(frozen=True, slots=True)
 class PublishedTotals:
-    """Another release's totals, each group's at most once; levels without one are missing."""
+    """Another release's totals, each group's at most once; levels without one are missing.
 
+    `codes` are the iterations' codes in text order, by whose positions the totals name them.
+    """
+
+    codes: tuple[str, ...]
     of_level: Mapping[AreaLevel, TotalsOfLevel]

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from itertools import product
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from safetab.census.area_levels import Pass
 from safetab.cli.messages import show_findings
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
-from safetab.dialects.bureau.us_census import US
 from safetab.foundation.findings import FindingsOf, InvalidInput, shortened
 from safetab.pipeline.spend_log import people_accounts
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts
@@ -60,8 +57,8 @@ def read_accounts(log: Path, dataset: str | None) -> tuple[PeopleAccounts, ...]:
 def show_accounts(accounts: Iterable[PeopleAccounts]) -> None:
     """Print a row for each pass of each set of people: spent, limit, left and number of runs."""
     table = text_table("data set", "pass", "definition", "spent", "limit", "left", "runs")
-    for people, tabulation_pass in product(accounts, US.passes):
-        account = people.of(tabulation_pass)
+    for people, pass_name in _passes(accounts):
+        account = people.of(pass_name)
         definitions = [each.spelling for each in account.definitions]
         left = [f"{each.definition.budget_symbol} {exact(account.left(each))}" for each in people.limits]
         # In epsilon if all runs are under pure DP, else in rho.
@@ -69,7 +66,7 @@ def show_accounts(accounts: Iterable[PeopleAccounts]) -> None:
         spent = [f"{symbol} {exact(total)}" for symbol, total in totals.items() if total is not None]
         texts = (definitions, spent, map(str, people.limits), left)
         cells = (", ".join(each) or "-" for each in texts)
-        named = (", ".join(people.names), tabulation_pass.name.upper())
+        named = (", ".join(people.names), pass_name.upper())
         table.add_row(*named, *cells, f"{len(account.spends):,}")
     console = terminal_console()
     show_table("What was spent, and what is left", table, console)
@@ -79,16 +76,21 @@ def show_accounts(accounts: Iterable[PeopleAccounts]) -> None:
 
 def accounts_as_json(accounts: Iterable[PeopleAccounts]) -> JsonObject:
     """One object for each pass of each set of people; numbers are exact decimals, as text."""
-    return {"accounts": [_account(*which) for which in product(accounts, US.passes)]}
+    return {"accounts": [_account(*which) for which in _passes(accounts)]}
 
 
-def _account(people: PeopleAccounts, tabulation_pass: Pass) -> JsonObject:
-    account = people.of(tabulation_pass)
+def _passes(accounts: Iterable[PeopleAccounts]) -> Iterator[tuple[PeopleAccounts, str]]:
+    """Each set of people with each of its passes."""
+    return ((people, name) for people in accounts for name in people.passes)
+
+
+def _account(people: PeopleAccounts, pass_name: str) -> JsonObject:
+    account = people.of(pass_name)
     limits = {limit.definition.budget_symbol: limit for limit in people.limits}
     totals = {each.budget_symbol: account.total(each) for each in PrivacyDefinition}
     return {
         "datasets": list(people.names),
-        "pass": tabulation_pass.name,
+        "pass": pass_name,
         "definitions": [definition.spelling for definition in account.definitions],
         "spent": {symbol: None if total is None else exact(total) for symbol, total in totals.items()},
         "limit": {symbol: exact(limit.amount) for symbol, limit in limits.items()},

@@ -10,20 +10,20 @@ import typer
 from safetab.cli.commands import curator_commands as curator
 from safetab.cli.commands import release_commands as release
 from safetab.cli.commands import study_commands as study
+from safetab.cli.commands import synthetic_commands as synthetic
 from safetab.cli.commands import trust_commands as trust
 from safetab.cli.commands.tune import tune
 from safetab.cli.messages import exit_code_of
 from safetab.cli.options import App
+from safetab.dialects.known_census import examples
 
 app = App(
     name="safetab",
     pretty_exceptions_enable=False,  # they would show the values of variables
     help=(
-        "Tables of detailed race and ethnicity groups with a proved privacy guarantee"
-        " (SafeTab-P and SafeTab-H of the 2020 Census: persons and households).\n\n"
-        "PARAMETERS is a directory with config.json, which names the product, and four public lists; DATA is a"
-        " directory with the geography file GRF-C and the records, or the .ini file of a CEF. docs/file-formats.md"
-        " describes them.\n\n"
+        f"{examples.SUMMARY}\n\n"
+        "PARAMETERS is a directory with config.json, which names the product, and four public lists; DATA is"
+        f" {examples.DATA_IN_WORDS}. docs/file-formats.md describes them.\n\n"
         "Exit codes: 0 done; 1 an input is at fault; 2 wrong usage of the command; 3 the run failed; 130 Ctrl-C,"
         " 143 SIGTERM, 129 SIGHUP. Once the output is published the code is 0, whatever happens afterwards."
     ),
@@ -47,11 +47,11 @@ def _top(version: Annotated[bool, _Version] = False) -> None:
 
 
 for _command in (
-    study.demo,
+    synthetic.demo,
     *(curator.validate, curator.plan, curator.run, curator.spend),
     *(release.rerelease, release.coterminous, release.show, release.status),
     *(release.report, release.site, release.export, release.official),
-    *(study.explore, study.accuracy, study.lists, study.synthesize),
+    *(study.explore, study.accuracy, study.lists, synthetic.synthesize),
     *(curator.convert, curator.blocks_with_units, trust.selftest, trust.audit),
 ):
     app.command()(_command)

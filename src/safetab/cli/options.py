@@ -10,6 +10,7 @@ from typing import Annotated, Any, TypeVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from safetab.dialects.known_census import examples
 from safetab.pipeline.declared_options import OVERWRITE, DeclaredOption, EngineKind
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -26,13 +27,11 @@ def option(metavar: str, text: str) -> Any:
 
 
 _PARAMETERS = "Directory with config.json and the lists of codes and iterations."
-_DATA = "Directory with the geography file GRF-C and the records; the .ini file of a CEF."
 Parameters = Annotated[Path, path_argument("PARAMETERS", _PARAMETERS)]
-Data = Annotated[Path, path_argument("DATA", _DATA)]
+Data = Annotated[Path, path_argument("DATA", examples.DATA)]
 Out = Annotated[Path, path_argument("OUT", "Directory to make.")]
 Folder = Annotated[Path, path_argument("FOLDER", "Directory to make.")]
 Release = Annotated[Path, path_argument("RELEASE", "A release: OUT of a run, or OUT/release.")]
-Area = Annotated[str | None, option("NAME", "Name or id.")]
 Overwrite = Annotated[bool, typer.Option(OVERWRITE.flag, help=OVERWRITE.help)]
 _HYPHEN = "\ue000"  # of Unicode's private area: no text contains it
 _PlainFormatter: Any = typer.Context.formatter_class
@@ -88,13 +87,15 @@ class App(typer.Typer):
         return added
 
 
-def takes(*options: DeclaredOption) -> Callable[[F], F]:
-    """Give a command these options in place of its `**given`."""
+def takes(*options: DeclaredOption, before: str | None = None) -> Callable[[F], F]:
+    """Give a command these options in place of its `**given`: last, or before one of its own."""
 
     def taking(command: F) -> F:
         signature = inspect.signature(command, eval_str=True)
         own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-        parameters = [*own, *(each.parameter(_annotated(each)) for each in options)]
+        place = len(own) if before is None else list(signature.parameters).index(before)
+        after = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own[place:]]
+        parameters = [*own[:place], *(each.parameter(_annotated(each)) for each in options), *after]
         command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return command

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.table import Table as TextTable
 
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
-from safetab.config.config_file import RunConfig
+from safetab.config.run_config import RunConfig
 from safetab.planning.level_design import CONFIDENCE, LevelDesign, LevelMargins
 from safetab.planning.losses import DELTA, JointLoss, no_protection, privacy_warnings, reference_words, reported_loss
 from safetab.planning.plan_json import exact
@@ -180,7 +180,7 @@ def _notes(plan: RunPlan) -> list[str]:
     """Explanations below the tables, only those that apply."""
     definition = plan.config.privacy_definition
     product = plan.config.product
-    notes = ["T: below state level, a group that gets only a total is published only if it is above T."]
+    notes = [f"T: {plan.config.census.words.below}, a group that gets only a total is published only if it is above T."]
     notes = notes if any(level.design.suppression_threshold is not None for level in plan.levels) else []
     notes += [
         _ROWS[product.selector],

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from safetab.dialects.known_census import examples
 from safetab.estimates.estimate import Absence
 from safetab.estimates.open_release import Release, open_release
 from safetab.estimates.results import Answers
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.products.product import Product, Refusal
 
-AREA_OPTIONS = ("place", "county", "state", "tract", "aiannh")
 _LARGEST = 20
 
 
@@ -20,12 +20,12 @@ _LARGEST = 20
 class Question:
     """The arguments of `safetab show`.
 
-    `areas` holds the area options by level, `part` the options that ask for a part of a table.
+    `areas` holds the area options by kind of area, `part` the options that ask for a part of a table.
     """
 
     area: str | None
     areas: Mapping[str, str]
-    is_nation: bool
+    is_whole: bool
     groups: tuple[str, ...]
     kind: str | None
     is_table: bool
@@ -60,8 +60,8 @@ def _answer(release: Release, question: Question, part: Mapping[str, object]) ->
             message = "tables are shown for one area. Give its name, or leave the other options out."
             raise InvalidInput([Finding(Severity.ERROR, "the command", "AREA", message)])
         return _largest(release.totals(group=question.group, level=question.area, kind=question.kind))
-    if question.is_nation:
-        entity = release.geography("1", "nation")
+    if question.is_whole:
+        entity = release.geography(examples.WHOLE_ID, examples.WHOLE_OPTION)
     elif question.area is not None:
         entity = release.geography(question.area)
     else:
@@ -87,9 +87,9 @@ def _checked(question: Question, product: Product) -> Mapping[str, object]:
     """The part of the group's table that is asked for. Raises InvalidInput with every mistake."""
     findings = FindingsOf("the command")
     asked = product.line_question
-    if len(question.areas) + question.is_nation + (question.area is not None) != 1:
-        names = ", ".join(f"--{option}" for option in AREA_OPTIONS)
-        findings.error("area", f"give AREA, or one of {names} or --nation.")
+    if len(question.areas) + question.is_whole + (question.area is not None) != 1:
+        names = ", ".join(f"--{option}" for option in examples.AREA_OPTIONS)
+        findings.error("area", f"give AREA, or one of {names} or --{examples.WHOLE_OPTION}.")
     if len(question.groups) > 1:
         findings.error("--group", "means the same as GROUP. Give one of them.")
     options = [f"--{argument}" for argument in asked.arguments]

@@ -17,7 +17,6 @@ import typer
 
 from safetab.cli.messages import say, terminal_width
 from safetab.cli.standard_streams import is_unread
-from safetab.dialects.bureau.us_census import US
 from safetab.estimates.reading.lookup import Lookup
 from safetab.foundation.files import printable
 from safetab.foundation.findings import Finding, InvalidInput
@@ -33,14 +32,13 @@ from safetab.release.universe_files import FAMILY
 T = TypeVar("T")
 _REASON_OF_STATUS = {
     PUBLISHED: "measured here",
-    COPIED: "from an area of the same blocks",
+    COPIED: "from an area of the same {smallest_areas}",
     SUPPRESSED: "the noisy total is too small to be shown",
     group_statuses.NOT_SELECTED: "no total of its people was published",
     group_statuses.NOT_IN_FILES: "published elsewhere, or not at all",
     WITHHELD: "the files show X in its place",  # by a rule that they don't name
 }
 _UNKNOWN_TABLE = "table not known (the files have its total alone)"
-_LEVELS = {level.label: level for level in US.area_levels}
 _LEGEND = {
     SUPPRESSED: "Suppressed: nobody, or few people. Absent is not zero.",
     group_statuses.NOT_SELECTED: "Absent is not zero.",
@@ -127,7 +125,7 @@ def show_statuses(release: ReleaseFolder, wanted: Slice) -> None:
     if wanted.regions or wanted.iterations:
         _show_each(release.universe, batches, status_width, is_one_group=len(wanted.iterations) == 1)
     else:
-        _show_counts(batches, status_width)
+        _show_counts(release.universe, batches, status_width)
     say(_LEGEND[if_absent])
 
 
@@ -138,7 +136,7 @@ def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], status_wid
     widths = (_width_left(status_width + reason_width), status_width, reason_width)
     heading = None
     for row in (row for batch in batches for row in batch.to_pylist()):
-        level = _LEVELS[row["geography_level"]]
+        level = universe.census.area_level(row["geography_level"])
         area = f"{row['region_name']} ({level.kind.noun} {row['region_id']})"
         group = f"{row['iteration_name']} ({row['iteration_code']})"
         above, label = (group, area) if is_one_group else (area, group)
@@ -150,7 +148,7 @@ def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], status_wid
         typer.echo(_line((label, row["status"], reasons.of(row)), widths))
 
 
-def _show_counts(batches: Iterable[pa.RecordBatch], status_width: int) -> None:
+def _show_counts(universe: Universe, batches: Iterable[pa.RecordBatch], status_width: int) -> None:
     """The number of groups of each level by status and reason."""
     counts: dict[str, Counter[tuple[str, str]]] = {}
     for batch in batches:
@@ -159,7 +157,7 @@ def _show_counts(batches: Iterable[pa.RecordBatch], status_width: int) -> None:
             level += f", {batch[FAMILY][0]}"
         counted = pa.Table.from_batches([batch]).group_by(["status", "reason"])
         for row in counted.aggregate([([], "count_all")]).to_pylist():
-            reason = row["reason"] or _REASON_OF_STATUS[row["status"]]
+            reason = row["reason"] or _usual_reason(universe, row["status"])
             counts.setdefault(level, Counter())[row["status"], reason] += row["count_all"]
     widths = (_COUNT_WIDTH, status_width, _width_left(_COUNT_WIDTH + status_width))
     for level, of_level in counts.items():
@@ -185,11 +183,17 @@ class _Reasons:
             donor = f"from {row['donor_geography_level']} {row['donor_region_id']}: " if status == COPIED else ""
             return donor + (_UNKNOWN_TABLE if row["table"] is None else product.shape(row["table"]).words)
         if status != SUPPRESSED:
-            return row["reason"] or _REASON_OF_STATUS[status]
+            return row["reason"] or _usual_reason(self._universe, status)
         family = self._families[row[FAMILY]] if FAMILY in row else product.families[0]
         iteration = self._iterations[row["iteration_code"]]
-        level = self._universe.level_of(_LEVELS[row["geography_level"]], iteration.level, family)
+        area_level = self._universe.census.area_level(row["geography_level"])
+        level = self._universe.level_of(area_level, iteration.level, family)
         return f"noisy total not above {level.design.suppression_threshold}"
+
+
+def _usual_reason(universe: Universe, status: str) -> str:
+    """The reason for a status, if a row has none of its own."""
+    return _REASON_OF_STATUS[status].format(smallest_areas=universe.census.words.smallest_areas)
 
 
 def _width_left(width: int) -> int:

@@ -12,20 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
-from safetab.config.config_file import ReaderKind, product_asked_for, read_config, reader_asked_for
+from safetab.config.run_config import ReaderKind, RunConfig
+from safetab.dialects.configuration import product_asked_for, read_config, reader_asked_for
+from safetab.dialects.own_records import OwnRecords
+from safetab.dialects.public_files import read_codes, read_given_geography
 from safetab.foundation.findings import Checked, Finding
-from safetab.planning.planner import PublicFiles, read_given_geography, states_asked_for
+from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
 from safetab.products.record import RecordLayout
-from safetab.readers.cef.reader_file import CefFiles
-from safetab.readers.public_lists import read_codes
 from safetab.readers.record_files import label_of
 from safetab.readers.table_files import TableFiles, TableForm
 
 if TYPE_CHECKING:
-    from safetab.readers.cef.geography import BlockOids
+    from safetab.dialects.own_records import OwnIds
 
 _ON_THIS_MACHINE = re.compile("file:(?://)?(/[^/].*)")  # as Spark spells it, and as Hadoop does
 _EVERY_CODE = frozenset(str(code) for code in range(1000, 10_000))
@@ -68,8 +69,8 @@ class CountingEngine(GroupCounts, Protocol):
     def prepare(self) -> Mapping[Pass, int]:
         """Get ready to count, after `check` found no error; returns each pass's number of records."""
 
-    def fingerprint(self, secret: bytes) -> Mapping[Pass, str]:
-        """The fingerprint (`engines.fingerprint`) of each pass, after `check` found no error."""
+    def fingerprint(self, secret: bytes) -> Mapping[str, str]:
+        """The fingerprint (`engines.fingerprint`) of each pass, by name, after `check` found no error."""
 
     def close(self) -> None:
         """Release files and memory."""
@@ -99,32 +100,31 @@ class RecordLocation:
         return cls(label_of(files), files.form, tuple(f"file://{path.absolute()}" for path in files.parts))
 
 
-Records = TableFiles | RecordLocation | CefFiles
+Records = TableFiles | RecordLocation | OwnRecords
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownLists:
     """What records are judged by.
 
-    The valid codes, the states of the passes that run, and their blocks, rising. If a list can't be
-    read, every code that it could hold is accepted and no state is known; then only the form of
-    codes and blocks is judged.
+    The valid codes, the parts of the passes that run, and their smallest areas, rising. If a list
+    can't be read, every code that it could hold is accepted and no part is known; then only the form
+    of codes and areas is judged.
     """
 
     record: RecordLayout
     codes: Collection[str]
-    states: tuple[int, ...]
-    blocks: NDArray[np.int64]
+    parts: Mapping[int, str]  # their ids by number
+    areas: NDArray[np.int64]
     reader: ReaderKind = ReaderKind.CSV
-    oids: BlockOids | None = None  # of a CEF, if they could be read
+    oids: OwnIds | None = None  # of a CEF, if they could be read
 
     @classmethod
     def of_files(cls, files: PublicFiles) -> Self:
         """The lists of a run whose public files are right."""
-        passes = files.config.passes
-        states = tuple(int(state) for which in passes for state in files.config.states_of(which))
-        blocks = np.concatenate([files.geography_of_pass[which].block for which in passes])
-        return cls(files.config.product.record, files.lists.code_names, states, np.sort(blocks, kind="stable"))
+        areas = np.concatenate([files.geography_of_pass[which].smallest for which in files.config.passes])
+        parts = _parts_by_number(files.config)
+        return cls(files.config.product.record, files.lists.code_names, parts, np.sort(areas, kind="stable"))
 
     @classmethod
     def readable(cls, parameters: Path, data: Path, geography_folder: Path | None) -> Self:
@@ -134,13 +134,15 @@ class KnownLists:
         codes = read_codes(parameters).value or _EVERY_CODE
         config = read_config(parameters).value
         given = None if geography_folder is None else read_given_geography(geography_folder, reader, config).value
-        states = () if config is None else states_asked_for(config)
-        # A CEF has files by state; blocks of other records are judged by their form alone.
+        parts = {} if config is None else _parts_by_number(config)
+        # A CEF has files by part; areas of other records are judged by their form alone.
         if config is None or given is None:
-            kept = states if reader is ReaderKind.CEF else ()
-            return cls(record, codes, tuple(map(int, kept)), np.empty(0, dtype=np.int64), reader)
-        blocks = given.geography.of_states(states).block
-        return cls(record, codes, tuple(map(int, states)), blocks, reader, given.oids)
+            return cls(record, codes, parts if reader is ReaderKind.CEF else {}, np.empty(0, dtype=np.int64), reader)
+        return cls(record, codes, parts, given.geography.of_parts(parts).smallest, reader, given.oids)
+
+
+def _parts_by_number(config: RunConfig) -> Mapping[int, str]:
+    return {config.census.part.ids.number(part): part for part in config.parts_asked_for}
 
 
 class Backend(Protocol):
@@ -149,8 +151,8 @@ class Backend(Protocol):
     def records(self, data: Path, record: RecordLayout) -> Checked[Records]:
         """The records to count, by default those of the data directory."""
 
-    def cef_records(self, data: Path, states: Sequence[str]) -> Checked[Records]:
-        """The files of a CEF that the .ini file names for these states."""
+    def cef_records(self, data: Path, parts: Sequence[str]) -> Checked[Records]:
+        """The files of a CEF that the .ini file names for these parts."""
 
     def geography_folder(self, data: Path) -> Checked[Path]:
         """The local folder with the geography, which is public."""

@@ -15,57 +15,44 @@ from collections.abc import Iterable, Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.area_levels import Pass
-from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
-from safetab.dialects.bureau.us_census import PR_PASS, US_PASS
-from safetab.readers.record_rules import NO_CODE
-
-StateSums = tuple[str, int, int, int]
-"""A state, its number of records, and the sums of their polynomials modulo each prime."""
+PartSums = tuple[int, int, int, int]
+"""The number of a part, how many records it has, and the sums of their polynomials modulo each prime."""
 
 _PRIMES = (2**31 - 1, 2**31 - 19)
-_MULTIPLIERS_END = 2**40  # the columns of a record add up to less than 2^21, so z stays below 2^61
-_INTEGERS = {"True": 1, "False": 0, NO_CODE: 0}
-_PASS_OF_STATE = dict.fromkeys(US_STATES, US_PASS) | {PUERTO_RICO_STATE: PR_PASS}
-"""Whole passes: the state filter doesn't change which records exist."""
-
-
-def integer_of(text: str | None) -> int:
-    """A value's integer in a fingerprint. Raises ValueError, which quotes it, if no record may have it."""
-    if text in _INTEGERS:
-        return _INTEGERS[text]
-    if text is None:
-        raise ValueError("a value is absent")
-    return int(text)
+_MULTIPLIERS_END = 2**40  # a `RecordLayout` adds up to less than 2^21, so z stays below 2^61
 
 
 class RecordFingerprint:
-    """The secret function of the records; all engines use it."""
+    """The secret function of the records; all engines use it.
 
-    def __init__(self, secret: bytes) -> None:
+    `part_column` names the column whose number decides which pass a record is in.
+    """
+
+    def __init__(self, secret: bytes, part_column: str) -> None:
         self._secret = secret
+        self._part_column = part_column
         self._coefficients = {prime: [self._number(f"{prime} {n}", prime) for n in (3, 2, 1)] for prime in _PRIMES}
 
-    def sums_of_columns(self, columns: Mapping[str, NDArray[np.integer]]) -> Iterator[StateSums]:
-        """The sums of checked records, by state. Each column holds the integers of `integer_of`."""
-        z = np.zeros(len(columns["TABBLKST"]), dtype=np.int64)
+    def sums_of_columns(self, columns: Mapping[str, NDArray[np.integer]]) -> Iterator[PartSums]:
+        """The sums of checked records, by part. Columns hold the integers of `RecordLayout.integer_of`."""
+        z = np.zeros(len(columns[self._part_column]), dtype=np.int64)
         for column, numbers in columns.items():
             z += numbers.astype(np.int64) * self._number(column, _MULTIPLIERS_END)
         first, second = (self._polynomials(z % prime, prime) for prime in _PRIMES)
-        states, state_of_record = np.unique(columns["TABBLKST"], return_inverse=True)
-        for number, state in enumerate(states.tolist()):
-            is_there = state_of_record == number
+        parts, part_of_record = np.unique(columns[self._part_column], return_inverse=True)
+        for number, part in enumerate(parts.tolist()):
+            is_there = part_of_record == number
             count = int(np.count_nonzero(is_there))
-            yield f"{state:02d}", count, int(first[is_there].sum()), int(second[is_there].sum())
+            yield part, count, int(first[is_there].sum()), int(second[is_there].sum())
 
-    def of_passes(self, sums: Iterable[StateSums]) -> Mapping[Pass, str]:
-        """Each pass's fingerprint, 32 hexadecimal digits, from the sums of all parts in any order."""
-        totals = {tabulation_pass: [0, 0, 0] for tabulation_pass in (US_PASS, PR_PASS)}
-        for state, *numbers in sums:
-            if state in _PASS_OF_STATE:
-                pairs = zip(totals[_PASS_OF_STATE[state]], numbers, strict=True)
-                totals[_PASS_OF_STATE[state]] = [total + number for total, number in pairs]
-        return {which: self._digest(f"sums {numbers}").hex() for which, numbers in totals.items()}
+    def of_passes(self, sums: Iterable[PartSums], pass_of_part: Mapping[int, str]) -> Mapping[str, str]:
+        """Each pass's fingerprint, 32 hexadecimal digits, from sums in any order; other parts are left out."""
+        totals = {name: [0, 0, 0] for name in pass_of_part.values()}
+        for part, *numbers in sums:
+            if part in pass_of_part:
+                name = pass_of_part[part]
+                totals[name] = [total + number for total, number in zip(totals[name], numbers, strict=True)]
+        return {name: _of_sums(self._secret, numbers) for name, numbers in totals.items()}
 
     def _polynomials(self, residues: NDArray[np.int64], prime: int) -> NDArray[np.int64]:
         values = np.ones_like(residues)
@@ -74,7 +61,17 @@ class RecordFingerprint:
         return values * residues % prime
 
     def _number(self, purpose: str, end: int) -> int:
-        return int.from_bytes(self._digest(purpose)) % end
+        return int.from_bytes(_digest(self._secret, purpose)) % end
 
-    def _digest(self, purpose: str) -> bytes:
-        return hashlib.blake2b(purpose.encode(), key=self._secret, digest_size=16).digest()
+
+def of_nobody(secret: bytes) -> str:
+    """The fingerprint of every pass that has no record."""
+    return _of_sums(secret, [0, 0, 0])
+
+
+def _of_sums(secret: bytes, sums: list[int]) -> str:
+    return _digest(secret, f"sums {sums}").hex()
+
+
+def _digest(secret: bytes, purpose: str) -> bytes:
+    return hashlib.blake2b(purpose.encode(), key=secret, digest_size=16).digest()

@@ -15,7 +15,6 @@ import pyarrow.compute as pc
 from safetab.census.area_levels import AreaLevel
 from safetab.census.census import PopulationGroupLevel
 from safetab.census.groups import CharacteristicIteration, GroupLevel
-from safetab.dialects.bureau.us_census import MAJOR, US
 from safetab.estimates.estimate import Absence, Estimate
 from safetab.estimates.noise import (
     Guess,
@@ -25,7 +24,7 @@ from safetab.estimates.noise import (
     Selected,
     adjusted,
     combined,
-    parts_of_regional_group,
+    parts_of_group,
     sum_of_forms,
 )
 from safetab.estimates.noisy_number import SELECTION_NOTE, Counted, most_if_suppressed, reason_of, withheld_because
@@ -39,7 +38,7 @@ from safetab.release.group_statuses import NOT_TABULATED, SUPPRESSED, absent_sta
 from safetab.release.numbers.number_files import LEAST_MARGIN, WITHHELD
 from safetab.release.numbers.read_numbers import NumberBatch, NumbersReader
 from safetab.release.release_folder import ReleaseFolder
-from safetab.release.release_universe import NotTabulated, ReleaseLevel
+from safetab.release.release_universe import ReleaseLevel
 
 Row = dict[str, Any]
 Texts = Sequence[str]
@@ -83,14 +82,12 @@ class NumberReader:
             return batch
 
 
-_GEOGRAPHIES = {level.label: level for level in US.area_levels}
-
-
 class NumberRows:
     """The rows of a release, read as they are asked for."""
 
     def __init__(self, folder: ReleaseFolder) -> None:
         self._folder = folder
+        self._census = folder.universe.census
         self._product = folder.universe.product
         self.release = str(resolved(folder.path))
         self._file = cache(self._file_of)
@@ -118,7 +115,7 @@ class NumberRows:
             for row in rows:
                 self.line_of(row)
                 if row["donor_geography_level"] is not None:
-                    _GEOGRAPHIES[row["donor_geography_level"]]
+                    self._census.area_level(row["donor_geography_level"])
                 if row["unclamped_count"] is None and row["status"] != WITHHELD:
                     raise ValueError("a number is missing")
         return rows
@@ -131,7 +128,7 @@ class NumberRows:
     def measured(self, row: Row, geography: AreaLevel, iteration: CharacteristicIteration) -> Measured:
         """Whose noise the number of a row has: its own group's, or the donor's if it is a copy."""
         donor = row["donor_geography_level"]
-        origin = geography if donor is None else _GEOGRAPHIES[donor]
+        origin = geography if donor is None else self._census.area_level(donor)
         region = row["region_id"] if donor is None else row["donor_region_id"]
         is_total_only = self._product.has_total_only and iteration.is_total_only
         stage = Stage.TOTAL_ONLY if is_total_only else Stage.STAGE_2
@@ -262,7 +259,7 @@ class GroupNumbers:
         own = Guess(Fraction(row["unclamped_count"]), self._form(row, group, measured))
         better = self._better(row, own, counted, measured) if counted.line.is_total else None
         near = () if better is None else _threshold_notes(better, is_near=self._is_near(row, group, measured))
-        answer = self._estimate(own, counted, counted.what, _notes(row))
+        answer = self._estimate(own, counted, counted.what, _notes(row, self._universe.census.words.smallest_areas))
         if better is not None:
             improved = self._estimate(better, counted, f"{counted.what}, combined", near)
             answer = replace(answer, combined=replace(improved, holds_confidence=not near))
@@ -297,7 +294,7 @@ class GroupNumbers:
     def _better(self, row: Row, own: Guess, counted: Counted, measured: Measured) -> Guess | None:
         """All independent guesses of the total combined. None if there is only one, or it was selected."""
         guesses = self._guesses(row, own, counted.group, measured) + self._of_other_families(row, counted)
-        parts = parts_of_regional_group(self._universe, counted.group, counted.entity.geography)
+        parts = parts_of_group(self._universe, counted.group, counted.entity.geography)
         whole = self._sum_of_parts(counted.entity, parts) if parts and guesses else None
         guesses += [] if whole is None else [whole]
         return combined(guesses) if len(guesses) > 1 else None
@@ -348,9 +345,8 @@ class GroupNumbers:
 
     def _absence(self, entity: Entity, group: CharacteristicIteration) -> Absence:
         """Why a group has no row."""
-        is_major = group.level == MAJOR
-        level = None if is_major else self._level(entity.geography, group.level)
-        why = NotTabulated.MAJOR_GROUP if level is None else level.why_not_tabulated(group)
+        level = self._level(entity.geography, group.level) if group.level.is_tabulated else None
+        why = self._universe.why_not_tabulated(entity.geography, group)
         status = NOT_TABULATED if why is not None else absent_status(self._product, self._origin)
         at_most = self._at_most(entity.geography, group.level) if status == SUPPRESSED else None
         reason = reason_of(why, level, self._product, status)
@@ -374,12 +370,13 @@ def _threshold_notes(better: Guess, *, is_near: bool) -> tuple[str, ...]:
     )
 
 
-def _notes(row: Row) -> tuple[str, ...]:
+def _notes(row: Row, smallest_areas: str) -> tuple[str, ...]:
     """Notes on a number that was copied, or whose table is not known."""
     notes = []
     if row["donor_region_id"] is not None:
         donor = f"{row['donor_geography_level']} {row['donor_region_id']}"
-        notes.append(f"copied from {donor}, which is made of the same blocks: the same number, with the same noise")
+        same = f"which is made of the same {smallest_areas}: the same number, with the same noise"
+        notes.append(f"copied from {donor}, {same}")
     if row.get(LEAST_MARGIN) is not None:
         ends = f"{row[LEAST_MARGIN]:,} to {row['unclamped_margin_of_error']:,}"
         notes.append(f"the margin of error is {ends}: which table the group has is not known, so the greatest is taken")

@@ -18,7 +18,6 @@ import numpy as np
 
 from safetab.census.area_levels import AreaLevel
 from safetab.census.groups import CharacteristicIteration
-from safetab.dialects.bureau.us_census import DETAILED, ETHNICITY_KIND, REGIONAL
 from safetab.distributions.weighted_sum import TruncatedDraw, WeightedDraws, WeightedSum, sum_of_truncated, weighted_sum
 from safetab.privacy.calibration import Noise, Stage
 from safetab.release.numbers.level_numbers import SelectionAwareIntervals
@@ -289,23 +288,22 @@ def share_of_first(own_variance: float, other_variance: float) -> Fraction:
     return Fraction(other_variance / both).limit_denominator(_FINEST_SHARE) if both else Fraction(1)
 
 
-def parts_of_regional_group(
+def parts_of_group(
     universe: Universe, group: CharacteristicIteration, geography: AreaLevel
 ) -> tuple[CharacteristicIteration, ...]:
-    """The Detailed ethnicity groups that make up a Regional one exactly, by the list of codes.
+    """The groups of the next finer level that make up a group exactly, by the list of codes.
 
-    Only for the nation and states, where nothing is suppressed. Everybody has one ethnicity code,
+    Only where nothing is suppressed, and for classifications with one answer: everybody has one code,
     so nobody is in two of the parts. Empty if there are no such parts.
     """
-    if geography.kind.suppresses:
-        return ()
-    if group.kind != ETHNICITY_KIND or group.level != REGIONAL:
+    finer = universe.census.finer_group_level.get(group.level)
+    if geography.kind.suppresses or finer is None or not group.kind.classification.has_one_answer:
         return ()
     codes = universe.lists.codes_of_iteration
     whole = codes.get(group.code, frozenset())
-    detailed = universe.level_of(geography, DETAILED)
-    inside = [one for one in detailed.iterations if codes.get(one.code) and codes[one.code] <= whole]
-    ethnic = [one for one in inside if one.kind == ETHNICITY_KIND]
-    parts = tuple(one for one in ethnic if detailed.why_not_tabulated(one) is None)
+    level = universe.level_of(geography, finer)
+    inside = [one for one in level.iterations if codes.get(one.code) and codes[one.code] <= whole]
+    of_kind = [one for one in inside if one.kind == group.kind]
+    parts = tuple(one for one in of_kind if level.why_not_tabulated(one) is None)
     held = [code for one in parts for code in codes[one.code]]
     return parts if sorted(held) == sorted(whole) else ()

@@ -11,13 +11,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from safetab.census.area_levels import AreaLevel
-from safetab.census.geography import NATION_ID
+from safetab.census.census import Census
 from safetab.census.groups import CharacteristicIteration
-from safetab.dialects.bureau.us_census import NATION, US
 from safetab.estimates.estimate import Absence, Difference, Estimate, sum_of_estimates
 from safetab.estimates.group_numbers import GroupNumbers
 from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
 from safetab.estimates.ratio import Ratio
+from safetab.estimates.reading.around import id_around, level_of_kind
 from safetab.estimates.reading.lookup import Entity, Lookup
 from safetab.estimates.results import Answer, Answers, Areas, Found, Groups, GroupTable, Statuses, found_in
 from safetab.foundation.argument_types import checks_arguments
@@ -52,7 +52,8 @@ class Release:
         self._numbers = GroupNumbers(folder)
 
     def __repr__(self) -> str:
-        levels = ", ".join(f"{len(ids.ids):,} {level.label}" for level, ids in self._universe.entities.items())
+        entities = self._universe.entities.items()
+        levels = ", ".join(f"{len(of_level.names):,} {level.label}" for level, of_level in entities)
         facts = self._folder.facts
         return f"release of {facts.date} ({facts.status.value}) in {self._folder.path}: {levels}"
 
@@ -160,12 +161,17 @@ class Release:
         return Statuses(pa.Table.from_batches(group_statuses.statuses(self._folder, wanted), schema=schema))
 
     def _inside(self, entities: list[Entity], around: Entity) -> list[Entity]:
-        """The entities inside another, by their ids, which begin with the id of the area around them."""
+        """The entities inside another."""
         kind = around.geography.kind
-        if kind == NATION or any(kind not in entity.geography.kind.around for entity in entities):
-            message = "give a state, or a county if the level is tract: other areas don't nest."
-            raise self._lookup.refusal("within", message)
-        found = [entity for entity in entities if entity.region_id.startswith(around.region_id)]
+        if kind.is_whole or any(kind not in entity.geography.kind.around for entity in entities):
+            raise self._lookup.refusal("within", _what_nests(self._universe.census))
+        position = self._universe.entities[around.geography].region_ids.index(around.region_id)
+        of_level = groupby(entities, attrgetter("geography"))
+        found: list[Entity] = []
+        for level, in_order in of_level:
+            is_inside = self._universe.parents(level, kind) == position
+            is_of_pass = level.tabulation_pass == around.geography.tabulation_pass
+            found += compress(in_order, is_inside) if is_of_pass else []
         if not found:
             raise self._lookup.refusal("within", f"{around.name} has no areas of this level.")
         return found
@@ -243,7 +249,7 @@ class Release:
         elif geography is not None and group is None:
             entity = self.geography(geography, level)
             groups = {one.code: one for one in self.groups(kind)}
-            for iterations in US.tabulated_group_levels:
+            for iterations in self._universe.census.tabulated_group_levels:
                 answers += self._numbers.totals_of_area(entity, iterations, groups)
         else:
             raise self._lookup.refusal("totals", "give group= and level=, or geography= alone.")
@@ -330,13 +336,20 @@ def _areas_around(universe: Universe, entity: Entity) -> list[Entity]:
     """The areas of the release that contain an entity, smallest first."""
     areas = []
     for kind in entity.geography.kind.around:
-        region_id = str(NATION_ID) if kind.crosses_states else entity.region_id[: kind.id_digits]
-        for level, entities in universe.entities.items():
-            is_kind = level.kind == kind and level.tabulation_pass == entity.geography.tabulation_pass
-            if is_kind and region_id in entities.region_ids:
-                position = entities.region_ids.index(region_id)
-                areas.append(Entity(level, region_id, entities.names[position]))
+        level = level_of_kind(universe, entity.geography, kind)
+        region_id = id_around(universe, entity.geography, entity.region_id, kind)
+        if level is not None and region_id in universe.entities[level].region_ids:
+            position = universe.entities[level].region_ids.index(region_id)
+            areas.append(Entity(level, region_id, universe.entities[level].names[position]))
     return areas
+
+
+def _what_nests(census: Census) -> str:
+    """Which areas hold whole areas of other kinds, as a hint."""
+    inside = {kind: [one.noun for one in census.kinds if kind in one.around] for kind in census.kinds}
+    first, *others = [kind for kind, nouns in inside.items() if nouns and not kind.is_whole] or census.kinds[:1]
+    more = [f", or a {kind.noun} if the level is {' or '.join(inside[kind])}" for kind in others]
+    return f"give a {first.noun}{''.join(more)}: other areas don't nest."
 
 
 def _hint(universe: Universe, geography: AreaLevel, group: CharacteristicIteration) -> str | None:

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from itertools import combinations, product
 
 from safetab.census.area_levels import AreaLevel
-from safetab.census.groups import CharacteristicIteration
-from safetab.dialects.bureau.us_census import DETAILED, ETHNICITY_KIND, RACE_IN_COMBINATION, REGIONAL
+from safetab.census.groups import CharacteristicIteration, Members
 from safetab.estimates.noise import LinearForm
 from safetab.estimates.noisy_number import Counted
+from safetab.estimates.reading.around import id_around
 from safetab.release.release_universe import Universe
 
 Regions = dict[AreaLevel, set[str]]
+RegionsOfLevel = tuple[AreaLevel, set[str]]
 
 
 def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearForm) -> list[str]:
@@ -33,7 +34,7 @@ def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearFo
         for level, ids in of_group.items():
             areas[level] |= ids
     for a, b in combinations(sorted(areas, key=lambda level: level.label), 2):
-        if areas_overlap(a, areas[a], b, areas[b]):
+        if areas_overlap(universe, (a, areas[a]), (b, areas[b])):
             kinds = f"{a.kind.noun} and {b.kind.noun}"
             notes.append(f"{kinds} areas may overlap: people in both are counted more than once")
     return notes
@@ -41,7 +42,7 @@ def overlap_notes(universe: Universe, counted: Sequence[Counted], form: LinearFo
 
 def _overlapping_groups(universe: Universe, regions: dict[CharacteristicIteration, Regions]) -> list[str]:
     overlapping = [(a, b) for a, b in combinations(regions, 2) if groups_overlap(universe, a, b)]
-    pairs = [(a, b) for a, b in overlapping if _share_an_area(regions[a], regions[b])]
+    pairs = [(a, b) for a, b in overlapping if _share_an_area(universe, regions[a], regions[b])]
     if not pairs:
         return []
     a, b = pairs[0]
@@ -53,38 +54,41 @@ def groups_overlap(universe: Universe, a: CharacteristicIteration, b: Characteri
     """Whether a person can be in both groups."""
     codes = universe.lists.codes_of_iteration
     share_codes = bool(codes.get(a.code, frozenset()) & codes.get(b.code, frozenset()))
-    ethnicities = [one.kind == ETHNICITY_KIND for one in (a, b)]
-    if any(ethnicities):
-        return share_codes or not all(ethnicities)
-    return share_codes or {a.kind, b.kind} == {RACE_IN_COMBINATION}
-
-
-def _share_an_area(a: Regions, b: Regions) -> bool:
-    return any(
-        areas_overlap(one, a[one], other, b[other]) if one is not other else bool(a[one] & b[other])
-        for one, other in product(a, b)
-    )
-
-
-def areas_overlap(a: AreaLevel, a_ids: set[str], b: AreaLevel, b_ids: set[str]) -> bool:
-    """Whether entities of two levels may share people, judging by their ids."""
-    if a.tabulation_pass != b.tabulation_pass:
-        return False
-    kind, other = a.kind, b.kind
-    if kind.crosses_states or other.crosses_states:
+    classification = a.kind.classification
+    if share_codes or b.kind.classification != classification:
         return True
-    digits = next(one for one in (kind, *kind.around) if one in (other, *other.around)).id_digits
-    return bool({one[:digits] for one in a_ids} & {one[:digits] for one in b_ids})
+    return {a.kind.members, b.kind.members} == {Members.ANY} and not classification.has_one_answer
+
+
+def _share_an_area(universe: Universe, a: Regions, b: Regions) -> bool:
+    return any(areas_overlap(universe, one, other) for one, other in product(a.items(), b.items()))
+
+
+def areas_overlap(universe: Universe, a: RegionsOfLevel, b: RegionsOfLevel) -> bool:
+    """Whether areas of two levels may share people, by the smallest kind of area that is around both."""
+    (level, ids), (other, other_ids) = a, b
+    if level == other:
+        return bool(ids & other_ids)
+    if level.tabulation_pass != other.tabulation_pass:
+        return False
+    kinds = (kind for kind in (level.kind, *level.kind.around) if kind in (other.kind, *other.kind.around))
+    kind = next(kinds, None)
+    if kind is None or kind.is_whole:
+        return True
+    around = {id_around(universe, level, one, kind) for one in ids}
+    around_other = {id_around(universe, other, one, kind) for one in other_ids}
+    return None in around | around_other or bool(around & around_other)  # None: the release doesn't say
 
 
 def wider_groups(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
-    """Regional groups of the same kind that hold all of the group's codes."""
+    """Groups of the next coarser tabulated level and the same kind that hold all of the group's codes."""
     codes = universe.lists.codes_of_iteration
     own = codes.get(group.code, frozenset())
-    if group.level != DETAILED or not own:
+    levels = [coarser for coarser, finer in universe.census.finer_group_level.items() if finer == group.level]
+    if not levels or not own:
         return []
-    regional = [one for one in universe.lists.iterations if one.level == REGIONAL]
-    return [one for one in regional if one.kind == group.kind and own <= codes.get(one.code, frozenset())]
+    coarser = [one for one in universe.lists.iterations if one.level == levels[0]]
+    return [one for one in coarser if one.kind == group.kind and own <= codes.get(one.code, frozenset())]
 
 
 def groups_with_shared_codes(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from safetab.census.census import Census
 from safetab.census.groups import CharacteristicIteration
-from safetab.dialects.bureau.geo_ids import geo_id
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.open_release import Release
 from safetab.estimates.reading.lookup import Entity
@@ -23,7 +23,6 @@ from safetab.release.numbers.number_files import NUMBERS_FOLDER, PUBLISHED, STAT
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import ReleaseLevel
 
-_PREFERRED = ("COUNTY", "STATE", "PR-COUNTY", "PR-STATE", "USA", "PLACE", "PR-PLACE", "TRACT", "PR-TRACT", "AIANNH")
 _WIDTH, _INDENT = 80, "    "
 _LONGEST_NAME, _LONGEST_NAMES = 36, 46
 _TYPED = re.compile(r"[\w ,.()'/-]+")
@@ -58,7 +57,7 @@ def readme_examples(folder: ReleaseFolder) -> ReadmeExamples:
         _terminal_of_absent(release, shown, area),
         _in_python(release, area, group),
         _from_parquet(shown),
-        _from_csv(shown) if folder.facts.options.csv else _EXPORTED,
+        _from_csv(shown, folder.universe.census) if folder.facts.options.csv else _EXPORTED,
     ]
     return ReadmeExamples("\n".join(part for part in parts if part), (shown.count, shown.margin))
 
@@ -105,24 +104,28 @@ def _from_parquet(shown: _Shown) -> str:
     )
 
 
-def _from_csv(shown: _Shown) -> str:
+def _from_csv(shown: _Shown, census: Census) -> str:
     """The example that reads the number from a CSV file."""
     level = shown.entity.geography.label
     file = f"{CSV_FOLDER}/{NUMBERS_FOLDER}/{level}.csv"
-    area = geo_id(shown.entity.geography, shown.entity.region_id)
+    column, area = "region_id", shown.entity.region_id
+    if census.area_codes is not None:
+        column, area = "geo_id", census.area_codes.of(shown.entity.geography, area)
+    group = shown.group.code
+    in_r = group if group.isdecimal() else f'"{group}"'  # R reads a column of digits as numbers
     return _example(
         "From the CSV files, with Python alone, and with R alone:",
         ">>> import csv",
         f'>>> with open("{file}", encoding="utf-8") as file:',
         "...     rows = list(csv.DictReader(file))",
         '>>> [row["count"] for row in rows if',
-        f'...     (row["geo_id"], row["iteration_code"]) == ("{area}", "{shown.group.code}")',
+        f'...     (row["{column}"], row["iteration_code"]) == ("{area}", "{group}")',
         f'...     and (row["table_id"], row["line"]) == ("{shown.table_id}", "{TOTAL_LINE}")]',
         f"['{shown.count}']",
         "",
         f'> rows <- read.csv("{file}",',
         '+                  colClasses = c(region_id = "character"))',
-        f'> subset(rows, geo_id == "{area}" & iteration_code == {shown.group.code} &',
+        f'> subset(rows, {column} == "{area}" & iteration_code == {in_r} &',
         f'+        table_id == "{shown.table_id}" & line == {TOTAL_LINE})$count',
         f"[1] {shown.count}",
     )
@@ -137,10 +140,12 @@ _EXPORTED = _example("CSV files, in a new folder beside this one:", "$ safetab e
 
 
 def _largest(folder: ReleaseFolder, release: Release) -> _Shown | None:
-    """The largest total of a Detailed group among the first rows of a level that has any."""
+    """The largest total of a fine group among the first rows of a level that has any."""
+    census = folder.universe.census
+    labels = [*census.example_order, *(level.label for level in census.area_levels)]
 
     def order(level: ReleaseLevel) -> tuple[int, int]:
-        return _PREFERRED.index(level.geography.label), -level.level.iterations.number
+        return labels.index(level.geography.label), -level.level.iterations.number
 
     by_level = (_largest_of(folder, release, level) for level in sorted(folder.universe.levels, key=order))
     return next((shown for shown in by_level if shown is not None), None)

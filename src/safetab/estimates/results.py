@@ -10,7 +10,6 @@ from typing import Any, Generic, TypeVar
 import pyarrow as pa
 
 from safetab.census.groups import CharacteristicIteration
-from safetab.dialects.bureau.us_census import COMMON, SUBSTATE_ONLY, TOTAL_ONLY
 from safetab.estimates import tables
 from safetab.estimates.estimate import Absence, Estimate, sum_of_estimates
 from safetab.estimates.noisy_number import bar_of, cells_of, heads_of, interval_words, shown
@@ -182,14 +181,6 @@ class GroupTable(tables.ProductTabular):
         return "\n".join(lines)
 
 
-_WHERE = {
-    COMMON: "everywhere",
-    TOTAL_ONLY: "nation and states, a total",
-    SUBSTATE_ONLY: "below states",
-    None: "nowhere",
-}
-
-
 class _Named(_Items[_Item]):
     """Areas or groups: a row for each, of which the first are shown."""
 
@@ -232,7 +223,7 @@ class Areas(_Named[Entity]):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Groups(_Named[CharacteristicIteration]):
-    """Some race and ethnicity groups of a release. Each is accepted wherever a group is asked for."""
+    """Some groups of a release. Each is accepted wherever a group is asked for."""
 
     nouns = "groups"
     schema = _texts("iteration_code", "iteration_name", "iteration_level", "kind", "tabulated")
@@ -243,7 +234,7 @@ class Groups(_Named[CharacteristicIteration]):
         return self.items
 
     def _values(self, item: CharacteristicIteration) -> tuple[str, ...]:
-        return item.code, item.name, item.level.name, item.kind.name, _WHERE[item.listed]
+        return item.code, item.name, item.level.name, item.kind.name, item.listed.words if item.listed else "nowhere"
 
     def __str__(self) -> str:
         return self._listed([f"{group.name} ({group.code})" for group in self])

@@ -1,7 +1,7 @@
 """The explorer from public files: what `safetab explore` does, and the facts that its page needs.
 
 The page is one HTML file that needs no installation, no server and no network. Its simulation draws
-group sizes that `reproduction/group_sizes.py` counted in a synthetic census.
+group sizes of a made-up census.
 """
 
 from __future__ import annotations
@@ -9,13 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from html import escape
 from importlib.resources import files
 from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
-from safetab.census.census import PopulationGroupLevel
-from safetab.config.config_file import CONFIG_FILE, budget_key, measured_levels, threshold_key
+from safetab.census.census import PopulationGroupLevel, Words, capitalized
+from safetab.config.run_config import CONFIG_FILE, budget_key, measured_levels, threshold_key
+from safetab.dialects.known_census import facts_of_2020
+from safetab.explorer.census_facts import JsonObject, census_facts, sentence_words
 from safetab.explorer.workbook.workbook import write_workbook
 from safetab.foundation.files import page_script, read_text, whole_path
 from safetab.foundation.findings import VERSION, Finding, InvalidInput, Severity
@@ -28,7 +31,6 @@ from safetab.tuning.concerns import NO_PROTECTION
 from safetab.tuning.tuned_level import Facts, LevelSizes, TunedLevel
 from safetab.tuning.tuning import PRODUCTION, config_path, presets, production_of_2020, tuning_of
 
-JsonObject = dict[str, object]
 Pair = tuple[int, int]  # a size in people, and how many groups have it
 
 
@@ -48,12 +50,13 @@ def page_facts(
         "people_shown": PEOPLE_SHOWN,
         "sizes": group_sizes(facts),
         "production": PRODUCTION,
+        "sentences": sentence_words(production_of_2020().census),
         "products": [_product(product, facts, loaded.get(product.name)) for product in PRODUCTS],
     }
 
 
 def level_key(level: PopulationGroupLevel, family: TableFamily | None = None) -> str:
-    """The page's key of a level: "COUNTY,2", or with a third part, the family, if a product has several."""
+    """The page's key of a level: such as "COUNTY,2", or with a third part, the family, if a product has several."""
     key = f"{level.geography.label},{level.iterations.number}"
     return key if family is None else f"{key},{family.name}"
 
@@ -67,6 +70,7 @@ def _product(product: Product, facts: Facts, loaded_config: str | None) -> JsonO
     has_stage_1 = product.selector is Selector.NOISY_STAGE_1
     levels = measured_levels(product, tuple(facts))
     return {
+        **census_facts(config),
         "name": product.name,
         "counts": product.counts,
         "record": noun,
@@ -133,10 +137,11 @@ def _level(tuned: TunedLevel) -> JsonObject:
         "family": product.families.index(family),
         "pass": level.geography.tabulation_pass.name,
         "geography": level.geography.label,
-        "place": level.geography.kind.noun,
+        "title": level.geography.title,
+        "kind_title": level.geography.kind.title,
         "iterations": level.iterations.name,
         "iteration_level": level.iterations.number,
-        "is_substate": level.geography.kind.suppresses,
+        "suppresses": level.geography.kind.suppresses,
         "entities": sizes.entities,
         "adaptive_iterations": tuned.iterations.adaptive,
         "total_only_iterations": tuned.iterations.total_only,
@@ -148,7 +153,7 @@ def _level(tuned: TunedLevel) -> JsonObject:
 
 def group_sizes(facts: Facts) -> JsonObject:
     """The sizes of groups that are not empty, by level, scaled to the possible groups of the level."""
-    counted = json.loads((files("safetab.explorer") / "group_sizes.json").read_text("utf-8"))
+    counted = facts_of_2020.group_sizes()
     levels = {level_key(level): sizes for level, sizes in facts.items()}
     return {
         "people": counted["people"],
@@ -218,7 +223,7 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
     tuning = checked.require()
     path = config_path(request.config, request.parameters)
     loaded = None if path is None else read_text(path)
-    facts = page_facts(tuning.facts, _source(request), loaded, tuning.config.product)
+    facts = page_facts(tuning.facts, _source(request, tuning.config.census.words), loaded, tuning.config.product)
     page = explorer_page(facts)
     writers: dict[Path, Write] = {request.page: lambda file: file.write_text(page, encoding="utf-8")}
     if request.workbook is not None:
@@ -238,25 +243,29 @@ def _refuse_workbook_of_others(product: Product) -> None:
         raise InvalidInput([Finding(Severity.ERROR, CONFIG_FILE, "", message)])
 
 
-def _source(request: ExplorerRequest) -> str:
+def _source(request: ExplorerRequest, words: Words) -> str:
     """Where the numbers of groups come from, for readers of the page."""
-    entities = "the 2020 Census" if request.geography is None else "the given geography file"
-    iterations = "the 2020 Census" if request.parameters is None else "the given lists"
+    entities = words.source if request.geography is None else "the given geography file"
+    iterations = words.source if request.parameters is None else "the given lists"
     if entities == iterations:
-        facts = "Geographic entities, race and ethnicity groups, and the number of groups per person"
+        facts = f"Geographic entities, {words.groups}, and the number of groups per person"
         return f"{facts} are from {entities}."
-    groups = "Race and ethnicity groups, and the number of groups per person,"
+    groups = f"{capitalized(words.groups)}, and the number of groups per person,"
     return f"Geographic entities are from {entities}. {groups} are from {iterations}."
 
 
 def explorer_page(facts: JsonObject) -> str:
     """The whole page, with its styles, scripts and facts."""
+    page = (_PAGE / "explorer.html").read_text("utf-8")
+    words = facts["sentences"]
+    assert isinstance(words, dict)
+    for placeholder, word in words.items():
+        page = page.replace(f"{{{{{placeholder}}}}}", escape(word))
     parts = {
         "{{style}}": (_PAGE / "explorer.css").read_text("utf-8"),
         "{{script}}": script(),
         "{{facts}}": json_in_a_page(facts),
     }
-    page = (_PAGE / "explorer.html").read_text("utf-8")
     for placeholder, part in parts.items():
         before, found, after = page.partition(placeholder)
         assert found, placeholder

@@ -7,12 +7,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.config.config_file import RunConfig, budget_key, threshold_key
+from safetab.config.run_config import RunConfig
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, VERSION
 from safetab.foundation.in_threads import results_in_threads
 from safetab.planning.plan_json import exact, loss_as_json
@@ -87,24 +88,9 @@ def _event(event: MeasurementEvent) -> dict[str, object]:
 
 
 def configuration_as_json(config: RunConfig) -> dict[str, object]:
-    """config.json again, with every number as an exact text."""
-    product = config.product
-    thresholds = {}
-    for of_family in config.families:
-        by_level = {threshold_key(level): list(each.totals) for level, each in of_family.thresholds.items()}
-        thresholds[product.family_keys[of_family.family.name].thresholds] = by_level
-    return {
-        "privacy_defn": config.privacy_definition.spelling,
-        **{budget_key(product, *measured): exact(budget) for measured, budget in config.budgets.items()},
-        **({} if product.stage_1_key is None else {product.stage_1_key: exact(config.stage_1_fraction)}),
-        **thresholds,
-        "max_race_codes": config.max_race_codes,
-        **({} if product.suppression_key is None else {product.suppression_key: exact(config.zero_suppression_chance)}),
-        "allow_negative_counts": config.allow_negative_counts,
-        "passes": [tabulation_pass.name for tabulation_pass in config.passes],
-        "state_filter_us": list(config.us_states),
-        "reader": config.reader.value,
-    }
+    """The configuration again, as its dialect spells it, with every number as an exact text."""
+    keys = config.spelling.as_keys(config)
+    return {key: exact(value) if isinstance(value, Fraction) else value for key, value in keys.items()}
 
 
 def write_release_log(output: Path, ran: RunFacts, rows: Mapping[str, int]) -> None:

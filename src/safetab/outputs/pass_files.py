@@ -17,7 +17,7 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
-from safetab.config.config_file import RunConfig
+from safetab.config.run_config import RunConfig
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.calibration import Stage
@@ -98,14 +98,14 @@ class GroupColumns:
     """The columns that say which group a row is about."""
 
     def __init__(self, plan: LevelPlan) -> None:
-        digits = plan.level.geography.kind.id_digits
+        ids, entities = plan.level.geography.kind.ids, plan.universe.entities
         self._index = plan.universe.index
         self._label = plan.level.geography.label
-        self._region_ids = pc.utf8_lpad(pa.array(plan.universe.entities).cast(TEXT), digits, "0")
+        self._region_ids = pa.array([ids.text(entity) for entity in entities.tolist()], TEXT)
         self._codes = pa.array([iteration.code for iteration in plan.universe.iterations], TEXT)
 
     def of(self, indices: NDArray[np.int64]) -> dict[str, pa.DictionaryArray]:
-        """The region ids, geography level and four-digit iteration codes of groups, in this order."""
+        """The region ids, geography level and iteration codes of groups, in this order."""
         return {
             "region_id": texts(self._region_ids, self._index.entity_of(indices)),
             "geography_level": texts([self._label], np.zeros(len(indices), dtype=np.int32)),

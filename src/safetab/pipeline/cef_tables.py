@@ -15,7 +15,13 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from safetab.census.geography import Geography
+from safetab.census.areas import Areas
+from safetab.dialects.bureau.cef.geography import BlockOids, CefGeography, read_cef_geography
+from safetab.dialects.bureau.cef.reader_file import CefFiles, ReaderFile, read_reader_file
+from safetab.dialects.bureau.cef.state_records import CefRecords, StateReader, records_of
+from safetab.dialects.bureau.cef.state_rules import CefRules
+from safetab.dialects.bureau.grfc import GEOGRAPHY_TABLE, UNIT_COLUMN, block_columns
+from safetab.dialects.own_records import paths_read
 from safetab.engines.local.cef import whole_columns
 from safetab.foundation.files import whole_path
 from safetab.foundation.findings import Finding, InvalidInput
@@ -25,15 +31,10 @@ from safetab.outputs.output_folder import NamesLike, always_named, output_findin
 from safetab.pipeline import guards
 from safetab.pipeline.options import refused_log
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.products.record import RACE_COLUMNS
+from safetab.products.bureau_columns import RACE_COLUMNS
 from safetab.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
 from safetab.products.safetab_p.safetab_p import PERSON_RECORD
-from safetab.readers.cef.geography import BlockOids, CefGeography, read_cef_geography
-from safetab.readers.cef.reader_file import CefFiles, ReaderFile, paths_read, read_reader_file
-from safetab.readers.cef.state_records import CefRecords, StateReader, records_of
-from safetab.readers.cef.state_rules import CefRules
 from safetab.readers.delimited import SEPARATOR
-from safetab.readers.geography import GEOGRAPHY_TABLE, UNIT_COLUMN, block_columns
 
 CONVERTED_FILE = "CONFIDENTIAL"
 _CONVERTED = "Records of real people, unless the file SYNTHETIC lies beside this one. For the curator alone.\n"
@@ -183,14 +184,14 @@ def _batch(records: CefRecords, columns: tuple[str, ...], oids: BlockOids) -> pa
     return pa.record_batch(arrays, schema=schema)
 
 
-def _geography_table(geography: Geography, with_units: NDArray[np.int64] | None = None) -> pa.Table:
+def _geography_table(geography: Areas, with_units: NDArray[np.int64] | None = None) -> pa.Table:
     """The columns of GRF-C as text; with `with_units`, also whether a block is among these."""
     columns = {
         name: pc.utf8_lpad(pc.cast(pa.array(numbers), pa.string()), width, "0")
         for name, (numbers, width) in block_columns(geography).items()
     }
     if with_units is not None:
-        columns[UNIT_COLUMN] = pa.array(np.where(np.isin(geography.block, with_units), "1", "0"))
+        columns[UNIT_COLUMN] = pa.array(np.where(np.isin(geography.smallest, with_units), "1", "0"))
     return pa.table(columns)
 
 

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
+from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.foundation.argument_types import require_type
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -62,6 +63,8 @@ def _flag(name: str, text: str) -> DeclaredOption:
     return DeclaredOption(name, bool, False, text, flag=f"--{name.replace('_', '-')}")
 
 
+_AREAS_FILE = DEFAULT_CENSUS.words.areas_file
+_DONORS = ", ".join(kind.name for kind in DEFAULT_CENSUS.donor_order)
 _file = partial(_optional, Path | None)
 _text = partial(_optional, str | None)
 _texts = partial(_optional, list[str] | None)
@@ -75,7 +78,9 @@ CONFIDENCE = DeclaredOption(
 MARGIN_CONFIDENCE = DeclaredOption("confidence", str, "0.95", "Of the margins of error.", "NUMBER")
 CONFIG = _file("config", "config.json. Default: the one in --parameters.", "FILE")
 PARAMETERS = _file("parameters", "Directory with config.json and the lists of codes and iterations.", "DIR")
-GEOGRAPHY = _file("geography", "The geography file GRF-C, to count its entities. Default: 2020's numbers.", "FILE")
+GEOGRAPHY = _file(
+    "geography", f"The geography file {_AREAS_FILE}, to count its entities. Default: 2020's numbers.", "FILE"
+)
 AS_JSON = DeclaredOption("as_json", bool, False, "Print JSON, for programs.", flag="--json")
 MEMORY = DeclaredOption("memory", str, "4GB", "Memory limit for Spark's driver. No effect with --engine local.", "SIZE")
 MEMORY_TO_ASSESS = DeclaredOption("memory", str, "4GB", "Has no effect here.", "SIZE")
@@ -108,7 +113,7 @@ COPYING = (
         "Blocks that hold nobody, e.g. water, or a list from blocks-with-units: ignored when areas are compared.",
         "FILE",
     ),
-    _text("order", "Order of donors, separated by commas: state, county, place, aiannh, tract.", "KINDS"),
+    _text("order", f"Order of donors, separated by commas: {_DONORS}.", "KINDS"),
     _flag("copy_all", "Also copy groups that the receiving level does not tabulate."),
 )
 RULES = _texts(

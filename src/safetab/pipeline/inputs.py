@@ -8,8 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from safetab.census.area_levels import Pass
-from safetab.census.geography import Geography
-from safetab.config.config_file import ReaderKind, product_asked_for, read_config, reader_asked_for
+from safetab.census.areas import Areas
+from safetab.config.run_config import ReaderKind
+from safetab.dialects.configuration import product_asked_for, read_config, reader_asked_for
+from safetab.dialects.own_records import OwnRecords
 from safetab.engines.contract import Backend, CountingEngine, EngineSettings, KnownLists, RecordLocation, Records
 from safetab.engines.local.backend import LocalBackend
 from safetab.foundation.failures import RunFailed
@@ -20,9 +22,8 @@ from safetab.outputs.manifest import hashes_by_name
 from safetab.pipeline.options import RunOptions, refused_plan
 from safetab.pipeline.release_parts import populated_geography
 from safetab.pipeline.totals_of_release import given_totals
-from safetab.planning.planner import PublicFiles, plan_of, read_public_files, states_asked_for
+from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
-from safetab.readers.cef.reader_file import CefFiles
 
 _DEPTH_OF_RELEASES = 4  # OUT/release/numbers/geography_level=COUNTY
 
@@ -34,7 +35,7 @@ class RunInputs:
     files: PublicFiles
     plan: RunPlan
     records: Records
-    populated: Mapping[Pass, Geography]  # the blocks that may hold people
+    populated: Mapping[Pass, Areas]  # the blocks that may hold people
     hashes: Mapping[str, str] = field(default_factory=dict)  # of the public files, for the manifest
 
 
@@ -54,7 +55,7 @@ def read_inputs(
     config = read_config(parameters)
     if reader_asked_for(parameters, data) is ReaderKind.CEF:
         folder = Checked(data, ())
-        records = backend.cef_records(data, () if config.value is None else states_asked_for(config.value))
+        records = backend.cef_records(data, () if config.value is None else config.value.parts_asked_for)
     else:
         folder = backend.geography_folder(data)
         records = backend.records(data, product_asked_for(parameters).record)
@@ -160,10 +161,7 @@ def record_files(records: Records) -> tuple[Path, ...]:
     """The files on this machine that hold records."""
     if isinstance(records, RecordLocation):
         return records.parts_of_this_machine
-    if isinstance(records, CefFiles):
-        of_states = ((state.persons, state.units, state.counts) for state in records.states)
-        return tuple(path for files in of_states for path in files if path is not None)
-    return records.parts
+    return records.paths if isinstance(records, OwnRecords) else records.parts
 
 
 def _files_at(path: Path, depth: int) -> Iterator[Path]:

@@ -10,24 +10,25 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.census.geography import NOWHERE, Geography
+from safetab.census.areas import Areas
 from safetab.census.groups import PublicLists
-from safetab.config.config_file import CONFIG_FILE, RunConfig, product_asked_for, read_config
+from safetab.config.run_config import CONFIG_FILE, RunConfig
+from safetab.dialects.bureau.grfc import read_geography_at
+from safetab.dialects.bureau.official_files import read_official_files
 from safetab.dialects.bureau.official_tables import CODES, OfficialTables
 from safetab.dialects.bureau.us_census import US
+from safetab.dialects.configuration import product_asked_for, read_config
+from safetab.dialects.public_files import list_paths, read_public_lists
 from safetab.foundation.failures import machine_refused
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, shortened
 from safetab.outputs.manifest import hashes_of
 from safetab.outputs.output_folder import EarlierOutput, output_findings, whole_output
 from safetab.planning.planner import PublicFiles, plan_of
 from safetab.privacy.output_status import OutputStatus, gravest
-from safetab.readers.geography import read_geography_at
-from safetab.readers.official_files import read_official_files
-from safetab.readers.public_lists import list_paths, read_public_lists
 from safetab.readers.table_files import table_paths_at
+from safetab.release.census_form import check_not_clamped, statuses_beside
 from safetab.release.checksums import names_with_checksums
 from safetab.release.coterminous import sets_of_passes
-from safetab.release.export import check_not_clamped, statuses_beside
 from safetab.release.official import groups as official_groups
 from safetab.release.official.groups import FamilyTables, OfficialGroups
 from safetab.release.official.numbers import sets_by_numbers
@@ -46,7 +47,7 @@ class OfficialRequest:
     confidence: str = "0.95"
 
 
-_PublicInputs = tuple[RunConfig, PublicLists, OfficialTables, Geography | None]
+_PublicInputs = tuple[RunConfig, PublicLists, OfficialTables, Areas | None]
 
 
 def read_official_release(
@@ -90,14 +91,13 @@ def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRele
     config = replace(config, passes=passes)
     of_pass = None
     if geography is not None:
-        of_pass = {each: geography.of_states(config.states_of(each)) for each in passes}
-    plan = plan_of(PublicFiles(config, lists, of_pass or dict.fromkeys(passes, NOWHERE))).require()
+        number_of = config.census.part.ids.number
+        of_pass = {each: geography.of_parts(map(number_of, config.parts_of(each))) for each in passes}
+    plan = plan_of(PublicFiles(config, lists, of_pass or dict.fromkeys(passes, Areas.none(config.census)))).require()
     universe = official_groups.official_universe(plan, tables, of_pass)
     groups, findings = _groups(universe, tables, is_complete=request.is_complete)
-    if of_pass is None:
-        sets = sets_by_numbers(universe, groups)
-    else:
-        sets = sets_of_passes(of_pass, CoterminousOptions(US.donor_order, copy_all=False))
+    by_blocks = None if of_pass is None else sets_of_passes(of_pass, CoterminousOptions(), US)
+    sets = sets_by_numbers(universe, groups) if by_blocks is None else by_blocks
     blocks = () if request.geography is None else table_paths_at(request.geography)
     paths = [*files, request.parameters / CONFIG_FILE, *list_paths(request.parameters), *blocks]
     read = OfficialRelease(
@@ -110,7 +110,7 @@ def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRele
 def _inputs(files: Sequence[Path], request: OfficialRequest, command: FindingsOf) -> Checked[_PublicInputs]:
     """All inputs, or every problem with them."""
     config, lists = read_config(request.parameters), read_public_lists(request.parameters)
-    geography: Checked[Geography] = Checked(None, ())
+    geography: Checked[Areas] = Checked(None, ())
     if request.geography is not None:
         geography = read_geography_at(request.geography)
     product = product_asked_for(request.parameters)

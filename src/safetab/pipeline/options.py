@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from safetab.config.config_file import CONFIG_FILE
+from safetab.config.run_config import CONFIG_FILE
+from safetab.dialects.own_records import is_synthetic
 from safetab.engines.spark.options import SparkOptions, check_spark_options
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import resolved, whole_path
@@ -27,7 +28,6 @@ from safetab.planning.losses import no_protection
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.addressed_bits import KEY_BYTES
 from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus, output_status
-from safetab.readers.cef.reader_file import is_synthetic
 from safetab.release.release_options import ReleaseOptions, ReleaseRequest
 from safetab.tabulation.tabulate_level import GROUPS_AT_ONCE
 
@@ -162,7 +162,10 @@ def has_synthetic_people(data: Path, options: RunOptions) -> bool:
 
 
 def refused_plan(plan: RunPlan, data: Path, options: RunOptions) -> tuple[Finding, ...]:
-    """An error if real people would get no protection. Proof: docs/privacy.md#no-protection."""
+    """Errors if real people would get no protection.
+
+    Proof: docs/privacy.md#no-protection.
+    """
     findings = FindingsOf(CONFIG_FILE)
     words = no_protection(plan.unprotected_levels)
     if words is not None and not has_synthetic_people(data, options):

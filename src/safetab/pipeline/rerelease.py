@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from safetab.dialects.area_files import read_areas_at
+from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.foundation.failures import refusals_as_run_failed
 from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import (
@@ -31,7 +33,6 @@ from safetab.outputs.pass_files import stated_format
 from safetab.pipeline.declared_options import CONFIDENCE, CSV, STEPS, with_defaults
 from safetab.pipeline.release_parts import GeographyOfPass, empty_blocks_as_json, populated_geography, write_documents
 from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
-from safetab.readers.geography import read_geography_at
 from safetab.readers.table_files import table_paths_at
 from safetab.release.allowed_files import measured_files
 from safetab.release.checks.output_checks import OutputChecks
@@ -43,6 +44,7 @@ from safetab.release.release_options import ReleaseOptions, ReleaseRequest
 from safetab.release.release_universe import Universe
 from safetab.release.write_release import write_release
 
+_AREAS_FILE = DEFAULT_CENSUS.words.areas_file
 MEASURED_BY = "measured_by"
 """The manifest's key for the run that measured the numbers of a re-release."""
 
@@ -102,7 +104,7 @@ def rerelease_files(out: Path, new: Path, request: RereleaseRequest, *, overwrit
     with refusals_as_run_failed(new):
         findings = FindingsOf("the command")
         if request.options.coterminous is not None and request.geography is None:
-            findings.error("--coterminous", "compares blocks. Add --geography: the GRF-C file of the run.")
+            findings.error("--coterminous", f"compares blocks. Add --geography: the {_AREAS_FILE} file of the run.")
         for name in request.paths if request.options.coterminous is None else ():
             findings.error(f"--{name.replace('_', '-')}", "needs --coterminous.")
         inputs = (out, *request.paths.values())
@@ -123,6 +125,8 @@ def coterminous_files(out: Path, new: Path, request: RereleaseRequest, *, overwr
 def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: bool) -> RereleaseSummary:
     """Copy the measurements, make the release from them, and check the new output."""
     folder = open_release_folder(out)
+    if request.options.coterminous is not None:
+        request.options.coterminous.donors(folder.universe.census)  # refused before a file is read
     measured = _measured(out, folder.universe)
     populated = _populated(folder.universe, request)
     today = datetime.datetime.now(datetime.UTC).date()
@@ -137,7 +141,8 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
         with checks.of_numbers_beside():
             write_documents(output, folder.universe, facts)
             _write_log(output, facts, measured, rows)
-            steps = steps_as_json(request.options) | empty_blocks_as_json(request.empty_blocks)
+            census = folder.universe.census
+            steps = steps_as_json(request.options, census) | empty_blocks_as_json(request.empty_blocks, census)
             made = {"version": facts.version, FORMAT: OUTPUT_FORMAT, "date": facts.date.isoformat()}
             manifest = {**measured.manifest, **made, **status_as_json(measured.status), "release": steps}
             files = {name: manifests.hashes_of(table_paths_at(path)) for name, path in request.paths.items()}
@@ -208,8 +213,9 @@ def _populated(universe: Universe, request: RereleaseRequest) -> GeographyOfPass
     path = request.geography
     if path is None:
         return {}
-    geography = read_geography_at(path).require()
-    of_pass = {tabulation_pass: geography.of_states(states) for tabulation_pass, states in universe.states.items()}
+    geography = read_areas_at(path).require()
+    number_of = universe.census.part.ids.number
+    of_pass = {which: geography.of_parts(map(number_of, parts)) for which, parts in universe.states.items()}
     findings = FindingsOf(path.name)
     for level, entities in universe.entities.items():
         listed = of_pass[level.tabulation_pass].entities(level.kind)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from safetab.dialects.own_records import paths_read
 from safetab.engines.contract import CountingEngine
 from safetab.foundation.files import whole_path
 from safetab.foundation.findings import Finding, InvalidInput
@@ -29,7 +30,6 @@ from safetab.planning.run_plan import RunPlan
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.ledger import Ledger
 from safetab.privacy.output_status import OutputStatus
-from safetab.readers.cef.reader_file import paths_read
 from safetab.readers.table_files import table_paths_at
 
 
@@ -113,7 +113,7 @@ def _public_files(inputs: RunInputs, options: RunOptions) -> dict[str, Path]:
 def _count_records(engine: CountingEngine, plan: RunPlan, times: StepTimes, log: ConfidentialLog) -> None:
     """Encode the records; the log gets their number in each pass."""
     noun = plan.config.product.record.noun
-    times.step(f"Counting the {noun}s of each state", 1)
+    times.step(f"Counting the {noun}s of each {plan.config.census.part.noun}", 1)
     counts = engine.prepare()
     times.advance()
     log.write(", ".join(f"{count:,} {noun}s in the {which.name} pass" for which, count in counts.items()))

@@ -103,7 +103,8 @@ class TabulatedOutput:
             write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
             write_documents(output, universe, facts)
             has_test_key = self.options.test_key is not None
-            described_steps = steps_as_json(steps) | empty_blocks_as_json(self.options.empty_blocks)
+            census = universe.census
+            described_steps = steps_as_json(steps, census) | empty_blocks_as_json(self.options.empty_blocks, census)
             run = RunFacts(plan, self.ledger.events, today, self.status, has_test_key, described_steps)
             write_release_log(output, run, rows)
             write_manifest(output, run, self.inputs.hashes, rows)

@@ -8,9 +8,9 @@ import numpy as np
 
 from safetab.census.area_levels import AreaLevel
 from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
+from safetab.dialects.own_records import is_synthetic
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.planning.planner import GivenTotals
-from safetab.readers.cef.reader_file import is_synthetic
 from safetab.release.checksums import damage_as_invalid_input
 from safetab.release.documents import DATAPACKAGE_FILE
 from safetab.release.numbers.read_numbers import NumberBatch
@@ -48,7 +48,8 @@ def _totals_of(path: Path, data: Path) -> GivenTotals:
         raise InvalidInput([Finding(Severity.ERROR, str(path), _WHERE, message)]) from None
     paths = [*map(release.numbers_of, release.universe.levels), release.path / DATAPACKAGE_FILE]
     files = {f"totals/{path.relative_to(release.path).as_posix()}": path for path in paths if path is not None}
-    return GivenTotals(Checked(PublishedTotals(of_level), findings.findings), files)
+    codes = tuple(iteration.code for iteration in release.universe.lists.iterations)
+    return GivenTotals(Checked(PublishedTotals(codes, of_level), findings.findings), files)
 
 
 def _check(release: ReleaseFolder, data: Path, findings: FindingsOf) -> None:
@@ -86,7 +87,8 @@ def _totals(batch: NumberBatch) -> TotalsOfLevel:
     is_total = batch.is_total
     if (is_total & ~batch.has(_COUNT)).any():
         raise _WithheldError
-    codes = np.array([int(iteration.code) for iteration in batch.level.iterations], dtype=np.int64)
+    position_of = {iteration.code: position for position, iteration in enumerate(batch.universe.lists.iterations)}
+    codes = np.array([position_of[iteration.code] for iteration in batch.level.iterations], dtype=np.int64)
     ids = batch.universe.entities[batch.level.geography].ids
     rows = TotalsOfLevel(ids[batch.entity], codes[batch.iteration], batch.integers(_COUNT))
     return rows.take(is_total)

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.config.config_file import CONFIG_FILE
+from safetab.config.run_config import CONFIG_FILE
+from safetab.dialects.own_records import paths_read
 from safetab.engines.contract import CountingEngine
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
@@ -16,7 +17,6 @@ from safetab.pipeline.inputs import checked_engine, required_inputs
 from safetab.pipeline.options import RunOptions, refused_log, refused_options
 from safetab.planning.losses import no_protection, privacy_warnings
 from safetab.planning.run_plan import RunPlan
-from safetab.readers.cef.reader_file import paths_read
 
 
 def validate_files(

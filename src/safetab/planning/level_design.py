@@ -1,7 +1,7 @@
 """How a level is measured: stages, noise, margins of error, and suppression.
 
 Suppression (5.3.2 of the paper) withholds totals that may well be pure noise. The threshold T
-follows from the noise of stage 2, and below state level only totals above T are published. The test
+follows from the noise of stage 2, and for small areas only totals above T are published. The test
 looks only at noisy numbers, so it is post-processing: docs/privacy.md#post-processing.
 """
 
@@ -19,7 +19,8 @@ from flint import arb
 from numpy.typing import NDArray
 
 from safetab.census.census import PopulationGroupLevel
-from safetab.config.config_file import FamilyConfig, RunConfig
+from safetab.census.sensitivity import Sensitivity
+from safetab.config.run_config import FamilyConfig, RunConfig
 from safetab.distributions.noise_distribution import DEFAULT_BITS, working_precision
 from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage, calibrated_noise, stage_fraction
 from safetab.products.product import LineKind, Product, Selector, Shape, TableFamily, Thresholds
@@ -80,11 +81,16 @@ class LevelDesign:
     family: TableFamily
     level: PopulationGroupLevel
     definition: PrivacyDefinition
-    stability: int
+    sensitivity: Sensitivity
     budget: Fraction
     thresholds: Thresholds
     stages: Mapping[Stage, StageDesign]
     suppression_threshold: int | None  # the paper's T: a total is published only above it; None = no suppression
+
+    @property
+    def stability(self) -> int:
+        """The greatest number of the level's groups that one record can be in."""
+        return self.sensitivity.l1
 
     def noise(self, stage: Stage) -> Noise:
         """The noise of one stage. Raises KeyError if the level does not have the stage."""
@@ -160,18 +166,18 @@ def level_design(
     config: RunConfig,
     of_family: FamilyConfig,
     level: PopulationGroupLevel,
-    stability: int,
+    sensitivity: Sensitivity,
     measured: IterationsMeasured,
 ) -> LevelDesign:
     """The design of a level whose budget is above 0."""
-    stages = _stages_of(config, of_family.budgets[level], stability, measured)
+    stages = _stages_of(config, of_family.budgets[level], sensitivity, measured)
     stage_2 = stages[Stage.STAGE_2].noise if Stage.STAGE_2 in stages else None
     return LevelDesign(
         product=config.product,
         family=of_family.family,
         level=level,
         definition=config.privacy_definition,
-        stability=stability,
+        sensitivity=sensitivity,
         budget=of_family.budgets[level],
         thresholds=of_family.thresholds[level],
         stages=stages,
@@ -181,21 +187,21 @@ def level_design(
 
 def not_measured(config: RunConfig, of_family: FamilyConfig, level: PopulationGroupLevel) -> LevelDesign:
     """The design of a level at which nothing is measured."""
-    return level_design(config, of_family, level, 0, IterationsMeasured(0, 0))
+    return level_design(config, of_family, level, Sensitivity.of_groups(0), IterationsMeasured(0, 0))
 
 
 def _stages_of(
-    config: RunConfig, budget_of_level: Fraction, stability: int, iterations: IterationsMeasured
+    config: RunConfig, budget_of_level: Fraction, sensitivity: Sensitivity, iterations: IterationsMeasured
 ) -> Mapping[Stage, StageDesign]:
     """The stages of a level, each with the noise that its share of the budget buys."""
-    if stability == 0:  # no person can be in any group: there is nothing to protect, and nothing to count
+    if not sensitivity:  # no person can be in any group: there is nothing to protect, and nothing to count
         return MappingProxyType({})
     adaptive = _ADAPTIVE[config.product.selector] if iterations.adaptive else ()
     total_only = (Stage.TOTAL_ONLY,) if iterations.total_only else ()
     stages: dict[Stage, StageDesign] = {}
     for stage in (*adaptive, *total_only):
         budget = budget_of_level * stage_fraction(stage, config.stage_1_fraction)
-        stages[stage] = StageDesign(stage, budget, calibrated_noise(config.privacy_definition, stability, budget))
+        stages[stage] = StageDesign(stage, budget, calibrated_noise(config.privacy_definition, sensitivity, budget))
     return MappingProxyType(stages)
 
 

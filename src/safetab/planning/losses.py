@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from pathlib import Path
 
 from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
-from safetab.config.config_file import RunConfig, read_config
-from safetab.dialects.bureau.us_census import US
-from safetab.foundation.findings import Checked, Finding, Severity
+from safetab.config.run_config import RunConfig
 from safetab.planning.run_plan import RunPlan, loss_of_config_pass
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import PrivacyLoss, epsilon_of_rho
@@ -79,7 +76,7 @@ class JointLoss:
     def passes(self) -> tuple[Pass, ...]:
         """The passes of either run. A pass that one of them does not run costs nothing there."""
         run = {*self.persons.passes, *self.households.passes}
-        return tuple(tabulation_pass for tabulation_pass in US.passes if tabulation_pass in run)
+        return tuple(tabulation_pass for tabulation_pass in self.persons.census.passes if tabulation_pass in run)
 
     def rows(self) -> Iterator[tuple[str, dict[Pass, Fraction]]]:
         """What changes, and the most that this can cost in each pass."""
@@ -112,22 +109,6 @@ class JointLoss:
 def _loss(config: RunConfig, tabulation_pass: Pass) -> Fraction:
     is_run = tabulation_pass in config.passes
     return loss_of_config_pass(config, tabulation_pass).unbounded if is_run else Fraction(0)
-
-
-def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
-    """The joint loss with another directory's configuration, or findings if the two don't add up."""
-    read = read_config(other_parameters)
-    if read.value is None:
-        return Checked(None, read.findings)
-    persons, households = sorted((config, read.value), key=lambda each: each.product.record.holds_people)
-    problem = None
-    if config.product is read.value.product:
-        problem = f"is for {config.product.name} too. Two runs of one product are added up by --spend-log."
-    elif config.privacy_definition is not read.value.privacy_definition:
-        problem = "has another privacy_defn. Losses of two definitions don't add up to one."
-    if problem is not None:
-        return Checked(None, (*read.findings, Finding(Severity.ERROR, str(other_parameters), "--with", problem)))
-    return Checked(JointLoss(persons, households), read.findings)
 
 
 def privacy_warnings(plan: RunPlan) -> Iterator[str]:

@@ -25,7 +25,7 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
         "safetab_version": VERSION,
         "product": config.product.name,
         "privacy_definition": definition.spelling,
-        "max_race_codes": config.max_race_codes,
+        config.spelling.most_answers: config.most_answers,
         "stage_1_fraction": exact(config.stage_1_fraction),
         "zero_suppression_chance": exact(config.zero_suppression_chance),
         "confidence": exact(CONFIDENCE),

@@ -2,78 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from safetab.census.area_levels import Pass
-from safetab.census.geography import NOWHERE, Geography
-from safetab.census.groups import GroupLevel, PublicLists, iteration_map_of, stability
+from safetab.census.areas import Areas
+from safetab.census.groups import GroupLevel, PublicLists, iteration_map_of
 from safetab.census.population_groups import PublishedTotals, universe_of
-from safetab.config.config_file import CONFIG_FILE, ReaderKind, RunConfig, budget_key, read_config, reader_asked_for
-from safetab.dialects.bureau.us_census import STATE, US
+from safetab.census.sensitivity import Sensitivity, sensitivity
+from safetab.config.run_config import CONFIG_FILE, ReaderKind, RunConfig, budget_key
+from safetab.dialects.configuration import read_config, reader_asked_for
+from safetab.dialects.known_census import DEFAULT_CENSUS
+from safetab.dialects.public_files import (
+    folder_beside,
+    list_paths,
+    parts_without_areas,
+    read_given_geography,
+    read_public_lists,
+    totals_folder,
+)
 from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity, shortened
+from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity
 from safetab.planning.level_design import IterationsMeasured, level_design
+from safetab.planning.losses import JointLoss
 from safetab.planning.run_plan import LevelPlan, RunPlan, check_totals, selected_groups
 from safetab.privacy.calibration import Stage
-from safetab.products.product import Product
-from safetab.readers import geography as geography_files
-from safetab.readers.cef.reader_file import read_reader_file
-from safetab.readers.public_lists import list_paths, read_public_lists
+from safetab.readers.area_names import AreaNames, area_names_path, read_area_names
 from safetab.readers.published_totals import find_published_totals, find_totals_in, read_published_totals
 
 if TYPE_CHECKING:
-    from safetab.readers.cef.geography import BlockOids
-
-
-@dataclass(frozen=True, slots=True)
-class GivenGeography:
-    """The blocks, the files that list them, and, for a CEF, the ids by which its units name blocks."""
-
-    geography: Geography
-    paths: tuple[Path, ...]
-    oids: BlockOids | None = None
-
-
-def read_given_geography(data: Path, reader: ReaderKind, config: RunConfig | None) -> Checked[GivenGeography]:
-    """The geography of a directory, or of a CEF's .ini file for the states of a configuration."""
-    if reader is ReaderKind.CEF:
-        return _of_cef(data, None if config is None else states_asked_for(config))
-    read = geography_files.read_geography(data)
-    return Checked(
-        None if read.value is None else GivenGeography(read.value, geography_files.geography_paths(data)), read.findings
-    )
-
-
-def states_asked_for(config: RunConfig) -> tuple[str, ...]:
-    """The states of all passes that run."""
-    return tuple(state for which in config.passes for state in config.states_of(which))
-
-
-def _of_cef(data: Path, states: Iterable[str] | None) -> Checked[GivenGeography]:
-    """The geography that a CEF's .ini file names, for these states."""
-    from safetab.readers.cef.geography import read_cef_geography  # noqa: PLC0415 - few runs read a CEF
-
-    reader = read_reader_file(data)
-    if reader.value is None:
-        return Checked(None, reader.findings)
-    wanted = tuple(reader.value.states_there if states is None else states)
-    paths = reader.value.geography_of(wanted)
-    if paths.value is None:
-        return Checked(None, reader.findings + paths.findings)
-    read = read_cef_geography(paths.value, wanted)
-    findings = reader.findings + paths.findings + read.findings
-    if read.value is None:
-        return Checked(None, findings)
-    return Checked(GivenGeography(read.value.geography, paths.value, read.value.oids), findings)
-
-
-def folder_beside(data: Path, reader: ReaderKind) -> Path:
-    """The folder of files that accompany the data: DATA itself, or the folder of a CEF's .ini file."""
-    return data.parent if reader is ReaderKind.CEF else data
+    from safetab.dialects.own_records import OwnIds
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,10 +43,10 @@ class PublicFiles:
 
     config: RunConfig
     lists: PublicLists
-    geography_of_pass: Mapping[Pass, Geography]
+    geography_of_pass: Mapping[Pass, Areas]
     paths: tuple[Path, ...] = ()
-    names: geography_files.GeographyNames = field(default_factory=dict)
-    oids: BlockOids | None = None  # of a CEF
+    names: AreaNames = field(default_factory=dict)
+    oids: OwnIds | None = None  # of records in a dialect's own form
     totals: PublishedTotals | None = None  # that choose tables, if the product asks for such
     totals_files: Mapping[str, Path] = field(default_factory=dict)
 
@@ -121,59 +82,76 @@ def read_public_files(
         return Checked(None, (finding, *read_given_geography(geography_folder, reader, None).errors))
     config, lists = read_config(parameters), read_public_lists(parameters)
     geography = read_given_geography(geography_folder, reader, config.value)
-    names = geography_files.read_geography_names(folder_beside(data, reader))
+    names = read_area_names(folder_beside(data, reader), DEFAULT_CENSUS)
     findings = config.findings + lists.findings + geography.findings + names.findings
     if config.value is None or lists.value is None:
         return Checked(None, findings)
     if geography.value is None:  # what is wrong with the budgets doesn't need it
-        nowhere = dict.fromkeys(config.value.passes, NOWHERE)
+        nowhere = dict.fromkeys(config.value.passes, Areas.none(config.value.census))
         return Checked(None, findings + plan_of(PublicFiles(config.value, lists.value, nowhere)).errors)
-    whole, states_of = geography.value.geography, config.value.states_of
-    of_pass = {which: whole.of_states(states_of(which)) for which in config.value.passes}
-    findings += _states_without_blocks(config.value, of_pass)
-    names_path = geography_files.geography_names_path(folder_beside(data, reader))
+    whole, number_of = geography.value.geography, config.value.census.part.ids.number
+    parts_of = {which: map(number_of, config.value.parts_of(which)) for which in config.value.passes}
+    of_pass = {which: whole.of_parts(parts) for which, parts in parts_of.items()}
+    findings += parts_without_areas(config.value, of_pass)
+    names_path = area_names_path(folder_beside(data, reader))
     paths = (parameters / CONFIG_FILE, *list_paths(parameters), *geography.value.paths)
     paths += () if names_path is None else (names_path,)
     oids, geographies = geography.value.oids, MappingProxyType(of_pass)
     files = PublicFiles(config.value, lists.value, geographies, paths, names.value or {}, oids)
-    chosen = _selecting_totals(config.value.product, data, reader, totals)
+    chosen = _selecting_totals(config.value, data, reader, totals)
     if chosen is not None:
         findings += chosen.totals.findings
         if chosen.totals.value is not None:
-            findings += check_totals(chosen.totals.value, lists.value, whole, of_pass)
+            findings += check_totals(chosen.totals.value, config.value, lists.value, whole, of_pass)
         files = replace(files, totals=chosen.totals.value, totals_files=chosen.files)
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
 
 
 def _selecting_totals(
-    product: Product, data: Path, reader: ReaderKind, given: GivenTotals | None
+    config: RunConfig, data: Path, reader: ReaderKind, given: GivenTotals | None
 ) -> GivenTotals | None:
     """The totals that were given, or those in DATA. None if the product measures its own.
 
     If totals are given and DATA has some too, which are then not used, a warning says so.
     """
+    product = config.product
     if product.totals_table is None:
         if given is None:
             return None
         findings = FindingsOf("the command")
         findings.error("--totals", f"{product.name} measures its own totals. Leave the option out.")
         return GivenTotals(Checked(None, findings.findings))
-    findings, ini = FindingsOf(product.totals_table), None
+    findings = FindingsOf(product.totals_table)
     if given is not None:
         beside = find_published_totals(folder_beside(data, reader), product.totals_table, FindingsOf(""))
         if beside is not None:
             findings.warning("", "lies in DATA and is not used: --totals stands for it.")
         return replace(given, totals=Checked(given.totals.value, given.totals.findings + findings.findings))
-    if reader is ReaderKind.CEF:
-        ini = read_reader_file(data).value
-    if ini is not None and ini.totals is not None:
-        files = find_totals_in(ini.totals, findings)
+    folder = totals_folder(data, reader)
+    if folder is not None:
+        files = find_totals_in(folder, findings)
     else:
         files = find_published_totals(folder_beside(data, reader), product.totals_table, findings)
     if files is None:
         return GivenTotals(Checked(None, findings.findings))
-    read = read_published_totals(files, product.totals_table)
+    read = read_published_totals(files, product.totals_table, config.census)
     return GivenTotals(read, {path.name: path for path in files.parts})
+
+
+def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
+    """The joint loss with another directory's configuration, or findings if the two don't add up."""
+    read = read_config(other_parameters)
+    if read.value is None:
+        return Checked(None, read.findings)
+    persons, households = sorted((config, read.value), key=lambda each: each.product.record.holds_people)
+    problem = None
+    if config.product is read.value.product:
+        problem = f"is for {config.product.name} too. Two runs of one product are added up by --spend-log."
+    elif config.privacy_definition is not read.value.privacy_definition:
+        problem = "has another privacy_defn. Losses of two definitions don't add up to one."
+    if problem is not None:
+        return Checked(None, (*read.findings, Finding(Severity.ERROR, str(other_parameters), "--with", problem)))
+    return Checked(JointLoss(persons, households), read.findings)
 
 
 def _is_directory(path: Path) -> bool:
@@ -182,21 +160,6 @@ def _is_directory(path: Path) -> bool:
     except OSError as error:  # a name too long, a parent that may not be searched
         raise_if_the_machine_failed(error)
         return False
-
-
-def _states_without_blocks(config: RunConfig, of_pass: Mapping[Pass, Geography]) -> tuple[Finding, ...]:
-    """A pass without any block is an error; a state without one is a warning."""
-    findings = FindingsOf(geography_files.GEOGRAPHY_TABLE)
-    for tabulation_pass, geography in of_pass.items():
-        states = config.states_of(tabulation_pass)
-        listed = set(geography.entities(STATE).tolist())
-        missing = [state for state in states if int(state) not in listed]
-        name = tabulation_pass.name.upper()
-        if not listed:
-            findings.error("TABBLKST", f"no block of state {shortened(states)}: the {name} pass would be empty.")
-        elif missing:
-            findings.warning("TABBLKST", f"no block of state {shortened(missing)}, which config.json asks for.")
-    return findings.findings
 
 
 def plan_of(files: PublicFiles) -> Checked[RunPlan]:
@@ -213,17 +176,18 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
         level: universe_of(level, entities[level.geography], files.lists, has_total_only=has_total_only)
         for level in dict.fromkeys(level for _, level in tabulated)
     }
-    stabilities: dict[tuple[GroupLevel, int], int] = {}
+    sensitivities: dict[tuple[GroupLevel, int], Sensitivity] = {}
     levels = list[LevelPlan]()
     for of_family, level in tabulated:
-        grain = level.iterations, US.grain_of(level.geography.kind)  # what stability depends on, besides the lists
-        if grain not in stabilities:
-            most = files.config.max_race_codes
-            codes = iteration_map_of(files.lists, level.iterations, level.geography.kind, max_race_codes=most)
-            stabilities[grain] = stability(codes)
+        # what sensitivity depends on, besides the lists
+        grain = level.iterations, files.config.census.grain_of(level.geography.kind)
+        if grain not in sensitivities:
+            most = files.config.most_answers
+            codes = iteration_map_of(files.lists, level.iterations, level.geography.kind, most_answers=most)
+            sensitivities[grain] = sensitivity(codes.classifications)
         universe, total_only = universes[level], universes[level].total_only_iterations
         measured = IterationsMeasured(len(universe.iterations) - total_only, total_only)
-        design = level_design(files.config, of_family, level, stabilities[grain], measured)
+        design = level_design(files.config, of_family, level, sensitivities[grain], measured)
         selected = None if files.totals is None else selected_groups(universe, files.totals)
         levels.append(LevelPlan(design, universe, selected))
         _check_level(levels[-1], findings)

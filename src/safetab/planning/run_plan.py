@@ -6,7 +6,7 @@ Where published totals choose tables, they also select the groups that are measu
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from safetab.census import population_groups
 from safetab.census.area_levels import AreaLevel, Pass
+from safetab.census.areas import Areas
 from safetab.census.census import PopulationGroupLevel
-from safetab.census.geography import Geography
 from safetab.census.groups import PublicLists
 from safetab.census.population_groups import GroupUniverse, TotalsOfLevel
-from safetab.config.config_file import RunConfig
-from safetab.dialects.bureau.us_census import MAJOR, US
+from safetab.config.run_config import RunConfig
 from safetab.distributions.noise_distribution import DEFAULT_BITS, working_precision
 from safetab.foundation.arrays import find_sorted
 from safetab.foundation.findings import Finding, FindingsOf, shortened
@@ -29,8 +28,6 @@ from safetab.planning.level_design import LevelDesign
 from safetab.privacy.calibration import Stage
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
 from safetab.products.product import TableFamily, Thresholds
-
-_CODES = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,7 +103,7 @@ class RunPlan:
 
 def loss_of_config_pass(config: RunConfig, tabulation_pass: Pass) -> PrivacyLoss:
     """What a pass costs a person in it: the sum of the budgets of its levels."""
-    return loss_of_a_pass(config.budget_of(level) for level in US.levels_of([tabulation_pass]))
+    return loss_of_a_pass(config.budget_of(level) for level in config.census.levels_of([tabulation_pass]))
 
 
 def loss_of_config(config: RunConfig) -> PrivacyLoss:
@@ -167,8 +164,8 @@ def selected_groups(universe: GroupUniverse, totals: population_groups.Published
     if of_level is None or not len(universe.entities):
         none = np.empty(0, dtype=np.int64)
         return SelectedGroups(none, none)
-    positions = np.full(_CODES, -1, dtype=np.int64)
-    positions[[int(iteration.code) for iteration in universe.iterations]] = np.arange(len(universe.iterations))
+    position_of = {iteration.code: position for position, iteration in enumerate(universe.iterations)}
+    positions = np.array([position_of.get(code, -1) for code in totals.codes], dtype=np.int64)
     entity, is_known = find_sorted(universe.entities, of_level.entity)
     iteration = positions[of_level.code]
     rows = np.flatnonzero(is_known & (iteration >= 0))
@@ -179,30 +176,33 @@ def selected_groups(universe: GroupUniverse, totals: population_groups.Published
 
 def check_totals(
     totals: population_groups.PublishedTotals,
+    config: RunConfig,
     lists: PublicLists,
-    whole: Geography,
-    of_pass: Mapping[Pass, Geography],
+    whole: Areas,
+    of_pass: Mapping[Pass, Areas],
 ) -> tuple[Finding, ...]:
     """Errors for totals of unknown regions or iterations; warnings that count ignored ones."""
     findings = FindingsOf("the file of published totals")
-    known = {int(iteration.code): iteration for iteration in lists.iterations}
+    known = {iteration.code: iteration for iteration in lists.iterations}
     ignored: Counter[str] = Counter()
     for geography, of_level in totals.of_level.items():
         kind = geography.kind
         is_known = np.isin(of_level.entity, whole.entities(kind))
-        unknown_codes = set(of_level.code.tolist()) - known.keys()
-        _refuse_unknown(geography, of_level.entity[~is_known], unknown_codes, findings)
-        _refuse_repeated(geography, of_level, findings)
+        unknown_codes = {totals.codes[position] for position in np.unique(of_level.code)} - known.keys()
+        areas_file = config.census.words.areas_file
+        _refuse_unknown(geography, of_level.entity[~is_known], unknown_codes, areas_file, findings)
+        _refuse_repeated(geography, of_level, totals.codes, findings)
         if geography.tabulation_pass not in of_pass:
             ignored["of a pass that doesn't run"] += len(of_level.entity)
             continue
         is_inside = np.isin(of_level.entity, of_pass[geography.tabulation_pass].entities(kind))
-        ignored["of regions outside state_filter_us"] += int(np.count_nonzero(is_known & ~is_inside))
+        ignored[f"of regions outside {config.spelling.parts}"] += int(np.count_nonzero(is_known & ~is_inside))
         present, times = np.unique(of_level.code[is_inside], return_counts=True)
-        for code, rows in zip(present.tolist(), times.tolist(), strict=True):
-            if code in known and known[code].level == MAJOR:
-                ignored["of major groups, which are never tabulated"] += rows
-            elif code in known and not known[code].is_tabulated(kind):
+        for position, rows in zip(present.tolist(), times.tolist(), strict=True):
+            iteration = known.get(totals.codes[position])
+            if iteration is not None and not iteration.level.is_tabulated:
+                ignored[f"of {iteration.level.name.lower()} groups, which are never tabulated"] += rows
+            elif iteration is not None and not iteration.is_tabulated(kind):
                 ignored["of iterations that are not tabulated at their level (coterminous copies)"] += rows
     for why, rows in ignored.items():
         if rows:
@@ -210,21 +210,25 @@ def check_totals(
     return findings.findings
 
 
-def _refuse_unknown(geography: AreaLevel, regions: NDArray[np.int64], codes: set[int], findings: FindingsOf) -> None:
+def _refuse_unknown(
+    geography: AreaLevel, regions: NDArray[np.int64], codes: set[str], areas_file: str, findings: FindingsOf
+) -> None:
     """Report totals of regions and iterations that the public files do not have."""
     if len(regions):
         ids = shortened(geography.kind.ids.text(entity) for entity in np.unique(regions).tolist())
-        findings.error("REGION_ID", f"{geography.label} {ids}: not in the geography. Give the GRF-C of the totals.")
+        advice = f"Give the {areas_file} of the totals."
+        findings.error("REGION_ID", f"{geography.label} {ids}: not in the geography. {advice}")
     if codes:
-        listed = shortened(f"{code:04d}" for code in sorted(codes))
-        findings.error("ITERATION_CODE", f"{listed} at {geography.label}: not in the lists of iterations.")
+        findings.error(
+            "ITERATION_CODE", f"{shortened(sorted(codes))} at {geography.label}: not in the lists of iterations."
+        )
 
 
-def _refuse_repeated(geography: AreaLevel, of_level: TotalsOfLevel, findings: FindingsOf) -> None:
+def _refuse_repeated(geography: AreaLevel, of_level: TotalsOfLevel, codes: Sequence[str], findings: FindingsOf) -> None:
     """Report groups with two totals: they would be measured twice and count their records twice."""
-    groups = np.sort(of_level.entity * _CODES + of_level.code)
+    groups = np.sort(of_level.entity * len(codes) + of_level.code)
     again = groups[1:][np.diff(groups) == 0]
     if len(again):
-        regions = (divmod(group, _CODES) for group in again.tolist())
-        names = [f"{geography.kind.ids.text(entity)} {code:04d}" for entity, code in regions]
+        regions = (divmod(group, len(codes)) for group in again.tolist())
+        names = [f"{geography.kind.ids.text(entity)} {codes[code]}" for entity, code in regions]
         findings.error("", f"a group has more than one total: {geography.label} {shortened(names)}. Keep one.")

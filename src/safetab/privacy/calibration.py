@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import Enum, IntEnum
 from fractions import Fraction
 
+from safetab.census.sensitivity import Sensitivity
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 
@@ -38,15 +39,15 @@ def stage_fraction(stage: Stage, stage_1_fraction: Fraction) -> Fraction:
     return shares[stage]
 
 
-def calibrated_noise(definition: PrivacyDefinition, stability: int, budget: Fraction) -> Noise:
+def calibrated_noise(definition: PrivacyDefinition, sensitivity: Sensitivity, budget: Fraction) -> Noise:
     """The noise with which the counts of a level's groups, or of their cells, cost `budget`.
 
-    Neighbours: add or remove one person, who changes at most `stability` of the counts, by one
-    each.
+    Neighbours: add or remove one record, which moves the vector of these counts by at most
+    `sensitivity`.
     Spends: nothing here; drawing this noise once for each count costs `budget`.
-    Proof: docs/privacy.md#calibration (sigma squared = stability / (2 rho); scale = stability /
-    epsilon).
+    Proof: docs/privacy.md#calibration (sigma squared = squared L2 sensitivity / (2 rho); scale = L1
+    sensitivity / epsilon).
     """
     if definition is PrivacyDefinition.ZCDP:
-        return DiscreteGaussian(stability / (2 * budget))
-    return DiscreteLaplace(stability / budget)
+        return DiscreteGaussian(sensitivity.l2_squared / (2 * budget))
+    return DiscreteLaplace(sensitivity.l1 / budget)

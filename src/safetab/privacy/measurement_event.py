@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from safetab.census.census import PopulationGroupLevel
+from safetab.census.sensitivity import Sensitivity
 from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage, calibrated_noise
 from safetab.products.product import Product, TableFamily
 
@@ -23,8 +24,13 @@ class MeasurementEvent:
     level: PopulationGroupLevel
     stage: Stage
     definition: PrivacyDefinition
-    stability: int
+    sensitivity: Sensitivity
     cost: Fraction
+
+    @property
+    def stability(self) -> int:
+        """The greatest number of the level's groups that one record can be in."""
+        return self.sensitivity.l1
 
     @property
     def measured(self) -> MeasuredLevel:
@@ -33,7 +39,7 @@ class MeasurementEvent:
     @property
     def noise(self) -> Noise:
         """The noise that the cost buys: no event can pay for less noise than it draws."""
-        return calibrated_noise(self.definition, self.stability, self.cost)
+        return calibrated_noise(self.definition, self.sensitivity, self.cost)
 
     @property
     def address_prefix(self) -> int:

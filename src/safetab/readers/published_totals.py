@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,8 +11,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from safetab.census.area_levels import DigitIds, Ids
+from safetab.census.census import Census
 from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
-from safetab.dialects.bureau.us_census import US
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import why_unreadable
 from safetab.foundation.findings import Checked, FindingsOf
@@ -25,7 +27,7 @@ _CODE_DIGITS = 4
 _COUNT = "^-?[0-9]{1,18}$"
 
 _Part = tuple[NDArray[np.int64], TotalsOfLevel]
-"""The position of each total's level among the geography levels, and the totals."""
+"""The position of each total's level among the geography levels, and the totals, their codes as numbers."""
 
 
 def find_published_totals(data: Path, table: str, findings: FindingsOf) -> TableFiles | None:
@@ -52,51 +54,54 @@ def find_totals_in(folder: Path, findings: FindingsOf) -> TableFiles | None:
     return TableFiles(forms.pop(), tuple(parts))
 
 
-def read_published_totals(files: TableFiles, table: str) -> Checked[PublishedTotals]:
+def read_published_totals(files: TableFiles, table: str, census: Census) -> Checked[PublishedTotals]:
     """The totals of these files, at any levels, and every finding about them."""
     findings = FindingsOf(table)
-    parts = [part for path in files.parts for part in _parts_of_file(path, files, findings)]
+    parts = [part for path in files.parts for part in _parts_of_file(path, files, census, findings)]
     totals = TotalsOfLevel.concat([totals for _, totals in parts])
     if not len(totals) and not findings.has_errors:
         findings.error("", "it has no totals, so nothing could be measured.")
+    numbers, positions = np.unique(totals.code, return_inverse=True)
+    codes = tuple(f"{number:0{_CODE_DIGITS}d}" for number in numbers.tolist())
+    totals = replace(totals, code=positions)
     level_numbers = np.concatenate([np.empty(0, dtype=np.int64), *(numbers for numbers, _ in parts)])
     levels = {}
-    for number, geography in enumerate(US.area_levels):
+    for number, geography in enumerate(census.area_levels):
         if (level_numbers == number).any():
             levels[geography] = totals.take(level_numbers == number)
-    return Checked(None if findings.has_errors else PublishedTotals(levels), findings.findings)
+    return Checked(None if findings.has_errors else PublishedTotals(codes, levels), findings.findings)
 
 
-def _parts_of_file(path: Path, files: TableFiles, findings: FindingsOf) -> Iterator[_Part]:
+def _parts_of_file(path: Path, files: TableFiles, census: Census, findings: FindingsOf) -> Iterator[_Part]:
     """The totals of one file, batch by batch."""
     of_file = FindingsOf(path.name)
     misshapen = list[int]()
     wrong = RowProblems(findings, f"{path.name}, ")
     before = 1 if files.form is TableForm.PARQUET else 2
     for batch in batches_of(path, files.form, COLUMNS, of_file, misshapen):
-        yield _checked(batch, before + len(misshapen), wrong)
+        yield _checked(batch, census, before + len(misshapen), wrong)
         before += len(batch)
     for found in of_file.findings:
         findings.error(found.where, f"{path.name}: {found.message}")
     wrong.report()
 
 
-def _checked(batch: pa.RecordBatch, first_line: int, wrong: RowProblems) -> _Part:
+def _checked(batch: pa.RecordBatch, census: Census, first_line: int, wrong: RowProblems) -> _Part:
     """The rows of a batch that keep to the format. The lines of the others are added to `wrong`."""
     texts = dict(zip(COLUMNS, batch.columns, strict=True))
-    labels = pa.array([level.label.encode() for level in US.area_levels], pa.binary())
+    labels = pa.array([level.label.encode() for level in census.area_levels], pa.binary())
     level = _numbers(pc.index_in(_as_text(texts["REGION_TYPE"]), value_set=labels).cast(pa.int64()))
     entity = np.full(len(batch), NOT_DIGITS, dtype=np.int64)
-    for number, geography in enumerate(US.area_levels):
+    for number, geography in enumerate(census.area_levels):
         own = np.flatnonzero(level == number)
         if len(own):
-            entity[own] = digits_of(texts["REGION_ID"].take(pa.array(own)), geography.kind.id_digits)
+            entity[own] = _numbers_of_ids(texts["REGION_ID"].take(pa.array(own)), geography.kind.ids)
     code = digits_of(texts["ITERATION_CODE"], _CODE_DIGITS)
     count_text = _as_text(texts["COUNT"])
     is_count = pc.match_substring_regex(count_text, _COUNT).fill_null(False)
     count = _numbers(pc.if_else(is_count, count_text, pa.scalar(b"0")).cast(pa.string()).cast(pa.int64()))
     is_wrong = {
-        ("REGION_TYPE", "must be a geography level such as COUNTY or PR-TRACT"): level == NOT_DIGITS,
+        ("REGION_TYPE", f"must be a geography level such as {census.words.example_levels}"): level == NOT_DIGITS,
         ("REGION_ID", "must have the digits of its REGION_TYPE"): (level != NOT_DIGITS) & (entity == NOT_DIGITS),
         ("ITERATION_CODE", f"must be {_CODE_DIGITS} digits"): code == NOT_DIGITS,
         ("COUNT", "must be an integer"): ~np.asarray(is_count),
@@ -106,6 +111,13 @@ def _checked(batch: pa.RecordBatch, first_line: int, wrong: RowProblems) -> _Par
         wrong.add_places(column, rule, [f"line {first_line + row}" for row in np.flatnonzero(rows).tolist()])
         is_right &= ~rows
     return level[is_right], TotalsOfLevel(entity, code, count).take(is_right)
+
+
+def _numbers_of_ids(column: pa.Array, ids: Ids) -> NDArray[np.int64]:
+    if isinstance(ids, DigitIds):
+        return digits_of(column, ids.width)
+    listed = pa.array([text.encode() for text in ids.texts], pa.binary())
+    return _numbers(pc.index_in(_as_text(column), value_set=listed).cast(pa.int64()))
 
 
 def _as_text(column: pa.Array) -> pa.Array:

@@ -6,22 +6,15 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from safetab.census.area_levels import Pass
-from safetab.dialects.bureau.us_census import RACE
 from safetab.foundation.findings import FindingsOf
-from safetab.products.record import RACE_COLUMNS, AttributePart, CheckedColumn, RecordLayout
+from safetab.products.record import NO_CODE, AttributePart, CheckedColumn, CodeColumns, RecordLayout
 from safetab.readers.record_files import MOST_ROWS_LISTED
-
-NO_CODE = "Null"
 
 Rule = tuple[str, str]
 """A column, and what its values must be."""
 
 UTF8_RULE: Rule = ("", "a row must be UTF-8 text")
 HEADER_RULE: Rule = ("", "the header may stand only in line 1")
-BLOCK_RULE: Rule = ("TABBLKST..TABBLK", "the block must be listed in GRF-C")
-NOT_DIGITS_RULE: Rule = ("TABBLKST..TABBLK", "must be 2, 3, 6 and 4 digits")
-ETHNICITY_RULE: Rule = ("QSPAN", "must be a code of the list")
-AFTER_NO_CODE_RULE: Rule = ("QRACE2..QRACE8", "after the first Null only Null may follow")
 
 
 def shape_rule(record: RecordLayout) -> Rule:
@@ -34,25 +27,44 @@ def rule_of(column: AttributePart | CheckedColumn) -> Rule:
     return column.column, column.rule
 
 
-def broken_code_rules(races: Sequence[str | None], ethnicity: str | None, codes: Collection[str]) -> Iterator[Rule]:
-    """The rules that the codes of a record break: QRACE1 to QRACE8, and QSPAN as `ethnicity`."""
+def area_form_rule(record: RecordLayout) -> Rule:
+    """The rule about the digits of the columns that spell the smallest area."""
+    *widths, last = record.area.widths
+    return _from_to(record.area.columns), f"must be {', '.join(map(str, widths))} and {last} digits"
+
+
+def area_listed_rule(record: RecordLayout) -> Rule:
+    """The rule that the smallest area must be one of the public file."""
+    return _from_to(record.area.columns), f"the {record.area.noun} must be listed in {record.area.listed_in}"
+
+
+def code_rule(codes: CodeColumns, column: str) -> Rule:
+    """The rule of a column of codes: only the first must have one."""
+    return column, f"must be {codes.codes}" + (f", or {NO_CODE}" if column in codes.optional else "")
+
+
+def after_no_code_rule(codes: CodeColumns) -> Rule:
+    """The rule that answers leave no gap."""
+    return _from_to(codes.optional), f"after the first {NO_CODE} only {NO_CODE} may follow"
+
+
+def _from_to(columns: Sequence[str]) -> str:
+    return f"{columns[0]}..{columns[-1]}"
+
+
+def broken_code_rules(record: RecordLayout, row: Mapping[str, str | None], codes: Collection[str]) -> Iterator[Rule]:
+    """The rules that the codes of a record break."""
     has_ended = False
     broken: dict[Rule, None] = {}
-    for column, code in zip(RACE_COLUMNS, races, strict=True):
-        if code == NO_CODE and column != RACE_COLUMNS[0]:
+    for column, of_column in record.code_columns.items():
+        code = row[column]
+        if code == NO_CODE and record.may_be_absent(column):
             has_ended = True
-        elif code is None or code not in codes or not RACE.may_hold(code):
-            broken[race_rule(column)] = None
-        elif has_ended:
-            broken[AFTER_NO_CODE_RULE] = None
-    if ethnicity is None or ethnicity not in codes:
-        broken[ETHNICITY_RULE] = None
+        elif code is None or code not in codes or not of_column.classification.may_hold(code):
+            broken[code_rule(of_column, column)] = None
+        elif has_ended and record.may_be_absent(column):
+            broken[after_no_code_rule(of_column)] = None
     return iter(broken)
-
-
-def race_rule(column: str) -> Rule:
-    """The rule of a race column: only QRACE1 must have a code."""
-    return column, "must be a code of the list from 1000 to 8999" + ("" if column == RACE_COLUMNS[0] else ", or Null")
 
 
 class BrokenRules:
@@ -102,7 +114,7 @@ def rule_and_rows(rule: str, rows: int) -> str:
     return f"{rule}. {rows:,} {'row breaks' if rows == 1 else 'rows break'} this rule."
 
 
-def report_empty_passes(people: Mapping[Pass, int], findings: FindingsOf) -> None:
+def report_empty_passes(people: Mapping[Pass, int], record: RecordLayout, findings: FindingsOf) -> None:
     """Warn about passes without records, for the curator's eyes only.
 
     A release must not depend on whether somebody is there except through noise.
@@ -112,13 +124,14 @@ def report_empty_passes(people: Mapping[Pass, int], findings: FindingsOf) -> Non
     for tabulation_pass, number in people.items():
         if not number:
             name = tabulation_pass.name.upper()
-            findings.warning("TABBLKST", f"no record is in a state of the {name} pass: its counts are 0 before noise.")
+            where = f"in a {record.area.part_noun} of the {name} pass"
+            findings.warning(record.part_column, f"no record is {where}: its counts are 0 before noise.")
 
 
 def text_of_value(record: RecordLayout, column: str, value: object) -> str | None:
     """How a delimited file would spell a value of a typed column, or None if it can't."""
     if value is None:
-        return NO_CODE if column in RACE_COLUMNS[1:] else None
+        return NO_CODE if record.may_be_absent(column) else None
     if isinstance(value, bool):
         return "True" if value else "False"
     if isinstance(value, int) and value >= 0 and column in record.digits:

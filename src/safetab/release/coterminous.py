@@ -10,12 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaKind, AreaLevel, Pass
-from safetab.census.census import PopulationGroupLevel
-from safetab.census.geography import NO_ENTITY, Geography
+from safetab.census.areas import NO_ENTITY, Areas
+from safetab.census.census import Census, PopulationGroupLevel
 from safetab.census.groups import GroupLevel
 from safetab.census.population_groups import GroupGrid
-from safetab.dialects.bureau.us_census import US
-from safetab.foundation.arrays import find_sorted
 from safetab.products.product import TableFamily
 from safetab.release.numbers.published_groups import NumberedGroups, PublishedGroups, joined, joined_by_level, no_groups
 from safetab.release.release_options import CoterminousOptions
@@ -24,63 +22,32 @@ from safetab.release.release_universe import Universe
 _Member = tuple[AreaKind, int]
 CoterminousSet = tuple[_Member, ...]
 """Entities with the same blocks, in the order in which they are tried as donors."""
-LEVEL_OF_KIND = {(level.tabulation_pass, level.kind): level for level in US.area_levels}
-"""The geography level of a kind of entity in a pass."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Entities:
-    """The entities of one kind, and their blocks, entity by entity."""
-
-    ids: NDArray[np.int64]
-    block_order: NDArray[np.int64]
-    starts: NDArray[np.int64]
-    blocks: NDArray[np.int64]  # how many
+def without_blocks(areas: Areas, empty_blocks: NDArray[np.int64]) -> Areas:
+    """The areas without the empty blocks."""
+    return areas.chosen(~np.isin(areas.smallest, empty_blocks))
 
 
-def without_blocks(geography: Geography, empty_blocks: NDArray[np.int64]) -> Geography:
-    """The geography without the empty blocks."""
-    kept = ~np.isin(geography.block, empty_blocks)
-    return Geography(geography.block[kept], geography.place[kept], geography.aiannh[kept])
-
-
-def coterminous_sets(geography: Geography, order: tuple[AreaKind, ...]) -> tuple[CoterminousSet, ...]:
+def coterminous_sets(areas: Areas, order: tuple[AreaKind, ...]) -> tuple[CoterminousSet, ...]:
     """The sets of two or more entities of these kinds with exactly the same blocks.
 
-    Entities of one kind are disjoint, so A and B have the same blocks exactly if all blocks of A
-    are in B and B has as many blocks as A.
+    Two entities have the same blocks exactly if each lies in the other.
     """
-    entities = {kind: _entities(geography.entity_of_block(kind)) for kind in order}
     first_of: dict[_Member, _Member] = {}
     for earlier, later in combinations(order, 2):
-        others, ids = entities[earlier], entities[later].ids
-        same = _same_blocks(entities[later], geography.entity_of_block(earlier), others)
-        for position in np.flatnonzero(same != NO_ENTITY).tolist():
+        around, inside = areas.parents(later, earlier), areas.parents(earlier, later)
+        found = np.flatnonzero(around != NO_ENTITY)
+        same = found[inside[around[found]] == found]
+        donors = areas.entities(earlier)[around[same]]
+        for entity, donor in zip(areas.entities(later)[same].tolist(), donors.tolist(), strict=True):
             # the earliest kind is met first, and "same blocks" is transitive
-            first_of.setdefault((later, int(ids[position])), (earlier, int(same[position])))
+            first_of.setdefault((later, entity), (earlier, donor))
     members: dict[_Member, list[_Member]] = {}
     for later_member, first in first_of.items():
         members.setdefault(first, [first]).append(later_member)
     sets = [tuple(sorted(found, key=lambda member: order.index(member[0]))) for found in members.values()]
     return tuple(sorted(sets, key=lambda found: (order.index(found[0][0]), found[0][1])))
-
-
-def _entities(of_block: NDArray[np.int64]) -> _Entities:
-    block_order = np.argsort(of_block, kind="stable")
-    block_order = block_order[np.searchsorted(of_block[block_order], NO_ENTITY, side="right") :]
-    ids, starts, blocks = np.unique(of_block[block_order], return_index=True, return_counts=True)
-    return _Entities(ids, block_order, starts, blocks)
-
-
-def _same_blocks(entities: _Entities, other_of_block: NDArray[np.int64], others: _Entities) -> NDArray[np.int64]:
-    """The other entity with the same blocks as each entity, or NO_ENTITY."""
-    if not len(entities.ids) or not len(others.ids):
-        return np.full(len(entities.ids), NO_ENTITY, dtype=np.int64)
-    of_block = other_of_block[entities.block_order]
-    least, most = (np.asarray(ufunc.reduceat(of_block, entities.starts)) for ufunc in (np.minimum, np.maximum))
-    position, _ = find_sorted(others.ids, least)
-    is_same = (least == most) & (least != NO_ENTITY) & (others.blocks[position] == entities.blocks)
-    return np.where(is_same, least, NO_ENTITY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +58,21 @@ class PassSets:
     sets: tuple[CoterminousSet, ...]
 
 
-def sets_of_passes(geography_of_pass: Mapping[Pass, Geography], options: CoterminousOptions) -> tuple[PassSets, ...]:
-    """The coterminous sets of each pass, after the state filter, among kinds with a level in the pass."""
+def sets_of_passes(
+    geography_of_pass: Mapping[Pass, Areas], options: CoterminousOptions, census: Census
+) -> tuple[PassSets, ...]:
+    """The coterminous sets of each pass, after the filter of parts, among kinds with a level in the pass."""
     found = []
     for tabulation_pass, geography in geography_of_pass.items():
-        order = tuple(kind for kind in options.order if (tabulation_pass, kind) in LEVEL_OF_KIND)
+        order = tuple(level.kind for level in _donor_levels(tabulation_pass, options, census))
         found.append(PassSets(tabulation_pass, coterminous_sets(geography, order)))
     return tuple(found)
+
+
+def _donor_levels(tabulation_pass: Pass, options: CoterminousOptions, census: Census) -> list[AreaLevel]:
+    """The levels of a pass that give to each other, in their order."""
+    level_of = {level.kind: level for level in census.area_levels if level.tabulation_pass == tabulation_pass}
+    return [level_of[kind] for kind in options.donors(census) if kind in level_of]
 
 
 class Copies:
@@ -109,13 +84,12 @@ class Copies:
         """`published` has the groups of all levels of the pass, each with the number of its level."""
         self._universe = universe
         self._options = options
-        levels = (LEVEL_OF_KIND.get((of_pass.tabulation_pass, kind)) for kind in options.order)
-        self._geographies = [level for level in levels if level is not None]
+        self._geographies = _donor_levels(of_pass.tabulation_pass, options, universe.census)
         self._entity_of_set = _entities_of_sets(universe, of_pass, self._geographies)
         self._held = joined_by_level(self._groups_of_members(published))
         self._by_level: dict[int, PublishedGroups] = {}
         for family in universe.product.families:
-            for iterations in US.tabulated_group_levels:
+            for iterations in universe.census.tabulated_group_levels:
                 self._copy(family, iterations)
 
     def to_level(self, number: int) -> PublishedGroups:
@@ -183,6 +157,6 @@ def _entities_of_sets(
     members = {geography: np.full(len(of_pass.sets), -1, dtype=np.int64) for geography in geographies}
     for number, coterminous in enumerate(of_pass.sets):
         for kind, entity in coterminous:
-            geography = LEVEL_OF_KIND[of_pass.tabulation_pass, kind]
+            geography = universe.census.level_of(of_pass.tabulation_pass, kind)
             members[geography][number] = np.searchsorted(universe.entities[geography].ids, entity)
     return members

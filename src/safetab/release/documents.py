@@ -11,6 +11,7 @@ from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 
+from safetab.census.census import Census
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, VERSION
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
@@ -25,8 +26,8 @@ from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
 
 _README_WIDTH = 80
-SELECTION = {
-    Selector.NOISY_STAGE_1: "Small totals below state level are shown only if they are large enough. That makes the"
+_SELECTION = {
+    Selector.NOISY_STAGE_1: "Small totals {below} are shown only if they are large enough. That makes the"
     " smallest of those that are shown too large on average. For these, use interval_low and interval_high: they allow"
     " for it.",
     Selector.PUBLISHED_TOTALS: "Which groups are here, and how fine their tables are, was decided by published totals"
@@ -42,6 +43,11 @@ SELECTED_SUMS = """ If some of the numbers have an
   interval_low (they were shown because they passed a threshold), their sum is
   too large on average, and this is no 95 % interval: safetab's open_release
   gives one."""
+
+
+def selection_in_words(universe: Universe) -> str:
+    """How being selected biases the numbers that are shown, if it does, in sentences."""
+    return _SELECTION[universe.product.selector].format(below=universe.census.words.below)
 
 
 def absence_in_words(product: Product) -> str:
@@ -67,16 +73,18 @@ def indented(text: str, indent: str = "  ") -> str:
 
 
 def write_from_template(
-    path: Path, template: str, product: Product, facts: ReleaseFacts, values: Mapping[str, str]
+    path: Path, template: str, universe: Universe, facts: ReleaseFacts, values: Mapping[str, str]
 ) -> None:
     """Write a template that is beside this module, with each [KEY] replaced by its value.
 
     The values that every README of a product's release has are added.
     """
     text = resources.files("safetab.release").joinpath(template).read_text(encoding="utf-8")
+    product, words = universe.product, universe.census.words
     shared = {
-        "COUNTS": indented(f"For many geographic areas and race or ethnicity groups: {product.counts}."),
-        "SELECTION": indented(SELECTION[product.selector]),
+        "TITLE": words.title.upper(),
+        "COUNTS": indented(f"For many geographic areas and {words.some_groups}: {product.counts}."),
+        "SELECTION": indented(selection_in_words(universe)),
         "SELECTED_SUMS": SELECTED_SUMS if product.selector is Selector.NOISY_STAGE_1 else "",
         "ADDING_UP": indented(product.adding_up),
         "STATUS": textwrap.fill(facts.status.line, width=_README_WIDTH),
@@ -110,15 +118,19 @@ _PROTECTION = {
     " conclude nearly as well had that {noun} not been counted. privacy.json states how nearly, exactly.",
     False: "They are not. The loss that privacy.json states is so large that it bounds nothing.",
 }
+_OVERLAPS = """
+  Groups {groups} overlap: a [NOUN] can be in several of
+  them, so their sum counts some [NOUNS] more than once."""
+_APART = "Numbers of different levels are measured apart and don't add up exactly:"
 _CSV_FILES = """
   csv/                the same tables as CSV files, a file for each level"""
-_CSV = {
-    True: "In the CSV files texts are in quotes, nothing means null, and the encoding is UTF-8. A spreadsheet drops"
-    " the zeros at the beginning of region_id when it opens them by a double click; geo_id names the same area in the"
-    " Census Bureau's form, e.g. 0500000US01001, and stays as it is. A text that a spreadsheet would take for a"
-    " formula, because it begins with = + - or @, has an apostrophe in front.",
-    False: "For a spreadsheet, write CSV files: EXAMPLES says how.",
-}
+_CSV = (
+    "In the CSV files texts are in quotes, nothing means null, and the encoding is UTF-8. A spreadsheet drops the zeros"
+    " at the beginning of region_id when it opens them by a double click{codes}. A text that a spreadsheet would take"
+    " for a formula, because it begins with = + - or @, has an apostrophe in front."
+)
+_CODES = "; geo_id names the same area in {agency}'s form, e.g. {example}, and stays as it is"
+_NO_CSV = "For a spreadsheet, write CSV files: EXAMPLES says how."
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,16 +172,17 @@ def write_datapackage(release: Path, universe: Universe, facts: ReleaseFacts, ro
 
     It has the data dictionary and everything that a program must know to read the release.
     """
+    title = universe.census.words.title
     package = {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": "safetab-release",
-        "title": "Differentially private counts of detailed race and ethnicity groups",
+        "title": f"Differentially private counts of {title[:1].lower()}{title[1:]}",
         "description": f"{facts.status.line} Every number carries noise and its margin of error. A group that is absent"
         " is not zero. README.txt explains it.",
         "version": facts.version,
         "created": f"{facts.date.isoformat()}T00:00:00Z",
         "safetab": facts_as_json(universe, facts),
-        "resources": resources_of(universe.product, rows, facts.more_columns),
+        "resources": resources_of(universe, rows, facts.more_columns),
     }
     write_json(release / DATAPACKAGE_FILE, package)
 
@@ -186,12 +199,12 @@ def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
         "states": {tabulation_pass.name: list(states) for tabulation_pass, states in universe.states.items()},
         "allow_negative_counts": universe.allow_negative_counts,
         CHECKSUMS: CHECKSUMS_FILE,
-        **steps_as_json(facts.options),
+        **steps_as_json(facts.options, universe.census),
         **({} if facts.origin is None else {"origin": {"complete": facts.origin.is_complete}}),
     }
 
 
-def steps_as_json(options: ReleaseOptions) -> JsonObject:
+def steps_as_json(options: ReleaseOptions, census: Census) -> JsonObject:
     """The steps that were asked for after measuring, as JSON values."""
     coterminous = options.coterminous
     return {
@@ -199,13 +212,14 @@ def steps_as_json(options: ReleaseOptions) -> JsonObject:
         "rules": [rule.value for rule in options.rules],
         "coterminous": None
         if coterminous is None
-        else {"order": [kind.name.lower() for kind in coterminous.order], "copy_all": coterminous.copy_all},
+        else {"order": [kind.name for kind in coterminous.donors(census)], "copy_all": coterminous.copy_all},
         **({"csv": True} if options.csv else {}),
     }
 
 
-def write_readme(release: Path, product: Product, facts: ReleaseFacts, examples: ReadmeExamples) -> None:
+def write_readme(release: Path, universe: Universe, facts: ReleaseFacts, examples: ReadmeExamples) -> None:
     """Write README.txt."""
+    product, words = universe.product, universe.census.words
     is_protected = facts.status is not OutputStatus.NO_PROTECTION
     rules = [f"- {rule.value}: {rule.explanation}." for rule in facts.options.rules] or ["none."]
     coterminous = (
@@ -215,11 +229,13 @@ def write_readme(release: Path, product: Product, facts: ReleaseFacts, examples:
         else "not applied: each area has numbers of its own, also where two areas have the same boundary."
     )
     values = {
+        "OVERLAPS": _OVERLAPS.format(groups=words.overlapping) if words.overlapping else "",
+        "NESTING": indented(f"{_APART} {words.nesting}"),
         "ABSENT": indented(f"{absence_in_words(product)} {_ASK}"),
         "NOUNS": product.record.nouns,
         "NOUN": product.record.noun,
         "CSV_FILES": _CSV_FILES if facts.options.csv else "",
-        "CSV": indented(_CSV[facts.options.csv]),
+        "CSV": indented(_about_csv(universe.census) if facts.options.csv else _NO_CSV),
         "EXAMPLES": examples.text.rstrip("\n"),
         "READING": indented(reading_in_words(facts.options.confidence, examples.number)),
         "NOISE": indented(_NOISE[is_protected]),
@@ -227,7 +243,13 @@ def write_readme(release: Path, product: Product, facts: ReleaseFacts, examples:
         "COTERMINOUS": indented(coterminous, "    "),
         "RULES": "\n".join(indented(rule, "    ") for rule in rules),
     }
-    write_from_template(release / README_FILE, "readme_template.txt", product, facts, values)
+    write_from_template(release / README_FILE, "readme_template.txt", universe, facts, values)
+
+
+def _about_csv(census: Census) -> str:
+    codes = census.area_codes
+    named = "" if codes is None else _CODES.format(agency=census.words.agency, example=codes.example)
+    return _CSV.format(codes=named)
 
 
 def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: ReleaseFacts) -> None:
@@ -241,7 +263,7 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
     if not is_zcdp:
         noise = ("two-sided geometric (discrete Laplace)", "scale = stability / budget")
     document = {
-        **_made_by(universe.product, facts),
+        **_made_by(universe, facts),
         FORMAT: OUTPUT_FORMAT,
         "date": facts.date.isoformat(),
         **status_as_json(facts.status),
@@ -271,11 +293,13 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
     write_json(release / PRIVACY_FILE, document)
 
 
-def _made_by(product: Product, facts: ReleaseFacts) -> JsonObject:
+def _made_by(universe: Universe, facts: ReleaseFacts) -> JsonObject:
+    product = universe.product
     name, software = "tabulation by safetab", {"program": "safetab", "version": VERSION}
     if facts.origin is not None:
         is_official = facts.status is OutputStatus.OFFICIAL
-        given_as = "given as published by the Census Bureau" if is_official else "that are not for release"
+        published = f"given as published by {universe.census.words.agency}"
+        given_as = published if is_official else "that are not for release"
         name = f"tabulation, read from files {given_as}"
         software = {"program": product.name if is_official else "safetab", "read_by": f"safetab {VERSION}"}
     return {"name": f"{product.name} {name}", "software": software | {"algorithm": product.source}}

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaLevel
 from safetab.census.groups import CharacteristicIteration
-from safetab.dialects.bureau.us_census import MAJOR
 from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.outputs.pass_files import texts
 from safetab.products.product import Product, Selector, TableFamily
@@ -23,9 +22,9 @@ from safetab.release.documents import Origin
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_files import COPIED, PUBLISHED, WITHHELD
 from safetab.release.numbers.published_groups import NO_DONOR
-from safetab.release.numbers.read_numbers import GEOGRAPHIES, UNKNOWN, NumberBatch, NumbersReader
+from safetab.release.numbers.read_numbers import UNKNOWN, NumberBatch, NumbersReader
 from safetab.release.release_folder import ReleaseFolder
-from safetab.release.release_universe import Entities, NotTabulated
+from safetab.release.release_universe import Entities
 from safetab.release.universe_files import FAMILY
 
 SUPPRESSED = "suppressed"
@@ -145,15 +144,18 @@ def _batch(
     """The statuses of all groups of some entities, as one batch of rows."""
     entity, iteration = np.divmod(np.arange(len(part.ids) * len(iterations)), max(len(iterations), 1))
     one_of_list = {(each.level, each.listed): each for each in iterations}  # of a list all have the same fate
-    why_absent = {of: _if_absent(release, geography, part.family, example) for of, example in one_of_list.items()}
+    universe = release.universe
+    why_absent = {
+        of: universe.why_not_tabulated(geography, example, part.family) for of, example in one_of_list.items()
+    }
     absent = [why_absent[each.level, each.listed] for each in iterations]
-    reasons = [reason.value for reason in NotTabulated]
-    if_absent = absent_status(release.universe.product, release.facts.origin)
+    reasons = [reason.value for reason in universe.reasons]
+    if_absent = absent_status(universe.product, release.facts.origin)
     status = np.array([STATUSES_OF_GROUPS.index(if_absent if why is None else NOT_TABULATED) for why in absent])
     reason = np.array([-1 if why is None else reasons.index(why.value) for why in absent])
     row_status, row_reason = status[iteration], reason[iteration]
     shape, donor_level, donor = np.full((3, len(entity)), UNKNOWN, dtype=np.int64)
-    for level in release.universe.levels:
+    for level in universe.levels:
         is_asked_for = level.geography == geography and level.family is part.family
         file = release.open_numbers(level) if is_asked_for else None
         if file is None:
@@ -167,7 +169,8 @@ def _batch(
                 donor[rows] = found.donor
     copied = np.flatnonzero(donor != NO_DONOR)
     of_copied = zip(donor[copied].tolist(), donor_level[copied].tolist(), strict=True)
-    donors = [GEOGRAPHIES[level].kind.ids.text(entity_id) for entity_id, level in of_copied]
+    levels = universe.census.area_levels
+    donors = [levels[level].kind.ids.text(entity_id) for entity_id, level in of_copied]
     donor[copied] = np.arange(len(copied))
     columns = {
         "geography_level": texts([geography.label], np.zeros_like(entity)),
@@ -178,21 +181,12 @@ def _batch(
         "status": texts(STATUSES_OF_GROUPS, row_status),
         "reason": texts([*reasons, *(rule.value for rule in RULES)], row_reason),
         "table": texts([each.label for each in part.family.shapes], shape),
-        "donor_geography_level": texts([each.label for each in GEOGRAPHIES], donor_level),
+        "donor_geography_level": texts([each.label for each in levels], donor_level),
         "donor_region_id": texts(donors, donor),
         FAMILY: texts([part.family.name], np.zeros_like(entity)),
     }
-    schema = status_schema(release.universe.product)
+    schema = status_schema(universe.product)
     return pa.record_batch([columns[name].cast(pa.string()) for name in schema.names], schema=schema)
-
-
-def _if_absent(
-    release: ReleaseFolder, geography: AreaLevel, family: TableFamily, iteration: CharacteristicIteration
-) -> NotTabulated | None:
-    """Why groups of the iteration can't have a number there; none if they are suppressed when absent."""
-    if iteration.level == MAJOR:
-        return NotTabulated.MAJOR_GROUP
-    return release.universe.level_of(geography, iteration.level, family).why_not_tabulated(iteration)
 
 
 def _published_totals(
@@ -202,7 +196,7 @@ def _published_totals(
     number_of_code = {iteration.code: number for number, iteration in enumerate(iterations)}
     numbers = [number_of_code.get(iteration.code, UNKNOWN) for iteration in file.level.iterations]
     number_of_iteration = np.array(numbers, dtype=np.int64)
-    number_of_entity = np.full(len(part.entities.ids), UNKNOWN, dtype=np.int64)
+    number_of_entity = np.full(len(part.entities), UNKNOWN, dtype=np.int64)
     number_of_entity[part.positions] = np.arange(len(part.positions))
     for batch in file.batches(_READ, part.ids):
         entity = number_of_entity[batch.entity]

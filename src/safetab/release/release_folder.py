@@ -12,7 +12,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet
 
-from safetab.dialects.bureau.us_census import US
+from safetab.census.census import Census
+from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import resolved
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, FindingsOf, readable_format, shortened
@@ -23,7 +24,7 @@ from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files, da
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, Origin, ReleaseFacts
 from safetab.release.numbers.number_files import RELEASE_FOLDER, number_columns, numbers_file
 from safetab.release.numbers.read_numbers import NumbersReader
-from safetab.release.release_options import KIND_NAMES, CoterminousOptions, ReleaseOptions, ReleaseRule, confidence_of
+from safetab.release.release_options import CoterminousOptions, ReleaseOptions, ReleaseRule, confidence_of
 from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.release.universe_files import ReleasedRun, read_universe
 
@@ -54,7 +55,7 @@ class ReleaseFolder:
             found = pa.parquet.read_schema(path)
         types = {field.name: field.type for field in found}
         wrong = ["a duplicate column"] if len(types) < len(found) else []
-        for column in number_columns(self.universe.product):
+        for column in number_columns(self.universe.product, self.universe.census):
             is_needed = column.name in types or not column.may_be_absent
             if is_needed and types.get(column.name) != column.type:
                 wrong.append(column.name)
@@ -100,12 +101,11 @@ def _opened(path: Path) -> ReleaseFolder:
         if CHECKSUMS in facts and not has_checksums:  # older releases have none
             raise invalid(folder, f"its {CHECKSUMS_FILE} is missing. Get the release again.")
         definition = next(known for known in PrivacyDefinition if known.spelling == facts["privacy_definition"])
-        states = {US.pass_named(name): tuple(listed) for name, listed in facts["states"].items()}
-        run = ReleasedRun(
-            US, product_named(facts.get("product")), definition, states, bool(facts["allow_negative_counts"])
-        )
-        universe = read_universe(folder, run)
-        return ReleaseFolder(folder, _facts(facts), universe, written_in)
+        census = DEFAULT_CENSUS
+        states = {census.pass_named(name): tuple(listed) for name, listed in facts["states"].items()}
+        product, allows_negative = product_named(facts.get("product")), bool(facts["allow_negative_counts"])
+        universe = read_universe(folder, ReleasedRun(census, product, definition, states, allows_negative))
+        return ReleaseFolder(folder, _facts(facts, census), universe, written_in)
 
 
 def _require_known_format(folder: Path) -> int:
@@ -122,7 +122,7 @@ def _json_of(path: Path) -> dict[str, Any]:
     return document
 
 
-def _facts(facts: dict[str, Any]) -> ReleaseFacts:
+def _facts(facts: dict[str, Any], census: Census) -> ReleaseFacts:
     """The facts of a release from datapackage.json."""
     findings = FindingsOf(DATAPACKAGE_FILE)
     confidence = confidence_of(str(facts["confidence"]), findings)
@@ -130,8 +130,9 @@ def _facts(facts: dict[str, Any]) -> ReleaseFacts:
         raise ValueError("confidence")
     coterminous = facts["coterminous"]
     if coterminous is not None:
-        order = tuple(KIND_NAMES[name] for name in coterminous["order"])
-        coterminous = CoterminousOptions(order, bool(coterminous["copy_all"]))
+        coterminous = CoterminousOptions(tuple(coterminous["order"]), bool(coterminous["copy_all"]))
+        if coterminous.refused_order(census):
+            raise ValueError("order")
     rules = tuple(ReleaseRule(name) for name in facts["rules"])
     options = ReleaseOptions(confidence, rules, coterminous, bool(facts.get("csv", False)))
     date = datetime.date.fromisoformat(str(facts["date"]))

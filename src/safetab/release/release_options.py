@@ -12,9 +12,10 @@ from fractions import Fraction
 from typing import Any
 
 from safetab.census.area_levels import AreaKind
-from safetab.census.groups import CharacteristicIteration, PublicLists
-from safetab.dialects.bureau.us_census import RACE_ALONE, RACE_IN_COMBINATION, US
-from safetab.foundation.findings import FindingsOf, InvalidInput
+from safetab.census.census import Census
+from safetab.census.groups import CharacteristicIteration, Classification, Members, PublicLists
+from safetab.dialects.known_census import DEFAULT_CENSUS
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
 from safetab.planning.level_design import CONFIDENCE
 
 
@@ -37,36 +38,50 @@ class ReleaseRule(Enum):
 
 
 def partner_codes(lists: PublicLists, kind: AreaKind) -> dict[str, str]:
-    """For each Alone iteration tabulated there, its partner in combination with the same codes.
+    """For each group tabulated there of records with only its codes, the group of those with any of them.
 
     A code belongs to at most one iteration of a kind, a level and a grain of geography, so there is
     at most one partner.
     """
 
-    def identity(iteration: CharacteristicIteration) -> tuple[int, frozenset[str]]:
-        return iteration.level.number, lists.codes_of_iteration.get(iteration.code, frozenset())
+    def identity(iteration: CharacteristicIteration) -> tuple[Classification, int, frozenset[str]]:
+        codes = lists.codes_of_iteration.get(iteration.code, frozenset())
+        return iteration.kind.classification, iteration.level.number, codes
 
     tabulated = [iteration for iteration in lists.iterations if iteration.is_tabulated(kind)]
-    in_combination = {
+    with_any = {
         identity(iteration): iteration.code
         for iteration in tabulated
-        if iteration.kind == RACE_IN_COMBINATION and lists.codes_of_iteration.get(iteration.code)
+        if iteration.kind.members is Members.ANY and lists.codes_of_iteration.get(iteration.code)
     }
-    alone = ((each.code, identity(each)) for each in tabulated if each.kind == RACE_ALONE)
-    return {code: in_combination[its_own] for code, its_own in alone if its_own in in_combination}
+    with_only = ((each.code, identity(each)) for each in tabulated if each.kind.members is Members.ONLY)
+    return {code: with_any[its_own] for code, its_own in with_only if its_own in with_any}
 
 
 _LEAST_CONFIDENCE, _MOST_CONFIDENCE = Fraction(1, 2), Fraction(999_999, 1_000_000)
-KIND_NAMES = {kind.name: kind for kind in US.donor_order}
-"""What `--order` calls the kinds of entities."""
 
 
 @dataclass(frozen=True, slots=True)
 class CoterminousOptions:
     """Which kinds give to which, and whether to copy groups that the target's level does not tabulate."""
 
-    order: tuple[AreaKind, ...] = US.donor_order
+    order: tuple[str, ...] = ()  # names of kinds; those of the census in its own order if there are none
     copy_all: bool = False
+
+    def refused_order(self, census: Census) -> tuple[Finding, ...]:
+        """A finding if the order does not name kinds of the census that can give."""
+        names, known = self.order, [kind.name for kind in census.donor_order]
+        findings = FindingsOf("the command")
+        if names and (len(names) < 2 or len(set(names)) != len(names) or not set(names) <= set(known)):
+            findings.error("--order", f"must be two or more of {','.join(known)}, each once, separated by commas.")
+        return findings.findings
+
+    def donors(self, census: Census) -> tuple[AreaKind, ...]:
+        """The kinds in their order. Raises InvalidInput if the census has no such kinds."""
+        refused = self.refused_order(census)
+        if refused:
+            raise InvalidInput(refused)
+        return tuple(map(census.kind, self.order)) or census.donor_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,16 +118,17 @@ class ReleaseRequest:
         return cls(str(values["confidence"]), tuple(values["rules"] or ()), **given)
 
     def options(self) -> ReleaseOptions:
-        """The checked options. Raises InvalidInput with every problem."""
+        """The options, checked for the default census. Raises InvalidInput with every problem."""
         findings = FindingsOf("the command")
         confidence, rules = confidence_of(self.confidence, findings), rules_of(self.rules, findings)
-        order = US.donor_order if self.order is None else order_of(self.order, findings)
+        names = () if self.order is None else tuple(name.strip().lower() for name in self.order.split(","))
         for option, is_given in (("--order", self.order is not None), ("--copy-all", self.copy_all)):
             if is_given and not self.coterminous:
                 findings.error(option, "is about the coterminous step. Give --coterminous too.")
-        if findings.has_errors:
-            raise InvalidInput(findings.findings)
-        coterminous = CoterminousOptions(order, self.copy_all) if self.coterminous else None
+        coterminous = CoterminousOptions(names, self.copy_all) if self.coterminous else None
+        refused = () if coterminous is None else coterminous.refused_order(DEFAULT_CENSUS)
+        if findings.has_errors or refused:
+            raise InvalidInput(findings.findings + refused)
         return ReleaseOptions(confidence, rules, coterminous, self.csv)
 
 
@@ -126,15 +142,6 @@ def confidence_of(text: str, findings: FindingsOf) -> Fraction:
         findings.error("--confidence", "must be a number from 0.5 to 0.999999, e.g. 0.95.")
         return CONFIDENCE
     return confidence
-
-
-def order_of(text: str, findings: FindingsOf) -> tuple[AreaKind, ...]:
-    """The order in a text such as state,county,tract, or the usual order and a finding."""
-    names = [name.strip().lower() for name in text.split(",")]
-    if len(names) < 2 or len(set(names)) != len(names) or not set(names) <= set(KIND_NAMES):
-        findings.error("--order", f"must be two or more of {','.join(KIND_NAMES)}, each once, separated by commas.")
-        return US.donor_order
-    return tuple(KIND_NAMES[name] for name in names)
 
 
 def rules_of(names: Collection[str], findings: FindingsOf) -> tuple[ReleaseRule, ...]:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,11 +12,10 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaKind, AreaLevel, Pass
+from safetab.census.areas import Areas
 from safetab.census.census import Census, PopulationGroupLevel
-from safetab.census.geography import Geography
 from safetab.census.groups import CharacteristicIteration, GroupLevel, PublicLists
 from safetab.census.population_groups import ReleaseIndex
-from safetab.dialects.bureau.us_census import STATE, TOTAL_ONLY
 from safetab.planning.level_design import LevelDesign, not_measured
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.calibration import PrivacyDefinition
@@ -28,23 +26,27 @@ EntityNames = Mapping[tuple[AreaLevel, str], str]
 """Names by geography level and id, as files write it."""
 
 
-class NotTabulated(Enum):
+@dataclass(frozen=True, slots=True)
+class NotTabulated:
     """Why a group could never have a number of its own. The value is what people read."""
 
-    MAJOR_GROUP = "a major group, which is never tabulated"
-    NO_BUDGET = "the level has no budget"
-    NO_CODES = "no code leads to a group of this level"
-    ONLY_NATION_AND_STATE = "tabulated for nation and state only"
-    ONLY_BELOW_STATE = "tabulated below state only"
+    value: str
+
+
+NO_BUDGET = NotTabulated("the level has no budget")
+NO_CODES = NotTabulated("no code leads to a group of this level")
 
 
 @dataclass(frozen=True, eq=False)
 class Entities:
     """The entities of a geography level, sorted by id, with their names, or their ids where unnamed."""
 
-    ids: NDArray[np.int64]
+    ids: NDArray[np.int64]  # the numbers of the ids
     region_ids: tuple[str, ...]  # the ids as files write them
     names: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.region_ids)
 
     @cached_property
     def columns(self) -> tuple[pa.Array, pa.Array]:
@@ -90,11 +92,10 @@ class ReleaseLevel:
     def why_not_tabulated(self, iteration: CharacteristicIteration) -> NotTabulated | None:
         """Why the iteration has no groups at this level, or None if it has."""
         if not self.design.budget:
-            return NotTabulated.NO_BUDGET
-        if not iteration.is_tabulated(self.geography.kind):
-            is_total_only = iteration.listed == TOTAL_ONLY
-            return NotTabulated.ONLY_NATION_AND_STATE if is_total_only else NotTabulated.ONLY_BELOW_STATE
-        return None if self.design.stages else NotTabulated.NO_CODES
+            return NO_BUDGET
+        if iteration.listed is not None and not iteration.is_tabulated(self.geography.kind):
+            return NotTabulated(iteration.listed.only_here)
+        return None if self.design.stages else NO_CODES
 
     @cached_property
     def is_tabulated(self) -> NDArray[np.bool_]:
@@ -111,11 +112,13 @@ class ReleaseLevel:
         return np.array(is_total_only, dtype=np.bool_)
 
     @cached_property
-    def position_of_code(self) -> NDArray[np.int64]:
-        """The position of the iteration with each four-digit code, or -1."""
-        positions = np.full(10_000, -1, dtype=np.int64)
-        positions[[int(iteration.code) for iteration in self.iterations]] = np.arange(len(self.iterations))
-        return positions
+    def position_of_code(self) -> Mapping[str, int]:
+        """The position of the iteration with each code."""
+        return {iteration.code: position for position, iteration in enumerate(self.iterations)}
+
+    def positions_of(self, codes: Iterable[str]) -> NDArray[np.int64]:
+        """The positions of the iterations with these codes; -1 for those of other levels."""
+        return np.array([self.position_of_code.get(code, -1) for code in codes], dtype=np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,11 +134,36 @@ class Universe:
     lists: PublicLists
     entities: Mapping[AreaLevel, Entities]
     levels: tuple[ReleaseLevel, ...]
+    around: Mapping[tuple[AreaLevel, AreaKind], NDArray[np.int64]] = field(default_factory=dict)  # as `parents`
 
     @cached_property
     def number_of_level(self) -> Mapping[tuple[TableFamily, PopulationGroupLevel], int]:
         """The position of each level and table family among the levels."""
         return {(level.family, level.level): number for number, level in enumerate(self.levels)}
+
+    @cached_property
+    def number_of_label(self) -> Mapping[str, int]:
+        """The position of each area level of the census, by its label."""
+        return {level.label: number for number, level in enumerate(self.census.area_levels)}
+
+    @cached_property
+    def never_tabulated(self) -> NotTabulated:
+        """Why a group of a level that is not tabulated has no number."""
+        return NotTabulated(self.census.words.never_tabulated)
+
+    @cached_property
+    def reasons(self) -> tuple[NotTabulated, ...]:
+        """Every reason why a group may have no number, in the order of site data."""
+        of_lists = (NotTabulated(listed.only_here) for listed in self.census.lists if listed.only_here)
+        return (self.never_tabulated, NO_BUDGET, NO_CODES, *of_lists)
+
+    def why_not_tabulated(
+        self, geography: AreaLevel, iteration: CharacteristicIteration, family: TableFamily | None = None
+    ) -> NotTabulated | None:
+        """Why the iteration has no groups at the level of a table family, the first unless one is given."""
+        if not iteration.level.is_tabulated:
+            return self.never_tabulated
+        return self.level_of(geography, iteration.level, family).why_not_tabulated(iteration)
 
     @cached_property
     def iteration_columns(self) -> Mapping[GroupLevel, IterationColumns]:
@@ -152,34 +180,46 @@ class Universe:
     def parents(self, level: AreaLevel, kind: AreaKind) -> NDArray[np.int64]:
         """The position of the entity of another kind around each entity of the level, or -1.
 
-        Positions are those of the entities of that kind in the same pass.
+        Positions are those of the entities of that kind in the same pass. They come from the run's
+        table of areas; a release that was opened has none, and its ids tell.
         """
-        positions = np.full(len(self.entities[level].region_ids), -1, dtype=np.int64)
-        of_pass = (each for each in self.entities if each.tabulation_pass == level.tabulation_pass)
-        around = next((each for each in of_pass if each.kind == kind), None)
+        positions = np.full(len(self.entities[level]), -1, dtype=np.int64)
+        around = self._level_beside(level, kind)
         if around is None or kind not in (level.kind, *level.kind.around):
             return positions
         if kind.is_whole:
             return np.zeros_like(positions)
+        if (level, kind) in self.around:
+            return self.around[level, kind]
         position_of = {text: position for position, text in enumerate(self.entities[around].region_ids)}
         for position, text in enumerate(self.entities[level].region_ids):
             positions[position] = position_of.get(level.kind.id_around(text, kind) or "", -1)
         return positions
 
+    def lies_in_parts(self, level: AreaLevel) -> NDArray[np.bool_]:
+        """Whether each entity of a level is in a part of its pass; True if entities may cross parts."""
+        part = self.census.part
+        around = self._level_beside(level, part)
+        if around is None or part not in (level.kind, *level.kind.around):
+            return np.ones(len(self.entities[level]), dtype=np.bool_)
+        is_ours = np.isin(self.entities[around].region_ids, self.states[level.tabulation_pass])
+        parents = self.parents(level, part)
+        return np.append(is_ours, False)[parents]  # -1, for none, is the last
+
+    def _level_beside(self, level: AreaLevel, kind: AreaKind) -> AreaLevel | None:
+        """The area level of a kind in the same pass, if this universe has it."""
+        of_pass = (each for each in self.entities if each.tabulation_pass == level.tabulation_pass)
+        return next((each for each in of_pass if each.kind == kind), None)
+
     @cached_property
     def partners(self) -> Sequence[Mapping[str, str]]:
-        """For each of the census's grains: the partner's code of each Alone iteration tabulated there."""
+        """For each of the census's grains: the code of each group's partner there (`partner_codes`)."""
         return [partner_codes(self.lists, kind) for kind in self.census.grains]
 
     def partner_positions(self, level: ReleaseLevel) -> NDArray[np.int64]:
         """The position of each iteration's partner at the level, or -1."""
-        codes = np.array([*self.partners[self.census.grain_of(level.geography.kind)].items()], dtype=np.int64).reshape(
-            -1, 2
-        )
-        alone, partner = level.position_of_code[codes].T
-        positions = np.full(len(level.iterations), -1, dtype=np.int64)
-        positions[alone[alone >= 0]] = partner[alone >= 0]
-        return positions
+        partner_of = self.partners[self.census.grain_of(level.geography.kind)]
+        return level.positions_of(partner_of.get(iteration.code, "") for iteration in level.iterations)
 
     def level_of(self, geography: AreaLevel, iterations: GroupLevel, family: TableFamily | None = None) -> ReleaseLevel:
         """A level as measured for a table family, the first unless one is given.
@@ -194,13 +234,15 @@ class Universe:
         return tuple(level for level in self.levels if level.geography.tabulation_pass == tabulation_pass)
 
 
-def universe_of_run(plan: RunPlan, geography_of_pass: Mapping[Pass, Geography], names: EntityNames) -> Universe:
+def universe_of_run(plan: RunPlan, geography_of_pass: Mapping[Pass, Areas], names: EntityNames) -> Universe:
     """The universe of a run's plan and geography."""
-    entities = {}
+    entities, around = {}, {}
     for level in dict.fromkeys(level.geography for level in plan.config.levels):
-        ids = geography_of_pass[level.tabulation_pass].entities(level.kind)
-        entities[level] = named_entities(ids, level, names)
-    return universe_of_plan(plan, entities)
+        areas = geography_of_pass[level.tabulation_pass]
+        entities[level] = named_entities(areas.entities(level.kind), level, names)
+        for kind in level.kind.around:
+            around[level, kind] = areas.parents(level.kind, kind).astype(np.int64)
+    return replace(universe_of_plan(plan, entities), around=around)
 
 
 def universe_of_plan(plan: RunPlan, entities: Mapping[AreaLevel, Entities]) -> Universe:
@@ -212,7 +254,7 @@ def universe_of_plan(plan: RunPlan, entities: Mapping[AreaLevel, Entities]) -> U
         for of_family in config.families:
             measured = designs.get((of_family.family, level))
             all_designs.append(measured or not_measured(config, of_family, level))
-    states = {tabulation_pass: config.states_of(tabulation_pass) for tabulation_pass in config.passes}
+    states = {tabulation_pass: config.parts_of(tabulation_pass) for tabulation_pass in config.passes}
     facts = (config.product, config.privacy_definition, config.allow_negative_counts)
     levels = release_levels(all_designs, plan.lists, entities)
     return Universe(config.census, *facts, config.passes, states, plan.lists, entities, levels)
@@ -225,7 +267,7 @@ def release_levels(
     levels = []
     for design in designs:
         iterations = iterations_of_level(lists, design.level.iterations)
-        index = ReleaseIndex(len(entities[design.level.geography].ids), len(iterations))
+        index = ReleaseIndex(len(entities[design.level.geography]), len(iterations))
         levels.append(ReleaseLevel(design, iterations, index))
     return tuple(levels)
 
@@ -233,15 +275,6 @@ def release_levels(
 def iterations_of_level(lists: PublicLists, level: GroupLevel) -> tuple[CharacteristicIteration, ...]:
     """The listed iterations of a level, sorted by code."""
     return tuple(iteration for iteration in lists.iterations if iteration.level == level)
-
-
-def is_in_states(level: AreaLevel, ids: NDArray[np.int64], states: Sequence[str]) -> NDArray[np.bool_]:
-    """Whether each entity of a level is in one of the states; True if entities may cross states."""
-    kind = level.kind
-    if kind.crosses_states:
-        return np.ones(len(ids), dtype=np.bool_)
-    state = ids // 10 ** (kind.id_digits - STATE.id_digits)
-    return np.isin(state, [int(code) for code in states])
 
 
 def named_entities(ids: NDArray[np.int64], level: AreaLevel, names: EntityNames) -> Entities:

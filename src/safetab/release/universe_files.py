@@ -9,29 +9,25 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from safetab.census.area_levels import AreaLevel, Pass
+from safetab.census.area_levels import AreaLevel, DigitIds, Pass
 from safetab.census.census import Census, PopulationGroupLevel
 from safetab.census.groups import CharacteristicIteration, PublicLists
-from safetab.dialects.bureau.us_census import US
+from safetab.census.sensitivity import Sensitivity
 from safetab.foundation.files import printable
 from safetab.outputs.pass_files import TEXT
 from safetab.planning.level_design import LevelDesign, StageDesign
 from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
 from safetab.products.product import Product, Selector, Thresholds
-from safetab.release.coterminous import LEVEL_OF_KIND, PassSets
-from safetab.release.numbers.number_files import COLUMNS_OF_GROUPS, Column, schema_of_columns
-from safetab.release.release_universe import Entities, NotTabulated, ReleaseLevel, Universe, release_levels
+from safetab.release.coterminous import PassSets
+from safetab.release.numbers.number_files import Column, columns_of_groups, schema_of_columns
+from safetab.release.release_universe import NO_BUDGET, NO_CODES, Entities, ReleaseLevel, Universe, release_levels
 
-_GEOGRAPHY_LABELS = tuple(level.label for level in US.area_levels)
-_ITERATION_LABELS = tuple(level.name for level in US.group_levels)
-GEOGRAPHY_LEVEL = Column("geography_level", TEXT, "Geography level.", values=_GEOGRAPHY_LABELS)
-_REGION, _REGION_NAME, _CODE, _NAME, _KIND, _ = COLUMNS_OF_GROUPS
-_ITERATION_LEVEL = Column("iteration_level", TEXT, "How fine the group is.", values=_ITERATION_LABELS)
 _STAGES = (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)
 _STAGE_COLUMNS = tuple(
     Column(f"{stage.name.lower()}_{what}", TEXT, f"{words} {where}; null if there was none.", is_required=False)
@@ -44,99 +40,125 @@ _STAGE_COLUMNS = tuple(
 )
 FAMILY = "family"
 _TOTALS = {Selector.NOISY_STAGE_1: "Stage-1 total", Selector.PUBLISHED_TOTALS: "Published total of people"}
-_FILES: dict[str, tuple[str, tuple[Column, ...]]] = {
-    "universe/entities.parquet": (
-        "Every geographic entity of the levels that could be tabulated.",
-        (GEOGRAPHY_LEVEL, _REGION, _REGION_NAME),
-    ),
-    "universe/iterations.parquet": (
-        "Every race or ethnicity group, whether it has numbers or not.",
-        (
-            _CODE, _NAME, _ITERATION_LEVEL, _KIND,
-            Column("list", TEXT, "Where the group is tabulated: everywhere (common), as a total for nation and"
-                   " state alone (total only), or below state alone (substate only); null for major groups, which"
-                   " never are.", is_required=False, values=tuple(listed.name for listed in US.lists)),
-        ),
-    ),
-    "universe/codes.parquet": (
-        "The race and ethnicity codes.",
-        (Column("code", TEXT, "Four digits."), Column("code_name", TEXT, "What the code stands for.")),
-    ),
-    "universe/iteration-codes.parquet": (
-        "Which codes make up which group: one row a pair.",
-        (_CODE, Column("code", TEXT, "A code inside the group.")),
-    ),
-    "universe/levels.parquet": (
-        "How each level, a geography level crossed with an iteration level, was measured.",
-        (
-            Column("pass", TEXT, "United States (us) or Puerto Rico (pr).", values=("us", "pr")),
-            GEOGRAPHY_LEVEL,
-            _ITERATION_LEVEL,
-            Column("budget", TEXT, "Privacy-loss budget of the level, exact; 0 = not tabulated."),
-            Column("not_tabulated", TEXT, "Why the level has no numbers; null if it has.", is_required=False),
-            Column("stability", pa.int16(), "Most groups of the level that one record can be in."),
-            Column("suppression_threshold", pa.int64(), "A group's total that stands alone is published only above"
-                   " this; null if all are published.", is_required=False),
-            Column("noise_mechanism", TEXT, "Distribution of one draw of noise.", is_required=False,
-                   values=("discrete_gaussian", "discrete_laplace")),
-            *_STAGE_COLUMNS,
-        ),
-    ),
-}  # fmt: skip
-UNIVERSE_FILES = tuple(_FILES)
+_ENTITIES_FILE = "universe/entities.parquet"
+_GROUPS_FILE = "universe/iterations.parquet"
+_CODES_FILE = "universe/codes.parquet"
+_CODES_OF_GROUPS_FILE = "universe/iteration-codes.parquet"
 _LEVELS_FILE = "universe/levels.parquet"
+UNIVERSE_FILES = (_ENTITIES_FILE, _GROUPS_FILE, _CODES_FILE, _CODES_OF_GROUPS_FILE, _LEVELS_FILE)
 COTERMINOUS_FILE = "universe/coterminous.parquet"
-_COTERMINOUS = (
-    "Entities that are made of the same blocks.",
-    (
-        Column("set", pa.int32(), "Number of the set: entities with the same number are made of the same blocks."),
-        GEOGRAPHY_LEVEL,
-        _REGION,
-    ),
-)
+Described = tuple[str, tuple[Column, ...]]
+"""What a file describes, and its columns."""
 
 
-def universe_files(product: Product) -> dict[str, tuple[str, tuple[Column, ...]]]:
+def geography_level_column(census: Census) -> Column:
+    """The column of labels of area levels."""
+    return Column("geography_level", TEXT, "Geography level.", values=tuple(one.label for one in census.area_levels))
+
+
+def universe_files(product: Product, census: Census) -> dict[str, Described]:
     """What each file of the universe describes, and its columns. Only some releases have the last file.
 
     The columns of the levels include the thresholds of the product's shapes.
     """
-    about, given = _FILES[_LEVELS_FILE]
-    columns = list(given)
+    region, region_name, code, name, kind, _ = columns_of_groups(census)
+    geography_level, smallest = geography_level_column(census), census.words.smallest_areas
+    of_codes = " and ".join(classification.name for classification in census.classifications)
+    return {
+        _ENTITIES_FILE: (
+            "Every geographic entity of the levels that could be tabulated.",
+            (geography_level, region, region_name),
+        ),
+        _GROUPS_FILE: (
+            f"Every {census.words.group}, whether it has numbers or not.",
+            (code, name, _group_level_column(census), kind, _list_column(census)),
+        ),
+        _CODES_FILE: (
+            f"The {of_codes} codes.",
+            (Column("code", TEXT, census.words.code_form), Column("code_name", TEXT, "What the code stands for.")),
+        ),
+        _CODES_OF_GROUPS_FILE: (
+            "Which codes make up which group: one row a pair.",
+            (code, Column("code", TEXT, "A code inside the group.")),
+        ),
+        _LEVELS_FILE: (
+            "How each level, a geography level crossed with an iteration level, was measured.",
+            _columns_of_levels(product, census),
+        ),
+        COTERMINOUS_FILE: (
+            f"Entities that are made of the same {smallest}.",
+            (
+                Column("set", pa.int32(), "Number of the set: entities with the same number are made of the same"
+                       f" {smallest}."),
+                geography_level,
+                region,
+            ),
+        ),
+    }  # fmt: skip
+
+
+def _group_level_column(census: Census) -> Column:
+    names = tuple(level.name for level in census.group_levels)
+    return Column("iteration_level", TEXT, "How fine the group is.", values=names)
+
+
+def _list_column(census: Census) -> Column:
+    *others, last = (f"{listed.clause or listed.words} ({listed.name})" for listed in census.lists)
+    where = f"{', '.join(others)}, or {last}" if others else last
+    untabulated = [f"{level.name.lower()} groups" for level in census.group_levels if not level.is_tabulated]
+    nowhere = f"; null for {' and '.join(untabulated)}, which never are" if untabulated else ""
+    names = tuple(listed.name for listed in census.lists)
+    about = f"Where the group is tabulated: {where}{nowhere}."
+    return Column("list", TEXT, about, is_required=False, values=names)
+
+
+def _columns_of_levels(product: Product, census: Census) -> tuple[Column, ...]:
+    passes = " or ".join(f"{each.title} ({each.name})" for each in census.passes)
+    families = tuple(family.name for family in product.families)
     total = f"{_TOTALS[product.selector]} from which on a group gets"
     is_required = not product.has_several_families
-    at = [column.name for column in columns].index("suppression_threshold")
-    columns[at:at] = [
+    thresholds = (
         Column(f"threshold_{shape.label}", pa.int64(), f"{total} {shape.words}.", is_required=is_required)
         for family in product.families
         for shape in family.finer
-    ]
-    if product.has_several_families:
-        families = tuple(family.name for family in product.families)
-        columns.insert(3, Column(FAMILY, TEXT, "What the tables show.", values=families))
-    return _FILES | {_LEVELS_FILE: (about, tuple(columns)), COTERMINOUS_FILE: _COTERMINOUS}
+    )
+    return (
+        Column("pass", TEXT, f"{passes}.", values=tuple(each.name for each in census.passes)),
+        geography_level_column(census),
+        _group_level_column(census),
+        *([Column(FAMILY, TEXT, "What the tables show.", values=families)] if product.has_several_families else ()),
+        Column("budget", TEXT, "Privacy-loss budget of the level, exact; 0 = not tabulated."),
+        Column("not_tabulated", TEXT, "Why the level has no numbers; null if it has.", is_required=False),
+        Column("stability", pa.int16(), "Most groups of the level that one record can be in."),
+        *thresholds,
+        Column("suppression_threshold", pa.int64(), "A group's total that stands alone is published only above"
+               " this; null if all are published.", is_required=False),
+        Column("noise_mechanism", TEXT, "Distribution of one draw of noise.", is_required=False,
+               values=("discrete_gaussian", "discrete_laplace")),
+        *_STAGE_COLUMNS,
+    )  # fmt: skip
 
 
 def write_universe(release: Path, universe: Universe, sets: Iterable[PassSets] | None) -> dict[str, int]:
     """Write the files of the universe and return the rows of each."""
     (release / "universe").mkdir(parents=True, exist_ok=True)
     rows_of: dict[str, list[tuple[object, ...]]] = {
-        "universe/iterations.parquet": [
+        _GROUPS_FILE: [
             (each.code, each.name, each.level.name, each.kind.name, each.listed.name if each.listed else None)
             for each in universe.lists.iterations
         ],
-        "universe/codes.parquet": [*sorted(universe.lists.code_names.items())],
-        "universe/iteration-codes.parquet": [
+        _CODES_FILE: [*sorted(universe.lists.code_names.items())],
+        _CODES_OF_GROUPS_FILE: [
             (iteration.code, code)
             for iteration in universe.lists.iterations
             for code in sorted(universe.lists.codes_of_iteration.get(iteration.code, ()))
         ],
-        "universe/levels.parquet": [_level_row(level) for level in universe.levels],
+        _LEVELS_FILE: [_level_row(level) for level in universe.levels],
     }
-    columns_of = {name: columns for name, (_, columns) in universe_files(universe.product).items()}
+    columns_of = {name: columns for name, (_, columns) in universe_files(universe.product, universe.census).items()}
     if sets is not None:
-        rows_of[COTERMINOUS_FILE] = _set_rows(sets)
-    tables = {"universe/entities.parquet": _entities_table(columns_of["universe/entities.parquet"], universe)}
+        rows_of[COTERMINOUS_FILE] = _set_rows(universe.census, sets)
+    tables = {_ENTITIES_FILE: _entities_table(columns_of[_ENTITIES_FILE], universe)}
     tables |= {name: _table(columns_of[name], rows) for name, rows in rows_of.items()}
     for name, table in tables.items():
         pa.parquet.write_table(table, release / name, compression="zstd", store_schema=False, row_group_size=1 << 17)
@@ -153,7 +175,7 @@ def _entities_table(columns: tuple[Column, ...], universe: Universe) -> pa.Table
     """The table of entities, by far the longest."""
     schema = schema_of_columns(columns)
     parts = [
-        pa.table([pa.repeat(geography.label, len(entities.ids)), *entities.columns], schema=schema)
+        pa.table([pa.repeat(geography.label, len(entities)), *entities.columns], schema=schema)
         for geography, entities in universe.entities.items()
     ]
     return pa.concat_tables([schema.empty_table(), *parts]).combine_chunks()
@@ -162,7 +184,7 @@ def _entities_table(columns: tuple[Column, ...], universe: Universe) -> pa.Table
 def _level_row(level: ReleaseLevel) -> tuple[object, ...]:
     """The row of a level: budget, noise, thresholds and margins."""
     design, measured = level.design, level.design.stages
-    why = None if measured else (NotTabulated.NO_CODES if design.budget else NotTabulated.NO_BUDGET).value
+    why = None if measured else (NO_CODES if design.budget else NO_BUDGET).value
     stages: list[str | None] = []
     for stage in _STAGES:
         found = measured.get(stage)
@@ -179,14 +201,14 @@ def _level_row(level: ReleaseLevel) -> tuple[object, ...]:
     return (*names, *budget, *thresholds, design.suppression_threshold, mechanism, *stages)
 
 
-def _set_rows(sets: Iterable[PassSets]) -> list[tuple[object, ...]]:
+def _set_rows(census: Census, sets: Iterable[PassSets]) -> list[tuple[object, ...]]:
     rows: list[tuple[object, ...]] = []
     number = 0
     for of_pass in sets:
         for coterminous in of_pass.sets:
             number += 1
             for kind, entity in coterminous:
-                level = LEVEL_OF_KIND[of_pass.tabulation_pass, kind]
+                level = census.level_of(of_pass.tabulation_pass, kind)
                 rows.append((number, level.label, kind.ids.text(entity)))
     return rows
 
@@ -208,9 +230,9 @@ def read_universe(release: Path, run: ReleasedRun) -> Universe:
     Raises KeyError, ValueError or an Arrow error if a file is damaged.
     """
     tables = {name: _read(release / name) for name in UNIVERSE_FILES}
-    lists = _lists(tables)
+    lists = _lists(tables, run.census)
     designs = [_design(row, run) for row in tables[_LEVELS_FILE].to_pylist()]
-    listed = tables["universe/entities.parquet"]
+    listed = tables[_ENTITIES_FILE]
     geographies = dict.fromkeys(design.level.geography for design in designs)
     entities = {geography: _entities(listed, geography) for geography in geographies}
     facts = (run.product, run.definition, run.allow_negative_counts)
@@ -231,24 +253,28 @@ def _read(path: Path) -> pa.Table:
 
 def _entities(listed: pa.Table, level: AreaLevel) -> Entities:
     own = listed.filter(pc.equal(listed["geography_level"], level.label))
-    ids = own["region_id"].cast(pa.int64()).to_numpy()
-    return Entities(ids, tuple(own["region_id"].to_pylist()), tuple(own["region_name"].to_pylist()))
+    texts, ids = tuple(own["region_id"].to_pylist()), level.kind.ids
+    if isinstance(ids, DigitIds):  # there may be many
+        numbers = own["region_id"].cast(pa.int64()).to_numpy()
+    else:
+        numbers = np.array([ids.number(text) for text in texts], dtype=np.int64)
+    return Entities(numbers, texts, tuple(own["region_name"].to_pylist()))
 
 
-def _lists(tables: Mapping[str, pa.Table]) -> PublicLists:
+def _lists(tables: Mapping[str, pa.Table], census: Census) -> PublicLists:
     """The public lists from the tables of the universe."""
     codes: dict[str, list[str]] = {}
-    for iteration, code in _rows(tables["universe/iteration-codes.parquet"], "iteration_code", "code"):
+    for iteration, code in _rows(tables[_CODES_OF_GROUPS_FILE], "iteration_code", "code"):
         codes.setdefault(iteration, []).append(code)
-    levels = {level.name: level for level in US.group_levels}
     columns = ("iteration_code", "iteration_name", "iteration_level", "iteration_kind", "list")
+    levels = {level.name: level for level in census.group_levels}
+    kinds = {kind.name: kind for kind in census.group_kinds}
+    lists = {listed.name: listed for listed in census.lists}
     iterations = tuple(
-        CharacteristicIteration(
-            code, name, levels[level], US.group_kind(kind), US.group_list(listed) if listed else None
-        )
-        for code, name, level, kind, listed in _rows(tables["universe/iterations.parquet"], *columns)
+        CharacteristicIteration(code, name, levels[level], kinds[kind], lists[listed] if listed else None)
+        for code, name, level, kind, listed in _rows(tables[_GROUPS_FILE], *columns)
     )
-    names = dict(_rows(tables["universe/codes.parquet"], "code", "code_name"))
+    names = dict(_rows(tables[_CODES_FILE], "code", "code_name"))
     codes_of_iteration = {code: frozenset(inside) for code, inside in codes.items()}
     return PublicLists(MappingProxyType(names), iterations, MappingProxyType(codes_of_iteration))
 
@@ -259,16 +285,17 @@ def _rows(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
 
 def _design(row: dict[str, str], run: ReleasedRun) -> LevelDesign:
     """The design of a level from its row in the universe."""
-    geography = next(level for level in US.area_levels if level.label == row["geography_level"])
-    iterations = next(level for level in US.group_levels if level.name == row["iteration_level"])
-    stability, threshold = int(row["stability"]), row["suppression_threshold"]
+    geography = run.census.area_level(row["geography_level"])
+    iterations = run.census.group_level(row["iteration_level"])
+    sensitivity = Sensitivity.of_groups(int(row["stability"]))
+    threshold = row["suppression_threshold"]
     family = next(known for known in run.product.families if row.get(FAMILY, known.name) == known.name)
     stages = {}
     for stage in _STAGES:
         name = stage.name.lower()
         if row[f"{name}_budget"]:
             budget = Fraction(row[f"{name}_budget"])
-            noise = calibrated_noise(run.definition, stability, budget)
+            noise = calibrated_noise(run.definition, sensitivity, budget)
             if str(noise.parameter) != row[f"{name}_parameter"]:
                 raise ValueError(f"{geography.label}: the parameter of {name} is not what its budget buys")
             stages[stage] = StageDesign(stage, budget, noise)
@@ -277,7 +304,7 @@ def _design(row: dict[str, str], run: ReleasedRun) -> LevelDesign:
         family=family,
         level=PopulationGroupLevel(geography, iterations),
         definition=run.definition,
-        stability=stability,
+        sensitivity=sensitivity,
         budget=Fraction(row["budget"]),
         thresholds=Thresholds(tuple(int(row[f"threshold_{shape.label}"]) for shape in family.finer)),
         stages=MappingProxyType(stages),

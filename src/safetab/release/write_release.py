@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from safetab.census.area_levels import Pass
-from safetab.census.geography import Geography
+from safetab.census.areas import Areas
 from safetab.census.population_groups import ReleaseIndex
 from safetab.foundation.failures import closing_without_masking
 from safetab.foundation.in_threads import SecondThread
@@ -68,7 +68,7 @@ class _NumbersWriter:
         if sets is not None and self._options.coterminous is not None:
             published = chain(measured_in(_ADAPTIVE), measured_in(_TOTAL_ONLY))
             copies = Copies(self._universe, sets, self._options.coterminous, published)
-        # total-only groups are few: only the nation and states have them
+        # total-only groups are few: only large areas have them
         total_only = published_groups.joined_by_level(measured_in(_TOTAL_ONLY))
         adaptive = groupby(measured_in(_ADAPTIVE), itemgetter(0))
         waiting = next(adaptive, None)
@@ -115,7 +115,7 @@ def _with_more(own: Iterator[PublishedGroups], more: PublishedGroups, index: Rel
 
 
 def write_release(
-    output: Path, universe: Universe, facts: ReleaseFacts, populated: Mapping[Pass, Geography]
+    output: Path, universe: Universe, facts: ReleaseFacts, populated: Mapping[Pass, Areas]
 ) -> dict[str, int]:
     """Write the release of the measurements in `output` and return the rows of each file.
 
@@ -124,7 +124,7 @@ def write_release(
     """
     release = output / RELEASE_FOLDER
     coterminous = facts.options.coterminous
-    found = None if coterminous is None else sets_of_passes(populated, coterminous)
+    found = None if coterminous is None else sets_of_passes(populated, coterminous, universe.census)
     rows = write_universe(release, universe, found)
     sets = {of_pass.tabulation_pass: of_pass for of_pass in found or ()}
     numbers = _NumbersWriter(output, universe, facts.options)

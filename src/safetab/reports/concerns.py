@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-import numpy as np
-
 from safetab.planning.level_design import margin_of
 from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import FAR_ABOVE, level_far_above, total_far_above
@@ -115,10 +113,11 @@ def _thresholds_within_noise(release: ReleaseSummary) -> Concerns:
 
 
 def _no_suppression(release: ReleaseSummary) -> Concerns:
-    below_state = [level for level in release.measured_levels if level.facts.geography.kind.suppresses]
-    where = [level_name(level.facts) for level in below_state if level.publishes_every_group]
+    below = [level for level in release.measured_levels if level.facts.geography.kind.suppresses]
+    where = [level_name(level.facts) for level in below if level.publishes_every_group]
     meaning = "Every group gets a number there, and nearly all of these groups are empty."
-    return _about_levels(release, "below state where nothing is suppressed", meaning, where)
+    words = release.universe.census.words
+    return _about_levels(release, f"{words.below_short or words.below} where nothing is suppressed", meaning, where)
 
 
 def _many_empty(release: ReleaseSummary) -> Concerns:
@@ -164,23 +163,32 @@ def _alone_above_partner(release: ReleaseSummary) -> Concerns:
     by_level = [f"{level_name(level.facts)}: {above:,} of {level.pairs.compared:,} pairs" for level, above in found]
     examples = [(level, pair) for level, _ in found for pair in level.pairs.widest]
     examples.sort(key=lambda example: -example[1].excess)
-    headline = f"{_sum(found):,} totals of Alone groups are above those of their partners"
+    if not found:
+        return []
+    only, any_ = _only_and_any(release)
+    headline = f"{_sum(found):,} totals of {only.capitalize()} groups are above those of their partners"
     meaning = (
-        "Everyone in a group alone is also in the same group alone or in any combination, so the second number"
+        f"Everyone in a group {only} is also in the same group {any_}, so the second number"
         " should be at least as large. Each group has its own random noise, so it may not be. The largest"
         " differences are listed."
     )
     widest = [_pair_in_words(release, level, pair) for level, pair in examples[:_EXAMPLES]]
-    return [Concern(Urgency.LOOK, headline, meaning, (*by_level, *widest))] if found else []
+    return [Concern(Urgency.LOOK, headline, meaning, (*by_level, *widest))]
+
+
+def _only_and_any(release: ReleaseSummary) -> tuple[str, str]:
+    """What names of groups end with: those of records with only some codes, and with any of them."""
+    only, any_ = release.universe.census.only_and_any[0]
+    return (*only.ends, only.name)[0], (*any_.ends, any_.name)[0]
 
 
 def _pair_in_words(release: ReleaseSummary, level: LevelSummary, pair: PairAbove) -> Markup:
     """A pair with its area and group, whose names come from the data."""
     entities = release.universe.entities[level.facts.geography]
-    area = entities.names[int(np.searchsorted(entities.ids, pair.entity))]
     group = level.facts.iterations[pair.alone].name
-    counts = f": {pair.alone_count:,} alone, {pair.partner_count:,} alone or in any combination"
-    return joined([f"{level_name(level.facts)}: ", name(area), ", ", name(group), counts])
+    only, any_ = _only_and_any(release)
+    counts = f": {pair.alone_count:,} {only}, {pair.partner_count:,} {any_}"
+    return joined([f"{level_name(level.facts)}: ", name(entities.names[pair.entity]), ", ", name(group), counts])
 
 
 def _clamped(release: ReleaseSummary) -> Concerns:

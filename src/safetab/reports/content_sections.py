@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from safetab.census.area_levels import AreaLevel
 from safetab.census.groups import GroupKind
-from safetab.dialects.bureau.us_census import US
 from safetab.products.product import Selector, TableFamily
 from safetab.release.group_statuses import absent_status
 from safetab.release.numbers.number_files import COPIED, PUBLISHED, WITHHELD
-from safetab.release.release_universe import NotTabulated
+from safetab.release.release_universe import NO_BUDGET, NO_CODES
 from safetab.reports import page_parts as page
 from safetab.reports.release_summary import CELLS, MAY_BE_ZERO, RELATIVE_MARGINS, TOTALS, LevelSummary, ReleaseSummary
 
@@ -19,7 +18,7 @@ _TEN_PERCENT, _HALF = RELATIVE_MARGINS.index(10), RELATIVE_MARGINS.index(50)
 _SHARES = (0, 1, 5, 20, 50, 90)
 """Lower limits of the shades in percent. The first shade is for nothing, the second for anything above 0."""
 _CHOICE = {
-    Selector.NOISY_STAGE_1: "The larger its noisy total, the more detailed its table. A group below state level with a"
+    Selector.NOISY_STAGE_1: "The larger its noisy total, the more detailed its table. A group {below} with a"
     " small noisy total is suppressed",
     Selector.PUBLISHED_TOTALS: "The larger the published total of its people, the more detailed its table. A group"
     " without such a total is not measured",
@@ -29,14 +28,14 @@ _CHOICE = {
 def groups_section(release: ReleaseSummary) -> page.Markup:
     """How many groups of each level got which table, were copied, withheld or are absent."""
     parts = _parts(release.family)
-    product = release.universe.product
+    product, words = release.universe.product, release.universe.census.words
     sentences = [
-        "A population group is an area crossed with a race or ethnicity group."
-        f" {_CHOICE[product.selector]}: it is absent, which does not mean zero."
+        f"A population group is an area crossed with a {words.group}."
+        f" {_CHOICE[product.selector].format(below=words.below)}: it is absent, which does not mean zero."
     ]
     if release.facts.options.coterminous:
         donor = "a copied group shows the numbers of its donor, which the data names"
-        sentences.append(f"Areas made of the same blocks share one set of numbers: {donor}.")
+        sentences.append(f"Areas made of the same {words.smallest_areas} share one set of numbers: {donor}.")
     if product.has_several_families:
         tables = " and ".join(family.name for family in product.families)
         separately = "were measured separately, each with its own random noise"
@@ -55,7 +54,7 @@ def _group_cells(level: LevelSummary) -> Sequence[str]:
     """The cells of a level: areas, groups by part, absent groups, and a bar of the parts."""
     family = level.design.family
     if not level.design.stages:
-        why = NotTabulated.NO_CODES if level.design.budget else NotTabulated.NO_BUDGET
+        why = NO_CODES if level.design.budget else NO_BUDGET
         return [f"not tabulated: {why.value}"]
     by_shape = [level.own_with_shape(shape) for shape in family.shapes]
     parts = [*by_shape, level.with_status(COPIED), level.with_status(WITHHELD)]
@@ -65,10 +64,11 @@ def _group_cells(level: LevelSummary) -> Sequence[str]:
 
 def availability_section(release: ReleaseSummary) -> page.Markup:
     """A map of shares: a shaded cell for each geography level, iteration level and kind of group."""
-    kinds = str(len(US.group_kinds))
-    titles = [f"{level.name} groups" for level in US.tabulated_group_levels]
-    iterations = [page.element("th", title, scope="colgroup", colspan=kinds) for title in titles]
-    kind_names = [page.element("span", page.KIND_NAMES[kind]) for kind in US.group_kinds]
+    census = release.universe.census
+    kinds = len(census.group_kinds)
+    titles = [f"{level.name} groups" for level in census.tabulated_group_levels]
+    iterations = [page.element("th", title, scope="colgroup", colspan=str(kinds)) for title in titles]
+    kind_names = [page.element("span", kind.title) for kind in census.group_kinds]
     kind_heads = [page.element("th", kind_name, scope="col") for kind_name in kind_names]
     first_row = page.element("tr", page.element("th", "Level", scope="col", rowspan="2"), *iterations)
     head = page.element("thead", first_row, page.element("tr", *(kind_heads * len(titles))))
@@ -76,7 +76,7 @@ def availability_section(release: ReleaseSummary) -> page.Markup:
     for tabulation_pass in release.universe.passes:
         geographies = dict.fromkeys(level.facts.geography for level in release.levels_of(tabulation_pass))
         rows = [_availability_row(release, geography) for geography in geographies]
-        bodies.append(page.body_of_pass(release, tabulation_pass, rows, 1 + len(titles) * len(US.group_kinds)))
+        bodies.append(page.body_of_pass(release, tabulation_pass, rows, 1 + len(titles) * kinds))
     explanation = (
         f"The share of possible groups that have a number (above), and that also have {release.family.detail}"
         " (below). A dash means that no such group is tabulated at that level."
@@ -89,21 +89,21 @@ def availability_section(release: ReleaseSummary) -> page.Markup:
 
 def _availability_row(release: ReleaseSummary, geography: AreaLevel) -> page.Markup:
     levels = [level for level in release.levels if level.facts.geography == geography]
-    cells = [_availability_cell(level, kind) for level in levels for kind in US.group_kinds]
-    heading = page.element("th", page.geography_name(geography), scope="row")
+    cells = [_availability_cell(level, kind) for level in levels for kind in release.universe.census.group_kinds]
+    heading = page.element("th", geography.kind.title, scope="row")
     return page.element("tr", heading, *cells, data_level=geography.label)
 
 
 def _availability_cell(level: LevelSummary, kind: GroupKind) -> page.Markup:
     """A shaded cell with the share of groups that have a total, and that have detail too."""
-    possible, shown, detailed = level.of_kind(kind)
+    possible, shown, finer = level.of_kind(kind)
     keys = {"data_iterations": level.facts.level.iterations.name, "data_kind": kind.name}
     if not possible:
         return page.element("td", page.NOTHING, class_="absent", **keys)
     shade = 0 if not shown else sum(100 * shown >= share * possible for share in _SHARES)
-    words = f"{shown:,} of {possible:,} groups have a total, {detailed:,} have {level.design.family.detail}"
+    words = f"{shown:,} of {possible:,} groups have a total, {finer:,} have {level.design.family.detail}"
     of_all = page.element("strong", page.percent(shown, possible))
-    with_detail = page.element("small", page.percent(detailed, possible))
+    with_detail = page.element("small", page.percent(finer, possible))
     return page.element("td", of_all, with_detail, class_=f"heat h{shade}", title=words, **keys)
 
 
@@ -126,13 +126,15 @@ def precision_section(release: ReleaseSummary) -> page.Markup:
 
 
 def _that_may_be_zero(release: ReleaseSummary) -> list[str]:
-    """How many published groups may be empty, and the level below state with the most of them."""
+    """How many published groups may be empty, and the level with the most of them where small totals are suppressed."""
     below = [level for level in release.levels if level.facts.geography.kind.suppresses]
     if not any(level.totals_that_may_be_zero for level in release.levels):
         return []
+    words = release.universe.census.words
+    where = f"{words.below[:1].upper()}{words.below[1:]}"
     sentence = (
         f"{_how_many(release.levels)} published totals may be zero, so their groups may be empty."
-        f" Below state level, {_how_many(below)} may be zero"
+        f" {where}, {_how_many(below)} may be zero"
     )
     most = max(below, key=lambda level: level.totals_that_may_be_zero, default=None)
     if most is not None and most.totals_that_may_be_zero:
@@ -203,8 +205,8 @@ def empty_section(release: ReleaseSummary) -> page.Markup:
     explanation = page.paragraphs(
         "A group with nobody in it is measured like any other, because leaving it out would reveal that it is"
         " empty. Now and then its noise lifts it above the threshold. Public numbers alone say how often: the bound"
-        " is the number of groups that would be published, on average, if every group were empty. For the nation"
-        " and states, every group is published, empty or not.",
+        " is the number of groups that would be published, on average, if every group were empty. For"
+        f" {release.universe.census.words.whole}, every group is published, empty or not.",
         f"The last column counts published totals whose interval at {release.confidence_text}"
         " includes zero: their number alone does not show that anyone is in the group.",
     )

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib import resources
 from math import ceil, floor
 
-from safetab.census.area_levels import AreaLevel, Pass
-from safetab.dialects.bureau.us_census import AIANNH, ETHNICITY_KIND, PR_PASS, RACE_ALONE, RACE_IN_COMBINATION, US_PASS
+from safetab.census.area_levels import Pass
 from safetab.products.product import Shape, TableFamily
 from safetab.release.release_universe import ReleaseLevel
 from safetab.reports.release_summary import LevelSummary, ReleaseSummary
@@ -81,41 +80,23 @@ def _opening(tag: str, attributes: dict[str, str]) -> str:
     return f"<{tag}{''.join(pairs)}>"
 
 
-PASS_NAMES = {US_PASS: "United States", PR_PASS: "Puerto Rico"}
-KIND_NAMES = {
-    RACE_ALONE: "Race alone",
-    RACE_IN_COMBINATION: "Race alone or in combination",
-    ETHNICITY_KIND: "Ethnicity",
-}
 NOTHING = "\N{EN DASH}"
 _DECIMAL_WITHIN = 10
 """Percentages nearer than this to 0 or to 100 have one decimal."""
 
 
-def geography_name(level: AreaLevel) -> str:
-    """The kind of area with a capital, such as "County"."""
-    noun = level.kind.noun
-    return noun if level.kind == AIANNH else noun.capitalize()
-
-
 def shape_name(shape: Shape, family: TableFamily) -> str:
-    """The words for a table, "total only" for the shape without detail."""
-    return "total only" if shape is family.total else shape.words
+    """The words for a table; those for the shape without detail say that it has only a total."""
+    return f"{shape.words.removeprefix('a ')} only" if shape is family.total else shape.words
 
 
 def level_name(level: ReleaseLevel) -> str:
     """A name such as "County, Detailed".
 
-    It has the pass outside the United States, and the table family if the product has several.
+    It has the pass outside the first one, and the table family if the product has several.
     """
     family = f", {level.family.name}" if level.design.product.has_several_families else ""
-    return f"{area_name(level.geography)}, {level.level.iterations.name}{family}"
-
-
-def area_name(level: AreaLevel) -> str:
-    """A name such as "County", or "Puerto Rico county" outside the pass of the United States."""
-    noun, is_us = geography_name(level), level.tabulation_pass == US_PASS
-    return noun if is_us else f"{PASS_NAMES[level.tabulation_pass]} {noun.lower()}"
+    return f"{level.geography.title}, {level.level.iterations.name}{family}"
 
 
 def percent(part: int, whole: int) -> str:
@@ -172,7 +153,7 @@ def body_of_pass(release: ReleaseSummary, tabulation_pass: Pass, rows: list[Mark
     """The rows as a table body, below the name of their pass if there are several passes."""
     if len(release.universe.passes) == 1:
         return element("tbody", *rows)
-    title = element("th", PASS_NAMES[tabulation_pass], scope="rowgroup", colspan=str(columns))
+    title = element("th", tabulation_pass.title, scope="rowgroup", colspan=str(columns))
     return element("tbody", element("tr", title, class_="pass"), *rows)
 
 
@@ -187,7 +168,7 @@ def _row(level: LevelSummary, cells: Sequence[str], columns: int) -> Markup:
     facts = level.facts
     iterations = facts.level.iterations.name
     label = element("span", iterations, class_="iterations")
-    heading = element("th", geography_name(facts.geography), " ", label, scope="row")
+    heading = element("th", facts.geography.kind.title, " ", label, scope="row")
     keys = {"data_level": facts.geography.label, "data_iterations": iterations}
     if len(cells) == 1:
         return element("tr", heading, element("td", cells[0], colspan=str(columns), class_="note"), **keys)

@@ -36,7 +36,7 @@ _EXAMPLES = 3
 class PairAbove:
     """An Alone total above the total of its partner, in one entity."""
 
-    entity: int
+    entity: int  # its position
     alone: int  # positions of the iterations
     partner: int
     alone_count: int
@@ -222,7 +222,7 @@ class _Tally:
 
     def __init__(self, release: ReleaseFolder, facts: ReleaseLevel) -> None:
         self._facts = facts
-        self._ids = release.universe.entities[facts.geography].ids
+        self._entities = len(release.universe.entities[facts.geography].names)
         self._shapes = len(facts.family.shapes)
         self._groups = np.zeros(len(facts.iterations) * len(STATUSES) * self._shapes, dtype=np.int64)
         self._precision = np.zeros((_NEITHER + 1) * self._shapes * CLASSES, dtype=np.int64)
@@ -246,14 +246,14 @@ class _Tally:
         self._precision += np.bincount(position, minlength=len(self._precision))
         self._negative += np.bincount(sort[count < 0], minlength=_NEITHER + 1)
         chosen = np.flatnonzero(sort == TOTALS)
-        self._pairs.add(self._ids[batch.entity[chosen]], iteration[chosen], count[chosen])
+        self._pairs.add(batch.entity[chosen], iteration[chosen], count[chosen])
 
     def summary(self) -> LevelSummary:
         """The counts. Call it once, after the last batch."""
         groups = self._groups.reshape(-1, len(STATUSES), self._shapes)
         precision = self._precision.reshape(-1, self._shapes, CLASSES)[:_NEITHER]
         counts = (groups, precision, self._negative[:_NEITHER], self._ruled)
-        return LevelSummary(self._facts, len(self._ids), self._rows, *counts, self._pairs.finish())
+        return LevelSummary(self._facts, self._entities, self._rows, *counts, self._pairs.finish())
 
 
 def precision_classes(batch: NumberBatch) -> NDArray[np.int8]:

@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 
 from safetab.census.area_levels import Pass
-from safetab.dialects.bureau.us_census import STATE
 from safetab.foundation.new_files import write_new_file
 from safetab.planning.level_design import LevelDesign, margin_of
 from safetab.planning.losses import epsilons_by_delta, reference_words
@@ -73,7 +72,7 @@ def _loss_table(release: ReleaseSummary) -> page.Markup:
     deltas = _DELTAS if is_zcdp else ()
     epsilons = [f"ε at δ = {power_of_ten(delta)}" for delta in deltas]
     headings = (f"Privacy loss of a {release.record.noun}", SYMBOLS[definition], *epsilons)
-    losses = {page.PASS_NAMES[one_pass]: release.loss_of(one_pass) for one_pass in release.universe.passes}
+    losses = {one_pass.title: release.loss_of(one_pass) for one_pass in release.universe.passes}
     if len(losses) > 1:
         losses["Anyone in this release"] = release.loss
     if is_zcdp:
@@ -139,7 +138,6 @@ def _level_budgets(release: ReleaseSummary) -> page.Markup:
 
 
 REPORT_FILE = allowed_files.REPORT_FILE
-_TITLE = "Detailed race and ethnicity groups"
 
 
 def report_file(release: Path, file: Path) -> OutputStatus:
@@ -175,7 +173,7 @@ def _page(release: ReleaseSummary) -> str:
     body = page.element("body", _header(release, concerns), page.contents_and_sections(sections), footer)
     facts = release.facts
     what = "release of" if facts.status.is_for_release else f"{facts.status.value}, not a release, made on"
-    return page.document(f"{_TITLE}: {what} {facts.date.isoformat()}", body)
+    return page.document(f"{release.universe.census.words.title}: {what} {facts.date.isoformat()}", body)
 
 
 def _by_family(release: ReleaseSummary, section: Callable[[ReleaseSummary], page.Markup]) -> page.Markup:
@@ -202,7 +200,7 @@ def _header(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page.Mark
         "header",
         page.element("p", status.line, class_="status" if status.is_for_release else "forbidden"),
         page.element("p", kicker, class_="kicker"),
-        page.element("h1", _TITLE),
+        page.element("h1", release.universe.census.words.title),
         page.element("p", what, page.element("time", f"{day.day} {day:%B} {day.year}", datetime=day.isoformat()), "."),
         page.paragraphs(*_origin_notes(release.facts.origin)),
         _key_figures(release, concerns),
@@ -248,31 +246,36 @@ def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page
 
 
 def _about(release: ReleaseSummary) -> page.Markup:
-    """The states, copied areas and release rules, and where to read more."""
+    """The parts of each pass, copied areas and release rules, and where to read more."""
     options = release.facts.options
     rules = [page.element("li", page.element("code", rule.value), f": {rule.explanation}") for rule in options.rules]
-    coterminous = "Each area has its own numbers, even where two areas have the same blocks."
+    census = release.universe.census
+    same = f"the same {census.words.smallest_areas}"
+    coterminous = f"Each area has its own numbers, even where two areas have {same}."
     if options.coterminous:
-        coterminous = "Areas with the same blocks have the same numbers."
+        coterminous = f"Areas with {same} have the same numbers."
     applied = "Applied to the numbers:" if rules else "None were applied."
     if release.facts.origin is not None:
         applied = "The files don't say which rules were applied. Numbers that they withhold are shown as withheld."
-    parts = [_states(release, tabulation_pass) for tabulation_pass in release.universe.passes]
+    parts = [_areas_of_pass(release, tabulation_pass) for tabulation_pass in release.universe.passes]
     parts.append(page.element("p", page.element("strong", "Coterminous areas. "), coterminous))
     parts.append(page.element("p", page.element("strong", "Rules. "), applied))
     parts += [page.element("ul", *rules)] if rules else []
-    overlap = (
-        f"Groups alone or in any combination overlap: a {release.record.noun} can be in several. README.txt, next to"
-        " the numbers, explains how to read a number; universe/ and datapackage.json describe every column."
+    overlapping = [any_.ends[0] for _, any_ in census.only_and_any if any_.ends]
+    overlap = f"Groups {' and '.join(overlapping)} overlap: a {release.record.noun} can be in several. "
+    read_more = (
+        "README.txt, next to the numbers, explains how to read a number; universe/ and datapackage.json describe every"
+        " column."
     )
-    return page.joined([*parts, page.paragraphs(overlap)])
+    return page.joined([*parts, page.paragraphs(f"{overlap if overlapping else ''}{read_more}")])
 
 
-def _states(release: ReleaseSummary, tabulation_pass: Pass) -> page.Markup:
-    """The names of the states of one pass."""
-    entities = release.universe.entities
-    levels = [level for level in entities if level.tabulation_pass == tabulation_pass]
-    state_level = next(level for level in levels if level.kind == STATE)
-    names = [page.name(state) for state in sorted(entities[state_level].names)]
-    heading = page.element("strong", f"{page.PASS_NAMES[tabulation_pass]}. ")
-    return page.element("p", heading, "State level: ", page.joined(names, ", "), ".")
+def _areas_of_pass(release: ReleaseSummary, tabulation_pass: Pass) -> page.Markup:
+    """The names of the parts of one pass, such as states, if it has any."""
+    heading, universe = page.element("strong", f"{tabulation_pass.title}. "), release.universe
+    levels = [level for level in universe.entities if level.tabulation_pass == tabulation_pass]
+    of_parts = next((level for level in levels if level.kind == universe.census.part), None)
+    if of_parts is None:
+        return page.element("p", heading)
+    names = [page.name(area) for area in sorted(universe.entities[of_parts].names)]
+    return page.element("p", heading, f"{of_parts.kind.title} level: ", page.joined(names, ", "), ".")

@@ -13,21 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaLevel
-from safetab.dialects.bureau.us_census import COUNTY, NATION, STATE
+from safetab.census.census import Census
 from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.release.release_universe import Universe
 from safetab.site.data_files import parts_of, write_data
 
-_ID_NAMES = ("GEOID", "GEO_ID", "GEOIDFQ", "AFFGEOID")
-_YEAR_AT_END = re.compile(r"(10|20)$")  # as in GEOID20 and STATEFP20 of the Bureau's census files
-_PARTS_OF_IDS = (
-    ("STATEFP", "COUNTYFP", "TRACTCE"), ("STATEFP", "COUNTYFP"), ("STATEFP", "PLACEFP"), ("AIANNHCE",),
-    ("STATEFP",),
-)  # fmt: skip
-_ALL_NAMES = {*_ID_NAMES, *chain.from_iterable(_PARTS_OF_IDS)}
-_STEPS = {STATE: 0.01, COUNTY: 0.004}  # degrees: finer than a screen shows
-_FINE_STEP = 0.0005
 _LEAST_POINTS = 4  # of a ring, whose last point is its first
 _MOST_BYTES_OF_A_SHAPE = 300_000
 
@@ -59,7 +50,9 @@ def read_boundaries(path: Path, universe: Universe) -> tuple[Shapes, int]:
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError):
         raise _refused(path, "is not a GeoJSON FeatureCollection of polygons in degrees.") from None
     if not found:
-        raise _refused(path, f"has no shape that matches an area of this release. {_how_shapes_are_matched(features)}")
+        raise _refused(
+            path, f"has no shape that matches an area of this release. {_how_matched(features, universe.census)}"
+        )
     return found, without_area
 
 
@@ -81,48 +74,59 @@ def _shapes(features: Iterable[Mapping[str, Any]], universe: Universe) -> tuple[
         region: (level, position)
         for level, entities in universe.entities.items()
         for position, region in enumerate(entities.region_ids)
-        if level.kind != NATION
+        if not level.kind.is_whole
     }
     found: dict[AreaLevel, dict[int, Shape]] = {}
     without_area = 0
     for feature in features:
-        area = next((areas[region] for region in _ids(feature) if region in areas), None)
+        area = next((areas[region] for region in _ids(feature, universe.census) if region in areas), None)
         rings = _rings(feature["geometry"])
         if area is None or not rings:
             without_area += 1
         else:
             level, position = area
-            step = _STEPS.get(level.kind, _FINE_STEP)
-            found.setdefault(level, {})[position] = _shape(position, step, rings)
+            found.setdefault(level, {})[position] = _shape(position, level.kind.map_step, rings)
     return {level: [own[position] for position in sorted(own)] for level, own in found.items()}, without_area
 
 
-def _ids(feature: Mapping[str, Any]) -> list[str]:
-    """The ids by which the feature may be known. An id of the Bureau's long form begins after "US".
+def _ids(feature: Mapping[str, Any], census: Census) -> list[str]:
+    """The ids by which the feature may be known.
 
     Only texts count, because a number may have lost leading zeros. Of id parts, only the finest set
-    counts: a tract is in a county, but is not the county's shape.
+    counts: a small area is in a large one, but is not its shape.
     """
-    properties = {
-        _YEAR_AT_END.sub("", key.upper()): value
-        for key, value in (feature.get("properties") or {}).items()
-        if isinstance(value, str)
-    }
-    given = [properties[name] for name in _ID_NAMES if name in properties]
+    files = census.boundary_files
+    given_properties = feature.get("properties") or {}
+    properties = {_column(key, census): value for key, value in given_properties.items() if isinstance(value, str)}
+    given = [properties[name] for name in files.id_columns if name in properties]
     given += [feature["id"]] if isinstance(feature.get("id"), str) else []
-    parts = next((some for some in _PARTS_OF_IDS if all(one in properties for one in some)), ())
-    plain = [one.rpartition("US")[2] for one in given or ["".join(properties[one] for one in parts)]]
-    return [*plain, *(match[1] for one in plain if (match := re.fullmatch(r"(\d{4})[RT]", one)))]
+    parts = next((some for some in _parts_of_ids(census) if all(one in properties for one in some)), ())
+    given = given or ["".join(properties[one] for one in parts)]
+    matches = [re.fullmatch(form, one) for form in files.id_forms for one in given]
+    return [match[1] for match in matches if match]
 
 
-def _how_shapes_are_matched(features: Iterable[Mapping[str, Any]]) -> str:
+def _column(name: str, census: Census) -> str:
+    return re.sub(census.boundary_files.column_end, "", name.upper())
+
+
+def _parts_of_ids(census: Census) -> list[tuple[str, ...]]:
+    """The columns that spell the ids of each kind of area together, from the smallest areas to the largest."""
+    kinds = [kind for kind in census.kinds if kind.boundary]
+    return [kind.boundary for kind in sorted(kinds, key=lambda kind: (-len(kind.boundary), not kind.suppresses))]
+
+
+def _how_matched(features: Iterable[Mapping[str, Any]], census: Census) -> str:
     """A hint for a file without matches: an id that is a number, or the names of ids."""
+    names, parts = census.boundary_files.id_columns, _parts_of_ids(census)
+    known, example = {*names, *chain.from_iterable(parts)}, census.boundary_files.example
+    such_as = f', such as "{example}"' if example else ""
     for feature in features:
         given = {"id": feature.get("id"), **(feature.get("properties") or {})}
         for name, value in given.items():
-            if isinstance(value, int) and (name == "id" or _YEAR_AT_END.sub("", name.upper()) in _ALL_NAMES):
-                return f'{name} is a number. Write ids as text, such as "44007": numbers may have lost a first zero.'
-    return f"Shapes are matched by {', '.join(_ID_NAMES[:3])}, or STATEFP .."
+            if isinstance(value, int) and (name == "id" or _column(name, census) in known):
+                return f"{name} is a number. Write ids as text{such_as}: numbers may have lost a first zero."
+    return f"Shapes are matched by {', '.join(names[:3])}{f', or {parts[-1][0]} ..' if parts else '.'}"
 
 
 def _rings(geometry: Mapping[str, Any] | None) -> list[NDArray[np.float64]]:

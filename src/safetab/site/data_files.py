@@ -10,20 +10,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.area_levels import AreaKind, AreaLevel
+from safetab.census.area_levels import AreaLevel, DigitIds
 from safetab.census.groups import CharacteristicIteration
-from safetab.dialects.bureau.states import STATE_NAMES
-from safetab.dialects.bureau.us_census import COUNTY, STATE, US
 from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
-from safetab.estimates.reading.lookup import TRACTS_AS_WRITTEN, WORDS_FOR_MANY_AREAS
-from safetab.estimates.reading.names import KIND_ENDS, NATION_NAMES, SAME_WORDS, TRACT_WORDS, TYPE_WORDS
+from safetab.estimates.reading.around import ids_around, level_of_kind
+from safetab.estimates.reading.lookup import names_of_parts, words_for_many_areas
+from safetab.estimates.reading.names import SAME_WORDS
 from safetab.foundation.arrays import Columns, begins_run, find_sorted, run_starts
 from safetab.foundation.failures import RunFailed
-from safetab.release.release_universe import NotTabulated, Universe
+from safetab.release.release_universe import Universe
 from safetab.site.level_rows import Integers, LevelRows, MeasuredTables
 
 DATA_FOLDER = "data"
@@ -54,9 +54,8 @@ def write_data(site: Path, name: str, value: object) -> None:
 def parts_of(sizes: NDArray[np.int64], boundaries: Sequence[NDArray[np.bool_]] = ()) -> list[tuple[int, int]]:
     """The parts into which elements of these sizes are cut: the first element of each, and the end.
 
-    Each of `boundaries` says for every element whether something begins there, coarsest first (a
-    state, then a county). A part ends at the last boundary within the limits, of the coarsest kind
-    that has one there.
+    Each of `boundaries` says for every element whether something begins there, coarsest first. A part
+    ends at the last boundary within the limits, of the coarsest kind that has one there.
     """
     if not len(sizes):
         return []
@@ -92,18 +91,19 @@ def text_sizes(numbers: NDArray[np.int64]) -> NDArray[np.int8]:
 
 
 _HEADERS = 2  # the iteration and the table of a group come before its values
-_AROUND = (STATE, COUNTY)
 
 
 def write_areas(site: Path, name: str, rows: LevelRows, universe: Universe) -> list[list[int]]:
-    """Write every table of every group to NAME/0.js, .., cut by state, county and area.
+    """Write every table of every group to NAME/0.js, .., cut by the areas around, from the largest, and by area.
 
     Returns the entity and the iteration with which each file begins.
     """
     flat, firsts = _flat(rows)
     sizes = np.add.reduceat(text_sizes(flat), firsts[:-1], dtype=np.int64)
-    states, counties = (_numbers_around(kind, rows.level.geography, universe, rows.entities) for kind in _AROUND)
-    parts = parts_of(sizes, [begins_run(numbers) for numbers in (states, counties, rows.entities)])
+    around = _parents(rows.level.geography, universe)
+    parts = parts_of(
+        sizes, [begins_run(numbers) for numbers in (*(one[rows.entities] for one in around), rows.entities)]
+    )
     for number, (first, end) in enumerate(parts):
         write_data(site, f"{name}/{number}", _area_part(rows, flat[firsts[first] : firsts[end]], first, end))
     return [[int(rows.entities[first]), int(rows.iterations[first])] for first, _ in parts]
@@ -117,7 +117,7 @@ def _flat(rows: LevelRows) -> tuple[Integers, Integers]:
     return flat, rows.starts + _HEADERS * np.arange(len(rows) + 1)
 
 
-def _area_part(rows: LevelRows, flat: Integers, first: int, end: int) -> dict[str, list[int]]:
+def _area_part(rows: LevelRows, flat: Integers, first: int, end: int) -> dict[str, list[Any]]:
     """Each entity with its number of groups, the groups, and what only some rows and groups have."""
     entities, groups = np.unique(rows.entities[first:end], return_counts=True)
     first_row, end_row = int(rows.starts[first]), int(rows.starts[end])
@@ -131,10 +131,10 @@ def _area_part(rows: LevelRows, flat: Integers, first: int, end: int) -> dict[st
     return {key: values for key, values in part.items() if values}
 
 
-def _numbers_around(around: AreaKind, geography: AreaLevel, universe: Universe, entities: Integers) -> Integers:
-    """The numbers of the states or counties around entities; 0 if they are not nested."""
-    kind, ids = geography.kind, universe.entities[geography].ids[entities]
-    return ids // 10 ** (kind.id_digits - around.id_digits) if around in kind.around else np.zeros_like(ids)
+def _parents(geography: AreaLevel, universe: Universe) -> list[Integers]:
+    """The positions of the areas around each area, kind by kind from the largest, without the whole."""
+    kinds = [kind for kind in reversed(geography.kind.around) if not kind.is_whole]
+    return [universe.parents(geography, kind) for kind in kinds]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,16 +150,17 @@ class _Totals(Columns):
 def write_groups(
     site: Path, name: str, families: Sequence[LevelRows], tables: MeasuredTables, universe: Universe
 ) -> list[list[int]]:
-    """Write the totals of every group to NAME/0.js, .., cut by group and state.
+    """Write the totals of every group to NAME/0.js, .., cut by group and by the largest areas around.
 
     Returns the iteration and the entity with which each file begins.
     """
     totals = _first_shown([_totals(rows, tables) for rows in families])
-    states = _numbers_around(STATE, families[0].level.geography, universe, totals.entities)
+    around = _parents(families[0].level.geography, universe)[:1]
     group_begins = begins_run(totals.iterations)
     flat = np.stack([totals.entities, totals.tables, totals.values], axis=1)
     sizes = text_sizes(flat.ravel()).reshape(flat.shape).sum(axis=1, dtype=np.int64)
-    parts = parts_of(sizes, [group_begins, group_begins | begins_run(states)])
+    area_begins = [group_begins | begins_run(one[totals.entities]) for one in around]
+    parts = parts_of(sizes, [group_begins, *area_begins])
     for number, (first, end) in enumerate(parts):
         iterations, areas = np.unique(totals.iterations[first:end], return_counts=True)
         groups = np.stack([iterations, areas], axis=1).ravel().tolist()
@@ -191,20 +192,6 @@ def _first_shown(families: Sequence[_Totals]) -> _Totals:
 
 
 _GROUPS_PER_FILE = 4000
-REASONS = tuple(NotTabulated)
-KINDS = tuple(US.group_kinds)
-
-_TILES = {
-    "01": (7, 6), "02": (0, 0), "04": (2, 5), "05": (5, 5), "06": (1, 4), "08": (3, 4),
-    "09": (10, 3), "10": (10, 4), "11": (9, 5), "12": (9, 7), "13": (8, 6), "15": (0, 7),
-    "16": (2, 2), "17": (6, 2), "18": (6, 3), "19": (5, 3), "20": (4, 5), "21": (6, 4),
-    "22": (5, 6), "23": (11, 0), "24": (9, 4), "25": (10, 2), "26": (7, 2), "27": (5, 2),
-    "28": (6, 6), "29": (5, 4), "30": (3, 2), "31": (4, 4), "32": (2, 3), "33": (11, 1),
-    "34": (9, 3), "35": (3, 5), "36": (9, 2), "37": (7, 5), "38": (4, 2), "39": (7, 3),
-    "40": (4, 6), "41": (1, 3), "42": (8, 3), "44": (11, 3), "45": (8, 5), "46": (4, 3),
-    "47": (6, 5), "48": (4, 7), "49": (2, 4), "50": (10, 1), "51": (8, 4), "53": (1, 2),
-    "54": (7, 4), "55": (6, 1), "56": (3, 3), "72": (11, 7),
-}  # fmt: skip
 
 
 def write_area_names(site: Path, geography: AreaLevel, universe: Universe) -> list[list[object]]:
@@ -215,8 +202,7 @@ def write_area_names(site: Path, geography: AreaLevel, universe: Universe) -> li
     entities = universe.entities[geography]
     pairs = [*zip(entities.region_ids, entities.names, strict=True)]
     sizes = np.array([len(region) + len(name.encode()) + 6 for region, name in pairs], dtype=np.int64)
-    states = _numbers_around(STATE, geography, universe, np.arange(len(pairs)))
-    parts = parts_of(sizes, [begins_run(states)])
+    parts = parts_of(sizes, [begins_run(one) for one in _parents(geography, universe)[:1]])
     for number, (first, end) in enumerate(parts):
         write_data(site, f"names/{geography.label}/{number}", [*chain.from_iterable(pairs[first:end])])
     return [[first, pairs[first][0]] for first, _ in parts]
@@ -237,8 +223,8 @@ def _group(group: CharacteristicIteration, universe: Universe, position: dict[st
     """What the page knows of a group, with other groups by their position in the list.
 
     The code, the name, the level and the kind; the wider group, or -1; groups that share codes; where it
-    is tabulated; its partner, which holds everyone of a group alone. The last two are given twice: for
-    the nation and states, and below them.
+    is tabulated; its partner, which holds everyone of a group alone. The last two are given for each of
+    the census's grains.
     """
     wider = wider_groups(universe, group)[:1]
     others = [other for other in groups_with_shared_codes(universe, group) if other is not group]
@@ -246,10 +232,10 @@ def _group(group: CharacteristicIteration, universe: Universe, position: dict[st
         group.code,
         group.name,
         group.level.number,
-        KINDS.index(group.kind),
+        universe.census.group_kinds.index(group.kind),
         position[wider[0].code] if wider else -1,
         [position[other.code] for other in others],
-        [int(group.is_tabulated(kind)) for kind in US.grains],
+        [int(group.is_tabulated(kind)) for kind in universe.census.grains],
         [position.get(partners.get(group.code, ""), -1) for partners in universe.partners],
     ]
 
@@ -259,32 +245,87 @@ def reasons_of_geography(geography: AreaLevel, universe: Universe) -> str:
 
     It is 0 if the group is tabulated at the level, and otherwise 1 plus the position of the reason.
     """
-    levels = {iterations: universe.level_of(geography, iterations) for iterations in US.tabulated_group_levels}
     digits = ""
     for group in universe.lists.iterations:
-        level = levels.get(group.level)
-        why = NotTabulated.MAJOR_GROUP if level is None else level.why_not_tabulated(group)
-        digits += "0" if why is None else str(1 + REASONS.index(why))
+        why = universe.why_not_tabulated(geography, group)
+        digits += "0" if why is None else str(1 + universe.reasons.index(why))
     return digits
 
 
-def spellings() -> dict[str, object]:
-    """The words by which names are read, so that the page reads a name as `show`, `status` and Python do.
-
-    Names of the nation and of states, words for kinds of areas, and the ends of group names by kind.
-    """
+def area_facts(geography: AreaLevel, universe: Universe) -> dict[str, object]:
+    """What the page must know of a level to find its areas, and which area lies in which."""
+    kind, ids = geography.kind, universe.entities[geography].region_ids
+    lengths = f"{min(map(len, ids), default=0)},{max(map(len, ids), default=0)}"
     return {
-        "nation": NATION_NAMES,
-        "states": [[code, *names] for code, names in STATE_NAMES.items()],
-        "same": dict(SAME_WORDS),
-        "types": {kind.name.lower(): words for kind, words in TYPE_WORDS.items()},
-        "tract": TRACT_WORDS,
-        "tractsAsWritten": TRACTS_AS_WRITTEN,
-        "kindEnds": [KIND_ENDS[kind] for kind in KINDS],
-        "levels": WORDS_FOR_MANY_AREAS,
+        "label": geography.label,
+        "kind": kind.name,
+        "grain": universe.census.grain_of(kind),
+        "isWhole": kind.is_whole,
+        "count": len(ids),
+        "idPattern": kind.ids.pattern if isinstance(kind.ids, DigitIds) else f".{{{lengths}}}",
+        "around": _around(geography, universe),
+        "parts": _part_runs(geography, universe),
     }
 
 
-def states_on_tiles() -> list[list[object]]:
-    """The code and abbreviation of each state, with its column and row on a grid of tiles."""
-    return [[code, STATE_NAMES[code][1], *tile] for code, tile in _TILES.items()]
+def _around(geography: AreaLevel, universe: Universe) -> list[dict[str, object]]:
+    """The levels whose areas hold those of a level, smallest first, by their numbers.
+
+    `starts` has for each area of such a level the position of the first area in it, because areas are
+    sorted by id and mostly lie in their order. Where they don't, `parents` has for each area the
+    position of the one around it. The whole has neither.
+    """
+    found: list[dict[str, object]] = []
+    for kind in geography.kind.around:
+        level = level_of_kind(universe, geography, kind)
+        if level is None:
+            continue
+        parents = universe.parents(geography, kind)
+        rise = bool((np.diff(parents, prepend=0) >= 0).all())
+        starts = np.searchsorted(parents, np.arange(len(universe.entities[level].names)))
+        of_level = {"starts": starts.tolist()} if rise else {"parents": parents.tolist()}
+        found.append({"level": list(universe.entities).index(level)} | ({} if kind.is_whole else of_level))
+    return found
+
+
+def _part_runs(geography: AreaLevel, universe: Universe) -> list[tuple[int, str | None]]:
+    """The id of the part of the census, such as a state, in which areas lie: where each run begins, and its id."""
+    part = universe.census.part
+    if part not in (geography.kind, *geography.kind.around):
+        return []
+    ids = ids_around(universe, geography, part)
+    return [(at, one) for at, one in enumerate(ids) if at == 0 or ids[at - 1] != one]
+
+
+def census_facts(universe: Universe) -> dict[str, object]:
+    """What the page must know of the census to find and to list areas and groups."""
+    census = universe.census
+    return {
+        "kinds": [kind.name for kind in census.group_kinds],
+        "kindOrder": [kind.name for kind in census.kinds_for_people],
+        "groupLevels": {str(level.number): [level.name, level.is_tabulated] for level in census.group_levels},
+        "spellings": _spellings(universe),
+    }
+
+
+def _spellings(universe: Universe) -> dict[str, object]:
+    """The words by which names are read, so that the page reads a name as `show`, `status` and Python do.
+
+    Names of the whole and of its parts, words for kinds of areas, and the ends of group names by kind.
+    """
+    census, spelling = universe.census, universe.census.spelling
+    parent = spelling.last.parent if spelling.last else None
+    return {
+        "whole": spelling.whole_names,
+        "parts": [[code, *names] for code, names in names_of_parts(universe).items()],
+        "part": census.part.name,
+        "same": dict(SAME_WORDS),
+        "ends": {kind.name: ends for kind, ends in spelling.ends.items()},
+        "repeats": [kind.name for kind in spelling.repeats],
+        "last": spelling.last.name if spelling.last else None,
+        "lastParent": parent.name if parent else None,
+        "starts": spelling.starts,
+        "asWritten": spelling.as_written,
+        "kindEnds": [kind.ends for kind in census.group_kinds],
+        "levels": words_for_many_areas(census),
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +18,7 @@ from safetab.release.checksums import damage_as_invalid_input
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_files import STATUSES, WITHHELD
 from safetab.release.numbers.published_groups import NO_DONOR
-from safetab.release.numbers.read_numbers import GEOGRAPHIES, UNKNOWN, NumberBatch
+from safetab.release.numbers.read_numbers import UNKNOWN, NumberBatch
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import ReleaseLevel, Universe
 
@@ -102,7 +103,7 @@ class RowBatch(Columns):
     low: Integers  # -1 where a row has no interval
     high: Integers
     rules: Integers  # why it is withheld: a position in RULES, or one of the numbers above
-    donor_levels: Integers  # positions in GEOGRAPHIES, or NO_DONOR
+    donor_levels: Integers  # positions in the census's area levels, or NO_DONOR
     donors: Integers
     lines: Integers  # positions in the group's table; all 0 in a release that was made here
     is_known: NDArray[np.bool_]  # whether the group's table is
@@ -166,9 +167,9 @@ class Sparse:
     """Rising positions, and a value for each."""
 
     at: Integers
-    values: Integers
+    values: NDArray[Any]
 
-    def pairs(self, first: int, end: int) -> list[int]:
+    def pairs(self, first: int, end: int) -> list[Any]:
         """The positions between two, counted from the first, and their values, alternating."""
         low, high = np.searchsorted(self.at, [first, end])
         return np.stack([self.at[low:high] - first, self.values[low:high]], axis=1).ravel().tolist()
@@ -235,6 +236,8 @@ def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: Me
     position = {one.code: number for number, one in enumerate(folder.universe.lists.iterations)}
     positions = np.array([position[one.code] for one in level.iterations], dtype=np.int64)
     copied = np.flatnonzero(rows.donor_levels[first] != NO_DONOR)
+    levels = [folder.universe.census.area_levels[number] for number in rows.donor_levels[first[copied]].tolist()]
+    donors = zip(levels, rows.donors[first[copied]].tolist(), strict=True)
     return LevelRows(
         level=level,
         entities=rows.entities[first].astype(np.int64),
@@ -244,7 +247,7 @@ def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: Me
         values=rows.values,
         counts=Sparse(differs, rows.counts[differs].astype(np.int64)),
         withheld=Sparse(withheld, rows.rules[withheld].astype(np.int64)),
-        donors=Sparse(copied, rows.donors[first[copied]].astype(np.int64)),
+        donors=Sparse(copied, np.array([level.kind.ids.text(donor) for level, donor in donors], dtype=np.object_)),
     )
 
 
@@ -261,7 +264,7 @@ def _table_numbers(
     for code in distinct.tolist():
         rest, shape = divmod(code // 2, len(shapes))
         donor, stage = rest // 2 + NO_DONOR, Stage.TOTAL_ONLY if rest % 2 else Stage.STAGE_2
-        geography = level.geography if donor == NO_DONOR else GEOGRAPHIES[donor]
+        geography = level.geography if donor == NO_DONOR else folder.universe.census.area_levels[donor]
         measured = PopulationGroupLevel(geography, level.level.iterations)
         number = folder.universe.number_of_level[level.family, measured]
         numbers.append(tables.number(MeasuredTable(number, stage, shapes[shape], bool(code % 2))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from safetab.census.area_levels import AreaLevel
-from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US
+from safetab.census.census import Census
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.estimates.noise import far_threshold
 from safetab.estimates.noisy_number import most_if_suppressed, reason_of, withheld_because
@@ -37,12 +38,6 @@ JsonObject = dict[str, object]
 Indices = Mapping[str, object]
 KnownShapes = list[tuple[Shape, bool]]
 Begins = dict[str, list[list[int]]]
-
-_PLURALS = {
-    NATION: "nation", STATE: "states", COUNTY: "counties", TRACT: "tracts",
-    PLACE: "places", AIANNH: "American Indian, Alaska Native and Native Hawaiian areas",
-}  # fmt: skip
-_NOUNS = {AIANNH: "American Indian, Alaska Native or Native Hawaiian area"}
 
 
 def _site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, indices: Indices) -> JsonObject:
@@ -84,11 +79,31 @@ def _site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables,
         "selected": {str(number): found for number, found in selected.items() if found},
         "geographies": [_geography(one, universe, facts) for one in universe.entities],
         "rules": _why_withheld(),
-        "reasons": [reason_of(why, None, product, NOT_TABULATED) for why in data_files.REASONS],
-        "kinds": [kind.name for kind in data_files.KINDS],
-        "states": data_files.states_on_tiles(),
-        "spellings": data_files.spellings(),
+        "reasons": [reason_of(why, None, product, NOT_TABULATED) for why in universe.reasons],
+        "tiles": universe.census.tiles,
+        "words": _words(universe.census),
+        **data_files.census_facts(universe),
         **indices,
+    }
+
+
+def _words(census: Census) -> JsonObject:
+    """What the pages call things of the census."""
+    words = census.words
+    of_pairs = [(only.ends or (only.name,), any_.ends or (any_.name,)) for only, any_ in census.only_and_any]
+    above = [f"a group {only[0]} can come out larger than the same group {any_[0]}" for only, any_ in of_pairs]
+    return {
+        "title": words.title,
+        "group": words.group,
+        "groups": words.some_groups,
+        "reach": words.reach,
+        "areas": words.typed_areas,
+        "tried": words.tried_areas,
+        "sameArea": words.same_area,
+        "smallest": words.smallest_areas,
+        "above": f"Each group has its own random noise, so {' and '.join(above)}." if above else "",
+        "parts": census.part.long_nouns or census.part.nouns,
+        "openKind": next((census.group_kinds.index(any_) for _, any_ in census.only_and_any), 0),
     }
 
 
@@ -158,25 +173,19 @@ def _geography(geography: AreaLevel, universe: Universe, facts: ReleaseFacts) ->
     `absent` has, by iteration level, the status, the reason, and the size above which a group would
     probably be shown.
     """
-    kind, known = geography.kind, list(universe.entities)
+    kind = geography.kind
     status = absent_status(universe.product, facts.origin)
-    of_kind = {level.kind: level for level in known if level.tabulation_pass == geography.tabulation_pass}
-    kinds = [one for one in kind.around if one in of_kind]
-    around = [[known.index(of_kind[one]), one.id_digits, int(one.crosses_states)] for one in kinds]
     absent = {}
-    for iterations in US.tabulated_group_levels:
+    for iterations in universe.census.tabulated_group_levels:
         level = universe.level_of(geography, iterations)
         is_suppressed = bool(level.design.stages) and status == SUPPRESSED
         most = most_if_suppressed(level.design, facts.options.confidence) if is_suppressed else None
         absent[str(iterations.number)] = [status, reason_of(None, level, universe.product, status), most]
     return {
-        "label": geography.label,
-        "kind": kind.name.lower(),
-        "isSubstate": bool(US.grain_of(geography.kind)),
-        "noun": _NOUNS.get(kind, kind.noun),
-        "nouns": _PLURALS[kind],
-        "count": len(universe.entities[geography].ids),
-        "around": around,
+        **data_files.area_facts(geography, universe),
+        "noun": kind.long_noun or kind.noun,
+        "nouns": kind.long_nouns or kind.nouns,
+        "tab": kind.tab or kind.long_nouns or kind.nouns,
         "reasons": data_files.reasons_of_geography(geography, universe),
         "absent": absent,
     }
@@ -187,7 +196,8 @@ _PAGE = files("safetab.site") / "page"
 _SCRIPT_FOLDERS = ("numbers", "drawing", "search", "views")
 _PAGES = ("index.html", "site.css")
 _SCRIPT = "site.js"
-_DATA = rf"{data_files.DATA_FOLDER}/({_FACTS}|(areas|totals|names|shapes)/[A-Z0-9_-]+/\d+|groups/\d+)\.js"
+_TITLE = "{{title}}"
+_DATA = rf"{data_files.DATA_FOLDER}/({_FACTS}|(areas|totals|names|shapes)/[A-Za-z0-9_-]+/\d+|groups/\d+)\.js"
 _OTHER_FILES = [re.escape(name) for name in (*_PAGES, _SCRIPT, NOT_FOR_RELEASE_FILE)]
 _EARLIER = always_named(f"{data_files.DATA_FOLDER}/{_FACTS}.js", NamesLike("|".join((_DATA, *_OTHER_FILES))))
 
@@ -221,8 +231,10 @@ def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, o
         with whole_output(folder, opened.facts.date, overwrite=overwrite) as site:
             write_not_for_release(site, opened.facts.status)
             numbers = _write_data(opened, site, shapes)
+            title = html.escape(opened.universe.census.words.title)
             for name in _PAGES:
-                (site / name).write_bytes((_PAGE / name).read_bytes())
+                page = (_PAGE / name).read_text(encoding="utf-8").replace(_TITLE, title)
+                (site / name).write_text(page, encoding="utf-8", newline="")
             (site / _SCRIPT).write_text(site_script(), encoding="utf-8")
             sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
     except OSError as error:
@@ -243,7 +255,7 @@ def _write_data(opened: release_folder.ReleaseFolder, site: Path, shapes: Shapes
     totals: Begins = {}  # the groups with which files of totals begin
     numbers = 0
     for position, geography in enumerate(universe.entities):
-        for iterations in US.tabulated_group_levels:
+        for iterations in universe.census.tabulated_group_levels:
             name = f"{position}-{iterations.number}"
             families = []
             for number, family in enumerate(universe.product.families):

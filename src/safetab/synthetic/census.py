@@ -10,13 +10,14 @@ from pathlib import Path
 from threading import Event
 
 from safetab.census.groups import PublicLists
-from safetab.config.config_file import ReaderKind, product_asked_for
+from safetab.config.run_config import ReaderKind
+from safetab.dialects.bureau.grfc import GEOGRAPHY_TABLE
 from safetab.dialects.bureau.us_census import PR_PASS, US_PASS
+from safetab.dialects.configuration import product_asked_for
 from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.foundation.progress import Progress
 from safetab.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
 from safetab.products.safetab_p.safetab_p import PERSON_RECORD, SAFETAB_P
-from safetab.readers.geography import GEOGRAPHY_TABLE
 from safetab.synthetic.cef import record_lines
 from safetab.synthetic.cef.cef_files import CefStateFiles, cef_state_files, write_grf, write_reader_file
 from safetab.synthetic.cef.record_lines import MafIds

@@ -15,7 +15,7 @@ import numpy as np
 from safetab.census.groups import GroupList
 from safetab.dialects.bureau.us_census import COMMON, DETAILED, MAJOR, REGIONAL, SUBSTATE_ONLY, TOTAL_ONLY, US
 from safetab.foundation.progress import NoProgress
-from safetab.products.record import RACE_COLUMNS
+from safetab.products.bureau_columns import RACE_COLUMNS
 from safetab.synthetic.census import CensusPlan, write_census_data
 from safetab.synthetic.files import parameter_files
 from safetab.synthetic.files.census_files import CensusFormat

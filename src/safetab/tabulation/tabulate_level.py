@@ -96,7 +96,7 @@ def _charged(plan: LevelPlan, stage: Stage, ledger: Ledger) -> DrawingRight:
         level=design.level,
         stage=stage,
         definition=design.definition,
-        stability=design.stability,
+        sensitivity=design.sensitivity,
         cost=design.stages[stage].budget,
     )
     return ledger.charge(event)

@@ -12,7 +12,6 @@ from safetab.planning.level_design import LevelDesign
 from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import level_far_above, total_far_above
 from safetab.products.product import Selector, Shape, TableFamily
-from safetab.tuning.tuned_level import MOST_RACE_CODES
 from safetab.tuning.tuning import Tuning
 
 NO_PROTECTION = (
@@ -51,9 +50,10 @@ def _of_all(tuning: Tuning) -> Iterator[str]:
     far_above = total_far_above(config.product, config.privacy_definition, tuning.loss.unbounded)
     if far_above is not None:
         yield far_above
-    if config.max_race_codes < MOST_RACE_CODES:
+    used, most = config.most_answers, config.census.most_answers
+    if used < most:
         yield (
-            f"Only the first {config.max_race_codes} of {MOST_RACE_CODES} race codes are used, also to judge who is in"
+            f"Only the first {used} of {most} {config.census.words.answers} are used, also to judge who is in"
             f" a group alone: {config.product.record.nouns} with more codes are missing from some of their groups."
         )
     if 0 < config.zero_suppression_chance <= Fraction(1, 2):

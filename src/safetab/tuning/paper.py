@@ -7,6 +7,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from fractions import Fraction
 
 from safetab.census.census import PopulationGroupLevel
+from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.planning.level_design import CONFIDENCE
@@ -96,7 +97,7 @@ def suppression_threshold(budget: Fraction) -> int:
 
 def stage_2_noise(budget: Fraction) -> DiscreteGaussian:
     """The noise of stage 2 at this budget with the paper's parameters."""
-    noise = calibrated_noise(PrivacyDefinition.ZCDP, STABILITY, (1 - GAMMA) * budget)
+    noise = calibrated_noise(PrivacyDefinition.ZCDP, Sensitivity.of_groups(STABILITY), (1 - GAMMA) * budget)
     assert isinstance(noise, DiscreteGaussian)
     return noise
 

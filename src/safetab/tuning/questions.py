@@ -13,13 +13,13 @@ from typing import Final, Generic, TypeVar
 
 from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
-from safetab.dialects.bureau.us_census import US
+from safetab.census.sensitivity import Sensitivity
 from safetab.foundation.argument_types import checks_arguments
 from safetab.planning.level_design import CONFIDENCE
 from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise, stage_fraction
 from safetab.privacy.composition import epsilon_of_rho, rho_of_epsilon
 from safetab.products.product import LineKind, TableFamily
-from safetab.tuning.tuned_level import MOST_RACE_CODES, TunedLevel
+from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning
 
 SIGNIFICANT_DIGITS: Final = 4
@@ -83,24 +83,24 @@ def least_budget(tuned: TunedLevel, margin: int, confidence: Fraction = CONFIDEN
         return None
     config = tuned.config
     share = stage_fraction(stage, config.stage_1_fraction)
-    budget = _least_budget(config.privacy_definition, tuned.stability, share, margin, confidence)
+    budget = _least_budget(config.privacy_definition, tuned.sensitivity, share, margin, confidence)
     if budget is None:
         return None
-    noise = calibrated_noise(config.privacy_definition, tuned.stability, budget * share)
+    noise = calibrated_noise(config.privacy_definition, tuned.sensitivity, budget * share)
     if noise.out_of_sampler_range is not None:
         return None
     paper = None
     if config.privacy_definition is PrivacyDefinition.ZCDP and confidence == CONFIDENCE and margin > 0:
-        paper = PAPER_CONSTANT * tuned.stability / margin**2 / share
+        paper = PAPER_CONSTANT * tuned.sensitivity.l2_squared / margin**2 / share
     return BudgetForMargin(budget, noise.margin_of_error(confidence), paper)
 
 
 @lru_cache(maxsize=4096)
 def _least_budget(
-    definition: PrivacyDefinition, stability: int, share: Fraction, margin: int, confidence: Fraction
+    definition: PrivacyDefinition, sensitivity: Sensitivity, share: Fraction, margin: int, confidence: Fraction
 ) -> Fraction | None:
     def is_enough(budget: Fraction) -> bool:
-        return calibrated_noise(definition, stability, budget * share).covers(margin, confidence)
+        return calibrated_noise(definition, sensitivity, budget * share).covers(margin, confidence)
 
     return least_decimal(is_enough)
 
@@ -152,12 +152,13 @@ def best_margins(
 
     Args:
         tuning: The configuration.
-        tabulation_pass: The pass: the United States, or Puerto Rico.
+        tabulation_pass: One of `tuning.config.passes`, such as the United States.
         total: What the pass may lose in all: rho or epsilon, for a record added or removed.
         proportions: The margins of levels, as multiples of each other.
         confidence: How often the truth is within the margin, exactly.
     """
-    levels = [level for level in US.levels_of([tabulation_pass]) if proportions.get(level, 0) > 0]
+    of_pass = tuning.config.census.levels_of([tabulation_pass])
+    levels = [level for level in of_pass if proportions.get(level, 0) > 0]
     return smallest_margins({level: tuning.level(level) for level in levels}, total, proportions, confidence)
 
 
@@ -219,15 +220,15 @@ class NoiseComparison:
 
 @dataclass(frozen=True, slots=True)
 class Multiplicity:
-    """A level if this many race codes of a record are used and the loss stays the same."""
+    """A level if this many codes of a record are used and the loss stays the same."""
 
     codes: int
     stability: int
     margin: int
     change: Fraction
-    """The change of the margin, against 8 codes."""
+    """The change of the margin, against all codes."""
     deviation_change: float
-    """The change of the noise's width, against 8 codes: what margins would do if they weren't whole numbers."""
+    """The change of the noise's width, against all codes: what margins would do if they weren't whole numbers."""
 
 
 @checks_arguments
@@ -274,14 +275,14 @@ def _level_noises(tuned: TunedLevel, confidence: Fraction) -> LevelNoises | None
         return None
     gamma = tuned.config.stage_1_fraction
     shares = Fraction(1) if Stage.TOTAL_ONLY in tuned.design.stages else gamma**2 + (1 - gamma) ** 2
-    # half the squared epsilon of each of a record's `stability` counts
-    rho = tuned.stability * rho_of_epsilon(geometric.budget / tuned.stability) * shares
+    # half the squared epsilon of a change by one, times the squared length of a record's change
+    rho = tuned.sensitivity.l2_squared * rho_of_epsilon(geometric.budget / tuned.sensitivity.l1) * shares
     return LevelNoises(tuned.facts.level, tuned.family, margin, gaussian.budget, geometric.budget, rho)
 
 
 @checks_arguments
 def multiplicities(tuned: TunedLevel, confidence: Fraction = CONFIDENCE) -> tuple[Multiplicity, ...]:
-    """For 1, 2, ..., 8 race codes, at the same budget.
+    """For 1, 2, ... codes used of a record, at the same budget.
 
     Args:
         tuned: A level with its configuration, e.g. one of `tuning.levels`.
@@ -290,7 +291,8 @@ def multiplicities(tuned: TunedLevel, confidence: Fraction = CONFIDENCE) -> tupl
     stage = tuned.main_stage
     if stage is None:
         return ()
-    configs = (replace(tuned.config, max_race_codes=codes) for codes in range(1, MOST_RACE_CODES + 1))
+    most = tuned.config.census.most_answers
+    configs = (replace(tuned.config, most_answers=codes) for codes in range(1, most + 1))
     levels = [replace(tuned, config=config) for config in configs]
     margins = [level.design.noise(stage).margin_of_error(confidence) for level in levels]
     is_gaussian = tuned.config.privacy_definition is PrivacyDefinition.ZCDP

@@ -1,4 +1,4 @@
-"""A level's groups and stability, and its design under a configuration. Needs no data."""
+"""A level's groups and sensitivity, and its design under a configuration. Needs no data."""
 
 from __future__ import annotations
 
@@ -9,40 +9,43 @@ from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 
-from safetab.census.census import PopulationGroupLevel
-from safetab.census.groups import PublicLists, iteration_map_of, stability
-from safetab.config.config_file import FamilyConfig, RunConfig
-from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
-from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, REGIONAL, US, US_PASS
+from safetab.census.census import Census, PopulationGroupLevel
+from safetab.census.groups import PublicLists, iteration_map_of
+from safetab.census.sensitivity import Sensitivity, sensitivity
+from safetab.config.run_config import FamilyConfig, RunConfig
+from safetab.dialects.area_files import read_areas_at
+from safetab.dialects.known_census import facts_of_2020
+from safetab.dialects.public_files import read_public_lists
 from safetab.foundation.findings import Checked
 from safetab.planning.level_design import CONFIDENCE, IterationsMeasured, LevelDesign, level_design
 from safetab.privacy.calibration import Stage
 from safetab.products.product import LineKind, TableFamily
-from safetab.readers.geography import read_geography_at
-from safetab.readers.public_lists import read_public_lists
-
-MOST_RACE_CODES = 8
 
 
 @dataclass(frozen=True, slots=True)
 class ListFacts:
-    """What the public lists say about one level: iterations, and stability for 1 to 8 race codes."""
+    """What the public lists say about a level: its groups, and sensitivity by the number of codes used of a record."""
 
     iterations: IterationsMeasured
-    stability_by_codes: tuple[int, ...]
+    sensitivity_by_codes: tuple[Sensitivity, ...]
+
+    @property
+    def stability_by_codes(self) -> tuple[int, ...]:
+        """The greatest number of groups that one record can be in, by the number of codes used."""
+        return tuple(each.l1 for each in self.sensitivity_by_codes)
 
 
 @dataclass(frozen=True, slots=True)
 class LevelSizes:
-    """The entities, iterations and stability of one level. None depends on a configuration."""
+    """The entities, iterations and sensitivity of one level. None depends on a configuration."""
 
     level: PopulationGroupLevel
     entities: int
     lists: ListFacts
 
-    def stability(self, max_race_codes: int) -> int:
-        """The level's stability if this many race codes of a record are used."""
-        return self.lists.stability_by_codes[max_race_codes - 1]
+    def sensitivity(self, codes: int) -> Sensitivity:
+        """The level's sensitivity if this many codes of a record are used."""
+        return self.lists.sensitivity_by_codes[codes - 1]
 
     @property
     def groups(self) -> int:
@@ -52,45 +55,39 @@ class LevelSizes:
 
 Facts = Mapping[PopulationGroupLevel, LevelSizes]
 
-_ENTITIES_OF_2020 = {
-    US.area_level("USA"): 1, US.area_level("STATE"): 51, US.area_level("COUNTY"): 3_143, US.area_level("TRACT"): 84_414,
-    US.area_level("PLACE"): 31_617, US.area_level("AIANNH"): 704, US.area_level("PR-STATE"): 1,
-    US.area_level("PR-COUNTY"): 78, US.area_level("PR-TRACT"): 981, US.area_level("PR-PLACE"): 292,
-}  # fmt: skip
-_ITERATIONS_OF_2020 = {
-    (REGIONAL, 0): IterationsMeasured(adaptive=48, total_only=4),
-    (REGIONAL, 1): IterationsMeasured(adaptive=48, total_only=0),
-    (DETAILED, 0): IterationsMeasured(adaptive=2_150, total_only=794),
-    (DETAILED, 1): IterationsMeasured(adaptive=2_150, total_only=0),
-}
-_STABILITY_OF_2020 = (3, 3, 4, 5, 6, 7, 8, 9)
 
+def facts_of(production: RunConfig, parameters: Path | None = None, geography: Path | None = None) -> Checked[Facts]:
+    """The facts from a parameters directory's lists and a geography file, or else those of the shipped census.
 
-def facts_of(parameters: Path | None = None, geography: Path | None = None) -> Checked[Facts]:
-    """The facts from a parameters directory's lists and a geography file, or else those of 2020."""
+    Areas are counted in the parts of the territory that the production run tabulated.
+    """
     lists = None if parameters is None else read_public_lists(parameters)
-    blocks = None if geography is None else read_geography_at(geography)
+    blocks = None if geography is None else read_areas_at(geography)
     findings = (*(lists.findings if lists else ()), *(blocks.findings if blocks else ()))
     if any(finding.is_error for finding in findings):
         return Checked(None, findings)
-    entities = dict(_ENTITIES_OF_2020)
+    census = production.census
+    entities = {one: facts_of_2020.ENTITIES[one.label] for one in census.area_levels} if blocks is None else {}
     if blocks is not None:
-        states = {US_PASS: US_STATES, PR_PASS: (PUERTO_RICO_STATE,)}
-        of_pass = {one: blocks.require().of_states(states[one]) for one in US.passes}
-        entities = {one: len(of_pass[one.tabulation_pass].entities(one.kind)) for one in US.area_levels}
+        number_of = census.part.ids.number
+        of_pass = {one: blocks.require().of_parts(map(number_of, production.parts_of(one))) for one in census.passes}
+        entities = {one: len(of_pass[one.tabulation_pass].entities(one.kind)) for one in census.area_levels}
     given = None if lists is None else lists.require()
-    sizes = (LevelSizes(one, entities[one.geography], _list_facts(one, given)) for one in US.levels)
+    sizes = (LevelSizes(one, entities[one.geography], _list_facts(census, one, given)) for one in census.levels)
     return Checked(MappingProxyType({of_level.level: of_level for of_level in sizes}), findings)
 
 
-def _list_facts(level: PopulationGroupLevel, lists: PublicLists | None) -> ListFacts:
+def _list_facts(census: Census, level: PopulationGroupLevel, lists: PublicLists | None) -> ListFacts:
     kind = level.geography.kind
     if lists is None:
-        return ListFacts(_ITERATIONS_OF_2020[level.iterations, US.grain_of(kind)], _STABILITY_OF_2020)
+        counts = facts_of_2020.GROUPS[level.iterations.name, census.grain_of(kind)]
+        of_2020 = tuple(map(Sensitivity.of_groups, facts_of_2020.STABILITY))
+        return ListFacts(IterationsMeasured(*counts), of_2020)
     iterations = lists.tabulated_iterations(level.iterations, kind)
     total_only = sum(iteration.is_total_only for iteration in iterations)
     map_for = partial(iteration_map_of, lists, level.iterations, kind)
-    by_codes = tuple(stability(map_for(max_race_codes=codes)) for codes in range(1, MOST_RACE_CODES + 1))
+    maps = (map_for(most_answers=codes) for codes in range(1, census.most_answers + 1))
+    by_codes = tuple(sensitivity(each.classifications) for each in maps)
     return ListFacts(IterationsMeasured(len(iterations) - total_only, total_only), by_codes)
 
 
@@ -103,8 +100,14 @@ class TunedLevel:
     family: TableFamily
 
     @property
+    def sensitivity(self) -> Sensitivity:
+        """How far one record can move the level's counts under the configuration."""
+        return self.facts.sensitivity(self.config.most_answers)
+
+    @property
     def stability(self) -> int:
-        return self.facts.stability(self.config.max_race_codes)
+        """The greatest number of the level's groups that one record can be in."""
+        return self.sensitivity.l1
 
     @property
     def of_family(self) -> FamilyConfig:
@@ -126,13 +129,13 @@ class TunedLevel:
     @cached_property
     def design(self) -> LevelDesign:
         """The level's design under the configuration."""
-        return level_design(self.config, self.of_family, self.facts.level, self.stability, self.iterations)
+        return level_design(self.config, self.of_family, self.facts.level, self.sensitivity, self.iterations)
 
     @property
     def main_stage(self) -> Stage | None:
         """The stage whose draws are published, at any budget; None if no record can be in a group."""
         iterations = self.iterations
-        if self.stability == 0:
+        if not self.sensitivity:
             return None
         if iterations.adaptive:
             return Stage.STAGE_2

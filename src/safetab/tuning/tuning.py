@@ -1,6 +1,6 @@
 """A configuration with the facts of its levels, and the configurations to start from.
 
-The presets are what the 2020 Census used, and the same with round thresholds.
+The presets are what a production run used, and the same with round thresholds.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from types import MappingProxyType
 
 from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
-from safetab.config import config_file
-from safetab.config.config_file import FamilyConfig, RunConfig
-from safetab.dialects.bureau.states import US_STATES
-from safetab.dialects.bureau.us_census import US
+from safetab.config.run_config import FamilyConfig, RunConfig, budget_key, measured_levels, threshold_key
+from safetab.dialects.configuration import config_of_text, read_config_at
+from safetab.dialects.known_census import DEFAULT_CENSUS, production_config
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.findings import Checked
 from safetab.planning.run_plan import loss_of_config, loss_of_config_pass
@@ -27,7 +26,7 @@ from safetab.products.all_products import PRODUCTS
 from safetab.products.product import Product, TableFamily, Thresholds
 from safetab.tuning.tuned_level import Facts, TunedLevel, facts_of
 
-PRODUCTION = "2020 production"
+PRODUCTION = production_config.PRODUCTION
 _ROUND = 100
 
 
@@ -35,34 +34,32 @@ def presets(product: Product = PRODUCTS[0]) -> Mapping[str, str]:
     """The text of a config.json for the product, by preset name."""
     return {
         PRODUCTION: _config_text(product, lambda threshold: threshold),
-        "2020 with round-number thresholds": _config_text(product, lambda threshold: -(-threshold // _ROUND) * _ROUND),
+        production_config.ROUNDED: _config_text(product, lambda threshold: -(-threshold // _ROUND) * _ROUND),
     }
 
 
 def production_of_2020(product: Product = PRODUCTS[0]) -> RunConfig:
     """The configuration of the 2020 production run."""
-    return config_file.parse_config(presets(product)[PRODUCTION]).require()
+    return config_of_text(presets(product)[PRODUCTION]).require()
 
 
 def _config_text(product: Product, rounded: Callable[[int], int]) -> str:
-    """The text of a config.json with the values of 2020 and rounded thresholds."""
+    """The text of a config.json with the values of production and rounded thresholds."""
     production = product.production
-    keys: dict[str, object] = {"max_race_codes": 8, "privacy_defn": "zcdp"}
-    for family, level in config_file.measured_levels(product, US.levels):
-        keys[config_file.budget_key(product, family, level)] = _Literal(production.of_level(level).budget)
+    keys = dict(production_config.FIRST_KEYS)
+    for family, level in measured_levels(product, DEFAULT_CENSUS.levels):
+        keys[budget_key(product, family, level)] = _Literal(production.of_level(level).budget)
     if product.stage_1_key is not None and production.stage_1_fraction is not None:
         keys[product.stage_1_key] = _Literal(production.stage_1_fraction)
     for family in product.families:
         thresholds = {}
-        for level in US.levels:
+        for level in DEFAULT_CENSUS.levels:
             given = production.of_level(level).thresholds[: len(family.finer)]
-            thresholds[config_file.threshold_key(level)] = [rounded(threshold) for threshold in given]
+            thresholds[threshold_key(level)] = [rounded(threshold) for threshold in given]
         keys[product.family_keys[family.name].thresholds] = thresholds
     if product.suppression_key is not None and production.suppression_chance is not None:
         keys[product.suppression_key] = _Literal(production.suppression_chance)
-    keys |= {"allow_negative_counts": True, "run_us": True, "run_pr": True, "reader": "csv"}
-    keys["state_filter_us"] = sorted(US_STATES)
-    return _json(keys) + "\n"
+    return _json(keys | production_config.LAST_KEYS) + "\n"
 
 
 class _Literal(str):
@@ -88,7 +85,7 @@ def _json(keys: Mapping[str, object]) -> str:
 
 @dataclass(frozen=True)
 class Tuning:
-    """A configuration with the facts of its levels. To try another: `tuning.but(max_race_codes=3)`.
+    """A configuration with the facts of its levels. To try another: `tuning.but(most_answers=3)`.
 
     Its levels, with their budgets and thresholds, are those of one table family of the product: the
     first, unless one is named. Losses are those of all families together.
@@ -112,8 +109,15 @@ class Tuning:
         return tuple(replace(self, named_family=one.family) for one in self.config.families)
 
     def but(self, **changes: object) -> Tuning:
-        """The same tuning with other values of the configuration's fields."""
-        return replace(self, config=replace(self.config, **changes))  # type: ignore[arg-type]
+        """The same tuning with other values of the configuration's fields.
+
+        The number of answers that count may also be named as in config.json.
+        """
+        spelled = self.config.spelling.most_answers
+        if {spelled, "most_answers"} <= changes.keys():
+            raise TypeError(f"{spelled} and most_answers are the same field: give one of them")
+        fields = {"most_answers" if name == spelled else name: value for name, value in changes.items()}
+        return replace(self, config=replace(self.config, **fields))  # type: ignore[arg-type]
 
     def with_budgets(self, budgets: Mapping[PopulationGroupLevel, Fraction]) -> Tuning:
         """The same tuning with other budgets."""
@@ -176,9 +180,11 @@ def tuning_of(
         parameters: The directory with the lists of codes and iterations.
         geography: A GRF-C file, to count its entities.
     """
-    facts = facts_of(None if parameters is None else Path(parameters), None if geography is None else Path(geography))
+    paths = (None if path is None else Path(path) for path in (parameters, geography))
+    production = production_of_2020()
+    facts = facts_of(production, *paths)
     path = config_path(config, parameters)
-    read = Checked(production_of_2020(), ()) if path is None else config_file.read_config_at(path)
+    read = Checked(production, ()) if path is None else read_config_at(path)
     findings = read.findings + facts.findings
     if facts.value is None or read.value is None:
         return Checked(None, findings)

@@ -14,7 +14,7 @@ from tests.explorer_numbers import can_be_drawn, random_config, setting_of
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.config.config_file import parse_config
+from safetab.dialects.bureau.config_file import parse_config
 from safetab.foundation.findings import VERSION
 from safetab.products.all_products import PRODUCTS
 from safetab.products.product import Product
@@ -48,7 +48,7 @@ def test_a_saved_config_means_what_the_page_shows(page: Page, product: Product) 
     for config in (config for config in configs if can_be_drawn(Tuning(config, FACTS))):
         assert page.evaluate("setting => window.explorer.set(setting)", setting_of(config)) is None
         read = parse_config(saved_config(page)).require()
-        for name in ("privacy_definition", "max_race_codes", "stage_1_fraction", "zero_suppression_chance", "passes"):
+        for name in ("privacy_definition", "most_answers", "stage_1_fraction", "zero_suppression_chance", "passes"):
             assert getattr(read, name) == getattr(config, name)
         assert dict(read.budgets) == dict(config.budgets)
         for of_file, of_page in zip(read.families, config.families, strict=True):

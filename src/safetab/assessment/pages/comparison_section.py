@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import groupby
 
 from safetab.assessment.assess import Assessment
@@ -9,6 +10,7 @@ from safetab.assessment.pages import page_parts as parts
 from safetab.assessment.pages.curves import points_by_size
 from safetab.assessment.pages.page_parts import Row, Rows
 from safetab.assessment.tables import ALL, FALSE_ALARM
+from safetab.census.census import Census
 from safetab.reports.page_parts import NOTHING, Markup, element, joined, legend, paragraphs, whole_table
 
 Names = tuple[str, str]
@@ -20,7 +22,7 @@ def comparison_section(assessment: Assessment, comparison: Rows, names: Names) -
     """Verdicts by level, plots, and a table of all classes of one table family."""
     of_all_kinds = parts.matching(comparison, iteration_kind=ALL)
     rows = [row for row in of_all_kinds if row["size_from"] is not None]
-    product = assessment.product
+    product, census = assessment.product, assessment.census
     table = parts.finer_table(assessment.levels[0].truth.plan.family)
     empty = ""
     if assessment.has_suppression:
@@ -36,11 +38,11 @@ def comparison_section(assessment: Assessment, comparison: Rows, names: Names) -
     return joined(
         [
             paragraphs(text),
-            _verdicts(rows, product.record.nouns, names),
+            _verdicts(assessment, rows, names),
             legend(names, "v"),
-            parts.figures(_plots(rows, "published_share", "share published")),
-            parts.figures(_plots(rows, "mean_absolute_error", f"mean error, {parts.unit_of(product)}")),
-            _classes(rows, names),
+            parts.figures(_plots(census, rows, "published_share", "share published")),
+            parts.figures(_plots(census, rows, "mean_absolute_error", f"mean error, {parts.unit_of(product)}")),
+            _classes(census, rows, names),
         ]
     )
 
@@ -49,16 +51,16 @@ def _in_words(verdict: str, names: Names) -> str:
     return verdict.replace("the first", names[0]).replace("the other", names[1])
 
 
-def _verdicts(rows: Rows, nouns: str, names: Names) -> Markup:
+def _verdicts(assessment: Assessment, rows: Rows, names: Names) -> Markup:
     """How many non-empty groups gain and lose, by level."""
     counts: dict[str, dict[str, int]] = {}
     for row in rows:
         if row["size_class"] != "0":
-            of_level = counts.setdefault(_level(row), dict.fromkeys(_VERDICTS, 0))
+            of_level = counts.setdefault(_level(assessment.census, row), dict.fromkeys(_VERDICTS, 0))
             of_level[row["verdict"]] += row["groups"] or row["groups_other"] or 0
     shown = list(_VERDICTS[:4])
     shown += [one for one in _VERDICTS[4:] if any(of_level[one] for of_level in counts.values())]
-    titles = (f"Groups with {nouns}", *(_in_words(verdict, names) for verdict in shown))
+    titles = (f"Groups with {assessment.product.record.nouns}", *(_in_words(verdict, names) for verdict in shown))
     head = element("tr", *(element("th", text, scope="col", class_="name") for text in titles))
     body = []
     for level, of_level in counts.items():
@@ -68,11 +70,11 @@ def _verdicts(rows: Rows, nouns: str, names: Names) -> Markup:
     return whole_table(caption, element("thead", head), [element("tbody", *body)])
 
 
-def _level(row: Row) -> str:
-    return f"{parts.level_words(row['geography_level'], row['iteration_level'])}, {row['measured']}"
+def _level(census: Census, row: Row) -> str:
+    return f"{parts.level_words(census, row)}, {row['measured']}"
 
 
-def _plots(rows: Rows, statistic: str, label: str) -> list[parts.Plot]:
+def _plots(census: Census, rows: Rows, statistic: str, label: str) -> list[parts.Plot]:
     """A plot for each level where something changes, all on one scale."""
     plots = []
     adaptive = [row for row in parts.matching(rows, measured="adaptive") if row["size_from"] >= 1]
@@ -93,11 +95,11 @@ def _plots(rows: Rows, statistic: str, label: str) -> list[parts.Plot]:
         if "share" in statistic:
             up = parts.share_axis(label)
         across = parts.log_axis("true size", 1, 1e6)
-        plots.append(parts.Plot(parts.level_words(geography, iterations), across, up, series))
+        plots.append(parts.Plot(parts.level_words(census, chosen[0]), across, up, series))
     return parts.on_one_scale(plots)
 
 
-def _classes(rows: Rows, names: Names) -> Markup:
+def _classes(census: Census, rows: Rows, names: Names) -> Markup:
     """A table of all classes, by level and true size."""
     compared = ("published", "with a table", "mean error")
     columns = [element("th", text, scope="colgroup", colspan="2") for text in compared]
@@ -110,7 +112,7 @@ def _classes(rows: Rows, names: Names) -> Markup:
     )
     both = [element("th", name, scope="col", class_="name") for name in names * len(compared)]
     bodies = []
-    for level, of_level in groupby(rows, key=_level):
+    for level, of_level in groupby(rows, key=partial(_level, census)):
         title = element("tr", element("th", level, scope="rowgroup", colspan="9"), class_="pass")
         bodies.append(element("tbody", title, *(_class(row, names) for row in of_level)))
     return whole_table("Class by class", element("thead", head, element("tr", *both)), bodies)

@@ -29,7 +29,7 @@ def coverage_section(assessment: Assessment, rows: Rows) -> Markup:
     judged = f"among {LEAST_NUMBERS} totals or more, and by more than {_BEYOND_CHANCE} standard errors"
     if assessment.has_theory:
         judged = "judged by theory, for exactly the totals that were published"
-    text = parts.text_of(assessment.product, "coverage")
+    text = parts.text_of(assessment, "coverage")
     totals = parts.matching(rows, number="total", table=ALL, iteration_kind=ALL)
     return joined(
         [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import cycle, pairwise
 from math import sqrt
 
 import numpy as np
@@ -237,13 +237,15 @@ def _thinned(points: list[Point]) -> list[Point]:
     return [*kept, *points[-1:]]
 
 
-def error_plots(rows: Rows, statistic: str, label: str, unit: float) -> list[Plot]:
-    """A statistic of totals by size class: a plot for each geography, with both iteration levels."""
-    plots = []
+def error_plots(assessment: Assessment, rows: Rows, statistic: str, label: str, unit: float) -> list[Plot]:
+    """A statistic of totals by size class: a plot for each area level, with all group levels, the finest first."""
+    census, plots = assessment.census, []
+    names = [level.name for level in reversed(census.tabulated_group_levels)]
+    group_levels = list(zip(cycle(_COLOURS), names, strict=False))
     rows = [row for row in rows if row["size_from"] >= 1]
     for geography in dict.fromkeys(str(row["geography_level"]) for row in rows):
         series = []
-        for colour, iterations in ((0, "Detailed"), (3, "Regional")):
+        for colour, iterations in group_levels:
             chosen = parts.matching(rows, geography_level=geography, iteration_level=iterations)
             points = points_by_size(chosen, statistic, unit)
             theory = points_by_size(chosen, f"{statistic}_theory", unit)
@@ -252,7 +254,7 @@ def error_plots(rows: Rows, statistic: str, label: str, unit: float) -> list[Plo
         if values:
             up = parts.log_axis(label, min(values), max(values), "%" if unit == 100 else "")
             across = parts.log_axis("true size", 1, 1e6)
-            plots.append(Plot(parts.AREA_WORDS[geography], across, up, series))
+            plots.append(Plot(census.area_level(geography).title, across, up, series))
     return parts.on_one_scale(plots)
 
 

@@ -21,6 +21,7 @@ from safetab.assessment.pages.sections import (
     levels_section,
 )
 from safetab.assessment.tables import ALL, FAMILY
+from safetab.census.census import capitalized
 from safetab.foundation.findings import VERSION
 from safetab.privacy.output_status import OutputStatus
 from safetab.reports.page_parts import Markup, contents_and_sections, document, element, joined, paragraphs
@@ -113,17 +114,17 @@ def _errors(own: Assessment, rows: Rows) -> Markup:
     chosen = [row for row in totals if row["size_from"] is not None]
     return joined(
         [
-            paragraphs(text_of(own.product, "errors")),
-            figures(error_plots(chosen, "mean_absolute_error", f"mean error, {unit}", 1)),
+            paragraphs(text_of(own, "errors")),
+            figures(error_plots(own, chosen, "mean_absolute_error", f"mean error, {unit}", 1)),
             paragraphs("The same, relative to the size of the group: half of the totals have a smaller error."),
-            figures(error_plots(chosen, "relative_error_p50", "median relative error", 100)),
+            figures(error_plots(own, chosen, "relative_error_p50", "median relative error", 100)),
         ]
     )
 
 
 def _tables(own: Assessment, _: Rows) -> Markup:
     shown = figures([*choice_plots(own), threshold_plot(own)]) if own.has_suppression else chosen_tables(own)
-    return joined([paragraphs(text_of(own.product, "tables")), shown])
+    return joined([paragraphs(text_of(own, "tables")), shown])
 
 
 def _suppression(own: Assessment, _: Rows) -> Markup:
@@ -131,7 +132,7 @@ def _suppression(own: Assessment, _: Rows) -> Markup:
     if not any(series.points for plot in plots for series in plot.series):
         return Markup("")
     text = paragraphs(
-        "Below state level a lone total is published only above the threshold T, so a group with"
+        f"{capitalized(own.census.words.below)} a lone total is published only above the threshold T, so a group with"
         " nobody in it very rarely appears. The price is that small groups are missing, and that"
         " those which appear are too large on average. Sizes and biases are in units of T, as in the"
         " paper's figures."
@@ -156,4 +157,4 @@ def _about(assessed: Mapping[str, Assessment], data: AssessedData) -> Markup:
         if len(assessed) > 1:
             parts.append(element("h3", data.names[name != data.given]))
         parts.append(element("ul", *items))
-    return joined([*parts, paragraphs(text_of(assessed[data.given].product, "about"))])
+    return joined([*parts, paragraphs(text_of(assessed[data.given], "about"))])

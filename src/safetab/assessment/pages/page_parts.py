@@ -10,29 +10,28 @@ from typing import Any
 from safetab.assessment.assess import AssessedLevel, Assessment
 from safetab.assessment.tables import ALL, FAMILY
 from safetab.assessment.tally import MeasuredAs
-from safetab.dialects.bureau.us_census import US
+from safetab.census.census import Census, capitalized
 from safetab.products.product import Product, Selector, TableFamily
-from safetab.reports.page_parts import NOTHING, Markup, area_name, element, joined, level_name, whole_table
+from safetab.reports.page_parts import NOTHING, Markup, element, joined, level_name, whole_table
 
 Row = Mapping[str, Any]
 Rows = list[Row]
-AREA_WORDS = {level.label: area_name(level) for level in US.area_levels}
 
 
 _TEXTS = {  # the paragraphs that depend on how tables are chosen, by section
     Selector.NOISY_STAGE_1: {
-        "levels": "Every group of every level, over all runs. The nation and the states publish all"
-        " groups; below state level, small totals are suppressed. “Published, but empty” is the"
+        "levels": "Every group of every level, over all runs. {Whole} publish all"
+        " groups; {below}, small totals are suppressed. “Published, but empty” is the"
         " share of published groups that have nobody.",
         "errors": "The mean distance of a published total from the truth, by the true size of its group."
         " It grows in steps: a larger group gets a finer table, and its total is the sum of more"
-        " noisy cells. On the left, small groups below state level are published only if their noise"
+        " noisy cells. On the left, small groups {below} are published only if their noise"
         " is large, so their error is large.",
         "tables": "A first noisy total decides how fine a group's table is; vertical lines mark the"
         " thresholds. Near a threshold, chance decides; the last plot shows this in detail for all"
         " thresholds together. Where the shares of small groups don't add up to 100%, the rest is"
         " suppressed.",
-        "coverage": "Readers see only published totals. Below state level a lone total is published only"
+        "coverage": "Readers see only published totals. {Below} a lone total is published only"
         " above a threshold. So a small group appears only if its noise was large, and then its"
         " margin of error, which describes noise and not selection, rarely covers the truth. The"
         " release gives such a total a selection-aware interval as well, which promises to cover the"
@@ -66,9 +65,16 @@ _TEXTS = {  # the paragraphs that depend on how tables are chosen, by section
 }
 
 
-def text_of(product: Product, section: str) -> str:
+def text_of(assessment: Assessment, section: str) -> str:
     """The paragraph of a section that depends on how the product's tables are chosen."""
-    return _TEXTS[product.selector][section].replace("{nouns}", product.record.nouns)
+    words = assessment.census.words
+    whole = words.whole_each or words.whole
+    return _TEXTS[assessment.product.selector][section].format(
+        nouns=assessment.product.record.nouns,
+        Whole=capitalized(whole),
+        below=words.below,
+        Below=capitalized(words.below),
+    )
 
 
 def unit_of(product: Product) -> str:
@@ -76,9 +82,9 @@ def unit_of(product: Product) -> str:
     return f"{product.record.noun}s"
 
 
-def level_words(geography: str, iterations: str) -> str:
-    """The name of a level on the page, from its labels in files."""
-    return f"{AREA_WORDS[geography]}, {iterations}"
+def level_words(census: Census, row: Row) -> str:
+    """The name of a row's level on the page, from its labels in files."""
+    return f"{census.area_level(row['geography_level']).title}, {row['iteration_level']}"
 
 
 def finer_table(family: TableFamily) -> str:

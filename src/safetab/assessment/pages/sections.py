@@ -10,6 +10,7 @@ from safetab.assessment.pages import page_parts as parts
 from safetab.assessment.pages.page_parts import Row, Rows
 from safetab.assessment.tables import ALL, FAMILY
 from safetab.assessment.tally import CONFIDENCES, MeasuredAs
+from safetab.census.census import Census
 from safetab.reports.page_parts import NOTHING, Markup, element, joined, paragraphs, shape_name
 
 _FAR = 3.0
@@ -31,6 +32,7 @@ _STATISTICS = {
 
 def key_figures(assessment: Assessment, rows: Rows) -> Markup:
     """The most important figures of the report, each with its meaning in words."""
+    where = assessment.census.words.below
     wholes, below, empty = [], [], []
     for level, measured, _ in parts.measured_levels(assessment):
         whole = parts.found(rows, level, measured)
@@ -47,16 +49,16 @@ def key_figures(assessment: Assessment, rows: Rows) -> Markup:
 
     figures = {
         "of published totals are as close to the truth as their plain 95% margin of error says;"
-        f" below state level {coverage(below, 'coverage_95')}": coverage(wholes, "coverage_95")
+        f" {where} {coverage(below, 'coverage_95')}": coverage(wholes, "coverage_95")
     }
     if assessment.has_suppression:
         words = (
             "of published totals have the truth in the release's 95% interval, which accounts for"
-            f" suppression; below state level {coverage(below, 'interval_coverage_95')}"
+            f" suppression; {where} {coverage(below, 'interval_coverage_95')}"
         )
         figures[words] = coverage(wholes, "interval_coverage_95")
         suppressed = parts.share(_mean_share(empty, "suppressed_share", "groups"), 4)
-        figures["of groups with nobody in them are suppressed, below state level"] = suppressed
+        figures[f"of groups with nobody in them are suppressed, {where}"] = suppressed
     distances = _distances(rows)
     farthest = max((abs(distance) for _, _, distance in distances), default=None)
     words = (
@@ -99,7 +101,7 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
         headings += ["of those published", "empty ones suppressed"]
     headings += ["published, but empty", "mean error of totals", "bias of totals"]
     headings.append("95% margin of the noise of a cell or lone total")
-    text = paragraphs(parts.text_of(assessment.product, "levels"))
+    text = paragraphs(parts.text_of(assessment, "levels"))
     return joined([text, parts.plain_table("Levels", headings, made)])
 
 
@@ -151,7 +153,7 @@ def combined_section(assessment: Assessment, rows: Rows) -> Markup:
             coverages = [parts.share(each["coverage_95"], 2) for each in (plain[key], row)]
             cells = (f"{row['numbers']:,}", *errors, *coverages)
             table = shape_name(family.shape(row["table"]), family)
-            made.append((f"{parts.level_words(key[0], key[1])}: {table}", cells))
+            made.append((f"{parts.level_words(assessment.census, row)}: {table}", cells))
     if not made:
         return Markup("")
     headings = ["Level and table", "totals", "error, plain", "error, combined", "smaller by"]
@@ -196,7 +198,7 @@ def distance_section(assessment: Assessment, rows: Rows) -> Markup:
             cells = (f"{len(values):,}", f"{far:,}", f"{by_chance:.1f}", f"{max(values):.1f}")
             made.append((words, cells))
     farthest = sorted(distances, key=lambda found: -abs(found[2]))[:_FARTHEST_SHOWN]
-    items = [element("li", _described(name, row, distance)) for name, row, distance in farthest]
+    items = [element("li", _described(assessment.census, name, row, distance)) for name, row, distance in farthest]
     headings = ("Statistic", "compared", "beyond 3", "by chance", "farthest")
     return joined(
         [
@@ -212,9 +214,9 @@ def distance_section(assessment: Assessment, rows: Rows) -> Markup:
     )
 
 
-def _described(name: str, row: Row, distance: float) -> str:
+def _described(census: Census, name: str, row: Row, distance: float) -> str:
     """A distance in words, with the class that it belongs to."""
-    level = parts.level_words(row["geography_level"], row["iteration_level"])
+    level = parts.level_words(census, row)
     family = f"{row[FAMILY]}, " if FAMILY in row else ""
     kind = f"{family}{row['iteration_kind']} iterations"
     table = f"size {row['size_class']}, table {row['table']}, {row['number']}"

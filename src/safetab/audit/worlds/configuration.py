@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from safetab.audit.verdicts import Verdict, verdict
+from safetab.dialects.bureau.us_census import US_PASS
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.calibration import Stage
 
@@ -204,8 +205,8 @@ def _faults_of_settings(plan: RunPlan, plain: PlainConfig) -> Iterator[str]:
         "privacy_defn": (config.privacy_definition.spelling, plain.definition),
         "stage 1": (config.stage_1_fraction, plain.stage_1_fraction),
         "suppression": (config.zero_suppression_chance, plain.suppression_chance),
-        "max_race_codes": (config.max_race_codes, plain.keys["max_race_codes"]),
-        "state_filter_us": (frozenset(config.us_states), frozenset(plain.keys["state_filter_us"])),
+        "max_race_codes": (config.most_answers, plain.keys["max_race_codes"]),
+        "state_filter_us": (frozenset(config.parts_of(US_PASS)), frozenset(plain.keys["state_filter_us"])),
         "allow_negative_counts": (config.allow_negative_counts, plain.keys["allow_negative_counts"]),
         "reader": (config.reader.value, plain.keys["reader"]),
     }

@@ -11,11 +11,11 @@ from typing import Any, TypeVar
 
 from safetab.audit.audited_product import NO_ETHNICITY, AuditWorld, MadeUpRecord, Records
 from safetab.audit.worlds.configuration import TOTALS_NEAR_THRESHOLDS
-from safetab.config.config_file import CONFIG_FILE
+from safetab.config.run_config import CONFIG_FILE
 from safetab.dialects.bureau.states import PUERTO_RICO_STATE
 from safetab.privacy.output_status import SYNTHETIC_MARKER
+from safetab.products.bureau_columns import RACE_COLUMNS
 from safetab.products.product import Product
-from safetab.products.record import RACE_COLUMNS
 
 RACES = tuple(str(1000 + number) for number in range(12))
 EIGHT_RACES = RACES[:8]

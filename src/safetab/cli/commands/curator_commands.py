@@ -57,9 +57,8 @@ def plan(
     from safetab.cli.plan_tables import show_joint_loss, show_plan
     from safetab.cli.progress import TerminalProgress
     from safetab.pipeline.totals_of_release import given_totals
-    from safetab.planning.losses import joint_loss
     from safetab.planning.plan_json import joint_loss_as_json, plan_as_json
-    from safetab.planning.planner import plan_of_files
+    from safetab.planning.planner import joint_loss, plan_of_files
 
     with exits_with_code():
         with TerminalProgress(is_quiet_in_a_log=True) as progress:

@@ -15,6 +15,7 @@ from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.progress import TerminalProgress
 from safetab.cli.summaries import show_run
 from safetab.cli.text_tables import show_table, terminal_console, text_table
+from safetab.dialects.bureau.grfc import GEOGRAPHY_TABLE
 from safetab.estimates.open_release import open_release
 from safetab.explorer.explore import ExplorerRequest, write_explorer
 from safetab.foundation.files import whole_path
@@ -23,7 +24,6 @@ from safetab.foundation.interrupts import publishing_for_itself
 from safetab.outputs.output_folder import EarlierOutput, names_in, output_findings, whole_output
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import RunSummary, run_files
-from safetab.readers.geography import GEOGRAPHY_TABLE
 from safetab.reports.report import REPORT_FILE
 from safetab.site.write_site import write_site
 from safetab.synthetic.demo_census import write_demo_census

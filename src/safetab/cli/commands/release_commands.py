@@ -6,35 +6,37 @@ They are rerelease, coterminous, show, status, report, site, export and official
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
 from safetab.cli.messages import exits_with_code, say, show_findings
-from safetab.cli.options import Area, Folder, Release, option, path_argument, takes
+from safetab.cli.options import Folder, Release, option, path_argument, takes
+from safetab.dialects.known_census import examples
 from safetab.foundation.files import whole_path
-from safetab.pipeline.declared_options import CONFIDENCE, COPYING, COTERMINOUS, CSV, RULES
+from safetab.pipeline.declared_options import CONFIDENCE, COPYING, COTERMINOUS, CSV, RULES, DeclaredOption
 
 _WholeOutput = Annotated[Path, path_argument("OUT", "The whole output of a run.")]
 _New = Annotated[Path, path_argument("NEW", "Directory to make.")]
 _OverwriteNew = Annotated[bool, typer.Option("--overwrite", help="Replace NEW if it exists.")]
 _Text = str | None
-_AREA = 'Such as "Providence County, RI", 44007, nation; or a level.'
-_GROUP = 'Such as "Hmong alone"; all if left out.'
 _TABLE = "The group's whole table, such as sex by age, as finely as there is."
-_LEVEL = "Geography level, e.g. county; all if left out."
-_AREAS = typer.Option("--area", "--region", metavar="NAME", help='Name or id, e.g. "Providence County, RI" or 44007.')
-_GROUPS = typer.Option(
-    "--group", "--iteration", metavar="NAME", help='Name or code, e.g. Hmong, "Hmong alone" or 3010.'
+_LEVEL = f"Geography level, e.g. {examples.KIND_OF_AREA}; all if left out."
+_AREAS = typer.Option("--area", "--region", metavar="NAME", help=examples.AREA_NAME)
+_GROUPS = typer.Option("--group", "--iteration", metavar="NAME", help=examples.GROUP_NAME)
+_OPTIONS_OF_AREAS = (
+    *(DeclaredOption(kind, _Text, None, "Name or id.", "NAME") for kind in examples.AREA_OPTIONS),
+    DeclaredOption(
+        examples.WHOLE_OPTION, bool, False, f"The whole {examples.WHOLE_OPTION}.", flag=f"--{examples.WHOLE_OPTION}"
+    ),
 )
 _CSV_FILE = typer.Option("--output", "-o", metavar="FILE", help="Write a CSV file instead of the terminal.")
 _PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write; it must not exist yet.")
 _SHAPES = typer.Option(metavar="FILE", help="GeoJSON with the shapes of areas, for maps.", readable=False)
-_Blocks = option("FILE", "With --coterminous: the geography of the run, its GRF-C file.")
+_Blocks = option("FILE", f"With --coterminous: the geography of the run, its {examples.GEOGRAPHY_FILE}.")
 _OverwriteExport = typer.Option("--overwrite", help="Replace FOLDER if it holds an earlier export.")
-_TIDY_OR_CENSUS = "tidy: a file for each level, all columns; census: a file for each table, as the Bureau's."
 _PUBLISHED_PARAMETERS = "Directory with the config.json and the lists of the published tables."
-_PUBLISHED_BLOCKS = option("FILE", "The blocks, a GRF-C file: shows which areas are the same.")
+_PUBLISHED_BLOCKS = option("FILE", f"The blocks, a {examples.GEOGRAPHY_FILE}: shows which areas are the same.")
 _COMPLETE = "FILES are whole tables: a number they lack was not published."
 
 
@@ -66,7 +68,7 @@ def rerelease(
 def coterminous(
     out: _WholeOutput,
     new: _New,
-    geography: Annotated[Path, option("FILE", "The geography of the run: its GRF-C file.")],
+    geography: Annotated[Path, option("FILE", f"The geography of the run: its {examples.GEOGRAPHY_FILE}.")],
     overwrite: _OverwriteNew = False,
     **given: object,
 ) -> None:
@@ -85,23 +87,19 @@ def coterminous(
     show_rerelease(summary, out, new)
 
 
+@takes(*_OPTIONS_OF_AREAS, before="group")
 def show(  # noqa: PLR0913, PLR0917 - the options of the command
     release: Release,
-    area: Annotated[_Text, typer.Argument(metavar="AREA", help=_AREA)] = None,
-    people: Annotated[_Text, typer.Argument(metavar="GROUP", help=_GROUP)] = None,
-    place: Area = None,
-    county: Area = None,
-    state: Area = None,
-    tract: Area = None,
-    aiannh: Area = None,
-    nation: Annotated[bool, typer.Option("--nation", help="The whole nation.")] = False,
+    area: Annotated[_Text, typer.Argument(metavar="AREA", help=examples.AREA)] = None,
+    people: Annotated[_Text, typer.Argument(metavar="GROUP", help=examples.GROUP)] = None,
     group: Annotated[_Text, option("NAME", "The same as GROUP.")] = None,
-    kind: Annotated[_Text, option("KIND", "alone, combination or ethnicity.")] = None,
+    kind: Annotated[_Text, option("KIND", examples.KINDS_OF_GROUPS)] = None,
     table: Annotated[bool, typer.Option("--table", help=_TABLE)] = False,
     family: Annotated[_Text, option("NAME", "Households: household type or tenure.")] = None,
     category: Annotated[_Text, option("NAME", "Households: a line of the table, e.g. family or rented.")] = None,
     sex: Annotated[str, option("SEX", "both, male or female.")] = "both",
     ages: Annotated[_Text, option("A-B", "Age range, e.g. 0-17 or 65+.")] = None,
+    **given: Any,
 ) -> None:
     """Show a group's count in an area, with its margin of error.
 
@@ -110,15 +108,16 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
     show the areas with most of them. A missing number comes with its reason,
     and with what to use instead.
     """
-    from safetab.cli.show import AREA_OPTIONS, Question, answer_to
+    from safetab.cli.show import Question, answer_to
 
-    given = dict(zip(AREA_OPTIONS, (place, county, state, tract, aiannh), strict=True))
-    areas = {level: name for level, name in given.items() if name is not None}
+    areas = {kind: given[kind] for kind in examples.AREA_OPTIONS if given[kind] is not None}
     asked = {"sex": None if sex == "both" else sex, "ages": ages, "category": category}
     part = {name: text for name, text in asked.items() if text is not None}
     groups = tuple(name for name in (people, group) if name is not None)
     with exits_with_code():
-        answer = answer_to(release, Question(area, areas, nation, groups, kind, table, family, part))
+        answer = answer_to(
+            release, Question(area, areas, given[examples.WHOLE_OPTION], groups, kind, table, family, part)
+        )
     say(answer)
 
 
@@ -195,7 +194,7 @@ def site(
 def export(
     release: Release,
     folder: Folder,
-    form: Annotated[Literal["tidy", "census"], typer.Option(help=_TIDY_OR_CENSUS)] = "tidy",
+    form: Annotated[Literal["tidy", "census"], typer.Option(help=examples.FORMS)] = "tidy",
     overwrite: Annotated[bool, _OverwriteExport] = False,
 ) -> None:
     """Write a release as CSV files.

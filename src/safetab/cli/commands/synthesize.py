@@ -12,7 +12,9 @@ import typer
 from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.progress import TerminalProgress
 from safetab.cli.text_tables import show_table, terminal_console, text_table
-from safetab.config.config_file import CONFIG_FILE, ReaderKind
+from safetab.config.run_config import CONFIG_FILE, ReaderKind
+from safetab.dialects.bureau import public_lists as lists
+from safetab.dialects.bureau.grfc import GEOGRAPHY_TABLE
 from safetab.foundation.failures import RunFailed, machine_refused
 from safetab.foundation.files import whole_path
 from safetab.foundation.findings import InvalidInput
@@ -21,8 +23,7 @@ from safetab.pipeline.disk_space import size_in_words
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
 from safetab.products.safetab_p.safetab_p import PERSON_RECORD
-from safetab.readers import public_lists as lists
-from safetab.readers.geography import GEOGRAPHY_TABLE, NAMES_FILE
+from safetab.readers.area_names import NAMES_FILE
 from safetab.synthetic.cef.cef_files import READER_FILE
 from safetab.synthetic.census import CensusPlan, CensusRequest, bytes_needed, write_census
 from safetab.synthetic.files.parameter_files import HOUSEHOLD_PARAMETERS

@@ -9,6 +9,7 @@ import typer
 
 from safetab.cli.messages import exits_with_code, show_findings
 from safetab.cli.options import App, option, takes
+from safetab.dialects.known_census import DEFAULT_CENSUS, examples
 from safetab.pipeline.declared_options import AS_JSON, CONFIG, GEOGRAPHY, MARGIN_CONFIDENCE, PARAMETERS
 
 if TYPE_CHECKING:
@@ -19,13 +20,13 @@ tune = App(
     name="tune",
     help=(
         "Choose parameters: see what a configuration means, and find the one that you need. Needs no data.\n\n"
-        "LEVEL is a geography level and an iteration level: county-detailed, pr-tract-regional, or a key of config.json"
-        " such as (COUNTY, 2). Without --config and --parameters the configuration is that of the 2020 production run;"
-        " without --parameters and --geography the groups are those of the 2020 Census."
+        f"LEVEL is a geography level and an iteration level: {examples.LEVELS}."
+        " Without --config and --parameters the configuration is that of the 2020 production run;"
+        f" without --parameters and --geography the groups are those of {DEFAULT_CENSUS.words.source}."
     ),
 )
 _SETTING = (CONFIG, PARAMETERS, AS_JSON)
-_Level = Annotated[str, typer.Argument(metavar="LEVEL", help="E.g. county-detailed.")]
+_Level = Annotated[str, typer.Argument(metavar="LEVEL", help=f"E.g. {examples.LEVEL}.")]
 _TABLE = "4, 9 or 23: how many ages (or cells) it has; or its label."
 _PROPORTION = option("LEVEL=NUMBER", "Repeatable. Default: the margins of the configuration.")
 _Family = Annotated[str | None, option("TABLES", "Which tables, if the product has several families.")]
@@ -93,7 +94,7 @@ def threshold(
 def margins(
     total: Annotated[str, typer.Argument(metavar="TOTAL", help="Loss of a pass: rho or epsilon, unbounded.")],
     proportion: Annotated[list[str] | None, _PROPORTION] = None,
-    of: Annotated[str, typer.Option("--pass", metavar="PASS", help="us or pr.")] = "us",
+    of: Annotated[str, typer.Option("--pass", metavar="PASS", help=examples.PASSES)] = DEFAULT_CENSUS.passes[0].name,
     family: _Family = None,
     **given: Any,
 ) -> None:

@@ -12,7 +12,7 @@ from rich.table import Table as TextTable
 
 from safetab.census.census import PopulationGroupLevel
 from safetab.cli.text_tables import show_table, show_text, terminal_console
-from safetab.config.config_file import RunConfig
+from safetab.config.run_config import RunConfig
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.products.product import TableFamily
 from safetab.tuning.concerns import ParameterConcern

@@ -80,7 +80,7 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
 
 
 def codes_answer(tuning: Tuning, level: str, confidence: str, family: str | None) -> Answer:
-    """The margins of a level if 1 to 8 race codes of each record are used.
+    """The margins of a level by how many codes of each record are used.
 
     Raises InvalidInput if an argument is wrong or the level's noise can't be drawn.
     """
@@ -95,17 +95,19 @@ def codes_answer(tuning: Tuning, level: str, confidence: str, family: str | None
     at = words.confidence_text(sure)
     budget = exact(tuned.design.budget)
     record = tuning.config.product.record
-    table = text_table("race codes", "stability", f"+/- cell\nat {at}", "margin\nagainst 8", "noise's width\nagainst 8")
+    codes_word, most = tuning.config.census.words.answers, tuning.config.census.most_answers
+    against = (f"margin\nagainst {most}", f"noise's width\nagainst {most}")
+    table = text_table(codes_word, "stability", f"+/- cell\nat {at}", *against)
     codes = []
     for row in rows:
-        numbers = {"max_race_codes": row.codes, "stability": row.stability, "margin": row.margin}
+        numbers = {tuning.config.spelling.most_answers: row.codes, "stability": row.stability, "margin": row.margin}
         changes = {"margin_change": float(row.change), "deviation_change": row.deviation_change}
         table.add_row(*(f"{number:,}" for number in numbers.values()), *map(words.signed_percent, changes.values()))
         codes.append({**numbers, **changes})
     at_budget = f"at {tuning.config.privacy_definition.budget_symbol} {budget}"
     return Answer(
         for_programs={**keys_of(tuned), "budget": budget, "confidence": exact(sure), "codes": codes},
-        tables=((f"{title_of(tuned)}: race codes used of a {record.noun}, {at_budget}", table),),
+        tables=((f"{title_of(tuned)}: {codes_word} used of a {record.noun}, {at_budget}", table),),
         notes=(
             f"Margins are whole {record.noun}s, so they move in steps; the noise's width moves smoothly. With fewer"
             f" codes, {record.nouns} with more are missing from some of their groups: an error that no margin shows.",

@@ -12,7 +12,6 @@ from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers import answer as words
 from safetab.cli.tune_answers.answer import Answer, concerns_about, keys_of, name, title_of, unit_of
 from safetab.cli.tune_answers.reading import QuestionReader, no_answer
-from safetab.dialects.bureau.us_census import US
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import loss_number, loss_text
@@ -149,7 +148,7 @@ def margins_answer(
     levels = {
         (of_family.family, level): of_family.level(level)
         for of_family in tunings
-        for level in US.levels_of([which_pass])
+        for level in tuning.config.census.levels_of([which_pass])
         if shares.get((of_family.family, level), 0) > 0
     }
     found = smallest_margins(levels, loss, shares, sure)

@@ -10,8 +10,8 @@ from fractions import Fraction
 from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
 from safetab.cli.tune_answers.answer import unit_of
-from safetab.config.config_file import RunConfig, budget_key, threshold_key
-from safetab.dialects.bureau.us_census import US
+from safetab.config.run_config import RunConfig, budget_key, threshold_key
+from safetab.dialects.known_census import examples
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.planning.level_design import CONFIDENCE
 from safetab.products.product import LineKind, Shape
@@ -31,7 +31,8 @@ class QuestionReader:
 
     def __init__(self, tuning: Tuning) -> None:
         self._tuning = tuning
-        self._level_of = {_plain(text): level for level in _LEVELS for text in _spellings(level, tuning.config)}
+        self._levels = tuning.config.census.levels
+        self._level_of = {_plain(text): level for level in self._levels for text in _spellings(level, tuning.config)}
         self._findings = FindingsOf("the question")
         self._families = tuning.by_family()  # those that the question may mean
 
@@ -73,9 +74,9 @@ class QuestionReader:
         """The level with this name; it may have no budget."""
         level = self._level_of.get(_plain(text))
         if level is None:
-            names = ", ".join(map(_spelled, _LEVELS))
+            names = ", ".join(map(_spelled, self._levels))
             self._findings.error(where, f'there is no level "{text}". The levels are {names}.')
-        return self._tuning.level(level or _LEVELS[0])
+        return self._tuning.level(level or self._levels[0])
 
     def tabulated_level(self, text: str) -> TunedLevel:
         """The level with this name, which the configuration must tabulate."""
@@ -155,11 +156,11 @@ class QuestionReader:
         return confidence_of(text, self._findings)
 
     def proportion(self, text: str) -> tuple[PopulationGroupLevel, Fraction]:
-        """The level and the number in a text such as county-detailed=11."""
+        """The level and the number in a text such as LEVEL=11."""
         level, equals, number = text.rpartition("=")
         if not equals:
-            self._findings.error("--proportion", f'"{text}" is not like county-detailed=11.')
-            return _LEVELS[0], CONFIDENCE
+            self._findings.error("--proportion", f'"{text}" is not like {examples.LEVEL}=11.')
+            return self._levels[0], CONFIDENCE
         return self.level(level, "--proportion").facts.level, self.positive(number, "--proportion", "11")
 
 
@@ -183,15 +184,12 @@ def _budget_key(level: PopulationGroupLevel, tuning: Tuning) -> str:
 
 def _names(tuning: Tuning) -> set[str]:
     shapes = {_plain(text) for shape in tuning.family.finer for text in (shape.label, str(shape.divisions))}
-    return shapes | {_plain(_budget_key(level, tuning)) for level in _LEVELS}
+    return shapes | {_plain(_budget_key(level, tuning)) for level in tuning.config.census.levels}
 
 
 def _spellings(level: PopulationGroupLevel, config: RunConfig) -> Iterable[str]:
     """The level's names here, in config.json and in the paper."""
     yield from (_spelled(level), threshold_key(level))
     yield from (budget_key(config.product, each.family, level) for each in config.families)
-    if level.geography == US.area_level("USA"):
-        yield f"nation-{level.iterations.name}"
-
-
-_LEVELS = US.levels
+    if level.geography.kind.is_whole:
+        yield f"{level.geography.kind.name}-{level.iterations.name}"

@@ -42,7 +42,7 @@ def levels_answer(tuning: Tuning) -> Answer:
     return Answer(
         for_programs={
             "privacy_definition": definition.spelling,
-            "max_race_codes": config.max_race_codes,
+            config.spelling.most_answers: config.most_answers,
             **({} if is_staged else units),
             "levels": [_level(of_family, tuned) for of_family in tunings for tuned in of_family.levels.values()],
             "groups": tuning.groups,
@@ -58,7 +58,7 @@ def levels_answer(tuning: Tuning) -> Answer:
             ("Total privacy loss", loss_table(product, definition, losses)),
         ),
         notes=(
-            _EMPTY_GROUPS if is_staged else _IN_PEOPLE.format(product.record.nouns),
+            _EMPTY_GROUPS.format(config.census.words.below) if is_staged else _IN_PEOPLE.format(product.record.nouns),
             f"Unbounded: a {product.record.noun}'s record is added or removed; bounded: it is changed."
             " Losses are rounded up.",
             *([reference_words(product, definition)] if definition is PrivacyDefinition.PURE_DP else []),
@@ -68,7 +68,7 @@ def levels_answer(tuning: Tuning) -> Answer:
 
 
 _EMPTY_GROUPS = (
-    "Empty groups: the expected number of published groups if all of them were empty. T: below state level, a"
+    "Empty groups: the expected number of published groups if all of them were empty. T: {}, a"
     " group that gets only a total is published only if it is above T."
 )
 _IN_PEOPLE = (

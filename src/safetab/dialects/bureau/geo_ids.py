@@ -18,7 +18,8 @@ Area = tuple[AreaLevel, int]
 
 def geo_id(level: AreaLevel, region_id: str) -> str:
     """The Census Bureau's GEO_ID of an area, such as 0500000US44007."""
-    return f"{level.kind.summary_level}0000US{'' if level.kind == NATION else region_id}"
+    assert US.area_codes is not None
+    return US.area_codes.of(level, region_id)
 
 
 def is_geo_id(text: str) -> bool:

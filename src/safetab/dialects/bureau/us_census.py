@@ -3,24 +3,35 @@
 from __future__ import annotations
 
 from safetab.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass
-from safetab.census.census import Census, Words
-from safetab.census.groups import Classification, GroupKind, GroupLevel, GroupList, Members
+from safetab.census.census import AreaCodes, Census, Words
+from safetab.census.groups import GroupKind, GroupLevel, GroupList, Members
+from safetab.dialects.bureau.maps import BOUNDARY_FILES, TILES
+from safetab.dialects.bureau.spelling import us_spelling
+from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
+from safetab.products.bureau_columns import ETHNICITY, RACE
 
-US_PASS = Pass("us", "United States")
+US_PASS = Pass("us", "United States", "the United States")
 PR_PASS = Pass("pr", "Puerto Rico")
 
 NATION = AreaKind(
     "nation", "nation", "nation", "Nation", DigitIds(1), parent=None, suppresses=False, is_whole=True,
-    words=("nation", "usa", "us", "united states", "united states of america", "the united states", "america"),
+    words=(
+        "nation", "usa", "us", "united states", "united states of america", "the united states", "america", "nations",
+    ),
     summary_level="010",
 )  # fmt: skip
 STATE = AreaKind(
     "state", "state", "states", "State", DigitIds(2), parent=NATION, suppresses=False,
-    summary_level="040", boundary=("STATEFP",),
+    summary_level="040", boundary=("STATEFP",), map_step=0.01,
 )  # fmt: skip
 COUNTY = AreaKind(
     "county", "county", "counties", "County", DigitIds(5, begin_with_parent=True), parent=STATE, suppresses=True,
     words=("municipio", "municipios", "parish", "parishes"), summary_level="050", boundary=("STATEFP", "COUNTYFP"),
+    map_step=0.004,
+    ends=(
+        "city and borough", "census area", "planning region", "county", "parish", "borough", "municipality",
+        "municipio", "city",
+    ),
 )  # fmt: skip
 TRACT = AreaKind(
     "tract", "tract", "tracts", "Tract", DigitIds(11, begin_with_parent=True), parent=COUNTY, suppresses=True,
@@ -29,22 +40,30 @@ TRACT = AreaKind(
 PLACE = AreaKind(
     "place", "place", "places", "Place", DigitIds(7, begin_with_parent=True), parent=STATE, suppresses=True,
     summary_level="160", boundary=("STATEFP", "PLACEFP"),
+    ends=(
+        "city and borough", "zona urbana", "comunidad", "municipality", "borough", "village", "city", "town", "cdp",
+    ),
 )  # fmt: skip
 AIANNH = AreaKind(
     "aiannh", "AIANNH area", "AIANNH areas", "AIANNH area", DigitIds(4), parent=NATION, suppresses=True,
     long_noun="American Indian, Alaska Native or Native Hawaiian area",
     long_nouns="American Indian, Alaska Native and Native Hawaiian areas",
     words=("aiannh", "aiannh area", "aiannh areas", "tribal area", "tribal areas"),
-    summary_level="250", boundary=("AIANNHCE",),
+    summary_level="250", boundary=("AIANNHCE",), tab="tribal areas",
+    ends=(
+        "reservation and off reservation trust land", "pueblo and off reservation trust land",
+        "rancheria and off reservation trust land", "community and off reservation trust land",
+        "off reservation trust land", "indian reservation", "hawaiian home land", "reservation", "rancheria",
+        "pueblo", "anvsa", "otsa", "sdtsa", "tdsa", "tribe", "nation",
+    ),
 )  # fmt: skip
 """These areas suppress small totals as counties do, although some cross state lines."""
 
-RACE = Classification("race", tuple(f"QRACE{number}" for number in range(1, 9)), pattern="[0-8][0-9]{3}")
-ETHNICITY = Classification("ethnicity", ("QSPAN",))
+_KINDS = (NATION, STATE, COUNTY, TRACT, PLACE, AIANNH)
 
 MAJOR = GroupLevel(0, "Major", is_tabulated=False)
-REGIONAL = GroupLevel(1, "Regional")
-DETAILED = GroupLevel(2, "Detailed")
+REGIONAL = GroupLevel(1, "Regional", example="European")
+DETAILED = GroupLevel(2, "Detailed", example="German")
 
 RACE_ALONE = GroupKind("race alone", "Race alone", RACE, Members.ONLY, ("alone",), ("alone",))
 RACE_IN_COMBINATION = GroupKind(
@@ -54,18 +73,24 @@ RACE_IN_COMBINATION = GroupKind(
 )  # fmt: skip
 ETHNICITY_KIND = GroupKind("ethnicity", "Ethnicity", ETHNICITY, Members.ANY, ("ethnicity",), ("ethnicity",))
 
-COMMON = GroupList("common", (NATION, STATE, COUNTY, TRACT, PLACE, AIANNH))
+COMMON = GroupList("common", _KINDS)
 TOTAL_ONLY = GroupList(
     "total only", (NATION, STATE), is_total_only=True,
     words="nation and states, a total", only_here="tabulated for nation and state only",
+    clause="as a total for nation and state alone",
 )  # fmt: skip
 SUBSTATE_ONLY = GroupList(
-    "substate only", (COUNTY, TRACT, PLACE, AIANNH), words="below states", only_here="tabulated below state only"
-)
+    "substate only", (COUNTY, TRACT, PLACE, AIANNH),
+    words="below states", only_here="tabulated below state only", clause="below state alone",
+)  # fmt: skip
+
+_EXAMPLE_ORDER = (
+    "COUNTY", "STATE", "PR-COUNTY", "PR-STATE", "USA", "PLACE", "PR-PLACE", "TRACT", "PR-TRACT", "AIANNH",
+)  # fmt: skip
 
 US = Census(
     name="U.S. census",
-    kinds=(NATION, STATE, COUNTY, TRACT, PLACE, AIANNH),
+    kinds=_KINDS,
     passes=(US_PASS, PR_PASS),
     area_levels=(
         AreaLevel("USA", 0, US_PASS, NATION, "Nation"),
@@ -93,5 +118,30 @@ US = Census(
         answers="race codes",
         below="below state level",
         whole="the nation and states",
+        below_short="below state",
+        reach="from the nation down to neighborhoods",
+        typed_areas="State, county, city, …",
+        tried_areas="a county, city or state",
+        same_area="a county with one place",
+        areas_file="GRF-C",
+        example_levels="COUNTY or PR-TRACT",
+        agency="the Census Bureau",
+        some_groups="race or ethnicity groups",
+        code_form="Four digits.",
+        never_tabulated="a major group, which is never tabulated",
+        overlapping='"alone or in any combination"',
+        nesting="the counties of a state don't sum to the state's number. Prefer the state's.",
+        known_units="The Census Bureau did so for 2020: it declared them invariant.",
+        answer="race code",
+        source="the 2020 Census",
+        example="Tongan alone in one county",
+        whole_each="the nation and the states",
     ),
+    pass_of_part=dict.fromkeys(map(int, US_STATES), US_PASS.name) | {int(PUERTO_RICO_STATE): PR_PASS.name},
+    spelling=us_spelling(kinds=_KINDS),
+    boundary_files=BOUNDARY_FILES,
+    tiles=TILES,
+    example_order=_EXAMPLE_ORDER,
+    area_codes=AreaCodes(mark="0000US", example="0500000US01001"),
+    example_level=("COUNTY", "Detailed"),
 )

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from safetab.config.config_file import ReaderKind
+from safetab.config.run_config import ReaderKind
+from safetab.dialects.own_records import OwnRecords, find_own_records
 from safetab.engines.contract import CountingEngine, EngineSettings, KnownLists, Records
 from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
-from safetab.readers.cef.reader_file import CefFiles, read_reader_file
 from safetab.readers.record_files import find_record_files, label_of, number_of_records, readable_record_files
 from safetab.readers.table_files import TableFiles
 
@@ -30,13 +30,10 @@ class LocalBackend:
         found = find_record_files(data, record, self._settings.threads)
         return Checked(found.value, found.findings)
 
-    def cef_records(self, data: Path, states: Sequence[str]) -> Checked[Records]:
+    def cef_records(self, data: Path, parts: Sequence[str]) -> Checked[Records]:
         """As `Backend.cef_records`."""
-        reader = read_reader_file(data)
-        if reader.value is None:
-            return Checked(None, reader.findings)
-        found = reader.value.files_of(states)
-        return Checked(found.value, reader.findings + found.findings)
+        found = find_own_records(data, parts)
+        return Checked(found.value, found.findings)
 
     def geography_folder(self, data: Path) -> Checked[Path]:
         """The data directory itself."""
@@ -44,11 +41,11 @@ class LocalBackend:
 
     def number_of_records(self, records: Records) -> int:
         """As `Backend.number_of_records`."""
-        return records.about_persons if isinstance(records, CefFiles) else number_of_records(_files(records))
+        return records.about_persons if isinstance(records, OwnRecords) else number_of_records(_files(records))
 
     def engine(self, records: Records, files: PublicFiles) -> CountingEngine:
         """As `Backend.engine`."""
-        if isinstance(records, CefFiles):
+        if isinstance(records, OwnRecords):
             from safetab.engines.local.cef import CefEngine  # noqa: PLC0415 - most data are no CEF
 
             return CefEngine(records, files, self._settings, self._log)
@@ -61,8 +58,8 @@ class LocalBackend:
         if known.reader is ReaderKind.CEF:
             from safetab.engines.local.cef import judge_cef  # noqa: PLC0415
 
-            cef = self.cef_records(data, [f"{state:02d}" for state in known.states]).value
-            return judge_cef(known, cef, rows_done) if isinstance(cef, CefFiles) else ()
+            cef = self.cef_records(data, tuple(known.parts.values())).value
+            return judge_cef(known, cef, rows_done) if isinstance(cef, OwnRecords) else ()
         files = readable_record_files(data, known.record)
         if files is None:
             return ()

@@ -8,20 +8,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
+from safetab.dialects.bureau.cef.geography import BlockOids
+from safetab.dialects.bureau.cef.reader_file import CefFiles
+from safetab.dialects.bureau.cef.state_records import CefRecords, StateReader, records_of
+from safetab.dialects.bureau.cef.state_rules import CefRules
 from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
-from safetab.engines.fingerprint import RecordFingerprint, StateSums
+from safetab.engines.fingerprint import PartSums, RecordFingerprint
+from safetab.engines.local.encoder import CodeNumbers
 from safetab.engines.local.engine import ArrayEngine, Log
 from safetab.engines.patterns import ThreadPatterns
 from safetab.foundation.arrays import find_sorted
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
-from safetab.products.record import BLOCK_DIGITS
-from safetab.readers.cef.geography import BlockOids
-from safetab.readers.cef.lines import CODE_FIELDS
-from safetab.readers.cef.reader_file import CefFiles
-from safetab.readers.cef.state_records import CefRecords, StateReader, records_of
-from safetab.readers.cef.state_rules import CefRules
+from safetab.products.bureau_columns import BLOCK_DIGITS, CODE_COLUMNS
 from safetab.readers.record_rules import report_empty_passes
 
 
@@ -37,15 +37,16 @@ class CefEngine(ArrayEngine):
         self._log = log
         self._record = self._encoding.record
         self._patterns = ThreadPatterns(self._encoding.patterns)
+        self._codes = CodeNumbers(self._record.single, self._encoding.number_of_code)
         self._rules = CefRules(files.lists.code_names, files.oids, for_households=self._record.holds_people)
-        _, _, blocks, atom_of_block = self._encoding.block_lookup
+        _, _, blocks, atom_of_block = self._encoding.area_lookup
         positions, is_listed = find_sorted(blocks, files.oids.blocks)
         self._atom_of_place = np.full(len(positions), -1, dtype=np.int32)
         self._atom_of_place[is_listed] = atom_of_block[positions[is_listed]]
         self._bounds = {
-            which: (min(state.first_atom for state in states), max(state.end_atom for state in states))
+            which: (min(part.first_atom for part in parts), max(part.end_atom for part in parts))
             for which in self._encoding.passes
-            if (states := [state for state in self._encoding.states if state.tabulation_pass == which])
+            if (parts := [part for part in self._encoding.parts if part.tabulation_pass == which])
         }
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
@@ -65,16 +66,16 @@ class CefEngine(ArrayEngine):
                 raise MiscountedRecords("not everybody who was read was joined to a unit and encoded.")
         findings = FindingsOf(self._files.label)
         if not any(finding.is_error for finding in found):
-            report_empty_passes(counts, findings)
+            report_empty_passes(counts, self._record, findings)
             self._record_count = counts
         return (*found, *findings.findings)
 
-    def fingerprint(self, secret: bytes) -> Mapping[Pass, str]:
+    def fingerprint(self, secret: bytes) -> Mapping[str, str]:
         """Read the records again for each pass's fingerprint. Raises RunFailed if files changed."""
-        fingerprint = RecordFingerprint(secret)
-        return fingerprint.of_passes(self._sums(fingerprint))
+        fingerprint = RecordFingerprint(secret, self._record.part_column)
+        return fingerprint.of_passes(self._sums(fingerprint), self._encoding.pass_of_part)
 
-    def _sums(self, fingerprint: RecordFingerprint) -> Iterator[StateSums]:
+    def _sums(self, fingerprint: RecordFingerprint) -> Iterator[PartSums]:
         for files in self._files.states:
             reader = StateReader(files, self._rules)
             for joined in reader.joined_persons():
@@ -86,7 +87,8 @@ class CefEngine(ArrayEngine):
     def _add(self, records: CefRecords, counts: dict[Pass, int]) -> int:
         """Store the records, add them to the counts of the passes, and return their number."""
         atoms = self._atom_of_place[records.places]
-        codes = np.stack([records.columns[name].astype(np.int16) for name in CODE_FIELDS])
+        digits = np.stack([records.columns[name] for name in CODE_COLUMNS])
+        codes = np.where(digits == 0, np.int16(0), self._codes.of_digits(digits))
         patterns = self._patterns.numbers_of(codes)
         if (atoms < 0).any() or (patterns < 0).any():
             raise MiscountedRecords("records that break no rule of the files break one of the engine.")

@@ -1,4 +1,4 @@
-"""Counts encoded records, state by state, and answers the two questions about a level.
+"""Counts encoded records, part by part, and answers the two questions about a level.
 
 The loops come first; they are compiled and work on plain integer arrays.
 """
@@ -9,13 +9,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaLevel, Pass
 from safetab.engines.encoding import Encoding
-from safetab.engines.local.state_records import SortedRecords, StateRecords
+from safetab.engines.local.part_records import PartRecords, SortedRecords
 from safetab.engines.patterns import Int32s, Int64s, IterationLists
 from safetab.foundation.arrays import run_starts
 from safetab.foundation.compiled import compiled_if_worthwhile
@@ -51,7 +52,7 @@ def count_atoms(
 
 
 def count_attributes(records: SortedRecords, lists: IterationLists, by_pattern: Int32s, by_attribute: Int32s) -> None:
-    """Add every record to each of its iterations, in the whole state, by attribute.
+    """Add every record to each of its iterations, in the whole part, by attribute.
 
     Records of a pattern that `by_pattern` has a row for are counted there, and added to their
     iterations at the end.
@@ -125,13 +126,13 @@ def add_cells(  # noqa: PLR0913, PLR0917
 _MANY_RECORDS = 1 << 17
 _FIRST_PATTERNS = 1 << 11  # most records have one of the patterns that were met first
 _CELLS_OF_A_COUNT = 16  # with more groups for each count, most are empty: no dense array
-_PARTS = 4
+_PIECES = 4
 _QUICK = 8  # steps of these loops cost as much as one step of the others
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
-class CountedState:
-    """A state's records and counts; atom a has those at starts[a] up to starts[a + 1]."""
+class CountedPart:
+    """A part's records and counts; atom a has those at starts[a] up to starts[a + 1]."""
 
     tabulation_pass: Pass
     atoms: slice
@@ -142,36 +143,47 @@ class CountedState:
     by_attribute: Int32s
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class _Range:
+    """The entities from `first` up to `end`, and all parts with records of theirs."""
+
+    first: int
+    end: int
+    parts: Sequence[CountedPart]
+    holds_whole_parts: bool  # it is one entity, in which all records of its parts are
+
+
 class RecordCounter:
-    """Counts every state once, then answers the two questions from the counted states."""
+    """Counts every part once, then answers the two questions from the counted parts."""
 
     def __init__(self, encoding: Encoding, threads: int) -> None:
         self._encoding = encoding
         self._pool = ThreadPoolExecutor(threads)
         # those of the patterns, which are all known when `count` begins
         self._lists: Future[IterationLists] = Future()
-        self._states: list[CountedState] = []
+        self._counted_parts: list[CountedPart] = []
         self._entities: dict[AreaLevel, Int64s] = {}
+        self._ranges_of: dict[AreaLevel, Sequence[_Range]] = {}
 
-    def count(self, stored: StateRecords) -> Iterator[CountedState]:
-        """Yield every state, counted, in order; the largest begin first, so that threads end together."""
-        # submitted first, so that it has begun when a state waits for it
+    def count(self, stored: PartRecords) -> Iterator[CountedPart]:
+        """Yield every part, counted, in order; the largest begin first, so that threads end together."""
+        # submitted first, so that it has begun when a part waits for it
         self._lists = self._pool.submit(self._encoding.iteration_lists)
-        numbers = range(len(self._encoding.states))
+        numbers = range(len(self._encoding.parts))
         by_size = sorted(numbers, key=stored.size_of, reverse=True)
         counted = {number: self._pool.submit(self._counted, number, stored) for number in by_size}
         for number in numbers:
-            self._states.append(counted[number].result())
-            yield self._states[-1]
+            self._counted_parts.append(counted[number].result())
+            yield self._counted_parts[-1]
 
     def close(self) -> None:
         """End the threads; work that has not begun is dropped."""
         self._pool.shutdown(cancel_futures=True)
 
-    def _counted(self, number: int, stored: StateRecords) -> CountedState:
-        """Count the records of one state by atom and by attribute."""
-        records = stored.sorted_state(number)
-        state = self._encoding.states[number]
+    def _counted(self, number: int, stored: PartRecords) -> CountedPart:
+        """Count the records of one part by atom and by attribute."""
+        records = stored.sorted_part(number)
+        part = self._encoding.parts[number]
         lists = self._lists.result()
         most = int(np.diff(lists.starts)[records.run_patterns].sum())
         starts = np.empty(len(records.starts), dtype=np.int64)
@@ -188,87 +200,105 @@ class RecordCounter:
         count_by_attribute = compiled_if_worthwhile(count_attributes, len(records.attributes))
         count_by_attribute(records, lists, by_pattern, by_attribute)
         by_atom = (starts, iterations[: starts[-1]].copy(), counts[: starts[-1]].copy())
-        atoms = slice(state.first_atom, state.end_atom)
-        return CountedState(state.tabulation_pass, atoms, records, *by_atom, by_attribute)
+        atoms = slice(part.first_atom, part.end_atom)
+        return CountedPart(part.tabulation_pass, atoms, records, *by_atom, by_attribute)
 
     def totals(self, level: LevelPlan) -> ExactCounts:
         """As `GroupCounts.totals`."""
         position_at = self._encoding.position_at(level)
-        of_areas = self._pool.map(lambda area: self._totals_of_area(level, position_at, *area), self._areas(level))
+        found = self._pool.map(partial(self._totals_of_range, level, position_at), self._ranges(level))
         none = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
-        indices, counts = map(np.concatenate, zip(none, *of_areas, strict=True))
+        indices, counts = map(np.concatenate, zip(none, *found, strict=True))
         return ExactCounts(indices, counts.reshape(-1, 1))
 
-    def _totals_of_area(
-        self, level: LevelPlan, position_at: Int64s, first: int, end: int, states: Sequence[CountedState]
-    ) -> tuple[Int64s, Int64s]:
-        """The groups with records among entities `first` up to `end`, and how many they have."""
+    def _totals_of_range(self, level: LevelPlan, position_at: Int64s, of: _Range) -> tuple[Int64s, Int64s]:
+        """The groups with records among the entities of a range, and how many they have."""
         width = level.universe.index.iterations
         entity_of_atom = self._entity_of_atom(level)
-        if (end - first) * width > _CELLS_OF_A_COUNT * sum(len(state.counts) for state in states):
-            added = [_groups_of_atoms(state, entity_of_atom[state.atoms], position_at, width) for state in states]
+        if (of.end - of.first) * width > _CELLS_OF_A_COUNT * sum(len(part.counts) for part in of.parts):
+            added = [_groups_of_atoms(part, entity_of_atom[part.atoms], position_at, width) for part in of.parts]
             return _summed(*map(np.concatenate, zip(*added, strict=True)))
-        dense = np.zeros((end - first, width), dtype=np.int64)
-        for state in states:
-            entities = entity_of_atom[state.atoms]
-            own = np.where(entities < 0, -1, entities - first)
-            arrays = (state.starts, state.iterations, state.counts)
-            add = compiled_if_worthwhile(add_atoms_to_entities, len(state.counts) // _QUICK)
+        dense = np.zeros((of.end - of.first, width), dtype=np.int64)
+        for part in of.parts:
+            entities = entity_of_atom[part.atoms]
+            own = np.where(entities < 0, -1, entities - of.first)
+            arrays = (part.starts, part.iterations, part.counts)
+            add = compiled_if_worthwhile(add_atoms_to_entities, len(part.counts) // _QUICK)
             add(*arrays, own, position_at, dense)
         found = np.flatnonzero(dense)
-        return found + first * width, dense.reshape(-1)[found]
+        return found + of.first * width, dense.reshape(-1)[found]
 
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         """As `GroupCounts.cells`."""
         selected = SelectedCells(self._encoding, level, groups_of)
-        kind, parts = level.level.geography.kind, list[Callable[[], None]]()
-        for first, end, states in self._areas(level):
-            rows = selected.rows_of_entities(first, end)
+        pieces = list[Callable[[], None]]()
+        for of in self._ranges(level):
+            rows = selected.rows_of_entities(of.first, of.end)
             if rows.start == rows.stop:
                 continue
-            for state in states:
-                if kind.holds_whole_states:
-                    selected.add_whole_state(rows, state.by_attribute)
+            for part in of.parts:
+                if of.holds_whole_parts:
+                    selected.add_whole_part(rows, part.by_attribute)
                     continue
-                entities = self._entity_of_atom(level)[state.atoms]
-                parts += selected.parts_of_state(rows, entities, state.records, self._lists.result())
-                if kind.crosses_states:  # the next state adds to the same cells
-                    self._do(parts)
-        self._do(parts)
+                entities = self._entity_of_atom(level)[part.atoms]
+                pieces += selected.pieces_of_part(rows, entities, part.records, self._lists.result())
+                if len(of.parts) > 1:  # the next part adds to the same cells
+                    self._do(pieces)
+        self._do(pieces)
         return selected.counts()
 
-    def _do(self, parts: list[Callable[[], None]]) -> None:
-        list(self._pool.map(lambda part: part(), parts))
-        parts.clear()
+    def _do(self, pieces: list[Callable[[], None]]) -> None:
+        list(self._pool.map(lambda piece: piece(), pieces))
+        pieces.clear()
 
-    def _areas(self, level: LevelPlan) -> Iterator[tuple[int, int, Sequence[CountedState]]]:
-        """Ranges of entities that share no record: a state's, or all if they can cross states."""
+    def _ranges(self, level: LevelPlan) -> Sequence[_Range]:
+        """Ranges of entities that share no record, rising; every entity with a record is in one of them."""
         geography = level.level.geography
-        states = [state for state in self._states if state.tabulation_pass == geography.tabulation_pass]
-        if geography.kind.crosses_states:
-            yield 0, len(level.universe.entities), states
-            return
-        for state in states:
-            entities = self._entity_of_atom(level)[state.atoms]
-            entities = entities[entities >= 0]
-            if len(entities):
-                yield int(entities.min()), int(entities.max()) + 1, [state]
+        if geography not in self._ranges_of:
+            of_pass = [part for part in self._counted_parts if part.tabulation_pass == geography.tabulation_pass]
+            entity_of_atom = self._entity_of_atom(level)
+            self._ranges_of[geography] = _ranges_of([(part, entity_of_atom[part.atoms]) for part in of_pass])
+        return self._ranges_of[geography]
 
     def _entity_of_atom(self, level: LevelPlan) -> Int64s:
         geography = level.level.geography
         if geography not in self._entities:
-            self._entities[geography] = self._encoding.entity_of_atom(geography, level.universe.entities)
+            self._entities[geography] = self._encoding.entity_of_atom(geography)
         return self._entities[geography]
 
 
+def _ranges_of(parts: Sequence[tuple[CountedPart, Int64s]]) -> Sequence[_Range]:
+    """The ranges of the entities of parts, which are given with the entity of each of their atoms.
+
+    A range is one entity if all entities are made of whole parts, else the entities of one part.
+    If entities of different parts lie between each other, all of them are one range.
+    """
+    if all(entities.min() == entities.max() for _, entities in parts):
+        parts_of = dict[int, list[CountedPart]]()
+        for part, entities in parts:
+            parts_of.setdefault(int(entities[0]), []).append(part)
+        whole = (_Range(entity, entity + 1, parts_of[entity], True) for entity in sorted(parts_of) if entity >= 0)
+        return tuple(whole)
+    ranges = list[_Range]()
+    for part, entities in parts:
+        inside = entities[entities >= 0]
+        if len(inside):
+            ranges.append(_Range(int(inside.min()), int(inside.max()) + 1, [part], False))
+    ranges.sort(key=lambda one: one.first)
+    if all(before.end <= after.first for before, after in pairwise(ranges)):
+        return ranges
+    end = max(one.end for one in ranges)
+    return [_Range(0, end, [part for part, _ in parts], False)]
+
+
 def _groups_of_atoms(
-    state: CountedState, entity_of_atom: Int64s, position_of_iteration: Int64s, width: int
+    part: CountedPart, entity_of_atom: Int64s, position_of_iteration: Int64s, width: int
 ) -> tuple[Int64s, Int64s]:
     """What `add_atoms_to_entities` adds, and to which group: its entity times `width` plus its position."""
-    entity = np.repeat(entity_of_atom, np.diff(state.starts))
-    position = position_of_iteration[state.iterations]
+    entity = np.repeat(entity_of_atom, np.diff(part.starts))
+    position = position_of_iteration[part.iterations]
     is_there = (entity >= 0) & (position >= 0)
-    return entity[is_there] * width + position[is_there], state.counts[is_there].astype(np.int64)
+    return entity[is_there] * width + position[is_there], part.counts[is_there].astype(np.int64)
 
 
 def _summed(groups: Int64s, counts: Int64s) -> tuple[Int64s, Int64s]:
@@ -312,27 +342,27 @@ class SelectedCells:
         """The rows of the entities from `first` up to `end`."""
         return slice(*np.searchsorted(self._entity, [first, end]).tolist())
 
-    def add_whole_state(self, rows: slice, by_attribute: Int32s) -> None:
-        """Add a state's counts, by iteration and attribute, to groups that hold all of its records."""
+    def add_whole_part(self, rows: slice, by_attribute: Int32s) -> None:
+        """Add a part's counts, by iteration and attribute, to groups that hold all of its records."""
         for number, shape in enumerate(self._groups_of):
             chosen = np.flatnonzero(self._shape_of_row[rows] == number) + rows.start
             cells = sums_of_cells(shape, by_attribute[self._iteration[chosen]])
             self._cells[self._first_cell[chosen][:, None] + np.arange(shape.cells)] += cells
 
-    def parts_of_state(
+    def pieces_of_part(
         self, rows: slice, entity_of_atom: Int64s, records: SortedRecords, lists: IterationLists
     ) -> Iterator[Callable[[], None]]:
-        """Work that adds a state to groups of some atoms; threads may do the pieces at the same time."""
+        """Work that adds a part to groups of some atoms; threads may do the pieces at the same time."""
         atoms = np.argsort(entity_of_atom, kind="stable")
         entities, first_rows = np.unique(self._entity[rows], return_index=True)
         row_starts = np.append(first_rows + rows.start, rows.stop)
         begins = np.searchsorted(entity_of_atom[atoms], entities, side="left")
         ends = np.searchsorted(entity_of_atom[atoms], entities, side="right")
-        for part in np.array_split(np.arange(len(entities)), _PARTS):
-            if len(part):
+        for piece in np.array_split(np.arange(len(entities)), _PIECES):
+            if len(piece):
                 add = compiled_if_worthwhile(add_cells, len(records.attributes) // _QUICK)
-                rows_of_part = row_starts[part[0] : part[-1] + 2]
-                where = (rows_of_part, self._iteration, begins[part], ends[part], atoms)
+                rows_of_piece = row_starts[piece[0] : piece[-1] + 2]
+                where = (rows_of_piece, self._iteration, begins[piece], ends[piece], atoms)
                 layout = (self._first_cell, self._shape_of_row, self._cell_of_shape)
                 free = np.full(self._iterations, -1, dtype=np.int64)
                 yield partial(add, *where, records, lists, *layout, free, self._cells)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
@@ -12,34 +12,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
-from safetab.dialects.bureau.us_census import RACE
 from safetab.engines.encoding import Encoding
+from safetab.engines.local.part_records import N, PartRecords
 from safetab.engines.local.records import ValueBatch, ValueColumn, rows_of
-from safetab.engines.local.state_records import N, StateRecords
-from safetab.engines.patterns import CODE_END, Int32s, Int64s, ThreadPatterns
+from safetab.engines.patterns import CODES, Int16s, Int32s, Int64s, ThreadPatterns
 from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.products import record as layouts
-from safetab.readers.record_rules import NO_CODE, text_of_value
+from safetab.products.record import AttributePart, CheckedColumn, CodeColumns
+from safetab.readers.record_rules import text_of_value
 
 _NEAR = 16
 _LEFT_OUT, _NOT_DIGITS, _NOT_LISTED = -1, -2, -3
-"""Instead of an atom: the state is in no pass, the block is not a number, or the geography lacks it."""
+"""Instead of an atom: the part is in no pass, the area is not a number, or the geography lacks it."""
 
 
 class RecordEncoder:
     """Takes batches of records, one after the other; each thread has an encoder of its own.
 
     `is_right` is False once a row broke a rule; `rules` finds which rows break which rules.
-    `record_count` has the number of rows of each pass, counted on the column of states alone.
+    `record_count` has the number of rows of each pass, counted on the column of parts alone.
     """
 
-    def __init__(self, encoding: Encoding, codes: Collection[str], stored: StateRecords) -> None:
+    def __init__(self, encoding: Encoding, stored: PartRecords) -> None:
         self._encoding = encoding
         self._patterns = ThreadPatterns(encoding.patterns)
         self._stored = stored
         self._record = encoding.record
-        self._is_code = _marked(codes)
-        self._is_race_code = _marked([code for code in codes if RACE.may_hold(code)])
+        codes = self._record.several, self._record.single
+        self._code_numbers = {each: CodeNumbers(each, encoding.number_of_code) for each in codes}
         self._last: dict[str, tuple[ValueColumn, NDArray[Any]]] = {}
         ruled = self._record.ruled  # a column that is only checked adds 0
         self._factor_of = dict(zip_longest(ruled, self._record.attribute_factors, fillvalue=0))
@@ -77,9 +77,7 @@ class RecordEncoder:
                 add(batch[ruled.column].position_of_row, numbers, attributes)
         return attributes
 
-    def _addends(
-        self, ruled: layouts.AttributePart | layouts.CheckedColumn, column: ValueColumn
-    ) -> NDArray[np.signedinteger]:
+    def _addends(self, ruled: AttributePart | CheckedColumn, column: ValueColumn) -> NDArray[np.signedinteger]:
         """What each value adds to the attribute; one that breaks the rule makes the sum negative."""
         factor, wrong = self._factor_of[ruled], -self._record.attribute_values
         numbers = [ruled.number_of(text) for text in column.texts(self._record, ruled.column)]
@@ -87,42 +85,65 @@ class RecordEncoder:
 
     def _atoms(self, batch: ValueBatch) -> Int32s:
         """The atom of each row, or a negative number; adds to the count of each pass."""
-        digits = {name: partial(ValueColumn.digits, width=width) for name, width in layouts.BLOCK_DIGITS.items()}
-        numbers = tuple(self._numbers(batch, name, digits_of) for name, digits_of in digits.items())
-        positions = tuple(batch[column].position_of_row for column in layouts.BLOCK_DIGITS)
-        widths = 10 ** np.array(list(layouts.BLOCK_DIGITS.values()))
+        area = self._record.area
+        digits = [partial(ValueColumn.digits, width=width) for width in area.widths]
+        numbers = tuple(map(partial(self._numbers, batch), area.columns, digits))
+        positions = tuple(batch[column].position_of_row for column in area.columns)
+        widths = 10 ** np.array(area.widths)
         atoms = np.empty(rows_of(batch), dtype=np.int32)
         find_atoms = compiled_if_worthwhile(atoms_of_rows, len(atoms))
-        find_atoms(positions, numbers, widths, *self._encoding.block_lookup, atoms)
-        rows_of_states = batch["TABBLKST"].rows_of_values()
-        for tabulation_pass, is_of_pass in self._encoding.passes_of_states(numbers[0]).items():
-            self.record_count[tabulation_pass] += int(rows_of_states[is_of_pass].sum())
+        find_atoms(positions, numbers, widths, *self._encoding.area_lookup, atoms)
+        rows_of_parts = batch[self._record.part_column].rows_of_values()
+        for tabulation_pass, is_of_pass in self._encoding.passes_of_parts(numbers[0]).items():
+            self.record_count[tabulation_pass] += int(rows_of_parts[is_of_pass].sum())
         return atoms
 
     def _patterns_of(self, batch: ValueBatch) -> Int32s:
         """The pattern of each row, or -1."""
-        positions = tuple(batch[column].position_of_row for column in layouts.CODE_COLUMNS)
-        codes = {name: partial(self._code_numbers, name) for name in layouts.CODE_COLUMNS}
-        numbers = tuple(self._numbers(batch, name, codes_of) for name, codes_of in codes.items())
-        return self._patterns.numbers_of_positions(positions, numbers)
+        columns = self._record.code_columns
+        positions = [batch[column].position_of_row for column in columns]
+        codes = {name: partial(self._numbers_of_codes, name) for name in columns}
+        numbers = [self._numbers(batch, name, codes_of) for name, codes_of in codes.items()]
+        if missing := CODES - len(columns):  # the loops take as many columns of any record
+            no_answer = np.zeros(rows_of(batch), dtype=np.int32)
+            no_answer.flags.writeable = positions[0].flags.writeable
+            positions[-1:-1] = [no_answer] * missing
+            numbers[-1:-1] = [np.zeros(1, dtype=np.int16)] * missing
+        return self._patterns.numbers_of_positions(tuple(positions), tuple(numbers))
 
-    def _code_numbers(self, name: str, column: ValueColumn) -> NDArray[np.int16]:
-        """The code of each value; 0 for none, where that is allowed, and -1 for anything that is not a code."""
-        numbers = column.digits(4).astype(np.int16)
-        is_code = self._is_code if name == layouts.ETHNICITY_COLUMN else self._is_race_code
-        numbers[(numbers >= 0) & ~is_code[numbers]] = -1
-        if name in layouts.RACE_COLUMNS[1:]:
+    def _numbers_of_codes(self, name: str, column: ValueColumn) -> Int16s:
+        """The number of each value's code; 0 for none, where that is allowed, and -1 for what is not a code."""
+        codes = self._record.code_columns[name]
+        if codes.digits is None:
+            numbers = self._code_numbers[codes].of_texts(column.texts(self._record, name))
+        else:
+            numbers = self._code_numbers[codes].of_digits(column.digits(codes.digits))
+        if name in codes.optional:
             for position in np.flatnonzero(numbers < 0).tolist():
                 value = column.values[position].as_py() if position < len(column.values) else None
-                if text_of_value(self._record, name, value) == NO_CODE:
+                if text_of_value(self._record, name, value) == layouts.NO_CODE:
                     numbers[position] = 0
         return numbers
 
 
-def _marked(codes: Collection[str]) -> NDArray[np.bool_]:
-    is_marked = np.zeros(CODE_END, dtype=np.bool_)
-    is_marked[[int(code) for code in codes]] = True
-    return is_marked
+class CodeNumbers:
+    """The numbers of the codes that some columns may hold, and -1 for anything else."""
+
+    def __init__(self, codes: CodeColumns, number_of_code: Mapping[str, int]) -> None:
+        may_hold = codes.classification.may_hold
+        self._of_text = {code: number for code, number in number_of_code.items() if may_hold(code)}
+        self._of_digits = np.full(10 ** (codes.digits or 0) + 1, -1, dtype=np.int16)  # -1 ends it: no digits
+        if codes.digits is not None:
+            self._of_digits[[int(code) for code in self._of_text]] = list(self._of_text.values())
+
+    def of_digits(self, numbers: NDArray[np.integer]) -> Int16s:
+        """The numbers of codes that are spelled as the digits of these numbers, -1 for no digits."""
+        of_codes: Int16s = self._of_digits[numbers]
+        return of_codes
+
+    def of_texts(self, texts: Iterable[str | None]) -> Int16s:
+        """The numbers of codes that are texts."""
+        return np.array([self._of_text.get(text or "", -1) for text in texts], dtype=np.int16)
 
 
 def add_numbers(positions: Int32s, numbers: NDArray[np.signedinteger], sums: NDArray[np.signedinteger]) -> None:
@@ -133,30 +154,30 @@ def add_numbers(positions: Int32s, numbers: NDArray[np.signedinteger], sums: NDA
 
 def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain arrays
     positions: tuple[Int32s, ...], numbers: tuple[Int32s, ...], widths: Int64s, is_of_pass: NDArray[np.bool_],
-    first_of_state: Int64s, blocks: Int64s, atom_of_block: Int32s, atoms: Int32s,
+    first_of_part: Int64s, blocks: Int64s, atom_of_block: Int32s, atoms: Int32s,
 ) -> None:  # fmt: skip
-    """Write each row's atom; its state, county, tract and block are numbers[n][positions[n][row]]."""
-    at_state, at_county, at_tract, at_block = positions
+    """Write each row's atom; the four numbers that spell its area are numbers[n][positions[n][row]]."""
+    at_first, at_second, at_third, at_fourth = positions
     last_block, last_atom, low = np.int64(-1), np.int32(_NOT_LISTED), np.int64(0)
     for row in range(len(atoms)):
         if row > 0 and (
-            at_block[row] == at_block[row - 1] and at_tract[row] == at_tract[row - 1]
-            and at_county[row] == at_county[row - 1] and at_state[row] == at_state[row - 1]
+            at_fourth[row] == at_fourth[row - 1] and at_third[row] == at_third[row - 1]
+            and at_second[row] == at_second[row - 1] and at_first[row] == at_first[row - 1]
         ):  # fmt: skip
             atoms[row] = atoms[row - 1]
             continue
-        state, county = np.int64(numbers[0][at_state[row]]), numbers[1][at_county[row]]
-        tract, number = numbers[2][at_tract[row]], numbers[3][at_block[row]]
-        if min(state, county, tract, number) < 0:
+        part, second = np.int64(numbers[0][at_first[row]]), numbers[1][at_second[row]]
+        third, fourth = numbers[2][at_third[row]], numbers[3][at_fourth[row]]
+        if min(part, second, third, fourth) < 0:
             atoms[row] = _NOT_DIGITS
             continue
-        block = ((state * widths[1] + county) * widths[2] + tract) * widths[3] + number
+        block = ((part * widths[1] + second) * widths[2] + third) * widths[3] + fourth
         if block == last_block:
             atoms[row] = last_atom
             continue
-        found, end = np.int32(_LEFT_OUT), first_of_state[state + 1]
-        if not is_of_pass[state]:
-            low = first_of_state[state]
+        found, end = np.int32(_LEFT_OUT), first_of_part[part + 1]
+        if not is_of_pass[part]:
+            low = first_of_part[part]
         else:
             # in a file in the order of blocks it is one of the next blocks
             if last_block < block and low < end:
@@ -164,7 +185,7 @@ def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain array
                 if blocks[high - 1] < block:
                     low, high = high, end
             else:
-                low, high = first_of_state[state], end
+                low, high = first_of_part[part], end
             while low < high:
                 middle = (low + high) // 2
                 if blocks[middle] < block:

@@ -1,6 +1,6 @@
 """The engines of this process.
 
-They read and encode records once, store them, and count them state by state. Arrow's error messages
+They read and encode records once, store them, and count them part by part. Arrow's error messages
 quote values, so they go to the confidential log alone.
 """
 
@@ -18,12 +18,12 @@ from numpy.typing import NDArray
 from safetab.census.area_levels import Pass
 from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
 from safetab.engines.encoding import Encoding
-from safetab.engines.fingerprint import RecordFingerprint, StateSums
+from safetab.engines.fingerprint import PartSums, RecordFingerprint
 from safetab.engines.local.counter import RecordCounter
 from safetab.engines.local.encoder import RecordEncoder
+from safetab.engines.local.part_records import PartRecords
 from safetab.engines.local.records import DamagedPart, ValueBatch, batches_of, numbers_of, rows_of
 from safetab.engines.local.rules import judge_rows
-from safetab.engines.local.state_records import StateRecords
 from safetab.engines.local.text import MisshapenRows, text_batches
 from safetab.foundation import failures
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
@@ -46,15 +46,15 @@ class ArrayEngine:
     def __init__(self, files: PublicFiles, settings: EngineSettings) -> None:
         self._encoding = Encoding(files)
         values = self._encoding.record.attribute_values
-        self._stored = StateRecords(settings.temporary_folder, self._encoding.states, values)
+        self._stored = PartRecords(settings.temporary_folder, self._encoding.parts, values)
         self._record_count: Mapping[Pass, int] = {}
         self._counter = RecordCounter(self._encoding, settings.threads)
 
     def prepare(self) -> Mapping[Pass, int]:
-        """Count every state; return each pass's number of records. Raises MiscountedRecords."""
+        """Count every part; return each pass's number of records. Raises MiscountedRecords."""
         counted = dict.fromkeys(self._record_count, 0)
-        for state in self._counter.count(self._stored):
-            counted[state.tabulation_pass] += len(state.records.attributes)
+        for part in self._counter.count(self._stored):
+            counted[part.tabulation_pass] += len(part.records.attributes)
         if counted != self._record_count:
             raise MiscountedRecords("the engine did not encode every record once.")
         return counted
@@ -85,8 +85,8 @@ class LocalEngine(ArrayEngine):
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
         """Read, check, encode and store every row; once one is wrong, read again for all rules."""
         findings = FindingsOf(label_of(self._files))
-        _ = self._encoding.block_lookup  # computed before threads ask for it
-        encoders = [RecordEncoder(self._encoding, self._known.codes, self._stored) for _ in range(self._threads)]
+        _ = self._encoding.area_lookup  # computed before threads ask for it
+        encoders = [RecordEncoder(self._encoding, self._stored) for _ in range(self._threads)]
         try:
             with self._damage_as_invalid_input():
                 are_right = self._encode(encoders, rows_done)
@@ -97,7 +97,7 @@ class LocalEngine(ArrayEngine):
         if are_right:
             counts = [encoder.record_count for encoder in encoders]
             self._record_count = {which: sum(count[which] for count in counts) for which in self._encoding.passes}
-            report_empty_passes(self._record_count, findings)
+            report_empty_passes(self._record_count, self._encoding.record, findings)
             return findings.findings
         judge_rows(self._files, self._known, findings, rows_done)
         if not findings.has_errors:
@@ -129,10 +129,11 @@ class LocalEngine(ArrayEngine):
         pieces_of = batches_of if self._files.form is TableForm.PARQUET else text_batches
         return pieces_of(self._files, self._known.record)
 
-    def fingerprint(self, secret: bytes) -> Mapping[Pass, str]:
+    def fingerprint(self, secret: bytes) -> Mapping[str, str]:
         """Each pass's fingerprint. Raises InvalidInput or RunFailed if files or records changed."""
-        fingerprint, sums = RecordFingerprint(secret), list[StateSums]()
-        pieces = (partial(_sums, batches, fingerprint, self._known.record) for batches in self._pieces())
+        record, sums = self._known.record, list[PartSums]()
+        fingerprint = RecordFingerprint(secret, record.part_column)
+        pieces = (partial(_sums, batches, fingerprint, record) for batches in self._pieces())
         try:
             with self._damage_as_invalid_input(), closing(results_in_threads(pieces, self._threads)) as results:
                 for sums_of_piece in results:
@@ -140,7 +141,7 @@ class LocalEngine(ArrayEngine):
         except (MisshapenRows, ValueError):  # whose text quotes a value
             raise failures.RunFailed("the records changed while they were read. Nothing was written.") from None
         self._compare(sum(rows for _, rows, *_ in sums))
-        return fingerprint.of_passes(sums)
+        return fingerprint.of_passes(sums, self._encoding.pass_of_part)
 
     @contextmanager
     def _damage_as_invalid_input(self) -> Iterator[None]:
@@ -179,6 +180,6 @@ def _encoded(batches: Iterable[ValueBatch], free: SimpleQueue[RecordEncoder]) ->
     return rows, True
 
 
-def _sums(batches: Iterable[ValueBatch], fingerprint: RecordFingerprint, record: RecordLayout) -> list[StateSums]:
+def _sums(batches: Iterable[ValueBatch], fingerprint: RecordFingerprint, record: RecordLayout) -> list[PartSums]:
     """What the records of these batches add to the fingerprint."""
     return [sums for batch in batches for sums in fingerprint.sums_of_columns(numbers_of(batch, record))]

@@ -17,7 +17,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from safetab.engines.fingerprint import integer_of
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.parquet_facts import chunk_facts, opened_parquet, rows_of_group
 from safetab.products.record import RecordLayout
@@ -155,7 +154,7 @@ def numbers_of(batch: ValueBatch, record: RecordLayout) -> dict[str, NDArray[np.
     for name, column in batch.items():
         texts = column.texts(record, name)
         rows_with = np.bincount(column.position_of_row, minlength=len(texts))
-        of_values = [integer_of(text) if rows else 0 for text, rows in zip(texts, rows_with, strict=True)]
+        of_values = [record.integer_of(name, text) if rows else 0 for text, rows in zip(texts, rows_with, strict=True)]
         numbers[name] = np.array(of_values, dtype=np.int64)[column.position_of_row]
     return numbers
 

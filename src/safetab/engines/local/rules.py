@@ -12,13 +12,12 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.dialects.bureau.us_census import RACE
 from safetab.engines.contract import KnownLists
 from safetab.engines.local.records import ValueBatch, row_groups_of_part, rows_of
 from safetab.engines.local.text import batch_by_arrow
 from safetab.foundation.arrays import is_in_sorted
 from safetab.foundation.findings import FindingsOf
-from safetab.products.record import BLOCK_COLUMNS, BLOCK_DIGITS, RACE_COLUMNS, RecordLayout
+from safetab.products.record import NO_CODE, RecordLayout
 from safetab.readers import record_rules as rules
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.digit_columns import NOT_DIGITS
@@ -54,36 +53,39 @@ def broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, R
         numbers = map(column.number_of, batch[column.column].texts(known.record, column.column))
         is_broken = np.array([number is None for number in numbers], dtype=np.bool_)
         yield rule_of(column), is_broken[batch[column.column].position_of_row]
-    yield from _broken_blocks(batch, known)
+    yield from _broken_areas(batch, known)
     yield from _broken_codes(batch, known)
 
 
-def _broken_blocks(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
-    parts = [batch[column].digits(BLOCK_DIGITS[column])[batch[column].position_of_row] for column in BLOCK_COLUMNS]
+def _broken_areas(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
+    area = known.record.area
+    columns = [batch[column] for column in area.columns]
+    of_columns = zip(columns, area.widths, strict=True)
+    parts = [column.digits(width)[column.position_of_row] for column, width in of_columns]
     is_no_number = np.logical_or.reduce([part == NOT_DIGITS for part in parts])
-    block = np.zeros(len(is_no_number), dtype=np.int64)
-    for column, part in zip(BLOCK_COLUMNS, parts, strict=True):
-        block = block * 10 ** BLOCK_DIGITS[column] + part
-    yield rules.NOT_DIGITS_RULE, is_no_number
-    is_known = ~np.isin(parts[0], known.states) | is_in_sorted(known.blocks, block)
-    yield rules.BLOCK_RULE, ~is_no_number & ~is_known
+    whole = np.zeros(len(is_no_number), dtype=np.int64)
+    for width, part in zip(area.widths, parts, strict=True):
+        whole = whole * 10**width + part
+    yield rules.area_form_rule(known.record), is_no_number
+    is_known = ~np.isin(parts[0], list(known.parts)) | is_in_sorted(known.areas, whole)
+    yield rules.area_listed_rule(known.record), ~is_no_number & ~is_known
 
 
 def _broken_codes(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
     """The rules of `broken_code_rules`, for many records together."""
-    has_ended = np.zeros(len(batch["QSPAN"].position_of_row), dtype=np.bool_)
-    follows = has_ended.copy()
     record = known.record
-    for column in RACE_COLUMNS:
-        is_none = _rows_where(batch, column, lambda text: text == rules.NO_CODE, record)
-        if column == RACE_COLUMNS[0]:
-            is_none[:] = False
-        is_code = _rows_where(batch, column, lambda text: text in known.codes and RACE.may_hold(text or ""), record)
-        yield rules.race_rule(column), ~is_none & ~is_code
-        follows |= has_ended & is_code
-        has_ended |= is_none
-    yield rules.AFTER_NO_CODE_RULE, follows
-    yield rules.ETHNICITY_RULE, _rows_where(batch, "QSPAN", lambda text: text not in known.codes, record)
+    has_ended = np.zeros(rows_of(batch), dtype=np.bool_)
+    follows = has_ended.copy()
+    for column, of_column in record.code_columns.items():
+        may_hold = of_column.classification.may_hold
+        is_code = _rows_where(batch, column, lambda text: text in known.codes and may_hold(text or ""), record)  # noqa: B023
+        is_none = np.zeros_like(is_code)
+        if record.may_be_absent(column):
+            is_none = _rows_where(batch, column, lambda text: text == NO_CODE, record)
+            follows |= has_ended & is_code
+            has_ended |= is_none
+        yield rules.code_rule(of_column, column), ~is_none & ~is_code
+    yield rules.after_no_code_rule(record.several), follows
 
 
 def _rows_where(batch: ValueBatch, name: str, holds: Callable[[str | None], bool], record: RecordLayout) -> Rows:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from pyspark.sql import SparkSession
 
-from safetab.config.config_file import ReaderKind
+from safetab.config.run_config import ReaderKind
+from safetab.dialects.area_files import AREAS_TABLE
 from safetab.engines.contract import CountingEngine, EngineSettings, KnownLists, RecordLocation, Records
 from safetab.engines.spark.engine import SparkEngine
 from safetab.engines.spark.options import TABLE_PREFIX, SparkOptions
@@ -21,7 +22,6 @@ from safetab.foundation.failures import raise_if_refused_in_words
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
-from safetab.readers.geography import GEOGRAPHY_TABLE
 from safetab.readers.record_files import record_file_names, unreadable
 from safetab.readers.table_files import TableForm
 
@@ -72,7 +72,7 @@ class SparkBackend:
             if name == given:
                 self._copy_files(given, folder, findings)
             elif self._session.catalog.tableExists(name):
-                target = folder / f"{GEOGRAPHY_TABLE}{TableForm.PARQUET.value}"
+                target = folder / f"{AREAS_TABLE}{TableForm.PARQUET.value}"
                 pq.write_table(self._session.table(name).toArrow(), target)
             else:
                 findings.error("", f"the catalog has no table {name}.")
@@ -120,10 +120,10 @@ class SparkBackend:
         is_folder = names != [given.rstrip("/").rpartition("/")[2]]
         for part in parts:
             ending = next((form.value for form in TableForm if part.endswith(form.value)), "")
-            target = folder / f"{GEOGRAPHY_TABLE}{ending}"
+            target = folder / f"{AREAS_TABLE}{ending}"
             if is_folder:
-                (folder / GEOGRAPHY_TABLE).mkdir(exist_ok=True)
-                target = folder / GEOGRAPHY_TABLE / part.rpartition("/")[2]
+                (folder / AREAS_TABLE).mkdir(exist_ok=True)
+                target = folder / AREAS_TABLE / part.rpartition("/")[2]
             path = java().org.apache.hadoop.fs.Path
             files = path(part).getFileSystem(hadoop_configuration())
             files.copyToLocalFile(False, path(part), path(f"file://{target}"), True)  # no checksum file beside it

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from safetab.engines.encoding import Encoding, StateAtoms
-from safetab.engines.local.counter import CountedState, RecordCounter, SelectedCells, sums_of_cells
-from safetab.engines.local.state_records import SortedRecords
+from safetab.engines.encoding import Encoding, PartAtoms
+from safetab.engines.local.counter import CountedPart, RecordCounter, SelectedCells, sums_of_cells
+from safetab.engines.local.part_records import SortedRecords
 from safetab.engines.patterns import Int64s, IterationLists
-from safetab.engines.spark.executor import NO_PART, RESULT, Batches, PartCounts, result_row, results_of, send
-from safetab.engines.spark.task_records import Parts, unpacked
+from safetab.engines.spark.executor import NO_PIECE, RESULT, Batches, PieceCounts, result_row, results_of, send
+from safetab.engines.spark.task_records import Pieces, unpacked
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts, union_of
 from safetab.products.product import Shape
@@ -34,30 +34,30 @@ _NO_RECORDS = SortedRecords(_NO_STARTS, _NO_STARTS, _NO_RUNS, _NO_RUNS, np.empty
 _MOST_CELLS_AHEAD = 1 << 24  # 128 MB
 
 
-class PartCells(SelectedCells):
-    """Groups of a level by attribute value, counted part by part. Confidential: large groups are in it."""
+class PieceCells(SelectedCells):
+    """Groups of a level by attribute value, counted piece by piece. Confidential: large groups are in it."""
 
-    def __init__(self, level: LevelPlan, groups: NDArray[np.int64], encoding: Encoding, parts: Parts) -> None:
+    def __init__(self, level: LevelPlan, groups: NDArray[np.int64], encoding: Encoding, pieces: Pieces) -> None:
         values = encoding.record.attribute_values
         shape = Shape("", "", "", tuple(range(values)), ((None,),) * values, (), ())
         super().__init__(encoding, level, {shape: groups})
-        self._entity_of_atom = encoding.entity_of_atom(level.level.geography, level.universe.entities)
-        self._parts = parts
+        self._entity_of_atom = encoding.entity_of_atom(level.level.geography)
+        self._pieces = pieces
 
     @property
-    def parts_met(self) -> list[int]:
-        """The parts with an atom of a selected entity."""
+    def pieces_met(self) -> list[int]:
+        """The pieces with an atom of a selected entity."""
         is_selected = np.isin(self._entity_of_atom, np.unique(self._entity))
-        atoms_of_parts = [slice(part.first_atom, part.end_atom) for part in self._parts]
-        return [number for number, atoms in enumerate(atoms_of_parts) if is_selected[atoms].any()]
+        atoms_of_pieces = [slice(piece.first_atom, piece.end_atom) for piece in self._pieces]
+        return [number for number, atoms in enumerate(atoms_of_pieces) if is_selected[atoms].any()]
 
     def counted(self, number: int, records: SortedRecords, lists: IterationLists) -> tuple[Int64s, Int64s]:
-        """The cells that a part's records are in, and how many records each of them has."""
-        part = self._parts[number]
-        entities = self._entity_of_atom[part.first_atom : part.end_atom]
+        """The cells that a piece's records are in, and how many records each of them has."""
+        piece = self._pieces[number]
+        entities = self._entity_of_atom[piece.first_atom : piece.end_atom]
         first = entities.min(where=entities >= 0, initial=entities.max())  # -1 stands for no entity
         rows = self.rows_of_entities(int(first), int(entities.max()) + 1)
-        for count in self.parts_of_state(rows, entities, records, lists):
+        for count in self.pieces_of_part(rows, entities, records, lists):
             count()
         bounds = np.append(self._first_cell, len(self._cells))
         first_cell = bounds[rows.start]
@@ -68,7 +68,7 @@ class PartCells(SelectedCells):
         return first_cell + found, counts
 
     def add(self, cells: NDArray[np.int64], counts: NDArray[np.int64]) -> None:
-        """Add what `counted` returned for one part."""
+        """Add what `counted` returned for one piece."""
         self._cells[cells] += counts
 
     def __getstate__(self) -> dict[str, Any]:
@@ -79,58 +79,58 @@ class PartCells(SelectedCells):
         vars(self).update(state, _cells=np.zeros(state["_cells"], dtype=np.int64))
 
 
-def count_cells(sent: Broadcast[PartCells], batches: Batches) -> Iterator[pa.RecordBatch]:
-    """A task: the result of `PartCells.counted` for each part, given by rows of COUNTED."""
+def count_cells(sent: Broadcast[PieceCells], batches: Batches) -> Iterator[pa.RecordBatch]:
+    """A task: the result of `PieceCells.counted` for each piece, given by rows of COUNTED."""
     selected = sent.value
     for batch in batches:
         for row in batch.to_pylist():
-            yield result_row(selected.counted(row["part"], *unpacked(row["runs"])))
+            yield result_row(selected.counted(row["piece"], *unpacked(row["runs"])))
 
 
 class SparkCounter(RecordCounter):
-    """Has the counts of states, by atom and by attribute, and none of their records.
+    """Has the counts of parts, by atom and by attribute, and none of their records.
 
-    Cells below states are asked for a few groups at a time, and each job costs more than its
+    Cells of areas inside parts are asked for a few groups at a time, and each job costs more than its
     counting. So a job also counts groups that come next and are large enough for tables. That guess
     decides nothing but the number of jobs: a group that was not counted ahead is counted when it is
     asked for.
     """
 
-    def __init__(self, encoding: Encoding, parts: Parts, kept: DataFrame) -> None:
+    def __init__(self, encoding: Encoding, pieces: Pieces, kept: DataFrame) -> None:
         """`kept` has the rows of `executor.COUNTED`."""
         super().__init__(encoding, threads=1)
-        self._parts = parts
+        self._pieces = pieces
         self._kept = kept
-        found = kept.where(kept["part"] != NO_PART).select("part", "counts").toArrow().to_pylist()
-        counts_of_part: dict[int, PartCounts] = {row["part"]: unpacked(row["counts"]) for row in found}
+        found = kept.where(kept["piece"] != NO_PIECE).select("piece", "counts").toArrow().to_pylist()
+        counts_of_piece: dict[int, PieceCounts] = {row["piece"]: unpacked(row["counts"]) for row in found}
         self.records = dict.fromkeys(encoding.passes, 0)
-        for number, counts in counts_of_part.items():
-            self.records[parts[number].tabulation_pass] += counts.records
-        self._states = [self._merged(state, counts_of_part) for state in encoding.states]
+        for number, counts in counts_of_piece.items():
+            self.records[pieces[number].tabulation_pass] += counts.records
+        self._counted_parts = [self._merged(part, counts_of_piece) for part in encoding.parts]
         self._latest: tuple[LevelPlan, ExactCounts] | None = None
         self._ahead: tuple[LevelPlan, ExactCounts] | None = None
 
-    def _merged(self, state: StateAtoms, counts_of_part: Mapping[int, PartCounts]) -> CountedState:
-        """A state's counts: by atom, its parts' one after the other; by attribute, added up."""
+    def _merged(self, part: PartAtoms, counts_of_piece: Mapping[int, PieceCounts]) -> CountedPart:
+        """A part's counts: by atom, its pieces' one after the other; by attribute, added up."""
         lengths = [np.zeros(1, dtype=np.int64)]
         iterations = [np.empty(0, dtype=np.int32)]
         counts = [np.empty(0, dtype=np.int32)]
         shape = len(self._encoding.iteration_number), self._encoding.record.attribute_values
         by_attribute = np.zeros(shape, dtype=np.int32)
-        for number, part in enumerate(self._parts):
-            if not state.first_atom <= part.first_atom < state.end_atom:
+        for number, piece in enumerate(self._pieces):
+            if not part.first_atom <= piece.first_atom < part.end_atom:
                 continue
-            if number not in counts_of_part:
-                lengths.append(np.zeros(part.end_atom - part.first_atom, dtype=np.int64))
+            if number not in counts_of_piece:
+                lengths.append(np.zeros(piece.end_atom - piece.first_atom, dtype=np.int64))
                 continue
-            of_part = counts_of_part[number]
-            lengths.append(of_part.starts[1:] - of_part.starts[:-1])
-            iterations.append(of_part.iterations)
-            counts.append(of_part.counts)
-            by_attribute.reshape(-1)[of_part.attribute_cells] += of_part.attribute_counts
+            of_piece = counts_of_piece[number]
+            lengths.append(of_piece.starts[1:] - of_piece.starts[:-1])
+            iterations.append(of_piece.iterations)
+            counts.append(of_piece.counts)
+            by_attribute.reshape(-1)[of_piece.attribute_cells] += of_piece.attribute_counts
         by_atom = (np.cumsum(np.concatenate(lengths)), np.concatenate(iterations), np.concatenate(counts))
-        atoms = slice(state.first_atom, state.end_atom)
-        return CountedState(state.tabulation_pass, atoms, _NO_RECORDS, *by_atom, by_attribute)
+        atoms = slice(part.first_atom, part.end_atom)
+        return CountedPart(part.tabulation_pass, atoms, _NO_RECORDS, *by_atom, by_attribute)
 
     def totals(self, level: LevelPlan) -> ExactCounts:
         """The totals of the level's non-empty groups."""
@@ -140,7 +140,7 @@ class SparkCounter(RecordCounter):
 
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         """The cells of the groups that got each shape, given by their rising indices."""
-        if level.level.geography.kind.holds_whole_states:
+        if all(of.holds_whole_parts for of in self._ranges(level)):
             return super().cells(level, groups_of)
         wanted = np.sort(np.concatenate([np.empty(0, dtype=np.int64), *groups_of.values()]))
         ahead = self._ahead
@@ -166,10 +166,10 @@ class SparkCounter(RecordCounter):
 
     def _by_attribute_value(self, level: LevelPlan, groups: NDArray[np.int64]) -> ExactCounts:
         """The counts of some groups, with a column for each value of the attribute."""
-        selected = PartCells(level, groups, self._encoding, self._parts)
-        met = self._kept["part"].isin(selected.parts_met)
+        selected = PieceCells(level, groups, self._encoding, self._pieces)
+        met = self._kept["piece"].isin(selected.pieces_met)
         sent = send(self._kept.sparkSession, selected)
-        runs = self._kept.where(met).select("part", "runs")
+        runs = self._kept.where(met).select("piece", "runs")
         found = results_of(runs.mapInArrow(partial(count_cells, sent), RESULT))
         for cells, counts_of_cells in found:
             selected.add(cells, counts_of_cells)

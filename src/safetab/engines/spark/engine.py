@@ -30,7 +30,7 @@ from safetab.engines.spark.executor import Verdict, results_of, send
 from safetab.engines.spark.records import read_records
 from safetab.engines.spark.rules import report_broken_rules
 from safetab.engines.spark.session import SPARK_ERRORS, Log
-from safetab.engines.spark.task_records import Parts, TaskInputs
+from safetab.engines.spark.task_records import Pieces, TaskInputs
 from safetab.foundation.failures import RunFailed, raise_if_refused_in_words
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
@@ -64,7 +64,7 @@ class SparkEngine:
         self._encoding = Encoding(files)
         self._rows: DataFrame | None = None
         self._inputs: Broadcast[TaskInputs] | None = None
-        self._parts: Parts = ()
+        self._pieces: Pieces = ()
         self._kept: DataFrame | None = None
         self._counter: SparkCounter | None = None
 
@@ -87,20 +87,20 @@ class SparkEngine:
             findings.error("", unreadable(part, self._location.form))
             return findings.findings
         if not findings.has_errors and not of_parts:
-            report_empty_passes(verdict.records, findings)
+            report_empty_passes(verdict.records, self._encoding.record, findings)
         rows_done(verdict.rows)
         return of_parts + findings.findings
 
     def _verdict(self, rows: DataFrame) -> Verdict:
         """Encode, count and keep all records on the executors; the verdict of all tasks together."""
         keys = _keys_of_partitions(self._session)
-        inputs = TaskInputs.of_encoding(self._encoding, self._known.codes, keys)
-        self._parts = inputs.parts
+        inputs = TaskInputs.of_encoding(self._encoding, keys)
+        self._pieces = inputs.pieces
         self._inputs = send(self._session, inputs)
         encoded = _encoded(rows, self._location, self._record, self._inputs)
-        counted = encoded.repartition("key").mapInArrow(partial(executor.count_parts, self._inputs), executor.COUNTED)
+        counted = encoded.repartition("key").mapInArrow(partial(executor.count_pieces, self._inputs), executor.COUNTED)
         self._kept = counted.persist(StorageLevel.MEMORY_AND_DISK)
-        kept_verdicts = self._kept.where(self._kept["part"] == executor.NO_PART).select("counts")
+        kept_verdicts = self._kept.where(self._kept["piece"] == executor.NO_PIECE).select("counts")
         verdicts: list[Verdict] = results_of(kept_verdicts)
         return Verdict(
             are_right=all(verdict.are_right for verdict in verdicts),
@@ -112,12 +112,13 @@ class SparkEngine:
         """Fetch the counts. Raises MiscountedRecords if Spark itself counts another number of rows."""
         rows, _, kept = self._checked()
         with self._errors_as_run_failed():
-            rows_of_state = rows.groupBy("TABBLKST").count().collect()
+            part_column = self._encoding.record.part_column
+            rows_of_part = rows.groupBy(part_column).count().collect()
             records = {
-                which: sum(row["count"] for row in rows_of_state if int(row.TABBLKST) in states)
-                for which, states in self._encoding.states_of_pass.items()
+                which: sum(row["count"] for row in rows_of_part if int(row[part_column]) in parts)
+                for which, parts in self._encoding.parts_of_pass.items()
             }
-            self._counter = SparkCounter(self._encoding, self._parts, kept)
+            self._counter = SparkCounter(self._encoding, self._pieces, kept)
         if self._counter.records != records:
             raise MiscountedRecords("the engine did not encode every person once.")
         return records
@@ -132,7 +133,7 @@ class SparkEngine:
         with self._errors_as_run_failed():
             return self._prepared().cells(level, groups_of)
 
-    def fingerprint(self, secret: bytes) -> Mapping[Pass, str]:
+    def fingerprint(self, secret: bytes) -> Mapping[str, str]:
         """The fingerprint of each pass; the executors add up the records."""
         rows, inputs, _ = self._checked()
         with self._errors_as_run_failed():
@@ -143,7 +144,8 @@ class SparkEngine:
                 sums = chain.from_iterable(results_of(handed_on.mapInArrow(sum_records, executor.RESULT)))
             finally:
                 secret_sent.destroy()
-        return RecordFingerprint(secret).of_passes(sums)
+        fingerprint = RecordFingerprint(secret, self._record.part_column)
+        return fingerprint.of_passes(sums, self._encoding.pass_of_part)
 
     def close(self) -> None:
         """Let the executors forget the records. Does not stop the session; its creator does."""

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
 from safetab.engines.fingerprint import RecordFingerprint
-from safetab.engines.local.counter import CountedState, RecordCounter
+from safetab.engines.local.counter import CountedPart, RecordCounter
 from safetab.engines.local.encoder import RecordEncoder
+from safetab.engines.local.part_records import SortedRecords
 from safetab.engines.local.records import ValueBatch, numbers_of, row_groups_of_part, rows_of, value_batch
-from safetab.engines.local.state_records import SortedRecords
 from safetab.engines.patterns import IterationLists
 from safetab.engines.spark.task_records import TaskEncoding, TaskInputs, TaskRecords, packed, renumbered, unpacked
 from safetab.foundation.findings import VERSION
@@ -42,11 +42,11 @@ NOT_UTF8 = 2
 
 RESULT = "result binary"
 """The one column of a task's results; `results_of` unpickles them."""
-ENCODED = "key int, part int, result binary"
-"""A row for each part with records of a task, and a row of `NO_PART` with the task's verdict."""
-COUNTED = "part int, counts binary, runs binary"
-"""A row for each part, with its counts and records, and the verdicts, as `counts` of `NO_PART`."""
-NO_PART = -1
+ENCODED = "key int, piece int, result binary"
+"""A row for each piece with records of a task, and a row of `NO_PIECE` with the task's verdict."""
+COUNTED = "piece int, counts binary, runs binary"
+"""A row for each piece, with its counts and records, and the verdicts, as `counts` of `NO_PIECE`."""
+NO_PIECE = -1
 
 _MOST_RECORDS = 1 << 21  # of one row of ENCODED
 _ARROW_TYPES = {"int": pa.int32(), "binary": pa.binary()}
@@ -65,8 +65,8 @@ class Verdict:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class PartCounts:
-    """A part's counts: of iterations by atom, as in `CountedState`, and of (iteration, attribute) cells."""
+class PieceCounts:
+    """A piece's counts: of iterations by atom, as in `CountedPart`, and of (iteration, attribute) cells."""
 
     records: int
     starts: NDArray[np.int64]
@@ -145,17 +145,17 @@ def encode_records(sent: Broadcast[TaskInputs], read: ReadBatches, batches: Batc
     inputs = sent.value
     encoding = TaskEncoding(inputs)
     records = TaskRecords(inputs)
-    encoder = RecordEncoder(encoding, inputs.codes, records)
+    encoder = RecordEncoder(encoding, records)
     rows = 0
     are_right = True
     for batch in read(inputs, batches):
         rows += 0 if batch is None else rows_of(batch)
         are_right = are_right and batch is not None and _is_added(encoder, batch)
         if records.count >= _MOST_RECORDS:
-            yield from _encoded_parts(records, encoding, inputs)
-    yield from _encoded_parts(records, encoding, inputs)
+            yield from _encoded_pieces(records, encoding, inputs)
+    yield from _encoded_pieces(records, encoding, inputs)
     verdict = Verdict(are_right, rows, dict(encoder.record_count))
-    yield _row(ENCODED, inputs.keys[0], NO_PART, packed(verdict))
+    yield _row(ENCODED, inputs.keys[0], NO_PIECE, packed(verdict))
 
 
 def _is_added(encoder: RecordEncoder, batch: ValueBatch) -> bool:
@@ -167,37 +167,37 @@ def _is_added(encoder: RecordEncoder, batch: ValueBatch) -> bool:
     return encoder.is_right
 
 
-def _encoded_parts(records: TaskRecords, encoding: TaskEncoding, inputs: TaskInputs) -> Iterator[pa.RecordBatch]:
-    for part, encoded in records.take_parts(encoding.patterns.codes):
-        yield _row(ENCODED, inputs.keys[part], part, encoded)
+def _encoded_pieces(records: TaskRecords, encoding: TaskEncoding, inputs: TaskInputs) -> Iterator[pa.RecordBatch]:
+    for piece, encoded in records.take_pieces(encoding.patterns.codes):
+        yield _row(ENCODED, inputs.keys[piece], piece, encoded)
 
 
-def count_parts(sent: Broadcast[TaskInputs], batches: Batches) -> Iterator[pa.RecordBatch]:
-    """Count whole parts, all of whose rows of ENCODED come to this task: rows of COUNTED."""
+def count_pieces(sent: Broadcast[TaskInputs], batches: Batches) -> Iterator[pa.RecordBatch]:
+    """Count whole pieces, all of whose rows of ENCODED come to this task: rows of COUNTED."""
     inputs = sent.value
     encoding = TaskEncoding(inputs)
     records = TaskRecords(inputs)
     for batch in batches:
         for row in batch.to_pylist():
-            if row["part"] == NO_PART:
-                yield _row(COUNTED, NO_PART, row["result"], None)
+            if row["piece"] == NO_PIECE:
+                yield _row(COUNTED, NO_PIECE, row["result"], None)
             else:
-                records.add_part(row["part"], row["result"], encoding.patterns)
-    encoding.states = [inputs.parts[number] for number in records.numbers]
+                records.add_piece(row["piece"], row["result"], encoding.patterns)
+    encoding.parts = [inputs.pieces[number] for number in records.numbers]
     counter = RecordCounter(encoding, 1)
     for number, counted in zip(records.numbers, counter.count(records), strict=True):
         yield _row(COUNTED, number, packed(_counts(counted)), packed(_runs(counted, encoding)))
     counter.close()
 
 
-def _counts(counted: CountedState) -> PartCounts:
+def _counts(counted: CountedPart) -> PieceCounts:
     cells, records = np.flatnonzero(counted.by_attribute), len(counted.records.attributes)
     by_cell = counted.by_attribute.reshape(-1)[cells]
-    return PartCounts(records, counted.starts, counted.iterations, counted.counts, cells, by_cell)
+    return PieceCounts(records, counted.starts, counted.iterations, counted.counts, cells, by_cell)
 
 
-def _runs(counted: CountedState, encoding: TaskEncoding) -> tuple[SortedRecords, IterationLists]:
-    """The records of a part, and the iterations of the patterns that occur in it."""
+def _runs(counted: CountedPart, encoding: TaskEncoding) -> tuple[SortedRecords, IterationLists]:
+    """The records of a piece, and the iterations of the patterns that occur in it."""
     starts, run_starts, run_patterns, run_sizes, attributes = counted.records
     patterns, pattern_of_run = renumbered(run_patterns, encoding.patterns.count)
     pattern_of_run.flags.writeable = False  # like the local engine's
@@ -208,9 +208,9 @@ def _runs(counted: CountedState, encoding: TaskEncoding) -> tuple[SortedRecords,
 def sum_records(
     sent: Broadcast[TaskInputs], secret: Broadcast[bytes], read: ReadBatches, batches: Batches
 ) -> Iterator[pa.RecordBatch]:
-    """What a task's records, which break no rule, add to the fingerprint: lists of `StateSums`."""
+    """What a task's records, which break no rule, add to the fingerprint: lists of `PartSums`."""
     inputs = sent.value
-    fingerprint = RecordFingerprint(secret.value)
+    fingerprint = RecordFingerprint(secret.value, inputs.record.part_column)
     for batch in read(inputs, batches):
         try:
             columns = None if batch is None else numbers_of(batch, inputs.record)

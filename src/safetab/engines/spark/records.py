@@ -23,11 +23,11 @@ from safetab.engines.spark.options import TABLE_PREFIX
 from safetab.engines.spark.rules import FILE, file_name
 from safetab.engines.spark.session import hadoop_configuration, java
 from safetab.foundation.findings import Finding, FindingsOf
-from safetab.products.record import RACE_COLUMNS, RecordLayout
+from safetab.products.record import NO_CODE, RecordLayout
 from safetab.readers import record_files
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.record_files import DATES, FRACTIONS, INTEGERS, OTHER_VALUES, TEXT, TRUTH_VALUES, TypedColumns
-from safetab.readers.record_rules import HEADER_RULE, NO_CODE, rule_and_rows
+from safetab.readers.record_rules import HEADER_RULE, rule_and_rows
 from safetab.readers.table_files import TableForm
 from safetab.readers.text_tables import LONGEST_HEADER, LONGEST_LINE, header_in
 
@@ -195,11 +195,12 @@ def _as_text_columns(
     table: DataFrame, types: Mapping[str, T.DataType | None], file: Column, record: RecordLayout
 ) -> DataFrame:
     """Typed columns, once they are checked, as text."""
-    columns = [_as_text(column, types[column], record.digits.get(column)).alias(column) for column in record.columns]
+    columns = [_as_text(column, types[column], record).alias(column) for column in record.columns]
     return table.select(*columns, F.lit(0).alias(MISFIT), file.alias(FILE))
 
 
-def _as_text(name: str, data_type: T.DataType | None, width: int | None) -> Column:
+def _as_text(name: str, data_type: T.DataType | None, record: RecordLayout) -> Column:
+    width = record.digits.get(name)
     if data_type is None or isinstance(data_type, T.NullType):
         text = F.lit(None).cast("string")
     elif isinstance(data_type, T.BooleanType):
@@ -209,7 +210,7 @@ def _as_text(name: str, data_type: T.DataType | None, width: int | None) -> Colu
         if _is_integer(data_type) and width is not None:
             is_short = (F.col(name) >= 0) & (F.length(text) < width)
             text = F.when(is_short, F.lpad(text, width, "0")).otherwise(text)
-    return F.coalesce(text, F.lit(NO_CODE)) if name in RACE_COLUMNS[1:] else text
+    return F.coalesce(text, F.lit(NO_CODE)) if record.may_be_absent(name) else text
 
 
 def _records_of_text(session: SparkSession, location: RecordLocation, form: TableForm, record: RecordLayout) -> Read:

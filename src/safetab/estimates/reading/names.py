@@ -9,70 +9,29 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, lru_cache
-from itertools import chain
 from types import MappingProxyType
 
 from safetab.census.area_levels import AreaKind
 from safetab.census.groups import GroupKind
-from safetab.dialects.bureau.states import STATE_NAMES
-from safetab.dialects.bureau.us_census import (
-    AIANNH,
-    COUNTY,
-    ETHNICITY_KIND,
-    PLACE,
-    RACE_ALONE,
-    RACE_IN_COMBINATION,
-    TRACT,
-)
+from safetab.census.spelling import Spelling
 
-NATION_NAMES = (
-    "nation", "usa", "us", "united states", "united states of america", "the united states", "america",
-)  # fmt: skip
 _NOT_HEARD = re.compile("['\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER TURNED COMMA}]|(?<!\\d)\\.|\\.(?!\\d)")
 _BETWEEN_WORDS = re.compile(r"[^\w.]+|_")
 _BETWEEN_PARTS = re.compile("[,;]")
 _ASIDE = re.compile(r"\([^()]*\)")
 SAME_WORDS = MappingProxyType({"saint": "st"})
-TYPE_WORDS: Mapping[AreaKind, tuple[str, ...]] = MappingProxyType(
-    {
-        COUNTY: (
-            "city and borough", "census area", "planning region", "county", "parish", "borough", "municipality",
-            "municipio", "city",
-        ),
-        PLACE: (
-            "city and borough", "zona urbana", "comunidad", "municipality", "borough", "village", "city", "town", "cdp",
-        ),
-        AIANNH: (
-            "reservation and off reservation trust land", "pueblo and off reservation trust land",
-            "rancheria and off reservation trust land", "community and off reservation trust land",
-            "off reservation trust land", "indian reservation", "hawaiian home land", "reservation", "rancheria",
-            "pueblo", "anvsa", "otsa", "sdtsa", "tdsa", "tribe", "nation",
-        ),
-    }
-)  # fmt: skip
-_TYPE_ENDS = {kind: tuple(f" {word}" for word in words) for kind, words in TYPE_WORDS.items()}
-TRACT_WORDS = ("census tract", "tract")
-KIND_ENDS = {
-    RACE_IN_COMBINATION: (
-        "alone or in any combination", "alone or in combination", "in any combination", "in combination", "combination",
-    ),
-    RACE_ALONE: ("alone",),
-    ETHNICITY_KIND: ("ethnicity",),
-}  # fmt: skip
 
 Forms = tuple[list[str], list[str]]
 """Whole ones, and short ones."""
 
-_WORDS_OF_FORMS = frozenset(" ".join(chain(SAME_WORDS.values(), TRACT_WORDS, *KIND_ENDS.values())).split())
-"""What a form may have and its name does not, in lists of many names: nations and states have other names too."""
 _FEW_NAMES = 1000
 _SELDOM = 16
 _MOST_COMPARED = 200
 
 
-@lru_cache(maxsize=1 << 12)  # the areas of a state all have its name behind their own
+@lru_cache(maxsize=1 << 12)  # areas may all have the name of the area around behind their own
 def plain(text: str) -> str:
     """The words in lower case, without accents and punctuation, single-spaced; 1.02 stays 1.02."""
     if not text.isascii():
@@ -93,46 +52,56 @@ def parts_of(text: str) -> list[str]:
     return [part for part in map(plain, _BETWEEN_PARTS.split(text)) if part]
 
 
-def state_forms(code: str) -> frozenset[str]:
-    """The name and the abbreviation of a state; empty if the code is unknown."""
-    return frozenset(map(plain, STATE_NAMES.get(code, ())))
+class AreaNames:
+    """Reads the names of a census's areas by its spelling.
 
+    `part_names` has the names of its parts, such as states, by their ids.
+    """
 
-STATE_OF_FORM = MappingProxyType({form: code for code in STATE_NAMES for form in state_forms(code)})
+    def __init__(self, spelling: Spelling, part_names: Mapping[str, Sequence[str]]) -> None:
+        self._spelling = spelling
+        self._ends = {kind: tuple(f" {end}" for end in ends) for kind, ends in spelling.ends.items()}
+        self._forms_of_part = {code: frozenset(map(plain, names)) for code, names in part_names.items()}
+        self.part_of_form = {form: code for code, forms in self._forms_of_part.items() for form in forms}
+        self.parts_in = lru_cache(maxsize=1 << 12)(self._parts_in)
 
+    def part_forms(self, code: str) -> frozenset[str]:
+        """The names and abbreviations of a part; empty if the id is unknown."""
+        return self._forms_of_part.get(code, frozenset())
 
-@lru_cache(maxsize=1 << 12)
-def states_in(part: str) -> frozenset[str]:
-    """The codes of the states that a part of a name lists, such as "az nm ut", or empty."""
-    if part in STATE_OF_FORM:
-        return frozenset({STATE_OF_FORM[part]})
-    codes = [STATE_OF_FORM.get(word) for word in part.split()]
-    return frozenset(code for code in codes if code) if all(codes) else frozenset()
+    def _parts_in(self, part: str) -> frozenset[str]:
+        """The ids of the parts that the end of a name lists, such as "az nm ut", or empty."""
+        if part in self.part_of_form:
+            return frozenset({self.part_of_form[part]})
+        codes = [self.part_of_form.get(word) for word in part.split()]
+        return frozenset(code for code in codes if code) if all(codes) else frozenset()
 
+    def without_part(self, names: Sequence[str]) -> list[str]:
+        """The texts of a name without a final one that names parts of the census."""
+        return list(names[:-1] if len(names) > 1 and self.parts_in(names[-1]) else names)
 
-def without_state(parts: Sequence[str]) -> list[str]:
-    """The parts of a name without a final part that names states."""
-    return list(parts[:-1] if len(parts) > 1 and states_in(parts[-1]) else parts)
+    def short_forms(self, head: str, kind: AreaKind) -> list[str]:
+        """A name without its generic word, as "providence" for "providence county"."""
+        if kind == self._spelling.last:
+            return self.started_forms(head)
+        shorter = _without_end(head, self._ends.get(kind, ()))
+        if shorter is None:
+            return []
+        return [shorter, *(self.short_forms(shorter, kind) if kind in self._spelling.repeats else ())]
 
+    def started_forms(self, head: str) -> list[str]:
+        """The name of an area of the last kind with each of the words that it may begin with."""
+        words = self._spelling.starts
+        starts = [f"{word} " for word in words if head.startswith(f"{word} ")]
+        return [f"{word} {head.removeprefix(starts[0])}" for word in words] if starts else []
 
-def short_forms(head: str, kind: AreaKind) -> list[str]:
-    """A name without its generic word: "providence county" is providence."""
-    if kind == TRACT:
-        starts = [f"{word} " for word in TRACT_WORDS if head.startswith(f"{word} ")]
-        return [f"{word} {head.removeprefix(starts[0])}" for word in TRACT_WORDS] if starts else []
-    shorter = _without_end(head, _TYPE_ENDS.get(kind, ()))
-    if shorter is None:
-        return []
-    return [shorter, *(short_forms(shorter, kind) if kind == AIANNH else ())]
-
-
-def heads_of_area(name: str, kind: AreaKind) -> Forms:
-    """The names of an area without what contains it: whole and short."""
-    parts = without_state(parts_of(name))
-    asides = without_state(parts_of(_ASIDE.sub(" ", name))) if "(" in name else parts
-    wholes = [" ".join(some[:1] if kind == TRACT else some) for some in (parts, asides)]
-    wholes = list(dict.fromkeys(one for one in wholes if one))
-    return wholes, [short for whole in wholes for short in short_forms(whole, kind)]
+    def heads_of_area(self, name: str, kind: AreaKind) -> Forms:
+        """The names of an area without what contains it: whole and short."""
+        parts = self.without_part(parts_of(name))
+        asides = self.without_part(parts_of(_ASIDE.sub(" ", name))) if "(" in name else parts
+        wholes = [" ".join(some[:1] if kind == self._spelling.last else some) for some in (parts, asides)]
+        wholes = list(dict.fromkeys(one for one in wholes if one))
+        return wholes, [short for whole in wholes for short in self.short_forms(whole, kind)]
 
 
 def forms_of_group(name: str, kind: GroupKind) -> Forms:
@@ -140,8 +109,8 @@ def forms_of_group(name: str, kind: GroupKind) -> Forms:
     wholes, shorts = [], []
     for text in (name, _ASIDE.sub(" ", name)):
         whole = plain(text)
-        base = _without_end(whole, tuple(f" {end}" for end in KIND_ENDS[kind])) or whole
-        wholes += [whole, *(f"{base} {end}" for end in KIND_ENDS[kind])]
+        base = _without_end(whole, tuple(f" {end}" for end in kind.ends)) or whole
+        wholes += [whole, *(f"{base} {end}" for end in kind.ends)]
         shorts.append(base)
     return list(dict.fromkeys(wholes)), list(dict.fromkeys(shorts))
 
@@ -157,10 +126,14 @@ class NameIndex:
     All forms take long to make, so the first few questions look only at names that share a word.
     """
 
-    def __init__(self, names: Sequence[str], forms_of: Callable[[int], Forms]) -> None:
-        """`forms_of` returns the forms of the name at a position, made of its words or _WORDS_OF_FORMS."""
+    def __init__(self, names: Sequence[str], forms_of: Callable[[int], Forms], other_words: Iterable[str] = ()) -> None:
+        """`forms_of` returns the forms of the name at a position.
+
+        They are made of its words or of `other_words`. A short list may have other forms too.
+        """
         self._names = names
         self._forms_of = forms_of
+        self._other_words = frozenset(" ".join([*SAME_WORDS.values(), *other_words]).split())
         self._times_asked = 0
 
     @cached_property
@@ -179,7 +152,7 @@ class NameIndex:
     def ranked(self, form: str) -> list[tuple[int, int]]:
         """(rank, position) of everything with this form: rank 0 for whole forms, 1 for short ones."""
         self._times_asked += 1
-        own_words = [word for word in form.split() if word not in _WORDS_OF_FORMS]
+        own_words = [word for word in form.split() if word not in self._other_words]
         if len(self._names) <= _FEW_NAMES or self._times_asked > _SELDOM or not own_words:
             return [(rank, at) for rank, by_form in enumerate(self._positions) for at in by_form.get(form, ())]
         word = max(own_words, key=len)

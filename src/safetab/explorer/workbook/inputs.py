@@ -11,15 +11,15 @@ from typing import Any
 from xlsxwriter import Workbook
 
 from safetab.census.area_levels import Pass
-from safetab.census.census import PopulationGroupLevel
-from safetab.config.config_file import budget_key, threshold_key
+from safetab.census.census import Census, PopulationGroupLevel
+from safetab.config.run_config import budget_key, threshold_key
 from safetab.explorer.workbook import live
 from safetab.explorer.workbook.live import Live
 from safetab.explorer.workbook.sheets import Sheet, Styles
 from safetab.planning.losses import DELTA
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.tuning.tuned_level import MOST_RACE_CODES, LevelSizes
+from safetab.tuning.tuned_level import LevelSizes
 from safetab.tuning.tuning import Tuning
 
 FIRST_LEVEL = 13
@@ -32,11 +32,6 @@ _FAMILY = SAFETAB_P.families[0]
 _HEADS = (
     "level", "pass", "budget of the level (rho or epsilon)", "threshold: sex by 4 ages",
     "threshold: sex by 9 ages", "threshold: sex by 23 ages", "wanted margin of a cell, persons at 95 %",
-)  # fmt: skip
-_FACTS_HEADS = (
-    "level", "geographic entities", "adaptive iterations", "total-only iterations",
-    "stability with these race codes",
-    *(f"stability, {codes} race code{'s' if codes > 1 else ''}" for codes in range(1, MOST_RACE_CODES + 1)),
 )  # fmt: skip
 
 
@@ -66,11 +61,13 @@ class Inputs:
 
     definition: Live
     gamma: Live
-    race_codes: Live
+    answers: Live
     suppression_chance: Live
     delta: Live
     levels: tuple[LevelInputs, ...]
     sheet: Sheet
+    passes: tuple[Pass, ...]  # of the census, whether they run or not
+    answers_key: str  # how config.json spells `answers`
 
     def budgets_of(self, tabulation_pass: Pass) -> list[Live]:
         """The budget cells of one pass."""
@@ -90,9 +87,9 @@ def level_name(level: PopulationGroupLevel) -> str:
 def write_inputs(workbook: Workbook, tuning: Tuning, styles: Styles) -> Inputs:
     """Write the inputs and the facts about levels, and return the cells that formulas read."""
     sheet = Sheet(workbook, "Inputs", (22, 7, 13, 11, 11, 11, 14, *[11] * 8))
-    facts = Sheet(workbook, "Facts", (22, 12, 11, 11, 14, *[10] * MOST_RACE_CODES))
+    facts = Sheet(workbook, "Facts", (22, 12, 11, 11, 14, *[10] * tuning.config.census.most_answers))
     facts.put(0, 0, "Facts about the levels, from public lists and geography", styles.title)
-    facts.put_heads(2, _FACTS_HEADS, styles)
+    facts.put_heads(2, _facts_heads(tuning.config.census), styles)
     sheet.put(0, 0, "Choosing parameters of SafeTab-P", styles.title)
     lines = (
         "Change the yellow cells. The numbers beside them follow, and so do Results, Curves and"
@@ -105,21 +102,36 @@ def write_inputs(workbook: Workbook, tuning: Tuning, styles: Styles) -> Inputs:
     general = _write_general(sheet, tuning, styles)
     sheet.put_heads(FIRST_LEVEL - 1, _HEADS, styles)
     numbers = range(len(tuning.config.levels))
-    both, race_codes = (sheet, facts), general["race_codes"]
-    levels = tuple(_write_level(both, number, tuning, styles, race_codes) for number in numbers)
-    _validate(sheet, len(levels))
+    both, answers = (sheet, facts), general["answers"]
+    levels = tuple(_write_level(both, number, tuning, styles, answers) for number in numbers)
+    _validate(sheet, len(levels), tuning.config.census.most_answers)
     sheet.worksheet.freeze_panes(FIRST_LEVEL, 1)
-    return Inputs(**general, levels=levels, sheet=sheet)
+    census, spelling = tuning.config.census, tuning.config.spelling
+    return Inputs(**general, levels=levels, sheet=sheet, passes=census.passes, answers_key=spelling.most_answers)
+
+
+def _facts_heads(census: Census) -> tuple[str, ...]:
+    words = census.words
+    counted = (f"{codes} {words.answers if codes > 1 else words.answer}" for codes in range(1, census.most_answers + 1))
+    return (
+        "level", "geographic entities", "adaptive iterations", "total-only iterations",
+        f"stability with these {words.answers}", *(f"stability, {codes}" for codes in counted),
+    )  # fmt: skip
 
 
 def _write_general(sheet: Sheet, tuning: Tuning, styles: Styles) -> dict[str, Live]:
     """Write the inputs of the whole run and return their cells by the names of `Inputs`."""
     config = tuning.config
+    most = config.census.most_answers
     chance = "chance that an empty group is not published; 0 suppresses nothing"
     rows: dict[str, tuple[str, float | str, str]] = {
         "definition": ("privacy definition", config.privacy_definition.spelling, "zcdp (budgets are rho) or puredp"),
         "gamma": ("gamma", float(config.stage_1_fraction), "share of a level's budget for stage 1, between 0 and 1"),
-        "race_codes": ("race codes", config.max_race_codes, "how many codes of a person are used, 1 to 8"),
+        "answers": (
+            config.census.words.answers,
+            config.most_answers,
+            f"how many codes of a person are used, 1 to {most}",
+        ),
         "suppression_chance": ("suppression chance", float(config.zero_suppression_chance), chance),
         "delta": ("delta", float(DELTA), "the delta for epsilon under zCDP"),
     }
@@ -132,7 +144,7 @@ def _write_general(sheet: Sheet, tuning: Tuning, styles: Styles) -> dict[str, Li
 
 
 def _write_level(
-    sheets: tuple[Sheet, Sheet], number: int, tuning: Tuning, styles: Styles, race_codes: Live
+    sheets: tuple[Sheet, Sheet], number: int, tuning: Tuning, styles: Styles, answers: Live
 ) -> LevelInputs:
     """Write the inputs of one level, and its facts on the second sheet."""
     level = tuning.config.levels[number]
@@ -142,19 +154,19 @@ def _write_level(
     budget_cell = sheet.put(row, 2, float(tuning.config.budget_of(level)), styles.input)
     low, middle, high = sheet.put_row(row, 3, tuning.of_family.thresholds[level].totals, styles.input_whole)
     wanted = sheet.put(row, 6, _margin_now(tuning, level), styles.input_whole)
-    stability = _write_facts(sheets[1], 3 + number, facts, styles, race_codes)
+    stability = _write_facts(sheets[1], 3 + number, facts, styles, answers)
     cells = (name, budget_cell, (low, middle, high), wanted, stability)
     iterations = facts.lists.iterations
     return LevelInputs(level, *cells, facts.entities, iterations.adaptive, iterations.total_only)
 
 
-def _write_facts(sheet: Sheet, row: int, facts: LevelSizes, styles: Styles, race_codes: Live) -> Live:
-    """Write the facts of a level and return the cell of its stability at the inputs' race codes."""
+def _write_facts(sheet: Sheet, row: int, facts: LevelSizes, styles: Styles, answers: Live) -> Live:
+    """Write the facts of a level and return the cell of its stability at the inputs' number of codes."""
     iterations = facts.lists.iterations
     sheet.put(row, 0, level_name(facts.level), styles.text)
     sheet.put_row(row, 1, (facts.entities, iterations.adaptive, iterations.total_only), styles.whole)
     stabilities = sheet.put_row(row, 5, facts.lists.stability_by_codes, styles.whole)
-    return sheet.put(row, 4, live.one_of(stabilities, race_codes), styles.whole)
+    return sheet.put(row, 4, live.one_of(stabilities, answers), styles.whole)
 
 
 def _margin_now(tuning: Tuning, level: PopulationGroupLevel) -> int:
@@ -165,7 +177,7 @@ def _margin_now(tuning: Tuning, level: PopulationGroupLevel) -> int:
     return tuned.design.noise(tuned.main_stage).margin_of_error(Fraction(95, 100))
 
 
-def _validate(sheet: Sheet, levels: int) -> None:
+def _validate(sheet: Sheet, levels: int, most_answers: int) -> None:
     """Refuse entries that config.json would refuse."""
     last = FIRST_LEVEL + levels - 1
 
@@ -178,8 +190,8 @@ def _validate(sheet: Sheet, levels: int) -> None:
     whole: dict[str, object] = {"validate": "integer", "criteria": ">=", "value": 0}
     only((5, 2), (5, 2), {"validate": "list", "source": spellings}, "Choose zcdp or puredp.")
     only((6, 2), (6, 2), decimal, "gamma must be above 0 and below 1.")
-    codes = {"validate": "integer", "criteria": "between", "minimum": 1, "maximum": MOST_RACE_CODES}
-    only((7, 2), (7, 2), codes, "Enter a whole number from 1 to 8.")
+    codes = {"validate": "integer", "criteria": "between", "minimum": 1, "maximum": most_answers}
+    only((7, 2), (7, 2), codes, f"Enter a whole number from 1 to {most_answers}.")
     only((8, 2), (8, 2), decimal | {"minimum": 0}, "Enter a number of at least 0 and below 1.")
     only((9, 2), (9, 2), decimal | {"minimum": 1e-300}, "delta must be above 0 and below 1.")
     positive = {"validate": "decimal", "criteria": ">=", "value": 0}
@@ -225,7 +237,7 @@ def _values(inputs: Inputs) -> dict[str, _Value]:
     assert SAFETAB_P.stage_1_key is not None
     assert SAFETAB_P.suppression_key is not None
     numbers = {
-        "max_race_codes": inputs.race_codes,
+        inputs.answers_key: inputs.answers,
         SAFETAB_P.stage_1_key: inputs.gamma,
         SAFETAB_P.suppression_key: inputs.suppression_chance,
         **{budget_key(SAFETAB_P, _FAMILY, cells.level): cells.budget for cells in inputs.levels},

@@ -8,7 +8,6 @@ from xlsxwriter import Workbook
 from xlsxwriter.format import Format
 
 from safetab.census.area_levels import Pass
-from safetab.dialects.bureau.us_census import US
 from safetab.explorer.workbook import live
 from safetab.explorer.workbook.inputs import BAD_BUDGET, FIRST_RESULT, Inputs, LevelInputs
 from safetab.explorer.workbook.inputs import FIRST_LEVEL as FIRST_INPUT
@@ -146,7 +145,7 @@ def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: _EpsilonSheet, styles:
     heads = ("people", "unbounded", "bounded", "epsilon at delta, unbounded", "epsilon at delta, bounded")
     sheet.put_heads(3, heads, styles)
     totals: dict[Pass, Live] = {}
-    for one in US.passes:
+    for one in inputs.passes:
         budgets = inputs.budgets_of(one)
         if budgets:
             loss = live.when(live.are_zero_or_above(budgets), live.total_of(budgets), BAD_BUDGET)
@@ -162,14 +161,14 @@ def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: _EpsilonSheet, styles:
     )
     sheet.put(7, 1, words, styles.text)
     sheet.put(8, 1, reference_words(SAFETAB_P, PrivacyDefinition.ZCDP), styles.text)
-    _mark_bad_budgets(sheet, (4, 1), styles)
-    _mark_bad_budgets(inputs.sheet, (5, FIRST_RESULT + 2), styles)
+    _mark_bad_budgets(sheet, (4, 1), inputs, styles)
+    _mark_bad_budgets(inputs.sheet, (5, FIRST_RESULT + 2), inputs, styles)
     return totals
 
 
-def _mark_bad_budgets(sheet: Sheet, first: tuple[int, int], styles: Styles) -> None:
+def _mark_bad_budgets(sheet: Sheet, first: tuple[int, int], inputs: Inputs, styles: Styles) -> None:
     """Show totals that refuse a bad budget in the style of an alarm."""
-    last = first[0] + len(US.passes), first[1] + 3
+    last = first[0] + len(inputs.passes), first[1] + 3
     rule = {"type": "cell", "criteria": "==", "value": f'"{BAD_BUDGET}"', "format": styles.alarm}
     sheet.worksheet.conditional_format(*first, *last, rule)
 
@@ -237,7 +236,7 @@ class _LevelRow:
         return LiveNoise(self._inputs.is_zcdp, parameter)
 
     def _write_threshold(self, stage_2: Live) -> Live:
-        """Write T, which only levels below state have."""
+        """Write T, which only levels that suppress small totals have."""
         chance = self._inputs.suppression_chance
         is_there = self._level.level.geography.kind.suppresses and self._level.adaptive > 0
         threshold = live.when(chance.is_above(0), self._noise(stage_2).quantile(chance), "")

@@ -10,8 +10,7 @@ from pathlib import Path
 from xlsxwriter import Workbook
 from xlsxwriter.chart import Chart
 
-from safetab.census.census import PopulationGroupLevel
-from safetab.dialects.bureau.us_census import DETAILED, US
+from safetab.census.census import Census
 from safetab.explorer.workbook import live
 from safetab.explorer.workbook.inputs import Inputs, level_name, write_config, write_inputs
 from safetab.explorer.workbook.live import Live, LiveNoise
@@ -36,23 +35,25 @@ _TABLES_COLUMN = 7
 _CHARTS_COLUMN = 13
 
 
-def first_choice(results: Sequence[LevelResults]) -> int:
-    """The position of the level that the sheet opens with: detailed counties if possible, or a level with a T."""
+def first_choice(census: Census, results: Sequence[LevelResults]) -> int:
+    """The position of the level that the sheet opens with: the census's example if possible, or a level with a T."""
     levels = [result.inputs.level for result in results]
-    counties = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)
-    usual = levels.index(counties) if counties in levels else 0
+    example = None if census.example_level is None else census.level(*census.example_level)
+    usual = levels.index(example) if example is not None and example in levels else 0
     with_curves = [number for number, result in enumerate(results) if result.stage_2.value != ""]
     with_threshold = [number for number in with_curves if results[number].suppression_threshold.value != ""]
     return usual if usual in with_threshold else next(iter([*with_threshold, *with_curves]), 0)
 
 
-def write_curves(workbook: Workbook, inputs: Inputs, results: Sequence[LevelResults], styles: Styles) -> None:
-    """Write the curves of the chosen level, with charts."""
+def write_curves(
+    workbook: Workbook, inputs: Inputs, results: Sequence[LevelResults], opens_with: int, styles: Styles
+) -> None:
+    """Write the curves of the chosen level, with charts. The level at `opens_with` is chosen first."""
     sheet = Sheet(workbook, _CURVES, (26, 20, 13, 13, 13, 3, 3, 12, 13, 13, 13, 13, 3))
     sheet.put(0, 0, "Curves by the true size of a group", styles.title)
     sheet.put(2, 0, "level (choose)", styles.text)
     levels = [one.inputs for one in results]
-    name = level_name(levels[first_choice(results)].level)
+    name = level_name(levels[opens_with].level)
     choice = sheet.put(2, 1, name, styles.input)
     names = [one.name for one in levels]
     sheet.worksheet.data_validation(2, 1, 2, 1, {"validate": "list", "source": f"={live.range_of(names)}"})
@@ -309,7 +310,7 @@ _OPTIONS = {"strings_to_formulas": False, "strings_to_urls": False, "strings_to_
 def write_workbook(tuning: Tuning, path: Path, loaded_config: str | None = None) -> None:
     """Write the workbook to a path, replacing what is there. Sheets are in the order of these calls.
 
-    `loaded_config` is the text of the configuration, or None if it is 2020 production, changed or not.
+    `loaded_config` is the text of the configuration, or None if it is that of production, changed or not.
     """
     content = BytesIO()
     workbook = Workbook(content, _OPTIONS)
@@ -317,8 +318,9 @@ def write_workbook(tuning: Tuning, path: Path, loaded_config: str | None = None)
     inputs = write_inputs(workbook, tuning, styles)
     results = write_results(workbook, inputs, styles)
     write_config(workbook, inputs, loaded_config or presets()[PRODUCTION], styles)
-    write_curves(workbook, inputs, results, styles)
-    curve_of = tuning.levels.get(results[first_choice(results)].inputs.level)
+    opens_with = first_choice(tuning.config.census, results)
+    write_curves(workbook, inputs, results, opens_with, styles)
+    curve_of = tuning.levels.get(results[opens_with].inputs.level)
     if curve_of is not None and (Stage.STAGE_2 not in curve_of.design.stages or not curve_of.design.can_be_drawn):
         curve_of = None
     write_exact(workbook, tuning, curve_of, styles)

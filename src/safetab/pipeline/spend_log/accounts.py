@@ -6,12 +6,13 @@ import re
 from dataclasses import dataclass
 from fractions import Fraction
 
-from safetab.census.area_levels import Pass
 from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import rho_of_epsilon
 from safetab.products.all_products import PRODUCTS
 
+NAME = re.compile("[A-Za-z0-9][A-Za-z0-9 ._,()-]{0,99}")
+"""The names of passes and products that a log can hold."""
 _AMOUNT = re.compile(r"[0-9]{1,30}(\.[0-9]{1,30})?")
 
 
@@ -30,16 +31,23 @@ class Limit:
 
 @dataclass(frozen=True, slots=True)
 class Spend:
-    """What one run costs a person in one pass of a data set; it counts from the run's beginning."""
+    """What one run costs a person in one pass of a data set; it counts from the run's beginning.
+
+    Raises ValueError if a log can't hold the name of the pass or of the product.
+    """
 
     run: str
     utc: str
     dataset: str
-    tabulation_pass: Pass
+    tabulation_pass: str
     definition: PrivacyDefinition
     budget: Fraction
     fingerprint: str
     product: str = PRODUCTS[0].name
+
+    def __post_init__(self) -> None:
+        if not (NAME.fullmatch(self.tabulation_pass) and NAME.fullmatch(self.product)):
+            raise ValueError("a spend log can't hold this name of a pass or product.")
 
 
 @dataclass(frozen=True, slots=True)

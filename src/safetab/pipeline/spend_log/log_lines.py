@@ -17,9 +17,8 @@ from enum import Enum
 from fractions import Fraction
 
 from safetab.config.config_keys import NotJson, parse_exact_json
-from safetab.dialects.bureau.us_census import US
 from safetab.foundation.findings import FORMAT, SPEND_LOG_FORMAT, Checked, FindingsOf, format_of, newer_format
-from safetab.pipeline.spend_log.accounts import Limit, Spend
+from safetab.pipeline.spend_log.accounts import NAME, Limit, Spend
 from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.all_products import PRODUCTS
@@ -34,14 +33,14 @@ _FORMS = {
     "run": re.compile("[0-9a-f]{16}"),
     "utc": re.compile("[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z"),
     "dataset": DATASET_NAME,
-    "pass": re.compile("|".join(tabulation_pass.name for tabulation_pass in US.passes)),
+    "pass": NAME,
     "definition": re.compile("|".join(definition.spelling for definition in PrivacyDefinition)),
     "budget": _EXACT,
     "decimal": re.compile("[0-9./]{1,210}"),
     "fingerprint": re.compile("[0-9a-f]{32}"),
     "limit": _EXACT,
     "other": DATASET_NAME,
-    "product": re.compile("|".join(product.name for product in PRODUCTS)),
+    "product": NAME,
 }
 
 
@@ -100,7 +99,7 @@ def begun_line(spend: Spend) -> str:
         "run": spend.run,
         "utc": spend.utc,
         "dataset": spend.dataset,
-        "pass": spend.tabulation_pass.name,
+        "pass": spend.tabulation_pass,
         "definition": spend.definition.spelling,
         "budget": str(spend.budget),
         "decimal": exact(spend.budget),
@@ -175,12 +174,11 @@ def _add_of_run(content: LogContent, state: LineState, values: Mapping[str, str]
             raise _Malformed("a run ends that has not begun, or has ended before.")
         content.ended_runs.add(values["run"])
         return
-    tabulation_pass = US.pass_named(values["pass"])
     named = {key: values[key] for key in ("run", "utc", "dataset", "fingerprint", "product") if key in values}
     budget = _exact_of(values, "budget")
-    if any(other.tabulation_pass == tabulation_pass for other in begun) or values["run"] in content.ended_runs:
+    if any(other.tabulation_pass == values["pass"] for other in begun) or values["run"] in content.ended_runs:
         raise _Malformed("a run begins that has begun before.")
-    spend = Spend(tabulation_pass=tabulation_pass, definition=_definition_of(values), budget=budget, **named)
+    spend = Spend(tabulation_pass=values["pass"], definition=_definition_of(values), budget=budget, **named)
     content.spends.append(spend)
 
 

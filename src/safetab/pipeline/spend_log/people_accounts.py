@@ -8,9 +8,8 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from safetab.census.area_levels import Pass
-from safetab.dialects.bureau.us_census import US
-from safetab.engines.fingerprint import RecordFingerprint
+from safetab.dialects.known_census import DEFAULT_CENSUS, DISJOINT_PASSES
+from safetab.engines.fingerprint import of_nobody
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.interrupts import publishing
 from safetab.pipeline.spend_log.accounts import Account, Limit, Spend, amount_of
@@ -38,9 +37,28 @@ class PeopleAccounts:
     spends: tuple[Spend, ...]
     limits: tuple[Limit, ...]
 
-    def of(self, tabulation_pass: Pass) -> Account:
-        """The account of one pass."""
-        return Account(tuple(spend for spend in self.spends if spend.tabulation_pass == tabulation_pass))
+    @property
+    def passes(self) -> tuple[str, ...]:
+        """The passes of its runs in order; all of the default census if it has a run of one, or none at all."""
+        usual = (each.name for each in DEFAULT_CENSUS.passes)
+        charged = [spend.tabulation_pass for spend in self.spends]
+        is_usual = not charged or any(name in DISJOINT_PASSES for name in charged)
+        return tuple(dict.fromkeys((*(usual if is_usual else ()), *charged)))
+
+    def of(self, pass_name: str) -> Account:
+        """What a person in the pass may have lost: in each run, the largest loss of any pass that may fit.
+
+        Two runs may divide the same people into passes with different names, or with the same names
+        and different people.
+        Proof: docs/privacy.md#accounts-of-passes.
+        """
+        largest: dict[tuple[str, str, PrivacyDefinition], Spend] = {}
+        for spend in self.spends:
+            if spend.tabulation_pass != pass_name and {spend.tabulation_pass, pass_name} <= DISJOINT_PASSES:
+                continue
+            of_run = (spend.run, spend.dataset, spend.definition)
+            largest[of_run] = max(largest.get(of_run, spend), spend, key=lambda each: each.budget)
+        return Account(tuple(largest.values()))
 
     def __str__(self) -> str:
         return " and ".join(f'"{name}"' for name in self.names)
@@ -80,16 +98,16 @@ def accounts_of(content: LogContent, dataset: str, same_people_as: Iterable[str]
     return PeopleAccounts((dataset, *sorted(names - {dataset})), spends, tuple(limits))
 
 
-def names_by_records(content: LogContent) -> dict[tuple[Pass, str], set[str]]:
-    """Every name under which the very same records were run, by pass and fingerprint.
+def names_by_records(content: LogContent) -> dict[str, set[str]]:
+    """Every name under which the very same records were run, by fingerprint, whatever the pass is called.
 
     Passes without records are left out: two data sets without a pass share nobody.
     """
-    nobody = set(RecordFingerprint(content.secret).of_passes(()).values())
-    names: dict[tuple[Pass, str], set[str]] = {}
+    nobody = of_nobody(content.secret)
+    names: dict[str, set[str]] = {}
     for spend in content.spends:
-        if spend.fingerprint not in nobody:
-            names.setdefault((spend.tabulation_pass, spend.fingerprint), set()).add(spend.dataset)
+        if spend.fingerprint != nobody:
+            names.setdefault(spend.fingerprint, set()).add(spend.dataset)
     return names
 
 
@@ -153,12 +171,12 @@ def _warnings(log: Path, content: LogContent, people: PeopleAccounts, limit: Lim
     findings = FindingsOf(str(log))
     if limit.dataset not in datasets_of(content):
         findings.warning("", f'the log has no run on "{limit.dataset}" yet. The limit also holds for the first one.')
-    for tabulation_pass in US.passes:
-        account = people.of(tabulation_pass)
+    for name in people.passes:
+        account = people.of(name)
         total = account.total(limit.definition)
         if total is not None and total > limit.amount:
             message = f"{account} was spent before, more than {limit}: every further run will be refused."
-            findings.warning(f"{tabulation_pass.name.upper()} pass", message)
+            findings.warning(f"{name.upper()} pass", message)
     return findings.findings
 
 

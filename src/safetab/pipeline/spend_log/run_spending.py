@@ -10,7 +10,7 @@ from fractions import Fraction
 from itertools import product
 from pathlib import Path
 
-from safetab.census.area_levels import Pass
+from safetab.dialects.known_census import DEFAULT_CENSUS, DISJOINT_PASSES
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, described
 from safetab.foundation.interrupts import interrupts_held
 from safetab.pipeline.spend_log import log_lines, people_accounts
@@ -22,8 +22,8 @@ from safetab.planning.plan_json import exact
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.calibration import PrivacyDefinition
 
-Fingerprints = Callable[[bytes], Mapping[Pass, str]]
-"""Computes the fingerprint of each pass from the log's secret."""
+Fingerprints = Callable[[bytes], Mapping[str, str]]
+"""Computes the fingerprint of each pass, by name, from the log's secret."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +49,8 @@ class RunSpending:
         self._definition = plan.config.privacy_definition
         run = (self._run, "", request.dataset)
         name = plan.config.product.name
-        losses = {each: plan.loss_of_a_person(each) for each in plan.config.passes}
-        self._spends = [Spend(*run, each, self._definition, loss, "", name) for each, loss in losses.items()]
+        losses = _losses(plan).items()
+        self._spends = [Spend(*run, each, self._definition, loss, "", name) for each, loss in losses]
 
     def look(self) -> None:
         """Say what was spent before. Raises InvalidInput if that leaves no room. Reads no record."""
@@ -172,7 +172,7 @@ class RunSpending:
         """Find names with the same records; before the fingerprints are known there are none."""
         names_by_records = people_accounts.names_by_records(content)
         for spend in self._spends:
-            names = names_by_records.get((spend.tabulation_pass, spend.fingerprint), set())
+            names = names_by_records.get(spend.fingerprint, set())
             for name in sorted(names - set(people.names)):
                 spent = accounts_of(content, name).of(spend.tabulation_pass)
                 findings.error(
@@ -190,8 +190,8 @@ class RunSpending:
             message = "was cut short, as by a crash. It does not count: noise waits for a whole line."
             findings.warning("last line", message)
         for spend in self._spends:
-            earlier_spends = people.of(spend.tabulation_pass).spends
-            before = [earlier for earlier in earlier_spends if earlier.product == spend.product]
+            of_pass = (earlier for earlier in people.spends if earlier.tabulation_pass == spend.tabulation_pass)
+            before = [earlier for earlier in of_pass if earlier.product == spend.product]
             others = sum(earlier.fingerprint != spend.fingerprint for earlier in before)
             if others:
                 different = f"{others:,} of {len(before):,} earlier runs on {people} were on different records."
@@ -203,18 +203,29 @@ def cost_without_accounts(plan: RunPlan, *, is_synthetic: bool) -> str:
     """A sentence that says what a run that drew noise cost if no spend log counts it."""
     if is_synthetic:
         return "Nothing was spent: the records are synthetic."
-    losses = {each: plan.loss_of_a_person(each) for each in plan.config.passes}
-    cost = _in_words(losses, plan.config.privacy_definition)
+    cost = _in_words(_losses(plan), plan.config.privacy_definition)
     return f"This run has no spend log. It would have cost {cost}."
 
 
-def _in_words(losses: Mapping[Pass, Fraction], definition: PrivacyDefinition) -> str:
+def _losses(plan: RunPlan) -> dict[str, Fraction]:
+    """What the run costs a person in each pass, by the pass's name.
+
+    Raises ValueError if another census than the default one uses the names of its passes: accounts
+    take those to share nobody.
+    """
+    names = {each.name for each in plan.config.census.passes}
+    if plan.config.census != DEFAULT_CENSUS and names & DISJOINT_PASSES:
+        raise ValueError(f"the passes {', '.join(sorted(names & DISJOINT_PASSES))} belong to another census")
+    return {each.name: plan.loss_of_a_person(each) for each in plan.config.passes}
+
+
+def _in_words(losses: Mapping[str, Fraction], definition: PrivacyDefinition) -> str:
     """The loss of each pass; passes have different people, so their losses are not added."""
     each = {which: f"{definition.budget_symbol} {exact(loss)}" for which, loss in losses.items()}
     if len(each) == 1:
         return next(iter(each.values()))
-    return " and ".join(f"{loss} ({which.name.upper()} pass)" for which, loss in each.items())
+    return " and ".join(f"{loss} ({which.upper()} pass)" for which, loss in each.items())
 
 
 def _pass(spend: Spend) -> str:
-    return f"{spend.tabulation_pass.name.upper()} pass"
+    return f"{spend.tabulation_pass.upper()} pass"

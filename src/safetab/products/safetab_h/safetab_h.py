@@ -10,8 +10,9 @@ from fractions import Fraction
 
 from safetab.foundation.argument_types import checks_arguments
 from safetab.products import product
+from safetab.products.bureau_columns import BLOCK_COLUMNS, BLOCKS, CODE_COLUMNS, ETHNICITY_CODES, RACE_CODES
 from safetab.products.product import LevelValues
-from safetab.products.record import BLOCK_COLUMNS, CODE_COLUMNS, AttributePart, CheckedColumn, RecordLayout
+from safetab.products.record import AttributePart, CheckedColumn, RecordLayout
 from safetab.products.safetab_h.tables import ALL, FILES, HOUSEHOLD_TYPE, HOUSEHOLD_TYPES, TENURE, TENURES
 
 HOUSEHOLD_RECORD = RecordLayout(
@@ -24,6 +25,9 @@ HOUSEHOLD_RECORD = RecordLayout(
         AttributePart("TEN", 1, TENURES, "must be 1 to 4", leading_zeros=False),
     ),
     checked=(CheckedColumn("HHRACE", tuple(f"{code:02d}" for code in range(1, 64)), "must be 01 to 63", digits=2),),
+    area=BLOCKS,
+    several=RACE_CODES,
+    single=ETHNICITY_CODES,
     holds_people=True,
 )
 

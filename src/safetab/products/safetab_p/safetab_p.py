@@ -11,8 +11,9 @@ from fractions import Fraction
 
 from safetab.foundation.argument_types import checks_arguments
 from safetab.products import product
+from safetab.products.bureau_columns import BLOCK_COLUMNS, BLOCKS, CODE_COLUMNS, ETHNICITY_CODES, RACE_CODES
 from safetab.products.product import LevelValues
-from safetab.products.record import BLOCK_COLUMNS, CODE_COLUMNS, AttributePart, CheckedColumn, RecordLayout
+from safetab.products.record import AttributePart, CheckedColumn, RecordLayout
 from safetab.products.safetab_p.tables import BOTH_SEXES, OLDEST_AGE, PERSONS, SEXES, ages_in_words
 
 PERSON_RECORD = RecordLayout(
@@ -28,6 +29,9 @@ PERSON_RECORD = RecordLayout(
         CheckedColumn("HOUSEHOLDER", ("False", "True"), "must be True or False", digits=None),
         CheckedColumn("CENRACE", tuple(f"{code:02d}" for code in range(1, 64)), "must be 01 to 63", digits=2),
     ),
+    area=BLOCKS,
+    several=RACE_CODES,
+    single=ETHNICITY_CODES,
 )
 
 

@@ -48,7 +48,9 @@ class NumberChecks:
         if not path.is_file():
             if len(published[0]):
                 self.breaches.add(name, "is not there, and there are groups of its level")
-        elif not pyarrow.parquet.read_schema(path).equals(number_files.number_schema(self.universe.product)):
+        elif not pyarrow.parquet.read_schema(path).equals(
+            number_files.number_schema(self.universe.product, self.universe.census)
+        ):
             self.breaches.add(name, "the columns or their types are not what they must be")
         else:
             file = NumbersReader(path, self.universe, level)
@@ -100,7 +102,7 @@ class _FileChecks:
         self._add(rule, is_wrong)
 
     def _check_domains(self, rows: NumberBatch) -> None:
-        for column in number_files.number_columns(self._universe.product):
+        for column in number_files.number_columns(self._universe.product, self._universe.census):
             if column.is_required and rows.table[column.name].null_count:
                 self._add(f"{column.name} is null", ~rows.has(column.name))
             if column.values and not set(column.values).issuperset(rows.texts(column.name).dictionary.to_pylist()):

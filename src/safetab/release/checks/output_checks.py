@@ -28,7 +28,7 @@ from safetab.release.checks.number_checks import AfterStepsChecks, NumberChecks
 from safetab.release.checks.table_checks import Breaches, PublishedTotals, TableChecks
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_universe import ReleaseLevel, Universe, is_in_states
+from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.release.universe_files import ReleasedRun, read_universe
 
 _LARGE = 1 << 24  # bytes
@@ -83,9 +83,9 @@ class OutputChecks:
     def of_remaining_files(self) -> None:
         """Run the remaining checks. Raises RunFailed with the file, rule and rows of everything found."""
         breaches = Breaches()
-        for level, entities in self._universe.entities.items():
-            if not is_in_states(level, entities.ids, self._universe.states[level.tabulation_pass]).all():
-                rule = f"{level.label}: an entity is outside the states of its pass"
+        for level in self._universe.entities:
+            if not self._universe.lies_in_parts(level).all():
+                rule = f"{level.label}: an entity is outside the {self._universe.census.part.nouns} of its pass"
                 breaches.add(f"{RELEASE_FOLDER}/universe", rule)
         _check_universe_files(self._output, self._universe, breaches)
         manifest = json.loads((self._output / MANIFEST_FILE).read_text(encoding="utf-8"))

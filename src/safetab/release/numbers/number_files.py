@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
+from safetab.census.census import Census
 from safetab.foundation.findings import OUTPUT_FORMAT
 from safetab.outputs.pass_files import TEXT, TextsAt, as_dictionaries, texts
 from safetab.planning.level_design import LevelDesign
@@ -51,15 +52,6 @@ LEAST_MARGIN_COLUMN = Column(
     " `table` and the noise are then those of the table with the most noise.",
     is_required=False,
 )
-COLUMNS_OF_GROUPS = (
-    Column("region_id", TEXT, "Id of the geographic entity, leading zeros included."),
-    Column("region_name", TEXT, "Name of the entity; its id where no name is known."),
-    Column("iteration_code", TEXT, "Code of the race or ethnicity group (characteristic iteration)."),
-    Column("iteration_name", TEXT, "Name of the group."),
-    Column("iteration_kind", TEXT, "Which answers define the group.",
-           values=("race alone", "race alone or in any combination", "ethnicity")),
-    Column("iteration_level", TEXT, "How fine the group is.", values=("Regional", "Detailed")),
-)  # fmt: skip
 _COUNT = "The number of {}, with noise; null if withheld. Not an exact count."
 _MARGIN = (
     "The truth is within this distance of `count` at the stated confidence, as far as noise goes. Null if"
@@ -94,12 +86,26 @@ _OF_STATUS = (
 )  # fmt: skip
 
 
+def columns_of_groups(census: Census) -> tuple[Column, ...]:
+    """The columns that name the area and the group of a number."""
+    return (
+        Column("region_id", TEXT, "Id of the geographic entity, leading zeros included."),
+        Column("region_name", TEXT, "Name of the entity; its id where no name is known."),
+        Column("iteration_code", TEXT, f"Code of the {census.words.group} (characteristic iteration)."),
+        Column("iteration_name", TEXT, "Name of the group."),
+        Column("iteration_kind", TEXT, "Which answers define the group.",
+               values=tuple(kind.name for kind in census.group_kinds)),
+        Column("iteration_level", TEXT, "How fine the group is.",
+               values=tuple(level.name for level in census.tabulated_group_levels)),
+    )  # fmt: skip
+
+
 @cache
-def number_columns(product: Product) -> tuple[Column, ...]:
+def number_columns(product: Product, census: Census) -> tuple[Column, ...]:
     """All columns, in their order; the lines' labels are the product's."""
     totals, suppresses = " or ".join(product.total_table_ids), product.suppression_key is not None
     return (
-        *COLUMNS_OF_GROUPS,
+        *columns_of_groups(census),
         Column("table", TEXT, "The table that this population group got.",
                values=tuple(shape.label for family in product.families for shape in family.shapes)),
         Column("table_id", TEXT, "Published table that this row is a line of."
@@ -134,9 +140,9 @@ def schema_of_columns(columns: Sequence[Column]) -> pa.Schema:
 
 
 @cache
-def number_schema(product: Product) -> pa.Schema:
+def number_schema(product: Product, census: Census) -> pa.Schema:
     """The schema of a file of a product's numbers."""
-    return schema_of_columns(number_columns(product))
+    return schema_of_columns(number_columns(product, census))
 
 
 class NumberColumns:
@@ -144,12 +150,13 @@ class NumberColumns:
 
     def __init__(self, universe: Universe, level: ReleaseLevel, kinds: NumberKinds) -> None:
         self._universe = universe
-        self.schema = as_dictionaries(number_schema(universe.product))  # in files texts are plain strings
+        schema = number_schema(universe.product, universe.census)
+        self.schema = as_dictionaries(schema)  # in files texts are plain strings
         self._level = level
         self._kinds = kinds
         self._entities = universe.entities[level.geography]
         self._iterations = universe.iteration_columns[level.level.iterations]
-        self._of_kind = _columns_of_kinds(universe.product, kinds)
+        self._of_kind = _columns_of_kinds(universe.product, kinds, schema)
         self._is_sum_clamped = ~(kinds.draws == 1) & (not universe.allow_negative_counts)
 
     def table(self, numbers: Numbers) -> pa.Table:
@@ -178,7 +185,7 @@ class NumberColumns:
         """The columns that name the area and the group of each number."""
         index, iterations = self._level.index, self._iterations
         entity, iteration = index.entity_of(numbers.indices), index.iteration_of(numbers.indices)
-        of_entities, of_iterations = TextsAt(entity, len(self._entities.ids)), TextsAt(iteration, len(iterations.codes))
+        of_entities, of_iterations = TextsAt(entity, len(self._entities)), TextsAt(iteration, len(iterations.codes))
         region_ids, names = self._entities.columns
         return {
             "region_id": of_entities.of(region_ids),
@@ -223,7 +230,7 @@ def _of_rows(column: pa.Array, kinds: NDArray[np.intp]) -> pa.Array:
 
 
 @lru_cache(maxsize=4)
-def _columns_of_kinds(product: Product, kinds: NumberKinds) -> dict[str, pa.Array]:
+def _columns_of_kinds(product: Product, kinds: NumberKinds, schema: pa.Schema) -> dict[str, pa.Array]:
     """The columns that a number's kind decides, with a row for each kind. Texts are dictionaries."""
     lines = [kind.line for kind in kinds.kinds]
     labels = zip(*(line.labels for line in lines), strict=True)
@@ -237,7 +244,6 @@ def _columns_of_kinds(product: Product, kinds: NumberKinds) -> dict[str, pa.Arra
     }
     for label, of_lines in zip(product.label_columns, labels, strict=False):
         values[label.name] = of_lines
-    schema = number_schema(product)
     columns = {name: pa.array(of_column, schema.field(name).type) for name, of_column in values.items()}
     return {name: column.dictionary_encode() if column.type == TEXT else column for name, column in columns.items()}
 

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.dialects.bureau.us_census import US
 from safetab.foundation.arrays import Rows, run_starts
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Shape, TableFamily
@@ -115,7 +114,6 @@ def merged(own: PublishedGroups, more: PublishedGroups) -> PublishedGroups:
 _ROWS_AT_ONCE = 1 << 20  # as many as a row group has, whose dictionaries then stay as they are
 _TEXTS = ("geography_level", "region_id", "iteration_code", "table")
 _COLUMNS = (*_TEXTS, "stage", "value")
-_GEOGRAPHIES = {level.label: number for number, level in enumerate(US.area_levels)}
 
 
 def groups_by_level(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator[NumberedGroups]:
@@ -147,7 +145,7 @@ def groups_as_written(
 
     The file has the adaptive groups of each level, then the total-only ones.
     """
-    level_of = _level_of(universe)
+    level_of = _LevelNumbers(universe)
     with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
         waiting: pa.Table | None = None  # the rows of a group, of which more may follow
         for batch in file.iter_batches(_ROWS_AT_ONCE, _row_groups(file, stages), columns=list(_COLUMNS)):
@@ -173,19 +171,25 @@ def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[
     return [number for number, column in enumerate(found) if np.isin(column.to_numpy(), wanted).any()]
 
 
-def _level_of(universe: Universe) -> NDArray[np.int64]:
-    """The number of a level, by geography level, table family and iteration code."""
-    numbers = np.full((len(_GEOGRAPHIES), len(universe.product.families), 10_000), -1, dtype=np.int64)
-    for number, level in enumerate(universe.levels):
-        family = universe.product.families.index(level.family)
-        numbers[_GEOGRAPHIES[level.geography.label], family, level.position_of_code >= 0] = number
-    return numbers
+class _LevelNumbers:
+    """The numbers of levels, by geography level, table family and iteration; -1 for one that no list has."""
+
+    def __init__(self, universe: Universe) -> None:
+        iterations, geographies = universe.lists.iterations, universe.census.area_levels
+        self.number_of_code = {iteration.code: number for number, iteration in enumerate(iterations)}
+        self.number_of_label = {level.label: number for number, level in enumerate(geographies)}
+        shape = (len(geographies), len(universe.product.families), len(iterations) + 1)
+        self.levels = np.full(shape, -1, dtype=np.int64)
+        for number, level in enumerate(universe.levels):
+            family = universe.product.families.index(level.family)
+            codes = [self.number_of_code[iteration.code] for iteration in level.iterations]
+            self.levels[self.number_of_label[level.geography.label], family, codes] = number
 
 
 class _Rows:
     """Rows of the file, and where groups begin: at a new geography level, region, iteration or family."""
 
-    def __init__(self, table: pa.Table, universe: Universe, level_of: NDArray[np.int64]) -> None:
+    def __init__(self, table: pa.Table, universe: Universe, level_of: _LevelNumbers) -> None:
         self._universe = universe
         self._level_of = level_of
         product = universe.product
@@ -199,34 +203,37 @@ class _Rows:
         self.begins = run_starts(*keys)
         self._place = place
         self._families = families
-        self._geographies = _looked_up(texts["geography_level"], _GEOGRAPHIES)
+        self._geographies = _looked_up(texts["geography_level"], level_of.number_of_label)
         self._regions = texts["region_id"].dictionary.cast(pa.int64()).to_numpy()
-        self._codes = texts["iteration_code"].dictionary.cast(pa.int64()).to_numpy()
+        self._code_texts = texts["iteration_code"].dictionary.to_pylist()
+        codes = [level_of.number_of_code.get(code, -1) for code in self._code_texts]
+        self._codes = np.array(codes, dtype=np.int64)
         self._shapes = _looked_up(texts["table"], product.number_of_label)
         self._stages, self._values = table["stage"].to_numpy(), table["value"].to_numpy()
 
     def groups(self, count: int) -> Iterator[NumberedGroups]:
         """The first `count` groups, those of one level at a time."""
         at = self.begins[:count]
-        code = self._codes[self._place["iteration_code"][at]]
-        family = self._families[self._place["table"][at]]
-        numbers = self._level_of[self._geographies[self._place["geography_level"][at]], family, code]
+        place = {name: places[at] for name, places in self._place.items()}
+        family, code = self._families[place["table"]], self._codes[place["iteration_code"]]
+        numbers = self._level_of.levels[self._geographies[place["geography_level"]], family, code]
         ends = np.append(self.begins, len(self._values))
         for first, end in pairwise([*run_starts(numbers).tolist(), count]):
             level = int(numbers[first])
             own = slice(int(ends[first]), int(ends[end]))
-            yield level, self._groups(at[first:end], code[first:end], own, level)
+            yield level, self._groups(at[first:end], own, level)
 
-    def _groups(self, at: NDArray[np.intp], code: NDArray[np.int64], rows: slice, number: int) -> PublishedGroups:
+    def _groups(self, at: NDArray[np.intp], rows: slice, number: int) -> PublishedGroups:
         """The groups of one level in a run of rows."""
         level, stage = self._universe.levels[number], self._stages[at]
         has_stage_1 = stage == int(Stage.STAGE_1)
         ids = self._universe.entities[level.geography].ids
         entities = np.searchsorted(ids, self._regions)  # those of another level are not used
         entity = entities[self._place["region_id"][at]]
+        iteration = level.positions_of(self._code_texts)[self._place["iteration_code"][at]]
         return PublishedGroups(
             family=level.family,
-            indices=level.index.index_of(entity, level.position_of_code[code]),
+            indices=level.index.index_of(entity, iteration),
             shapes=self._shapes[self._place["table"][at + has_stage_1]].astype(np.int8),
             is_total_only=stage == int(Stage.TOTAL_ONLY),
             stage_1_totals=np.where(has_stage_1, self._values[at], 0),

@@ -3,7 +3,7 @@
 Each integer is a position in a list. Texts are read as dictionaries, so that each distinct text is
 looked up once. Entities are positions in the universe's entities of the level, iterations in the
 level's iterations, shapes in the level's family, table ids in those of the product, and statuses,
-rules and donor levels in STATUSES, RULES and GEOGRAPHIES.
+rules and donor levels in STATUSES, RULES and the area levels of the census.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from safetab.dialects.bureau.us_census import US
 from safetab.foundation.arrays import Rows
 from safetab.foundation.parquet_facts import text_range
 from safetab.products.product import TOTAL_LINE, Product, TableFamily
@@ -31,13 +30,11 @@ from safetab.release.release_universe import ReleaseLevel, Universe
 
 UNKNOWN = NO_DONOR
 """The position of a text that is missing or is not in its list."""
-GEOGRAPHIES = tuple(US.area_levels)
 
 Integers = NDArray[np.int64]
 
 _NUMBER_OF_STATUS = {status: number for number, status in enumerate(STATUSES)}
 _NUMBER_OF_RULE = {rule.value: number for number, rule in enumerate(RULES)}
-_NUMBER_OF_LABEL = {level.label: number for number, level in enumerate(GEOGRAPHIES)}
 _MAY_BE_NULL = ("rule", "donor_geography_level", "donor_region_id")
 _ALL = slice(None)
 _LINES = 1 << 8  # more than any line number; a negative one counts from the end, where no line is
@@ -66,7 +63,7 @@ class NumbersReader:
         self.path = path
         self.universe = universe
         self.level = level
-        types = number_schema(universe.product)
+        types = number_schema(universe.product, universe.census)
         texts = [field.name for field in types if field.type == pa.string()]
         self._file = pq.ParquetFile(path, read_dictionary=texts)
         self._names = frozenset(self._file.schema_arrow.names)
@@ -111,9 +108,8 @@ class NumbersReader:
         if regions is None:
             return list(numbers)
         least, greatest = min(regions), max(regions)
-        return [
-            number for number in numbers if self._ranges[number][0] <= greatest and self._ranges[number][1] >= least
-        ]
+        ranges = enumerate(self._ranges)
+        return [number for number, ends in ranges if ends is None or (ends[0] <= greatest and ends[1] >= least)]
 
     def batch(self, row_group: int, columns: Sequence[str] | None, *, strict: bool) -> NumberBatch:
         """One row group, with these columns or all.
@@ -128,13 +124,12 @@ class NumbersReader:
         return NumberBatch(table, self.universe, self.level, strict=strict)
 
     @cached_property
-    def _ranges(self) -> list[tuple[str, str]]:
+    def _ranges(self) -> list[tuple[str, str] | None]:
         """The least and the greatest region of each row group, as the file's footer says.
 
-        A row group without this fact may hold any region.
+        A row group without this fact, which has None, may hold any region.
         """
-        ranges = [text_range(self._file, number, "region_id") for number in range(self._file.num_row_groups)]
-        return [found or ("", "~") for found in ranges]
+        return [text_range(self._file, number, "region_id") for number in range(self._file.num_row_groups)]
 
 
 class NumberBatch:
@@ -217,7 +212,7 @@ class NumberBatch:
     def entity(self) -> Integers:
         """Positions in the universe's entities.
 
-        Ids of a level have one width, so they rise as texts do, and a short part of the list is searched.
+        Ids rise as texts do, so a short part of the list is searched.
         """
         entities = self.universe.entities[self.level.geography]
         ends = pc.min_max(self.texts("region_id").dictionary).as_py()
@@ -282,13 +277,21 @@ class NumberBatch:
 
     @cached_property
     def donor_level(self) -> Integers:
-        """Positions in GEOGRAPHIES, or NO_DONOR if the number is the group's own."""
-        return self.positions("donor_geography_level", _NUMBER_OF_LABEL)
+        """Positions in the census's area levels, or NO_DONOR if the number is the group's own."""
+        return self.positions("donor_geography_level", self.universe.number_of_label)
 
     @cached_property
     def donor(self) -> Integers:
-        """The id of the donor as a number, or NO_DONOR if the number is the group's own."""
-        return self._spread("donor_region_id", np.asarray(self.texts("donor_region_id").dictionary.cast(pa.int64())))
+        """The number of the donor's id at its level, or NO_DONOR if the number is the group's own."""
+        texts, levels = self.texts("donor_region_id"), self.universe.census.area_levels
+        donors = np.full(len(texts), NO_DONOR, dtype=np.int64)
+        copied = np.flatnonzero(self.has("donor_region_id") & (self.donor_level != NO_DONOR))
+        places = texts.indices.take(pa.array(copied)).to_numpy()
+        distinct, pair = np.unique(places * len(levels) + self.donor_level[copied], return_inverse=True)
+        ids = texts.dictionary.to_pylist()
+        numbers = [levels[one % len(levels)].kind.ids.number(ids[one // len(levels)]) for one in distinct.tolist()]
+        donors[copied] = np.array(numbers, dtype=np.int64)[pair]
+        return donors
 
 
 @lru_cache(maxsize=8)

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaLevel, Pass
-from safetab.census.geography import Geography
+from safetab.census.areas import Areas
 from safetab.census.groups import PublicLists
-from safetab.config.config_file import RunConfig
+from safetab.config.run_config import RunConfig
 from safetab.dialects.bureau.official_tables import CODES, LEVELS, Cell, OfficialTable, OfficialTables, distinct
-from safetab.dialects.bureau.us_census import MAJOR, US
+from safetab.dialects.bureau.us_census import MAJOR, STATE, US
 from safetab.foundation.arrays import find_sorted, is_in_sorted
 from safetab.planning.run_plan import RunPlan
 from safetab.products.product import Line, Shape, TableFamily
@@ -171,7 +171,7 @@ def known_tables(tables: OfficialTables, config: RunConfig, lists: PublicLists) 
     for iteration in lists.iterations:
         code = int(iteration.code)
         is_listed[code] = iteration.level != MAJOR
-        why[code] = release_universe.NotTabulated.MAJOR_GROUP.value
+        why[code] = US.words.never_tabulated
     left_out, kept = Counter(tables.left_out), {}
     for table_id, table in tables.tables.items():
         is_ours = _is_in_states(table, config)
@@ -188,8 +188,11 @@ def _is_in_states(table: OfficialTable, config: RunConfig) -> NDArray[np.bool_]:
     for number, level in enumerate(LEVELS):
         rows = table.level == number
         if level.tabulation_pass in config.passes and rows.any():
-            states = config.states_of(level.tabulation_pass)
-            is_ours[rows] = release_universe.is_in_states(level, table.entity[rows], states)
+            is_ours[rows] = True
+            if STATE in (level.kind, *level.kind.around):  # else areas may cross states
+                state = table.entity[rows] // 10 ** len(level.kind.ids.text(0)[2:])
+                states = config.parts_of(level.tabulation_pass)
+                is_ours[rows] = np.isin(state, [int(code) for code in states])
     return is_ours
 
 
@@ -201,7 +204,7 @@ def passes_of(tables: OfficialTables) -> tuple[Pass, ...]:
 
 
 def official_universe(
-    plan: RunPlan, tables: OfficialTables, geography_of_pass: Mapping[Pass, Geography] | None
+    plan: RunPlan, tables: OfficialTables, geography_of_pass: Mapping[Pass, Areas] | None
 ) -> Universe:
     """The universe with the areas of a geography if there is one, else those of the tables."""
     named = ((level, entity, name) for (level, entity), name in tables.names.items() if name.strip())

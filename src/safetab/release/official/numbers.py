@@ -89,7 +89,8 @@ class OfficialNumbers:
 
     def _rows_of_groups(self, number: int, level: ReleaseLevel, groups: OfficialGroups, donors: Donors) -> _Rows:
         """The rows of groups with one shape, as the level that measured them would have them."""
-        position = level.position_of_code[groups.code]
+        codes, code_of_group = np.unique(groups.code, return_inverse=True)
+        position = level.positions_of(f"{code:04d}" for code in codes.tolist())[code_of_group]
         own = np.flatnonzero(position >= 0)
         measured_at = self._measured_at(number, level, donors.level[own])
         can_be = self._can_be_measured(level, position[own], measured_at, groups)

@@ -11,17 +11,16 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from safetab.dialects.bureau.official_tables import OfficialTables
-from safetab.dialects.bureau.us_census import US
 from safetab.foundation.findings import VERSION
 from safetab.outputs.manifest import write_not_for_release
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.output_status import OutputStatus
 from safetab.products.product import Product, Selector
 from safetab.release import documents
+from safetab.release.census_form import Popgroup, write_popgroups
 from safetab.release.checksums import write_checksums
 from safetab.release.coterminous import PassSets
 from safetab.release.documents import Origin, ReleaseFacts, indented
-from safetab.release.export import Popgroup, write_popgroups
 from safetab.release.numbers.number_files import NUMBERS_FOLDER
 from safetab.release.numbers.read_numbers import rows_of_file
 from safetab.release.official.groups import OfficialGroups
@@ -69,7 +68,7 @@ def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> 
     The popgroups are those of the files, known or not.
     """
     has_sets = any(of_pass.sets for of_pass in read.sets)
-    coterminous = CoterminousOptions(US.donor_order, copy_all=False) if has_sets else None
+    coterminous = CoterminousOptions() if has_sets else None
     options = ReleaseOptions(read.confidence, (), coterminous)
     facts = ReleaseFacts(VERSION, date, read.status, options, Origin(read.is_complete))
     rows = write_universe(output, read.universe, read.sets if has_sets else None)
@@ -150,7 +149,7 @@ def _write_readme(release: Path, read: OfficialRelease, facts: ReleaseFacts, sum
         "COPIES": indented(copies),
     }
     path = release / documents.README_FILE
-    documents.write_from_template(path, "official_readme_template.txt", product, facts, values)
+    documents.write_from_template(path, "official_readme_template.txt", read.universe, facts, values)
 
 
 def _example(files: Iterable[Path]) -> tuple[int, int] | None:

@@ -11,8 +11,8 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from safetab.dialects.bureau.grfc import GEOGRAPHY_DIGITS
 from safetab.readers.delimited import SEPARATOR
-from safetab.readers.geography import GEOGRAPHY_DIGITS
 from safetab.synthetic.cef import record_lines
 from safetab.synthetic.cef.record_lines import Lines, MafIds, Texts
 from safetab.synthetic.files.parameter_files import write_lines

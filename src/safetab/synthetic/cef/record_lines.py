@@ -18,10 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.groups import PublicLists
-from safetab.dialects.bureau.us_census import RACE
-from safetab.products.record import RACE_COLUMNS
+from safetab.dialects.bureau.cef import layout
+from safetab.products.bureau_columns import RACE, RACE_COLUMNS
 from safetab.products.safetab_p.tables import OLDEST_AGE
-from safetab.readers.cef import layout
 from safetab.synthetic.files.parameter_files import NOT_HISPANIC
 from safetab.synthetic.geography.census_size import StateShare
 from safetab.synthetic.households.living_arrangements import NO_QUARTERS

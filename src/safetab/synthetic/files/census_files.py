@@ -19,14 +19,15 @@ import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
 
+from safetab.dialects.bureau.cef.state_records import TYPE_OF_HHT
+from safetab.dialects.bureau.grfc import GEOGRAPHY_DIGITS, GEOGRAPHY_TABLE
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.products.record import RACE_COLUMNS
+from safetab.products.bureau_columns import RACE_COLUMNS
 from safetab.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
 from safetab.products.safetab_p.safetab_p import PERSON_RECORD
 from safetab.products.safetab_p.tables import OLDEST_AGE
-from safetab.readers.cef.state_records import TYPE_OF_HHT
+from safetab.readers.area_names import NAMES_FILE
 from safetab.readers.delimited import SEPARATOR
-from safetab.readers.geography import GEOGRAPHY_DIGITS, GEOGRAPHY_TABLE, NAMES_FILE
 from safetab.synthetic.files.parameter_files import write_lines
 from safetab.synthetic.geography.state_geography import Named, StateGeography, block_numbers
 from safetab.synthetic.households.units import HousedChunk, VacantUnits

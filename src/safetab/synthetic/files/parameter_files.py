@@ -19,13 +19,13 @@ import numpy as np
 
 from safetab.census.census import PopulationGroupLevel
 from safetab.census.groups import CharacteristicIteration, GroupLevel, GroupList, PublicLists
-from safetab.config.config_file import CONFIG_FILE, ReaderKind, budget_key, measured_levels, read_config, threshold_key
+from safetab.config.run_config import CONFIG_FILE, ReaderKind, budget_key, measured_levels, threshold_key
+from safetab.dialects.bureau import public_lists
 from safetab.dialects.bureau.us_census import (
     COMMON,
     DETAILED,
     ETHNICITY_KIND,
     MAJOR,
-    RACE,
     RACE_ALONE,
     RACE_IN_COMBINATION,
     REGIONAL,
@@ -33,14 +33,14 @@ from safetab.dialects.bureau.us_census import (
     TOTAL_ONLY,
     US,
 )
+from safetab.dialects.configuration import read_config
 from safetab.foundation.files import read_text
 from safetab.foundation.findings import Checked, FindingsOf
-from safetab.products.record import RACE_COLUMNS
+from safetab.products.bureau_columns import RACE, RACE_COLUMNS
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_h.tables import HOUSEHOLD_TYPE, TENURE
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.products.safetab_p.tables import PERSONS
-from safetab.readers import public_lists
 from safetab.synthetic.seeded_bits import apportioned
 
 HOUSEHOLD_PARAMETERS = "household-parameters"
@@ -119,14 +119,14 @@ def _thresholds_persons(level: PopulationGroupLevel) -> list[int]:
 def read_given_parameters(parameters: Path) -> Checked[tuple[PublicLists, int]]:
     """The lists and max_race_codes of a parameters folder, and every finding about it."""
     config = read_config(parameters)
-    lists = public_lists.read_public_lists(parameters)
+    lists = public_lists.read_lists(parameters)
     findings = FindingsOf(public_lists.CODES_FILE)
     if lists.value is not None and not any(map(RACE.may_hold, lists.value.code_names)):
         findings.error("RACE_ETH_CODE", "lists no code from 1000 to 8999, so nobody could report a race.")
     found = config.findings + lists.findings + findings.findings
     if config.value is None or lists.value is None or findings.has_errors:
         return Checked(None, found)
-    return Checked((lists.value, config.value.max_race_codes), found)
+    return Checked((lists.value, config.value.most_answers), found)
 
 
 def write_given_parameters(folder: Path, parameters: Path, us_states: Iterable[str], reader: ReaderKind) -> None:
@@ -136,7 +136,7 @@ def write_given_parameters(folder: Path, parameters: Path, us_states: Iterable[s
     for both passes anyway.
     """
     folder.mkdir()
-    for path in public_lists.list_paths(parameters):
+    for path in public_lists.paths_of_lists(parameters):
         shutil.copyfile(path, folder / path.name)
     # numbers keep their spelling: a budget is an exact decimal
     text = read_text(parameters / CONFIG_FILE)

@@ -16,9 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
-from safetab.census.geography import NO_ENTITY
+from safetab.census.areas import NO_ENTITY
 from safetab.census.groups import PublicLists
-from safetab.dialects.bureau.us_census import ETHNICITY_KIND, MAJOR, PR_PASS, RACE, RACE_ALONE, US_PASS
+from safetab.dialects.bureau.us_census import ETHNICITY_KIND, MAJOR, PR_PASS, RACE_ALONE, US_PASS
+from safetab.products.bureau_columns import RACE
 from safetab.synthetic.geography.census_size import StateShare
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.seeded_bits import Integers, RandomBits

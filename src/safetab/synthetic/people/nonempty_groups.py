@@ -14,9 +14,10 @@ from itertools import product
 import numpy as np
 
 from safetab.census.area_levels import AreaLevel
+from safetab.census.areas import NO_ENTITY
 from safetab.census.census import PopulationGroupLevel
-from safetab.census.geography import NATION_ID, NO_ENTITY
 from safetab.census.groups import GroupLevel, PublicLists, iteration_map_of
+from safetab.dialects.bureau.block_areas import NATION_ID
 from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.people.state_people import PeopleChunk
@@ -71,9 +72,9 @@ def group_maps_of(lists: PublicLists, codes: Sequence[str], max_race_codes: int)
     for level, (grain, kind) in product(US.tabulated_group_levels, enumerate(US.grains)):
         tabulated = lists.tabulated_iterations(level, kind)
         position = {iteration.code: number for number, iteration in enumerate(tabulated)}
-        of_level = iteration_map_of(lists, level, kind, max_race_codes=max_race_codes)
+        of_level = iteration_map_of(lists, level, kind, most_answers=max_race_codes)
         of_kinds = []
-        for of_code in (of_level.alone, of_level.in_combination, of_level.ethnicity):
+        for of_code in (of_level.several.only, of_level.several.any_of, of_level.single.any_of):
             found = [position[of_code[code]] if code in of_code else _NO_ITERATION for code in codes]
             of_kinds.append(np.array([*found, _NO_CODE], dtype=np.int64))  # position -1 means no code
         maps.append(_CodeMap(level, grain, len(tabulated), *of_kinds))

@@ -33,7 +33,7 @@ function jointLosses(persons, households, peopleShown) {
   const { definition } = persons.setting;
   if (definition !== households.setting.definition) return null;
   const [ofPersons, ofHouseholds] = [persons, households].map(({ facts, setting }) => lossesOf(facts, setting));
-  const passes = ["us", "pr"].filter((pass) => ofPersons[pass] || ofHouseholds[pass]);
+  const passes = persons.facts.passes.map(({ name }) => name).filter((pass) => ofPersons[pass] || ofHouseholds[pass]);
   const { record } = households.facts;
   const row = (change, factorOfPersons, factorOfHouseholds) => {
     const lossOf = (losses, pass, factor) => times(fraction(BigInt(factor)), losses[pass]?.unbounded ?? ZERO);

@@ -3,7 +3,6 @@
 const CONFIDENCES = ["90", "95", "99"];
 const DELTAS = ["1e-5", "1e-6", "1e-7", "1e-8", "1e-9", "1e-10", "1e-11", "1e-12", "1e-13", "1e-14", "1e-15"];
 const REPORTED_DELTA = 1e-10;
-const MOST_RACE_CODES = 8;
 
 const knownMeasures = new WeakMap();
 
@@ -22,7 +21,7 @@ function newMeasure(facts, setting, key) {
   const level = levelOf(facts, key);
   const budget = fractionOf(setting.budgets[key]);
   if (!setting.passes[level.pass] || !isAbove(budget, ZERO)) return null;
-  const stability = level.stability[setting.max_race_codes - 1];
+  const stability = level.stability[setting.answers - 1];
   const gamma = fractionOf(setting.gamma);
   const shares = {};
   if (stability > 0 && level.adaptive_iterations > 0) {
@@ -34,7 +33,7 @@ function newMeasure(facts, setting, key) {
   const noise = (stage, draws = 1) => noiseOf(setting.definition, stability, spends[stage], draws);
   const parameter = (stage) => noiseParameter(setting.definition, stability, spends[stage]);
   const above = minus(ONE, fractionOf(setting.suppression_chance));
-  const isSuppressed = level.is_substate && shares.stage_2 && isAbove(ONE, above)
+  const isSuppressed = level.suppresses && shares.stage_2 && isAbove(ONE, above)
     && outOfSamplerRange(setting.definition, parameter("stage_2")) === null;
   const threshold = isSuppressed ? quantileWithChanceAbove(noise("stage_2"), toNumber(above)) : null;
   const { shapes } = facts.families[level.family];
@@ -44,7 +43,7 @@ function newMeasure(facts, setting, key) {
 /** Why the noise of a level can't be drawn; null if it can, or if the level has no noise. Computes no distribution. */
 function undrawable(facts, setting, level) {
   const budget = fractionOf(setting.budgets[level.key]);
-  const stability = level.stability[setting.max_race_codes - 1];
+  const stability = level.stability[setting.answers - 1];
   if (!setting.passes[level.pass] || !isAbove(budget, ZERO) || stability === 0) return null;
   const gamma = fractionOf(setting.gamma);
   const adaptive = level.adaptive_iterations > 0 ? [gamma, minus(ONE, gamma)].filter((share) => isAbove(share, ZERO)) : [];
@@ -74,7 +73,7 @@ function results(facts, setting) {
     loss,
     epsilon_curve: setting.definition === "zcdp" ? epsilonCurve(loss.whole_run) : [],
     groups: possibleGroups(facts, levels),
-    empty_below_state: emptyBelowState(facts, levels),
+    empty_published: emptyWhereSuppressed(facts, levels),
     warnings: concernsOf(facts, setting, loss.whole_run, measures.filter((measure) => measure !== null)),
   };
 }
@@ -85,9 +84,9 @@ function possibleGroups(facts, levels) {
   return [...groups.values()].reduce((sum, number) => sum + number, 0);
 }
 
-/** Average number of published groups below state level if all of them were empty: an upper bound for empty groups. */
-function emptyBelowState(facts, levels) {
-  const below = facts.levels.filter(({ key, is_substate: isSubstate }) => isSubstate && levels[key]);
+/** Average number of published groups, where small totals are suppressed, if all of them were empty: an upper bound for empty groups. */
+function emptyWhereSuppressed(facts, levels) {
+  const below = facts.levels.filter(({ key, suppresses }) => suppresses && levels[key]);
   return below.reduce((sum, { key }) => sum + levels[key].empty_groups_published, 0);
 }
 
@@ -200,10 +199,15 @@ function atSize(facts, setting, key, n) {
   return { ...suppressionChance(measure, n), tables: tableChances(measure, n), bias, relative };
 }
 
+/** The names of the passes that run, in the order of the census. */
+function runningPasses(facts, setting) {
+  return facts.passes.map(({ name }) => name).filter((name) => setting.passes[name]);
+}
+
 /** Losses as exact fractions. Epsilons at delta 1e-10 are rounded up. */
 function lossesOf(facts, setting) {
   const totals = {};
-  for (const pass of ["us", "pr"].filter((one) => setting.passes[one])) {
+  for (const pass of runningPasses(facts, setting)) {
     totals[pass] = facts.levels.filter((level) => level.pass === pass)
       .reduce((sum, level) => plus(sum, fractionOf(setting.budgets[level.key])), ZERO);
   }

@@ -18,10 +18,10 @@ function farAbove(what, definition, loss, { unbounded, far_above: most }, whose)
     + ` (rho ${lossText(reference)}).`];
 }
 
-function concernsOfAll({ reference, record, records_in_words: records }, setting, loss) {
+function concernsOfAll({ reference, record, records_in_words: records, most_answers: most, words }, setting, loss) {
   const found = farAbove(`The total loss of a ${record}`, setting.definition, loss.unbounded, reference, `the ${reference.name}`);
-  if (setting.max_race_codes < MOST_RACE_CODES) {
-    found.push(`Only the first ${setting.max_race_codes} of ${MOST_RACE_CODES} race codes are used, also to judge who is in`
+  if (setting.answers < most) {
+    found.push(`Only the first ${setting.answers} of ${most} ${words.answers} are used, also to judge who is in`
       + ` a group alone: ${records} with more codes are missing from some of their groups.`);
   }
   const chance = fractionOf(setting.suppression_chance);

@@ -63,13 +63,13 @@ function mainShare(level, setting) {
 
 /** Whether any person can be in a group of the level. */
 function isMeasurable(level, setting) {
-  return level.stability[setting.max_race_codes - 1] > 0 && level.adaptive_iterations + level.total_only_iterations > 0;
+  return level.stability[setting.answers - 1] > 0 && level.adaptive_iterations + level.total_only_iterations > 0;
 }
 
 function leastBudget(facts, setting, key, margin, confidence) {
   const level = levelOf(facts, key);
   if (!isMeasurable(level, setting) || !Number.isInteger(margin) || margin < 0) return null;
-  const stability = level.stability[setting.max_race_codes - 1];
+  const stability = level.stability[setting.answers - 1];
   const share = mainShare(level, setting);
   const budget = leastBudgetOf(setting.definition, stability, share, margin, confidence);
   if (budget === null) return null;
@@ -97,7 +97,7 @@ function bestMargins(facts, setting, total, proportions, confidence) {
   const limit = fractionOf(total);
   if (limit === null || !isAbove(limit, ZERO)) return null;
   const found = { margins: {}, budgets: {}, spent: {}, left: {} };
-  for (const pass of ["us", "pr"].filter((one) => setting.passes[one])) {
+  for (const pass of runningPasses(facts, setting)) {
     const levels = facts.levels.filter((level) => level.pass === pass && proportions[level.key] > 0);
     const best = levels.length ? firstThatWorks((steps) => marginsAt(setting, levels, proportions, steps, limit, confidence)) : null;
     if (best === null) return null;
@@ -115,7 +115,7 @@ function marginsAt(setting, levels, proportions, steps, limit, confidence) {
   for (const level of levels) {
     const proportion = fractionOf(String(proportions[level.key]));
     const margin = Number(roundedUp(BigInt(steps) * proportion.numerator, proportion.denominator * STEPS_OF_PROPORTIONS));
-    const stability = level.stability[setting.max_race_codes - 1];
+    const stability = level.stability[setting.answers - 1];
     const budget = isMeasurable(level, setting)
       ? leastBudgetOf(setting.definition, stability, mainShare(level, setting), margin, confidence) : null;
     if (budget === null) return null;
@@ -186,9 +186,9 @@ function levelNoises(measure, confidence) {
 function multiplicities(facts, setting, key) {
   const level = levelOf(facts, key);
   const found = [];
-  for (let codes = 1; codes <= MOST_RACE_CODES; codes += 1) {
-    const measure = measureOf(facts, { ...setting, max_race_codes: codes }, key);
-    if (measure === null || !isMeasurable(level, { max_race_codes: codes })) return [];
+  for (let codes = 1; codes <= facts.most_answers; codes += 1) {
+    const measure = measureOf(facts, { ...setting, answers: codes }, key);
+    if (measure === null || !isMeasurable(level, { answers: codes })) return [];
     const noise = measure.noise(measure.shares.stage_2 ? "stage_2" : "total_only");
     const margins = Object.fromEntries(CONFIDENCES.map((confidence) => [confidence, marginOf(noise, confidence)]));
     found.push({ codes, stability: measure.stability, margins });

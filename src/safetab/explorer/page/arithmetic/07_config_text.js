@@ -1,10 +1,8 @@
 // Reads config.json exactly, and writes it back with only the changed values replaced.
 
-const PASS_KEYS = { us: "run_us", pr: "run_pr" };
-
 /** The keys of a setting's fields in the product's config.json; null where the product has no such key. */
 function configKeys(facts) {
-  return { definition: "privacy_defn", max_race_codes: "max_race_codes", gamma: facts.stage_1_key, suppression_chance: facts.suppression_key };
+  return { definition: "privacy_defn", answers: facts.answers_key, gamma: facts.stage_1_key, suppression_chance: facts.suppression_key };
 }
 
 /** The values of a JSON text with their positions: { kind, value, text, start, end, entries | items }. */
@@ -70,18 +68,21 @@ function settingOfConfig(facts, text) {
   const wrong = (key, wanted) => { problems.push(`${key}: ${keys.has(key) ? `it must be ${wanted}` : `missing. Give ${wanted}`}.`); return null; };
   const setting = {
     definition: choiceAt(keys, names.definition, ["zcdp", "puredp"]) ?? wrong(names.definition, '"zcdp" or "puredp"'),
-    max_race_codes: integerAt(keys, names.max_race_codes, 1, 8) ?? wrong(names.max_race_codes, "an integer from 1 to 8"),
+    answers: integerAt(keys, names.answers, 1, facts.most_answers) ?? wrong(names.answers, `an integer from 1 to ${facts.most_answers}`),
     gamma: names.gamma === null ? "0" : numberAt(keys, names.gamma, isGamma) ?? wrong(names.gamma, "a number strictly between 0 and 1"),
     suppression_chance: names.suppression_chance !== null && keys.has(names.suppression_chance)
       ? numberAt(keys, names.suppression_chance, isSuppressionChance) ?? wrong(names.suppression_chance, "a number of at least 0 and below 1")
       : "0",
     passes: {}, budgets: {}, thresholds: {},
   };
-  for (const [pass, key] of Object.entries(PASS_KEYS)) {
+  for (const { name: pass, key } of facts.passes) {
     const found = keys.get(key);
     setting.passes[pass] = found && typeof found.value === "boolean" ? found.value : wrong(key, "true or false");
   }
-  if (setting.passes.us === false && setting.passes.pr === false) problems.push("run_us, run_pr: both are false. Set at least one to true.");
+  if (facts.passes.every(({ name }) => setting.passes[name] === false)) {
+    const all = facts.passes.length === 2 ? "both" : "all";
+    problems.push(`${facts.passes.map(({ key }) => key).join(", ")}: ${all} are false. Set at least one to true.`);
+  }
   const thresholds = facts.families.map(({ thresholds_key: key, shapes }) => {
     const entries = keys.get(key);
     const given = new Map(entries && entries.kind === "object" ? entries.entries : []);
@@ -146,7 +147,7 @@ function configText(facts, baseText, setting) {
   for (const [field, key] of Object.entries(configKeys(facts))) {
     if (key !== null && setting[field] !== base[field]) put(key, field === "definition" ? `"${setting[field]}"` : jsonNumber(setting[field]));
   }
-  for (const [pass, key] of Object.entries(PASS_KEYS)) {
+  for (const { name: pass, key } of facts.passes) {
     if (setting.passes[pass] !== base.passes[pass]) put(key, String(setting.passes[pass]));
   }
   for (const level of facts.levels) {
@@ -187,13 +188,13 @@ function thresholdEdits(levels, entries, base, setting) {
 
 // A setting as a short text for the page's address: its differences from a base setting.
 
-const CODES = { definition: "d", max_race_codes: "c", gamma: "g", suppression_chance: "s" };
+const CODES = { definition: "d", answers: "c", gamma: "g", suppression_chance: "s" };
 
 function settingCode(facts, base, setting) {
   const parts = [];
   const put = (name, value, other) => { if (String(value) !== String(other)) parts.push(`${name}=${value}`); };
   for (const [field, name] of Object.entries(CODES)) put(name, setting[field], base[field]);
-  for (const pass of Object.keys(PASS_KEYS)) put(pass, Number(setting.passes[pass]), Number(base.passes[pass]));
+  for (const { name: pass } of facts.passes) put(pass, Number(setting.passes[pass]), Number(base.passes[pass]));
   facts.levels.forEach(({ key }, number) => {
     put(`b${number}`, setting.budgets[key], base.budgets[key]);
     put(`t${number}`, setting.thresholds[key].join("."), base.thresholds[key].join("."));
@@ -215,8 +216,8 @@ function settingOfCode(facts, baseText, code) {
 
 function putCoded(facts, setting, [name, value]) {
   const field = Object.keys(CODES).find((one) => CODES[one] === name);
-  if (field !== undefined) setting[field] = field === "max_race_codes" ? Number(value) : value;
-  else if (name in PASS_KEYS) setting.passes[name] = value === "1";
+  if (field !== undefined) setting[field] = field === "answers" ? Number(value) : value;
+  else if (facts.passes.some((pass) => pass.name === name)) setting.passes[name] = value === "1";
   else {
     const { key } = facts.levels[Number(name.slice(1))];
     if (name[0] === "b") setting.budgets[key] = value;

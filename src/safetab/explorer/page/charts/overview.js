@@ -35,7 +35,7 @@ const acrossLane = ({ axis, start, end }) => scaleOf(axis, start, end);
 function overviewImage(layout, setting, R) {
   const rows = [];
   let y = OVERVIEW.axis;
-  session.facts.families.forEach((family, number) => Object.entries(PASSES).forEach(([pass, name]) => {
+  session.facts.families.forEach((family, number) => Object.entries(passTitles()).forEach(([pass, name]) => {
     const levels = session.facts.levels.filter((level) => level.pass === pass && level.family === number && R.levels[level.key]);
     if (levels.length === 0) return;
     rows.push(text(0, y + 14, hasSeveralFamilies() ? `${capitalized(family.name)}, ${name}` : name, { class: "overview-pass" }));
@@ -223,7 +223,7 @@ function buildLossBars() {
 function lossBars(setting, R, width) {
   const { reference } = session.facts;
   const line = Number(reference.unbounded);
-  const passes = Object.keys(PASSES).filter((pass) => R.loss[pass]);
+  const passes = Object.keys(passTitles()).filter((pass) => R.loss[pass]);
   const most = Math.max(line, ...passes.map((pass) => toNumber(R.loss[pass].unbounded))) * 1.08;
   const across = scaleOf({ from: 0, to: most }, 0, width - 2);
   const bars = passes.map((pass, row) => {
@@ -239,7 +239,7 @@ function lossBars(setting, R, width) {
   const atEnd = across(line) > width * 0.6;
   return svgElement(
     "svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "chart-image", role: "img", "aria-label": "Loss of each pass by level, compared with 2020" },
-    bars, passes.map((pass, row) => text(4, 15 + row * 18, PASSES[pass], { class: "bar-name" })),
+    bars, passes.map((pass, row) => text(4, 15 + row * 18, passTitles()[pass], { class: "bar-name" })),
     svgElement("path", { d: `M${across(line)} 0V${height - 14}`, class: "reference-line" }),
     text(across(line) + (atEnd ? -4 : 4), height - 4, `${reference.name}: ρ = ${reference.unbounded}`, { "text-anchor": atEnd ? "end" : "start", class: "reference-name" }),
   );

@@ -46,7 +46,7 @@ function captioned(caption, heads, rows) {
 
 /** Rows of levels under the names of their family and pass. `cellsOf(level)` returns the cells after a level's name. */
 function rowsByPass(levels, columns, cellsOf) {
-  return session.facts.families.flatMap((family, number) => Object.entries(PASSES).flatMap(([pass, name]) => {
+  return session.facts.families.flatMap((family, number) => Object.entries(passTitles()).flatMap(([pass, name]) => {
     const ofPass = levels.filter((level) => level.pass === pass && level.family === number);
     if (ofPass.length === 0) return [];
     const title = hasSeveralFamilies() ? `${capitalized(family.name)}, ${name}` : name;

@@ -142,7 +142,7 @@ function confidenceChoice() {
 /** The level that is shown in detail everywhere on the page. */
 function levelChoice() {
   const id = newId("level");
-  const groups = session.facts.families.flatMap((family, number) => Object.entries(PASSES).map(([pass, name]) => element(
+  const groups = session.facts.families.flatMap((family, number) => Object.entries(passTitles()).map(([pass, name]) => element(
     "optgroup", { label: hasSeveralFamilies() ? `${capitalized(family.name)}, ${name}` : name },
     session.facts.levels.filter((level) => level.pass === pass && level.family === number)
       .map((level) => choice(levelName(level), level.key, session.level)),

@@ -1,20 +1,22 @@
 // The names of levels, tables, passes and units.
 
-const PASSES = { us: "United States", pr: "Puerto Rico" };
+/** The titles of passes by name, in the order of the census. */
+function passTitles() {
+  return Object.fromEntries(session.facts.passes.map(({ name, title }) => [name, title]));
+}
 
 function capitalized(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** "County, Detailed" or "Puerto Rico county, Detailed", with the table family if there are several. */
+/** The area level and the group level, with the table family if there are several. */
 function levelName(level) {
-  const place = level.pass === "us" ? capitalized(level.place) : `${PASSES[level.pass]} ${level.place}`;
-  return `${place}, ${level.iterations}${hasSeveralFamilies() ? `, ${familyOf(level).name}` : ""}`;
+  return `${level.title}, ${level.iterations}${hasSeveralFamilies() ? `, ${familyOf(level).name}` : ""}`;
 }
 
 /** The name of a level among the rows of its pass. */
 function shortLevelName(level) {
-  return `${capitalized(level.place)}, ${level.iterations}`;
+  return `${level.kind_title}, ${level.iterations}`;
 }
 
 function familyOf(level) {

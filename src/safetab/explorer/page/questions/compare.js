@@ -1,4 +1,4 @@
-// Compares two settings, two kinds of noise, and numbers of race codes.
+// Compares two settings, two kinds of noise, and numbers of answers used.
 
 const NOISE_DELTA = "1e-10";
 
@@ -31,10 +31,10 @@ function changesOf(a, b) {
   const rows = [];
   const compare = (name, of) => { if (of(a) !== of(b)) rows.push([name, of(a), of(b)]); };
   compare("Privacy definition", definitionName);
-  compare("Most race codes", (setting) => String(setting.max_race_codes));
+  compare(`Most ${session.facts.words.answers}`, (setting) => String(setting.answers));
   compare("Stage 1 share, γ", (setting) => setting.gamma); // always the same where there is no stage 1
   compare("Suppression chance", (setting) => setting.suppression_chance);
-  for (const [pass, name] of Object.entries(PASSES)) compare(name, (setting) => (setting.passes[pass] ? "tabulated" : "left out"));
+  for (const [pass, name] of Object.entries(passTitles())) compare(name, (setting) => (setting.passes[pass] ? "tabulated" : "left out"));
   for (const level of session.facts.levels) {
     compare(`${levelName(level)}: budget`, (setting) => (isIncluded(setting, level.key) ? setting.budgets[level.key] : "left out"));
     compare(`${levelName(level)}: thresholds, ${thresholdUnit()}`, (setting) => thresholdsText(setting.thresholds[level.key]));
@@ -62,12 +62,12 @@ function costsTable(a, b, Ra, Rb) {
     pair(`${unit}, whole run, bounded`, "loss/whole_run/bounded", (R) => R.loss.whole_run.bounded, "loss"),
     pair("ε at δ = 1e-10, unbounded", "loss/whole_run/unbounded_epsilon", (R) => R.loss.whole_run.unbounded_epsilon, "loss"),
     pair("ε at δ = 1e-10, bounded", "loss/whole_run/bounded_epsilon", (R) => R.loss.whole_run.bounded_epsilon, "loss"),
-    ...Object.entries(PASSES).map(([pass, name]) => pair(
+    ...Object.entries(passTitles()).map(([pass, name]) => pair(
       `${unit}, ${name}, unbounded`, `loss/${pass}/unbounded`, (R) => R.loss[pass]?.unbounded, "loss",
     )),
     pair("Possible groups", "groups", (R) => R.groups, "count"),
     ...(session.facts.has_stage_1 ? [
-      pair("Empty groups published by chance (at most, on average)", "empty_below_state", (R) => R.empty_below_state, "expected"),
+      pair("Empty groups published by chance (at most, on average)", "empty_published", (R) => R.empty_published, "expected"),
     ] : []),
   ]);
 }
@@ -150,7 +150,7 @@ function noiseTable(found) {
 
 function buildMultiplicities() {
   const level = levelChoice();
-  const table = scrolling("Margins by number of race codes");
+  const table = scrolling(`Margins by number of ${session.facts.words.answers}`);
   byId("multiplicities").append(element("div", { class: "form" }, level.block), table);
   addSection(byId("multiplicities"), (setting, R) => {
     level.choose();
@@ -160,17 +160,18 @@ function buildMultiplicities() {
 
 function multiplicitiesTable(setting) {
   const key = session.level;
+  const { words: { answers }, most_answers: most } = session.facts;
   const rows = multiplicities(session.facts, setting, key).map((row) => {
     const number = (path, value, kind) => td(numberCell(`multiplicities/${key}/${row.codes}/${path}`, value, kind));
-    const isInForce = row.codes === setting.max_race_codes;
+    const isInForce = row.codes === setting.answers;
     return element("tr", { class: isInForce ? "in-force" : null },
       rowHead(`${row.codes}${isInForce ? " (current)" : ""}`), number("stability", row.stability, "count"),
       CONFIDENCES.map((confidence) => number(`margins/${confidence}`, row.margins[confidence], "margin")),
       number("change", row.change, "relative"), number("continuous_change", row.continuous_change, "relative"));
   });
-  return captioned(`${levelName(levelWith(key))}: margin of a cell by race codes, budget unchanged`, [[
-    columnHead("Most race codes"), columnHead(`Most groups of a ${session.facts.record}`), ...CONFIDENCES.map((one) => columnHead(`${one} %, ± ${unit()}`)),
-    columnHead("95 % margin against 8 codes"), columnHead("σ against 8 codes"),
+  return captioned(`${levelName(levelWith(key))}: margin of a cell by ${answers}, budget unchanged`, [[
+    columnHead(`Most ${answers}`), columnHead(`Most groups of a ${session.facts.record}`), ...CONFIDENCES.map((one) => columnHead(`${one} %, ± ${unit()}`)),
+    columnHead(`95 % margin against ${most} codes`), columnHead(`σ against ${most} codes`),
   ]], rows);
 }
 
@@ -250,7 +251,7 @@ function keptTable(setting, R) {
     row("Loss, bounded", "loss/whole_run/bounded", ({ loss }) => loss.whole_run.bounded, "loss"),
     row("ε at δ = 1e-10, unbounded", "loss/whole_run/unbounded_epsilon", ({ loss }) => loss.whole_run.unbounded_epsilon, "loss"),
     ...(session.facts.has_stage_1
-      ? [row("Empty groups published by chance (at most, on average)", "empty_below_state", ({ empty_below_state: empty }) => empty, "expected")] : []),
+      ? [row("Empty groups published by chance (at most, on average)", "empty_published", ({ empty_published: empty }) => empty, "expected")] : []),
   ];
   const levels = session.facts.levels.filter(({ key }) => all.some((one) => one.R.levels[key]));
   const margins = levels.map((level) => {

@@ -234,8 +234,8 @@ function totalAnswer(setting, found) {
   return element(
     "dl", { class: "read-off" },
     Object.keys(found.spent).flatMap((pass) => [
-      fact(`${symbol} spent, ${PASSES[pass]}`, element("strong", {}, numberCell(`best/spent/${pass}`, found.spent[pass], "text"))),
-      fact(`${symbol} left over, ${PASSES[pass]}`, numberCell(`best/left/${pass}`, found.left[pass], "text")),
+      fact(`${symbol} spent, ${passTitles()[pass]}`, element("strong", {}, numberCell(`best/spent/${pass}`, found.spent[pass], "text"))),
+      fact(`${symbol} left over, ${passTitles()[pass]}`, numberCell(`best/left/${pass}`, found.left[pass], "text")),
     ]),
   );
 }

@@ -106,8 +106,7 @@ const farOf = ({ tables }) => tables.reduce((sum, { far }) => sum + far, 0);
 
 /** Groups are the same in every table family, so they are counted in the first. */
 function simulationInWords({ found, relative, from }) {
-  const { families, has_stage_1: hasStage1 } = session.facts;
-  const isBelowState = ({ is_substate: isSubstate }) => isSubstate;
+  const { families, has_stage_1: hasStage1, words } = session.facts;
   const sum = (of, family = families[0], isMeant = () => true) => session.facts.levels
     .filter((level) => found.has(level.key) && familyOf(level) === family && isMeant(level)).reduce((all, { key }) => all + of(found.get(key)), 0);
   const some = sum(({ some: one }) => one);
@@ -119,8 +118,8 @@ function simulationInWords({ found, relative, from }) {
   });
   return `Drawn from ${from}: of ${shown(some, "count")} groups with people, ${part(absent, some)} are absent;`
     + ` of the ${shown(some - absent, "count")} published totals, ${near.join(" and ")} are within ${percentOf(relative.entry.text)} of the truth.`
-    + ` Below state, ${shown(sum(({ drawn }) => drawn.empty, families[0], isBelowState), "count")} empty groups`
-    + ` ${hasStage1 ? "are" : "have a published total of people, and are"} published too; nation and states publish every group.`;
+    + ` ${capitalized(words.below_short)}, ${shown(sum(({ drawn }) => drawn.empty, families[0], ({ suppresses }) => suppresses), "count")} empty groups`
+    + ` ${hasStage1 ? "are" : "have a published total of people, and are"} published too; ${words.whole} publish every group.`;
 }
 
 function percentOf(part) {
@@ -284,12 +283,16 @@ function emptySizes() {
   ]));
 }
 
-const ITERATION_NUMBERS = { regional: 1, detailed: 2, 1: 1, 2: 2 };
+/** The level that a line of the reader's CSV names; case does not matter. */
+function levelNamed(geography, iterations) {
+  const [label, groups] = [geography.toLowerCase(), iterations.toLowerCase()];
+  return session.facts.levels.find((level) => level.geography.toLowerCase() === label && [level.iterations.toLowerCase(), String(level.iteration_level)].includes(groups));
+}
 
 function addSizes(sizes, { geography_level: geography, iteration_level: iterations, list = "", people, groups, households = "" }) {
-  const key = `${geography.toUpperCase()},${ITERATION_NUMBERS[iterations.toLowerCase()]}`;
-  const kinds = sizes[key];
-  if (!kinds) return "there is no such level. Use a geography_level such as COUNTY or PR-TRACT, and an iteration_level of 1, 2, Regional or Detailed.";
+  const level = levelNamed(geography, iterations);
+  const kinds = level && sizes[`${level.geography},${level.iteration_level}`];
+  if (!kinds) return `there is no such level. Use a geography_level such as ${session.facts.words.labels}, and an iteration_level of ${session.facts.words.group_levels}.`;
   const kind = kinds[list.toLowerCase() || "adaptive"];
   if (!kind) return "list must be adaptive, total_only or empty.";
   const [ofPeople, ofGroups, ofHouseholds] = [people, groups, households || "0"].map(wholeNumberOf);

@@ -31,7 +31,7 @@ function lossesTable(setting, R) {
     ...(withEpsilon ? [columnHead("ε at δ = 1e-10, unbounded"), columnHead("ε at δ = 1e-10, bounded")] : []),
   ]];
   return captioned(`Privacy loss of a ${session.facts.record}, at most`, heads, [
-    line("us", PASSES.us), line("pr", PASSES.pr), line("whole_run", `Whole run (a ${session.facts.record} is in one of them)`),
+    ...Object.entries(passTitles()).map(([pass, name]) => line(pass, name)), line("whole_run", `Whole run (a ${session.facts.record} is in one of them)`),
     ...(withEpsilon ? [referenceLine(session.facts.reference)] : []),
   ]);
 }
@@ -107,7 +107,7 @@ function jointTable(rows) {
   const passes = Object.keys(rows[0].losses);
   const names = session.products.map(({ facts }) => facts.name).join(" and ");
   return captioned(`${names} together: privacy loss at most`, [[
-    columnHead("What changes"), ...passes.map((pass) => columnHead(`${symbol}, ${PASSES[pass]}`)),
+    columnHead("What changes"), ...passes.map((pass) => columnHead(`${symbol}, ${passTitles()[pass]}`)),
     ...(withEpsilon ? [columnHead("ε at δ = 1e-10, the larger")] : []),
   ]], rows.map(({ change, losses, epsilon }, number) => [
     rowHead(capitalized(change)), ...passes.map((pass) => td(numberCell(`joint/${number}/loss/${pass}`, losses[pass], "loss"))),

@@ -18,7 +18,7 @@ function buildSummary() {
 function summarySetting(setting) {
   return [
     fact("Setting", `${capitalized(entryInForce().from)}${isAsStarted() ? "" : ", changed"}`), fact("Privacy", definitionName(setting)),
-    fact(capitalized(session.facts.records_in_words), passesText(setting)), fact("Race codes", `up to ${setting.max_race_codes} per ${session.facts.record}`),
+    fact(capitalized(session.facts.records_in_words), passesText(setting)), fact(capitalized(session.facts.words.answers), `up to ${setting.answers} per ${session.facts.record}`),
     ...(session.facts.has_stage_1
       ? [fact("Stage 1 share, γ", setting.gamma), fact("Empty groups suppressed with chance", setting.suppression_chance)]
       : [fact("Tables chosen by", `published totals of ${thresholdUnit()}`)]),
@@ -39,7 +39,7 @@ function summaryLosses(setting, R) {
     jointFact(setting),
     fact("Possible groups", numberCell("groups", R.groups, "count")),
     session.facts.has_stage_1
-      ? fact("Empty groups published by chance (at most, on average)", numberCell("empty_below_state", R.empty_below_state, "expected")) : null,
+      ? fact("Empty groups published by chance (at most, on average)", numberCell("empty_published", R.empty_published, "expected")) : null,
   ];
 }
 
@@ -47,7 +47,7 @@ function summaryLosses(setting, R) {
 function jointFact(setting) {
   const ofPerson = jointLossesInForce()?.[1];
   if (!ofPerson) return null;
-  const numbers = Object.entries(ofPerson.losses).map(([pass, loss]) => [` ${PASSES[pass]}: ${symbolOf(setting)} = `, numberCell(`joint/1/loss/${pass}`, loss, "loss")]);
+  const numbers = Object.entries(ofPerson.losses).map(([pass, loss]) => [` ${passTitles()[pass]}: ${symbolOf(setting)} = `, numberCell(`joint/1/loss/${pass}`, loss, "loss")]);
   return fact(`Both products (${session.products.map(({ facts }) => facts.name).join(", ")}), ${ofPerson.change}`, ...numbers);
 }
 

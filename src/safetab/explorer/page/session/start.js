@@ -27,7 +27,7 @@ function start() {
 function productAtStart(facts) {
   const first = facts.presets[0];
   const { setting } = settingOfConfig(facts, first.config);
-  const level = facts.levels.find(({ geography, iteration_level: of }) => geography === "COUNTY" && of === 2) ?? facts.levels[0];
+  const level = facts.levels.find(({ geography, iterations }) => [geography, iterations].join() === String(facts.opens_with)) ?? facts.levels[0];
   return { facts, entries: [{ setting, base: first.config, from: first.name }], position: 0, kept: [], pinned: null, level: level.key, size: 25 };
 }
 

@@ -1,10 +1,10 @@
-// The controls of the whole run: presets, definition, race codes, gamma, suppression, passes; and undo.
+// The controls of the whole run: presets, definition, answers used, gamma, suppression, passes; and undo.
 
 const SUPPRESSION_STOPS = ["0.5", "0.9", "0.95", "0.99", "0.995", "0.999", "0.9995", "0.9999", "0.99995", "0.99999", "0.999999"];
 
 function buildControls() {
   const ofStages = session.facts.has_stage_1 ? [gammaControl(), suppressionControl()] : [];
-  const controls = [definitionControl(), raceCodesControl(), ...ofStages, passesControl()];
+  const controls = [definitionControl(), answersControl(), ...ofStages, passesControl()];
   byId("whole-run").append(...controls.map(({ block }) => block));
   addSection(byId("setting"), (setting, R, origin) => {
     controls.forEach((control) => control.refresh(setting, origin));
@@ -37,25 +37,26 @@ function definitionControl() {
   return { block, refresh };
 }
 
-function raceCodesControl() {
-  const name = `Most race codes counted for a ${session.facts.record}`;
-  const settingWith = (setting, codes) => ({ ...setting, max_race_codes: codes });
+function answersControl() {
+  const { most_answers: most, words, record } = session.facts;
+  const name = `Most ${words.answers} counted for a ${record}`;
+  const settingWith = (setting, answers) => ({ ...setting, answers });
   const field = boundField({
     name, attributes: { "aria-label": name, inputmode: "numeric", class: "short" },
-    textOf: (setting) => String(setting.max_race_codes),
+    textOf: (setting) => String(setting.answers),
     settingWith: (setting, typed) => {
-      const entry = wholeEntry(typed, 1, 8);
-      return entry.problem ? { problem: "Enter a whole number from 1 to 8." } : { setting: settingWith(setting, entry.number) };
+      const entry = wholeEntry(typed, 1, most);
+      return entry.problem ? { problem: `Enter a whole number from 1 to ${most}.` } : { setting: settingWith(setting, entry.number) };
     },
   });
   const slider = boundSlider({
-    name, least: 1, most: 8, by: 1,
-    placeOf: (setting) => setting.max_race_codes,
+    name, least: 1, most, by: 1,
+    placeOf: (setting) => setting.answers,
     settingAt: settingWith,
-    textOf: (setting) => counted(setting.max_race_codes, "race code", "race codes"),
+    textOf: (setting) => counted(setting.answers, words.answer, words.answers),
   });
-  return pairedControl("Most race codes", field, slider,
-    "People may report up to 8. Fewer codes mean less noise for the same budget, but codes beyond the limit are not counted.");
+  return pairedControl(`Most ${words.answers}`, field, slider,
+    `People may report up to ${most}. Fewer codes mean less noise for the same budget, but codes beyond the limit are not counted.`);
 }
 
 function pairedControl(title, field, slider, explanation) {
@@ -105,7 +106,7 @@ function suppressionControl() {
     textOf: (setting) => setting.suppression_chance,
   });
   return pairedControl("Suppression chance", field, slider,
-    "Below state level, an empty group stays unpublished with at least this chance. It determines the threshold T.");
+    `${capitalized(session.facts.words.below)}, an empty group stays unpublished with at least this chance. It determines the threshold T.`);
 }
 
 /** The nearest stop on a logarithmic scale, where the stops are evenly spread. */
@@ -116,13 +117,13 @@ function nearestStop(stops, chance) {
 }
 
 function passesControl() {
-  const boxes = Object.entries(PASSES).map(([pass, name]) => {
+  const boxes = Object.entries(passTitles()).map(([pass, name]) => {
     const input = element("input", {
       type: "checkbox",
       onchange: () => {
         const setting = settingInForce();
         const passes = { ...setting.passes, [pass]: input.checked };
-        if (passes.us || passes.pr) { message.hidden = true; change({ ...setting, passes }); return; }
+        if (Object.values(passes).some(Boolean)) { message.hidden = true; change({ ...setting, passes }); return; }
         message.hidden = false;
         input.checked = true;
       },
@@ -146,7 +147,7 @@ function passesControl() {
 }
 
 function passesText(setting) {
-  return Object.entries(PASSES).filter(([pass]) => setting.passes[pass]).map(([, name]) => name).join(" and ");
+  return Object.entries(passTitles()).filter(([pass]) => setting.passes[pass]).map(([, name]) => name).join(" and ");
 }
 
 /** Buttons for the presets. */

@@ -36,7 +36,7 @@ function levelsTable(family, number, rows) {
         head("exact", { id: `budget-exact-${number}` }), head(unit()), head("slider"), head("share of pass"),
         finer.map(({ divisions }) => head(String(divisions))), stages.map((stage) => head(stage)),
         session.facts.has_stage_1 ? head(`T, ${unit()}`) : null, head("possible"), emptyGroups.map((name) => head(name)))),
-    Object.entries(PASSES).map(([pass, name]) => element(
+    Object.entries(passTitles()).map(([pass, name]) => element(
       "tbody", { id: `levels-${pass}-${number}` },
       element("tr", { class: "pass" }, element("th", { scope: "rowgroup", colspan: columns, id: `levels-of-${pass}-${number}` }, name)),
       rows.filter((row) => row.level.pass === pass).flatMap((row) => [row.line, row.problems, row.warning]),
@@ -93,7 +93,7 @@ function drawLevelHeads(setting, R, number) {
   byId(`budget-exact-${number}`).textContent = `exact ${symbol}`;
   byId(`noise-heading-${number}`).textContent = `Noise, ${spreadName(setting)} in ${unit()}`;
   byId(`margin-heading-${number}`).textContent = `${session.confidence} % margin`;
-  for (const [pass, name] of Object.entries(PASSES)) {
+  for (const [pass, name] of Object.entries(passTitles())) {
     const loss = R.loss[pass];
     const whose = hasSeveralFamilies() ? " for all tables" : " in all";
     place(byId(`levels-of-${pass}-${number}`), ...(loss
@@ -142,7 +142,7 @@ function buildBar() {
       setting.definition === "zcdp"
         ? barFigure(`ε at δ = 1e-10, joins or leaves${of2020("unbounded_epsilon")}`, "loss/whole_run/unbounded_epsilon", loss.unbounded_epsilon, "loss") : null,
       session.facts.has_stage_1
-        ? barFigure("empty groups published by chance (at most, on average)", "empty_below_state", R.empty_below_state, "expected") : null);
+        ? barFigure("empty groups published by chance (at most, on average)", "empty_published", R.empty_published, "expected") : null);
     document.querySelectorAll("[data-product]").forEach((one) => one.setAttribute("aria-pressed", session.products[one.dataset.product].facts === session.facts));
     byId("undo").setAttribute("aria-disabled", session.position === 0);
     byId("redo").setAttribute("aria-disabled", session.position === session.entries.length - 1);

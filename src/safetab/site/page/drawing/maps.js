@@ -1,4 +1,4 @@
-// Maps without an outside map: a tile for each state, or the shapes of the boundary file.
+// Maps without an outside map: a tile for each part of the census, or the shapes of the boundary file.
 
 const CLASSES = 5;
 const TILE = 46;
@@ -33,23 +33,28 @@ function figureOf(answer) {
   return `${shown(answer.value)} (${around(answer)})`;
 }
 
-/** Faint tiles for states that are not in the release, so that the others are where people look for them. */
+/** Faint tiles for parts that are not in the release, so that the others are where people look for them. */
 function otherTiles(areas) {
-  return facts.states.filter(([code]) => !areas.some(({ id }) => id === code))
+  return facts.tiles.filter(([code]) => !areas.some(({ id }) => id === code))
     .map(([, , column, row]) => svgElement("rect", { class: "tile-ghost", x: column * TILE + 1, y: row * TILE + 1, width: TILE - 2, height: TILE - 2, rx: 4 }));
 }
 
-/** A grid of tiles, each about where its state is. `answers` has an estimate or nothing for each area. */
+function boxOfTiles() {
+  const [columns, rows] = [2, 3].map((n) => 1 + Math.max(...facts.tiles.map((tile) => tile[n])));
+  return `0 0 ${columns * TILE} ${rows * TILE}`;
+}
+
+/** A grid of tiles, each about where its area is. `answers` has an estimate or nothing for each area. */
 function tileMap(areas, answers, hrefOf, label) {
   const values = areas.map((area) => answers.get(area)).filter((one) => one && !one.rule).map(({ value }) => value);
   const limits = limitsOf(values);
   const tiles = areas.map((area) => {
-    const state = facts.states.find(([code]) => code === area.id);
-    if (!state) return null;
+    const tile = facts.tiles.find(([code]) => code === area.id);
+    if (!tile) return null;
     const answer = answers.get(area);
     const isShown = answer && !answer.rule;
     const shade = isShown ? `shade-${classOf(answer.value, limits)}` : "shade-none";
-    const [, abbreviation, column, row] = state;
+    const [, abbreviation, column, row] = tile;
     return svgElement(
       "a", { href: hrefOf(area), class: `tile ${shade}`, "aria-label": `${area.name}: ${figureOf(answer)}` },
       svgElement("title", {}, `${area.name}: ${figureOf(answer)}`),
@@ -58,7 +63,7 @@ function tileMap(areas, answers, hrefOf, label) {
       isShown ? svgElement("text", { class: "tile-value", x: column * TILE + TILE / 2, y: row * TILE + 35 }, compact(answer.value)) : null,
     );
   });
-  const picture = svgElement("svg", { class: "tiles", viewBox: `0 0 ${12 * TILE} ${8 * TILE}`, role: "group", "aria-label": label }, otherTiles(areas), tiles);
+  const picture = svgElement("svg", { class: "tiles", viewBox: boxOfTiles(), role: "group", "aria-label": label }, otherTiles(areas), tiles);
   return element("figure", { class: "map" }, picture, legend(limits, values));
 }
 
@@ -67,12 +72,12 @@ function compact(number) {
   return new Intl.NumberFormat("en-US", { notation: "compact", maximumSignificantDigits: Math.abs(number) < 1000 ? 3 : 2 }).format(number).replace("-", MINUS);
 }
 
-/** Tiles of states without numbers, to choose from. */
-function stateChooser(areas, hrefOf) {
+/** Tiles without numbers, to choose from. */
+function tileChooser(areas, hrefOf) {
   const tiles = areas.map((area) => {
-    const state = facts.states.find(([code]) => code === area.id);
-    if (!state) return null;
-    const [, abbreviation, column, row] = state;
+    const tile = facts.tiles.find(([code]) => code === area.id);
+    if (!tile) return null;
+    const [, abbreviation, column, row] = tile;
     return svgElement(
       "a", { href: hrefOf(area), class: "tile", "aria-label": area.name },
       svgElement("title", {}, area.name),
@@ -80,7 +85,7 @@ function stateChooser(areas, hrefOf) {
       svgElement("text", { class: "tile-name", x: column * TILE + TILE / 2, y: row * TILE + 29 }, abbreviation),
     );
   });
-  return svgElement("svg", { class: "tiles", viewBox: `0 0 ${12 * TILE} ${8 * TILE}`, role: "group", "aria-label": "States" }, otherTiles(areas), tiles);
+  return svgElement("svg", { class: "tiles", viewBox: boxOfTiles(), role: "group", "aria-label": capitalised(facts.words.parts) }, otherTiles(areas), tiles);
 }
 
 /** A map of the areas' shapes, or null if the site has no shapes. */
@@ -127,15 +132,18 @@ function pointsOf(ring, step) {
   return points;
 }
 
-/** A flat map that fills its picture. Degrees of longitude are scaled as at the middle latitude. */
+/** A flat map that fills its picture, also across the date line. Degrees of longitude are scaled as at the middle latitude. */
 function fitted(shapes) {
-  const points = shapes.flatMap(({ rings }) => rings.flat()).map(([x, y]) => [x > 0 ? x - 360 : x, y]);
+  const given = shapes.flatMap(({ rings }) => rings.flat());
+  const crosses = given.some(([x]) => x < -90) && given.some(([x]) => x > 90);
+  const shifted = (x) => (crosses && x > 0 ? x - 360 : x);
+  const points = given.map(([x, y]) => [shifted(x), y]);
   const west = points.reduce((least, [x]) => Math.min(least, x), Infinity);
   const east = points.reduce((most, [x]) => Math.max(most, x), -Infinity);
   const south = points.reduce((least, [, y]) => Math.min(least, y), Infinity);
   const north = points.reduce((most, [, y]) => Math.max(most, y), -Infinity);
   const squeeze = Math.cos(((south + north) / 2) * (Math.PI / 180));
   const scale = 1000 / Math.max((east - west) * squeeze, north - south, 1e-9);
-  const pathOf = (ring) => `M${ring.map(([x, y]) => `${(((x > 0 ? x - 360 : x) - west) * squeeze * scale).toFixed(1)},${((north - y) * scale).toFixed(1)}`).join("L")}Z`;
+  const pathOf = (ring) => `M${ring.map(([x, y]) => `${((shifted(x) - west) * squeeze * scale).toFixed(1)},${((north - y) * scale).toFixed(1)}`).join("L")}Z`;
   return { width: Math.max((east - west) * squeeze * scale, 1).toFixed(0), height: Math.max((north - south) * scale, 1).toFixed(0), pathOf };
 }

@@ -1,7 +1,6 @@
 // Numbers and sentences as people read them.
 
 const MINUS = "−";
-const ALONE_ABOVE = "Each group has its own random noise, so a group alone can come out larger than the same group alone or in any combination.";
 
 /** Why the totals of two table families of one group differ. */
 function severalTotals() {

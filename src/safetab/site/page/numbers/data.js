@@ -34,16 +34,21 @@ function forgetOldest() {
   if (numbers.length > KEPT_FILES) waiting.delete(numbers[0]);
 }
 
-/** The last position whose key is not above the wanted one; keys are pairs that rise. */
-function lastNotAbove(firsts, wanted) {
+/** The last of `length` positions that is not beyond, or -1; beyond one that is, all are. */
+function lastNotBeyond(length, isBeyond) {
   let low = 0;
-  let high = firsts.length;
+  let high = length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (comesAfter(firsts[middle], wanted)) high = middle;
+    if (isBeyond(middle)) high = middle;
     else low = middle + 1;
   }
-  return Math.max(low - 1, 0);
+  return low - 1;
+}
+
+/** The last position whose key is not above the wanted one; keys are pairs that rise. */
+function lastNotAbove(firsts, wanted) {
+  return Math.max(lastNotBeyond(firsts.length, (n) => comesAfter(firsts[n], wanted)), 0);
 }
 
 function comesAfter(key, wanted) {
@@ -59,11 +64,6 @@ function filesBetween(firsts, least, most) {
 
 // The levels, areas and groups of the release. Filled once, before the first view.
 
-const MAJOR = 0;
-const REGIONAL = 1;
-const DETAILED = 2;
-const KIND_ORDER = ["nation", "state", "county", "place", "aiannh", "tract"];
-
 let facts = null;
 let groups = []; // in the order of the release's list
 let groupOfCode = new Map();
@@ -72,7 +72,7 @@ async function readFacts() {
   facts = await dataOf("facts");
   const files = await Promise.all(Array.from({ length: facts.groupFiles }, (_, n) => dataOf(`groups/${n}`)));
   groups = files.flat().map(([code, name, level, kind, wider, shared, isIn, partners], number) => ({
-    number, code, name, level, kind, wider, shared, isIn, partners, short: withoutKind(name),
+    number, code, name, level, kind, wider, shared, isIn, partners, short: withoutKind(name, kind), isCounted: facts.groupLevels[level][1],
   }));
   groupOfCode = new Map(groups.map((group) => [group.code, group]));
   facts.geographies.forEach((geography, number) => {
@@ -91,8 +91,14 @@ async function readFacts() {
   });
 }
 
-function withoutKind(name) {
-  return name.replace(/ alone( or in any combination)?$/, "");
+function withoutKind(name, kind) {
+  const [end] = facts.spellings.kindEnds[kind];
+  return end && name.endsWith(` ${end}`) ? name.slice(0, -end.length - 1) : name;
+}
+
+/** The numbers of the levels of groups that are counted, coarse to fine. */
+function levelsOfGroups() {
+  return Object.keys(facts.groupLevels).map(Number).filter((level) => facts.groupLevels[level][1]);
 }
 
 function geographyLabelled(label) {
@@ -105,12 +111,7 @@ function geographiesOfKind(kind) {
 
 /** The kinds of areas in the release, coarse to fine. */
 function kindsOfAreas() {
-  return KIND_ORDER.filter((kind) => geographiesOfKind(kind).length > 0);
-}
-
-/** Whether the ids of a kind of area begin with the id of a state, and of a county if they are in one. */
-function nested(kind) {
-  return kind === "county" || kind === "place" || kind === "tract";
+  return facts.kindOrder.filter((kind) => geographiesOfKind(kind).length > 0);
 }
 
 /** An area by its position in its level. */
@@ -133,33 +134,54 @@ async function areaWithId(geography, id) {
   return null;
 }
 
-/** All areas of a level, or those whose ids begin with a prefix. */
-async function areasOf(geography, prefix = "") {
-  const wanted = geography.files
-    .map(([first, id], file) => ({ first, id, file, next: geography.files[file + 1] }))
-    .filter(({ id, next }) => id.slice(0, prefix.length) <= prefix && (!next || next[1].slice(0, prefix.length) >= prefix));
-  const read = await Promise.all(wanted.map(({ file }) => dataOf(`names/${geography.label}/${file}`)));
-  return read.flatMap((pairs, n) => {
+/** The position of the area in which the one at a position lies, for a level around, or -1. */
+function positionAround({ starts, parents }, position) {
+  if (starts) return lastNotBeyond(starts.length, (n) => starts[n] > position);
+  return parents ? parents[position] : 0;
+}
+
+/** Where the areas of a level that lie in an area are: ranges of positions, each with its end. */
+function rangesInside(geography, { geography: { number }, position }) {
+  const around = geography.around.find(({ level }) => level === number);
+  if (!around) return [];
+  const { starts, parents } = around;
+  if (starts) return [[starts[position], starts[position + 1] ?? geography.count]];
+  return parents ? parents.flatMap((one, n) => (one === position ? [[n, n + 1]] : [])) : [[0, geography.count]];
+}
+
+/** Where the areas of a level that lie in a part of the census are, by its id. */
+function rangesOfPart({ parts, count }, id) {
+  return parts.flatMap(([first, one], n) => (one === id ? [[first, parts[n + 1]?.[0] ?? count]] : []));
+}
+
+/** The id of the part of the census in which an area lies, or null. */
+function partAround({ geography: { parts }, position }) {
+  return parts.length ? parts[lastNotBeyond(parts.length, (n) => parts[n][0] > position)][1] : null;
+}
+
+/** All areas of a level, or those in some ranges of positions. */
+async function areasOf(geography, ranges = [[0, geography.count]]) {
+  const { files, label, count } = geography;
+  const wanted = files.map(([first], file) => ({ first, file, end: files[file + 1]?.[0] ?? count }))
+    .filter(({ first, end }) => ranges.some(([least, most]) => least < end && first < most));
+  const read = await Promise.all(wanted.map(({ file }) => dataOf(`names/${label}/${file}`)));
+  return read.flatMap((pairs, n) => ranges.flatMap(([least, most]) => {
     const found = [];
-    for (let at = 0; at < pairs.length; at += 2) {
-      if (pairs[at].startsWith(prefix)) {
-        found.push({ geography, position: wanted[n].first + at / 2, id: pairs[at], name: pairs[at + 1] });
-      }
+    for (let position = Math.max(least, wanted[n].first); position < Math.min(most, wanted[n].end); position += 1) {
+      const at = 2 * (position - wanted[n].first);
+      found.push({ geography, position, id: pairs[at], name: pairs[at + 1] });
     }
     return found;
-  });
+  }));
 }
 
 /** The areas that contain this one, smallest first. */
-async function areasAround(area) {
-  const found = await Promise.all(area.geography.around.map(([number, digits, isNation]) => {
-    const geography = facts.geographies[number];
-    return isNation ? areaAt(geography, 0) : areaWithId(geography, area.id.slice(0, digits));
-  }));
-  return found.filter((one) => one !== null);
+async function areasAround({ geography, position }) {
+  const positions = geography.around.map((around) => [facts.geographies[around.level], positionAround(around, position)]);
+  return Promise.all(positions.filter(([, at]) => at >= 0).map(([level, at]) => areaAt(level, at)));
 }
 
 /** The levels whose areas lie inside areas of this level. */
 function levelsInside(geography) {
-  return facts.geographies.filter((one) => one.count > 0 && one.around.some(([number]) => number === geography.number));
+  return facts.geographies.filter((one) => one.count > 0 && one.around.some(({ level }) => level === geography.number));
 }

@@ -76,8 +76,8 @@ function leastWith(holds, high) {
 
 /** Identifies the noise of a number. Copies have the noise of their donor. */
 function measuredKey({ entry, line }) {
-  const whose = entry.donor === null ? entry.area.id : String(entry.donor);
-  return [entry.table.level, entry.table.stage, Number(whose), entry.group.code, line.first, line.cells].join(" ");
+  const whose = entry.donor ?? entry.area.id;
+  return [entry.table.level, entry.table.stage, whose, entry.group.code, line.first, line.cells].join(" ");
 }
 
 /** The difference of two totals. `chance` is null where selection changes it. */

@@ -1,7 +1,5 @@
 // Numbers and absences of the release.
 
-const LEVELS_OF_GROUPS = [REGIONAL, DETAILED];
-
 /** A line of a table with its interval, which is never below 0 and allows for small totals not being shown. */
 function estimate(entry, lineNumber) {
   const line = entry.table.shape.lines[lineNumber];
@@ -27,7 +25,7 @@ function totalOf(entry) {
 /** All tables of an area, one entry for each group and family. */
 async function tablesOfArea(area) {
   const parts = [];
-  for (const level of LEVELS_OF_GROUPS) {
+  for (const level of levelsOfGroups()) {
     facts.product.families.forEach((_, family) => {
       const name = `${area.geography.number}-${level}-${family}`;
       for (const file of filesBetween(facts.areas[name] || [], [area.position, -1], [area.position, Infinity])) {

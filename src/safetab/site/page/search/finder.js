@@ -93,18 +93,18 @@ const DID_YOU_MEAN = "Did you mean one of these?";
 /** The sentence beside the choices. `otherwise` is for choices that are more than suggestions. */
 function hintFor(text, matches, missing, otherwise = "") {
   if (matches.length) return matches[0].rank === SUGGESTED ? DID_YOU_MEAN : otherwise;
-  if (isTract(text)) return facts.spellings.tractsAsWritten;
+  if (isNumbered(text)) return facts.spellings.asWritten;
   return isLevelWord(text) ? "This is a kind of area. Type the name of one." : missing;
 }
 
 function areaField(id, chosen) {
-  const texts = { placeholder: "State, county, city, …", missing: "No place with this name was found. Try a county, city or state." };
+  const texts = { placeholder: facts.words.areas, missing: `No place with this name was found.${facts.words.tried ? ` Try ${facts.words.tried}.` : ""}` };
   return combobox(id, "Place", texts, areasMatching, chosen);
 }
 
 /** `areaOf()` returns the chosen area, if any: some groups are listed twice, for large areas and for small ones. */
 function groupField(id, chosen, areaOf) {
-  const texts = { placeholder: "Race or ethnicity group", missing: "No group with this name was found. Try part of the name." };
+  const texts = { placeholder: capitalised(facts.words.group), missing: "No group with this name was found. Try part of the name." };
   return combobox(id, "Group", texts, (text) => groupsMatching(text, areaOf()), chosen);
 }
 

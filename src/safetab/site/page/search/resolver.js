@@ -5,35 +5,35 @@ const BEGINS = 1;
 const WORD_BEGINS = 2;
 const SUGGESTED = 3;
 const MOST_SHOWN = 12;
-const MOST_STATE_WORDS = 3;
-const ID_AT_END = /\((?:[A-Za-z ]+ )?(\d+)\)\s*$/;
+const MOST_PART_WORDS = 3;
+const ID_AT_END = /\((?:[^()]* )?([^()\s]+)\)\s*$/;
 
 /** The code in a text: alone, or at the end of a listed choice. */
 function codeIn(text) {
   return (ID_AT_END.exec(text)?.[1] ?? text).trim();
 }
 
-/** Ways to read a name and what contains it: split at each comma, then before a state at the end. */
+/** Ways to read a name and what contains it: split at each comma, then before a part of the census at the end. */
 function readingsOf(text) {
   const parts = partsOf(text);
   const found = parts.map((_, n) => [parts.slice(0, parts.length - n).join(" "), parts.slice(parts.length - n)]);
   const words = parts.join(" ").split(" ");
-  for (let count = Math.min(MOST_STATE_WORDS, words.length - 1); count > 0; count -= 1) {
-    const state = words.slice(-count).join(" ");
-    if (stateOfForm().has(state)) found.push([words.slice(0, -count).join(" "), [state]]);
+  for (let count = Math.min(MOST_PART_WORDS, words.length - 1); count > 0; count -= 1) {
+    const part = words.slice(-count).join(" ");
+    if (partOfForm().has(part)) found.push([words.slice(0, -count).join(" "), [part]]);
   }
   return found;
 }
 
-/** What people may write after an area's name: its states, and the county of a tract. */
-function writtenBehind({ name, id, geography: { kind } }) {
-  const parts = partsOf(name);
-  const last = parts.length > 1 ? parts.slice(-1) : [];
-  const codes = new Set(last.flatMap(statesIn));
-  if (kind === "state" || nested(kind)) codes.add(id.slice(0, 2));
-  const counties = kind === "tract" ? withoutState(parts).slice(1) : [];
+/** What people may write after an area's name: its parts of the census, and what names of the last kind have there. */
+function writtenBehind(area) {
+  const parts = partsOf(area.name);
+  const ending = parts.length > 1 ? parts.slice(-1) : [];
+  const codes = new Set([...ending.flatMap(partsIn), partAround(area)]);
+  const { last, lastParent } = facts.spellings;
+  const around = area.geography.kind === last ? withoutPart(parts).slice(1) : [];
   return new Set([
-    ...[...codes].flatMap(stateForms), ...last, ...counties.flatMap((county) => [county, ...shortForms(county, "county")]),
+    ...[...codes].flatMap(partForms), ...ending, ...around.flatMap((one) => [one, ...shortForms(one, lastParent)]),
   ]);
 }
 
@@ -55,35 +55,35 @@ function byName(text, indices) {
 
 let areaIndices = null;
 
-/** All areas except tracts by level, ready to be searched. They are read when someone begins to type. */
+/** All areas except those of the last kind by level, ready to be searched. They are read when someone begins to type. */
 function searchableAreas() {
-  areaIndices ??= Promise.all(facts.geographies.filter(({ kind }) => kind !== "tract")
+  areaIndices ??= Promise.all(facts.geographies.filter(({ kind }) => kind !== facts.spellings.last)
     .map(async (geography) => new NameIndex(await areasOf(geography), formsOfArea)));
   return areaIndices;
 }
 
-const tractIndices = new Map();
+const lastIndices = new Map();
 
-/** Tracts of a state by level, or all. */
-function searchableTracts(state) {
-  if (!tractIndices.has(state)) {
-    tractIndices.set(state, Promise.all(geographiesOfKind("tract")
-      .map(async (geography) => new NameIndex(await areasOf(geography, state), formsOfArea))));
+/** Areas of the last kind by level: those in a part of the census, or all. */
+function searchableLast(part) {
+  if (!lastIndices.has(part)) {
+    lastIndices.set(part, Promise.all(geographiesOfKind(facts.spellings.last)
+      .map(async (geography) => new NameIndex(await areasOf(geography, part ? rangesOfPart(geography, part) : undefined), formsOfArea))));
   }
-  return tractIndices.get(state);
+  return lastIndices.get(part);
 }
 
-/** Tracts are many: their names are read only if the text begins as they do, and only those of a state if it ends with the state's two letters. */
-async function tractsNamed(text) {
-  if (!tractForms(plain(text)).length) return [];
-  const last = partsOf(text).join(" ").split(" ").at(-1);
-  return byName(text, await searchableTracts(last.length === 2 ? stateOfForm().get(last) ?? "" : ""));
+/** Areas of the last kind are many: their names are read only if the text begins as they do, and only those of a part if it ends with the part's abbreviation. */
+async function lastNamed(text) {
+  if (!startedForms(plain(text)).length) return [];
+  const ending = partsOf(text).join(" ").split(" ").at(-1);
+  const [part] = facts.spellings.parts.find(([, , ...short]) => short.some((one) => plain(one) === ending)) ?? [null];
+  return byName(text, await searchableLast(part));
 }
 
 async function areasWithCode(text) {
   const code = codeIn(text);
-  if (!/^\d{1,11}$/.test(code)) return [];
-  const found = await Promise.all(facts.geographies.filter(({ files }) => files.length && files[0][1].length === code.length)
+  const found = await Promise.all(facts.geographies.filter(({ idPattern }) => new RegExp(`^(${idPattern})$`).test(code))
     .map((geography) => areaWithId(geography, code)));
   return found.filter((area) => area !== null);
 }
@@ -93,36 +93,39 @@ async function areasNamed(text) {
   const withCode = await areasWithCode(text);
   if (withCode.length) return withCode;
   const coarse = byName(text, await searchableAreas());
-  return coarse.length ? coarse : tractsNamed(text);
+  return coarse.length ? coarse : lastNamed(text);
 }
 
-/** Replaces a misspelled state at the end by the most similar one. */
-function withStateCorrected(parts) {
-  if (parts.length < 2 || statesIn(parts.at(-1)).length) return parts;
-  const near = nearest(parts.at(-1), [...stateOfForm().keys()]);
+/** Replaces a misspelled part of the census at the end by the most similar one. */
+function withPartCorrected(parts) {
+  if (parts.length < 2 || partsIn(parts.at(-1)).length) return parts;
+  const near = nearest(parts.at(-1), [...partOfForm().keys()]);
   return near.length ? [...parts.slice(0, -1), near[0]] : parts;
 }
 
-/** Suggestions in the state written after the name, if there are any; otherwise by the first part alone. */
+/** Suggestions in the part of the census written after the name, if there are any; otherwise by the first part alone. */
 async function areasSuggested(text) {
-  if (isLevelWord(text) || isTract(text)) return [];
+  if (isLevelWord(text) || isNumbered(text)) return [];
   const indices = await searchableAreas();
-  const parts = withStateCorrected(partsOf(text));
-  const head = withoutState(parts).join(" ");
-  const states = parts.length > 1 ? statesIn(parts.at(-1)) : [];
-  const isThere = (area) => [...writtenBehind(area)].some((form) => states.includes(stateOfForm().get(form)));
-  const near = states.length ? suggested(head, indices, isThere) : [];
+  const parts = withPartCorrected(partsOf(text));
+  const head = withoutPart(parts).join(" ");
+  const codes = parts.length > 1 ? partsIn(parts.at(-1)) : [];
+  const isThere = (area) => [...writtenBehind(area)].some((form) => codes.includes(partOfForm().get(form)));
+  const near = codes.length ? suggested(head, indices, isThere) : [];
   if (near.length) return near;
   const like = suggested(head, indices);
   return like.length ? like : suggested(parts[0], indices);
 }
 
-/** Whether a text begins with the word for a tract and a number. */
-function isTract(text) {
-  return geographiesOfKind("tract").length > 0 && tractForms(plain(text)).some((form) => /^tract \d/.test(form));
+/** Whether a text begins with the usual word for an area of the last kind and a number. */
+function isNumbered(text) {
+  const { last, starts } = facts.spellings;
+  const start = `${starts.at(-1)} `;
+  return geographiesOfKind(last).length > 0
+    && startedForms(plain(text)).some((form) => form.startsWith(start) && /^\d/.test(form.slice(start.length)));
 }
 
-/** Whether a text is a word such as county, which names many areas. */
+/** Whether a text is the word for a kind of area, which names many. */
 function isLevelWord(text) {
   return facts.spellings.levels.includes(plain(text));
 }
@@ -137,7 +140,7 @@ async function areasBeginning(text) {
 }
 
 function byKindAndName(a, b) {
-  return KIND_ORDER.indexOf(a.geography.kind) - KIND_ORDER.indexOf(b.geography.kind) || a.name.localeCompare(b.name);
+  return facts.kindOrder.indexOf(a.geography.kind) - facts.kindOrder.indexOf(b.geography.kind) || a.name.localeCompare(b.name);
 }
 
 /** Things with a word in their name that begins with the text. */
@@ -190,9 +193,9 @@ function groupsNamed(text, area = null) {
   const ranked = withCode.length ? withCode.map((thing) => ({ rank: 0, thing })) : searchableGroups().ranked(plain(text));
   const best = Math.min(...ranked.map(({ rank }) => rank));
   const found = ranked.filter(({ rank }) => rank === best).map(({ thing }) => thing);
-  const counted = withCode.length ? found : found.filter(({ level }) => level !== MAJOR);
+  const counted = withCode.length ? found : found.filter(({ isCounted }) => isCounted);
   const named = counted.length ? counted : found;
-  const there = area && named.length > 1 ? named.filter(({ isIn }) => isIn[Number(area.geography.isSubstate)]) : named;
+  const there = area && named.length > 1 ? named.filter(({ isIn }) => isIn[area.geography.grain]) : named;
   return there.length ? there : named;
 }
 
@@ -200,7 +203,7 @@ function groupsMatching(text, area = null) {
   if (!plain(text)) return Promise.resolve([]);
   const index = searchableGroups();
   const named = groupsNamed(text, area);
-  const inOrder = (some) => some.sort((a, b) => (a.level === MAJOR) - (b.level === MAJOR) || a.kind - b.kind || a.name.localeCompare(b.name));
+  const inOrder = (some) => some.sort((a, b) => b.isCounted - a.isCounted || a.kind - b.kind || a.name.localeCompare(b.name));
   return matchesOf([
     [NAMED, () => named],
     [BEGINS, () => inOrder(index.beginning(plain(text)))],
@@ -210,5 +213,5 @@ function groupsMatching(text, area = null) {
 }
 
 function asGroupMatch(group, rank) {
-  return { rank, group, label: group.name, note: group.level === MAJOR ? "major group, not counted here" : kindWords(group) };
+  return { rank, group, label: group.name, note: group.isCounted ? kindWords(group) : `${facts.groupLevels[group.level][0].toLowerCase()} group, not counted here` };
 }

@@ -17,29 +17,29 @@ function partsOf(text) {
   return text.split(BETWEEN_PARTS).map(plain).filter((part) => part);
 }
 
-let codesOfStates = null;
+let idsOfParts = null;
 
-/** The codes of states by their plain names and abbreviations. */
-function stateOfForm() {
-  codesOfStates ??= new Map(facts.spellings.states.flatMap(([code, ...names]) => names.map((name) => [plain(name), code])));
-  return codesOfStates;
+/** The ids of the census's parts by their plain names and abbreviations. */
+function partOfForm() {
+  idsOfParts ??= new Map(facts.spellings.parts.flatMap(([code, ...names]) => names.map((name) => [plain(name), code])));
+  return idsOfParts;
 }
 
-function stateForms(code) {
-  const names = facts.spellings.states.find(([one]) => one === code);
+function partForms(code) {
+  const names = facts.spellings.parts.find(([one]) => one === code);
   return names ? [...new Set(names.slice(1).map(plain))] : [];
 }
 
-/** The codes of the states that a part of a name lists, e.g. "az nm ut". Empty if it lists anything else. */
-function statesIn(part) {
-  const known = stateOfForm();
+/** The ids of the census's parts that the end of a name lists, e.g. by two abbreviations. Empty if it lists anything else. */
+function partsIn(part) {
+  const known = partOfForm();
   if (known.has(part)) return [known.get(part)];
   const codes = part.split(" ").map((word) => known.get(word));
   return codes.every((code) => code) ? [...new Set(codes)] : [];
 }
 
-function withoutState(parts) {
-  return parts.length > 1 && statesIn(parts.at(-1)).length ? parts.slice(0, -1) : parts;
+function withoutPart(parts) {
+  return parts.length > 1 && partsIn(parts.at(-1)).length ? parts.slice(0, -1) : parts;
 }
 
 function withoutEnd(text, ends) {
@@ -47,32 +47,35 @@ function withoutEnd(text, ends) {
   return end === undefined ? null : text.slice(0, -end.length - 1);
 }
 
-/** A name without the word for its kind: providence county becomes providence. */
+/** A name without the word for its kind at the end. */
 function shortForms(head, kind) {
-  if (kind === "tract") return tractForms(head);
-  const shorter = withoutEnd(head, facts.spellings.types[kind] || []);
+  const { last, ends, repeats } = facts.spellings;
+  if (kind === last) return startedForms(head);
+  const shorter = withoutEnd(head, ends[kind] || []);
   if (shorter === null) return [];
-  return [shorter, ...(kind === "aiannh" ? shortForms(shorter, kind) : [])];
+  return [shorter, ...(repeats.includes(kind) ? shortForms(shorter, kind) : [])];
 }
 
-function tractForms(head) {
-  const start = facts.spellings.tract.find((word) => head.startsWith(`${word} `));
-  return start === undefined ? [] : facts.spellings.tract.map((word) => `${word} ${head.slice(start.length + 1)}`);
+/** A name of the last kind with each of the words that it may begin with. */
+function startedForms(head) {
+  const { starts } = facts.spellings;
+  const start = starts.find((word) => head.startsWith(`${word} `));
+  return start === undefined ? [] : starts.map((word) => `${word} ${head.slice(start.length + 1)}`);
 }
 
 /** The names of an area without what contains it: whole ones, and short ones. */
 function headsOfArea(name, kind) {
   const texts = name.includes("(") ? [name, name.replace(ASIDE, " ")] : [name];
-  const heads = texts.map((text) => withoutState(partsOf(text)));
-  const wholes = [...new Set(heads.map((parts) => (kind === "tract" ? parts.slice(0, 1) : parts).join(" ")))].filter((one) => one);
+  const heads = texts.map((text) => withoutPart(partsOf(text)));
+  const wholes = [...new Set(heads.map((parts) => (kind === facts.spellings.last ? parts.slice(0, 1) : parts).join(" ")))].filter((one) => one);
   return [wholes, wholes.flatMap((whole) => shortForms(whole, kind))];
 }
 
 /** All forms of an area's name, including those that follow from its id. */
-function formsOfArea({ name, id, geography: { kind } }) {
+function formsOfArea({ name, id, geography: { kind, isWhole } }) {
   const [wholes, shorts] = headsOfArea(name, kind);
-  if (kind === "nation") wholes.push(...facts.spellings.nation);
-  if (kind === "state") wholes.push(...stateForms(id));
+  if (isWhole) wholes.push(...facts.spellings.whole);
+  if (kind === facts.spellings.part) wholes.push(...partForms(id));
   return [wholes, shorts];
 }
 

@@ -5,7 +5,7 @@ async function areaView(area) {
   const chosen = firstShown(entries);
   const rows = chosen.map((entry) => ({ group: entry.group, answer: totalOf(entry), shape: entry.table.shape }));
   const present = new Set(chosen.map(({ group }) => group));
-  const absent = groups.filter((group) => !present.has(group) && group.level !== MAJOR).map((group) => absenceOf(area, group));
+  const absent = groups.filter((group) => !present.has(group) && group.isCounted).map((group) => absenceOf(area, group));
   const list = element("div");
   const filter = { text: "", kind: "" };
   const show = () => list.replaceChildren(rowsOfArea(area, rows.filter(({ group }) => (
@@ -18,7 +18,7 @@ async function areaView(area) {
       crumbs(area, around_).lastChild.children.length > 1 ? crumbs(area, around_) : null,
       element("h1", {}, nameOf(area.name), element("small", {}, ` ${area.geography.noun} ${area.id}`)),
       element("p", { class: "lead" }, countsPublished(area, rows.length)),
-      areOutOfOrder(area, rows) ? element("p", { class: "soft" }, ALONE_ABOVE) : null,
+      areOutOfOrder(area, rows) ? element("p", { class: "soft" }, facts.words.above) : null,
       rows.length ? areaFilters(filter, show) : null,
       rows.length ? list : null,
       absentGroups(area, absent),
@@ -31,16 +31,16 @@ async function areaView(area) {
 
 /** For how many groups the area has counts. */
 function countsPublished({ geography }, number) {
-  const where = geography.kind === "nation" ? "the nation" : `this ${geography.noun}`;
+  const where = `${geography.isWhole ? "the" : "this"} ${geography.noun}`;
   if (number === 0) return `No counts are published in ${where}.`;
   return `Counts are published for ${shown(number)} ${number === 1 ? "group" : "groups"} in ${where}.`;
 }
 
-/** Whether noise put some group alone above the same group alone or in any combination. */
+/** Whether noise put some group above its partner, which holds everyone in it. */
 function areOutOfOrder(area, rows) {
   const withNumber = rows.filter(({ answer }) => !answer.rule);
   const valueOf = new Map(withNumber.map(({ group, answer }) => [group.number, answer.value]));
-  return withNumber.some(({ group, answer }) => answer.value > valueOf.get(group.partners[Number(area.geography.isSubstate)]));
+  return withNumber.some(({ group, answer }) => answer.value > valueOf.get(group.partners[area.geography.grain]));
 }
 
 function areaFilters(filter, show) {
@@ -116,16 +116,16 @@ function groupedBy(items, keyOf) {
   return found;
 }
 
-/** Links to the areas inside. A level with many of them is listed when it is opened. */
+/** Links to the areas inside, of the whole only to the largest. A level with many of them is listed when it is opened. */
 async function insideSection(area) {
-  const levels = levelsInside(area.geography).filter(({ kind }) => area.geography.kind !== "nation" || kind === "state" || kind === "aiannh");
+  const { isWhole, number } = area.geography;
+  const levels = levelsInside(area.geography).filter(({ around: [nearest_] }) => !isWhole || nearest_.level === number);
   const parts = await Promise.all(levels.map(async (geography) => {
-    const prefix = area.geography.kind === "nation" ? "" : area.id;
     const list = element("ul", { class: "links columns" });
     const details = element("details", {}, element("summary", {}, capitalised(geography.nouns)), list);
     details.addEventListener("toggle", async () => {
       if (details.open && !list.children.length) {
-        list.append(...(await areasOf(geography, prefix)).map((one) => element("li", {}, link(areaHref(one), nameOf(one.name.split(",")[0])))));
+        list.append(...(await areasOf(geography, rangesInside(geography, area))).map((one) => element("li", {}, link(areaHref(one), nameOf(one.name.split(",")[0])))));
         if (!list.children.length) list.append(element("li", {}, "none"));
       }
     });

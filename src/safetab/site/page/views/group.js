@@ -2,16 +2,16 @@
 
 async function groupView(group, kind, within) {
   const kinds = kindsOfAreas();
-  const chosenKind = kinds.includes(kind) ? kind : kinds.includes("state") ? "state" : kinds[0];
-  const isFine = chosenKind === "tract";
-  const prefix = within || "";
+  const { part, last } = facts.spellings;
+  const chosenKind = kinds.includes(kind) ? kind : kinds.includes(part) ? part : kinds[0];
   const head = [
     element("h1", {}, nameOf(group.name), element("small", {}, ` ${kindWords(group)}, code ${group.code}`)),
     levelTabs(group, chosenKind, kinds),
   ];
-  if (isFine && !prefix) return { title: group.name, group, content: [...head, await countyChooser(group)] };
+  if (chosenKind === last && !within) return { title: group.name, group, content: [...head, await aroundChooser(group)] };
   const geographies = geographiesOfKind(chosenKind);
-  const areas = (await Promise.all(geographies.map((one) => areasOf(one, nested(chosenKind) ? prefix : "")))).flat();
+  const around = within ? await areaWithin(geographies, within) : undefined;
+  const areas = around === null ? [] : (await Promise.all(geographies.map((one) => areasOf(one, around && rangesInside(one, around))))).flat();
   const answers = await answersFor(group, geographies, areas);
   const nouns = geographies[0].nouns;
   return {
@@ -19,11 +19,11 @@ async function groupView(group, kind, within) {
     group,
     content: [
       ...head,
-      prefix ? await withinLine(group, chosenKind, prefix) : null,
+      around ? withinLine(group, chosenKind, around) : null,
       summaryLine(group, areas, answers, nouns),
       await mapOf(group, chosenKind, geographies, areas, answers),
       areas.length ? groupRows(group, areas, answers, nouns) : paragraph("There are no such areas."),
-      actions(`${group.code}-${chosenKind}${prefix ? `-${prefix}` : ""}`, () => areas.map((area) => csvOfAnswer(area, group, answers.get(area)))),
+      actions(`${group.code}-${chosenKind}${around ? `-${around.id}` : ""}`, () => areas.map((area) => csvOfAnswer(area, group, answers.get(area)))),
     ],
   };
 }
@@ -47,21 +47,34 @@ async function answersFor(group, geographies, areas) {
 function levelTabs(group, chosen, kinds) {
   return element("nav", { class: "tabs", "aria-label": "Kind of area" }, kinds.map((kind) => element(
     "a", { href: groupHref(group, kind), "aria-current": kind === chosen ? "page" : null },
-    capitalised(kind === "aiannh" ? "tribal areas" : geographiesOfKind(kind)[0].nouns),
+    capitalised(geographiesOfKind(kind)[0].tab),
   )));
 }
 
-async function countyChooser(group) {
-  const counties = (await Promise.all(geographiesOfKind("county").map((one) => areasOf(one)))).flat();
-  const select = element("select", { id: "county", onchange: () => { if (select.value) location.hash = groupHref(group, "tract", select.value); } },
-    element("option", { value: "" }, "choose a county"), counties.map((area) => element("option", { value: area.id }, area.name)));
-  return element("div", { class: "filters" }, element("div", {}, element("label", { for: "county" }, "Tracts in which county?"), select));
+/** Areas of the last kind are listed by the areas around them. */
+async function aroundChooser(group) {
+  const { last, lastParent } = facts.spellings;
+  const levels = geographiesOfKind(lastParent);
+  const [{ noun }] = levels;
+  const around = (await Promise.all(levels.map((one) => areasOf(one)))).flat();
+  const select = element("select", { id: lastParent, onchange: () => { if (select.value) location.hash = groupHref(group, last, select.value); } },
+    element("option", { value: "" }, `choose a ${noun}`), around.map((area) => element("option", { value: area.id }, area.name)));
+  const label = `${capitalised(geographiesOfKind(last)[0].nouns)} in which ${noun}?`;
+  return element("div", { class: "filters" }, element("div", {}, element("label", { for: lastParent }, label), select));
 }
 
-async function withinLine(group, kind, prefix) {
-  const around_ = kind === "tract" && prefix.length === 5 ? geographiesOfKind("county") : geographiesOfKind("state");
-  const found = (await Promise.all(around_.map((geography) => areaWithId(geography, prefix)))).find((area) => area !== null);
-  return found ? paragraph("Within ", link(areaHref(found), nameOf(found.name)), ". ", link(groupHref(group, kind), kind === "tract" ? "Choose another county" : "Show all")) : null;
+/** The smallest area with an id that holds areas of these levels; null if no area has it, undefined if only the whole holds them. */
+async function areaWithin(geographies, id) {
+  const around = new Set(geographies.flatMap((geography) => geography.around.map(({ level }) => facts.geographies[level])));
+  const levels = [...around].filter(({ isWhole }) => !isWhole);
+  const found = await Promise.all(levels.map((geography) => areaWithId(geography, id)));
+  return levels.length ? found.find((area) => area !== null) ?? null : undefined;
+}
+
+function withinLine(group, kind, around) {
+  const { last, lastParent } = facts.spellings;
+  const others = kind === last ? `Choose another ${geographiesOfKind(lastParent)[0].noun}` : "Show all";
+  return paragraph("Within ", link(areaHref(around), nameOf(around.name)), ". ", link(groupHref(group, kind), others));
 }
 
 function summaryLine(group, areas, answers, nouns) {
@@ -74,9 +87,9 @@ function summaryLine(group, areas, answers, nouns) {
 async function mapOf(group, kind, geographies, areas, answers) {
   const hrefOf = (area) => numberHref(area, group);
   const label = `Map of ${group.name}`;
-  const shapes = kind === "nation" ? null : await shapeMap(geographies, areas, answers, hrefOf, label);
+  const shapes = geographies[0].isWhole ? null : await shapeMap(geographies, areas, answers, hrefOf, label);
   if (shapes) return shapes;
-  return kind === "state" && answers.size ? tileMap(areas, answers, hrefOf, label) : null;
+  return kind === facts.spellings.part && facts.tiles.length && answers.size ? tileMap(areas, answers, hrefOf, label) : null;
 }
 
 function groupRows(group, areas, answers, nouns) {

@@ -18,16 +18,16 @@ async function numberView(area, group) {
       total && entries.every((entry) => entry.table.shape.lines.length === 1 && entry.table.least === null) ? element("p", { class: "soft" }, `The group is too small here to be shown by ${facts.product.families.map(({ detail }) => detail).join(" or by ")}.`) : null,
       element("section", { class: "go-on" }, element("h2", {}, "See also"), element("ul", { class: "links" },
         element("li", {}, link(areaHref(area), "All groups in ", nameOf(area.name))),
-        element("li", {}, link(groupHref(group, area.geography.kind === "nation" ? "state" : area.geography.kind, withinOf(area)), nameOf(group.name), ` in all ${area.geography.kind === "nation" ? "states" : area.geography.nouns}`)),
+        element("li", {}, link(groupHref(group, area.geography.isWhole ? facts.spellings.part : area.geography.kind, withinOf(area, around_)), nameOf(group.name), ` in all ${area.geography.isWhole ? facts.words.parts : area.geography.nouns}`)),
         total ? element("li", {}, link(compareHref({ area, group }), "Compare with another area or group")) : null)),
       actions(`${group.code}-${area.id}`, rows),
     ],
   };
 }
 
-/** Tracts are listed county by county. */
-function withinOf(area) {
-  return area.geography.kind === "tract" ? area.id.slice(0, 5) : null;
+/** Areas of the last kind are listed by the areas around them. */
+function withinOf(area, around_) {
+  return area.geography.kind === facts.spellings.last ? around_[0]?.id : null;
 }
 
 function crumbs(area, around_) {
@@ -36,7 +36,7 @@ function crumbs(area, around_) {
 
 function numberCard(total) {
   const donor = total.entry.donor;
-  const copied = donor === null ? null : `This number is a copy of the one for ${facts.geographies[total.entry.table.geography].noun} ${donor}, which is made of the same blocks. It has the same noise.`;
+  const copied = donor === null ? null : `This number is a copy of the one for ${facts.geographies[total.entry.table.geography].noun} ${donor}, which is made of the same ${facts.words.smallest}. It has the same noise.`;
   return element(
     "section", { class: "answer" },
     element("p", { class: "big" }, element("span", { class: "figure", "data-number": "total" }, shown(total.value)), " ", element("span", { class: "unit" }, facts.product.nouns)),

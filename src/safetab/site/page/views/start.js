@@ -1,22 +1,22 @@
 // The first view, and the one that explains the numbers.
 
 async function homeView() {
-  const states = (await Promise.all(geographiesOfKind("state").map((one) => areasOf(one)))).flat();
-  const nation = geographiesOfKind("nation")[0];
-  const whole = nation ? await areaAt(nation, 0) : null;
-  const tiled = states.filter(({ id }) => facts.states.some(([code]) => code === id));
+  const parts = (await Promise.all(geographiesOfKind(facts.spellings.part).map((one) => areasOf(one)))).flat();
+  const levelOfWhole = facts.geographies.find(({ isWhole, count }) => isWhole && count > 0);
+  const whole = levelOfWhole ? await areaAt(levelOfWhole, 0) : null;
+  const tiled = parts.filter(({ id }) => facts.tiles.some(([code]) => code === id));
   return {
-    title: "Detailed race and ethnicity groups",
+    title: facts.words.title,
     content: [
       element("section", { class: "hero" },
-        element("h1", {}, "Detailed race and ethnicity groups"),
-        element("p", { class: "lead" }, `${capitalised(facts.product.counts)}: from the nation down to neighborhoods.`
+        element("h1", {}, facts.words.title),
+        element("p", { class: "lead" }, `${capitalised(facts.product.counts)}${facts.words.reach ? `: ${facts.words.reach}` : ""}.`
           + " Type a place, a group, or both at the top of this page, or start here.")),
       element("div", { class: "two" },
         element("section", {}, element("h2", {}, "By place"),
           whole ? paragraph(link(areaHref(whole), nameOf(whole.name))) : null,
-          tiled.length ? stateChooser(tiled, areaHref) : null,
-          tiled.length > 20 ? null : element("ul", { class: "links columns" }, states.map((area) => element("li", {}, link(areaHref(area), nameOf(area.name)))))),
+          tiled.length ? tileChooser(tiled, areaHref) : null,
+          tiled.length > 20 ? null : element("ul", { class: "links columns" }, parts.map((area) => element("li", {}, link(areaHref(area), nameOf(area.name)))))),
         element("section", {}, element("h2", {}, "By group"), groupList())),
       element("section", {}, element("h2", {}, "How to read a number"), readingCards()),
     ],
@@ -25,10 +25,11 @@ async function homeView() {
 
 /** Wide groups, kind by kind. */
 function groupList() {
-  const regional = groups.filter(({ level }) => level === REGIONAL);
+  const [widest] = levelsOfGroups();
+  const wide = groups.filter(({ level }) => level === widest);
   return element("div", { class: "group-list" }, facts.kinds.map((kind, number) => {
-    const own = regional.filter((group) => group.kind === number);
-    return own.length ? element("details", { open: number === 1 || own.length < 4 },
+    const own = wide.filter((group) => group.kind === number);
+    return own.length ? element("details", { open: number === facts.words.openKind || own.length < 4 },
       element("summary", {}, capitalised(kind)),
       element("ul", { class: "links" }, own.map((group) => element("li", {}, link(groupHref(group), nameOf(group.short)))))) : null;
   }));
@@ -50,7 +51,7 @@ function aboutView() {
     title: "About the numbers",
     content: [
       element("h1", {}, "About the numbers"),
-      element("p", { class: "lead" }, `This release says, for many places and race or ethnicity groups, ${facts.product.counts}.`),
+      element("p", { class: "lead" }, `This release says, for many places and ${facts.words.groups}, ${facts.product.counts}.`),
       element("h2", {}, "Noise"),
       paragraph("Exact counts of small groups can reveal what one person answered. So every number here is a count plus random noise, drawn once from a known distribution before publication. The noise is equally likely to be positive or negative."),
       element("h2", {}, "Ranges"),
@@ -60,7 +61,7 @@ function aboutView() {
       element("h2", {}, "No number"),
       paragraph(`${facts.product.suppresses ? "Small totals are not shown below a threshold" : "Only groups with a published total of people are counted"}, some groups are counted only for large areas, ${facts.isRead ? "and the files that were read show X in place of some numbers" : "and a rule of the release may withhold a number"}. In each case the page gives the reason. No number does not mean zero.`),
       element("h2", {}, "The same area twice"),
-      paragraph("Where two areas have the same boundary, such as a county with one place, the release may give both the same number. Such a number is marked as a copy."),
+      paragraph(`Where two areas have the same boundary${facts.words.sameArea ? `, such as ${facts.words.sameArea}` : ""}, the release may give both the same number. Such a number is marked as a copy.`),
       element("h2", {}, "Source"),
       paragraph(sourceWords()),
     ],

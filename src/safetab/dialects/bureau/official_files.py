@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaLevel
+from safetab.dialects.bureau.official_forms import OpenedFile, TextColumns, open_official
 from safetab.dialects.bureau.official_tables import CODES, LEVELS, Cell, OfficialFile, OfficialTable, OfficialTables
 from safetab.foundation.arrays import run_starts
 from safetab.foundation.files import UnreadableFile
@@ -21,7 +22,6 @@ from safetab.privacy.output_status import STATUS_COLUMN, status_that_forbids_nam
 from safetab.products.all_products import line_named, lines_of_tables
 from safetab.products.product import Product
 from safetab.readers.delimited import NAME_RULE, RowProblems
-from safetab.readers.official_forms import OpenedFile, TextColumns, open_official
 
 _NUMBER = "^-?[0-9]{1,15}$"
 _WITHHELD_TEXTS = ("X", "(X)", "-888888888")

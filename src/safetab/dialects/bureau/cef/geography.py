@@ -9,14 +9,15 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from safetab.census.geography import Geography
+from safetab.census.areas import Areas
+from safetab.dialects.bureau.block_areas import Blocks, areas_of_blocks
+from safetab.dialects.bureau.cef.layout import OID_DIGITS
+from safetab.dialects.bureau.cef.lines import Int32s, Int64s, find_oids, long_numbers, spread_fields
+from safetab.dialects.bureau.grfc import GEOGRAPHY_DIGITS, GEOGRAPHY_TABLE, check_blocks, geography_of, joined
 from safetab.foundation.arrays import Columns
 from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.foundation.findings import Checked, Finding, FindingsOf
-from safetab.readers.cef.layout import OID_DIGITS
-from safetab.readers.cef.lines import Int32s, Int64s, find_oids, long_numbers, spread_fields
 from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
-from safetab.readers.geography import GEOGRAPHY_DIGITS, GEOGRAPHY_TABLE, check_blocks, geography_of, joined
 from safetab.readers.table_files import TableForm, batches_of
 from safetab.readers.text_tables import blank_lines_at_the_end
 
@@ -45,7 +46,7 @@ class BlockOids(Columns):
 class CefGeography:
     """The geography of some states, and the OIDs of its blocks."""
 
-    geography: Geography
+    geography: Areas
     oids: BlockOids
 
 
@@ -56,7 +57,7 @@ def read_cef_geography(paths: Iterable[Path], states: Iterable[str]) -> Checked[
     """
     findings = FindingsOf(GEOGRAPHY_TABLE)
     of_files = list[Finding]()
-    parts = list[Geography]()
+    parts = list[Blocks]()
     oids = list[BlockOids]()
     wanted = [int(state) for state in states]
     for path in paths:
@@ -67,11 +68,11 @@ def read_cef_geography(paths: Iterable[Path], states: Iterable[str]) -> Checked[
             parts.append(geography_of(kept))
             oids.append(BlockOids(kept[_OID_HIGH].astype(np.int32), kept[_OID], parts[-1].block))
         of_files += file_findings.findings
-    geography = joined(parts)
-    check_blocks(geography, findings, may_be_empty=bool(of_files))
+    blocks = joined(parts)
+    check_blocks(blocks, findings, may_be_empty=bool(of_files))
     all_oids = _joined_oids(oids, findings)
     found = (*of_files, *findings.findings)
-    return Checked(None if found else CefGeography(geography, all_oids), found)
+    return Checked(None if found else CefGeography(areas_of_blocks(blocks), all_oids), found)
 
 
 def _joined_oids(parts: list[BlockOids], findings: FindingsOf) -> BlockOids:

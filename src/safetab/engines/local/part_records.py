@@ -1,4 +1,4 @@
-"""Encoded records on disk, state by state, then sorted by atom and pattern.
+"""Encoded records on disk, part by part, then sorted by atom and pattern.
 
 The files are in the run's own temporary folder. A record takes 8 bytes and its attribute; once it
 is sorted, less. Records that share atom and pattern are a run: they differ in their attribute
@@ -16,7 +16,7 @@ from typing import BinaryIO, Literal, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.engines.encoding import StateAtoms
+from safetab.engines.encoding import PartAtoms
 from safetab.engines.patterns import Int32s, Int64s
 from safetab.foundation.compiled import compiled_if_worthwhile
 
@@ -25,7 +25,7 @@ N = TypeVar("N", bound=np.integer)
 
 
 class SortedRecords(NamedTuple):
-    """The records of one state by its atoms, and those of an atom by pattern, as runs.
+    """The records of one part by its atoms, and those of an atom by pattern, as runs.
 
     Atom a has the records starts[a] up to starts[a + 1] and the runs run_starts[a] up to
     run_starts[a + 1]; the records of a run follow each other in `attributes`. Compiled loops take
@@ -39,15 +39,15 @@ class SortedRecords(NamedTuple):
     attributes: Attributes
 
 
-class StateRecords:
-    """Collects records in any order and from any thread; then returns those of one state by atom."""
+class PartRecords:
+    """Collects records in any order and from any thread; then returns those of one part by atom."""
 
-    def __init__(self, folder: Path, states: Sequence[StateAtoms], values: int) -> None:
-        """Store in `folder` the records of these states, by rising atoms; attributes < `values`."""
+    def __init__(self, folder: Path, parts: Sequence[PartAtoms], values: int) -> None:
+        """Store in `folder` the records of these parts, by rising atoms; attributes < `values`."""
         self._folder = folder
         self._lock = Lock()
-        ends = [state.end_atom for state in states[-1:]]
-        self._bounds = np.array([*(state.first_atom for state in states), *ends], dtype=np.int64)
+        ends = [part.end_atom for part in parts[-1:]]
+        self._bounds = np.array([*(part.first_atom for part in parts), *ends], dtype=np.int64)
         self.attribute_type = np.min_scalar_type(values - 1)
 
     def add(self, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> None:
@@ -58,29 +58,29 @@ class StateRecords:
         if least == most:
             self._append(int(least), atoms, patterns, attributes)
             return
-        states = np.searchsorted(self._bounds, atoms, side="right") - 1
-        for state in np.unique(states).tolist():
-            is_there = states == state
-            self._append(state, atoms[is_there], patterns[is_there], attributes[is_there])
+        parts = np.searchsorted(self._bounds, atoms, side="right") - 1
+        for part in np.unique(parts).tolist():
+            is_there = parts == part
+            self._append(part, atoms[is_there], patterns[is_there], attributes[is_there])
 
-    def size_of(self, state: int) -> int:
-        """A number that grows with the number of records of a state."""
-        path = self._path(state, "atom")
+    def size_of(self, part: int) -> int:
+        """A number that grows with the number of records of a part."""
+        path = self._path(part, "atom")
         return path.stat().st_size if path.exists() else 0
 
-    def sorted_state(self, state: int) -> SortedRecords:
-        """A state's records by its own atoms; they are kept in files, and read as they are needed."""
-        atoms = self._read(state, "atom", np.int32)
-        patterns = self._read(state, "pattern", np.int32)
-        attributes = self._read(state, "attribute", self.attribute_type)
-        self._path(state, "atom").unlink(missing_ok=True)
-        return self._sorted(state, atoms, patterns, attributes)
+    def sorted_part(self, part: int) -> SortedRecords:
+        """A part's records by its own atoms; they are kept in files, and read as they are needed."""
+        atoms = self._read(part, "atom", np.int32)
+        patterns = self._read(part, "pattern", np.int32)
+        attributes = self._read(part, "attribute", self.attribute_type)
+        self._path(part, "atom").unlink(missing_ok=True)
+        return self._sorted(part, atoms, patterns, attributes)
 
-    def _sorted(self, state: int, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> SortedRecords:
-        """The records of a state by atom and, within an atom, in runs of one pattern."""
-        starts = np.zeros(self._bounds[state + 1] - self._bounds[state] + 1, dtype=np.int64)
+    def _sorted(self, part: int, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> SortedRecords:
+        """The records of a part by atom and, within an atom, in runs of one pattern."""
+        starts = np.zeros(self._bounds[part + 1] - self._bounds[part] + 1, dtype=np.int64)
         by_atom = np.empty_like(patterns), np.empty_like(attributes)
-        own_atoms = atoms - np.int32(self._bounds[state])
+        own_atoms = atoms - np.int32(self._bounds[part])
         compiled_if_worthwhile(sort_by_atom, len(own_atoms))(own_atoms, patterns, attributes, starts, *by_atom)
         run_of_pattern = np.full(int(patterns.max(initial=-1)) + 1, -1, dtype=np.int32)
         run_starts = np.empty_like(starts)
@@ -90,30 +90,30 @@ class StateRecords:
         group = compiled_if_worthwhile(group_by_pattern, len(grouped))
         group(starts, *by_atom, run_of_pattern, run_starts, run_patterns, run_sizes, grouped)
         runs = int(run_starts[-1])
-        kept = (self._kept(state, "pattern", run_patterns[:runs]), self._kept(state, "size", run_sizes[:runs]))
-        return SortedRecords(starts, run_starts, *kept, self._kept(state, "attribute", grouped))
+        kept = (self._kept(part, "pattern", run_patterns[:runs]), self._kept(part, "size", run_sizes[:runs]))
+        return SortedRecords(starts, run_starts, *kept, self._kept(part, "attribute", grouped))
 
-    def _append(self, state: int, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> None:
-        with self._lock:  # the three files of a state stay in step
+    def _append(self, part: int, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> None:
+        with self._lock:  # the three files of a part stay in step
             for name, numbers in {"atom": atoms, "pattern": patterns, "attribute": attributes}.items():
-                with _opened(self._path(state, name), "ab") as file:
+                with _opened(self._path(part, name), "ab") as file:
                     file.write(np.ascontiguousarray(numbers).data)
 
-    def _read(self, state: int, name: str, number_type: type[N] | np.dtype[N]) -> NDArray[N]:
-        path = self._path(state, name)
+    def _read(self, part: int, name: str, number_type: type[N] | np.dtype[N]) -> NDArray[N]:
+        path = self._path(part, name)
         return np.fromfile(path, dtype=number_type) if path.exists() else np.empty(0, dtype=number_type)
 
-    def _kept(self, state: int, name: str, numbers: NDArray[N]) -> NDArray[N]:
+    def _kept(self, part: int, name: str, numbers: NDArray[N]) -> NDArray[N]:
         """The same numbers as a file that is mapped into memory, read-only."""
         if not len(numbers):
             numbers.flags.writeable = False  # of the type that all others have
             return numbers
-        with _opened(self._path(state, name), "wb") as file:
+        with _opened(self._path(part, name), "wb") as file:
             file.write(numbers.data)
-        return np.memmap(self._path(state, name), dtype=numbers.dtype, mode="r")
+        return np.memmap(self._path(part, name), dtype=numbers.dtype, mode="r")
 
-    def _path(self, state: int, name: str) -> Path:
-        return self._folder / f"records-{state}.{name}"
+    def _path(self, part: int, name: str) -> Path:
+        return self._folder / f"records-{part}.{name}"
 
 
 def _opened(path: Path, mode: Literal["ab", "wb"]) -> BinaryIO:

@@ -10,15 +10,24 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from safetab.dialects.bureau.cef.geography import BlockOids
+from safetab.dialects.bureau.cef.layout import COUNTS, GROUP_QUARTERS, HOUSING_UNIT, LineLayout, Ranges
+from safetab.dialects.bureau.cef.lines import (
+    FieldNumbers,
+    FieldReader,
+    Flags,
+    Int32s,
+    Int64s,
+    Lines,
+    find_units,
+    lines_of,
+)
+from safetab.dialects.bureau.cef.reader_file import StateFiles
 from safetab.foundation.arrays import Columns
 from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf, shortened
-from safetab.products.record import RACE_COLUMNS
-from safetab.readers.cef.geography import BlockOids
-from safetab.readers.cef.layout import COUNTS, GROUP_QUARTERS, HOUSING_UNIT, LineLayout, Ranges
-from safetab.readers.cef.lines import FieldNumbers, FieldReader, Flags, Int32s, Int64s, Lines, find_units, lines_of
-from safetab.readers.cef.reader_file import StateFiles
+from safetab.products.bureau_columns import RACE_COLUMNS
 from safetab.readers.record_files import MOST_ROWS_LISTED
 from safetab.readers.record_rules import BrokenRules, Rule
 from safetab.readers.table_files import why_damaged

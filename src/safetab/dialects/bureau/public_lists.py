@@ -90,7 +90,7 @@ def _codes_of(term: str, line: int, listed: Sequence[str] | None, problems: RowP
     return inside
 
 
-def write_short_form(lists: PublicLists, file: Path, *, overwrite: bool) -> None:
+def write_short_lists(lists: PublicLists, file: Path, *, overwrite: bool) -> None:
     """Write the code assignments of some lists in the short form.
 
     Raises what `write_new_file` raises if the file exists and must not be overwritten.
@@ -227,15 +227,15 @@ _LISTS = {
 }
 
 
-def list_paths(parameters: Path) -> tuple[Path, ...]:
-    """The four files that `read_public_lists` reads."""
+def paths_of_lists(parameters: Path) -> tuple[Path, ...]:
+    """The four files that `read_lists` reads."""
     named = (parameters / file for file in (CODES_FILE, RACE_ITERATIONS_FILE, ETHNICITY_ITERATIONS_FILE))
     return (*named, assignments_path(parameters))
 
 
-def read_public_lists(parameters: Path) -> Checked[PublicLists]:
+def read_lists(parameters: Path) -> Checked[PublicLists]:
     """The lists of a parameters directory, and every finding about them."""
-    codes = read_codes(parameters)
+    codes = codes_and_names(parameters)
     race = _read_iterations(parameters, RACE_ITERATIONS_FILE, _RACE_HEADER)
     ethnicity = _read_iterations(parameters, ETHNICITY_ITERATIONS_FILE, _ETHNICITY_HEADER)
     in_both = FindingsOf(ETHNICITY_ITERATIONS_FILE)
@@ -254,7 +254,7 @@ def read_public_lists(parameters: Path) -> Checked[PublicLists]:
     return Checked(PublicLists(codes.value, in_code_order, assignments.require()), tuple(findings))
 
 
-def read_codes(parameters: Path) -> Checked[MappingProxyType[str, str]]:
+def codes_and_names(parameters: Path) -> Checked[MappingProxyType[str, str]]:
     """The names of all codes, and every finding about their list."""
     findings = FindingsOf(CODES_FILE)
     rows = read_rows(parameters / CODES_FILE, _CODES_HEADER, findings)

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from enum import Enum
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
 
 from safetab.census.area_levels import Pass
-from safetab.census.census import Census, PopulationGroupLevel
+from safetab.census.census import PopulationGroupLevel
 from safetab.config.config_keys import ConfigKeys, NotJson, is_integer, parse_exact_json, shown
+from safetab.config.run_config import (
+    CONFIG_FILE,
+    ConfigSpelling,
+    FamilyConfig,
+    ReaderKind,
+    RunConfig,
+    budget_key,
+    measured_levels,
+    threshold_key,
+)
 from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
 from safetab.dialects.bureau.us_census import PR_PASS, US, US_PASS
 from safetab.foundation.files import UnreadableFile, read_text
@@ -22,118 +29,16 @@ from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.all_products import PRODUCTS, budget_keys_of, product_of_keys
 from safetab.products.product import Product, Selector, TableFamily, Thresholds
 
-
-class ReaderKind(Enum):
-    """The form of the records and the geography."""
-
-    CSV = "csv"
-    CEF = "cef"
-
-
-@dataclass(frozen=True, slots=True)
-class FamilyConfig:
-    """The settings of a table family."""
-
-    family: TableFamily
-    budgets: Mapping[PopulationGroupLevel, Fraction]  # of every level
-    thresholds: Mapping[PopulationGroupLevel, Thresholds]  # of the levels of the passes that run
-
-
-@dataclass(frozen=True, slots=True)
-class RunConfig:
-    """Every key of config.json. All of it is public, and numbers are exact."""
-
-    census: Census
-    product: Product
-    privacy_definition: PrivacyDefinition
-    families: tuple[FamilyConfig, ...]
-    stage_1_fraction: Fraction  # the paper's gamma
-    max_race_codes: int
-    zero_suppression_chance: Fraction  # the paper's p; 0 means no suppression
-    allow_negative_counts: bool
-    passes: tuple[Pass, ...]
-    us_states: tuple[str, ...]
-    reader: ReaderKind
-
-    def of_family(self, family: TableFamily) -> FamilyConfig:
-        """The settings of a table family."""
-        return next(config for config in self.families if config.family is family)
-
-    @property
-    def levels(self) -> tuple[PopulationGroupLevel, ...]:
-        """The levels of the passes that run, including those with budget 0."""
-        return self.census.levels_of(self.passes)
-
-    @property
-    def budgets(self) -> Mapping[tuple[TableFamily, PopulationGroupLevel], Fraction]:
-        """What a ledger may spend, by family and level."""
-        return {(config.family, level): budget for config in self.families for level, budget in config.budgets.items()}
-
-    def budget_of(self, level: PopulationGroupLevel) -> Fraction:
-        """The budget of a level for all table families together."""
-        return sum((config.budgets[level] for config in self.families), Fraction(0))
-
-    def states_of(self, tabulation_pass: Pass) -> tuple[str, ...]:
-        """The states whose blocks and people belong to a pass."""
-        return self.us_states if tabulation_pass == US_PASS else (PUERTO_RICO_STATE,)
-
-
-CONFIG_FILE = "config.json"
-
 _PASS_KEYS = {US_PASS: "run_us", PR_PASS: "run_pr"}
 _STATES_KEY = "state_filter_us"
-_READER_KEY = "reader"
+_CODES_KEY = "max_race_codes"
+READER_KEY = "reader"
 _HIGHEST_THRESHOLD = 2**62
 
 _Budgets = dict[TableFamily, dict[PopulationGroupLevel, Fraction]]
 
 
-def budget_key(product: Product, family: TableFamily, level: PopulationGroupLevel) -> str:
-    """The key of the budget of a table family at a level."""
-    geography = level.geography.label.lower().replace("-", "_")
-    return f"{product.family_keys[family.name].budget_prefix}_level_{level.iterations.number}_{geography}"
-
-
-def threshold_key(level: PopulationGroupLevel) -> str:
-    """The key of a level in the object of thresholds, such as "(USA, 1)"."""
-    return f"({level.geography.label}, {level.iterations.number})"
-
-
-def read_config(parameters: Path) -> Checked[RunConfig]:
-    """The configuration of a parameters directory, and every finding about it."""
-    return read_config_at(parameters / CONFIG_FILE)
-
-
-def read_config_at(path: Path) -> Checked[RunConfig]:
-    """The configuration in this file, and every finding about it."""
-    try:
-        return parse_config(read_text(path))
-    except UnreadableFile as problem:
-        findings = FindingsOf(CONFIG_FILE)
-        findings.error("", str(problem))
-        return Checked(None, findings.findings)
-
-
-def product_asked_for(parameters: Path) -> Product:
-    """The product of a configuration, whatever else is wrong with it.
-
-    If it can't be determined, this is the first product.
-    """
-    return product_of_keys(_readable_keys(parameters))
-
-
-def reader_asked_for(parameters: Path, data: Path) -> ReaderKind:
-    """The reader of a configuration, whatever else is wrong with it.
-
-    If it can't be determined, the form of DATA decides.
-    """
-    given = _readable_keys(parameters).get(_READER_KEY)
-    if isinstance(given, str) and given in {reader.value for reader in ReaderKind}:
-        return ReaderKind(given)
-    return ReaderKind.CEF if os.path.isfile(data) else ReaderKind.CSV  # noqa: PTH113 - never raises
-
-
-def _readable_keys(parameters: Path) -> Mapping[str, object]:
+def readable_keys(parameters: Path) -> Mapping[str, object]:
     """The keys of config.json, or none if the file can't be read as JSON."""
     try:
         keys = parse_exact_json(read_text(parameters / CONFIG_FILE)).value
@@ -173,20 +78,20 @@ def _config_of(keys: ConfigKeys) -> RunConfig | None:
     if product.stage_1_key is not None:
         gamma = keys.number(product.stage_1_key, "strictly between 0 and 1", lambda gamma: 0 < gamma < 1)
     thresholds = {family: _thresholds(keys, product, family, passes) for family in product.families}
-    max_race_codes = keys.integer("max_race_codes", 1, 8)
+    max_race_codes = keys.integer(_CODES_KEY, 1, 8)
     suppression_chance: Fraction | None = Fraction(0)
     if product.suppression_key is not None and keys.has(product.suppression_key):
         chance_range = "of at least 0 and below 1"
         suppression_chance = keys.number(product.suppression_key, chance_range, lambda chance: 0 <= chance < 1)
     allow_negative_counts = keys.boolean("allow_negative_counts")
     states = _states(keys, must_have_one=US_PASS in passes)
-    reader = keys.choice(_READER_KEY, tuple(reader.value for reader in ReaderKind))
+    reader = keys.choice(READER_KEY, tuple(reader.value for reader in ReaderKind))
     keys.warn_of_unknown("key")
     if keys.findings.has_errors:
         return None
     if max_race_codes is not None and max_race_codes < 8:
         used = f"only the first {max_race_codes} of 8 race codes are used"
-        keys.findings.warning("max_race_codes", f"{used}, also to decide who is in a group alone.")
+        keys.findings.warning(_CODES_KEY, f"{used}, also to decide who is in a group alone.")
     assert definition is not None and gamma is not None and max_race_codes is not None  # noqa: PT018
     assert suppression_chance is not None and allow_negative_counts is not None and reader is not None  # noqa: PT018
     return RunConfig(
@@ -198,12 +103,13 @@ def _config_of(keys: ConfigKeys) -> RunConfig | None:
             for family in product.families
         ),
         stage_1_fraction=gamma,
-        max_race_codes=max_race_codes,
+        most_answers=max_race_codes,
         zero_suppression_chance=suppression_chance,
         allow_negative_counts=allow_negative_counts,
         passes=passes,
-        us_states=states,
+        parts=MappingProxyType({US_PASS: states, PR_PASS: (PUERTO_RICO_STATE,)}),
         reader=ReaderKind(reader),
+        spelling=_SPELLING,
     )
 
 
@@ -247,13 +153,6 @@ def _budgets(keys: ConfigKeys, product: Product, passes: tuple[Pass, ...]) -> _B
             problem = f"true, but every budget of this pass is 0: {names}. Give a level a budget, or write false."
             keys.findings.error(_PASS_KEYS[tabulation_pass], problem)
     return budgets
-
-
-def measured_levels(
-    product: Product, levels: Iterable[PopulationGroupLevel]
-) -> tuple[tuple[TableFamily, PopulationGroupLevel], ...]:
-    """Every table family of a product, paired with every level."""
-    return tuple((family, level) for family in product.families for level in levels)
 
 
 def _thresholds(
@@ -324,3 +223,27 @@ def _states(keys: ConfigKeys, *, must_have_one: bool) -> tuple[str, ...]:
     if repeated:
         keys.findings.error(_STATES_KEY, f"{shortened(repeated)} given more than once. List each state once.")
     return tuple(sorted(states))
+
+
+def _as_keys(config: RunConfig) -> dict[str, object]:
+    """The keys of config.json again."""
+    product = config.product
+    thresholds = {}
+    for of_family in config.families:
+        by_level = {threshold_key(level): list(each.totals) for level, each in of_family.thresholds.items()}
+        thresholds[product.family_keys[of_family.family.name].thresholds] = by_level
+    return {
+        "privacy_defn": config.privacy_definition.spelling,
+        **{budget_key(product, *measured): budget for measured, budget in config.budgets.items()},
+        **({} if product.stage_1_key is None else {product.stage_1_key: config.stage_1_fraction}),
+        **thresholds,
+        _CODES_KEY: config.most_answers,
+        **({} if product.suppression_key is None else {product.suppression_key: config.zero_suppression_chance}),
+        "allow_negative_counts": config.allow_negative_counts,
+        "passes": [tabulation_pass.name for tabulation_pass in config.passes],
+        _STATES_KEY: list(config.parts_of(US_PASS)),
+        READER_KEY: config.reader.value,
+    }
+
+
+_SPELLING = ConfigSpelling(_CODES_KEY, _STATES_KEY, _PASS_KEYS, _as_keys)

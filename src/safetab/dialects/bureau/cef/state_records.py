@@ -8,15 +8,23 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.dialects.bureau.cef import layout, state_rules
+from safetab.dialects.bureau.cef.lines import (
+    FieldNumbers,
+    FieldReader,
+    Int32s,
+    Int64s,
+    Lines,
+    long_numbers,
+)
+from safetab.dialects.bureau.cef.reader_file import StateFiles
+from safetab.dialects.bureau.cef.state_rules import CefRules, FileRules, Units, UnitTable
 from safetab.foundation.findings import Finding, FindingsOf
+from safetab.products.bureau_columns import CODE_COLUMNS, RACE_CODES
 from safetab.products.record import RecordLayout
-from safetab.readers.cef import layout, state_rules
-from safetab.readers.cef.lines import CODE_FIELDS, FieldNumbers, FieldReader, Int32s, Int64s, Lines, long_numbers
-from safetab.readers.cef.reader_file import StateFiles
-from safetab.readers.cef.state_rules import CefRules, FileRules, Units, UnitTable
-from safetab.readers.record_rules import AFTER_NO_CODE_RULE
+from safetab.readers.record_rules import after_no_code_rule
 
-_KEPT_OF_PERSON = ("RTYPE", "MAFID", "QSEX", "QAGE", "CENRACE", "RELSHIP", *CODE_FIELDS)
+_KEPT_OF_PERSON = ("RTYPE", "MAFID", "QSEX", "QAGE", "CENRACE", "RELSHIP", *CODE_COLUMNS)
 _KEPT_OF_UNIT = ("RTYPE", "MAFID", "FINAL_POP", "HHRACE", "TEN", "HHT")
 TYPE_OF_HHT = np.array([0, 1, 2, 3, 4, 5, 4, 5])
 """HOUSEHOLD_TYPE by HHT, which also distinguishes men and women who live without relatives."""
@@ -50,12 +58,12 @@ def records_of(joined: JoinedPersons, record: RecordLayout) -> CefRecords:
     numbers = joined.numbers
     is_householder = numbers["RELSHIP"] == layout.HOUSEHOLDER
     if not record.holds_people:
-        columns = {name: numbers[name] for name in ("QAGE", "QSEX", "CENRACE", *CODE_FIELDS)}
+        columns = {name: numbers[name] for name in ("QAGE", "QSEX", "CENRACE", *CODE_COLUMNS)}
         return CefRecords(columns | {"HOUSEHOLDER": is_householder}, joined.table.units.places[joined.units])
     rows = np.flatnonzero(is_householder & joined.table.is_household[joined.units])
     units = joined.table.units.take(joined.units[rows])
     of_unit = {"HHRACE": units.races, "HOUSEHOLD_TYPE": TYPE_OF_HHT[units.household_types], "TEN": units.tenures}
-    return CefRecords({name: numbers[name][rows] for name in CODE_FIELDS} | of_unit, units.places)
+    return CefRecords({name: numbers[name][rows] for name in CODE_COLUMNS} | of_unit, units.places)
 
 
 class StateReader:
@@ -139,7 +147,7 @@ class StateReader:
 
     def _judge_codes(self, read: FieldNumbers, reader: FieldReader) -> None:
         """Mark codes that are not in the list as breaking the rule of their field."""
-        for name in CODE_FIELDS:
+        for name in CODE_COLUMNS:
             numbers = read[name]
             is_wrong = ~self._rules.is_code[numbers] & (numbers != 0)
             if is_wrong.any():
@@ -154,7 +162,7 @@ class StateReader:
             in_housing_unit = table.units.types[np.maximum(units, 0)] == layout.HOUSING_UNIT
             is_paired &= (numbers["RTYPE"] == layout.PERSON_IN_HOUSING_UNIT) == in_housing_unit
         follows = state_rules.has_code_after_none(numbers)
-        self._persons.add(AFTER_NO_CODE_RULE, lines[follows])
+        self._persons.add(after_no_code_rule(RACE_CODES), lines[follows])
         if not self._units.is_broken:
             self._persons.add(("MAFID", "must be the MAFID of a unit of the state"), lines[~is_found])
             unpaired = lines[is_found & ~is_paired]

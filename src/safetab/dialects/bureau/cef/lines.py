@@ -15,9 +15,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from safetab.dialects.bureau.cef.layout import Field, LineLayout, Ranges
 from safetab.foundation.compiled import compiled_if_worthwhile
-from safetab.products.record import ETHNICITY_COLUMN, RACE_COLUMNS
-from safetab.readers.cef.layout import Field, LineLayout, Ranges
+from safetab.products.bureau_columns import CODE_COLUMNS
 from safetab.readers.record_rules import Rule
 
 Bytes = NDArray[np.uint8]
@@ -290,8 +290,6 @@ def _end_of_lines(text: bytearray) -> int:
     return text.find(_LINE_FEED, end) + 1 if end else 0
 
 
-CODE_FIELDS = (*RACE_COLUMNS, ETHNICITY_COLUMN)
-
 _MOST_DIGITS = 18
 
 
@@ -378,5 +376,5 @@ def _rule(field: Field, narrowed: Mapping[str, Ranges]) -> Rule:
     if field.name in narrowed:
         return field.name, "must be the state of the file's name"
     values = ", ".join(f"{low}" if low == high else f"{low} to {high}" for low, high in field.ranges)
-    noun = "a code of the list, " if field.name in CODE_FIELDS else ""
+    noun = "a code of the list, " if field.name in CODE_COLUMNS else ""
     return field.name, f"must be {noun}{values}{', or blank' if field.may_be_blank else ''}"

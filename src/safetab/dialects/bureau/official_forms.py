@@ -182,7 +182,7 @@ def _bulk_area(text: str) -> Area | None:
     """The area of a level and an id, whose leading zeros may be lost."""
     label, _, region = text.partition(_BETWEEN)
     kind = _BULK_LEVELS.get(label)
-    return None if kind is None else area_of(kind, region.zfill(kind.id_digits))
+    return None if kind is None else area_of(kind, region.zfill(len(kind.ids.text(0))))
 
 
 def _json_file(path: Path) -> OpenedFile:

@@ -1,7 +1,4 @@
-"""DATA of the reader "cef": an .ini file with the folders and names of the files of each state.
-
-For both readers: which paths a run reads, and whether its people are made up.
-"""
+"""DATA of the reader "cef": an .ini file with the folders and names of the files of each state."""
 
 from __future__ import annotations
 
@@ -11,12 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from safetab.dialects.bureau.cef.layout import PERSON
 from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import UnreadableFile, read_text, resolved, why_unreadable
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.readers.cef.layout import PERSON
 
 _SECTION = "paths"
 _FOLDER_KEYS = ("per_dir", "unit_dir", "grfc_dir")
@@ -45,6 +42,12 @@ class CefFiles:
 
     label: str
     states: tuple[StateFiles, ...]
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """All files."""
+        of_states = ((state.persons, state.units, state.counts) for state in self.states)
+        return tuple(path for files in of_states for path in files if path is not None)
 
     @property
     def about_persons(self) -> int:
@@ -83,12 +86,12 @@ class ReaderFile:
             return Checked(None, findings.findings)
         for state in asked:
             persons, units = (self._record_file(kind, state) for kind in ("per", "unit"))
-            missing = [path.name for path in (persons, units) if not _is_file(path)]
+            missing = [path.name for path in (persons, units) if not is_file(path)]
             if missing:
                 findings.error(f"state {state}", f"no file {' and no file '.join(missing)} in the folders it names.")
                 continue
             counts = self._counts(units, persons)
-            if counts is not None and not _is_file(counts):
+            if counts is not None and not is_file(counts):
                 findings.error(f"state {state}", f"{counts} is not a file.")
             found.append(StateFiles(state, persons, units, counts))
         return Checked(None if findings.has_errors else CefFiles(self.path.name, tuple(found)), findings.findings)
@@ -113,7 +116,7 @@ class ReaderFile:
             if not of_state:
                 findings.error("grfc_dir", f"no GRF-C of state {state} in {folder}.")
             for path in of_state:
-                if not _is_file(path):  # a pipe, for example, could not be read twice
+                if not is_file(path):  # a pipe, for example, could not be read twice
                     findings.error("grfc_dir", f"{path} is not a file.")
             found += of_state
         return Checked(None if findings.has_errors else tuple(dict.fromkeys(found)), findings.findings)
@@ -124,7 +127,7 @@ class ReaderFile:
         return tuple(
             state
             for state in sorted({*US_STATES, PUERTO_RICO_STATE})
-            if any(_is_file(self._record_file(kind, state)) for kind in ("per", "unit"))
+            if any(is_file(self._record_file(kind, state)) for kind in ("per", "unit"))
             or self.geography_of([state]).value
         )
 
@@ -160,13 +163,13 @@ class ReaderFile:
             if kind in file.name
         ]
         there = [path for path in candidates if os.path.lexists(path)]
-        return next((path for path in there if _is_file(path)), there[0] if there else None)
+        return next((path for path in there if is_file(path)), there[0] if there else None)
 
     def _geography_files(self, state: str, names: list[str]) -> list[Path]:
         folder = self.folders["grfc_dir"]
         if _GEOGRAPHY_FORMAT in self.formats:
             named = _plain_or_gzipped(folder / (self.formats[_GEOGRAPHY_FORMAT] % state))
-            if _is_file(named):
+            if is_file(named):
                 return [named]
         return [folder / name for name in names if name[_STATE_IN_NAME] == state and name.startswith("grfc")]
 
@@ -212,35 +215,16 @@ def _reader_file_of(path: Path, given: dict[str, str], findings: FindingsOf) -> 
     return Checked(None if findings.has_errors else ReaderFile(path, folders, formats, totals), findings.findings)
 
 
-def paths_read(data: Path) -> tuple[Path, ...]:
-    """What a run must not write into or over.
-
-    This is the data directory, or the .ini file and every folder that it names.
-    """
-    read = read_reader_file(data).value if _is_file(data) else None
-    return (data, *(() if read is None else read.folders.values()))
-
-
 def _plain_or_gzipped(path: Path) -> Path:
     """The file, or its gzipped form if only that exists."""
     gzipped = path.with_name(path.name + _GZIPPED)
-    return gzipped if not _is_file(path) and _is_file(gzipped) else path
+    return gzipped if not is_file(path) and is_file(gzipped) else path
 
 
-def _is_file(path: Path) -> bool:
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; False for a name too long."""
     try:
         return path.is_file()
     except OSError as error:
         raise_if_the_machine_failed(error)
-        return False
-
-
-def is_synthetic(data: Path) -> bool:
-    """Whether a marker says that the people of a data directory or .ini file are made up."""
-    try:
-        if data.is_file():
-            reader = read_reader_file(data).value
-            return reader is not None and reader.is_synthetic
-        return (data / SYNTHETIC_MARKER).exists()
-    except OSError:  # an unreadable folder has no marker that counts
         return False

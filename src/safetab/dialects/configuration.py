@@ -1,0 +1,52 @@
+"""Reads the configuration of a parameters folder in the dialect of the folder."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from safetab.config.run_config import CONFIG_FILE, ReaderKind, RunConfig
+from safetab.dialects.bureau.config_file import READER_KEY, parse_config, readable_keys
+from safetab.foundation.files import UnreadableFile, read_text
+from safetab.foundation.findings import Checked, FindingsOf
+from safetab.products.all_products import product_of_keys
+from safetab.products.product import Product
+
+
+def read_config(parameters: Path) -> Checked[RunConfig]:
+    """The configuration of a parameters directory, and every finding about it."""
+    return read_config_at(parameters / CONFIG_FILE)
+
+
+def read_config_at(path: Path) -> Checked[RunConfig]:
+    """The configuration in this file, and every finding about it."""
+    try:
+        return config_of_text(read_text(path))
+    except UnreadableFile as problem:
+        findings = FindingsOf(CONFIG_FILE)
+        findings.error("", str(problem))
+        return Checked(None, findings.findings)
+
+
+def config_of_text(text: str) -> Checked[RunConfig]:
+    """The configuration in the text of such a file, and every finding about it."""
+    return parse_config(text)
+
+
+def product_asked_for(parameters: Path) -> Product:
+    """The product of a configuration, whatever else is wrong with it.
+
+    If it can't be determined, this is the first product.
+    """
+    return product_of_keys(readable_keys(parameters))
+
+
+def reader_asked_for(parameters: Path, data: Path) -> ReaderKind:
+    """The reader of a configuration, whatever else is wrong with it.
+
+    If it can't be determined, the form of DATA decides.
+    """
+    given = readable_keys(parameters).get(READER_KEY)
+    if isinstance(given, str) and given in {reader.value for reader in ReaderKind}:
+        return ReaderKind(given)
+    return ReaderKind.CEF if os.path.isfile(data) else ReaderKind.CSV  # noqa: PTH113 - never raises

@@ -1,0 +1,65 @@
+"""What the explorer's page knows of its census: passes, answers, and words for its scripts and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from safetab.census.census import Census, capitalized
+from safetab.config.run_config import RunConfig
+
+JsonObject = dict[str, object]
+
+
+def census_facts(config: RunConfig) -> JsonObject:
+    """The facts for the scripts."""
+    census = config.census
+    groups, words = census.tabulated_group_levels, census.words
+    return {
+        "passes": [{"name": one.name, "title": one.title, "key": config.spelling.passes[one]} for one in census.passes],
+        "most_answers": census.most_answers,
+        "answers_key": config.spelling.most_answers,
+        "opens_with": census.example_level,
+        "words": {
+            "answer": words.answer,
+            "answers": words.answers,
+            "below": words.below,
+            "below_short": words.below_short or words.below,
+            "whole": _without_article(words.whole),
+            "labels": words.example_levels or census.area_levels[0].label,
+            "group_levels": _joined((*(str(one.number) for one in groups), *(one.name for one in groups)), "or"),
+        },
+    }
+
+
+def sentence_words(census: Census) -> dict[str, str]:
+    """The words in the page's sentences, by placeholder."""
+    groups, words = census.tabulated_group_levels, census.words
+    whole = next((level for level in census.area_levels if level.kind.is_whole), census.area_levels[0])
+    passes = [one.in_sentences or one.title for one in census.passes]
+    examples = (f"{one.name} (such as “{one.example}”)" if one.example else one.name for one in groups)
+    return {
+        "title": words.title[:1].lower() + words.title[1:],
+        "kinds": ", ".join(kind.noun for kind in census.kinds[:3]),
+        "group_levels": _joined(examples, "or"),
+        "whole_noun": whole.kind.noun,
+        "whole_label": whole.label,
+        "group_numbers": _joined((str(one.number) for one in groups), "and"),
+        "below": words.below,
+        "Below": capitalized(words.below),
+        "Whole": capitalized(_without_article(words.whole)),
+        "for_passes": " and ".join(f"for {one}" for one in passes),
+        "of_passes": " or ".join(f"of {one}" for one in passes),
+        "answers": words.answers,
+        "group": words.group,
+        "example": words.example,
+    }
+
+
+def _without_article(text: str) -> str:
+    return text.removeprefix("the ")
+
+
+def _joined(texts: Iterable[str], conjunction: str) -> str:
+    """Such as "a, b or c"."""
+    *first, last = texts
+    return f"{', '.join(first)} {conjunction} {last}" if first else last

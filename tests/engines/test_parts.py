@@ -1,0 +1,59 @@
+"""Engines count right whatever the parts are, and however the ids of their entities lie between each other."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.engine_inputs import EngineInputs, engine_inputs, plain_engine
+from tests.random_worlds import write_random_world
+
+from safetab.census.areas import NO_ENTITY, Areas
+from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US_PASS
+from safetab.planning.planner import plan_of
+from safetab.products.safetab_p.tables import PERSONS
+
+
+def other_areas(areas: Areas, seed: int) -> Areas:
+    """Six parts, the world's tracts; smaller areas with shuffled ids; regions of several whole parts."""
+    rng = random.Random(seed)
+    state, tract = (areas.number_of_area(kind) for kind in (STATE, TRACT))
+    parts, part_of_area = np.unique(tract, return_inverse=True)
+    shuffled = rng.sample(range(1000), len(parts))
+    small = rng.sample(range(100_000), len(tract))
+    number_of = {
+        NATION: np.ones_like(tract),
+        STATE: state,
+        COUNTY: np.array(shuffled)[part_of_area],
+        TRACT: np.array(small),
+        PLACE: state * 10 + np.array([rng.choice([1, 2]) for _ in parts])[part_of_area],
+        AIANNH: np.array(rng.sample([7, 7, 4, 4, 4, NO_ENTITY], len(parts)))[part_of_area],
+    }
+    if seed % 2:  # one of them is no longer whole
+        number_of[AIANNH][rng.randrange(len(tract))] = NO_ENTITY
+    return Areas.of_numbers(areas.smallest, number_of, COUNTY)
+
+
+def inputs_with(inputs: EngineInputs, areas: Areas) -> EngineInputs:
+    files = replace(inputs.files, geography_of_pass={**inputs.files.geography_of_pass, US_PASS: areas})
+    return replace(inputs, files=files, plan=plan_of(files).require())
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_parts_and_ids_are_counted_as_the_judge_counts(engine_of, seed: int, tmp_path: Path) -> None:
+    inputs = engine_inputs(write_random_world(tmp_path / "world", seed, people=150))
+    inputs = inputs_with(inputs, other_areas(inputs.files.geography_of_pass[US_PASS], seed))
+    engine, judge = engine_of(inputs), plain_engine(inputs, tmp_path)
+    assert engine.check() == judge.check() == ()
+    assert engine.prepare() == judge.prepare()
+    for level in inputs.plan.levels:
+        totals, judged = engine.totals(level), judge.totals(level)
+        assert totals.indices.tolist() == judged.indices.tolist()
+        assert totals.confidential_counts.tolist() == judged.confidential_counts.tolist()
+        wanted = {shape: np.arange(first, level.universe.size, 3) for first, shape in enumerate(PERSONS.finer)}
+        cells, judged_cells = engine.cells(level, wanted), judge.cells(level, wanted)
+        for shape in wanted:
+            assert cells[shape].confidential_counts.tolist() == judged_cells[shape].confidential_counts.tolist()

@@ -1,0 +1,196 @@
+"""The sensitivity of random small worlds, against every record that there could be.
+
+What a record changes is computed here from the definitions alone: an any group holds a record that has one of its codes,
+an only group one that has codes and no other. All code sets of each classification are combined with all of the others.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from itertools import combinations, permutations
+
+import numpy as np
+import pytest
+
+from safetab.census.sensitivity import CodeMaps, Sensitivity, sensitivity
+
+WORLDS = 1_500
+World = tuple[CodeMaps, ...]
+
+
+def random_maps(chance: random.Random, name: str, most_codes: int) -> CodeMaps:
+    """Any groups, only groups or both, of up to six codes; some codes are in no group."""
+    codes = [f"{name}{n}" for n in range(chance.randint(1, most_codes))]
+    kinds = chance.choice(["any", "only", "any only"])
+
+    def groups(kind: str) -> dict[str, str]:
+        inside = [code for code in codes if kind in kinds and chance.random() < 0.8]
+        most = chance.randint(1, 6)
+        return {code: f"{name} {kind} {chance.randrange(most)}" for code in inside}
+
+    return CodeMaps(groups("any"), groups("only"), chance.randint(1, 4))
+
+
+@cache
+def worlds() -> tuple[World, ...]:
+    chance = random.Random(20200401)
+    names = [chance.choice(["a", "ab", "abc"]) for _ in range(WORLDS)]
+    return tuple(tuple(random_maps(chance, name, 6) for name in of_world) for of_world in names)
+
+
+def codes_of(maps: CodeMaps) -> list[str]:
+    return [*sorted({*maps.any_of, *maps.only}), "code of no group"]
+
+
+def code_sets(maps: CodeMaps) -> Iterator[tuple[str, ...]]:
+    """Every set of codes that the answers of a record can have, the empty one included."""
+    for count in range(maps.most_answers + 1):
+        yield from combinations(codes_of(maps), count)
+
+
+def groups_by_definition(maps: CodeMaps, codes: set[str]) -> set[str]:
+    any_of, only = ({group: members(of, group) for group in of.values()} for of in (maps.any_of, maps.only))
+    met = {group for group, inside in any_of.items() if codes & inside}
+    around = {group for group, inside in only.items() if codes and codes <= inside}
+    return met | around
+
+
+def members(group_of: dict[str, str], group: str) -> set[str]:
+    return {code for code, of in group_of.items() if of == group}
+
+
+def changes(maps: CodeMaps) -> np.ndarray:
+    """The distinct changes of the counts of one classification, one row each, when one record is added."""
+    groups = sorted({*maps.any_of.values(), *maps.only.values()})
+    found = {tuple(group in groups_by_definition(maps, set(codes)) for group in groups) for codes in code_sets(maps)}
+    return np.array(sorted(found), dtype=np.int8).reshape(len(found), len(groups))
+
+
+def most_changed(world: World) -> Sensitivity:
+    """The greatest squared L2 norm and L1 norm over every combination of answers to all classifications."""
+    joint = np.zeros((1, 0), dtype=np.int8)
+    for maps in world:
+        more = changes(maps)
+        joint = np.hstack([np.repeat(joint, len(more), axis=0), np.tile(more, (len(joint), 1))])
+    return Sensitivity(l2_squared=int((joint**2).sum(axis=1).max()), l1=int(abs(joint).sum(axis=1).max()))
+
+
+@cache
+def most_changed_in_worlds() -> tuple[Sensitivity, ...]:
+    return tuple(map(most_changed, worlds()))
+
+
+def worlds_where_wrong(formula: Callable[[World], Sensitivity]) -> int:
+    return sum(formula(world) != most for world, most in zip(worlds(), most_changed_in_worlds(), strict=True))
+
+
+def test_sensitivity_is_the_most_that_any_record_changes() -> None:
+    assert worlds_where_wrong(sensitivity) == 0
+
+
+def test_the_worlds_are_of_many_kinds() -> None:
+    assert {len(world) for world in worlds()} == {1, 2, 3}
+    assert {maps.most_answers for world in worlds() for maps in world} == {1, 2, 3, 4}
+    assert {(bool(maps.any_of), bool(maps.only)) for world in worlds() for maps in world} == {
+        *[(False, False), (False, True), (True, False), (True, True)]
+    }
+    assert {each.l1 for each in most_changed_in_worlds()} >= set(range(10))
+
+
+def test_a_record_is_in_the_groups_of_the_definition() -> None:
+    for world in worlds():
+        for maps in world:
+            for codes in code_sets(maps):
+                assert maps.groups_of(codes) == groups_by_definition(maps, set(codes))
+
+
+def any_reached_inside(maps: CodeMaps) -> list[int]:
+    """For each only group the number of any groups that its codes are in."""
+    inside = (members(maps.only, group) for group in set(maps.only.values()))
+    return [len({maps.any_of[code] for code in codes & maps.any_of.keys()}) for codes in inside]
+
+
+def of_each(most_groups: Callable[[int, int, list[int]], int]) -> Callable[[World], Sensitivity]:
+    """A sum over classifications, of a formula of m, |B| and every |B(G)|."""
+
+    def formula(world: World) -> Sensitivity:
+        terms = ((each.most_answers, len(set(each.any_of.values())), any_reached_inside(each)) for each in world)
+        return Sensitivity.of_groups(sum(most_groups(*term) for term in terms))
+
+    return formula
+
+
+def largest_classification_alone(world: World) -> Sensitivity:
+    return Sensitivity.of_groups(max(sensitivity([maps]).l1 for maps in world))
+
+
+def as_for_two_equal_records(world: World) -> Sensitivity:
+    groups = sensitivity(world).l1
+    return Sensitivity(l2_squared=4 * groups, l1=2 * groups)
+
+
+def test_the_formula_is_found_right_when_written_again() -> None:
+    right = of_each(lambda m, spread, inside: max([min(m, spread), *(1 + min(m, each) for each in inside)]))
+    assert worlds_where_wrong(right) == 0
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param(largest_classification_alone, id="no sum over classifications"),
+        pytest.param(as_for_two_equal_records, id="two records"),
+        *(
+            pytest.param(of_each(formula), id=name)
+            for name, formula in {
+                "the only group forgotten": lambda m, spread, inside: max(
+                    [min(m, spread), *(min(m, n) for n in inside)]
+                ),
+                "only groups left out": lambda m, spread, _: min(m, spread),
+                "one answer too few inside": lambda m, spread, inside: max(
+                    [min(m, spread), *(1 + min(m - 1, n) for n in inside)]
+                ),
+                "one answer too many": lambda m, spread, inside: max(
+                    [min(m + 1, spread), *(1 + min(m, n) for n in inside)]
+                ),
+                "one answer too many inside": lambda m, spread, inside: max(
+                    [min(m, spread), *(1 + min(m + 1, n) for n in inside)]
+                ),
+                "the paper's m + 1 everywhere": lambda m, _, inside: m + bool(inside),
+                "one more wherever there is an only group": lambda m, spread, inside: min(m, spread) + bool(inside),
+                "one for each only group": lambda m, spread, inside: min(m, spread) + len(inside),
+            }.items()
+        ),
+    ],
+)
+def test_a_wrong_formula_is_rejected(wrong: Callable[[World], Sensitivity]) -> None:
+    assert worlds_where_wrong(wrong) > WORLDS // 100
+
+
+def shared_column_worlds() -> Iterator[World]:
+    """Two classifications that read the same columns, one of them perhaps fewer."""
+    chance = random.Random(20300401)
+    for _ in range(200):
+        yield random_maps(chance, "a", 4), random_maps(chance, "a", 4)
+
+
+def most_groups_with_shared_columns(world: Sequence[CodeMaps]) -> int:
+    """The answers are given once, in order, and each classification uses the first of them."""
+    codes = sorted({code for maps in world for code in codes_of(maps)})
+    answers = (given for count in range(5) for given in permutations(codes, count))
+    return max(
+        sum(len(groups_by_definition(each, set(given[: each.most_answers]))) for each in world) for given in answers
+    )
+
+
+def test_sensitivity_is_an_upper_bound_where_classifications_share_columns() -> None:
+    gaps = [sensitivity(world).l1 - most_groups_with_shared_columns(world) for world in shared_column_worlds()]
+    assert min(gaps) == 0
+    assert max(gaps) > 0
+
+
+def test_a_level_without_groups_has_no_sensitivity() -> None:
+    assert not sensitivity([])
+    assert not sensitivity([CodeMaps({}, {}, 8)])
+    assert Sensitivity(l2_squared=4, l1=2)

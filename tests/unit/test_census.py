@@ -1,0 +1,71 @@
+"""A census is a value: equal by its fields, and refused if noise or accounts could go wrong."""
+
+from __future__ import annotations
+
+import pickle
+from dataclasses import replace
+
+import pytest
+
+from safetab.census.area_levels import AreaKind, DigitIds, TextIds
+from safetab.census.groups import Classification
+from safetab.dialects.bureau.us_census import COUNTY, DETAILED, NATION, PLACE, STATE, TRACT, US, US_PASS
+
+
+def test_levels_have_the_addresses_that_noise_depends_on() -> None:
+    assert {level.label: level.address for level in US.area_levels} == {
+        "USA": 0, "STATE": 1, "COUNTY": 2, "TRACT": 3, "PLACE": 4, "AIANNH": 5,
+        "PR-STATE": 6, "PR-COUNTY": 7, "PR-TRACT": 8, "PR-PLACE": 9,
+    }  # fmt: skip
+    assert {level.name: level.number for level in US.group_levels} == {"Major": 0, "Regional": 1, "Detailed": 2}
+
+
+def test_values_that_were_sent_to_another_process_are_equal() -> None:
+    for value in (US_PASS, COUNTY, DETAILED, US.area_levels[2], US.lists[1], US.group_kinds[0], US.levels[3]):
+        sent = pickle.loads(pickle.dumps(value))
+        assert sent == value
+        assert {value: 1}[sent] == 1
+
+
+def test_censuses_with_another_list_differ() -> None:
+    assert replace(US, name="U.S. census") == US
+    assert replace(US, lists=US.lists[:1]) != US
+
+
+def test_two_levels_with_one_address_are_refused() -> None:
+    shared = replace(US.area_levels[0], label="COUSUB")
+    with pytest.raises(ValueError, match=r"two area_levels .* have the same address"):
+        replace(US, area_levels=(*US.area_levels, shared))
+
+
+def test_a_third_classification_is_refused() -> None:
+    third = Classification("language", ("MT", "L2"))
+    with pytest.raises(ValueError, match="two classifications"):
+        replace(US, classifications=(*US.classifications, third))
+
+
+def test_grains_are_the_kinds_that_tabulate_different_lists() -> None:
+    assert US.grains == (NATION, COUNTY)
+    assert [US.grain_of(kind) for kind in US.kinds] == [0, 0, 1, 1, 1, 1]
+
+
+def test_ids_say_which_area_is_around_only_where_they_begin_with_it() -> None:
+    assert TRACT.id_around("44007000101", COUNTY) == "44007"
+    assert TRACT.id_around("44007000101", TRACT) == "44007000101"
+    assert PLACE.id_around("4459000", STATE) == "44"
+    assert PLACE.id_around("4459000", COUNTY) is None
+    ward = AreaKind("ward", "ward", "wards", "Ward", TextIds(("a", "b")), parent=COUNTY, suppresses=True)
+    assert ward.id_around("a", COUNTY) is None
+    assert ward.id_around("a", ward) == "a"
+
+
+def test_ids_are_texts_with_numbers() -> None:
+    assert DigitIds(5).text(1001) == "01001"
+    assert DigitIds(5).number("01001") == 1001
+    names = TextIds(("B", "a", "\N{LATIN SMALL LETTER E WITH ACUTE}"))
+    assert [names.number(names.text(number)) for number in range(3)] == [0, 1, 2]
+    for ids, wrong in ((DigitIds(5), "1001"), (DigitIds(5), "x1001"), (names, "b")):
+        with pytest.raises(ValueError, match="must be"):
+            ids.number(wrong)
+    with pytest.raises(ValueError, match="sorted as UTF-8"):
+        TextIds(("a", "B"))

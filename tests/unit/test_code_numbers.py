@@ -1,0 +1,69 @@
+"""Codes are numbered by the public list: any texts, more than 10,000 of them, are counted as plain Python does."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from safetab.census.groups import MOST_CODES, Classification, IterationMap, numbers_of_codes
+from safetab.census.sensitivity import CodeMaps
+from safetab.engines.local.encoder import CodeNumbers
+from safetab.engines.patterns import PatternTable, ThreadPatterns, iteration_lists
+from safetab.products.bureau_columns import RACE_CODES
+from safetab.products.record import CodeColumns
+from safetab.readers.digit_columns import NOT_DIGITS, digits_of
+
+CODES = [f"{letter}{number:05d}.é" for letter in "ZA" for number in range(5_500)]
+
+
+def test_numbers_follow_the_order_of_texts() -> None:
+    assert numbers_of_codes(["b", "10", "9", "a"]) == {"10": 1, "9": 2, "a": 3, "b": 4}
+
+
+def test_numbers_fit_into_16_bits_or_the_codes_are_refused() -> None:
+    most = numbers_of_codes([str(code) for code in range(MOST_CODES)])
+    assert max(most.values()) == MOST_CODES < np.iinfo(np.int16).max
+    with pytest.raises(ValueError, match="32,767 codes, and at most 32,766"):
+        numbers_of_codes([str(code) for code in range(MOST_CODES + 1)])
+
+
+def test_columns_hold_the_codes_of_their_classification_alone() -> None:
+    number_of = numbers_of_codes(["1000", "8999", "9000"])
+    races = CodeNumbers(RACE_CODES, number_of)
+    spelled = digits_of(pa.array(["8999", "9000", "1001", "Null", "1000"]), 4)
+    assert races.of_digits(np.append(spelled, NOT_DIGITS)).tolist() == [2, -1, -1, -1, 1, -1]
+    texts = CodeNumbers(replace(RACE_CODES, digits=None), number_of)
+    assert texts.of_texts(["8999", "9000", "1001", None, "1000"]).tolist() == [2, -1, -1, -1, 1]
+
+
+@pytest.mark.parametrize("most_answers", [1, 3, 8])
+def test_many_text_codes_are_in_the_groups_that_plain_python_finds(most_answers: int) -> None:
+    dice = random.Random(most_answers)
+    number_of = numbers_of_codes(CODES)
+    groups = [f"G{number}" for number in range(40)]
+
+    def random_map() -> dict[str, str]:
+        return {code: dice.choice(groups) for code in CODES if dice.random() < 0.8}
+
+    maps = [
+        IterationMap(CodeMaps(random_map(), random_map(), most_answers), CodeMaps(random_map(), random_map(), 1))
+        for _ in range(2)
+    ]
+    answers = [dice.choices(CODES, k=dice.randint(1, 8)) for _ in range(1_000)]
+    answers += [[code] * dice.randint(1, 8) for code in CODES]  # every code occurs, often alone
+    singles = dice.choices(CODES, k=len(answers))
+    several = CodeNumbers(CodeColumns(Classification("several", ("A", "B")), "a code"), number_of)
+    both = list(zip(answers, singles, strict=True))
+    rows = [[*several.of_texts(codes), *[0] * (8 - len(codes)), number_of[one]] for codes, one in both]
+    table = PatternTable(most_answers)
+    patterns = ThreadPatterns(table).numbers_of(np.array(rows, dtype=np.int16).T.copy())
+    assert patterns.min() >= 0
+    lists = iteration_lists(table.codes, maps, {group: number for number, group in enumerate(groups)}, number_of)
+    for pattern, (codes, single) in zip(patterns.tolist(), both, strict=True):
+        found = lists.iterations[lists.starts[pattern] : lists.starts[pattern + 1]].tolist()
+        expected = set().union(*(of_map.iterations_of(codes, single) for of_map in maps))
+        assert sorted(groups[number] for number in found) == sorted(expected)
