@@ -35,8 +35,7 @@ def area_names_path(data: Path) -> Path | None:
 def read_area_names(data: Path, census: Census) -> Checked[AreaNames]:
     """Names by level and id, and every finding about the file.
 
-    There are no names if there is no file. Entities that are not in the geography may have names
-    too.
+    Without a file, the names are empty. The file may also name entities that the geography lacks.
     """
     path = area_names_path(data)
     findings = FindingsOf(NAMES_FILE)

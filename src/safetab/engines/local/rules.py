@@ -6,12 +6,14 @@ with line or row numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.census.groups import Classification
 from safetab.engines.contract import KnownLists
 from safetab.engines.local.records import ValueBatch, row_groups_of_part, rows_of
 from safetab.engines.local.text import batch_by_arrow
@@ -71,14 +73,18 @@ def _broken_areas(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, 
     yield rules.area_listed_rule(known.record), ~is_no_number & ~is_known
 
 
+def _is_code(codes: Collection[str], classification: Classification, text: str | None) -> bool:
+    return text is not None and text in codes and classification.may_hold(text)
+
+
 def _broken_codes(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
     """The rules of `broken_code_rules`, for many records together."""
     record = known.record
     has_ended = np.zeros(rows_of(batch), dtype=np.bool_)
     follows = has_ended.copy()
     for column, of_column in record.code_columns.items():
-        may_hold = of_column.classification.may_hold
-        is_code = _rows_where(batch, column, lambda text: text in known.codes and may_hold(text or ""), record)  # noqa: B023
+        is_right = partial(_is_code, known.codes, of_column.classification)
+        is_code = _rows_where(batch, column, is_right, record)
         is_none = np.zeros_like(is_code)
         if record.may_be_absent(column):
             is_none = _rows_where(batch, column, lambda text: text == NO_CODE, record)
