@@ -9,8 +9,8 @@ LOCKED := install --require-hashes --only-binary :all:
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs pictures paper
-.PHONY: bench bench-small bench-spark bench-noise bench-households bench-release bench-explorer bench-site
+.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs schemas pictures paper
+.PHONY: bench bench-small bench-spark bench-noise bench-households bench-foreign bench-release bench-explorer bench-site
 .PHONY: lock check-wheels bill audit-dependencies dist clean help
 
 help: ## this list
@@ -18,6 +18,7 @@ help: ## this list
 
 demo: $(VENV)/.runtime ## the whole tour on synthetic people: site, explorer, report; OPEN=1 opens a browser
 	$(BIN)/safetab demo build/demo --overwrite $(if $(OPEN),--open)
+	@echo "Two other censuses: $(BIN)/safetab demo build/nz --census nz, and $(BIN)/safetab demo build/ons --census ons"
 
 test: $(VENV)/.dev ## the default test suite
 	$(BIN)/python -m pytest -n 2 -q
@@ -51,7 +52,11 @@ audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes, 
 docs: $(VENV)/.docs ## the documentation as one site that needs no internet: build/docs/index.html
 	$(BIN)/python -m docs.site
 
-pictures: demo $(VENV)/.dev ## the pictures of the README, from the demo; needs chromium
+schemas: $(VENV)/.dev ## docs/specification.md and the JSON Schemas, from the declared keys
+	$(BIN)/python -m docs.generated
+
+pictures: demo $(VENV)/.dev ## the pictures of the README, from the demos; needs chromium
+	$(BIN)/safetab demo build/nz --census nz --overwrite
 	$(BIN)/python -m docs.pictures
 
 check: $(VENV)/.dev ## format, lint, types, layers
@@ -96,6 +101,9 @@ bench-small: $(VENV)/.dev ## a hundred thousand and a million people beside plai
 
 bench-households: $(VENV)/.dev ## households beside the people they fit; BENCH_PEOPLE=N
 	$(BIN)/python -m benchmarks.households
+
+bench-foreign: $(VENV)/.dev ## a census of texts beside a U.S. one of as many people, areas and groups
+	$(BIN)/python -m benchmarks.foreign
 
 bench-noise: $(VENV)/.dev ## draws a second beside OpenDP, in one run
 	$(BIN)/python -m benchmarks.noise

@@ -45,7 +45,7 @@ class Census:
 
     @property
     def _options(self) -> list[str | Path | int]:
-        options: list[str | Path | int] = ["--format", self.form]
+        options: list[str | Path | int] = ["--us", "--format", self.form]
         if self.tracts is not None:
             options += ["--tracts", self.tracts]
         if self.iterations is not None:

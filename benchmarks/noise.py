@@ -29,8 +29,7 @@ from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger
 from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.products.safetab_p.tables import PERSONS, TOTAL
+from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P, TOTAL
 
 DRAWS, OPENDP_DRAWS, REPEATS = 1 << 20, 1_000, 60  # ours: as many as a run draws at once; both take about 10 ms
 EMPTY_GROUPS = 266_586_338

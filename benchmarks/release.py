@@ -25,7 +25,7 @@ from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.calibration import Stage
 from safetab.privacy.output_status import OutputStatus
-from safetab.release.checks.output_checks import check_output
+from safetab.release.checks.output_checks import OutputChecks
 from safetab.release.checksums import write_checksums
 from safetab.release.coterminous import coterminous_sets
 from safetab.release.documents import ReleaseFacts
@@ -127,7 +127,9 @@ def main() -> None:
             write_release_log(output, ran, rows | released)
             write_manifest(output, ran, {}, rows | released)
             started = time.process_time()
-            check_output(output, universe, options)
+            checks = OutputChecks(output, universe, options)
+            with checks.of_tables_beside(), checks.of_numbers_beside():
+                checks.of_remaining_files()
             print(f"checks: {time.process_time() - started:.1f} s; memory {_megabytes():,} MB")
 
 

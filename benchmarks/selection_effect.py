@@ -18,7 +18,7 @@ from safetab.distributions.weighted_sum import FloatTails
 from safetab.estimates.noise import Guess, LinearForm, Measured, combined
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Shape
-from safetab.products.safetab_p.tables import PERSONS
+from safetab.products.safetab_p.safetab_p import PERSONS
 
 CONFIDENCE = Fraction(19, 20)
 STAGE_1, STAGE_2 = DiscreteGaussian(Fraction(15000, 53)), DiscreteGaussian(Fraction(5000, 159))  # counties, 2020

@@ -1,6 +1,6 @@
 """`python -m reproduction.group_sizes CENSUS`: how large the groups of a synthetic census are, for the explorer's page.
 
-CENSUS is what `safetab synthesize CENSUS --people 334735155` writes. People of such a census do not exist, so their
+CENSUS is what `safetab synthesize CENSUS --people 334735155 --us` writes. People of such a census do not exist, so their
 numbers may be public. Writes src/safetab/dialects/bureau/group_sizes.json; the same census gives the same bytes.
 """
 

@@ -45,7 +45,8 @@ def local_engine(inputs: EngineInputs, folder: Path) -> CountingEngine:
 def spark_engine(session, inputs: EngineInputs, log=lambda _: None) -> CountingEngine:
     from safetab.engines.spark.engine import SparkEngine  # noqa: PLC0415 - PySpark is optional
 
-    return SparkEngine(session, RecordLocation.of_files(inputs.persons), inputs.files, log)
+    location = RecordLocation.of_files(replace(inputs.persons, rows=None))  # the driver doesn't count them
+    return SparkEngine(session, location, inputs.files, log)
 
 
 SPARK_MARKS = [

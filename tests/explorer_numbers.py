@@ -118,10 +118,10 @@ def smallest_published(tuned: TunedLevel, confidence: Fraction) -> int | None:
 def margin_numbers(tuned: TunedLevel, confidence: Fraction) -> dict:
     margins = tuned.design.margins(confidence)
     told = {"stage_1": margins.stage_1_total, "total_only": margins.total_only}
-    if margins.shapes:
-        told["total"] = margins.shapes[tuned.family.total]["total"]
-    for shape in tuned.family.finer if margins.shapes else ():
-        told[shape.label] = dict(margins.shapes[shape])
+    of_shapes = tuned.family.shapes if Stage.STAGE_2 in tuned.design.stages else ()
+    for shape in of_shapes:
+        of_kinds = {kind.name: tuned.design.margin(kind, confidence) for kind in shape.kinds}
+        told |= {"total": of_kinds["total"]} if shape is tuned.family.total else {shape.label: of_kinds}
     return {name: value for name, value in told.items() if value is not None}
 
 
@@ -161,14 +161,14 @@ def setting_of(config: RunConfig) -> dict:
     keys = [
         (one, level, level_key(level, family_in_key(config.product, one.family)))
         for one in config.families
-        for level in US.levels
+        for level in config.census.levels
     ]
     return {
         "definition": config.privacy_definition.spelling,
         "answers": config.most_answers,
         "gamma": decimal(config.stage_1_fraction),
         "suppression_chance": decimal(config.zero_suppression_chance),
-        "passes": {name: name in {one.name for one in config.passes} for name in ("us", "pr")},
+        "passes": {one.name: one in config.passes for one in config.census.passes},
         "budgets": {key: decimal(one.budgets[level]) for one, level, key in keys},
         "thresholds": {
             key: list(one.thresholds[level].totals) if level in one.thresholds else [0] * len(one.family.finer)
@@ -241,9 +241,10 @@ class ExactNumbers:
         self, tuning: Tuning, asked: Asked, pinned: ExactNumbers | None = None, other: RunConfig | None = None
     ) -> None:
         """`other` is what the page has in force for the other product; 2020's if nothing was set."""
-        product = next(product for product in PRODUCTS if product is not tuning.config.product)
-        configs = (tuning.config, other or production_of_2020(product))
-        self._both = JointLoss(*sorted(configs, key=lambda config: config.product.record.holds_people))
+        if tuning.config.specification is None:
+            product = next(product for product in PRODUCTS if product is not tuning.config.product)
+            configs = (tuning.config, other or production_of_2020(product))
+            self._both = JointLoss(*sorted(configs, key=lambda config: config.product.record.holds_people))
         self._tuning = tuning
         self._pinned = pinned
         self._asked = asked
@@ -302,7 +303,7 @@ class ExactNumbers:
         return next(
             one.level(level)
             for one in self._tuning.by_family()
-            for level in US.levels
+            for level in self._tuning.config.census.levels
             if level_key(level, family_in_key(product, one.family)) == key
         )
 

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from safetab.census.area_levels import AreaKind, Pass
 from safetab.census.areas import NO_ENTITY
 from safetab.census.groups import GroupLevel, IterationMap, iteration_map_of
+from safetab.census.population_groups import GroupUniverse
 from safetab.dialects.bureau.us_census import NATION, US
 from safetab.engines.contract import MiscountedRecords
 from safetab.engines.fingerprint import PartSums, RecordFingerprint
@@ -32,9 +33,10 @@ from safetab.readers.record_rules import (
     UTF8_RULE,
     BrokenRules,
     Rule,
+    after_no_code_rule,
     area_form_rule,
     area_listed_rule,
-    broken_code_rules,
+    code_rule,
     report_empty_passes,
     rule_of,
     shape_rule,
@@ -43,6 +45,18 @@ from safetab.readers.record_rules import (
 from safetab.readers.table_files import TableFiles, TableForm
 
 Person = Mapping[str, str | None]
+
+
+def index_in(universe: GroupUniverse, entity: int, code: str) -> int:
+    """The index of a group, by its definition: entities by id and, within one, iterations by code. Raises KeyError."""
+    entities, iterations = _positions(universe)
+    return entities[entity] * len(iterations) + iterations[code]
+
+
+@cache
+def _positions(universe: GroupUniverse) -> tuple[dict[int, int], dict[str, int]]:
+    iterations = {iteration.code: position for position, iteration in enumerate(universe.iterations)}
+    return {entity: position for position, entity in enumerate(universe.entities.tolist())}, iterations
 
 
 class PlainEngine:
@@ -81,8 +95,22 @@ class PlainEngine:
         for column in self._record.ruled:
             if column.number_of(row[column.column]) is None:
                 yield rule_of(column)
-        yield from broken_code_rules(self._record, row, self._files.lists.code_names)
+        yield from self._broken_code_rules(row)
         yield from self._broken_block_rules(row)
+
+    def _broken_code_rules(self, person: Person) -> Iterator[Rule]:
+        has_ended = False
+        broken: dict[Rule, None] = {}
+        for column, of_column in self._record.code_columns:
+            code = person[column]
+            is_listed = code in self._files.lists.code_names and of_column.classification.may_hold(code or "")
+            if code == NO_CODE and self._record.may_be_absent(column):
+                has_ended = True
+            elif not is_listed:
+                broken[code_rule(of_column, column)] = None
+            elif has_ended and self._record.may_be_absent(column):
+                broken[after_no_code_rule(of_column)] = None
+        return iter(broken)
 
     def _broken_block_rules(self, person: Person) -> Iterator[Rule]:
         parts = [person[column] or "" for column in BLOCK_COLUMNS]
@@ -150,7 +178,7 @@ class PlainEngine:
         races = [code for column in self._record.several.columns if (code := person[column] or NO_CODE) != NO_CODE]
         iteration_map = self._iteration_map(level.level.iterations, geography.kind)
         codes = iteration_map.iterations_of(races, person[self._record.single.columns[0]] or "")
-        return [level.universe.index_of(entity, code) for code in codes]
+        return [index_in(level.universe, entity, code) for code in codes]
 
     @cache  # noqa: B019 - a judge lives as long as its test
     def _iteration_map(self, level: GroupLevel, kind: AreaKind) -> IterationMap:

@@ -8,8 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from safetab.release.checks.output_checks import OutputChecks
 from safetab.release.group_statuses import Slice, statuses
 from safetab.release.release_folder import ReleaseFolder
+from safetab.release.release_options import ReleaseOptions
+from safetab.release.release_universe import Universe
 
 Row = dict[str, Any]
 
@@ -39,3 +42,13 @@ def status_of(release: ReleaseFolder, level: str, region: str, code: str) -> Row
     """The row of one group among the statuses of a release."""
     batches = statuses(release, Slice((level,), (region,), (code,)))
     return pa.Table.from_batches(batches).to_pylist()[0]
+
+
+def check_output(output: Path, universe: Universe, options: ReleaseOptions) -> None:
+    """Run all checks on a complete output. Raises RunFailed if it is not what it must be."""
+    checks = OutputChecks(output, universe, options)
+    with checks.of_tables_beside():
+        pass
+    with checks.of_numbers_beside():
+        pass
+    checks.of_remaining_files()

@@ -13,5 +13,5 @@ def write_small_census(folder: Path, people: int = 20_000, tracts: int = 40) -> 
     """Two states and Puerto Rico, with lists of their own."""
     request = CensusRequest(SizeRequest(people, states=2, counties=6, tracts=tracts), iterations=120)
     folder.mkdir()
-    write_census(folder, request, request.checked().require(), NoProgress())
+    write_census(folder, request.checked().require(), NoProgress())
     return folder

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from safetab.engines.contract import EngineSettings
+from safetab.engines.spark.executor import ENCODED
 from safetab.engines.spark.options import SparkOptions
 from safetab.engines.spark.session import spark_session
 
@@ -27,3 +29,15 @@ def quick_session() -> Iterator:
         spark_session(SparkOptions(settings=QUICK), EngineSettings(Path(folder), memory="1GB"), pytest.fail) as session,
     ):
         yield session
+
+
+def change_encoded(session: Any, change: Callable[[Any], Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let `change` make another table of the encoded records that tasks send each other."""
+    frames = type(session.range(1))
+    original = frames.mapInArrow
+
+    def changed(rows: Any, task: Any, schema: str) -> Any:
+        made = original(rows, task, schema)
+        return change(made) if schema == ENCODED else made
+
+    monkeypatch.setattr(frames, "mapInArrow", changed)

@@ -1,1 +1,1 @@
-"""The pictures of the README, taken from the demo: `make pictures`."""
+"""The pictures of the README, taken from the demos: `make pictures`."""

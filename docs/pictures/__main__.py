@@ -1,4 +1,4 @@
-"""Takes the pictures from the pages that `make demo` wrote."""
+"""Takes the pictures from the pages that the demos wrote: `demo` and `nz` in build/."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, sync_playwright
 
 PICTURES = Path(__file__).parent
-DEMO = PICTURES.parents[1] / "build" / "demo"
+BUILD = PICTURES.parents[1] / "build"
 WIDTH_PIXELS = 1400
 MARGIN_PIXELS = 20
 
@@ -27,8 +27,9 @@ class Picture:
 
 
 PICTURED = (
-    Picture("site", "site/index.html#/area/COUNTY/44007/1167", "body", "table.pyramid", 1120),
-    Picture("explorer", "explorer.html", "#sticky", "#overview-legend", 1400),
+    Picture("nz", "nz/site/index.html#/area/region/03/331", "body", "table.bars", 1120),
+    Picture("site", "demo/site/index.html#/area/COUNTY/44007/1167", "body", "table.pyramid", 1120),
+    Picture("explorer", "demo/explorer.html", "#sticky", "#overview-legend", 1400),
 )
 
 
@@ -49,7 +50,7 @@ def _take(picture: Picture, browser: Browser) -> Path:
         color_scheme="light",
         offline=True,
     )
-    page.goto(f"{DEMO.as_uri()}/{picture.page}")
+    page.goto(f"{BUILD.as_uri()}/{picture.page}")
     first = page.locator(picture.first).bounding_box()
     last = page.locator(picture.last).bounding_box()
     assert first is not None, f"{picture.page} shows no {picture.first}"

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 import typer
+from docs.site.commands import with_results
 from docs.site.tutorial import tutorial_page
 from typer.cli import get_docs_for_click
 
@@ -38,6 +39,7 @@ overview
 reference/python
 reference/commands
 file-formats
+specification
 compatibility
 glossary{others}
 ```
@@ -84,6 +86,7 @@ def write_pages(project: Path, sources: Path) -> list[str]:
         if path.suffix == ".md":
             text, broken = with_links(path, project, place_of)
             faults += broken
+            text = with_results(text) if path.parent.name == "tutorial" else text
             navigation = navigation_of(place_of.values()) if place == FRONT else ""
             target.write_text(text + navigation, encoding="utf-8")
         elif path.suffix == ".ipynb":

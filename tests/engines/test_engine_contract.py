@@ -23,8 +23,7 @@ from safetab.engines.local.part_records import PartRecords
 from safetab.foundation.findings import Severity
 from safetab.planning.run_plan import LevelPlan
 from safetab.products.product import Shape
-from safetab.products.safetab_p.safetab_p import PERSON_RECORD
-from safetab.products.safetab_p.tables import PERSONS
+from safetab.products.safetab_p.safetab_p import PERSON_RECORD, PERSONS
 from safetab.readers.record_files import find_record_files
 
 COLUMNS = PERSON_HEADER.split("|")

@@ -23,7 +23,6 @@ from safetab.engines.fingerprint import RecordFingerprint, of_nobody
 from safetab.engines.local.engine import LocalEngine
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
-from safetab.products.record import AttributePart
 from safetab.products.safetab_p.safetab_p import PERSON_RECORD
 
 US, PR = "us", "pr"
@@ -224,24 +223,20 @@ def test_columns_parts_and_passes_may_have_any_name() -> None:
     assert renamed.of_passes(sums, {7: "all"}) != one
 
 
-def test_a_text_is_its_position_in_the_public_list() -> None:
-    record = replace(PERSON_RECORD, positions={"HOUSEHOLDER": {"head": 0, "12": 1, "True": 2}})
-    assert [record.integer_of("HOUSEHOLDER", text) for text in ("head", "12", "True")] == [0, 1, 2]
-    assert [record.integer_of("QAGE", text) for text in ("007", "Null", "True")] == [7, 0, 1]
-    for column, text in (("HOUSEHOLDER", "False"), ("HOUSEHOLDER", "3"), ("HOUSEHOLDER", None), ("QAGE", None)):
-        with pytest.raises(ValueError, match="not in the list"):
-            record.integer_of(column, text)
+def test_digits_are_the_number_that_they_spell() -> None:
+    assert [PERSON_RECORD.integer_of("QAGE", text) for text in ("007", "Null", "True")] == [7, 0, 1]
+    for text in (None, "", "secret"):
+        with pytest.raises(ValueError, match="invalid literal"):
+            PERSON_RECORD.integer_of("QAGE", text)
 
 
 def test_a_record_too_large_for_exact_sums_is_refused_where_its_layout_is_made() -> None:
     small = sum(10**digits - 1 for digits in PERSON_RECORD.digits.values())
     room = 2**21 - 1 - small - 1 - 2  # HOUSEHOLDER is 1 at most, QSEX is 2
-    sex, _ = PERSON_RECORD.attribute
-    replace(PERSON_RECORD, attribute=(sex, AttributePart("QAGE", 0, room, "", leading_zeros=True)))
+    sex, age = PERSON_RECORD.attribute
+    replace(PERSON_RECORD, attribute=(sex, replace(age, field=replace(age.field, maximum=room))))
     with pytest.raises(ValueError, match=r"person-records: .* add up to 2,097,152, .* less than 2,097,152"):
-        replace(PERSON_RECORD, attribute=(sex, AttributePart("QAGE", 0, room + 1, "", leading_zeros=True)))
-    with pytest.raises(ValueError, match="add up to"):
-        replace(PERSON_RECORD, positions={"QSPAN": {"last of a long list": 2**20}})
+        replace(PERSON_RECORD, attribute=(sex, replace(age, field=replace(age.field, maximum=room + 1))))
 
 
 def test_another_secret_gives_another_fingerprint(world: RandomWorld) -> None:

@@ -17,9 +17,10 @@ from tests.random_worlds import RandomWorld, write_random_world
 from safetab.census.groups import Classification
 from safetab.products.bureau_columns import BLOCK_COLUMNS, BLOCKS, CODE_COLUMNS, ETHNICITY_CODES, RACE, RACE_CODES
 from safetab.products.product import Product, Shape
-from safetab.products.record import AttributePart, CheckedColumn, CodeColumns, RecordLayout
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.products.safetab_p.tables import PERSONS
+from safetab.products.record import CodeColumns, RecordLayout
+from safetab.products.record_field import RuledColumn
+from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P
+from safetab.specification.values import RecordField
 
 DWELLINGS = RecordLayout(
     table="dwelling-records",
@@ -27,10 +28,16 @@ DWELLINGS = RecordLayout(
     nouns="dwellings",
     columns=(*BLOCK_COLUMNS, "LIT", *CODE_COLUMNS, "FLOOR", "ROOMS"),
     attribute=(
-        AttributePart("FLOOR", 1, 4, "must be a floor from 1 to 4", leading_zeros=False),
-        AttributePart("ROOMS", 10, 125, "must be 10 to 125 rooms", leading_zeros=True),
+        RuledColumn(
+            RecordField("FLOOR", "integer", minimum=1, maximum=4, pattern="[1-4]"),
+            own_rule="must be a floor from 1 to 4",
+        ),
+        RuledColumn(
+            RecordField("ROOMS", "integer", minimum=10, maximum=125, pattern="[0-9]{1,9}"),
+            own_rule="must be 10 to 125 rooms",
+        ),
     ),
-    checked=(CheckedColumn("LIT", ("False", "True"), "must be True or False", digits=None),),
+    checked=(RuledColumn(RecordField("LIT", "boolean", pattern="True|False"), own_rule="must be True or False"),),
     area=BLOCKS,
     several=RACE_CODES,
     single=ETHNICITY_CODES,

@@ -14,7 +14,7 @@ from tests.random_worlds import write_random_world
 from safetab.census.areas import NO_ENTITY, Areas
 from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US_PASS
 from safetab.planning.planner import plan_of
-from safetab.products.safetab_p.tables import PERSONS
+from safetab.products.safetab_p.safetab_p import PERSONS
 
 
 def other_areas(areas: Areas, seed: int) -> Areas:

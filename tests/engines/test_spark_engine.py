@@ -124,10 +124,9 @@ def test_a_table_of_the_catalog_is_read(session, tmp_path: Path) -> None:
 )
 def test_a_piece_that_comes_twice_or_never_fails_the_run(session, change, tmp_path: Path, monkeypatch) -> None:
     """What tasks send each other is compared with the rows that Spark itself reads."""
-    from safetab.engines.spark import engine as module  # noqa: PLC0415
+    from tests.spark_sessions import change_encoded  # noqa: PLC0415 - PySpark is optional
 
-    original = module._encoded
-    monkeypatch.setattr(module, "_encoded", lambda *arguments: change(original(*arguments)))
+    change_encoded(session, change, monkeypatch)
     engine = spark_engine(session, engine_inputs(write_random_world(tmp_path / "world", 3)))
     assert engine.check() == ()
     with pytest.raises(MiscountedRecords):

@@ -24,12 +24,12 @@ Patch = pytest.MonkeyPatch
 
 
 def stability_forgotten(patch: Patch) -> None:
-    patch.setattr(planner, "sensitivity", lambda _: Sensitivity.of_groups(1))
+    patch.setattr(planner, "sensitivity", lambda *_: Sensitivity.of_groups(1))
 
 
 def stability_without_ethnicity(patch: Patch) -> None:
     original = planner.sensitivity
-    patch.setattr(planner, "sensitivity", lambda maps: original(maps[:1]))  # race comes first
+    patch.setattr(planner, "sensitivity", lambda maps, most: original(maps[:1], most))  # race comes first
 
 
 def a_cell_counted_twice(patch: Patch) -> None:

@@ -17,7 +17,7 @@ from safetab.planning.run_plan import SelectedGroups
 from safetab.privacy import ledger
 from safetab.privacy.exact_counts import union_of
 from safetab.products.product import Selector
-from safetab.products.safetab_h.tables import TENURE, TENURES
+from safetab.products.safetab_h.safetab_h import TENURE, TENURES
 from safetab.tabulation import tabulate_level as tabulation
 from tests.planted.noise_bugs import narrower
 from tests.planted.release_bugs import after, appended
@@ -107,8 +107,8 @@ def totals_that_ignore_copied_rows(patch: Patch) -> None:
     """`--totals` takes what was published of a group itself, and not what the coterminous step copied."""
     original = totals_of_release._totals_by_geography
 
-    def without_copies(release):
-        found = original(release)
+    def without_copies(release, path):
+        found = original(release, path)
         position_of = {group.code: position for position, group in enumerate(release.universe.lists.iterations)}
         for level in release.universe.levels:
             rows = pq.read_table(

@@ -120,11 +120,11 @@ def a_rule_applied_to_true_counts(patch: Patch) -> None:
 def a_coterminous_donor_chosen_by_true_size(patch: Patch) -> None:
     original, truth = Copies.__init__, remembered(patch)
 
-    def begin(self, universe, of_pass, options, published):
+    def begin(self, universe, of_pass, sets, options, published):
         is_larger = truth.people > 145
         names = tuple(kind.name for kind in options.donors(universe.census))
         order = names if is_larger else tuple(reversed(names))
-        original(self, universe, of_pass, replace(options, order=order), published)
+        original(self, universe, of_pass, sets, replace(options, order=order), published)
 
     patch.setattr(Copies, "__init__", begin)
 

@@ -6,11 +6,10 @@ import random
 from dataclasses import replace
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
 from safetab.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass, TextIds
-from safetab.census.areas import NO_ENTITY, Areas, ids_of_texts
+from safetab.census.areas import NO_ENTITY, Areas
 from safetab.census.census import PopulationGroupLevel
 from safetab.census.groups import CharacteristicIteration, Classification, GroupKind, GroupLevel, GroupList, Members
 from safetab.census.population_groups import GroupUniverse
@@ -45,15 +44,20 @@ def random_table(rng: random.Random) -> tuple[Table, dict[str, AreaKind], TextId
             if nests[name] and row[name] not in NOWHERE:
                 row[coarser] = inside[name][row[name]]
         table.append(row)
-    columns = {name: pa.array([row[name] for row in table]) for name in ("", *names)}
-    ids = {name: DigitIds(3) if of_digits[name] else ids_of_texts(columns[name], NOWHERE) for name in columns}
+    texts = {name: tuple(entities_by_hand(table, name)) for name in ("", *names)}
+    ids = {name: DigitIds(3) if of_digits[name] else TextIds(texts[name]) for name in texts}
     kinds = {name: AreaKind(name, name, name, name, ids[name], None, False) for name in names}
     return table, kinds, ids[""]
 
 
 def areas_of(table: Table, kinds: dict[str, AreaKind], ids: TextIds | DigitIds) -> Areas:
-    columns = {kind: pa.array([row[kind.name] for row in table]) for kind in kinds.values()}
-    return Areas.of_texts(pa.array([row[""] for row in table]), ids, columns, kinds["part"], NOWHERE)
+    rows = sorted(table, key=lambda row: row[""].encode())
+    texts = {kind: [row[kind.name] for row in rows] for kind in kinds.values()}
+    number_of = {
+        kind: np.array([NO_ENTITY if text in NOWHERE else kind.ids.number(text) for text in of_rows])
+        for kind, of_rows in texts.items()
+    }
+    return Areas.of_numbers(np.array([ids.number(row[""]) for row in rows]), number_of, kinds["part"])
 
 
 def entities_by_hand(table: Table, name: str) -> list[str]:

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import cache
-from itertools import combinations, permutations
+from itertools import combinations, combinations_with_replacement, permutations, product
 
 import numpy as np
 import pytest
+from tests.conftest import SMALL_EXAMPLE
 
-from safetab.census.sensitivity import CodeMaps, Sensitivity, sensitivity
+from safetab.census.groups import iteration_map_of
+from safetab.census.sensitivity import CodeMaps, Sensitivity, groups_reached, reaching_record, sensitivity
+from safetab.planning.planner import read_public_files
 
 WORLDS = 1_500
 World = tuple[CodeMaps, ...]
@@ -188,6 +192,108 @@ def test_sensitivity_is_an_upper_bound_where_classifications_share_columns() -> 
     gaps = [sensitivity(world).l1 - most_groups_with_shared_columns(world) for world in shared_column_worlds()]
     assert min(gaps) == 0
     assert max(gaps) > 0
+
+
+@cache
+def units() -> tuple[tuple[World, int, tuple[int, int]], ...]:
+    """Small worlds, a number k, and the greatest norms of any k records together, of one entity or of several.
+
+    Records of different entities change different counts, so the columns come twice: for two entities.
+    """
+    chance = random.Random(20400401)
+    found = []
+    for world, most in zip(worlds(), most_changed_in_worlds(), strict=True):
+        rows = [row for maps in world[:1] for row in changes(maps)]
+        if len(world) > 1 or not most.l1 or len(rows) > 12:
+            continue
+        records = chance.choice([1, 2, 3])
+        two = [np.concatenate(pair) for row in rows for pair in ((row, 0 * row), (0 * row, row))]
+        sums = [sum(chosen) for chosen in combinations_with_replacement(two, records)]
+        found.append((world, records, (max(int((each**2).sum()) for each in sums), max(int(s.sum()) for s in sums))))
+    return tuple(found)
+
+
+def units_where_wrong(formula: Callable[[int, int], tuple[int, int]]) -> int:
+    """How often a formula of s and k differs from the two norms."""
+    return sum(formula(sensitivity(world).l1, records) != norms for world, records, norms in units())
+
+
+def test_the_records_of_a_unit_move_counts_by_what_the_sensitivity_says() -> None:
+    assert len(units()) > 300
+    assert {records for _, records, _ in units()} == {1, 2, 3}
+    for world, records, norms in units():
+        found = sensitivity(world, records)
+        assert (found.l2_squared, found.l1) == norms
+        assert found.groups == sensitivity(world).l1
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param(lambda s, _: (s, s), id="k missing"),
+        pytest.param(lambda s, k: (k * s, k * s), id="k instead of its square"),
+        pytest.param(lambda s, k: (k * k * s, k * k * s), id="the square in both norms"),
+        pytest.param(lambda s, k: (k * k * s, s), id="k missing in the L1 norm"),
+        pytest.param(lambda s, k: (k * k * s * s, k * s), id="s squared"),
+        pytest.param(lambda s, k: ((k - 1) ** 2 * s, (k - 1) * s), id="k one too small"),
+        pytest.param(lambda s, k: ((k + 1) ** 2 * s, (k + 1) * s), id="k one too large"),
+    ],
+)
+def test_a_wrong_formula_of_units_is_rejected(wrong: Callable[[int, int], tuple[int, int]]) -> None:
+    assert units_where_wrong(lambda s, k: (k * k * s, k * s)) == 0
+    assert units_where_wrong(wrong) > len(units()) // 10
+
+
+def test_a_changed_unit_moves_counts_by_twice_the_square_of_an_added_one_and_no_more() -> None:
+    for world, records, norms in units()[:60]:
+        rows = changes(world[0])[:8]
+        two = [np.concatenate(pair) for row in rows for pair in ((row, 0 * row), (0 * row, row))]
+        sums = [sum(chosen) for chosen in combinations_with_replacement(two, min(records, 2))]
+        worst = max(int(((one - other) ** 2).sum()) for one in sums for other in sums)
+        assert worst <= 2 * norms[0]
+    for world, records, norms in units():  # all records move from one entity to the other
+        most = max(changes(world[0]), key=lambda row: int(row.sum()))
+        moved = records * np.concatenate([most, -most]).astype(np.int64)
+        assert (int((moved**2).sum()), int(abs(moved).sum())) == (2 * norms[0], 2 * norms[1])
+
+
+def test_some_record_reaches_the_sensitivity_and_the_answers_are_ones_that_it_may_give() -> None:
+    for world in worlds():
+        answers = reaching_record(world)
+        assert groups_reached(world, answers) == sensitivity(world).groups
+        for maps, codes in zip(world, answers, strict=True):
+            assert len(codes) <= maps.most_answers
+            assert set(codes) <= {*maps.any_of, *maps.only}
+        assert sensitivity(world).is_exact
+
+
+def test_where_columns_are_shared_the_record_found_is_one_that_there_can_be() -> None:
+    columns = ("c1", "c2", "c3", "c4")
+    reached = []
+    for world in shared_column_worlds():
+        shared = [replace(maps, columns=columns[: maps.most_answers]) for maps in world]
+        answers = reaching_record(shared)
+        given = max(answers, key=len)
+        assert all(codes == given[: len(codes)] for codes in answers)  # one column, one answer
+        most = most_groups_with_shared_columns(world)
+        has_groups = [bool(maps.any_of or maps.only) for maps in world]
+        assert sensitivity(shared).is_exact is not all(has_groups)
+        assert groups_reached(shared, answers) <= most <= sensitivity(shared).groups
+        reached.append(groups_reached(shared, answers) == most)
+    assert sum(reached) > 0.9 * len(reached)
+
+
+def test_random_code_sets_of_real_lists_never_exceed_the_sensitivity() -> None:
+    files = read_public_files(SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data").require()
+    census, chance = files.config.census, random.Random(20500401)
+    for level, kind in product(census.tabulated_group_levels, census.grains):
+        maps = iteration_map_of(files.lists, level, kind, most_answers=files.config.most_answers).classifications
+        codes = [codes_of(each) for each in maps]
+        most = sensitivity(maps)
+        for _ in range(10_000):
+            answers = [chance.choices(of, k=chance.randint(1, 8)) for of in codes]
+            assert groups_reached(maps, answers) <= most.groups
+        assert groups_reached(maps, reaching_record(maps)) == most.groups
 
 
 def test_a_level_without_groups_has_no_sensitivity() -> None:

@@ -91,7 +91,7 @@ def test_intervals_that_forget_the_selection_show_up_in_their_coverage(
         def of(self, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             return np.maximum(totals - self._margin, 0), totals + self._margin
 
-    monkeypatch.setattr(numbers, "SelectionAwareIntervals", Forgetful)
+    monkeypatch.setattr(numbers, "selection_aware_intervals", Forgetful)
     assert distances(world, tmp_path / "out", 60, "selection_aware_coverage").min() < -FAR
 
 

@@ -13,7 +13,7 @@ from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.safetab_p.tables import TOTAL
+from safetab.products.safetab_p.safetab_p import TOTAL
 
 DRAWS, AT_ONCE = 200_000_000, 4_000_000
 NOISES = [

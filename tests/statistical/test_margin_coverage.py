@@ -24,7 +24,7 @@ from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
 from safetab.products.product import Shape
-from safetab.products.safetab_p.tables import PERSONS, TOTAL
+from safetab.products.safetab_p.safetab_p import PERSONS, TOTAL
 from safetab.release.numbers.level_numbers import NumberKinds, Numbers, NumbersOfLevel
 from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups
 from safetab.release.release_options import ReleaseOptions

@@ -27,7 +27,7 @@ from safetab.pipeline.guards import backend_of
 from safetab.pipeline.inputs import checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions
 from safetab.privacy.output_status import OutputStatus
-from safetab.products.safetab_p.tables import SEX_BY_AGE
+from safetab.products.safetab_p.safetab_p import SEX_BY_AGE
 
 pytestmark = pytest.mark.slow
 

@@ -39,7 +39,7 @@ COMMANDS = {
     "parameters": ["plan BAD DATA", "lists BAD", "plan PARAMETERS DATA --with BAD", "explore --config BAD -o NEW"],
     "data": ["plan PARAMETERS BAD", "plan PARAMETERS DATA --totals BAD", "convert BAD NEW", "blocks-with-units BAD NEW"],
     "a file": ["site OUT NEW --boundaries BAD", "official BAD NEW --parameters PARAMETERS", "spend BAD", "tune levels --config BAD"],
-    "a file to write": ["status OUT -o BAD", "lists PARAMETERS --short BAD/new", "synthesize BAD/new --people 1000"],
+    "a file to write": ["status OUT -o BAD", "lists PARAMETERS --short BAD/new", "synthesize BAD/new --people 1000 --us"],
 }  # fmt: skip
 
 

@@ -159,12 +159,6 @@ def break_codes(world: RandomWorld) -> None:
     (world.parameters / "race-and-ethnicity-codes.txt").write_text("nothing\n")
 
 
-def remove_parameters(world: RandomWorld) -> None:
-    for path in world.parameters.iterdir():
-        path.unlink()
-    world.parameters.rmdir()
-
-
 UNLISTED_BLOCK, UNLISTED_CODE, NO_CODE = "listed in GRF-C. 1 row", "8999. 2 rows", "8999. 1 row"
 
 
@@ -174,7 +168,6 @@ UNLISTED_BLOCK, UNLISTED_CODE, NO_CODE = "listed in GRF-C. 1 row", "8999. 2 rows
         (break_config, "9 is not an integer from 1 to 8", {UNLISTED_CODE}),
         (break_geography, "GRF-C", {UNLISTED_CODE}),
         (break_codes, "race-and-ethnicity-codes.txt", {UNLISTED_BLOCK, NO_CODE}),
-        (remove_parameters, "no such directory", {NO_CODE}),
     ],
 )
 def test_a_broken_public_file_hides_no_bad_row(damage, told: str, expected: set[str], world, tmp_path: Path) -> None:
@@ -186,6 +179,16 @@ def test_a_broken_public_file_hides_no_bad_row(damage, told: str, expected: set[
     shown = {text for text in (*FORMS, UNLISTED_BLOCK, UNLISTED_CODE, NO_CODE) if text in result.stderr}
     assert shown == FORMS | expected
     assert "person-records.txt, line 3\n" in (tmp_path / "log").read_text()
+
+
+@pytest.mark.parametrize("command", ["validate", "plan", "run"])
+def test_a_directory_that_is_not_there_is_one_sentence(command: str, world: RandomWorld, tmp_path: Path) -> None:
+    rewrite(world, as_text, FAULTS)
+    out = ["out"] if command == "run" else []
+    result = CliRunner().invoke(app, [command, *(str(tmp_path / name) for name in ("langauges", "data", *out))])
+    assert result.exit_code == 1
+    problems = result.stderr.partition(f"{tmp_path / 'langauges'} has 1 problem:")[2]
+    assert " ".join(problems.split()) == "no such directory. Give the directory of census.toml or config.json."
 
 
 def test_good_rows_of_a_broken_configuration_have_no_finding(world: RandomWorld) -> None:

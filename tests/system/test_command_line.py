@@ -25,9 +25,17 @@ def test_plan_shows_every_level_and_the_totals() -> None:
     assert (result.exit_code, result.stderr) == (0, "")
     assert "805 population groups at 19 levels" in result.stdout
     for row in [
-        "USA Detailed               1          19           2      21          9     2      500 1000 7000",
-        "COUNTY Detailed          15        5           -  19          10       20 29 47       28 42 66           -",
-        "US pass                          4.85          9.7            25.0701          38.4783",
+        " United States                4.85      9.7      25.0701      38.4783",
+        " rho                           0.01            2           0.01            0.2",
+        " Sex by Age(4)           from 5,000     from 500     from 5,000     from 1,000",
+        "   +/- total                     83            9             83             28",
+        " +/- total-only group             -            3              -              -",
+        " T                                -            -             55             19",
+        " stability                        4            9              4              9",
+        " sigma, stage 1              44.721       4.7434         44.721             15",
+        " USA Detailed               1          19           2      21      21.00  0.00",
+        " all levels                                               805     112.04  0.00",
+        "   with T                                                 693       0.04  0.00",
         "Not tabulated, for a budget of 0: (AIANNH, Regional).",
     ]:
         assert row in result.stdout

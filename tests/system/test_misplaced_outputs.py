@@ -17,7 +17,7 @@ INSIDE_OUT = [
     "export OUT/release OUT/new", "report OUT -o OUT/new", "report OUT/release -o OUT/new", "status OUT -o OUT/new",
     "rerelease OUT OUT/new", "explore -o OUT/new", "explore -o OUT/release/new", "lists PARAMETERS --short OUT/new",
     "run PARAMETERS DATA OUT/new --confidential-log LOG", "accuracy PARAMETERS DATA OUT/new",
-    "synthesize OUT/new --people 1000", "site OUT LINK/new", "demo OUT/new",
+    "synthesize OUT/new --people 1000 --us", "site OUT LINK/new", "demo OUT/new",
 ]  # fmt: skip
 AMONG_INPUTS = [
     "run PARAMETERS DATA DATA/new --confidential-log LOG", "run PARAMETERS DATA PARAMETERS/new --confidential-log LOG",

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 from tests.random_worlds import RandomWorld, write_random_world
+from tests.releases import check_output
 from typer.testing import CliRunner
 
 import safetab
@@ -22,7 +23,6 @@ from safetab.foundation.failures import RunFailed
 from safetab.outputs.manifest import outputs_as_json
 from safetab.pipeline.guards import pyarrow_threads
 from safetab.planning.planner import plan_of, read_public_files
-from safetab.release.checks.output_checks import check_output
 from safetab.release.checks.table_checks import TableChecks
 from safetab.release.release_options import ReleaseOptions, ReleaseRule
 from safetab.release.release_universe import Universe, universe_of_run

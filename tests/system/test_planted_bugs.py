@@ -20,6 +20,7 @@ from tests.planted import household_bugs as household
 from tests.planted import noise_bugs as noise
 from tests.planted import release_bugs as release
 from tests.planted import spending_bugs as spending
+from tests.specified import planted as specified
 
 from safetab.audit import noise_checks
 from safetab.audit.audit import AUDITED_PRODUCTS
@@ -51,14 +52,16 @@ from safetab.audit.replay_checks import (
 )
 from safetab.audit.spending_checks import FLOOR, SPENT, spending_checks
 from safetab.audit.verdicts import Result, Verdict
-from safetab.audit.worlds import loss_worlds
-from safetab.audit.worlds.configuration import CONFIG
+from safetab.audit.worlds import products
+from safetab.audit.worlds.configuration import CONFIG, SPECIFIED
+from safetab.audit.worlds.plain_census import COUNTED
 from safetab.audit.worlds.products import (
     AUDITED_HOUSEHOLDS,
     AUDITED_PERSONS,
     gaussian_households,
     gaussian_persons,
 )
+from safetab.audit.worlds.specified_stays import AUDITED_STAYS, GAUSSIAN_STAYS, LOSS_OF_A_GUEST
 from safetab.release.checks.output_checks import OutputChecks
 
 Patch = pytest.MonkeyPatch
@@ -124,6 +127,7 @@ FILLS, INFANT, REPEATED = (
     neighbours("one code eight times"),
 )
 EMPTY_BLOCK, NO_NEIGHBOUR = neighbours("one person more"), neighbours()
+STAYS = neighbours(audited=AUDITED_STAYS)
 HOUSEHOLD_FILLS = neighbouring_households("eight codes and an ethnicity")
 
 
@@ -159,10 +163,10 @@ BUGS = [
     PlantedBug(counting.t_from_the_true_counts, REPLAY, FILLS),
     PlantedBug(counting.universe_from_data, REPLAY, EMPTY_BLOCK),
     PlantedBug(counting.suppressed_groups_in_the_measurements, NO_TRACE, NO_NEIGHBOUR),
-    PlantedBug(noise.noise_of_one_group, LOSS, loss_of(loss_worlds.NINE_TOTALS, 50)),
-    PlantedBug(noise.overspent_by_5_percent, LOSS, loss_of(loss_worlds.ONE_GROUP)),
-    PlantedBug(noise.overspent_by_10_percent, LOSS, loss_of(loss_worlds.NINE_TOTALS)),
-    PlantedBug(noise.overspent_by_25_percent, LOSS, loss_of(loss_worlds.NINE_GROUPS_GEOMETRIC, 4)),
+    PlantedBug(noise.noise_of_one_group, LOSS, loss_of(products.NINE_TOTALS, 50)),
+    PlantedBug(noise.overspent_by_5_percent, LOSS, loss_of(products.ONE_GROUP)),
+    PlantedBug(noise.overspent_by_10_percent, LOSS, loss_of(products.NINE_TOTALS)),
+    PlantedBug(noise.overspent_by_25_percent, LOSS, loss_of(products.NINE_GROUPS_GEOMETRIC, 4)),
     PlantedBug(noise.noise_too_narrow, DISTRIBUTION, draws),
     PlantedBug(noise.noise_cut_at_three_sigma, DISTRIBUTION, draws),
     PlantedBug(noise.noise_rounded_to_even_numbers, DISTRIBUTION, draws),
@@ -224,7 +228,7 @@ BUGS = [
         household.households_without_rent_counted_twice, ONE_RECORD, neighbouring_households("alone, without rent")
     ),
     PlantedBug(household.tenure_for_stability_8_where_it_is_9, WIDE, noise_of(gaussian_households())),
-    PlantedBug(household.tenure_overspent_by_10_percent, LOSS, loss_of(loss_worlds.TENURE_OF_ONE_GROUP)),
+    PlantedBug(household.tenure_overspent_by_10_percent, LOSS, loss_of(products.TENURE_OF_ONE_GROUP)),
     PlantedBug(household.totals_that_ignore_copied_rows, TOTALS, totals_of_a_release),
     PlantedBug(household.adjusted_cells_with_the_other_tables_variance, ADJUSTED, totals_of_a_release),
     PlantedBug(
@@ -232,6 +236,15 @@ BUGS = [
         REPLAY,
         neighbouring_households("one household more"),
     ),
+    PlantedBug(specified.sensitivity_without_only, PAID, noise_of(GAUSSIAN_STAYS)),
+    PlantedBug(specified.suppression_at_the_wrong_kind, PUBLISHED, STAYS),
+    PlantedBug(specified.use_ignored, PAID, noise_of(GAUSSIAN_STAYS)),
+    PlantedBug(specified.answers_beyond_use_counted, COUNTED, STAYS),
+    PlantedBug(specified.classes_of_codes_merged_too_far, COUNTED, STAYS),
+    PlantedBug(specified.nowhere_counted, COUNTED, STAYS),
+    PlantedBug(specified.a_pass_charged_with_anothers_budget, SPENT, accounts(AUDITED_STAYS)),
+    PlantedBug(specified.a_pass_measured_with_anothers_budget, SPECIFIED, STAYS),
+    PlantedBug(specified.k_one_too_small, LOSS, loss_of(LOSS_OF_A_GUEST, 10)),
 ]
 
 
@@ -261,7 +274,10 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
     [
         (KEYS, keys),
         (NO_SHARED_BITS, addresses),
-        (LOSS, loss_of(loss_worlds.ONE_GROUP)),
+        (LOSS, loss_of(products.ONE_GROUP)),
+        (LOSS, loss_of(LOSS_OF_A_GUEST)),
+        (COUNTED, neighbours("two equal stays of a guest", audited=AUDITED_STAYS)),
+        (PUBLISHED, lambda folder: [large_level_check(AUDITED_STAYS, folder, KEY)]),
         (REPLAY, FILLS),
         (PUBLISHED, large_level),
         (SPENT, accounts(AUDITED_HOUSEHOLDS)),

@@ -23,6 +23,7 @@ from safetab.dialects.bureau.us_census import US
 from safetab.foundation.findings import InvalidInput
 from safetab.pipeline import tabulated_output
 from safetab.pipeline.inputs import read_inputs
+from safetab.pipeline.spend_log import run_spending
 from safetab.pipeline.spend_log.accounts import Spend
 from safetab.pipeline.spend_log.log_file import utc_now
 from safetab.pipeline.spend_log.log_lines import begun_line, header_line
@@ -461,6 +462,24 @@ def test_the_second_of_two_that_looked_at_the_same_time_is_refused(world: Random
     with one.recorded(fingerprints), refused, two.recorded(fingerprints):
         raise AssertionError
     assert states_of(tmp_path) == ["limit", "begun", "begun", "released"]
+
+
+@pytest.mark.parametrize("is_specified", [False, True])
+def test_a_specification_under_a_new_name_is_warned_that_fingerprints_can_not_be_compared(
+    is_specified: bool, world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with spending_of(world, tmp_path, None).recorded(lambda _: {"us": "0" * 32, "pr": "0" * 32}) as warnings:
+        assert warnings == ()  # the log has no other name
+    monkeypatch.setattr(run_spending, "is_specified", lambda _: is_specified)
+    plan = safetab.plan(world.parameters, world.data)
+    told: list[list[str]] = []
+    for _ in range(2):
+        spending = RunSpending(SpendRequest("others", tmp_path / "spend.log"), plan, lambda _: None)
+        with spending.recorded(lambda _: {"us": "1" * 32, "pr": "1" * 32}) as warnings:
+            told.append([each.message for each in warnings])
+    assert told[1] == []  # the name is known by then
+    assert len(told[0]) == is_specified
+    assert all("the log has census too" in message and "--same-people-as NAME" in message for message in told[0])
 
 
 def command(world: RandomWorld, out: Path, *options: str) -> list[str]:

@@ -241,10 +241,10 @@ def test_a_loss_far_above_2020_is_warned_of_by_the_run_and_the_report(
     told = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
     assert told.exit_code == 0, told.output
     assert "For comparison, the 2020 Detailed DHC-A: rho 4.944 (bounded 9.888)" in told.stdout
-    assert "Warning: The total loss of a person" in told.stderr
+    assert "Warning: The total loss per person" in told.stderr
     page = page_of(tmp_path / "out").text
     assert "The privacy loss is far above that of the 2020 Detailed DHC-A" in page
-    assert ("the 2020 Detailed DHC-A: record changed (bounded)" in page) == (definition == "zcdp")
+    assert ("the 2020 Detailed DHC-A: changed (bounded)" in page) == (definition == "zcdp")
     assert ("Nation, Detailed: The loss of this level, epsilon 3, counts as rho 4.5 at most" in page) == (budget == 3)
 
 

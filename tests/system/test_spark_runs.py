@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from tests.household_worlds import write_household_world
 from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
+from tests.specified.broken_records import write_parquet
+from tests.specified.small_specifications import nz_keys, write_specification
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
@@ -102,6 +104,20 @@ def test_a_local_run_writes_the_same_bytes_and_leaves_nothing(world, expected, t
     assert released(tmp_path / "out") == expected
     assert list(temporary.iterdir()) == list(here.iterdir()) == []
     assert PLANTED not in (tmp_path / "out.confidential.log").read_text() + result.output
+
+
+def test_a_run_of_a_specification_writes_the_same_bytes_and_leaves_nothing(tmp_path: Path) -> None:
+    parameters, data = write_specification(tmp_path / "nz", nz_keys())
+    write_parquet(data, 3)
+    (data / "SYNTHETIC").write_text("made up\n")
+    (temporary := tmp_path / "temporary").mkdir()
+    outs = tmp_path / "local", tmp_path / "spark"
+    run_files(parameters, data, outs[0], RunOptions(test_key=KEY))
+    options = ["--engine", "spark", "--test-key", KEY.hex(), "--temp", str(temporary), *options_of(ON_A_CLUSTER)]
+    result = CliRunner().invoke(app, ["run", str(parameters), str(data), str(outs[1]), *options])
+    assert result.exit_code == 0, result.output
+    assert released(outs[1]) == released(outs[0])
+    assert list(temporary.iterdir()) == []
 
 
 def test_persons_and_geography_may_lie_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -176,7 +176,7 @@ def test_non_empty_groups_are_those_of_a_count_person_by_person(tmp_path: Path, 
         SizeRequest(4_000, states=3, counties=4, tracts=12), parameters, form=CensusFormat.TEXT, seed=4
     )  # fmt: skip
     (tmp_path / "out").mkdir()
-    told = write_census(tmp_path / "out", request, request.checked().require(), NoProgress())
+    told = write_census(tmp_path / "out", request.checked().require(), NoProgress(), parameters)
     expected = _non_empty_by_hand(tmp_path / "out", max_race_codes)
     assert {one.level: one.non_empty for one in told} == {level: len(expected.get(level, ())) for level in US.levels}
     assert sum(one.non_empty for one in told) > 1_000
@@ -319,7 +319,7 @@ def test_the_parameters_that_are_read_are_not_replaced(tmp_path: Path) -> None:
 def test_too_small_a_disk_is_told_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     disk = namedtuple("disk", "total used free")(10**12, 10**12 - 10**6, 10**6)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
-    code, _, stderr = run_command(tmp_path / "out", "--people", 334_735_155)
+    code, _, stderr = run_command(tmp_path / "out", "--people", 334_735_155, "--us")
     assert code == 3
     assert f"{tmp_path} has 1 MB free, and 1.6 GB are needed" in stderr
     assert not list(tmp_path.iterdir())
@@ -330,7 +330,7 @@ def test_the_disk_that_is_told_is_enough_and_not_much_more(tmp_path: Path, form:
     request = CensusRequest(SizeRequest(400_000, states=2, tracts=100), form=form)
     plan = request.checked().require()
     (tmp_path / "out").mkdir()
-    write_census(tmp_path / "out", request, plan, NoProgress())
+    write_census(tmp_path / "out", plan, NoProgress())
     written = sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file())
     assert written < bytes_needed(plan) < 1.3 * written + 25_000_000
 

@@ -53,10 +53,22 @@ def test_the_papers_tables_are_printed() -> None:
 def test_levels_are_those_of_the_plan_without_data() -> None:
     printed = rows(tune("levels").stdout)
     assert any(line.startswith("266,586,338 population groups at 19 levels") for line in printed)
-    assert "TRACT Detailed 181,490,100 9 0.159 3.22 % 16.823 5.6077 - 21 971 4971 19971 11,206.96" in printed
-    for margins in ("9 18 28 44 26 39 63 -", "11 22 33 53 31 47 75 -", "14 29 43 69 41 61 98 -"):
-        assert f"COUNTY Detailed {margins}" in printed
-    assert "US pass 4.944 9.888 25.3629 38.9488" in printed
+    assert "TRACT Detailed 181,490,100 0.159 3.22 % 11,206.96" in printed
+    for line in (
+        "rho 0.008 2.134 0.008 0.159",
+        "+/- lone total 41 / 49 / 64 2 / 3 / 4 41 / 49 / 64 9 / 11 / 14",
+        "Sex by Age(4) from 4,971 from 471 from 4,971 from 971",
+        "+/- sex 82 / 98 / 129 5 / 6 / 8 82 / 98 / 129 18 / 22 / 29",
+        "+/- total 116 / 139 / 182 7 / 8 / 11 116 / 139 / 182 26 / 31 / 41",
+        "+/- sex 197 / 235 / 309 12 / 14 / 19 197 / 235 / 309 44 / 53 / 69",
+        "+/- total 279 / 332 / 437 17 / 20 / 27 279 / 332 / 437 63 / 75 / 98",
+        "T - - 93 21",
+        "stability 9 9 9 9",
+        "sigma, stage 1 75 4.5921 75 16.823",
+        "sigma, stage 2 25 1.5307 25 5.6077",
+    ):
+        assert line in printed
+    assert "United States 4.944 9.888 25.3629 38.9488" in printed
 
 
 def test_levels_of_given_files() -> None:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
+from docs.site.commands import with_results
 from docs.site.notebook import run_notebook
 from tests.conftest import PROJECT
 
 import safetab
 from safetab.synthetic.demo_census import write_demo_census
 
+OWN_CENSUS = PROJECT / "docs" / "tutorial" / "own-census.md"
 TUTORIAL = PROJECT / "docs" / "tutorial" / "using-a-release.ipynb"
 
 
@@ -39,3 +42,32 @@ def test_a_cell_that_fails_fails_the_tutorial(tmp_path: Path) -> None:
 def test_the_tutorial_is_stored_without_results() -> None:
     cells = json.loads(TUTORIAL.read_text())["cells"]
     assert all(cell["outputs"] == [] for cell in cells if cell["cell_type"] == "code")
+
+
+@pytest.mark.slow
+def test_a_census_of_ones_own_gets_from_a_spreadsheet_to_a_site() -> None:
+    page = with_results(OWN_CENSUS.read_text(encoding="utf-8"))
+    printed = re.findall(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+    names = ("new", "areas", "codes", "synthesize", "validate", "plan", "run", "show", "site")
+    shown = dict(zip(names, printed, strict=True))
+    assert "Everything is valid." in shown["validate"]
+    assert "Plan of a run of Languages: 192 population groups at 6 levels" in shown["plan"]
+    assert "Welsh, The Centre: " in shown["show"]
+    assert "Open languages-site/index.html in a browser." in shown["site"]
+
+
+def test_a_page_saves_files_and_changes_lines_before_it_runs_commands(tmp_path: Path) -> None:
+    new = "```sh\nsafetab new mine\n```\n"
+    change = 'In `mine/census.toml`, change these lines:\n\n```toml\ntitle = "Mine"\n```\n'
+    codes = "Here is `mine/codes.csv`:\n\n```csv\ncode,name,broad,broad_name\n7,Seven,A,All\n```\n"
+    people = "```sh\nsafetab synthesize mine --people 5\n```\n"
+    assert "Made up 5 people in mine-data." in with_results(new + change + codes + people)
+    with pytest.raises(ValueError, match="safetab synthesize mine --people 5 ended with 1"):
+        with_results(new + codes.replace("code,name", "kode,name") + people)
+    with pytest.raises(ValueError, match="no line for 'titel"):
+        with_results(new + change.replace("title", "titel"))
+    with pytest.raises(ValueError, match="no file is named before"):
+        with_results("```csv\na,b\n```\n")
+    with pytest.raises(ValueError, match="only safetab is run"):
+        with_results("```sh\nrm -rf everything\n```\n")
+    assert list(tmp_path.iterdir()) == []

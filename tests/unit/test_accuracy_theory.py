@@ -28,8 +28,8 @@ from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.planning.level_design import LevelDesign
 from safetab.planning.planner import plan_of_files
 from safetab.privacy.calibration import Stage
-from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23
-from safetab.products.safetab_p.tables import TOTAL as LONE_TOTAL
+from safetab.products.safetab_p.safetab_p import PERSONS, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23
+from safetab.products.safetab_p.safetab_p import TOTAL as LONE_TOTAL
 from safetab.release.numbers.level_numbers import SelectionAwareIntervals
 
 NOISES = [DiscreteGaussian(Fraction(25)), DiscreteGaussian(Fraction(9, 4)), DiscreteLaplace(Fraction(7, 2))]

@@ -11,10 +11,13 @@ import pytest
 from safetab.audit.noise_checks import DrawnNoise, relations_of_cells, relations_of_groups
 from safetab.audit.verdicts import Result
 from safetab.audit.worlds.configuration import config_check, level_names, own_settings, plain_config
+from safetab.audit.worlds.plain_census import PlainCensus
 from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
+from safetab.audit.worlds.specified_stays import AUDITED_STAYS
 from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import US
 from safetab.planning.planner import plan_of_files
+from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.calibration import PrivacyDefinition, Stage
 from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
@@ -101,3 +104,36 @@ def test_groups_that_share_noise_are_found_at_any_distance(noise) -> None:
     (found,) = relations_of_groups([drawn(noise)], 1_000)
     assert found.name.endswith("groups 137 apart")
     assert found.distance > 30
+
+
+def test_the_plain_reader_of_a_specification_counts_as_a_person_does(tmp_path: Path) -> None:
+    """The four crowded stays are in six language groups, and six of eight languages count."""
+    world = AUDITED_STAYS.write(tmp_path / "w", AUDITED_STAYS.population, {})
+    plain = PlainCensus(world)
+    plan = plan_of_files(world.parameters, world.data).require()
+    cell, town = (level_named(plan, label, "language") for label in ("north cell", "north town"))
+    of_cell = plain.counts(cell, "total")
+    assert [of_cell["1001", f"t-{code}", 0] for code in ("a01", "b02", "c02", "d02")] == [4, 4, 0, 0]  # two beyond use
+    assert [of_cell["1003", f"t-{code}", 0] for code in ("e01", "c03", "d03", "a03")] == [
+        1,
+        1,
+        1,
+        0,
+    ]  # a03 is not counted
+    assert not any(entity == "0000" for entity, _, _ in of_cell)  # nowhere
+    by_mood = plain.counts(cell, "mood")
+    assert [by_mood["1003", "t-d03", mood] for mood in range(3)] == [0, 0, 1]  # "?" counts as unknown
+    assert plain.counts(town, "total")["t1", "t-e01", 0] == 2  # of two districts
+    family = level_named(plan, "north district", "family")
+    of_family = plain.counts(family, "total")
+    assert (of_family["od0", "d", 0], of_family["od0", "d-only", 0]) == (2, 2)  # of the unknown cell too
+    assert (of_family["nd1", "a", 0], of_family["nd1", "a-only", 0]) == (4, 0)
+    assert config_check(plan, world.parameters).result is Result.PASSED
+
+
+def level_named(plan: RunPlan, label: str, groups: str) -> LevelPlan:
+    wanted = (label, groups, "mood and age")
+    names = {
+        (level.level.geography.label, level.level.iterations.name, level.family.name): level for level in plan.levels
+    }
+    return names[wanted]

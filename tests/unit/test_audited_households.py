@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.audit.worlds import households as worlds
 from safetab.audit.worlds.configuration import usual_config
-from safetab.audit.worlds.loss_worlds import HOUSEHOLD_LOSS_WORLDS
-from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS
+from safetab.audit.worlds.people import HOUSEHOLDS
+from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, HOUSEHOLD_LOSS_WORLDS
 from safetab.audit.worlds.public_files import write_world
 from safetab.dialects.bureau.us_census import DETAILED
 from safetab.planning.planner import plan_of_files
@@ -21,7 +20,7 @@ _MANY_ENTITIES = 30
 
 
 def plans(folder: Path) -> tuple[LevelPlan, ...]:
-    world = write_world(SAFETAB_H, folder, worlds.POPULATION, usual_config("SafeTab-H"))
+    world = write_world(SAFETAB_H, folder, HOUSEHOLDS.population, usual_config("SafeTab-H"))
     return plan_of_files(world.parameters, world.data).require().levels
 
 
@@ -47,7 +46,7 @@ def test_some_groups_that_have_households_have_no_total(tmp_path: Path) -> None:
 def test_totals_are_the_same_whoever_lives_there(tmp_path: Path) -> None:
     written = {
         AUDITED_HOUSEHOLDS.write(tmp_path / str(number), people, {}).data.joinpath("pop-group-totals.txt").read_bytes()
-        for number, people in enumerate([worlds.POPULATION, *(one.records for one in worlds.NEIGHBOURS)])
+        for number, people in enumerate([HOUSEHOLDS.population, *(one.records for one in HOUSEHOLDS.neighbours)])
     }
     assert len(written) == 1
 

@@ -9,8 +9,8 @@ import opendp.prelude as dp
 import pytest
 
 from safetab.audit.worlds.configuration import usual_config
-from safetab.audit.worlds.loss_worlds import PERSON_LOSS_WORLDS
-from safetab.audit.worlds.persons import POPULATION
+from safetab.audit.worlds.people import PERSONS
+from safetab.audit.worlds.products import PERSON_LOSS_WORLDS
 from safetab.audit.worlds.public_files import write_world
 from safetab.pipeline.inputs import read_inputs
 from safetab.planning.run_plan import LevelPlan
@@ -47,7 +47,9 @@ def judged(level: LevelPlan) -> None:
 
 @pytest.mark.parametrize("definition", ["zcdp", "puredp"])
 def test_every_charge_of_the_audits_world(definition: str, tmp_path: Path) -> None:
-    world = write_world(SAFETAB_P, tmp_path / "w", POPULATION, usual_config("SafeTab-P", privacy_defn=definition))
+    world = write_world(
+        SAFETAB_P, tmp_path / "w", PERSONS.population, usual_config("SafeTab-P", privacy_defn=definition)
+    )
     plan = read_inputs(world.parameters, world.data).require().plan
     assert len(plan.levels) == 20
     for level in plan.levels:

@@ -62,7 +62,9 @@ def test_many_text_codes_are_in_the_groups_that_plain_python_finds(most_answers:
     table = PatternTable(most_answers)
     patterns = ThreadPatterns(table).numbers_of(np.array(rows, dtype=np.int16).T.copy())
     assert patterns.min() >= 0
-    lists = iteration_lists(table.codes, maps, {group: number for number, group in enumerate(groups)}, number_of)
+    lists = iteration_lists(
+        table.codes, maps, {group: number for number, group in enumerate(groups)}, (number_of, number_of)
+    )
     for pattern, (codes, single) in zip(patterns.tolist(), both, strict=True):
         found = lists.iterations[lists.starts[pattern] : lists.starts[pattern + 1]].tolist()
         expected = set().union(*(of_map.iterations_of(codes, single) for of_map in maps))

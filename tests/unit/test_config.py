@@ -13,8 +13,7 @@ from safetab.dialects.configuration import read_config
 from safetab.planning.run_plan import chosen_shapes
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Shape, Thresholds
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL
+from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL
 
 TRACT_DETAILED = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 PR_COUNTY_REGIONAL = PopulationGroupLevel(US.area_level("PR-COUNTY"), REGIONAL)

@@ -51,6 +51,7 @@ class Counts:
 def test_every_level_is_counted_once(is_beside: bool) -> None:
     counts: Any = Counts()
     with CountsAhead(counts, LEVELS, is_ahead=is_beside) as ahead:
+        assert ahead.totals(LEVELS[0]) == ahead.totals(LEVELS[1]) == "totals of counties, by type"
         assert [ahead.totals(one) for one in ASKED] == [f"totals of {one.name}" for one in ASKED]
         assert ahead.cells(LEVELS[4], {}) == "cells of tracts, by type, {}"
     assert counts.asked == [one.name for one in ASKED]

@@ -45,7 +45,7 @@ def test_every_name_in_the_map_of_the_paper_exists() -> None:
 def test_the_page_about_runs_shows_what_the_plan_prints() -> None:
     printed = {line.rstrip() for line in CliRunner().invoke(app, ["plan", *_small_example()]).stdout.splitlines()}
     page = (PROJECT / "docs" / "how-to" / "run-a-census.md").read_text()
-    excerpt = page[page.index("What is measured\n") :].split("```")[0].splitlines()
+    excerpt = page[page.index("Total privacy loss\n") :].split("```")[0].splitlines()
     assert len(excerpt) > 15
     assert set(excerpt) <= printed
 

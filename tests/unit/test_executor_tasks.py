@@ -18,6 +18,8 @@ from supply_chain.locks import SHIPPED, pins_of
 from tests.engine_inputs import engine_inputs, plain_engine
 from tests.person_forms import people_of
 from tests.random_worlds import write_random_world
+from tests.specified.agreement import engine_of, inputs_of
+from tests.specified.worlds import write_foreign_world
 
 from safetab.engines.encoding import Encoding, PartAtoms
 from safetab.engines.fingerprint import RecordFingerprint
@@ -28,13 +30,14 @@ from safetab.engines.spark.executor import (
     NO_PIECE,
     PieceCounts,
     count_pieces,
+    count_units,
     encode_records,
+    read_row_groups,
     read_rows,
     sum_records,
 )
 from safetab.engines.spark.task_records import TaskInputs, pieces_of, unpacked
-from safetab.products.safetab_p.safetab_p import PERSON_RECORD
-from safetab.products.safetab_p.tables import PERSONS
+from safetab.products.safetab_p.safetab_p import PERSON_RECORD, PERSONS
 
 
 @pytest.fixture(scope="module")
@@ -135,6 +138,29 @@ def test_one_wrong_row_makes_the_verdict(sent, world, wrong: str) -> None:
         batch = batch.set_column(0, "QAGE", ages)
     *_, last = encode_records(sent, read_rows, [batch_of(people), batch])
     assert not unpacked(last.to_pylist()[0]["result"]).are_right
+
+
+def test_tasks_read_a_specifications_records_as_the_local_engine_does(tmp_path: Path) -> None:
+    foreign = write_foreign_world(tmp_path / "world", 46)
+    assert foreign.features >= {"parquet", "unit", "list<string>", "areas in no pass", "other value"}
+    (temporary := tmp_path / "temporary").mkdir()
+    read = inputs_of(foreign.parameters, foreign.data)
+    engine, encoding = engine_of(read, temporary), Encoding(read.files)
+    assert not [finding for finding in engine.check() if finding.is_error]
+    lists = pickle.loads(pickle.dumps(TaskInputs.of_encoding(encoding, range(7))))
+    given, secret = SimpleNamespace(value=lists), SimpleNamespace(value=bytes(range(32)))
+    pieces = [pa.RecordBatch.from_pylist([{"path": str(path), "first": 0}]) for path in read.records.parts]
+    encoded = [row for piece in pieces for row in encode_records(given, read_row_groups, [piece])]
+    counted = [row for batch in count_pieces(given, encoded) for row in batch.to_pylist()]
+    records = sum(counts.records for counts in counts_of_pieces(counted).values())
+    assert records == sum(engine.prepare().values()) > 0
+    units = [row for batch in count_units(given, lists.record.unit, pieces) for row in batch.to_pylist()]
+    assert sum(row["rows"] for row in units) == read.records.rows
+    assert None not in {row["unit"] for row in units}
+    sums = [each for row in sum_records(given, secret, read_row_groups, pieces) for each in unpacked(row[0][0].as_py())]
+    fingerprint = RecordFingerprint(secret.value, lists.record.part_column)
+    assert fingerprint.of_passes(sums, encoding.pass_of_part) == engine.fingerprint(secret.value)
+    engine.close()
 
 
 def test_every_atom_is_in_one_piece_and_no_piece_in_two_parts(encoding: Encoding) -> None:

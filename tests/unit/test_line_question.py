@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from safetab.products.product import Refusal, Shape, WantedCells
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.products.safetab_p.tables import SEX_BY_AGE_4, SEX_BY_AGE_9, TOTAL
+from safetab.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE_4, SEX_BY_AGE_9, TOTAL
 
 ASKED = SAFETAB_P.line_question
 

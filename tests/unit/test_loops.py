@@ -37,9 +37,9 @@ def test_every_row_has_the_atom_of_its_block(seed: int) -> None:
     def expected(row: int) -> int:
         state, county, tract, block = (int(part[at[row]]) for part, at in zip(parts, positions, strict=True))
         if min(state, county, tract, block) < 0:
-            return encoder._NOT_DIGITS
+            return encoder.NOT_DIGITS
         number = ((state * 10 + county) * 10 + tract) * 10 + block
-        return atom_of.get(number, encoder._NOT_LISTED) if state in {10, 11, 13} else encoder._LEFT_OUT
+        return atom_of.get(number, encoder.NOT_LISTED) if state in {10, 11, 13} else encoder.LEFT_OUT
 
     assert atoms.tolist() == [expected(row) for row in range(400)]
     assert {-3, -2, -1} < set(atoms.tolist())  # each kind of row was there

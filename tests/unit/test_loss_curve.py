@@ -24,17 +24,18 @@ def curve(*counts: tuple) -> LossCurve:
     return LossCurve(tuple(ChangedCounts(*one) for one in counts))
 
 
-def delta_by_enumeration(noises: list, epsilon: float, reach: int = 40) -> float:
-    """Over all outputs of a few counts that a person raises from 0 to 1: the sum of max(0, P - exp(epsilon) Q)."""
+def delta_by_enumeration(noises: list, epsilon: float, by: int, reach: int = 40) -> float:
+    """Over all outputs of a few counts that a person raises from 0 to `by`: the sum of max(0, P - exp(epsilon) Q)."""
     values = range(-reach, reach + 1)
-    chances = [{value: float(noise.probability(value)) for value in range(-reach - 1, reach + 1)} for noise in noises]
+    chances = [{value: float(noise.probability(value)) for value in range(-reach - by, reach + 1)} for noise in noises]
     return sum(
-        max(0.0, prod(p[v - 1] for p, v in zip(chances, output, strict=True))
+        max(0.0, prod(p[v - by] for p, v in zip(chances, output, strict=True))
             - exp(epsilon) * prod(p[v] for p, v in zip(chances, output, strict=True)))
         for output in product(values, repeat=len(noises))
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("by", [1, 2, 3])
 @pytest.mark.parametrize("epsilon", [Fraction(0), Fraction(1, 3), Fraction(1)])
 @pytest.mark.parametrize(
     "noises",
@@ -45,9 +46,10 @@ def delta_by_enumeration(noises: list, epsilon: float, reach: int = 40) -> float
         [DiscreteLaplace(Fraction(3, 2)), DiscreteLaplace(Fraction(1))],
     ],
 )
-def test_the_curve_is_the_sum_over_all_outputs(noises: list, epsilon: Fraction) -> None:
-    parts = [(noises[0], 2)] if noises[0] == noises[1] else [(noise, 1) for noise in noises]
-    assert float(curve(*parts).delta(epsilon)) == pytest.approx(delta_by_enumeration(noises, float(epsilon)), rel=1e-6)
+def test_the_curve_is_the_sum_over_all_outputs(noises: list, epsilon: Fraction, by: int) -> None:
+    parts = [(noises[0], 2, by)] if noises[0] == noises[1] else [(noise, 1, by) for noise in noises]
+    by_hand = delta_by_enumeration(noises, float(epsilon), by)
+    assert float(curve(*parts).delta(epsilon)) == pytest.approx(by_hand, rel=1e-6)
 
 
 @pytest.mark.parametrize("rho", [Fraction(1, 20), Fraction(1, 2), Fraction(2)])

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.planning.losses import epsilons_by_delta, privacy_warnings, reference_loss
+from safetab.planning.losses import epsilons_by_delta, privacy_warnings, reported_references
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.reference import level_far_above, loss_number, loss_text, total_far_above
@@ -76,7 +76,7 @@ def test_the_reference_is_the_costlier_pass_of_2020() -> None:
     production = tuning_of().require()
     assert production.loss == PrivacyLoss(REFERENCE.rho)
     assert max(production_of_2020().budgets.values()) == REFERENCE.costliest_level
-    loss = reference_loss(SAFETAB_P)
+    (loss,) = reported_references(SAFETAB_P).values()
     assert (loss.unbounded, loss.bounded) == (Fraction("4.944"), Fraction("9.888"))
     assert (loss.unbounded_epsilon, loss.bounded_epsilon) == (Fraction("25.3629"), Fraction("38.9488"))
     assert f"rho {float(4 * REFERENCE.rho)}, 4 times {float(REFERENCE.rho)}" in REFERENCE.published
@@ -101,7 +101,7 @@ def test_plan_shows_the_reference_and_warns(world: World) -> None:
     assert "Warning" not in quiet
     world.configure(privacy_budget_p_level_2_county=900_000)
     loud = CliRunner().invoke(app, words).stdout
-    assert "Warning: The total loss of a person, rho 900,004.65, is more than 182,039 times" in loud
+    assert "Warning: The total loss per person, rho 900,004.65, is more than 182,039 times" in loud
     assert "Warning: (COUNTY, Detailed): The loss of this level, rho 900,000," in loud
     plan = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
     assert plan["privacy_warnings"] == list(privacy_warnings(safetab.plan(world.parameters, world.data)))
@@ -112,4 +112,4 @@ def test_under_pure_dp_the_reference_is_told_in_rho(world: World) -> None:
     world.configure(privacy_defn="puredp")
     told = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)]).stdout
     assert "2020 Detailed DHC-A: rho 4.944 (bounded 9.888). A pure epsilon counts as rho = epsilon squared / 2" in told
-    assert "Warning: The total loss of a person, epsilon 4.85, counts as rho 11.76125 at most" in told
+    assert "Warning: The total loss per person, epsilon 4.85, counts as rho 11.76125 at most" in told

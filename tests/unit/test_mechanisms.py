@@ -15,7 +15,6 @@ from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, US, US_PASS
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.thresholds import lower_thresholds
 from safetab.foundation import compiled as compiled_loops
 from safetab.foundation.compiled import compiled
 from safetab.mechanisms.inversion_table import InversionTable, write_indices_from
@@ -30,8 +29,7 @@ from safetab.privacy.calibration import PrivacyDefinition, Stage
 from safetab.privacy.exact_counts import ExactCounts, take_counts
 from safetab.privacy.ledger import DrawingRight, Ledger, OverspentBudget
 from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.products.safetab_p.tables import PERSONS, SEX_BY_AGE_4, TOTAL
+from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P, SEX_BY_AGE_4, TOTAL
 
 LEVEL = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 NOISE = DiscreteGaussian(Fraction(5000, 159))
@@ -319,7 +317,7 @@ def test_many_draws_and_few_give_the_same_values(noise) -> None:
 
 def test_an_undecided_draw_reads_more_bits_until_it_is_certain() -> None:
     table = InversionTable(NOISE)
-    on_a_threshold = lower_thresholds(NOISE, 256)[-1]  # P[X <= -1] to 256 bits
+    on_a_threshold = NOISE.lower_thresholds(256)[-1]  # P[X <= -1] to 256 bits
     first_128, next_128 = on_a_threshold >> 128, on_a_threshold & (2**128 - 1)
     asked = []
 

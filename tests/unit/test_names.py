@@ -8,8 +8,8 @@ import pytest
 from tests.named_world import named_universe
 
 from safetab.census.area_levels import AreaKind
+from safetab.census.census import Spelling
 from safetab.census.groups import GroupKind
-from safetab.census.spelling import Spelling
 from safetab.dialects.bureau.states import STATE_NAMES
 from safetab.dialects.bureau.us_census import AIANNH, COUNTY, PLACE, RACE_ALONE, TRACT, US
 from safetab.estimates.reading import names
@@ -203,6 +203,14 @@ def test_a_name_with_all_the_words_is_suggested_before_one_that_only_looks_like_
     index = NameIndex(given, lambda position: forms_of_group(given[position], RACE_ALONE))
     assert suggestions("chinese alone", [(index, given.__getitem__)]) == given[1:]
     assert suggestions("chines alone", [(index, given.__getitem__)]) == given[:1]
+
+
+def test_what_follows_a_colon_names_a_group_unless_another_has_the_name() -> None:
+    given = ["Black, Black British: Somali", "White: Irish", "Irish", "Sto:lo Nation alone"]
+    index = NameIndex(given, lambda position: forms_of_group(given[position], RACE_ALONE))
+    assert index.ranked("somali") == [(1, 0)]
+    assert index.ranked("irish") == [(0, 2), (1, 1), (1, 2)]
+    assert index.ranked("lo nation alone") == []
 
 
 ODD_NAMES = [

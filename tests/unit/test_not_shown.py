@@ -14,7 +14,7 @@ from safetab.audit.loss_bound import Samples, judged
 from safetab.audit.noise_checks import DrawnNoise
 from safetab.audit.selftest import DRAWS, NOISES, NoiseVerdict, p_value_of_counts
 from safetab.audit.verdicts import Result, verdict
-from safetab.audit.worlds.loss_worlds import (
+from safetab.audit.worlds.products import (
     HOUSEHOLD_LOSS_WORLDS,
     NINE_GROUPS_SUPPRESSED,
     ONE_GROUP,
@@ -31,7 +31,7 @@ from safetab.products.safetab_p.safetab_p import SAFETAB_P
 def samples(size: int, with_record: float, without: float) -> Samples:
     """This many samples of each world; these shares of them say that the record is present."""
     places = (np.arange(size) * 0.618033988749895) % 1
-    return Samples(*((places < share).astype(float) for share in (with_record, without)))
+    return np.stack([(places < share).astype(float) for share in (with_record, without)])
 
 
 @pytest.mark.parametrize(

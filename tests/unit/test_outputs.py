@@ -19,8 +19,7 @@ from safetab.planning.level_design import passes_suppression
 from safetab.planning.run_plan import chosen_shapes
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Thresholds
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.products.safetab_p.tables import SEX_BY_AGE_4
+from safetab.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE_4
 from safetab.tabulation.measurements import line_sums
 
 CELLS_4 = np.array([[1, 2, 3, 4, 10, 20, 30, -40]])

@@ -136,13 +136,14 @@ def test_an_interrupt_while_clearing_away_waits_for_its_end(tmp_path: Path, monk
 def test_encoded_persons_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
     with umask(0):
         persons = PartRecords(tmp_path, [PartAtoms(US_PASS, 0, 2)], 100)
-        persons.add(np.array([1, 0], np.int32), np.array([3, 4], np.int32), np.array([5, 6], np.uint8))
+        many = np.arange(100_000, dtype=np.int32)  # fewer stay in memory
+        persons.add(1 - many % 2, many, many.astype(np.uint8))
         modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
         found = persons.sorted_part(0)
         modes |= {f"sorted {path.name}": stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
     assert len(modes) == 6
     assert set(modes.values()) == {0o600}
-    assert found.run_patterns.tolist() == [4, 3]
+    assert found.run_patterns.tolist() == [*range(1, 100_000, 2), *range(0, 100_000, 2)]
 
 
 def cannot(*_: object) -> None:

@@ -22,7 +22,7 @@ from safetab.planning.plan_json import exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of, plan_of_files
 from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
 from safetab.privacy.calibration import Stage
-from safetab.products.safetab_p.tables import SEX_BY_AGE_23
+from safetab.products.safetab_p.safetab_p import SEX_BY_AGE_23
 
 
 def level_of(plan: RunPlan, geography: AreaLevel, iterations: GroupLevel) -> LevelPlan:

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from tests.code_maps import iteration_map
 from tests.conftest import SMALL_EXAMPLE
+from tests.plain_engine import index_in
 
 from safetab.census.area_levels import AreaLevel
 from safetab.census.areas import NO_ENTITY
@@ -135,12 +136,12 @@ def test_every_group_has_a_fixed_place(lists: PublicLists) -> None:
         "4002",
     ]
     assert universe.size == 21
-    assert universe.index_of(1001, "1002") == 0
-    assert universe.index_of(1003, "1101") == 8
-    assert universe.index_of(44007, "4002") == 20
+    assert index_in(universe, 1001, "1002") == 0
+    assert index_in(universe, 1003, "1101") == 8
+    assert index_in(universe, 44007, "4002") == 20
     for place in range(universe.size):
         group = universe.group_at(place)
-        assert universe.index_of(int(group.region_id), group.iteration.code) == place
+        assert index_in(universe, int(group.region_id), group.iteration.code) == place
     assert universe.group_at(0).region_id == "01001"
 
 
@@ -149,7 +150,7 @@ def test_a_group_outside_the_universe_has_no_place(entity: int, iteration: str, 
     level = PopulationGroupLevel(US.area_level("COUNTY"), REGIONAL)
     universe = universe_of(level, np.array([1001]), lists)
     with pytest.raises(KeyError):
-        universe.index_of(entity, iteration)
+        index_in(universe, entity, iteration)
     with pytest.raises(IndexError):
         universe.group_at(universe.size)
     with pytest.raises(IndexError):

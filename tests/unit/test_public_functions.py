@@ -18,9 +18,8 @@ from tests.conftest import PROJECT
 import safetab
 from safetab.dialects.bureau.us_census import US_PASS
 from safetab.foundation.argument_types import checks_arguments, is_of_type
-from safetab.products.safetab_h.safetab_h import Category
-from safetab.products.safetab_p.safetab_p import SexAndAges
-from safetab.products.safetab_p.tables import SEX_BY_AGE_4
+from safetab.products.safetab_h.safetab_h import SAFETAB_H, TENURE
+from safetab.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE_4
 
 CLASSES = (
     safetab.Release, safetab.Estimate, safetab.Difference, safetab.Ratio, safetab.GroupTable, safetab.Answers,
@@ -143,9 +142,9 @@ def test_an_engine_that_there_is_not_is_refused_by_a_sentence() -> None:
 
 def test_questions_about_lines_are_checked() -> None:
     with pytest.raises(TypeError, match=r"count: ages must be a pair \(a whole number, a whole number\), not int\."):
-        SexAndAges().cells_of(SEX_BY_AGE_4, ages=17)  # type: ignore[arg-type]
+        SAFETAB_P.line_question.cells_of(SEX_BY_AGE_4, ages=17)
     with pytest.raises(TypeError, match=r"count: category must be text, not list\."):
-        Category().cells_of(SEX_BY_AGE_4, category=["family"])  # type: ignore[arg-type]
+        SAFETAB_H.line_question.cells_of(TENURE.total, category=["family"])
 
 
 def test_types_are_checked_as_people_mean_them() -> None:
@@ -171,4 +170,5 @@ def test_the_wheel_says_that_it_has_types(tmp_path: Path) -> None:
     made = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True)
     names = zipfile.ZipFile(tmp_path / made.stdout.strip()).namelist()
     assert "safetab/py.typed" in names
+    assert {f"safetab/products/{product}/census.toml" for product in ("safetab_p", "safetab_h")} <= {*names}
     assert "safetab/__init__.py" in names

@@ -26,7 +26,7 @@ def universe() -> Universe:
 
 
 def test_reasons_keep_the_order_that_the_digits_of_a_site_have(universe: Universe) -> None:
-    assert [reason.value for reason in universe.reasons] == [
+    assert list(universe.reasons) == [
         "a major group, which is never tabulated",
         "the level has no budget",
         "no code leads to a group of this level",
@@ -35,7 +35,7 @@ def test_reasons_keep_the_order_that_the_digits_of_a_site_have(universe: Univers
     ]
     major = next(group for group in universe.lists.iterations if not group.level.is_tabulated)
     for level in universe.entities:
-        assert universe.why_not_tabulated(level, major) == universe.never_tabulated
+        assert universe.why_not_tabulated(level, major) == universe.census.words.never_tabulated
         for group in universe.lists.iterations:
             assert universe.why_not_tabulated(level, group) in (None, *universe.reasons)
 

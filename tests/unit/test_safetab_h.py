@@ -18,8 +18,7 @@ from safetab.planning.level_design import CONFIDENCE, margin_of
 from safetab.planning.losses import JointLoss
 from safetab.planning.run_plan import loss_of_config_pass
 from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
-from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_h.tables import HOUSEHOLD_TYPE, TENURE
+from safetab.products.safetab_h.safetab_h import HOUSEHOLD_TYPE, SAFETAB_H, TENURE
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.tuning.tuning import production_of_2020
 

@@ -11,10 +11,12 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
+from safetab.cli.main import app
 from safetab.engines.fingerprint import of_nobody
 from safetab.foundation.findings import InvalidInput
-from safetab.pipeline.spend_log.accounts import Account, Limit, Spend, amount_of, why_no_room
+from safetab.pipeline.spend_log.accounts import Account, Limit, Spend, about_units, amount_of, why_no_room
 from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file
 from safetab.pipeline.spend_log.log_lines import (
     LineState,
@@ -165,6 +167,54 @@ def test_no_account_says_less_than_a_person_lost(monkeypatch: pytest.MonkeyPatch
     found = people_who_lost_more_than_an_account_says()
     assert ("us", "us", "all", None, None) in found  # other names are not added
     assert (None, None, None, "rural", "urban") in found  # the same names mean other people
+
+
+def of_specification(name: str, budget: str, run: int, most_records: int = 1, definition=ZCDP) -> Spend:
+    """A run of a specification: its columns are its own, and so is the fingerprint of the same records."""
+    spent = spend(budget, definition, run, which="all", records=name)
+    return replace(spent, product=name, most_records=most_records)
+
+
+def test_two_specifications_of_the_same_records_are_one_account_whatever_their_fingerprints() -> None:
+    lines = [of_specification("stays", "0.5", 1), of_specification("diagnoses", "0.25", 2), spend("1", run=3)]
+    content = read_lines("log", written(*map(begun_line, lines))).require()
+    people = accounts_of(content, "census")
+    assert len({each.fingerprint for each in people.spends}) == 3
+    assert {which: people.of(which).total(ZCDP) for which in ("all", US, PR)} == {
+        "all": Fraction("1.75"),
+        US: Fraction("1.75"),
+        PR: Fraction("0.75"),  # the third run has a pass of its own for them, which costs nothing here
+    }
+
+
+def test_an_account_is_of_a_unit_with_as_many_records_as_any_run_allows() -> None:
+    both = [of_specification("patients", "0.5", 1, most_records=6), of_specification("stays", "0.01", 2, 2)]
+    content = read_lines("log", written(*map(begun_line, both))).require()
+    assert content.spends == both
+    account = accounts_of(content, "census").of("all")
+    assert account.total(ZCDP) == Fraction("0.5") + 9 * Fraction("0.01")  # six equal stays, three times two
+    assert str(account) == "rho 0.59 in 2 runs"
+    pure = [replace(each, definition=PURE) for each in both]
+    assert Account(tuple(pure)).total(PURE) == Fraction("0.5") + 3 * Fraction("0.01")
+    assert Account(tuple(pure)).total(ZCDP) == rho_of_epsilon(Fraction("0.5")) + rho_of_epsilon(Fraction("0.03"))
+    more = replace(both[0], run=f"{3:016x}", most_records=12)
+    assert Account((*both, more)).total(ZCDP) == Fraction("0.5") + 4 * Fraction("0.5") + 36 * Fraction("0.01")
+    assert why_no_room(account, more, limit("2.86")) is None
+    assert why_no_room(account, more, limit("2.85")) is not None
+    assert "most_records" not in begun_line(spend("1"))
+
+
+def test_charges_for_units_of_different_sizes_are_explained(tmp_path: Path) -> None:
+    both = [of_specification("patients", "2", 1, most_records=3), of_specification("stays", "2", 2)]
+    (told,) = about_units(both)
+    assert told.startswith(
+        "Runs protect units of different sizes. All are charged for up to 3 records each: k times as"
+    )
+    assert about_units(both[:1]) == about_units([]) == []
+    log = tmp_path / "spend.log"
+    log.write_bytes(written(*map(begun_line, both)))
+    log.chmod(0o600)
+    assert told in " ".join(CliRunner().invoke(app, ["spend", str(log)]).stdout.split())
 
 
 def test_both_american_passes_are_shown_where_no_other_census_ran() -> None:

@@ -21,7 +21,7 @@ from safetab.dialects.public_files import read_public_lists
 from safetab.planning.planner import plan_of_files
 from safetab.planning.run_plan import chosen_shapes
 from safetab.products.product import Shape, Thresholds
-from safetab.products.safetab_p.tables import PERSONS
+from safetab.products.safetab_p.safetab_p import PERSONS
 from safetab.synthetic.demo_census import demo_plan, write_demo_census
 from safetab.synthetic.people.state_people import FurtherCodes, PeopleChunk, cenrace_of_chunk
 

@@ -16,7 +16,8 @@ from safetab.foundation.findings import InvalidInput
 from safetab.planning.run_plan import output_if_all_groups_are_empty
 from safetab.privacy.calibration import PrivacyDefinition, Stage
 from safetab.products.product import Thresholds
-from safetab.products.safetab_p.tables import CELL, SEX_BY_AGE, SEX_BY_AGE_4, SEX_BY_AGE_23, SEX_MARGINAL, TOTAL
+from safetab.products.safetab_p.safetab_p import SEX_BY_AGE, SEX_BY_AGE_4, SEX_BY_AGE_23, SEX_MARGINAL, TOTAL
+from safetab.products.tables import CELL
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import Tuning, concerns, tuning_of
 
@@ -148,7 +149,7 @@ def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_told(productio
     ]
     total, _, no_protection = with_county("900000")
     assert total == (
-        "The total loss of a person, rho 900,004.785, is more than 182,039 times that of the 2020 Detailed DHC-A"
+        "The total loss per person, rho 900,004.785, is more than 182,039 times that of the 2020 Detailed DHC-A"
         " (rho 4.944)."
     )
     assert no_protection.startswith("This setting protects nobody at this level")

@@ -14,7 +14,7 @@ from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US, US_PASS
 from safetab.planning.level_design import IterationsMeasured
 from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
 from safetab.privacy.composition import epsilon_of_rho
-from safetab.products.safetab_p.tables import SEX_BY_AGE_4, SEX_BY_AGE_23
+from safetab.products.safetab_p.safetab_p import SEX_BY_AGE_4, SEX_BY_AGE_23
 from safetab.tuning import (
     TunedLevel,
     Tuning,

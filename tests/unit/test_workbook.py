@@ -15,8 +15,7 @@ from safetab.dialects.bureau.config_file import parse_config
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.explorer.explore import ExplorerRequest, write_explorer
-from safetab.explorer.workbook.live import LiveNoise, least_rho, of, one_of, rounded_up, when
-from safetab.explorer.workbook.sheets import Sheet, Styles
+from safetab.explorer.workbook.live import LiveNoise, Sheet, Styles, least_rho, of, one_of, rounded_up, when
 from safetab.explorer.workbook.workbook import write_workbook
 from safetab.foundation.findings import InvalidInput
 from safetab.planning.losses import DELTA

@@ -21,7 +21,7 @@ from safetab.dialects.own_records import is_synthetic, paths_read
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import resolved, whole_path
 from safetab.foundation.findings import VERSION, Checked, Finding, FindingsOf, InvalidInput
-from safetab.foundation.new_files import is_output_of_run
+from safetab.foundation.new_files import is_output_of_run, output_around
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.safe_csv import safe_texts
 from safetab.outputs.manifest import configuration_as_json
@@ -30,6 +30,7 @@ from safetab.pipeline import guards
 from safetab.pipeline.inputs import RunInputs, checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions, refused_options, status_of_run
 from safetab.privacy.output_status import SYNTHETIC_MARKER
+from safetab.products.product import Product
 from safetab.release.documents import steps_as_json
 
 _FACTS_FILE = "accuracy.json"
@@ -132,32 +133,37 @@ def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) 
 
 
 def _of_another_product(parameters: Path, against: Path | None) -> tuple[Finding, ...]:
-    """A finding if the two configurations are of different products.
+    """A finding if the two configurations have different tables.
 
     A configuration that cannot be read is reported when it is read.
     """
     findings = FindingsOf("the command")
     own = read_config(parameters).value
     other = read_config(against).value if against is not None else None
-    if own is not None and other is not None and own.product is not other.product:
+    if own is not None and other is not None and _tables(own.product) != _tables(other.product):
         message = f"is a configuration of {other.product.name}; PARAMETERS is one of {own.product.name}."
+        if own.product.name == other.product.name:
+            message = "has other tables than PARAMETERS. Only configurations with the same tables can be compared."
         findings.error("--against", message)
     return findings.findings
+
+
+def _tables(product: Product) -> tuple[object, ...]:
+    """What two configurations must share to be compared."""
+    families = [(family.name, len(family.shapes)) for family in product.families]
+    shapes = [(shape.label, shape.cell_of_value, shape.lines) for shape in product.shapes]
+    return product.name, product.selector, families, shapes
 
 
 def _inside_a_release(out: Path) -> tuple[Finding, ...]:
     """A finding if the report would lie in a release or replace one."""
     findings = FindingsOf(str(out))
+    output = "the output of a run, which may be released; an accuracy report may not. Choose another OUT."
     try:
-        for folder in (resolved(out), *resolved(out).parents):
-            if is_output_of_run(folder):
-                where = "is" if folder == resolved(out) else f"lies in {folder},"
-                findings.error(
-                    "",
-                    f"{where} the output of a run, which may be released; an accuracy report may"
-                    " not. Choose another OUT.",
-                )
-                break
+        if is_output_of_run(resolved(out)):
+            findings.error("", f"is {output}")
+        elif (around := output_around(out)) is not None:
+            findings.error("", f"lies in {around}, {output}")
     except OSError as error:
         raise_if_the_machine_failed(error)
         findings.error("", f"can't be created: {error.strerror or 'unknown error'}.")
@@ -183,7 +189,7 @@ def _assessed(
     options, inputs = request.options, checked.require()
     with guards.backend_of(options) as backend, checked_engine(checked, backend, progress) as (warnings, engine):
         config = inputs.plan.config
-        progress.step(f"Counting the {config.product.record.noun}s of each {config.census.part.noun}", 1)
+        progress.step(f"Counting the {config.product.record.counted} of each {config.census.part.noun}", 1)
         engine.prepare()
         progress.advance()
         return assess(inputs, engine, options, request.runs, progress), warnings
@@ -241,7 +247,7 @@ def _readme(data: AssessedData) -> str:
         f"{data.warning}\n\n"
         "accuracy.html     the report for people; start here\n"
         "accuracy.csv      the same as numbers: a row for each level, way of measuring, kind of\n"
-        '                  iteration, class of true size, table and sort of number; "all" means\n'
+        '                  group, class of true size, table and sort of number; "all" means\n'
         "                  all of them together\n"
         "accuracy.parquet  the same for programs\n"
         "comparison.*      with --against: the two configurations, class by class\n"

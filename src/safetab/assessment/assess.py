@@ -29,7 +29,7 @@ from safetab.privacy.calibration import Stage
 from safetab.privacy.ledger import Ledger
 from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.products.product import Product, Selector, TableFamily
-from safetab.release.coterminous import Copies, PassSets, sets_of_passes
+from safetab.release.coterminous import Copies, SetsOfPasses, sets_of_passes
 from safetab.release.numbers.level_numbers import NO_INTERVAL, NumberKinds, Numbers, NumbersOfLevel
 from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups, joined, merged
 from safetab.release.release_options import ReleaseOptions, ReleaseRule
@@ -60,14 +60,14 @@ class AssessedRuns:
         counts: KnownCounts,
         levels: Mapping[int, AssessedLevel],
         options: ReleaseOptions,
-        sets: tuple[PassSets, ...],
+        sets: SetsOfPasses,
     ) -> None:
         self._plan = plan
         self._universe = universe
         self._counts = counts
         self._levels = levels
         self._options = options
-        self._sets = {of_pass.tabulation_pass: of_pass for of_pass in sets}
+        self._sets = sets
         self._kinds = NumberKinds(universe, options.confidence)
         margins = [NumberKinds(universe, confidence).margins for confidence in CONFIDENCES]
         self._margins = np.stack(margins, axis=1).astype(float)
@@ -98,7 +98,7 @@ class AssessedRuns:
         copies = None
         if self._options.coterminous is not None:
             sets = self._sets[tabulation_pass]
-            copies = Copies(self._universe, sets, self._options.coterminous, held)
+            copies = Copies(self._universe, tabulation_pass, sets, self._options.coterminous, held)
         for number in dict.fromkeys(number for number, _ in held):
             groups = joined([groups for of_level, groups in held if of_level == number])
             groups = groups.chosen(np.argsort(groups.indices, kind="stable"))
@@ -133,8 +133,8 @@ class AssessedRuns:
         exact = truth.suppressed(published)
         noise = noisy_count(exact, total, right) - exact.confidential_counts
         kinds = truth.kind_of[plan.universe.index.iteration_of(exact.indices)]
-        shape_number = plan.family.number_of(total)
-        kind = self._kinds.first(level.number, is_total_only=False, shape_number=shape_number)
+        adaptive = np.array([level.number]), np.array([False])
+        kind = self._kinds.first_of_groups(*adaptive, plan.family.number_of(total))
         margins = np.broadcast_to(self._margins[kind], (len(noise), len(CONFIDENCES)))
         groups = Groups(total, kinds, truth.size_index_of(exact.indices))
         level.tallies[MeasuredAs.ADAPTIVE].add_draws(TOTAL, groups, noise.astype(float), margins)
@@ -151,7 +151,7 @@ class AssessedRuns:
         rows = np.cumsum(lines) - lines
         for measured in level.tallies:
             is_total_only = measured is MeasuredAs.TOTAL_ONLY
-            is_own = (position >= 0) & (truth.is_total_only[position] == is_total_only)
+            is_own = (position >= 0) & (truth.plan.universe.is_total_only[position] == is_total_only)
             for number, shape in enumerate(shapes):
                 chosen = np.flatnonzero(is_own & (groups.shapes == number))
                 if not len(chosen):
@@ -328,7 +328,7 @@ def assess(inputs: RunInputs, engine: GroupCounts, options: RunOptions, runs: in
         theories = {measured: LevelTheory(design, measured) for measured in ways}
         levels[number] = AssessedLevel(number, truth, tallies, theories)
     release = options.release
-    sets = sets_of_passes(inputs.populated, release.coterminous, universe.census) if release.coterminous else ()
+    sets = sets_of_passes(inputs.populated, release.coterminous, universe.census) if release.coterminous else {}
     assessed = AssessedRuns(plan, universe, counts, levels, release, sets)
     progress.step("Running the algorithm", runs)
     pool = ThreadPoolExecutor(min(options.threads, runs))

@@ -126,11 +126,9 @@ class LevelStatistics:
         }
         for number, confidence in enumerate(tally.CONFIDENCES):
             name = f"coverage_{int(confidence * 100)}"
-            chances = [error.covered[number] for error in theory]
-            within = self._sum_over(shown, np.stack(chances))
-            variances = [chance * (1 - chance) for chance in chances]
-            variance = self._sum_over(shown, np.stack(variances))
-            statistics |= self._coverage(name, observed[tally.WITHIN[number]], count, within, variance)
+            chances = np.stack([error.covered[number] for error in theory])
+            within = observed[tally.WITHIN[number]]
+            statistics |= self._coverage(name, within, count, *self._successes(shown, chances))
         return statistics | self._of_all_draws(sort, observed) | self._of_intervals(sort, observed)
 
     def _quantiles(self, sort: NumberSort) -> Statistics:
@@ -172,9 +170,8 @@ class LevelStatistics:
             ("interval_coverage_95", chances, Sum.IN_INTERVAL, Sum.NUMBERS),
             ("selection_aware_coverage", chances * is_selected, Sum.INTERVALS_HOLDING, Sum.INTERVALS),
         ):
-            expected = self._sum_over(shown, chance)
-            variance = self._sum_over(shown, chance * (1 - chance))
-            statistics |= self._coverage(name, observed[holding], observed[count], expected, variance)
+            expected = self._successes(shown, chance)
+            statistics |= self._coverage(name, observed[holding], observed[count], *expected)
         return statistics
 
     def _mean(self, name: str, observed: Floats, expected: Floats, variance: Floats, count: Floats) -> Statistics:
@@ -206,6 +203,10 @@ class LevelStatistics:
     def _sum_over(self, shown: NDArray[np.int64], by_size: Floats) -> Floats:
         """The sum over shown numbers of a statistic that is given by shape and true size."""
         return _with_sums(self._by_class(np.where(shown > 0, shown * by_size[None], 0.0)))
+
+    def _successes(self, shown: NDArray[np.int64], chances: Floats) -> tuple[Floats, Floats]:
+        """Expected number of the shown numbers for which something happens, and its variance."""
+        return self._sum_over(shown, chances), self._sum_over(shown, chances * (1 - chances))
 
     def _if_theory(self, distance: Floats) -> Floats:
         return distance if self._has_theory else np.full(distance.shape, np.nan)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 from statistics import NormalDist
 from typing import Any
@@ -148,8 +148,9 @@ def _level_key(level: AssessedLevel) -> LevelKey:
 
 def _is_alike(level: AssessedLevel, other: AssessedLevel) -> bool:
     first, second = level.truth, other.truth
+    design = replace(second.plan.design, product=first.plan.design.product, family=first.plan.design.family)
     return (
-        first.plan.design == second.plan.design
+        first.plan.design == design
         and np.array_equal(first.sizes, second.sizes)
         and all(np.array_equal(first.groups(way), second.groups(way)) for way in level.tallies)
     )

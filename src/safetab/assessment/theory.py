@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.assessment.tally import COMBINED, CONFIDENCES, TOTAL, USUAL, MeasuredAs, NumberSort
-from safetab.distributions.weighted_sum import FloatTails, WeightedDraws, WeightedSum
+from safetab.distributions.weighted_sum import FloatTails, WeightedDraws, weighted_sum
 from safetab.estimates.noise import share_of_first
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.calibration import Noise, Stage
@@ -85,8 +85,9 @@ class LevelTheory:
         share = self.combined_share(shape)
         own = WeightedDraws(self._noise, share, shape.cells)
         first = WeightedDraws(self._design.noise(Stage.STAGE_1), 1 - share, 1)
+        noise = weighted_sum((own, first))
         with _COMPUTING_MARGINS:  # concurrent runs ask for the same: one computes, the others wait
-            return _computed_margins((own, first))
+            return tuple(float(noise.margin_of_error(confidence)) for confidence in CONFIDENCES)
 
     def error(self, sort: NumberSort, shape: Shape, sizes: Sizes) -> ErrorTheory:
         """Theory of a shown number of this sort in groups with this shape."""
@@ -96,7 +97,7 @@ class LevelTheory:
             return _unknown(len(sizes))
         threshold = self.suppression_threshold
         draws = sum_of_draws(self._noise, sort.draws(shape))
-        if shape is self._total and threshold is not None:
+        if threshold is not None and self.is_selected(shape):
             return draws.above(threshold - sizes)
         return draws.above(np.full(len(sizes), -draws.reach - 1))
 
@@ -231,10 +232,7 @@ class SumOfDraws:
         return np.asarray(sums[np.clip(first + self.reach, 0, len(weights))])
 
 
-@lru_cache(maxsize=256)
-def sum_of_draws(noise: Noise, draws: int) -> SumOfDraws:
-    """The noise of a sum of independent draws; computed once."""
-    return SumOfDraws(noise, draws)
+sum_of_draws = lru_cache(maxsize=256)(SumOfDraws)
 
 
 def _chances_of_sum(noise: Noise, draws: int) -> Floats:
@@ -257,10 +255,3 @@ def _chances_of_sum(noise: Noise, draws: int) -> Floats:
     summed = np.fft.irfft(np.fft.rfft(around) ** draws, size)
     both = np.concatenate([summed[-farthest:], summed[: farthest + 1]])
     return np.asarray(np.maximum(both, 0.0))
-
-
-@lru_cache(maxsize=4096)
-def _computed_margins(parts: tuple[WeightedDraws, ...]) -> tuple[float, ...]:
-    """Margins of a weighted sum of draws by CONFIDENCES."""
-    noise = WeightedSum(parts)
-    return tuple(float(noise.margin_of_error(confidence)) for confidence in CONFIDENCES)

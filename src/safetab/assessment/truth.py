@@ -17,7 +17,7 @@ from safetab.census.census import PopulationGroupLevel
 from safetab.census.groups import GroupKind
 from safetab.engines.contract import GroupCounts
 from safetab.foundation.arrays import find_sorted, is_in_sorted
-from safetab.planning.run_plan import LevelPlan, chosen_shapes
+from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.calibration import Stage
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape, TableFamily
@@ -58,11 +58,17 @@ class KnownCounts:
         return self._totals[level.level]
 
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
-        """The exact cells of some groups of each shape, summed from those of the finest shape."""
+        """The exact cells of some groups of each shape, summed from those of the finest shape if it divides them."""
         finest = level.family.shapes[-1]
-        counts = {}
+        counts: dict[Shape, ExactCounts] = {}
         for shape, groups in groups_of.items():
-            cells = np.add.reduceat(self._finest_of(level, groups), _starts(shape, finest), axis=1)
+            summed = _summed_cells(shape, finest)
+            if summed is None:
+                with self._asking:
+                    counts |= self._engine.cells(level, {shape: groups})
+                continue
+            order, starts = summed
+            cells = np.add.reduceat(self._finest_of(level, groups)[:, order], starts, axis=1)
             counts[shape] = ExactCounts(groups, cells)
         return counts
 
@@ -87,12 +93,12 @@ class KnownCounts:
         They are the groups that are not empty and get, or might get, a finer shape than a total.
         """
         totals = self._totals[level.level]
-        design, universe, selected = level.design, level.universe, level.selected
+        design, universe, known = level.design, level.universe, level.known_shapes()
         is_kept = np.zeros(len(totals.indices), dtype=np.bool_)
-        if selected is not None:
-            finer = selected.indices[chosen_shapes(selected.totals, design.thresholds) > 0]
-            is_kept = np.isin(totals.indices, finer, assume_unique=True)
-        elif Stage.STAGE_1 in design.stages:
+        if known is not None:
+            groups, shapes = known
+            is_kept = np.isin(totals.indices, groups[shapes > 0], assume_unique=True)
+        elif Stage.STAGE_1 in design.stages and design.thresholds.totals:
             reach = design.noise(Stage.STAGE_1).least_with_tail_below(_HARDLY_EVER)
             is_large = totals.confidential_counts[:, 0] > design.thresholds.first - reach
             is_total_only = universe.is_total_only[universe.index.iteration_of(totals.indices)]
@@ -105,16 +111,16 @@ class KnownCounts:
 
 
 @cache
-def _starts(shape: Shape, finest: Shape) -> tuple[int, ...]:
-    """The first of the finest cells in each cell of a shape.
+def _summed_cells(shape: Shape, finest: Shape) -> tuple[list[int], list[int]] | None:
+    """The finest cells in the order of the shape's, and where each of the shape's begins.
 
-    Raises ValueError unless each cell of the shape is a run of finest cells.
+    None if a finest cell is in several cells of the shape.
     """
-    pairs = sorted(set(zip(finest.cell_of_value, shape.cell_of_value, strict=True)))
-    coarse = [cell for _, cell in pairs]
-    if len(pairs) != finest.cells or coarse != sorted(coarse):
-        raise ValueError(f"cells of {shape} are not runs of cells of {finest}")
-    return tuple(coarse.index(cell) for cell in range(shape.cells))
+    pairs = sorted(set(zip(shape.cell_of_value, finest.cell_of_value, strict=True)))
+    if len(pairs) != finest.cells:
+        return None
+    coarse = [cell for cell, _ in pairs]
+    return [cell for _, cell in pairs], [coarse.index(cell) for cell in range(shape.cells)]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -130,7 +136,6 @@ class LevelTruth:
     kinds: tuple[GroupKind, ...]  # of the census, in its order
     sizes: NDArray[np.int64]  # every true size that occurs, rising; 0 is the first
     kind_of: NDArray[np.int64]  # position in `kinds` of each of the level's own iterations
-    is_total_only: NDArray[np.bool_]  # of each own iteration
     release_position: NDArray[np.int64]  # of each own iteration
     own_position: NDArray[np.int64]  # of each iteration of the release, or -1
 
@@ -145,7 +150,7 @@ class LevelTruth:
         """Number of groups that can be measured in this way, by kind of iteration and true size."""
         if self.chosen is not None:
             return np.asarray(self.chosen.sum(axis=1))
-        is_wanted = self.is_total_only == (measured is MeasuredAs.TOTAL_ONLY)
+        is_wanted = self.plan.universe.is_total_only == (measured is MeasuredAs.TOTAL_ONLY)
         position = self.plan.universe.index.iteration_of(self.totals.indices)
         chosen = is_wanted[position]
         flat = self.kind_of[position[chosen]] * len(self.sizes) + self._size_indices[chosen]
@@ -156,16 +161,16 @@ class LevelTruth:
 
     @cached_property
     def chosen(self) -> NDArray[np.int64] | None:
-        """Number of groups with a published total, by kind, the shape it chooses, and true size.
+        """Number of measured groups, by kind, shape and true size.
 
         None if a noisy first stage chooses shapes.
         """
-        selected = self.plan.selected
-        if selected is None:
+        known = self.plan.known_shapes()
+        if known is None:
             return None
-        kinds = self.kind_of[self.plan.universe.index.iteration_of(selected.indices)]
-        shapes = chosen_shapes(selected.totals, self.plan.design.thresholds)
-        sizes = self.size_index_of(selected.indices)
+        groups, shapes = known
+        kinds = self.kind_of[self.plan.universe.index.iteration_of(groups)]
+        sizes = self.size_index_of(groups)
         classes = (len(self.kinds), len(self.plan.family.shapes), len(self.sizes))
         flat = np.ravel_multi_index((kinds, shapes, sizes), classes)
         return np.bincount(flat, minlength=prod(classes)).reshape(classes)
@@ -179,7 +184,7 @@ class LevelTruth:
     def _adaptive(self) -> ExactCounts:
         """The adaptive groups that are not empty."""
         position = self.plan.universe.index.iteration_of(self.totals.indices)
-        is_adaptive = ~self.is_total_only[position]
+        is_adaptive = ~self.plan.universe.is_total_only[position]
         counts = self.totals.confidential_counts[is_adaptive]
         return ExactCounts(self.totals.indices[is_adaptive], counts)
 
@@ -205,7 +210,6 @@ def level_truth(
         kinds=kinds,
         sizes=np.unique(np.append(totals.confidential_counts[:, 0], 0)),
         kind_of=np.array([number_of_kind[iteration.kind] for iteration in iterations], dtype=np.int64),
-        is_total_only=plan.universe.is_total_only,
         release_position=release_position,
         own_position=own_position,
     )

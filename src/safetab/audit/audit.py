@@ -18,36 +18,42 @@ from safetab.audit.replay_checks import neighbour_checks, nobody_checks, route_c
 from safetab.audit.spending_checks import spending_checks
 from safetab.audit.verdicts import Part, Verdict
 from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
+from safetab.audit.worlds.specified_stays import AUDITED_STAYS
 from safetab.foundation.progress import NoProgress, Progress
 
-AUDITED_PRODUCTS = (AUDITED_PERSONS, AUDITED_HOUSEHOLDS)
+AUDITED_PRODUCTS = (AUDITED_PERSONS, AUDITED_HOUSEHOLDS, AUDITED_STAYS)
 _QUICK_SHARE = 10  # a quick audit makes one in ten of the runs of a loss world
 _RUNS_WORTH_PROCESSES = 50_000  # starting a second process takes seconds
 _SPARK_SECONDS = 240
 Advance = Callable[[], None]
+Checks = Callable[[Path], Iterable[Verdict]]
 
 
 def parts_of_audit(*, is_quick: bool = False) -> Sequence[Part]:
     """The parts of an audit of the installation and of all products, in order."""
-    key_checks = (key_check, key_bits_check)
-    address_checks = (shared_bits_check, empty_groups_check)
+    keys = [key_check, key_bits_check]
+    addresses = [shared_bits_check, empty_groups_check]
     parts = [
-        _part_of_installation("Noise has the right distribution", "draws without a census", 2, draw_checks),
-        _part_of_installation(
-            "Every run has a new, unpredictable key", "keys", 1, lambda: (check() for check in key_checks)
-        ),
-        _part_of_installation(
-            "No two numbers share random bits", "addresses of noise", 3, lambda: (check() for check in address_checks)
+        _part("Noise has the right distribution", "draws without a census", 2, 2, lambda _: draw_checks()),
+        _part("Every run has a new, unpredictable key", "keys", 1, 2, lambda _: (check() for check in keys)),
+        _part(
+            "No two numbers share random bits", "addresses of noise", 3, 2, lambda _: (check() for check in addresses)
         ),
     ]
     for audited in AUDITED_PRODUCTS:
         parts += _ProductAudit(audited.quick() if is_quick else audited, is_quick).parts()
-    return parts
+    return [part for part in parts if part.steps]
 
 
-def _part_of_installation(claim: str, what: str, seconds: int, checks: Callable[[], Iterable[Verdict]]) -> Part:
-    """A part with two checks that are the same for every product."""
-    return Part(claim, what, seconds, 2, lambda _, advance: _each(checks(), advance))
+def _part(claim: str, what: str, seconds: int, checks: int, verdicts: Checks) -> Part:
+    """A part that advances with each of its checks."""
+
+    def advancing(folder: Path, advance: Advance) -> Iterator[Verdict]:
+        for verdict in verdicts(folder):
+            advance()
+            yield verdict
+
+    return Part(claim, what, seconds, checks, advancing)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,29 +63,33 @@ class _ProductAudit:
     audited: AuditedProduct
     is_quick: bool
 
-    def _check_neighbours(self, folder: Path, advance: Advance) -> Iterator[Verdict]:
-        audited = self.audited
-        yield from _each(neighbour_checks(audited, folder / "some", audited.neighbours), advance)
-        if not self.is_quick:
-            yield from _each(nobody_checks(audited, folder / "none"), advance)
-        yield from _each([large_level_check(audited, folder / "large")], advance)
+    @property
+    def _has_large_level(self) -> bool:
+        """A quick audit has a large level of persons alone: the same code draws those of other products."""
+        return not self.is_quick or self.audited.product is AUDITED_PERSONS.product
 
-    def _check_routes(self, folder: Path, advance: Advance) -> Iterator[Verdict]:
-        yield from _each(route_checks(self.audited, folder / "routes", self.audited.routes), advance)
+    def _neighbours(self, folder: Path) -> Iterator[Verdict]:
+        yield from neighbour_checks(self.audited, folder / "some", self.audited.neighbours)
         if not self.is_quick:
-            yield from _each(scale_checks(self.audited, folder / "scale"), advance)
+            yield from nobody_checks(self.audited, folder / "none")
+        if self._has_large_level:
+            yield large_level_check(self.audited, folder / "large")
 
-    def _check_spending(self, folder: Path, advance: Advance) -> Iterator[Verdict]:
-        yield from _each(spending_checks(self.audited, folder / "spending"), advance)
+    def _routes(self, folder: Path) -> Iterator[Verdict]:
+        yield from route_checks(self.audited, folder / "routes", self.audited.routes)
+        if not self.is_quick:
+            yield from scale_checks(self.audited, folder / "scale")
+
+    def _spending(self, folder: Path) -> Iterator[Verdict]:
+        yield from spending_checks(self.audited, folder / "spending")
         if self.audited.product.totals_table is not None:
-            checks = release_checks(AUDITED_PERSONS, self.audited, folder / "totals")
-            yield from _each(checks, advance)
+            yield from release_checks(AUDITED_PERSONS, self.audited, folder / "totals")
 
-    def _check_noise(self, folder: Path, advance: Advance) -> Iterator[Verdict]:
+    def _noise(self, folder: Path) -> Iterator[Verdict]:
         for number, world in enumerate(self.audited.noise_worlds):
-            yield from _each(noise_world_checks(world, folder / str(number)), advance)
+            yield from noise_world_checks(world, folder / str(number))
 
-    def _check_loss(self, folder: Path, advance: Advance) -> Iterator[Verdict]:
+    def _loss(self, folder: Path, advance: Advance) -> Iterator[Verdict]:
         for number, world in enumerate(self.audited.loss_worlds):
             is_long = world.runs >= _RUNS_WORTH_PROCESSES
             processes = (os.cpu_count() or 1) if is_long else 1
@@ -90,55 +100,27 @@ class _ProductAudit:
 
     def parts(self) -> Sequence[Part]:
         """The parts of the product's audit, in order."""
-        product = self.audited.product
-        name = product.name
-        audited = self.audited
-        seconds = audited.cpu_seconds
-        spark_seconds = _SPARK_SECONDS if SPARK in audited.routes else 0
-        single_checks = 3 + (product.suppression_key is not None)
+        audited, product = self.audited, self.audited.product
+        name, cpu = product.name, audited.cpu_seconds
+        route_seconds = cpu["routes"] + (_SPARK_SECONDS if SPARK in audited.routes else 0)
+        single_checks = 2 + self._has_large_level + product.has_stage_1 + audited.is_specified
+        neighbour_steps = 2 * (len(audited.neighbours) + (not self.is_quick)) + single_checks
+        route_steps = 2 * (len(audited.routes) + (not self.is_quick))
+        spending_steps = 2 + 2 * (product.totals_table is not None)
+        noise_steps = CHECKS_OF_A_NOISE_WORLD * len(audited.noise_worlds)
+        loss_steps = sum(steps_of(self._runs(world)) for world in audited.loss_worlds)
+        one_record = f"{name}: one {product.record.noun} changes only what the proof allows"
+        published = f"{name}: everything published depends only on noisy numbers"
+        recorded = f"{name}: spending is recorded first, and too little noise is refused"
+        paid = f"{name}: noise matches its cost and is independent"
+        lost = f"{name}: nobody loses more than the budget"
         return (
-            Part(
-                f"{name}: one {product.record.noun} changes only what the proof allows",
-                f"neighbouring worlds of {name}",
-                seconds.neighbours,
-                2 * (len(audited.neighbours) + (not self.is_quick)) + single_checks,
-                self._check_neighbours,
-            ),
-            Part(
-                f"{name}: everything published depends only on noisy numbers",
-                f"every kind of output of {name}",
-                seconds.routes + spark_seconds,
-                2 * (len(audited.routes) + (not self.is_quick)),
-                self._check_routes,
-            ),
-            Part(
-                f"{name}: spending is recorded first, and too little noise is refused",
-                f"accounts and floors of {name}",
-                seconds.spending,
-                2 + 2 * (product.totals_table is not None),
-                self._check_spending,
-            ),
-            Part(
-                f"{name}: noise matches its cost and is independent",
-                f"noise of totals and cells of {name}",
-                seconds.noise,
-                CHECKS_OF_A_NOISE_WORLD * len(audited.noise_worlds),
-                self._check_noise,
-            ),
-            Part(
-                f"{name}: nobody loses more than the budget",
-                f"many runs of neighbours of {name}",
-                seconds.loss,
-                sum(steps_of(self._runs(world)) for world in audited.loss_worlds),
-                self._check_loss,
-            ),
+            _part(one_record, f"neighbouring worlds of {name}", cpu["neighbours"], neighbour_steps, self._neighbours),
+            _part(published, f"every kind of output of {name}", route_seconds, route_steps, self._routes),
+            _part(recorded, f"accounts and floors of {name}", cpu["spending"], spending_steps, self._spending),
+            _part(paid, f"noise of totals and cells of {name}", cpu["noise"], noise_steps, self._noise),
+            Part(lost, f"many runs of neighbours of {name}", cpu["loss"], loss_steps, self._loss),
         )
-
-
-def _each(verdicts: Iterable[Verdict], advance: Advance) -> Iterator[Verdict]:
-    for verdict in verdicts:
-        advance()
-        yield verdict
 
 
 def audit(parts: Sequence[Part], progress: Progress | None = None) -> Iterator[tuple[Part, Verdict]]:

@@ -10,20 +10,33 @@ from pathlib import Path
 from typing import Any
 
 from safetab.census.groups import GroupLevel
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.pipeline.options import RunOptions
-from safetab.privacy.calibration import PrivacyDefinition
+from safetab.privacy.calibration import Noise, PrivacyDefinition
 from safetab.products.product import Product
 
 
 @dataclass(frozen=True, slots=True)
 class AuditWorld:
-    """The folders PARAMETERS and DATA of a run."""
+    """The folders PARAMETERS and DATA of a run, and its public table of the smallest areas."""
 
     parameters: Path
     data: Path
+    areas: Path
 
 
 NO_ETHNICITY = "9950"
+
+
+def due_noise(definition: PrivacyDefinition, stability: int, most_records: int, cost: Fraction) -> Noise:
+    """The noise that a charge must buy, calibrated here anew for up to `most_records` records of a unit.
+
+    Sigma squared = most squared * stability / (2 rho), scale = most * stability / epsilon.
+    """
+    if definition is PrivacyDefinition.PURE_DP:
+        return DiscreteLaplace(most_records * stability / cost)
+    return DiscreteGaussian(most_records**2 * stability / (2 * cost))
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +64,7 @@ class Neighbour:
     records: Records
     is_changed: bool = False  # one record has another attribute; none was added
     has_other_codes: bool = False  # one record left its groups for others; none was added
+    is_of_unit: bool = False  # all records of one unit were added
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,14 +77,16 @@ class NoiseWorld:
     name: str
     write: Callable[[Path], AuditWorld]
     stability: Mapping[GroupLevel, int]  # counted by hand
+    most_records: int = 1  # of a unit
 
 
 @dataclass(frozen=True, slots=True)
 class LossWorld:
     """One geography level of many entities with the same records; every second one has one more.
 
-    The additional record fills as many groups as a record can. Numbers of different entities have
-    independent noise, so each entity is one sample of what a release reveals about the record.
+    The additional record fills as many groups as a record can; of a unit, there are as many equal
+    ones as it can have. Numbers of different entities have independent noise, so each entity is one
+    sample of what a release reveals about the record.
     """
 
     name: str
@@ -82,6 +98,7 @@ class LossWorld:
     entities: int
     write: Callable[[Path], AuditWorld]
     is_suppressed: bool = False
+    most_records: int = 1  # of a unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +112,7 @@ class FloorWorld:
     stability: int
     share: Fraction  # share of the budget that buys the narrowest noise
     write: Callable[[Path, float, str], AuditWorld]
+    most_records: int = 1  # of a unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +127,6 @@ class Route:
 
 
 @dataclass(frozen=True, slots=True)
-class CpuSeconds:
-    """Approximate duration of each part of an audit, as measured."""
-
-    neighbours: int
-    routes: int  # without Spark
-    spending: int
-    noise: int
-    loss: int
-
-
-@dataclass(frozen=True, slots=True)
 class AuditedProduct:
     """A product and its worlds. Fields named `quick_...` are for `safetab audit --quick`."""
 
@@ -130,10 +137,8 @@ class AuditedProduct:
     several_more: Records  # the population and records that fill all groups, in both passes
     neighbours: tuple[Neighbour, ...]
     quick_neighbours: tuple[Neighbour, ...]
-    nobody_in_a_pass: Records
-    first_of_a_pass: Neighbour  # of the world with nobody in a pass
-    few: Records
-    many: Records  # the few and thousands more, shuffled
+    first_of_a_pass: Neighbour  # without its last record, nobody is in that pass
+    thousands: tuple[Records, Records]  # some, and three times as many that include them, shuffled
     routes: tuple[Route, ...]
     quick_routes: tuple[Route, ...]
     times_lost: int  # multiple of a record's loss that the person behind it can lose
@@ -142,8 +147,9 @@ class AuditedProduct:
     quick_noise_worlds: tuple[NoiseWorld, ...]
     loss_worlds: tuple[LossWorld, ...]
     quick_loss_worlds: tuple[LossWorld, ...]
-    cpu_seconds: CpuSeconds
-    quick_cpu_seconds: CpuSeconds
+    cpu_seconds: Mapping[str, int]  # approximate duration of each part, as measured; routes without Spark
+    quick_cpu_seconds: Mapping[str, int]
+    is_specified: bool = False  # by a file whose texts the audit counts again
 
     def quick(self) -> AuditedProduct:
         """The same product with the worlds of a quick audit in place of those of a full one."""

@@ -67,6 +67,15 @@ class Record:
         """The charges of the run: one for each level, table family and stage."""
         return {event for event, _ in self.counts}
 
+    def question_like(self, question: Question) -> Question:
+        """The question of this run that asks the same; each run compiles a specification anew."""
+        event, shape = question
+        for mine, of_mine in self.counts if question not in self.counts else ():
+            is_same_event = mine.address_prefix == event.address_prefix and mine.noise == event.noise
+            if is_same_event and of_mine.label == shape.label:
+                return mine, of_mine
+        return question
+
     def exact(self, question: Question, indices: NDArray[np.int64]) -> ExactCounts:
         """Exact counts of these groups; 0 for groups that the run did not ask about."""
         cells = question[1].cells
@@ -95,7 +104,10 @@ def recorded(
 
     def recording(counts: ExactCounts, shape: Shape, right: DrawingRight) -> NDArray[np.int64]:
         question = (right.event, shape)
-        source = counts if replayed is None else replayed.exact(question, counts.indices)
+        source = counts
+        if replayed is not None:
+            question = replayed.question_like(question)
+            source = replayed.exact(question, counts.indices)
         before_each_draw()
         noisy = noisy_count(source, shape, right)
         if change is not None:
@@ -195,7 +207,7 @@ def _released_again(world: AuditWorld, out: Path) -> ReleasedFiles:
     folders = {name: out.with_name(name) for name in ("exported", "again", "again-exported")}
     options = ReleaseOptions(rules=(_ALONE,), coterminous=_COPY_ALL)
     export_csv(out, folders["exported"])
-    rerelease_files(out, folders["again"], RereleaseRequest(options, world.data / "GRF-C.txt"))
+    rerelease_files(out, folders["again"], RereleaseRequest(options, world.areas))
     export_csv(folders["again"], folders["again-exported"])
     for release, name in ((out, "exported"), (folders["again"], "again")):
         path = folders[name] / "statuses.csv"

@@ -21,10 +21,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from safetab.audit.audited_product import LossWorld
+from safetab.audit.audited_product import LossWorld, due_noise
 from safetab.audit.verdicts import Verdict, verdict
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.guards import backend_of
 from safetab.pipeline.inputs import checked_engine, read_inputs
@@ -40,6 +38,8 @@ from safetab.tabulation.measurements import Measurements
 from safetab.tabulation.tabulate_level import tabulate_level
 
 _RARE = Fraction(1, 10**12)
+Samples = NDArray[np.float64]
+"""Log-likelihood ratios in two rows: of the samples with the record, and of as many without it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -80,20 +80,6 @@ def counted_levels(world: LossWorld, folder: Path) -> tuple[CountedLevel, ...]:
     return tuple(levels)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Samples:
-    """Log-likelihood ratios: one for each sample of the world with the record, or without it."""
-
-    with_record: NDArray[np.float64]
-    without: NDArray[np.float64]
-
-
-def joined(parts: list[Samples]) -> Samples:
-    """All samples of these parts together."""
-    with_record = np.concatenate([part.with_record for part in parts])
-    return Samples(with_record, np.concatenate([part.without for part in parts]))
-
-
 class Distinguisher:
     """The best test of whether the record is in an entity, given what was released about it.
 
@@ -110,7 +96,7 @@ class Distinguisher:
         """The samples of one run with its own key; every second entity has the record."""
         ledger = Ledger(self._budgets, AddressedBits.of_the_operating_system())
         ratios = np.sum([level.log_ratios(ledger) for level in self._levels], axis=0)
-        return Samples(ratios[1::2], ratios[::2])
+        return np.stack([ratios[1::2], ratios[::2]])
 
 
 class _LevelOfEntities:
@@ -121,12 +107,15 @@ class _LevelOfEntities:
         self._level = level
         without, with_record = level.of_entities(family.total)[:2, :, 0]
         self._is_changed = without != with_record
+        self._by = int(np.abs(with_record - without).max())  # the records of a unit are all equal
         self._without = {shape: level.of_entities(shape)[0] for shape in family.shapes}
         self._cell = {}  # the record's cell in each iteration; 0 where it is in none
         for shape in family.shapes:
             counts = level.of_entities(shape)
             self._cell[shape] = np.abs(counts[1] - counts[0]).argmax(axis=1)
-        self._ratios_of_stage = {stage: _log_ratios(planned.noise) for stage, planned in design.stages.items()}
+        self._ratios_of_stage = {
+            stage: _log_ratios(planned.noise, self._by) for stage, planned in design.stages.items()
+        }
         self._absence = np.array([self._log_ratio_of_absence(int(count)) for count in without])
 
     def _log_ratio_of_absence(self, count: int) -> float:
@@ -134,7 +123,7 @@ class _LevelOfEntities:
         design = self._level.plan.design
         if design.suppression_threshold is None:
             return 0.0
-        ratio = design.suppression_chance(count + 1) / design.suppression_chance(count)
+        ratio = design.suppression_chance(count + self._by) / design.suppression_chance(count)
         return float(ratio.log())
 
     def log_ratios(self, ledger: Ledger) -> NDArray[np.float64]:
@@ -167,15 +156,15 @@ def _at(ratios: NDArray[np.float64], noise: NDArray[np.int64]) -> NDArray[np.flo
     return np.asarray(ratios[np.clip(noise + len(ratios) // 2, 0, len(ratios) - 1)])
 
 
-def _log_ratios(noise: Noise) -> NDArray[np.float64]:
+def _log_ratios(noise: Noise, by: int) -> NDArray[np.float64]:
     """How much likelier a number is with the record than without, for noise x from -M to M.
 
-    This is log P[X = x - 1] - log P[X = x].
+    This is log P[X = x - by] - log P[X = x], if the record changes the number by `by`.
     """
     most = noise.least_with_tail_below(_RARE)
-    values = range(-most - 1, most + 1)
+    values = range(-most - by, most + 1)
     logs = np.array([float(noise.probability(value).log()) for value in values])
-    return -np.diff(logs)
+    return np.asarray(logs[:-by] - logs[by:])
 
 
 LOSS = "loss"
@@ -222,17 +211,16 @@ def loss_check(world: LossWorld, folder: Path, runs: int, advance: Callable[[], 
         for sample in samples:
             parts.append(sample)
             advance()
-    return judged(world, joined(parts), is_full=runs >= world.runs)
+    return judged(world, np.concatenate(parts, axis=1), is_full=runs >= world.runs)
 
 
 def judged(world: LossWorld, samples: Samples, *, is_full: bool) -> Verdict:
     """The verdict on these samples; only a full audit must see most of the budget."""
-    claim = _ClaimedLoss(world)
-    bound = _delta_bound(samples, claim)
-    claimed = claim.delta(bound.epsilon)
-    share = claim.factor_with(bound.epsilon, bound.delta)
-    found = claim.found_with_99_percent(bound)
-    number = f"{2 * len(samples.without):,} samples"
+    bound = _delta_bound(samples, world)
+    claimed = _claimed_delta(world, bound.epsilon)
+    share = _factor_with(world, bound.epsilon, bound.delta)
+    found = _found_with_99_percent(world, bound)
+    number = f"{samples.size:,} samples"
     at_epsilon = f"at epsilon {float(bound.epsilon):g}, claimed {claimed:.5f}"
     words = f"delta at least {bound.delta:.5f} {at_epsilon}"
     faults = []
@@ -254,65 +242,58 @@ def judged(world: LossWorld, samples: Samples, *, is_full: bool) -> Verdict:
     return verdict(f"{LOSS}: {world.name}", faults, seen, power, could_find=could_find)
 
 
-@dataclass(frozen=True, slots=True)
-class _ClaimedLoss:
-    """The exact loss that a world's config.json asks for, computed without the program's plan."""
+def _claimed_delta(world: LossWorld, epsilon: Fraction, factor: Fraction = Fraction(1)) -> float:
+    """The delta that a world's config.json asks for with `factor` times its budget, without the program's plan.
 
-    world: LossWorld
+    It is an upper bound, in floating point.
+    """
+    budget = world.budget * factor
+    curve = _curve(world.definition, world.stability, world.most_records, budget, world.fractions)
+    return float(curve.delta(epsilon).upper()) + _ROUNDING
 
-    def delta(self, epsilon: Fraction, factor: Fraction = Fraction(1)) -> float:
-        """An upper bound on delta for `factor` times the level's budget, in floating point."""
-        world = self.world
-        budget = world.budget * factor
-        curve = _curve(world.definition, world.stability, budget, world.fractions)
-        return float(curve.delta(epsilon).upper()) + _ROUNDING
 
-    def factor_with(self, epsilon: Fraction, delta: float) -> float:
-        """The multiple of the budget that has this delta at this epsilon, in steps of 1/2048."""
+def _factor_with(world: LossWorld, epsilon: Fraction, delta: float) -> float:
+    """The multiple of the budget that has this delta at this epsilon, in steps of 1/2048."""
 
-        def has_delta(steps: int) -> bool:
-            return self.delta(epsilon, Fraction(steps, _STEPS_OF_FACTOR)) >= delta
+    def has_delta(steps: int) -> bool:
+        return delta <= 0 or _claimed_delta(world, epsilon, Fraction(steps, _STEPS_OF_FACTOR)) >= delta
 
-        most = int(_MOST_FACTOR * _STEPS_OF_FACTOR)
-        return bisect_left(range(most), True, lo=1, key=has_delta) / _STEPS_OF_FACTOR
+    most = int(_MOST_FACTOR * _STEPS_OF_FACTOR)
+    return bisect_left(range(most), True, lo=1, key=has_delta) / _STEPS_OF_FACTOR
 
-    def found_with_99_percent(self, bound: Bound) -> float:
-        """The least multiple of the budget that the same number of samples shows 99 times of 100.
 
-        The bound lies below the estimate, so the estimate must exceed the claim by that distance
-        and by its own spread.
-        """
-        weight = math.exp(bound.epsilon)
-        inside, outside = (math.sqrt(share * (1 - share) / bound.trials) for share in (bound.inside, bound.outside))
-        below = bound.inside - weight * bound.outside - bound.delta
-        needed = below + _POWER * math.hypot(inside, weight * outside)
-        return self.factor_with(bound.epsilon, self.delta(bound.epsilon) + needed)
+def _found_with_99_percent(world: LossWorld, bound: Bound) -> float:
+    """The least multiple of the budget that the same number of samples shows 99 times of 100.
+
+    The bound lies below the estimate, so the estimate must exceed the claim by that distance
+    and by its own spread.
+    """
+    weight = math.exp(bound.epsilon)
+    inside, outside = (math.sqrt(share * (1 - share) / bound.trials) for share in (bound.inside, bound.outside))
+    below = bound.inside - weight * bound.outside - bound.delta
+    needed = below + _POWER * math.hypot(inside, weight * outside)
+    return _factor_with(world, bound.epsilon, _claimed_delta(world, bound.epsilon) + needed)
 
 
 @lru_cache(maxsize=4096)
 def _curve(
-    definition: PrivacyDefinition, stability: int, budget: Fraction, fractions: tuple[Fraction, ...]
+    definition: PrivacyDefinition, stability: int, most: int, budget: Fraction, fractions: tuple[Fraction, ...]
 ) -> LossCurve:
-    """Calibrated here anew: sigma squared = stability / (2 rho), scale = stability / epsilon."""
-    costs = [budget * fraction for fraction in fractions]
-    noises: list[Noise] = [DiscreteGaussian(stability / (2 * cost)) for cost in costs]
-    if definition is PrivacyDefinition.PURE_DP:
-        noises = [DiscreteLaplace(stability / cost) for cost in costs]
-    return LossCurve(tuple(ChangedCounts(noise, stability) for noise in noises))
+    noises = [due_noise(definition, stability, most, budget * fraction) for fraction in fractions]
+    return LossCurve(tuple(ChangedCounts(noise, stability, most) for noise in noises))
 
 
-def _delta_bound(samples: Samples, claim: _ClaimedLoss) -> Bound:
+def _delta_bound(samples: Samples, world: LossWorld) -> Bound:
     """A lower bound on delta that holds with confidence 99.99 % for any program.
 
     S is every ratio above a limit. A tenth of the samples chooses the limit and epsilon, the others
     judge.
     """
-    choosing = len(samples.with_record) // _SHARE_TO_CHOOSE
-    first = Samples(samples.with_record[:choosing], samples.without[:choosing])
-    _, limit, epsilon = max(_promising_limit(first, epsilon, claim.delta(epsilon)) for epsilon in _EPSILONS)
-    trials = len(samples.with_record) - choosing
-    inside = int(np.count_nonzero(samples.with_record[choosing:] >= limit))
-    outside = int(np.count_nonzero(samples.without[choosing:] >= limit))
+    choosing = samples.shape[1] // _SHARE_TO_CHOOSE
+    first, judging = np.split(samples, [choosing], axis=1)
+    _, limit, epsilon = max(_promising_limit(first, epsilon, _claimed_delta(world, epsilon)) for epsilon in _EPSILONS)
+    trials = judging.shape[1]
+    inside, outside = np.count_nonzero(judging >= limit, axis=1).tolist()
     error = (1 - _CONFIDENCE) / 2
     least = _clopper_pearson_limit(inside, trials, error)
     most = 1 - _clopper_pearson_limit(trials - outside, trials, error)
@@ -322,20 +303,15 @@ def _delta_bound(samples: Samples, claim: _ClaimedLoss) -> Bound:
 
 def _promising_limit(samples: Samples, epsilon: Fraction, claimed: float) -> tuple[float, float, Fraction]:
     """The limit at which the estimate is most standard errors above the claim; they come first."""
-    limits = np.unique(np.quantile(samples.with_record, np.linspace(0.02, 0.999, _LIMITS)))
-    inside = _share_from(samples.with_record, limits)
-    outside = _share_from(samples.without, limits)
+    limits = np.unique(np.quantile(samples[0], np.linspace(0.02, 0.999, _LIMITS)))
+    inside, outside = (1 - np.searchsorted(np.sort(ratios), limits) / len(ratios) for ratios in samples)
     weight = math.exp(epsilon)
-    least = 1 / len(samples.without)
+    least = 1 / samples.shape[1]
     errors = [np.sqrt(np.maximum(share * (1 - share), least)) for share in (inside, outside)]
     above_claim = inside - weight * outside - _NEARLY * claimed
     gain = above_claim / (errors[0] + weight * errors[1])
     best = int(np.argmax(gain))
     return float(gain[best]), float(limits[best]), epsilon
-
-
-def _share_from(values: NDArray[np.float64], limits: NDArray[np.float64]) -> NDArray[np.float64]:
-    return 1 - np.searchsorted(np.sort(values), limits) / len(values)
 
 
 def _clopper_pearson_limit(successes: int, trials: int, error: float) -> float:
@@ -376,4 +352,4 @@ def _samples_in_process(runs: int) -> Samples:
 
 
 def _samples_of_runs(distinguisher: Distinguisher, runs: int) -> Samples:
-    return joined([distinguisher.samples() for _ in range(runs)])
+    return np.concatenate([distinguisher.samples() for _ in range(runs)], axis=1)

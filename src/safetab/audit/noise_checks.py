@@ -14,17 +14,15 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.audit.audited_product import AuditWorld, NoiseWorld
+from safetab.audit.audited_product import AuditWorld, NoiseWorld, due_noise
 from safetab.audit.audited_runs import Question, Record, recorded
 from safetab.audit.selftest import DRAWS, FALSE_ALARM, noisy_totals, p_value, selftest
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.audit.worlds.configuration import MeasuredName, plain_config
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.pipeline.run import run_files
 from safetab.privacy.addressed_bits import KEY_BYTES, AddressedBits
-from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage
-from safetab.privacy.measurement_event import MeasurementEvent
+from safetab.privacy.calibration import Noise, Stage
 
 DISTRIBUTION = "noise has its distribution"
 EXACT = "counts enter exactly"
@@ -251,9 +249,9 @@ def _counts_enter_exactly() -> Verdict:
 
 def _two_runs(one: list[DrawnNoise], other: list[DrawnNoise]) -> Verdict:
     """Two keys give different noise; the chance that all numbers agree is far below FALSE_ALARM."""
-    second = {drawn.question: drawn for drawn in other}
-    in_both = [first for first in one if first.question in second]
-    pairs = [(first.name, *_noise_at_same_addresses(first, second[first.question])) for first in in_both]
+    second = {drawn.name: drawn for drawn in other}
+    in_both = [first for first in one if first.name in second]
+    pairs = [(first.name, *_noise_at_same_addresses(first, second[first.name])) for first in in_both]
     enough = [pair for pair in pairs if len(pair[1]) >= _FEWEST_PAIRS]
     faults = [f"{name}: the same noise twice" for name, noise, again in enough if (noise == again).all()]
     seen = f"{sum(len(noise) for _, noise, _ in pairs):,} numbers measured twice"
@@ -279,7 +277,7 @@ def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
             faults.append(f"{level}: {event.definition.spelling}, and {written}")
         if event.cost != plain.shares()[event.stage] * plain.levels[name].budget:
             faults.append(f"{stage}: {event.cost} was charged, not its share of the budget")
-        due = _due_noise(event, stability)
+        due = due_noise(event.definition, stability, noise_world.most_records, event.cost)
         if event.noise != due:
             faults.append(f"{stage}: drew {event.noise}, and {due} is due")
     for name, costs in charged.items():
@@ -289,13 +287,6 @@ def _paid(record: Record, parameters: Path, noise_world: NoiseWorld) -> Verdict:
             faults.append(f"{name}: {most} was charged, and {plain.levels[name].budget} is claimed")
     seen = f"{len(record.events)} charges to {len(charged)} budgets"
     return verdict(PAID, faults, seen, could_find=bool(record.events))
-
-
-def _due_noise(event: MeasurementEvent, stability: int) -> Noise:
-    """The noise that the charge must buy, computed here anew from the stability counted by hand."""
-    if event.definition is PrivacyDefinition.PURE_DP:
-        return DiscreteLaplace(stability / event.cost)
-    return DiscreteGaussian(stability / (2 * event.cost))
 
 
 def _as_wide_as_due(drawn: list[DrawnNoise]) -> Verdict:

@@ -165,8 +165,8 @@ class _Judge:
         return rows
 
     def _suppressed_up_to(self) -> int | None:
-        """The least T that suppresses an empty group often enough; None from state level up."""
-        if not self.plan.level.geography.kind.suppresses or not self.suppression_chance:
+        """The least T that suppresses an empty group often enough; None where nothing is suppressed."""
+        if not self.written.is_suppressed or not self.suppression_chance:
             return None
         noise = self.rights[Stage.STAGE_2].event.noise
         value = -1

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from types import SimpleNamespace
@@ -32,7 +31,7 @@ from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight, Ledger
 from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.products.all_products import PRODUCTS
-from safetab.products.product import Selector, Shape, Thresholds
+from safetab.products.product import Shape, Thresholds
 from safetab.tabulation.tabulate_level import EmptyGroups
 
 KEYS = "keys"
@@ -53,17 +52,14 @@ _NEIGHBOURS = 130
 _POWERS_OF_TWO = [1 << bits for bits in range(7, 41)]
 _BESIDE_EDGES = [edge + step for edge in _EDGES for step in (-1, 1)]
 _INDICES = np.unique([*range(_NEIGHBOURS), *_POWERS_OF_TWO, *_BESIDE_EDGES])
-_STAGES = {
-    Selector.NOISY_STAGE_1: (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY),
-    Selector.PUBLISHED_TOTALS: (Stage.STAGE_2,),
-}
+_STAGES = (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)
 
 _LAZY_KEYS = 30  # a group is published with a chance of 0.37: 30 keys miss it once in a million
 _LAZY_REACH = 9_000
 _FIRST_THRESHOLD = 5
 _SUPPRESSED_UP_TO = 4
 _SIGMA_SQUARED = {Stage.STAGE_1: 90, Stage.STAGE_2: 10}
-_PRODUCT = next(product for product in PRODUCTS if product.selector is Selector.NOISY_STAGE_1)
+_PRODUCT = next(product for product in PRODUCTS if product.has_stage_1)
 _ONE_GROUP = Sensitivity.of_groups(1)
 _DESIGN = LevelDesign(
     product=_PRODUCT,
@@ -164,20 +160,6 @@ def _total_noise(indices: NDArray[np.int64], right: DrawingRight) -> NDArray[np.
     return _noise(indices, right.event.family.total, right)[:, 0]
 
 
-@dataclass(frozen=True, slots=True)
-class _Column:
-    """One cell of a shape at one stage of one level."""
-
-    event: MeasurementEvent
-    shape: Shape
-    cell: int
-
-    def __str__(self) -> str:
-        event = self.event
-        stage = f"{event.product.name} {event.level}, stage {int(event.stage)}"
-        return f"{stage}, {self.shape.label} cell {self.cell}"
-
-
 def shared_bits_check() -> Verdict:
     """No two numbers have the same noise under several keys, at any kind of address.
 
@@ -189,10 +171,13 @@ def shared_bits_check() -> Verdict:
         for product in PRODUCTS
         for family in product.families
         for level in US.levels
-        for stage in _STAGES[product.selector]
+        for stage in (_STAGES if product.has_stage_1 else (Stage.STAGE_2,))
     ]
     columns = [
-        _Column(event, shape, cell) for event in events for shape in _shapes(event) for cell in range(shape.cells)
+        f"{event.product.name} {event.level}, stage {int(event.stage)}, {shape.label} cell {cell}"
+        for event in events
+        for shape in _shapes(event)
+        for cell in range(shape.cells)
     ]
     rights = [_rights(events) for _ in range(_RUNS_FOR_ADDRESSES)]
     runs = [_drawn(rights_of_run, _INDICES) for rights_of_run in rights]
@@ -214,7 +199,7 @@ def shared_bits_check() -> Verdict:
     return verdict(NO_SHARED_BITS, faults, seen, "any two of these numbers that share their noise")
 
 
-def _sharing(columns: Sequence[_Column], first: int, second: int) -> str:
+def _sharing(columns: Sequence[str], first: int, second: int) -> str:
     """Say which two numbers share noise, given their positions among all numbers."""
     column, group = divmod(first, len(_INDICES))
     other_column, other_group = divmod(second, len(_INDICES))

@@ -21,7 +21,9 @@ from safetab.audit.audited_runs import AuditedRun, Record, Setting
 from safetab.audit.publication_checks import PUBLISHED, published_check
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.audit.worlds.configuration import config_check
+from safetab.audit.worlds.plain_census import counted_check
 from safetab.census.area_levels import Pass
+from safetab.census.sensitivity import Sensitivity
 from safetab.privacy.addressed_bits import KEY_BYTES
 from safetab.privacy.calibration import Stage
 from safetab.privacy.measurement_event import MeasuredLevel
@@ -44,10 +46,12 @@ def neighbour_checks(
     replaying = Setting(audited, key, replayed=base.record)
     yield config_check(base.plan, base.world.parameters)
     yield published_check(base, folder / "base" / "out", key)
+    if audited.is_specified:
+        yield counted_check(base)
     for number, neighbour in enumerate(neighbours):
         other = runs.audited_run(folder / f"neighbour-{number}", neighbour.records, replaying)
         yield from _compared(neighbour, base, other)
-    if audited.product.suppression_key is not None:
+    if audited.product.has_stage_1:
         yield _no_trace(folder / "suppressed", base, replaying)
 
 
@@ -55,7 +59,7 @@ def nobody_checks(audited: AuditedProduct, folder: Path, key: bytes | None = Non
     """Compare a pass without any record with one that has a single record."""
     key = key or os.urandom(KEY_BYTES)
     first = audited.first_of_a_pass
-    nobody = runs.audited_run(folder / "nobody", audited.nobody_in_a_pass, Setting(audited, key))
+    nobody = runs.audited_run(folder / "nobody", first.records[:-1], Setting(audited, key))
     replaying = Setting(audited, key, replayed=nobody.record)
     somebody = runs.audited_run(folder / "somebody", first.records, replaying)
     yield from _compared(first, nobody, somebody)
@@ -74,7 +78,7 @@ def route_checks(
 def scale_checks(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Iterator[Verdict]:
     """Compare thousands of records with a third of them; the rows are shuffled."""
     setting = Setting(audited, key or os.urandom(KEY_BYTES), runs.CLAMPED)
-    yield from _replayed(SCALE, folder, (audited.few, audited.many), setting)
+    yield from _replayed(SCALE, folder, audited.thousands, setting)
 
 
 def _replayed(name: str, folder: Path, worlds: tuple[Records, Records], setting: Setting) -> Iterator[Verdict]:
@@ -124,11 +128,15 @@ def _one_record(neighbour: Neighbour, base: Record, other: Record) -> Verdict:
     events = base.events | other.events
     for measured in dict.fromkeys(event.measured for event in events):
         level = measured[1]
-        stability = min(event.stability for event in events if event.measured == measured)
-        may_differ = stability * (1 + neighbour.has_other_codes)
+        of_events = (event.sensitivity for event in events if event.measured == measured)
+        sensitivity = min(of_events, key=lambda each: each.l1)
+        may_differ = sensitivity.groups * (1 + neighbour.has_other_codes)
         for stages in ({Stage.TOTAL_ONLY, Stage.STAGE_1}, {Stage.TOTAL_ONLY, Stage.STAGE_2}):
             differences = _differences(base, other, measured, stages)
             found = _faults_of(differences, may_differ, neighbour)
+            if neighbour.is_of_unit:
+                may_differ = sensitivity.l1
+                found = _faults_of_unit(differences, sensitivity)
             faults += [f"{level}: {fault}" for fault in found]
             if differences:
                 which = level.geography.tabulation_pass
@@ -158,6 +166,15 @@ def _faults_of(differences: list[NDArray[np.int64]], may_differ: int, neighbour:
     goes_both_ways = len(steps) > 1 and not may_go_both_ways
     if steps - {(-1,), (1,), (-1, 1)} or goes_both_ways:
         yield f"counts differ by {sorted(steps)}"
+
+
+def _faults_of_unit(differences: list[NDArray[np.int64]], sensitivity: Sensitivity) -> Iterator[str]:
+    """Say whether all records of a unit together move the counts further than the noise is made for."""
+    l1 = sum(int(np.abs(difference).sum()) for difference in differences)
+    l2_squared = sum(int((difference**2).sum()) for difference in differences)
+    if l1 > sensitivity.l1 or l2_squared > sensitivity.l2_squared:
+        may = f"{sensitivity.l1} and {sensitivity.l2_squared} may be"
+        yield f"counts move by {l1} in L1 norm and {l2_squared} in squared L2 norm, and {may}"
 
 
 def _differences(

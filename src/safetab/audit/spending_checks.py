@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
+from bisect import bisect_left
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from safetab.audit.audited_product import AuditedProduct, FloorWorld
 from safetab.audit.audited_runs import recorded
 from safetab.audit.verdicts import Verdict, verdict
 from safetab.audit.worlds.configuration import plain_config
+from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.options import RunOptions
@@ -22,6 +25,7 @@ from safetab.privacy.output_status import SYNTHETIC_MARKER
 SPENT = "spent before it is drawn"
 FLOOR = "no run without protection"
 _DISTANCE = 0.01  # from the floor, relative to the width of the noise there
+_STEPS = 1 << 30  # in which a width of 1 is divided
 
 
 class _Silent(NoProgress):
@@ -42,17 +46,16 @@ def _spent_check(audited: AuditedProduct, folder: Path) -> Verdict:
     world = audited.write(folder, audited.population, {})
     log = folder / "spend-log.jsonl"
     plain = plain_config(world.parameters)
-    due = {which: audited.times_lost * plain.budget_of_pass(which) for which in ("us", "pr")}
-    at_first_draw: list[dict[str, Fraction]] = []
+    due = {which: audited.times_lost * plain.budget_of_pass(which) for which in plain.passes}
+    spent: dict[str, Fraction] = {}
 
     def look() -> None:
-        if not at_first_draw:
-            at_first_draw.append(_begun(log, plain.definition))
+        spent.update(_begun(log, plain.definition))
+        raise RunFailed("seen enough")
 
     options = RunOptions(dataset="audit", spend_log=log)
-    with recorded(before_each_draw=look):
+    with recorded(before_each_draw=look), suppress(RunFailed):
         run_files(world.parameters, world.data, folder / "out", options, _Silent())
-    spent = at_first_draw[0] if at_first_draw else {}
     faults = [
         f"{which} pass: the spend log held {spent.get(which, 0)} at the first draw; it should hold {amount}"
         for which, amount in due.items()
@@ -95,7 +98,8 @@ def _refuses(world: FloorWorld, folder: Path, definition: str, width: float) -> 
     `width` is that of its narrowest noise: sigma squared, or the scale of geometric noise.
     """
     divisor = (2 if definition == "zcdp" else 1) * width * float(world.share)
-    budget = world.stability / divisor
+    most = world.most_records
+    budget = world.stability * (most * most if definition == "zcdp" else most) / divisor
     written = world.write(folder, round(budget, 9), definition)
     (written.data / SYNTHETIC_MARKER).unlink()
     for command, out in ((validate_files, ()), (run_files, (folder / "out",))):
@@ -120,12 +124,4 @@ _CHANCES_OF_0 = {"zcdp": _chance_of_0_gaussian, "puredp": lambda scale: math.tan
 
 def _width_at_the_floor(chance_of_0: Callable[[float], float]) -> float:
     """The width at which noise is 0 with a chance of 1/2, by bisection."""
-    low = 0.1
-    high = 10.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        if chance_of_0(middle) > 0.5:
-            low = middle
-        else:
-            high = middle
-    return high
+    return bisect_left(range(10 * _STEPS), True, lo=1, key=lambda step: chance_of_0(step / _STEPS) <= 0.5) / _STEPS

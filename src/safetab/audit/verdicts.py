@@ -10,7 +10,7 @@ from enum import Enum
 from pathlib import Path
 
 from safetab.foundation.findings import VERSION
-from safetab.reports.page_parts import Markup, contents_and_sections, document, element, paragraphs, whole_table
+from safetab.reports.page_parts import contents_and_sections, document, element, paragraphs, plain_table
 
 _MOST_FAULTS = 12
 
@@ -164,11 +164,8 @@ def review_page(report: AuditReport) -> str:
     """The whole page as HTML in one file: a table for each part of the audit, below its claim."""
     sections = []
     for number, part in enumerate(dict.fromkeys(part for part, _ in report.found), start=1):
-        verdicts = [verdict for of_part, verdict in report.found if of_part is part]
-        headings = [element("th", text, scope="col") for text in _HEADINGS]
-        head = element("thead", element("tr", *headings))
-        body = element("tbody", *map(_row, verdicts))
-        table = whole_table(f"Checks of {part.what}", head, [body])
+        rows = [_row(verdict) for of_part, verdict in report.found if of_part is part]
+        table = plain_table(f"Checks of {part.what}", _HEADINGS, rows)
         sections.append((f"part-{number}", part.claim, element("div", table, class_="words")))
     date = report.date.isoformat()
     lines = (
@@ -193,13 +190,8 @@ def review_page(report: AuditReport) -> str:
     return document(f"Audit of safetab {VERSION}, {date}", body)
 
 
-def _row(verdict: Verdict) -> Markup:
+def _row(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
     name = verdict.result.name.lower().replace("_", "-")
     result = f"FAILED: {'; '.join(verdict.faults)}" if verdict.faults else verdict.result.value
-    return element(
-        "tr",
-        element("th", verdict.check, scope="row"),
-        element("td", result, class_=f"result-{name}"),
-        element("td", verdict.seen),
-        element("td", verdict.would_have_found),
-    )
+    cell = element("td", result, class_=f"result-{name}")
+    return verdict.check, (cell, verdict.seen, verdict.would_have_found)

@@ -76,8 +76,21 @@ class TextIds:
 Ids = DigitIds | TextIds
 
 
-@dataclass(frozen=True, slots=True)
-class AreaKind:
+class ByName:
+    """Base of values that hold each other and are keys of large look-ups: shown and hashed by name alone."""
+
+    __slots__ = ()
+    name: str
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r})"
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class AreaKind(ByName):
     """A kind of area, such as a county: its words, its ids and what it lies in."""
 
     name: str  # in options, JSON and site data
@@ -97,13 +110,7 @@ class AreaKind:
     tab: str = ""  # a short plural for the heading of a page; else the long one
     map_step: float = 0.0005  # degrees: finer than a screen shows
 
-    def __repr__(self) -> str:
-        """A short form: values hold each other."""
-        return f"AreaKind({self.name!r})"
-
-    def __hash__(self) -> int:
-        """Hash by name alone: kinds are keys of large look-ups."""
-        return hash(self.name)
+    __hash__ = ByName.__hash__
 
     @property
     def around(self) -> tuple[AreaKind, ...]:
@@ -121,21 +128,15 @@ class AreaKind:
         return text[: kind.ids.width] if nest else None
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
+@dataclass(frozen=True, slots=True, repr=False)
+class Pass(ByName):
     """A part of the territory with budgets of its own. Two passes of a census share nobody."""
 
     name: str  # in files, logs and JSON
     title: str
     in_sentences: str = ""  # with its article, if it has one; else the title
 
-    def __repr__(self) -> str:
-        """A short form: values hold each other."""
-        return f"Pass({self.name!r})"
-
-    def __hash__(self) -> int:
-        """Hash by name alone."""
-        return hash(self.name)
+    __hash__ = ByName.__hash__
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
-from safetab.census.area_levels import AreaKind, Ids, TextIds
+from safetab.census.area_levels import AreaKind
 from safetab.census.census import Census
 from safetab.foundation.arrays import begins_run, run_starts
 
@@ -52,22 +51,6 @@ class Areas:
             if kind.parent in ids and (areas.parents(kind, kind.parent) == NO_ENTITY).any():
                 raise ValueError(f"not every {kind.noun} lies in one {kind.parent.noun}")
         return areas
-
-    @classmethod
-    def of_texts(
-        cls, smallest: pa.Array, ids: Ids, text_of: Mapping[AreaKind, pa.Array], part: AreaKind,
-        nowhere: Collection[str],
-    ) -> Self:  # fmt: skip
-        """The table of columns of ids, in any order of rows. A text of `nowhere` means no entity.
-
-        Raises ValueError if a text is not an id of its kind, or a smallest area is listed twice.
-        """
-        numbers = _numbers_of_texts(smallest, ids, ())
-        order = np.argsort(numbers, kind="stable")
-        if (numbers[order][1:] == numbers[order][:-1]).any():
-            raise ValueError("a smallest area is listed more than once")
-        number_of = {kind: _numbers_of_texts(texts, kind.ids, nowhere)[order] for kind, texts in text_of.items()}
-        return cls.of_numbers(numbers[order], number_of, part)
 
     @classmethod
     def none(cls, census: Census) -> Self:
@@ -171,16 +154,3 @@ def _distinct(numbers: Int64s) -> tuple[Int64s, NDArray[np.intp]]:
         is_new = begins_run(numbers)
         return numbers[is_new], np.cumsum(is_new) - 1
     return np.unique(numbers, return_inverse=True)
-
-
-def ids_of_texts(texts: pa.Array, nowhere: Collection[str]) -> TextIds:
-    """The ids that a column lists, without those that mean no entity."""
-    return TextIds(tuple(sorted(set(texts.unique().to_pylist()) - set(nowhere), key=str.encode)))
-
-
-def _numbers_of_texts(texts: pa.Array, ids: Ids, nowhere: Collection[str]) -> Int64s:
-    encoded = texts.dictionary_encode()
-    distinct = encoded.dictionary.to_pylist()
-    numbers = np.array([NO_ENTITY if text in nowhere else ids.number(text) for text in distinct], dtype=np.int64)
-    of_rows: Int64s = numbers[encoded.indices.to_numpy()]
-    return of_rows

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import pairwise
-from typing import Protocol, TypeVar
+from types import MappingProxyType
+from typing import TypeVar
 
-from safetab.census.area_levels import AreaKind, AreaLevel, Pass
+from safetab.census.area_levels import AreaKind, AreaLevel, ByName, Pass
 from safetab.census.groups import Classification, GroupKind, GroupLevel, GroupList, Members
-from safetab.census.spelling import BoundaryFiles, Spelling
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,14 @@ class Words:
     source: str = "the census"  # what public facts are of, if no file is given
     example: str = ""  # a group in an area
     whole_each: str = ""  # where small totals are not suppressed, each with its article
+    entities: str = "areas"  # heads a column of their numbers, as the next does
+    iterations: str = "groups"
+    coded_group: str = "group"  # what has a group's code
+    group_level: str = "a level of groups"
+    only_above_any: str = (
+        "a group of those with only its codes is withheld if it is above the same number of the group of those with any"
+        " of these codes"
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +77,49 @@ class AreaCodes:
         return f"{level.kind.summary_level}{self.mark}{'' if level.kind.is_whole else region_id}"
 
 
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """Words in the names of areas, in the plain form: lower case, no punctuation, single spaces.
+
+    The rules that use them are in estimates/reading and in the scripts of a site.
+
+    The areas of the kind `last` are many, and their names are looked at last. These begin with one of
+    `starts`, the last of which is the usual one, and name behind the first comma what contains the area.
+    """
+
+    whole_names: tuple[str, ...] = ()  # other names of the area that holds everybody
+    part_names: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    """Names and abbreviations of the census's parts by id. If it is empty, the areas' own names are taken."""
+    ends: Mapping[AreaKind, tuple[str, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    """Generic words at the end of names, such as county, which people leave out; the first that fits counts."""
+    repeats: tuple[AreaKind, ...] = ()  # kinds whose names may end with several of these words
+    last: AreaKind | None = None
+    starts: tuple[str, ...] = ()
+    as_written: str = ""  # a sentence that shows how areas of the last kind are written
+
+
+@dataclass(frozen=True, slots=True)
+class BoundaryFiles:
+    """How files of boundaries spell the ids of areas, besides the columns of each kind of area."""
+
+    id_columns: tuple[str, ...] = ("ID",)  # in capitals
+    column_end: str = "$"  # a regular expression: endings of columns that don't matter
+    id_forms: tuple[str, ...] = ("(.*)",)  # regular expressions whose group is the id
+    example: str = ""  # an id
+
+
 def capitalized(text: str) -> str:
     """Words as they begin a sentence: with a capital first."""
     return text[:1].upper() + text[1:]
 
 
-@dataclass(frozen=True)
-class Census:
+def a_or_an(noun: str) -> str:
+    """The noun with its indefinite article, such as an admission or a usual resident."""
+    return f"{'an' if re.match('(?!eu|uni|us)[aeiou]', noun.casefold()) else 'a'} {noun}"
+
+
+@dataclass(frozen=True, repr=False)
+class Census(ByName):
     """Everything that a run, a release and a page know of a census besides its files.
 
     Orders matter: levels are charged, drawn and written in the order of `area_levels` and
@@ -104,23 +149,23 @@ class Census:
     def __post_init__(self) -> None:
         """Raises ValueError if two levels share a noise address, two values share a name, or codes don't fit.
 
-        The engines hold the codes of one classification with several answers and of one with a single one.
+        The engines hold the codes of one classification with several answers, which comes first, and of
+        one with a single one.
         """
         for field_name, key in _KEYS:
             keys = [getattr(value, key) for value in getattr(self, field_name)]
             if len(set(keys)) < len(keys):
                 raise ValueError(f"two {field_name} of {self.name} have the same {key}")
-        has_one = [each.has_one_answer for each in self.classifications]
-        if has_one.count(True) > 1 or has_one.count(False) > 1:
-            raise ValueError(f"{self.name} has two classifications with several answers, or two with one")
+        has_several = [not each.has_one_answer for each in self.classifications[1:]]
+        if len(has_several) > 1 or any(has_several):
+            raise ValueError(f"{self.name} has two classifications with several answers, or more than two")
 
-    def __repr__(self) -> str:
-        """The name alone: everything holds a census."""
-        return f"Census({self.name!r})"
+    __hash__ = ByName.__hash__
 
-    def __hash__(self) -> int:
-        """Hash by name alone."""
-        return hash(self.name)
+    @property
+    def suppresses(self) -> bool:
+        """Whether small totals may be left out somewhere."""
+        return any(kind.suppresses for kind in self.kinds)
 
     def kind(self, name: str) -> AreaKind:
         """The kind of area with this name. Raises LookupError, as all look-ups here do."""
@@ -202,7 +247,7 @@ class Census:
     @cached_property
     def most_answers(self) -> int:
         """How many codes of a classification a record may have."""
-        return max(len(classification.columns) for classification in self.classifications)
+        return max(classification.most_answers for classification in self.classifications)
 
     @cached_property
     def grains(self) -> tuple[AreaKind, ...]:
@@ -226,12 +271,7 @@ _KEYS = (
 )  # fmt: skip
 
 
-class _Named(Protocol):
-    @property
-    def name(self) -> str: ...
-
-
-_T = TypeVar("_T", bound=_Named)
+_T = TypeVar("_T", bound=ByName)
 
 
 def _named(values: Sequence[_T], name: str) -> _T:

@@ -7,14 +7,14 @@ thresholds and stability vary by population group level.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaLevel
-from safetab.census.census import PopulationGroupLevel
+from safetab.census.census import Census, PopulationGroupLevel
 from safetab.census.groups import CharacteristicIteration, PublicLists
 from safetab.foundation.arrays import Columns
 
@@ -108,13 +108,6 @@ class GroupUniverse:
     def total_only_groups(self) -> int:
         return len(self.entities) * self.total_only_iterations
 
-    def index_of(self, entity: int, iteration_code: str) -> int:
-        """The index of a group. Raises KeyError if the universe does not have it."""
-        position = int(np.searchsorted(self.entities, entity))
-        if position == len(self.entities) or self.entities[position] != entity:
-            raise KeyError(entity)
-        return position * self.index.iterations + self._iteration_positions[iteration_code]
-
     def group_at(self, index: int) -> PopulationGroup:
         """The group with this index. Raises IndexError if no group has it."""
         if not 0 <= index < self.size:
@@ -122,10 +115,6 @@ class GroupUniverse:
         position, iteration = divmod(index, self.index.iterations)
         entity = int(self.entities[position])
         return PopulationGroup(self.level.geography.kind.ids.text(entity), self.iterations[iteration])
-
-    @cached_property
-    def _iteration_positions(self) -> Mapping[str, int]:
-        return {iteration.code: position for position, iteration in enumerate(self.iterations)}
 
 
 def universe_of(
@@ -154,3 +143,25 @@ class PublishedTotals:
 
     codes: tuple[str, ...]
     of_level: Mapping[AreaLevel, TotalsOfLevel]
+
+    def by_ids_of(self, census: Census) -> PublishedTotals:
+        """The same totals at the levels of another census, by labels and ids; what it doesn't have is left out."""
+        found = {}
+        levels = {level.label: level for level in census.area_levels}
+        for own, totals in self.of_level.items():
+            level = levels.get(own.label)
+            if level is None:
+                continue
+            distinct, position = np.unique(totals.entity, return_inverse=True)
+            texts = map(own.kind.ids.text, distinct.tolist())
+            numbers = np.array([_number_or_none(level, text) for text in texts], dtype=np.int64)
+            entity = numbers[position]
+            found[level] = replace(totals, entity=entity).take(entity >= 0)
+        return PublishedTotals(self.codes, found)
+
+
+def _number_or_none(level: AreaLevel, text: str) -> int:
+    try:
+        return level.kind.ids.number(text)
+    except ValueError:
+        return -1

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from safetab.cli.messages import show_findings
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
+from safetab.dialects.specification.census_value import WHOLE_TERRITORY
 from safetab.foundation.findings import FindingsOf, InvalidInput, shortened
 from safetab.pipeline.spend_log import people_accounts
+from safetab.pipeline.spend_log.accounts import about_units
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.calibration import PrivacyDefinition
 
 _NOTES = (
-    "Spent: what a person in the pass may have lost in all runs together, unbounded (the person is added or removed;"
-    " in a run on households, at most one record changes, which costs twice its loss).",
+    "Spent: what a person in the pass, or a protected unit with all its records, may have lost in all runs together,"
+    " unbounded (added or removed; in a run on households, at most one record changes, which costs twice its loss).",
     "A limit holds for each pass. Names in one row mean the same people, whose runs are added up.",
     "Under a limit in rho, and beside runs under zcdp, a pure epsilon counts as rho = epsilon squared / 2.",
 )
@@ -46,15 +48,14 @@ def read_accounts(log: Path, dataset: str | None) -> tuple[PeopleAccounts, ...]:
     known = people_accounts.datasets_of(content)
     if dataset is not None and dataset not in known:
         findings.error("--dataset", f'the log has no data set "{dataset}". It has: {shortened(known) or "none"}.')
-    if findings.has_errors:
-        raise InvalidInput(findings.findings)
+    findings.require_no_errors()
     show_findings(findings.findings)
     if dataset is None:
         return people_accounts.all_accounts(content)
     return (people_accounts.accounts_of(content, dataset),)
 
 
-def show_accounts(accounts: Iterable[PeopleAccounts]) -> None:
+def show_accounts(accounts: Sequence[PeopleAccounts]) -> None:
     """Print a row for each pass of each set of people: spent, limit, left and number of runs."""
     table = text_table("data set", "pass", "definition", "spent", "limit", "left", "runs")
     for people, pass_name in _passes(accounts):
@@ -66,11 +67,12 @@ def show_accounts(accounts: Iterable[PeopleAccounts]) -> None:
         spent = [f"{symbol} {exact(total)}" for symbol, total in totals.items() if total is not None]
         texts = (definitions, spent, map(str, people.limits), left)
         cells = (", ".join(each) or "-" for each in texts)
-        named = (", ".join(people.names), pass_name.upper())
+        named = (", ".join(people.names), "-" if pass_name == WHOLE_TERRITORY else pass_name.upper())
         table.add_row(*named, *cells, f"{len(account.spends):,}")
     console = terminal_console()
     show_table("What was spent, and what is left", table, console)
-    for note in _NOTES:
+    of_units = {note for people in accounts for note in about_units(people.spends)}
+    for note in (*_NOTES, *of_units):
         show_text(note, console)
 
 

@@ -21,9 +21,9 @@ app = App(
     name="safetab",
     pretty_exceptions_enable=False,  # they would show the values of variables
     help=(
-        f"{examples.SUMMARY}\n\n"
-        "PARAMETERS is a directory with config.json, which names the product, and four public lists; DATA is"
-        f" {examples.DATA_IN_WORDS}. docs/file-formats.md describes them.\n\n"
+        "Publish detailed census tables with a proved privacy guarantee.\n\n"
+        "PARAMETERS is a directory with census.toml, which describes a census (`safetab new` starts one), and its"
+        f" lists; DATA is a directory with the records. {examples.INPUTS}; see docs/file-formats.md.\n\n"
         "Exit codes: 0 done; 1 an input is at fault; 2 wrong usage of the command; 3 the run failed; 130 Ctrl-C,"
         " 143 SIGTERM, 129 SIGHUP. Once the output is published the code is 0, whatever happens afterwards."
     ),
@@ -47,7 +47,7 @@ def _top(version: Annotated[bool, _Version] = False) -> None:
 
 
 for _command in (
-    synthetic.demo,
+    *(synthetic.demo, synthetic.new),
     *(curator.validate, curator.plan, curator.run, curator.spend),
     *(release.rerelease, release.coterminous, release.show, release.status),
     *(release.report, release.site, release.export, release.official),

@@ -26,7 +26,7 @@ def option(metavar: str, text: str) -> Any:
     return typer.Option(metavar=metavar, help=text)
 
 
-_PARAMETERS = "Directory with config.json and the lists of codes and iterations."
+_PARAMETERS = "Directory with census.toml, or config.json, and the lists."
 Parameters = Annotated[Path, path_argument("PARAMETERS", _PARAMETERS)]
 Data = Annotated[Path, path_argument("DATA", examples.DATA)]
 Out = Annotated[Path, path_argument("OUT", "Directory to make.")]
@@ -34,17 +34,25 @@ Folder = Annotated[Path, path_argument("FOLDER", "Directory to make.")]
 Release = Annotated[Path, path_argument("RELEASE", "A release: OUT of a run, or OUT/release.")]
 Overwrite = Annotated[bool, typer.Option(OVERWRITE.flag, help=OVERWRITE.help)]
 _HYPHEN = "\ue000"  # of Unicode's private area: no text contains it
+OF_US = "\N{THIN SPACE}"  # in the help of an option that only the U.S. census has: it gets a heading of its own
 _PlainFormatter: Any = typer.Context.formatter_class
 
 
 class _Formatter(_PlainFormatter):  # type: ignore[misc]
-    """Breaks lines of help between words, never after a hyphen."""
+    """Breaks lines of help between words, never after a hyphen; the U.S. census has a heading of its own."""
 
     def write_text(self, text: str) -> None:
         super().write_text(text.replace("-", _HYPHEN))
 
     def write_dl(self, rows: Any, *arguments: Any, **named: Any) -> None:
-        super().write_dl([(name, text.replace("-", _HYPHEN)) for name, text in rows], *arguments, **named)
+        whole = [(name, text.replace("-", _HYPHEN)) for name, text in rows]
+        super().write_dl([row for row in whole if OF_US not in row[1]], *arguments, **named)
+        apart = [(name, text.replace(OF_US, "")) for name, text in whole if OF_US in text]
+        if apart:
+            self.dedent()
+            with self.section(examples.HEADING):
+                super().write_dl(apart, *arguments, **named)
+            self.indent()
 
     def getvalue(self) -> str:
         return str(super().getvalue()).replace(_HYPHEN, "-")
@@ -87,15 +95,13 @@ class App(typer.Typer):
         return added
 
 
-def takes(*options: DeclaredOption, before: str | None = None) -> Callable[[F], F]:
-    """Give a command these options in place of its `**given`: last, or before one of its own."""
+def takes(*options: DeclaredOption) -> Callable[[F], F]:
+    """Give a command these options in place of its `**given`."""
 
     def taking(command: F) -> F:
         signature = inspect.signature(command, eval_str=True)
         own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
-        place = len(own) if before is None else list(signature.parameters).index(before)
-        after = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in own[place:]]
-        parameters = [*own[:place], *(each.parameter(_annotated(each)) for each in options), *after]
+        parameters = [*own, *(each.parameter(_annotated(each)) for each in options)]
         command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
         command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return command

@@ -2,60 +2,62 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from itertools import chain
+from textwrap import wrap
 
 from rich.table import Table as TextTable
 
+from safetab.census.census import PopulationGroupLevel, Words
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
 from safetab.config.run_config import RunConfig
-from safetab.planning.level_design import CONFIDENCE, LevelDesign, LevelMargins
+from safetab.planning import guarantee
+from safetab.planning.level_design import CONFIDENCE, LevelDesign, margin_of
 from safetab.planning.losses import DELTA, JointLoss, no_protection, privacy_warnings, reference_words, reported_loss
 from safetab.planning.plan_json import exact
 from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
 from safetab.privacy.calibration import PrivacyDefinition, Stage
-from safetab.privacy.composition import PrivacyLoss, epsilon_of_rho
-from safetab.privacy.reference import loss_of_2020, loss_text
-from safetab.products.product import Product, Selector, TableFamily
+from safetab.privacy.composition import epsilon_of_rho
+from safetab.privacy.reference import loss_text, reference_losses
+from safetab.products.product import Selector
+from safetab.tuning.tuning import Tuning
 
 NONE = "-"
 
 
 def show_plan(plan: RunPlan) -> None:
-    """Print what a run measures, its noise and margins, what it publishes and its privacy loss."""
+    """Print what a run costs, its margins and noise, what it measures and what it publishes."""
     console = terminal_console()
     show_text(_title(plan) + "\n", console)
     warning = no_protection(plan.unprotected_levels)
     if warning is not None:
         show_text(f"STOP. {warning}\n", console, "bold")
-    product = plan.config.product
-    tables = {
-        "What is measured": _groups_table,
-        f"Noise, and margins of error (+/-) at {float(CONFIDENCE):.0%}": _noise_table,
-        f"What is published{_IF_EMPTY[product.selector]}": _output_table,
-    }
-    for title, table_of in tables.items():
-        for family in product.families:
-            of_family = f": {family.name}" if product.has_several_families else ""
-            levels = [level for level in plan.levels if level.family is family]
-            show_table(f"{title}{of_family}", table_of(plan.config, family, levels), console)
-    losses = {f"{each.name.upper()} pass": plan.loss_of(each) for each in plan.config.passes}
-    losses |= {f"any {product.record.noun} in this run": plan.loss}
-    show_table("Total privacy loss", loss_table(product, plan.config.privacy_definition, losses), console)
-    for note in _notes(plan):
+    config, product = plan.config, plan.config.product
+    is_staged = product.selector is Selector.NOISY_STAGE_1
+    margins = f"Budgets, margins of error (+/-) at {float(CONFIDENCE):.0%}, and noise"
+    published = " on average if all groups are empty" if is_staged else ", however many are in the groups"
+    show_table("Total privacy loss", loss_table(plan), console)
+    for family in product.families:
+        of_family = f": {family.name}" if product.has_several_families else ""
+        levels = [level for level in plan.levels if level.family is family]
+        if levels:
+            designs = [level.design for level in levels]
+            show_table(f"{margins}{of_family}", noise_table(config, designs, CONFIDENCE), console)
+            groups = _groups_table(config, levels)
+            show_table(f"What is measured, and published{published}{of_family}", groups, console)
+    for note in (*_notes(plan), *_about_guarantee(plan)):
         show_text(note, console)
     for warning in privacy_warnings(plan):
         show_text(f"Warning: {warning}", console)
 
 
-_IF_EMPTY = {
-    Selector.NOISY_STAGE_1: ", on average, if nobody is in any group",
-    Selector.PUBLISHED_TOTALS: ", however many are in the groups",
-}
 _ROWS = {
-    Selector.NOISY_STAGE_1: "Rows: a group with people in it is published at least as often as an empty one, so a run"
-    " has at least as many.",
+    Selector.NOISY_STAGE_1: "Rows: a group with {nouns} in it is published at least as often as an empty one, so a run"
+    " publishes at least this many rows.",
     Selector.PUBLISHED_TOTALS: "Thresholds are compared with published totals, which count people. A group without such"
     " a total is not measured.",
+    Selector.NONE: "Every group gets the finest table, with or without {nouns} in it.",
 }
 
 
@@ -81,121 +83,156 @@ def _title(plan: RunPlan) -> str:
     groups = {level.level: level.measured_groups for level in plan.levels}
     return (
         f"Plan of a run of {config.product.name}: {sum(groups.values()):,} population groups at {len(groups)} levels,"
-        f" {config.privacy_definition.full_name}, {noise} noise. No {config.product.record.noun} record was opened."
+        f" {config.privacy_definition.full_name}, {noise} noise. A population group is one {config.census.words.group}"
+        " in one area. This plan was made without opening a record."
     )
 
 
-def _groups_table(config: RunConfig, _: TableFamily, levels: Sequence[LevelPlan]) -> TextTable:
-    """For each level: entities, groups, stability, budget and thresholds."""
-    symbol = config.privacy_definition.budget_symbol
-    selector = config.product.selector
-    table = text_table("level", "entities", *_COUNTED[selector], "stability", symbol, _THRESHOLDS[selector])
-    for level in levels:
-        total_only = level.universe.total_only_iterations
-        adaptive = len(level.universe.iterations) - total_only
-        groups = total_only if level.selected is None else level.universe.size
-        numbers = (len(level.universe.entities), adaptive, groups, level.measured_groups)
-        design = level.design
-        about_noise = (str(design.stability), exact(design.budget), " ".join(map(str, design.thresholds.totals)))
-        table.add_row(_name(level), *(f"{number:,}" for number in numbers), *about_noise)
+def noise_table(config: RunConfig, designs: Iterable[LevelDesign], *confidences: Fraction) -> TextTable:
+    """Budgets, margins at these confidences, and noise, in one column for all levels that agree.
+
+    A line without a number is left out.
+    """
+    alike: dict[tuple[tuple[str, str], ...], list[PopulationGroupLevel]] = {}
+    for design in designs:
+        alike.setdefault(tuple(_lines(design, confidences)), []).append(design.level)
+    table = text_table("", *(_names(levels, config) for levels in alike.values()))
+    for cells in zip(*alike, strict=True):
+        label, texts = cells[0][0], [text for _, text in cells]
+        if set(texts) != {NONE}:
+            table.add_row(label, *texts)
     return table
 
 
-_COUNTED = {
-    Selector.NOISY_STAGE_1: ("adaptive\niterations", "total-only\niterations", "groups"),
-    Selector.PUBLISHED_TOTALS: ("iterations", "groups", "groups with a\npublished total"),
-}
-_THRESHOLDS = {Selector.NOISY_STAGE_1: "thresholds", Selector.PUBLISHED_TOTALS: "thresholds\n(people)"}
+def _lines(design: LevelDesign, confidences: Sequence[Fraction]) -> Iterator[tuple[str, str]]:
+    """The labels and texts of a level; - for none. All levels of a table family have the same labels."""
+    least = dict(zip(design.family.finer, design.thresholds.totals, strict=False))
+    otherwise = "every group" if design.product.selector is Selector.NONE else NONE
+
+    def margins(stage: Stage, draws: int = 1) -> str:
+        if stage not in design.stages or not design.can_be_drawn:
+            return NONE
+        return " / ".join(f"{margin_of(design.noise(stage), draws, each):,}" for each in confidences)
+
+    yield design.definition.budget_symbol, exact(design.budget)
+    for shape in design.shapes:
+        if shape is design.family.total:
+            yield "+/- lone total", margins(Stage.STAGE_2)
+            continue
+        yield shape.title, f"from {least[shape]:,}" if shape in least else otherwise
+        yield from ((f"  +/- {kind.short}", margins(Stage.STAGE_2, kind.draws)) for kind in shape.kinds)
+    yield "+/- total-only group", margins(Stage.TOTAL_ONLY)
+    yield "T", shown(design.suppression_threshold)
+    yield "stability", str(design.stability)
+    width = "sigma" if design.definition is PrivacyDefinition.ZCDP else "scale"
+    for stage, name in _STAGES.items():
+        yield f"{width}{name if design.product.has_stage_1 else ''}", parameter_text(design, stage)
 
 
-def _noise_table(config: RunConfig, family: TableFamily, levels: Sequence[LevelPlan]) -> TextTable:
-    """For each level: the width of its noise and its margins of error."""
-    parameter = "sigma" if config.privacy_definition is PrivacyDefinition.ZCDP else "scale"
-    margins = [f"+/- {head}" for head in margin_heads(family)]
-    if config.product.selector is Selector.PUBLISHED_TOTALS:
-        table = text_table("level", parameter, *margins)
-        for level in levels:
-            *texts, _ = margin_texts(level.design.margins(), family)
-            table.add_row(_name(level), parameter_text(level.design, Stage.STAGE_2), *texts)
-        return table
-    stages = {Stage.STAGE_1: "stage 1", Stage.STAGE_2: "stage 2", Stage.TOTAL_ONLY: "total-only"}
-    parameters = [f"{parameter}\n{what}" for what in stages.values()]
-    table = text_table("level", *parameters, "T", *margins, "+/-\ntotal-only")
+_STAGES = {Stage.STAGE_1: ", stage 1", Stage.STAGE_2: ", stage 2", Stage.TOTAL_ONLY: ", total-only"}
+
+
+def _names(levels: Iterable[PopulationGroupLevel], config: RunConfig) -> str:
+    """The levels on short lines, areas with the same levels of groups together."""
+    groups_of: dict[str, list[str]] = {}
     for level in levels:
-        widths = [parameter_text(level.design, stage) for stage in stages]
-        texts = [shown(level.design.suppression_threshold), *margin_texts(level.design.margins(), family)]
-        table.add_row(_name(level), *widths, *texts)
-    return table
+        groups_of.setdefault(_area(level, config), []).append(level.iterations.name.replace(" ", _NO_BREAK))
+    areas_of: dict[str, list[str]] = {}
+    for area, groups in groups_of.items():
+        areas_of.setdefault(", ".join(groups), []).append(area)
+    names = [f"{', '.join(areas)}: {groups}" for groups, areas in areas_of.items()]
+    lines = (wrap(name, _HEAD_WIDTH, break_long_words=False, break_on_hyphens=False) for name in names)
+    return "\n".join(chain.from_iterable(lines)).replace(_NO_BREAK, " ")
 
 
-def margin_heads(family: TableFamily) -> Iterator[str]:
-    """Column heads: for a lone total, then for each kind of sum in the finer shapes."""
-    sizes = ", ".join(str(shape.divisions) for shape in family.finer)
-    yield "cell,\nlone total"
-    shorts = {kind.name: kind.short for shape in family.finer for kind in shape.kinds}
-    yield from (f"{shorts[kind]} of\n{sizes} {family.divided_into}" for kind in family.sums)
+_HEAD_WIDTH = 13
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
-def margin_texts(margins: LevelMargins | None, family: TableFamily) -> Iterator[str]:
-    """The cells below `margin_heads`, then the margin of a TotalOnly group; - for none."""
-    shapes = {} if margins is None else margins.shapes
-    yield shown(shapes[family.total]["total"] if shapes else None)
-    for kind in family.sums:
-        yield " ".join(shown(shapes[shape].get(kind)) for shape in family.finer if shapes) or NONE
-    yield shown(margins.total_only if margins else None)
-
-
-def _output_table(config: RunConfig, family: TableFamily, levels: Sequence[LevelPlan]) -> TextTable:
-    """For each level: how much would be published if all groups were empty."""
-    table = text_table("level", "groups published", *(f"rows of {folder}" for folder in family.folders))
-    # Published totals leave no doubt about the number of rows; noise does.
+def _groups_table(config: RunConfig, levels: Sequence[LevelPlan]) -> TextTable:
+    """For each level: areas and groups, and how many groups and rows would be published if all groups were empty."""
+    # Only noise leaves the number of rows in doubt.
     places = 2 if config.product.selector is Selector.NOISY_STAGE_1 else 0
-    rows = {}
-    for level in levels:
-        output = output_if_all_groups_are_empty(level)
-        rows[_name(level)] = (output.published_groups, *(output.rows[folder] for folder in family.folders))
-    sums = [sum(numbers) for numbers in zip(*rows.values(), strict=True)] or [0] * (1 + len(family.folders))
-    for name, numbers in {**rows, "all levels": sums}.items():
-        if name == "all levels":
-            table.add_section()
-        table.add_row(name, *(f"{number:,.{places}f}" for number in numbers))
+    outputs = [output_if_all_groups_are_empty(level) for level in levels]
+    columns = _counts(config.census.words, levels)
+    published = {tuple(output.published_groups for output in outputs): "published"}
+    for folder in levels[0].family.folders:  # equal columns are one
+        rows = tuple(output.rows[folder] for output in outputs)
+        published[rows] = f"{published[rows]}\n= {folder} rows" if rows in published else f"{folder}\nrows"
+    table = text_table("level", *columns, *published.values())
+    for number, level in enumerate(levels):
+        counts = [f"{column[number]:,}" for column in columns.values()]
+        table.add_row(_name(level.level, config), *counts, *(f"{column[number]:,.{places}f}" for column in published))
+    table.add_section()
+    with_t = [number for number, level in enumerate(levels) if level.design.suppression_threshold is not None]
+    for name, numbers in {"all levels": range(len(levels)), "  with T": with_t}.items():
+        groups, *rest = (sum(column[number] for number in numbers) for column in (columns["groups"], *published))
+        counts = [f"{groups:,}" if head == "groups" else "" for head in columns]
+        if numbers:
+            table.add_row(name, *counts, *(f"{number:,.{places}f}" for number in rest))
     return table
 
 
-def loss_table(product: Product, definition: PrivacyDefinition, losses: Mapping[str, PrivacyLoss]) -> TextTable:
-    """The losses of these people; under zCDP, the loss of 2020 is in the last row."""
-    symbol = definition.budget_symbol
+def _counts(words: Words, levels: Sequence[LevelPlan]) -> dict[str, list[int]]:
+    """Columns of whole numbers by their heads: areas and groups."""
+    universes = [level.universe for level in levels]
+    columns = {words.entities: [len(universe.entities) for universe in universes]}
+    total_only = [universe.total_only_iterations for universe in universes]
+    if any(total_only):
+        adaptive = [len(universe.iterations) - universe.total_only_iterations for universe in universes]
+        columns |= {f"adaptive\n{words.iterations}": adaptive, f"total-only\n{words.iterations}": total_only}
+    return columns | {"groups": [universe.size for universe in universes]}
+
+
+def loss_table(made: RunPlan | Tuning) -> TextTable:
+    """The loss of each pass and of anybody; under zCDP, a loss to compare with is in the last row."""
+    config, product, definition = made.config, made.config.product, made.config.privacy_definition
+    losses = {each.title: made.loss_of(each) for each in config.passes if len(config.census.passes) > 1}
+    losses |= {f"any {product.record.protected} in this run": made.loss}
     is_zcdp = definition is PrivacyDefinition.ZCDP
-    at_delta = [f"{kind} epsilon\nat delta {float(DELTA):g}" for kind in ("unbounded", "bounded")] if is_zcdp else []
-    table = text_table(product.record.nouns, f"unbounded {symbol}", f"bounded {symbol}", *at_delta)
-    of_2020 = [(product.reference.name, loss_of_2020(product))] if is_zcdp else []
-    for people, loss in [*losses.items(), *of_2020]:
+    measures = [definition.budget_symbol, *([f"epsilon at\ndelta {float(DELTA):g}"] if is_zcdp else [])]
+    heads = [f"{kind}\n{measure}" for measure in measures for kind in ("unbounded", "bounded")]
+    table = text_table("whose loss", *heads)
+    for whose, loss in {**losses, **(reference_losses(product) if is_zcdp else {})}.items():
         reported = reported_loss(definition, loss)
         epsilons = (reported.unbounded_epsilon, reported.bounded_epsilon) if is_zcdp else ()
-        table.add_row(people, *(loss_text(number) for number in (reported.unbounded, reported.bounded, *epsilons)))
+        table.add_row(whose, *(loss_text(number) for number in (reported.unbounded, reported.bounded, *epsilons)))
     return table
 
 
 def _notes(plan: RunPlan) -> list[str]:
     """Explanations below the tables, only those that apply."""
-    definition = plan.config.privacy_definition
-    product = plan.config.product
-    notes = [f"T: {plan.config.census.words.below}, a group that gets only a total is published only if it is above T."]
+    definition, product, words = plan.config.privacy_definition, plan.config.product, plan.config.census.words
+    added, changed = guarantee.neighbours_in_words(product)
+    notes = [f"T: {words.below}, a group that gets only a total is published only if its noisy total is above T."]
     notes = notes if any(level.design.suppression_threshold is not None for level in plan.levels) else []
     notes += [
-        _ROWS[product.selector],
-        f"Unbounded: a {product.record.noun}'s record is added or removed; bounded: it is changed."
-        " Losses are rounded up.",
-        *([reference_words(product, definition)] if definition is PrivacyDefinition.PURE_DP else []),
-        product.reference.published,
+        _ROWS[product.selector].format(nouns=product.record.nouns),
+        f"Unbounded: {added}; bounded: {changed}. Losses are rounded up.",
+        *(reference_words(product, definition) if definition is PrivacyDefinition.PURE_DP else []),
+        *([product.reference.published] if product.reference and product.reference.published else []),
     ]
     if plan.levels_left_out:
         notes.append(f"Not tabulated, for a budget of 0: {', '.join(map(str, plan.levels_left_out))}.")
     return notes
 
 
-def _name(level: LevelPlan) -> str:
-    return f"{level.level.geography.label} {level.level.iterations.name}"
+def _about_guarantee(plan: RunPlan) -> list[str]:
+    """What is protected, who reaches the stability and what is taken to be public, of a specification."""
+    if not guarantee.is_specified(plan.config.census):
+        return []
+    files = [f"  {name}  sha256 {digest}" for name, digest in guarantee.hashes_of_public_files(plan).items()]
+    sentence = guarantee.protected_sentence(plan.config.product)
+    return [sentence, *guarantee.stabilities_in_words(plan), guarantee.TAKEN_TO_BE_PUBLIC, *files]
+
+
+def _name(level: PopulationGroupLevel, config: RunConfig) -> str:
+    comma = "," if guarantee.is_specified(config.census) else ""
+    return f"{_area(level, config)}{comma} {level.iterations.name}"
+
+
+def _area(level: PopulationGroupLevel, config: RunConfig) -> str:
+    return level.geography.title if guarantee.is_specified(config.census) else level.geography.label
 
 
 def parameter_text(design: LevelDesign, stage: Stage) -> str:

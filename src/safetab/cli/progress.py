@@ -25,28 +25,22 @@ class TerminalProgress:
 
     def __init__(self, *, is_quiet_in_a_log: bool = False) -> None:
         self._bars = progress_bars(Console(stderr=True)) if sys.stderr.isatty() else None
-        has_lines = self._bars is None and not is_quiet_in_a_log
-        self._lines = StepLines(_write_line) if has_lines else None
-        self._bar: bars.TaskID | None = None
-        self._left: int | None = None  # parts of the step; None if nobody knows how many there are
+        self._lines = StepLines((lambda _: None) if is_quiet_in_a_log else _write_line)
 
     def step(self, name: str, parts: int) -> None:
         """Begin a step of `parts` parts; 0 if their number is not known."""
         if self._bars is not None:
-            self._bar = self._bars.add_task(name, total=parts or None)
-            self._left = parts or None
-        elif self._lines is not None:
+            self._bars.add_task(name, total=parts or None)
+        else:
             self._lines.step(name, parts)
 
     def advance(self, parts: int = 1) -> None:
         """Count parts as done. A step's total may be an estimate: what exceeds it is not shown."""
-        if self._bars is not None and self._bar is not None:
-            if self._left is not None:
-                parts = min(parts, self._left)
-                self._left -= parts
-            self._bars.advance(self._bar, parts)
-        elif self._lines is not None:
+        if self._bars is None:
             self._lines.advance(parts)
+        elif self._bars.tasks:
+            task = self._bars.tasks[-1]
+            self._bars.advance(task.id, parts if task.remaining is None else min(parts, task.remaining))
 
     def print(self, line: str) -> None:
         """Print a line on standard output without disturbing the bar."""
@@ -70,7 +64,7 @@ class TerminalProgress:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if self._bars is not None:
             self._bars.stop()
-        if self._lines is not None and kind is None:
+        elif kind is None:
             self._lines.end_step()
 
 

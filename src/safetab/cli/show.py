@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,27 +11,29 @@ from safetab.dialects.known_census import examples
 from safetab.estimates.estimate import Absence
 from safetab.estimates.open_release import Release, open_release
 from safetab.estimates.results import Answers
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
-from safetab.products.product import Product, Refusal
+from safetab.foundation.findings import FindingsOf, InvalidInput
+from safetab.products.product import Refusal
 
 _LARGEST = 20
+_SEVERAL_LEVELS = "Groups of several levels have the same name: --groups LEVEL shows one level."
 
 
 @dataclass(frozen=True, slots=True)
 class Question:
     """The arguments of `safetab show`.
 
-    `areas` holds the area options by kind of area, `part` the options that ask for a part of a table.
+    `areas` holds names with their levels, if these are given, `part` the options that ask for a part of a table, and
+    `where` those of --where, as they were typed.
     """
 
-    area: str | None
-    areas: Mapping[str, str]
-    is_whole: bool
+    areas: tuple[tuple[str, str | None], ...]
     groups: tuple[str, ...]
     kind: str | None
     is_table: bool
     family: str | None
     part: Mapping[str, str]
+    group_level: str | None
+    where: tuple[str, ...]
 
     @property
     def group(self) -> str | None:
@@ -40,7 +43,7 @@ class Question:
     @property
     def asks_for_a_table(self) -> bool:
         """Whether a table or a part of one is asked for. The total of a family belongs to its table."""
-        return self.is_table or bool(self.part) or self.family is not None
+        return self.is_table or bool(self.part or self.where) or self.family is not None
 
 
 def answer_to(path: Path, question: Question) -> str:
@@ -49,62 +52,86 @@ def answer_to(path: Path, question: Question) -> str:
     Raises InvalidInput if options contradict each other or the release lacks an area or a group.
     """
     release = open_release(path)
-    part = _checked(question, release.product)
+    part = _checked(question, release)
     return f"{release.output_status.line}\n\n{_answer(release, question, part)}"
 
 
 def _answer(release: Release, question: Question, part: Mapping[str, object]) -> object:
     """The answer, which prints as text; what it shows depends on which names were given."""
-    if question.area is not None and question.group is not None and release.is_level(question.area):
+    ((name, level),), of = question.areas, question.group_level
+    if level is None and question.group is not None and release.is_level(name):
         if question.asks_for_a_table:
             message = "tables are shown for one area. Give its name, or leave the other options out."
-            raise InvalidInput([Finding(Severity.ERROR, "the command", "AREA", message)])
-        return _largest(release.totals(group=question.group, level=question.area, kind=question.kind))
-    if question.is_whole:
-        entity = release.geography(examples.WHOLE_ID, examples.WHOLE_OPTION)
-    elif question.area is not None:
-        entity = release.geography(question.area)
-    else:
-        ((level, name),) = question.areas.items()
-        entity = release.geography(name, level)
+            raise InvalidInput.about("the command", message, "AREA")
+        return _largest(release.totals(group=question.group, level=name, kind=question.kind, groups=of))
+    entity = release.geography(name, level)
     if question.group is None:
-        return _largest(release.totals(geography=entity, kind=question.kind))
+        return _largest(release.totals(geography=entity, kind=question.kind, groups=of))
+    group = question.group if of is None else release.group(question.group, question.kind, of)
     if not question.asks_for_a_table:
-        return release.total(entity, question.group, kind=question.kind)
-    table = release.table(entity, question.group, kind=question.kind, family=question.family)
+        return release.total(entity, group, kind=question.kind)
+    table = release.table(entity, group, kind=question.kind, family=question.family)
     return table if question.is_table or isinstance(table, Absence) else table.count(**part)
 
 
 def _largest(answers: Answers) -> str:
-    """The largest numbers, headed by how many there are."""
-    heading, *lines = str(answers.largest(_LARGEST)).splitlines()
+    """The largest numbers, headed by how many there are; with the level where groups have the same name."""
+    largest, times = answers.largest(_LARGEST), Counter(one.what for one in answers.numbers)
+    heading, *lines = str(largest).splitlines()
     if len(answers.numbers) > _LARGEST:
         heading = f"the {_LARGEST} largest of {len(answers.numbers):,} numbers"
-    return "\n".join([heading, *lines])
+    for place, one in enumerate(largest.numbers):
+        group = one.counted[0].group
+        if times[one.what] > 1:
+            lines[place] = lines[place].replace(group.name, f"{group.name} ({group.level.name})", 1)
+    return "\n".join([heading, *lines, *([_SEVERAL_LEVELS] if len(times) < times.total() else [])])
 
 
-def _checked(question: Question, product: Product) -> Mapping[str, object]:
+def _checked(question: Question, release: Release) -> Mapping[str, object]:
     """The part of the group's table that is asked for. Raises InvalidInput with every mistake."""
     findings = FindingsOf("the command")
+    product = release.product
     asked = product.line_question
-    if len(question.areas) + question.is_whole + (question.area is not None) != 1:
+    if len(question.areas) != 1:
+        for name, level in question.areas[1:]:
+            release.geography(name, level)  # refuses a level that the census doesn't have
         names = ", ".join(f"--{option}" for option in examples.AREA_OPTIONS)
-        findings.error("area", f"give AREA, or one of {names} or --{examples.WHOLE_OPTION}.")
+        others = "" if release.is_specified else f", or one of {names} or --{examples.WHOLE_OPTION}"
+        findings.error("area", f"give AREA{others}.")
     if len(question.groups) > 1:
         findings.error("--group", "means the same as GROUP. Give one of them.")
-    options = [f"--{argument}" for argument in asked.arguments]
+    options = [f"--where {argument}=VALUE" if release.is_specified else f"--{argument}" for argument in asked.arguments]
     for unknown in (name for name in question.part if name not in asked.arguments):
         findings.error(f"--{unknown}", f"does not apply to {product.name}. Use {' or '.join(options)}.")
     if question.family is not None and not product.has_several_families:
         findings.error("--family", f"does not apply to {product.name}, which has one kind of tables.")
-    part = asked.parsed(question.part)
+    wheres = _where(question.where, asked.arguments, findings)
+    part = asked.parsed({**question.part, **wheres})
     if question.group is None and question.asks_for_a_table:
         findings.error("--group", f"must be given with --table, {' or '.join(options)}.")
-    if question.is_table and question.part:
+    if question.is_table and (question.part or question.where):
         message = f"shows {asked.everything}; give it alone, or {' and '.join(options)} without it."
         findings.error("--table", message)
     if isinstance(part, Refusal):
-        findings.error(f"--{part.argument}", part.message)
+        is_where = part.argument in wheres
+        findings.error(f"--where {part.argument}" if is_where else f"--{part.argument}", part.message)
     if isinstance(part, Refusal) or findings.has_errors:
         raise InvalidInput(findings.findings)
     return part
+
+
+def _where(given: tuple[str, ...], attributes: Collection[str], findings: FindingsOf) -> dict[str, str]:
+    """What each --where asks of an attribute, by its name."""
+    asked = dict[str, str]()
+    for text in given:
+        name, _, value = (one.strip() for one in text.partition("="))
+        name = next((each for each in attributes if name in {each, f"{each}s"}), name)
+        if not value:
+            example = f"{next(iter(attributes))}=VALUE"
+            findings.error("--where", f'"{text}" must be an attribute and a value, such as {example}.')
+        elif name not in attributes or name in asked:
+            wrong = "is given twice" if name in asked else f"is not one of {', '.join(attributes)}"
+            findings.error("--where", f'"{name}" {wrong}.')
+        else:
+            asked[name] = value
+    return asked

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import typer
 
+from safetab.census.groups import CharacteristicIteration
 from safetab.cli.messages import say, terminal_width
 from safetab.cli.standard_streams import is_unread
 from safetab.estimates.reading.lookup import Lookup
@@ -39,11 +40,6 @@ _REASON_OF_STATUS = {
     WITHHELD: "the files show X in its place",  # by a rule that they don't name
 }
 _UNKNOWN_TABLE = "table not known (the files have its total alone)"
-_LEGEND = {
-    SUPPRESSED: "Suppressed: nobody, or few people. Absent is not zero.",
-    group_statuses.NOT_SELECTED: "Absent is not zero.",
-    group_statuses.NOT_IN_FILES: "Absent is not zero.",
-}
 _GAP = 2
 _LEAST_REASON_WIDTH = 26
 _LEAST_WIDTH = 20
@@ -126,12 +122,12 @@ def show_statuses(release: ReleaseFolder, wanted: Slice) -> None:
         _show_each(release.universe, batches, status_width, is_one_group=len(wanted.iterations) == 1)
     else:
         _show_counts(release.universe, batches, status_width)
-    say(_LEGEND[if_absent])
+    say(f"{'Suppressed: nobody, or few people. ' if if_absent == SUPPRESSED else ''}Absent is not zero.")
 
 
 def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], status_width: int, *, is_one_group: bool) -> None:
     """A heading for each area and a line for each group; for one group, a line for each area."""
-    reasons = _Reasons(universe)
+    iterations = {iteration.code: iteration for iteration in universe.lists.iterations}
     reason_width = max(terminal_width() // 3, _LEAST_REASON_WIDTH)
     widths = (_width_left(status_width + reason_width), status_width, reason_width)
     heading = None
@@ -145,7 +141,7 @@ def _show_each(universe: Universe, batches: Iterable[pa.RecordBatch], status_wid
             say(above if heading is None else f"\n{above}")
             typer.echo(_line(("area" if is_one_group else "group", "status", "table, or why not"), widths))
             heading = above
-        typer.echo(_line((label, row["status"], reasons.of(row)), widths))
+        typer.echo(_line((label, row["status"], _reason(universe, iterations, row)), widths))
 
 
 def _show_counts(universe: Universe, batches: Iterable[pa.RecordBatch], status_width: int) -> None:
@@ -167,28 +163,18 @@ def _show_counts(universe: Universe, batches: Iterable[pa.RecordBatch], status_w
     say("Name an area or a group to see each; --csv is for programs.")
 
 
-class _Reasons:
-    """Why groups have the status that they have."""
-
-    def __init__(self, universe: Universe) -> None:
-        self._universe = universe
-        self._iterations = {iteration.code: iteration for iteration in universe.lists.iterations}
-        self._families = {family.name: family for family in universe.product.families}
-
-    def of(self, row: Mapping[str, Any]) -> str:
-        """The table of a published number, or why there is no number."""
-        status = str(row["status"])
-        product = self._universe.product
-        if status in {PUBLISHED, COPIED}:
-            donor = f"from {row['donor_geography_level']} {row['donor_region_id']}: " if status == COPIED else ""
-            return donor + (_UNKNOWN_TABLE if row["table"] is None else product.shape(row["table"]).words)
-        if status != SUPPRESSED:
-            return row["reason"] or _usual_reason(self._universe, status)
-        family = self._families[row[FAMILY]] if FAMILY in row else product.families[0]
-        iteration = self._iterations[row["iteration_code"]]
-        area_level = self._universe.census.area_level(row["geography_level"])
-        level = self._universe.level_of(area_level, iteration.level, family)
-        return f"noisy total not above {level.design.suppression_threshold}"
+def _reason(universe: Universe, iterations: Mapping[str, CharacteristicIteration], row: Mapping[str, Any]) -> str:
+    """The table of a published number, or why there is no number."""
+    status, product = str(row["status"]), universe.product
+    if status in {PUBLISHED, COPIED}:
+        donor = f"from {row['donor_geography_level']} {row['donor_region_id']}: " if status == COPIED else ""
+        return donor + (_UNKNOWN_TABLE if row["table"] is None else product.shape(row["table"]).words)
+    if status != SUPPRESSED:
+        return row["reason"] or _usual_reason(universe, status)
+    family = next(each for each in product.families if each.name == row.get(FAMILY, each.name))
+    area_level = universe.census.area_level(row["geography_level"])
+    level = universe.level_of(area_level, iterations[row["iteration_code"]].level, family)
+    return f"noisy total not above {level.design.suppression_threshold}"
 
 
 def _usual_reason(universe: Universe, status: str) -> str:

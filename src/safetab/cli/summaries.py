@@ -31,10 +31,11 @@ def show_run(summary: RunSummary, out: Path) -> None:
     say(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
     say(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
     say(
-        f"Privacy loss of a {config.product.record.noun}:"
+        f"Privacy loss per {config.product.record.protected}:"
         f" {definition.budget_symbol} {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})."
     )
-    say(reference_words(config.product, definition))
+    for words in reference_words(config.product, definition):
+        say(words)
     for warning in privacy_warnings(summary.plan):
         say(f"Warning: {warning}", err=True)
     say(f"{summary.status.line} The confidential log is for the curator alone.")

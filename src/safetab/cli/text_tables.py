@@ -11,6 +11,7 @@ from rich.table import Table as TextTable
 from safetab.cli.messages import terminal_width, wrapped
 
 _WIDEST_LABEL = 0.5  # of the terminal; a longer label continues on the next line
+_WIDEST_TABLE = 10_000  # wider than any
 
 
 def text_table(*columns: str) -> TextTable:
@@ -40,36 +41,27 @@ def show_table(title: str, table: TextTable, console: Console) -> None:
 
 def tables_that_fit(table: TextTable, console: Console) -> Iterator[TextTable]:
     """The table, or parts of it with as many columns as the console has room for."""
-    label, *others = range(len(table.columns))
-    if _width(table, [label, *others], console.width) <= console.width:
+    if _width(table, console) <= console.width:
         yield table
         return
-    most = int(console.width * _WIDEST_LABEL)
-    chosen = [label]
-    for column in others:
-        if len(chosen) > 1 and _width(table, [*chosen, column], most) > console.width:
-            yield _with_columns(table, chosen, most)
-            chosen = [label]
+    chosen = [0]
+    for column in range(1, len(table.columns)):
+        if len(chosen) > 1 and _width(_with_columns(table, [*chosen, column], console), console) > console.width:
+            yield _with_columns(table, chosen, console)
+            chosen = [0]
         chosen.append(column)
-    yield _with_columns(table, chosen, most)
+    yield _with_columns(table, chosen, console)
 
 
-def _width(table: TextTable, columns: Sequence[int], most: int) -> int:
-    label, *others = (_widest(table, column) for column in columns)
-    return 2 + min(label, most) + sum(2 + width for width in others)
+def _width(table: TextTable, console: Console) -> int:
+    return console.measure(table, options=console.options.update(max_width=_WIDEST_TABLE)).maximum
 
 
-def _widest(table: TextTable, column: int) -> int:
-    texts = [str(table.columns[column].header), *map(str, table.columns[column].cells)]
-    return max(len(line) for text in texts for line in text.split("\n"))
-
-
-def _with_columns(table: TextTable, columns: Sequence[int], most: int) -> TextTable:
-    """A table of some columns; a long first column is at most `most` wide."""
+def _with_columns(table: TextTable, columns: Sequence[int], console: Console) -> TextTable:
+    """A table of some columns; a long first column is broken."""
     part = text_table(*(str(table.columns[column].header) for column in columns))
-    if _widest(table, columns[0]) > most:
-        part.columns[0].no_wrap = False
-        part.columns[0].width = most
+    part.columns[0].no_wrap = False
+    part.columns[0].max_width = int(console.width * _WIDEST_LABEL)
     cells = [list(table.columns[column].cells) for column in columns]
     for row, texts in zip(table.rows, zip(*cells, strict=True), strict=True):
         part.add_row(*texts, end_section=row.end_section)

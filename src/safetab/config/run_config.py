@@ -11,6 +11,7 @@ from safetab.census.area_levels import Pass
 from safetab.census.census import Census, PopulationGroupLevel
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Product, TableFamily, Thresholds
+from safetab.specification.values import Specification
 
 CONFIG_FILE = "config.json"
 
@@ -39,6 +40,7 @@ class ConfigSpelling:
     parts: str
     passes: Mapping[Pass, str]
     as_keys: Callable[[RunConfig], dict[str, object]]  # the whole configuration again, with Fractions
+    file: str = CONFIG_FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +59,8 @@ class RunConfig:
     parts: Mapping[Pass, tuple[str, ...]]  # the ids of the parts of every pass, such as its states
     reader: ReaderKind
     spelling: ConfigSpelling
+    withholds_negatives: bool = False  # by a rule of the release, unless another one is asked for
+    specification: Specification | None = None  # that it was compiled from, if it was
 
     def of_family(self, family: TableFamily) -> FamilyConfig:
         """The settings of a table family."""
@@ -88,6 +92,8 @@ class RunConfig:
 
 def budget_key(product: Product, family: TableFamily, level: PopulationGroupLevel) -> str:
     """The key of the budget of a table family at a level."""
+    if family.name not in product.family_keys:
+        return f"privacy.levels, {family.name}: {level.iterations.name} at {level.geography.label}"
     geography = level.geography.label.lower().replace("-", "_")
     return f"{product.family_keys[family.name].budget_prefix}_level_{level.iterations.number}_{geography}"
 

@@ -7,14 +7,19 @@ from pathlib import Path
 
 from safetab.config.run_config import CONFIG_FILE, ReaderKind, RunConfig
 from safetab.dialects.bureau.config_file import READER_KEY, parse_config, readable_keys
+from safetab.dialects.specified_files import compile_folder
 from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import Checked, FindingsOf
-from safetab.products.all_products import product_of_keys
+from safetab.products.all_products import PRODUCTS, product_of_keys
 from safetab.products.product import Product
+from safetab.specification.reading import is_specification
 
 
 def read_config(parameters: Path) -> Checked[RunConfig]:
     """The configuration of a parameters directory, and every finding about it."""
+    if is_specification(parameters):
+        read = compile_folder(parameters)
+        return Checked(None if read.value is None else read.value.config, read.findings)
     return read_config_at(parameters / CONFIG_FILE)
 
 
@@ -38,6 +43,9 @@ def product_asked_for(parameters: Path) -> Product:
 
     If it can't be determined, this is the first product.
     """
+    if is_specification(parameters):
+        config = read_config(parameters).value
+        return PRODUCTS[0] if config is None else config.product
     return product_of_keys(readable_keys(parameters))
 
 

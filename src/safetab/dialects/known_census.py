@@ -1,9 +1,9 @@
 """The census that is meant where no file names another, and what is known of it without any file."""
 
-from safetab.dialects.bureau import examples, facts_of_2020, production_config
+from safetab.dialects.bureau import examples, facts_of_2020
 from safetab.dialects.bureau.us_census import US
 
-__all__ = ["DEFAULT_CENSUS", "DISJOINT_PASSES", "examples", "facts_of_2020", "production_config"]
+__all__ = ["DEFAULT_CENSUS", "DISJOINT_PASSES", "examples", "facts_of_2020"]
 
 DEFAULT_CENSUS = US
 """The census of parameters and of releases that name none, and of options that are declared before any file is read."""

@@ -13,7 +13,9 @@ from safetab.census.groups import PublicLists
 from safetab.config.run_config import ReaderKind, RunConfig
 from safetab.dialects.bureau import grfc, public_lists
 from safetab.dialects.bureau.cef.reader_file import read_reader_file
+from safetab.dialects.specified_files import compile_folder
 from safetab.foundation.findings import Checked, Finding
+from safetab.specification.reading import is_specification
 
 if TYPE_CHECKING:
     from safetab.dialects.own_records import OwnIds
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
 
 def read_public_lists(parameters: Path) -> Checked[PublicLists]:
     """The lists of a parameters directory, and every finding about them."""
+    if is_specification(parameters):
+        compiled = compile_folder(parameters)
+        return Checked(None if compiled.value is None else compiled.value.lists, compiled.findings)
     return public_lists.read_lists(parameters)
 
 
@@ -31,8 +36,7 @@ def list_paths(parameters: Path) -> tuple[Path, ...]:
 
 def read_codes(parameters: Path) -> Checked[Mapping[str, str]]:
     """The codes that records may hold, with their names."""
-    read = public_lists.codes_and_names(parameters)
-    return Checked(read.value, read.findings)
+    return public_lists.codes_and_names(parameters)
 
 
 def write_short_form(lists: PublicLists, file: Path, *, overwrite: bool) -> None:

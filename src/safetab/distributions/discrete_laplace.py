@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -63,6 +64,13 @@ class DiscreteLaplace(NoiseDistribution):
             success = _success(self.scale)
             terms = (share * comb(value + times, times) * success ** (times + 1) for times, share in shares)
             return _failure(self.scale) ** value * sum(terms, arb(0))
+
+    def _tails_from(self, most: int) -> Iterator[arb]:
+        tail = self.tail(most, ctx.prec)
+        growth = arb(exactly(1 / self.scale)).exp()  # P[X >= m - 1] / P[X >= m]
+        for _ in range(most):
+            yield tail
+            tail *= growth
 
     def _upper_mean(self, at_least: int) -> arb:
         """A geometric tail restarts wherever it is cut: its mean is failure / success above the cut."""

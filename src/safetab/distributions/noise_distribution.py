@@ -40,6 +40,7 @@ DEFAULT_BITS = 128
 _FEWEST_BITS = 32
 _MOST_BITS = 1 << 17
 _LEAST_GUESSED = Fraction(1, 10**12)
+_GUARD_BITS_OF_THRESHOLDS, _MOST_BITS_OF_THRESHOLDS = 96, 4096
 
 
 def exactly(number: Fraction) -> fmpq:
@@ -85,6 +86,10 @@ class NoiseDistribution(ABC):
     @abstractmethod
     def _probability(self, value: int) -> arb:
         """A ball around P[X = value] for value >= 0, tighter as the working precision grows."""
+
+    @abstractmethod
+    def _tails_from(self, most: int) -> Iterator[arb]:
+        """P[X >= m] of one draw for m = most, .., 1. The farthest is computed, the others by multiplying and adding."""
 
     @abstractmethod
     def _upper_mean(self, at_least: int) -> arb:
@@ -155,6 +160,25 @@ class NoiseDistribution(ABC):
     def least_with_tail_below(self, chance: Fraction) -> int:
         """The smallest m >= 1 with P[X >= m] < chance."""
         return _least_with_tail_below(self, chance)
+
+    def lower_thresholds(self, bits: int) -> list[int]:
+        """floor(P[X <= k] 2^bits) of one draw for k = -M, .., -1, where M is the smallest with a threshold of 0.
+
+        The upper half follows by symmetry: P[X <= k] = 1 - P[X <= -k - 1], and only the values 0 and 1
+        are hit exactly. The floors are certain, for table inversion.
+        """
+        if self.draws != 1:
+            raise ValueError("noise is drawn one number at a time")
+        most = self.least_with_tail_below(Fraction(1, 2**bits))
+        working_bits = bits + _GUARD_BITS_OF_THRESHOLDS
+        while working_bits <= _MOST_BITS_OF_THRESHOLDS:
+            with working_precision(working_bits):
+                floors = [(tail * arb(2) ** bits).floor().unique_fmpz() for tail in self._tails_from(most)]
+            decided = [int(floor) for floor in floors if floor is not None]
+            if len(decided) == most:  # no ball contains an integer
+                return decided
+            working_bits *= 2
+        raise ArithmeticError(f"{_MOST_BITS_OF_THRESHOLDS} bits do not decide a threshold")
 
     def _bracket(self, chance: Fraction) -> tuple[int, int]:
         """Two integers between which the tail falls below `chance`, close together if the guess is good."""

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.discrete_gaussian import WIDE_SIGMA_SQUARED, DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.gaussian_weights import WIDE_SIGMA_SQUARED
 
 Noise = DiscreteGaussian | DiscreteLaplace
 _NARROW_SIGMA_SQUARED = 0.25

@@ -21,7 +21,7 @@ from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
-from safetab.products.record import RecordLayout
+from safetab.products.record import ListedAreas, RecordLayout
 from safetab.readers.record_files import label_of
 from safetab.readers.table_files import TableFiles, TableForm
 
@@ -83,6 +83,7 @@ class RecordLocation:
     label: str
     form: TableForm | None
     parts: tuple[str, ...]
+    rows: int | None = None  # known if the driver has counted them
 
     @property
     def parts_of_this_machine(self) -> tuple[Path, ...]:
@@ -97,7 +98,7 @@ class RecordLocation:
     @classmethod
     def of_files(cls, files: TableFiles) -> RecordLocation:
         """The location of files of this machine."""
-        return cls(label_of(files), files.form, tuple(f"file://{path.absolute()}" for path in files.parts))
+        return cls(label_of(files), files.form, tuple(f"file://{path.absolute()}" for path in files.parts), files.rows)
 
 
 Records = TableFiles | RecordLocation | OwnRecords
@@ -123,7 +124,8 @@ class KnownLists:
     def of_files(cls, files: PublicFiles) -> Self:
         """The lists of a run whose public files are right."""
         areas = np.concatenate([files.geography_of_pass[which].smallest for which in files.config.passes])
-        parts = _parts_by_number(files.config)
+        is_listed = isinstance(files.config.product.record.area, ListedAreas)
+        parts = {} if is_listed else _parts_by_number(files.config)
         return cls(files.config.product.record, files.lists.code_names, parts, np.sort(areas, kind="stable"))
 
     @classmethod

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import chain, pairwise, product
@@ -13,9 +13,12 @@ from numpy.typing import NDArray
 from safetab.census.area_levels import AreaLevel, Pass
 from safetab.census.areas import Atoms
 from safetab.census.groups import IterationMap, iteration_map_of, numbers_of_codes
+from safetab.census.sensitivity import CodeMaps
 from safetab.engines.patterns import IterationLists, PatternTable, iteration_lists
+from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
+from safetab.products.record import AreaColumns, ListedAreas
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,20 @@ class PartAtoms:
 
 AreaLookup = tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64], NDArray[np.int32]]
 """Whether each part is in a pass; where its areas begin; the smallest areas of all passes, rising; their atoms."""
+LEFT_OUT, NOT_DIGITS, NOT_LISTED = -1, -2, -3
+"""Instead of an atom: the area is in no pass that runs, is not a number, or is not listed."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ListedLookup:
+    """The atom and the pass of each listed area by its number; those of an unknown area end both.
+
+    An area in no pass that runs has LEFT_OUT instead of an atom, and -1 instead of the position of a
+    pass. Records are counted by pass without looking at atoms.
+    """
+
+    atom_of_area: NDArray[np.int32]
+    pass_of_area: NDArray[np.int8]
 
 
 class Encoding:
@@ -44,14 +61,19 @@ class Encoding:
         for which, atoms in self._atoms.items():
             self._first_atom[which] = self.atom_count
             self.atom_count += atoms.count
-        number_of, parts_of = files.config.census.part.ids.number, files.config.parts_of
-        self.parts_of_pass = {which: [number_of(part) for part in parts_of(which)] for which in geographies}
+        census, several = files.config.census, self.record.several
+        self.parts_of_pass: dict[Pass, list[int]] = {which: [] for which in geographies}
         # of whole passes: a filter doesn't change which records exist
-        self.pass_of_part = files.config.census.pass_of_part
-        self.number_of_code = numbers_of_codes(files.lists.code_names)
-        self.patterns = PatternTable(files.config.most_answers)
+        self.pass_of_part = census.pass_of_part
         self.iteration_number: dict[str, int] = {}
-        census = files.config.census
+        if isinstance(self.record.area, ListedAreas):
+            self.pass_of_part = {number: which.name for number, which in enumerate(geographies)}
+            most = min(several.most_used, files.config.most_answers) if several.columns else 1
+            self.patterns = PatternTable(most, may_be_empty=True, may_skip=several.skips_gaps)
+        else:
+            number_of, parts_of = census.part.ids.number, files.config.parts_of
+            self.parts_of_pass = {which: [number_of(part) for part in parts_of(which)] for which in geographies}
+            self.patterns = PatternTable(files.config.most_answers)
         self._grains = [*product(census.tabulated_group_levels, census.grains)]
         for level, kind in self._grains:
             for iteration in files.lists.tabulated_iterations(level, kind):
@@ -61,6 +83,33 @@ class Encoding:
     def passes(self) -> tuple[Pass, ...]:
         """The passes that run."""
         return tuple(self.parts_of_pass)
+
+    @cached_property
+    def numbers_of_codes(self) -> tuple[Mapping[str, int], Mapping[str, int]]:
+        """The numbers of the codes of either classification. Raises InvalidInput if there are too many."""
+        several, single = self.record.several.listed, self.record.single.listed
+        if several is None or single is None:
+            of_list = numbers_of_codes(self._files.lists.code_names)
+            return of_list, of_list
+        maps = zip(*(of_map.classifications for of_map in self.iteration_maps), strict=True)
+        groups_of = [_groups_of_codes(of_slot) for of_slot in maps] or [{}, {}]
+        try:
+            return numbers_of_codes(several, groups_of[0]), numbers_of_codes(single, groups_of[1])
+        except ValueError as error:
+            raise InvalidInput([Finding(Severity.ERROR, "the code lists", "", str(error))]) from None
+
+    @cached_property
+    def listed_lookup(self) -> ListedLookup:
+        """The arrays by which a listed area's atom and pass are found."""
+        if not isinstance(self.record.area, ListedAreas):
+            raise TypeError("the areas of this record are spelled in digits")
+        count = len(self.record.area.keys)
+        found = ListedLookup(np.full(count + 1, LEFT_OUT, dtype=np.int32), np.full(count + 1, -1, dtype=np.int8))
+        found.atom_of_area[count] = NOT_LISTED
+        for number, (which, atoms) in enumerate(self._atoms.items()):
+            found.atom_of_area[atoms.smallest] = self._first_atom[which] + atoms.atom_of_area
+            found.pass_of_area[self._files.geography_of_pass[which].smallest] = number
+        return found
 
     @cached_property
     def parts(self) -> list[PartAtoms]:
@@ -76,6 +125,8 @@ class Encoding:
     @cached_property
     def area_lookup(self) -> AreaLookup:
         """The arrays by which a smallest area's atom is found."""
+        if not isinstance(self.record.area, AreaColumns):
+            raise TypeError("the areas of this record are listed")
         part_digits, *other_digits = self.record.area.widths
         parts_end = 10**part_digits
         is_of_pass = np.zeros(parts_end, dtype=np.bool_)
@@ -90,10 +141,6 @@ class Encoding:
         first_of_part = np.searchsorted(areas, np.arange(parts_end + 1) * 10 ** sum(other_digits))
         return is_of_pass, first_of_part, areas, atom_of_area
 
-    def passes_of_parts(self, parts: NDArray[np.int32]) -> Mapping[Pass, NDArray[np.bool_]]:
-        """For each pass, which of these parts belong to it."""
-        return {which: np.isin(parts, of_pass) for which, of_pass in self.parts_of_pass.items()}
-
     def entity_of_atom(self, geography: AreaLevel) -> NDArray[np.int64]:
         """For every atom of every pass the position of its entity among those of a level, or -1."""
         positions = np.full(self.atom_count, -1, dtype=np.int64)
@@ -105,7 +152,8 @@ class Encoding:
     @cached_property
     def iteration_maps(self) -> list[IterationMap]:
         """One map from codes to iterations for each iteration level and grain of geography."""
-        map_of = partial(iteration_map_of, self._files.lists, most_answers=self.patterns.most_answers)
+        most, slots = self.patterns.most_answers, self._files.config.census.classifications
+        map_of = partial(iteration_map_of, self._files.lists, most_answers=most, classifications=slots)
         return [map_of(level, kind) for level, kind in self._grains]
 
     def iteration_lists(self) -> IterationLists:
@@ -115,7 +163,7 @@ class Encoding:
     def lists_of(self, patterns: NDArray[np.int64] | slice) -> IterationLists:
         """The iterations of some patterns, which are numbered anew in their order."""
         codes = self.patterns.codes[patterns]
-        return iteration_lists(codes, self.iteration_maps, self.iteration_number, self.number_of_code)
+        return iteration_lists(codes, self.iteration_maps, self.iteration_number, self.numbers_of_codes)
 
     def number_at(self, level: LevelPlan) -> NDArray[np.int64]:
         """The numbers of a level's iterations, in the level's order."""
@@ -127,3 +175,9 @@ class Encoding:
         positions = np.full(len(self.iteration_number), -1, dtype=np.int64)
         positions[self.number_at(level)] = np.arange(len(level.universe.iterations))
         return positions
+
+
+def _groups_of_codes(maps: Sequence[CodeMaps]) -> Mapping[str, object]:
+    """The groups of each code in every map: codes with the same ones mean the same."""
+    codes = {code for of_map in maps for code in (*of_map.any_of, *of_map.only)}
+    return {code: tuple((of_map.any_of.get(code), of_map.only.get(code)) for of_map in maps) for code in codes}

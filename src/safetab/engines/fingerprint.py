@@ -33,13 +33,19 @@ class RecordFingerprint:
         self._part_column = part_column
         self._coefficients = {prime: [self._number(f"{prime} {n}", prime) for n in (3, 2, 1)] for prime in _PRIMES}
 
-    def sums_of_columns(self, columns: Mapping[str, NDArray[np.integer]]) -> Iterator[PartSums]:
-        """The sums of checked records, by part. Columns hold the integers of `RecordLayout.integer_of`."""
-        z = np.zeros(len(columns[self._part_column]), dtype=np.int64)
+    def sums_of_columns(
+        self, columns: Mapping[str, NDArray[np.integer]], part_of_row: NDArray[np.integer] | None = None
+    ) -> Iterator[PartSums]:
+        """The sums of checked records, by part. Columns hold the integers of `RecordLayout.integer_of`.
+
+        If the part of each row is given, it is in no column and in no sum.
+        """
+        of_rows = columns[self._part_column] if part_of_row is None else part_of_row
+        z = np.zeros(len(of_rows), dtype=np.int64)
         for column, numbers in columns.items():
             z += numbers.astype(np.int64) * self._number(column, _MULTIPLIERS_END)
         first, second = (self._polynomials(z % prime, prime) for prime in _PRIMES)
-        parts, part_of_record = np.unique(columns[self._part_column], return_inverse=True)
+        parts, part_of_record = np.unique(of_rows, return_inverse=True)
         for number, part in enumerate(parts.tolist()):
             is_there = part_of_record == number
             count = int(np.count_nonzero(is_there))

@@ -1,7 +1,8 @@
 """Patterns: the part of a record's codes that decides which iterations it is in, at every level.
 
 The loops work on plain integer arrays and are compiled. They know nothing of rules or files: every
-code has its number in the public list, 0 stands for no code and -1 for a code that is not valid.
+code has its number in the public list, 0 stands for no code, -1 for a code that is not valid and -2
+for an answer that is not stated.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ Int64s = NDArray[np.int64]
 _SEVERAL, _SINGLE = 8, 8  # up to eight answers to one question, and behind them the single answer to the other
 CODES = _SEVERAL + 1
 """How many columns of codes the loops take."""
+_WRONG = -1
 _PATTERNS_AT_ONCE = 1 << 16
 _MOST_OF_A_MAP = 10  # iterations: one of each of eight answers, one of all of them, one of the single answer
 _PAIR_FACTOR = 40_503  # spreads codes, so that similar pairs of codes are remembered apart
@@ -31,8 +33,11 @@ _PAIR_FACTOR = 40_503  # spreads codes, so that similar pairs of codes are remem
 class PatternTable:
     """Numbers patterns in the order they are met; combinations that mean the same share a number."""
 
-    def __init__(self, most_answers: int) -> None:
+    def __init__(self, most_answers: int, *, may_be_empty: bool = False, may_skip: bool = False) -> None:
+        """`may_be_empty` and `may_skip` are those of `order_codes`."""
         self.most_answers = most_answers
+        self.may_be_empty = may_be_empty
+        self.may_skip = may_skip
         self._codes = np.zeros((1 << 10, CODES), dtype=np.int16)
         self._slots = np.full(4 * len(self._codes), -1, dtype=np.int32)
         self.recent = np.full(1 << 16, -1, dtype=np.int32)
@@ -62,6 +67,7 @@ class PatternTable:
         old = self._codes
         self._codes = np.zeros((4 * len(old), CODES), dtype=np.int16)
         self._slots = np.full(4 * len(self._codes), -1, dtype=np.int32)
+        self.recent.fill(-1)  # an empty pattern would be found before it is numbered anew
         self.count = 0
         self.numbers_of(old)
 
@@ -71,7 +77,7 @@ class ThreadPatterns:
 
     def __init__(self, shared: PatternTable) -> None:
         self._shared = shared
-        self._own = PatternTable(shared.most_answers)
+        self._own = PatternTable(shared.most_answers, may_be_empty=shared.may_be_empty, may_skip=shared.may_skip)
         # the shared number is at the own number plus 1; the first entry stands for no pattern
         self._shared_number = np.full(1 << 10, -1, dtype=np.int32)
         self._known = 0
@@ -101,7 +107,8 @@ class ThreadPatterns:
     def _looked_up(self, codes: Int16s) -> Int32s:
         """The numbers of these patterns in the shared table."""
         ordered = np.empty((codes.shape[1], CODES), dtype=np.int16)
-        compiled_if_worthwhile(order_codes, len(ordered))(codes, self._own.most_answers, ordered)
+        order = compiled_if_worthwhile(order_codes, len(ordered))
+        order(codes, self._own.most_answers, ordered, self._own.may_be_empty, self._own.may_skip)
         own = self._own.numbers_of(ordered)
         if self._known < self._own.count:  # ask the shared table for the numbers of what is new here
             end = self._own.count + 1
@@ -123,14 +130,20 @@ def iteration_lists(
     pattern_codes: Int16s,
     maps: Sequence[IterationMap],
     number_of: Mapping[str, int],
-    number_of_code: Mapping[str, int],
+    numbers_of_codes: tuple[Mapping[str, int], Mapping[str, int]],
 ) -> IterationLists:
-    """For each pattern the iterations of all maps, each once, by their numbers."""
+    """For each pattern the iterations of all maps, each once, by their numbers.
+
+    Codes have numbers of their own in the classification with several answers and in the other one.
+    """
     rows = [(of_map.several.only, of_map.several.any_of, of_map.single.any_of) for of_map in maps]
     rows += [({}, {}, of_map.single.only) for of_map in maps if of_map.single.only]
-    numbers = np.full((3, len(rows), len(number_of_code) + 1), -1, dtype=np.int32)
+    several, single_codes = numbers_of_codes
+    most = max([0, *several.values(), *single_codes.values()])
+    numbers = np.full((3, len(rows), most + 1), -1, dtype=np.int32)
     for level, of_maps in enumerate(rows):
-        for which, iteration_of_code in enumerate(of_maps):
+        of_slots = zip(of_maps, (several, several, single_codes), strict=True)
+        for which, (iteration_of_code, number_of_code) in enumerate(of_slots):
             for code, iteration in iteration_of_code.items():
                 numbers[which, level, number_of_code[code]] = number_of[iteration]
     only, any_of, single = numbers
@@ -181,25 +194,33 @@ def codes_of_rows(positions: tuple[Int32s, ...], numbers: tuple[Int16s, ...], ro
             codes[column, place] = of_column[at[rows[place]]]
 
 
-def order_codes(codes: Int16s, most_codes: int, ordered: Int16s) -> None:
+def order_codes(  # noqa: C901 - compiled as a whole
+    codes: Int16s, most_codes: int, ordered: Int16s, may_be_empty: bool = False, may_skip: bool = False
+) -> None:
     """Write the pattern of each column of codes as a row of its own.
 
     That is the set of the first `most_codes` of several codes, rising, then zeros, and at the end
-    the single code. The first number is -1 if the codes break a rule: one is not valid, the first is
-    absent, or one follows an absent code.
+    the single code. The first number is -1 if the codes break a rule: one is not valid; the first or
+    the single one is absent, unless it `may_be_empty`; or one follows an absent code, unless answers
+    `may_skip`. An answer that is not stated is in no set. Where it may be empty, the number of an
+    absent answer that is required is -1.
     """
     for row in range(len(ordered)):
         for position in range(CODES):
             ordered[row, position] = 0
         count, has_ended = 0, False
         is_right = bool(codes[0, row] > 0 and codes[_SINGLE, row] > 0)
+        if may_be_empty:
+            is_right = bool(codes[_SINGLE, row] >= 0)
         for position in range(_SEVERAL):
             code = codes[position, row]
             if code == 0:
                 has_ended = True
                 continue
-            if code < 0 or has_ended:
+            if code == _WRONG or (has_ended and not may_skip):
                 is_right = False
+            if code < 0:
+                continue
             slot = count
             while slot > 0 and ordered[row, slot - 1] > code:
                 slot -= 1

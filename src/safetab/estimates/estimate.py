@@ -35,7 +35,17 @@ _DIFFERENCE_COLUMNS = (
 _LONGEST_NAME = 200
 
 
-class Operators:
+class _Division:
+    """Numbers can be divided by each other; `_both` refuses what can't."""
+
+    def __truediv__(self, other: object) -> Ratio:
+        return Ratio(*_both(self, other))
+
+    def __rtruediv__(self, other: object) -> Ratio:
+        return Ratio(*_both(other, self))
+
+
+class Operators(_Division):
     """The operators of an estimate. Noise that both sides share is counted as shared.
 
     Both sides must be numbers of the same release. An absence is refused with its reason, because
@@ -54,12 +64,6 @@ class Operators:
 
     def __rsub__(self, other: object) -> Difference:
         return Difference(*_both(other, self))
-
-    def __truediv__(self, other: object) -> Ratio:
-        return Ratio(*_both(self, other))
-
-    def __rtruediv__(self, other: object) -> Ratio:
-        return Ratio(*_both(other, self))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -188,7 +192,7 @@ def _group_cells(entity: Entity, group: CharacteristicIteration) -> dict[str, ob
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Difference(NoisyNumber):
+class Difference(_Division, NoisyNumber):
     """How far one number is from another, as far as noise and selection allow to know.
 
     A number can be added or subtracted: (a - b) + c is how far a + c is from b.
@@ -216,12 +220,6 @@ class Difference(NoisyNumber):
 
     def __rsub__(self, other: object) -> Difference:
         return -self + other
-
-    def __truediv__(self, other: object) -> Ratio:
-        return Ratio(*_both(self, other))
-
-    def __rtruediv__(self, other: object) -> Ratio:
-        return Ratio(*_both(other, self))
 
     @property
     def what(self) -> str:  # type: ignore[override] # computed, not stored

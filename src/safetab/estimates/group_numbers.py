@@ -51,39 +51,11 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-class NumberReader:
-    """Finds rows of one level by their texts; keeps the row groups that were read last."""
-
-    def __init__(self, file: NumbersReader) -> None:
-        self.path = file.path
-        self._file = file
-        self._batch = lru_cache(maxsize=4)(self._read)
-
-    def rows(self, conditions: Mapping[str, Texts]) -> list[Row]:
-        """The rows with one of the given values in each column, which include region_id."""
-        rows: list[Row] = []
-        with damage_as_invalid_input(self.path):
-            row_groups = self._file.row_groups_of(conditions["region_id"])
-        for number in row_groups:
-            batch = self._batch(number)
-            is_chosen = np.ones(len(batch), dtype=np.bool_)
-            for column, values in conditions.items():
-                is_chosen &= batch.positions(column, dict.fromkeys(values, 1)) == 1
-            rows += batch.table.take(np.flatnonzero(is_chosen)).to_pylist()
-        return rows
-
-    def _read(self, row_group: int) -> NumberBatch:
-        """Raises InvalidInput if a text could steer a terminal."""
-        with damage_as_invalid_input(self.path):
-            batch = self._file.batch(row_group, [*_TEXTS, *_NUMBERS], strict=False)
-            for column in _TEXTS:
-                if pc.all(pc.utf8_is_printable(batch.texts(column).dictionary)).as_py() is False:
-                    raise ValueError(f"{column} has characters that could steer a terminal")
-            return batch
+_BATCHES_KEPT = 16  # row groups
 
 
 class NumberRows:
-    """The rows of a release, read as they are asked for."""
+    """The rows of a release, found by their texts; keeps the row groups that were read last."""
 
     def __init__(self, folder: ReleaseFolder) -> None:
         self._folder = folder
@@ -91,12 +63,13 @@ class NumberRows:
         self._product = folder.universe.product
         self.release = str(resolved(folder.path))
         self._file = cache(self._file_of)
+        self._batch = lru_cache(maxsize=_BATCHES_KEPT)(_batch)
 
     def of_group(self, entity: Entity, group: CharacteristicIteration, family: TableFamily) -> list[Row]:
         """All lines of one group in a family; empty if the group is absent."""
         file = self._file(PopulationGroupLevel(entity.geography, group.level), family)
         conditions = {"region_id": [entity.region_id], "iteration_code": [group.code]}
-        return [] if file is None else self._checked(file.rows(conditions), file)
+        return [] if file is None else self._found(file, conditions)
 
     def totals(
         self, level: PopulationGroupLevel, region_ids: Texts, codes: Texts | None, family: TableFamily
@@ -107,11 +80,21 @@ class NumberRows:
             return []
         conditions: dict[str, Texts] = {"table_id": self._product.total_table_ids, "region_id": region_ids}
         conditions |= {} if codes is None else {"iteration_code": codes}
-        return self._checked([row for row in file.rows(conditions) if row["line"] == TOTAL_LINE], file)
+        return [row for row in self._found(file, conditions) if row["line"] == TOTAL_LINE]
 
-    def _checked(self, rows: list[Row], file: NumberReader) -> list[Row]:
-        """The rows. Raises InvalidInput if a release can't have such a table, line, donor or number."""
+    def _found(self, file: NumbersReader, conditions: Mapping[str, Texts]) -> list[Row]:
+        """The rows with one of the given values in each column, which include region_id.
+
+        Raises InvalidInput if a release can't have such a table, line, donor or number.
+        """
+        rows: list[Row] = []
         with damage_as_invalid_input(file.path):
+            for number in file.row_groups_of(conditions["region_id"]):
+                batch = self._batch(file, number)
+                is_chosen = np.ones(len(batch), dtype=np.bool_)
+                for column, values in conditions.items():
+                    is_chosen &= batch.positions(column, dict.fromkeys(values, 1)) == 1
+                rows += batch.table.take(np.flatnonzero(is_chosen)).to_pylist()
             for row in rows:
                 self.line_of(row)
                 if row["donor_geography_level"] is not None:
@@ -120,10 +103,9 @@ class NumberRows:
                     raise ValueError("a number is missing")
         return rows
 
-    def _file_of(self, level: PopulationGroupLevel, family: TableFamily) -> NumberReader | None:
+    def _file_of(self, level: PopulationGroupLevel, family: TableFamily) -> NumbersReader | None:
         number = self._folder.universe.number_of_level.get((family, level))
-        file = None if number is None else self._folder.open_numbers(self._folder.universe.levels[number])
-        return None if file is None else NumberReader(file)
+        return None if number is None else self._folder.open_numbers(self._folder.universe.levels[number])
 
     def measured(self, row: Row, geography: AreaLevel, iteration: CharacteristicIteration) -> Measured:
         """Whose noise the number of a row has: its own group's, or the donor's if it is a copy."""
@@ -138,12 +120,23 @@ class NumberRows:
 
     def stage_1(self, measured: Measured, iteration: CharacteristicIteration) -> LinearForm:
         """The form of the total that chose a group's table."""
-        noise = self._folder.universe.level_of(measured.geography, iteration.level).design.noise(Stage.STAGE_1)
+        family = next(each for each in self._product.families if each.name == measured.family)
+        level = self._folder.universe.level_of(measured.geography, iteration.level, family)
+        noise = level.design.noise(Stage.STAGE_1)
         return LinearForm({measured._replace(stage=Stage.STAGE_1, noise=noise): (1,)})
 
     def line_of(self, row: Row) -> Line:
         """The line of the table that a row shows."""
         return _line(self._product.shape(row["table"]), row["table_id"], row["line"])
+
+
+def _batch(file: NumbersReader, row_group: int) -> NumberBatch:
+    """Raises ValueError if a text could steer a terminal."""
+    batch = file.batch(row_group, [*_TEXTS, *_NUMBERS], strict=False)
+    for column in _TEXTS:
+        if pc.all(pc.utf8_is_printable(batch.texts(column).dictionary)).as_py() is False:
+            raise ValueError(f"{column} has characters that could steer a terminal")
+    return batch
 
 
 @cache
@@ -164,7 +157,9 @@ class GroupNumbers:
         self._origin = folder.facts.origin
         self._rows = NumberRows(folder)
         self.release = self._rows.release
-        self._at_most = cache(lambda *level: most_if_suppressed(self._level(*level).design, self._confidence))
+        self._at_most = cache(
+            lambda *level: most_if_suppressed(self._universe.level_of(*level).design, self._confidence)
+        )
 
     def total(self, entity: Entity, group: CharacteristicIteration) -> Answer:
         """The total of a group in an area, or its absence."""
@@ -174,14 +169,15 @@ class GroupNumbers:
         """The table of a group in an area, or its absence."""
         rows = self._rows.of_group(entity, group, family)
         if not rows:
-            return self._absence(entity, group)
+            return self._absence(entity, group, family)
         own = [row for row in rows if not self._is_shown_twice(row)]
         answers = [(row, self._answer(row, entity, group)) for row in own]
         shown = tuple(answer for _, answer in answers if isinstance(answer, Estimate))
         withheld = []
         for row in [row for row, answer in answers if isinstance(answer, Absence)]:
             line = self._rows.line_of(row)
-            withheld.append(f"{line.labels[0]}, {line.stub} ({'X' if row['rule'] is None else 'rule ' + row['rule']})")
+            name = ", ".join([*map(str, line.labels[:1]), line.stub])
+            withheld.append(f"{name} ({'X' if row['rule'] is None else 'rule ' + row['rule']})")
         shape = self._product.shape(rows[0]["table"])
         return GroupTable(entity, group, shape, shown, tuple(withheld), product=self._product)
 
@@ -343,19 +339,19 @@ class GroupNumbers:
         value = sum((guess.value for guess in best), Fraction(0))
         return Guess(value, sum_of_forms([guess.form for guess in best]), sum(guess.near for guess in best))
 
-    def _absence(self, entity: Entity, group: CharacteristicIteration) -> Absence:
-        """Why a group has no row."""
-        level = self._level(entity.geography, group.level) if group.level.is_tabulated else None
-        why = self._universe.why_not_tabulated(entity.geography, group)
+    def _absence(self, entity: Entity, group: CharacteristicIteration, family: TableFamily | None = None) -> Absence:
+        """Why a group has no row of a family; of any, unless one is given."""
+        place = entity.geography, group.level, family
+        level = self._universe.level_of(*place) if group.level.is_tabulated else None
+        why = self._universe.why_not_tabulated(entity.geography, group, family)
         status = NOT_TABULATED if why is not None else absent_status(self._product, self._origin)
-        at_most = self._at_most(entity.geography, group.level) if status == SUPPRESSED else None
+        at_most = self._at_most(*place) if status == SUPPRESSED else None
         reason = reason_of(why, level, self._product, status)
         return Absence(entity, group, status, reason, at_most, self._confidence, product=self._product)
 
-    def _level(self, geography: AreaLevel, iterations: GroupLevel, row: Row | None = None) -> ReleaseLevel:
+    def _level(self, geography: AreaLevel, iterations: GroupLevel, row: Row) -> ReleaseLevel:
         """The level as measured for this row's table family."""
-        family = None if row is None else self._product.family_of_label[row["table"]]
-        return self._universe.level_of(geography, iterations, family)
+        return self._universe.level_of(geography, iterations, self._product.family_of_label[row["table"]])
 
 
 def _threshold_notes(better: Guess, *, is_near: bool) -> tuple[str, ...]:

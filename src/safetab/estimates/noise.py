@@ -20,7 +20,7 @@ from safetab.census.area_levels import AreaLevel
 from safetab.census.groups import CharacteristicIteration
 from safetab.distributions.weighted_sum import TruncatedDraw, WeightedDraws, WeightedSum, sum_of_truncated, weighted_sum
 from safetab.privacy.calibration import Noise, Stage
-from safetab.release.numbers.level_numbers import SelectionAwareIntervals
+from safetab.release.numbers.level_numbers import selection_aware_intervals
 from safetab.release.release_universe import Universe
 
 
@@ -165,7 +165,7 @@ def _around(value: Fraction, margin: Fraction) -> Interval:
 
 def _of_one(selected: Selected, noise: Noise, weight: Fraction, confidence: Fraction) -> Interval:
     """The interval of a single total, added or subtracted `weight` times."""
-    margin = _reach(noise, (1 - confidence) / 2) - 1
+    margin = noise.least_with_tail_below((1 - confidence) / 2) - 1
     sizes = _sizes(noise, selected, confidence)
     is_plain = sizes == (max(selected.total - margin, 0), selected.total + margin)
     ends = [weight * size for size in sizes]
@@ -174,7 +174,7 @@ def _of_one(selected: Selected, noise: Noise, weight: Fraction, confidence: Frac
 
 def far_threshold(noise: Noise, threshold: int, draws: int, confidence: Fraction) -> int:
     """The total above which selection matters too little, in a number with this many selected draws."""
-    return threshold + 2 * _reach(noise, (1 - confidence) * _FAR_SHARE / (2 * draws))
+    return threshold + 2 * noise.least_with_tail_below((1 - confidence) * _FAR_SHARE / (2 * draws))
 
 
 def _least(value: Fraction, form: LinearForm, sizes: Sequence[tuple[int, int]], chance: float) -> int:
@@ -209,20 +209,10 @@ def _least(value: Fraction, form: LinearForm, sizes: Sequence[tuple[int, int]], 
 
 
 @lru_cache(maxsize=4096)
-def _reach(noise: Noise, chance: Fraction) -> int:
-    return noise.least_with_tail_below(chance)
-
-
-@lru_cache(maxsize=4096)
 def _sizes(noise: Noise, selected: Selected, confidence: Fraction) -> tuple[int, int]:
     """The smallest and the largest plausible true size of a selected total."""
-    low, high = _intervals(noise, selected.threshold, confidence).of(np.array([selected.total]))
+    low, high = selection_aware_intervals(noise, selected.threshold, confidence).of(np.array([selected.total]))
     return int(low[0]), int(high[0])
-
-
-@lru_cache(maxsize=256)
-def _intervals(noise: Noise, threshold: int, confidence: Fraction) -> SelectionAwareIntervals:
-    return SelectionAwareIntervals(noise, threshold, confidence)
 
 
 _FINEST_SHARE = 10_000  # weights are fractions with at most this denominator: it costs below 1e-5 of the variance

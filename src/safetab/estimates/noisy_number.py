@@ -19,7 +19,7 @@ from safetab.planning.level_design import LevelDesign
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Line, Product, Selector
 from safetab.release.group_statuses import NOT_IN_FILES
-from safetab.release.release_universe import NotTabulated, ReleaseLevel
+from safetab.release.release_universe import ReleaseLevel
 
 Number = int | float
 
@@ -179,10 +179,10 @@ def withheld_because(rule: str | None) -> str:
     return f"It was measured; the rule {rule} of this release keeps it from being shown."
 
 
-def reason_of(why: NotTabulated | None, level: ReleaseLevel | None, product: Product, status: str) -> str:
+def reason_of(why: str | None, level: ReleaseLevel | None, product: Product, status: str) -> str:
     """Why a group has no number at this level, in one or two sentences."""
     if why is not None:
-        return f"It is never tabulated there: {why.value}."
+        return f"It is never tabulated there: {why}."
     if status == NOT_IN_FILES:
         where = "it is published elsewhere, or suppressed"
         return f"It is not in the files that were read: {where}. This does not mean zero."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import compress, groupby
 from operator import attrgetter
@@ -11,14 +11,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from safetab.census.area_levels import AreaLevel
-from safetab.census.census import Census
+from safetab.census.census import Census, a_or_an, capitalized
 from safetab.census.groups import CharacteristicIteration
 from safetab.estimates.estimate import Absence, Difference, Estimate, sum_of_estimates
 from safetab.estimates.group_numbers import GroupNumbers
 from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
 from safetab.estimates.ratio import Ratio
-from safetab.estimates.reading.around import id_around, level_of_kind
-from safetab.estimates.reading.lookup import Entity, Lookup
+from safetab.estimates.reading.lookup import Entity, Lookup, same_named
 from safetab.estimates.results import Answer, Answers, Areas, Found, Groups, GroupTable, Statuses, found_in
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.findings import shortened
@@ -63,6 +62,11 @@ class Release:
         return self._universe.product
 
     @property
+    def is_specified(self) -> bool:
+        """Whether a specification describes the census."""
+        return self._universe.specification is not None
+
+    @property
     def output_status(self) -> OutputStatus:
         """Whether the numbers may leave the agency. Its `sentence` says so in words."""
         return self._folder.facts.status
@@ -87,14 +91,15 @@ class Release:
         return self._lookup.is_level(word)
 
     @checks_arguments
-    def group(self, name: Grouped, kind: str | None = None) -> CharacteristicIteration:
+    def group(self, name: Grouped, kind: str | None = None, groups: str | None = None) -> CharacteristicIteration:
         """The characteristic iteration: the one race or ethnicity group of this name or code, wherever people live.
 
         Args:
             name: What the group is called, its code, or a group that another question gave.
             kind: alone, combination or ethnicity, if the name fits several.
+            groups: The level of groups, if the name fits several.
         """
-        return self._lookup.group(name, kind)
+        return self._lookup.group(name, kind, of=None if groups is None else self._lookup.group_level(groups))
 
     @checks_arguments
     def areas(self, level: str | None = None, *, within: Geographic | None = None) -> Areas:
@@ -190,7 +195,10 @@ class Release:
         """
         entity, iteration = self._found(geography, group, level, kind)
         answer = self._numbers.total(entity, iteration)
-        return _instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
+        note = self._note_on_name(group, iteration)
+        if isinstance(answer, Estimate):
+            return replace(answer, notes=answer.notes + note)
+        return self._instead_of(answer, note)
 
     @checks_arguments
     def table(
@@ -218,7 +226,8 @@ class Release:
         answer = table(entity, iteration, self._lookup.family(family))
         if answer is None:
             raise self._lookup.refusal("adjusted", "there is no second table of the group to agree with.")
-        return _instead_of(answer, self._universe, self._numbers) if isinstance(answer, Absence) else answer
+        note = self._note_on_name(group, iteration)
+        return self._instead_of(answer, note) if isinstance(answer, Absence) else replace(answer, notes=note)
 
     @checks_arguments
     def totals(
@@ -229,6 +238,7 @@ class Release:
         level: str | None = None,
         kind: str | None = None,
         within: Geographic | None = None,
+        groups: str | None = None,
     ) -> Answers:
         """Totals of one group in all areas of a level, or of all groups in one area.
 
@@ -240,17 +250,19 @@ class Release:
             level: The level of the areas: nation, state, county, tract, place or aiannh.
             kind: alone, combination or ethnicity.
             within: A state, or a county if the level is tract: the areas in it alone.
+            groups: The level of groups; all if left out.
         """
+        of = None if groups is None else self._lookup.group_level(groups)
         answers: list[Answer] = []
         if group is not None and geography is None and level is not None:
-            iteration = self._lookup.group(group, kind, at=self._lookup.geographies_of(level)[0])
+            iteration = self._lookup.group(group, kind, self._lookup.geographies_of(level)[0], of)
             for _, areas in groupby(self.areas(level, within=within), attrgetter("geography")):
                 answers += self._numbers.totals_of_group([*areas], iteration)
         elif geography is not None and group is None:
             entity = self.geography(geography, level)
-            groups = {one.code: one for one in self.groups(kind)}
-            for iterations in self._universe.census.tabulated_group_levels:
-                answers += self._numbers.totals_of_area(entity, iterations, groups)
+            chosen = {one.code: one for one in self.groups(kind)}
+            for iterations in self._universe.census.tabulated_group_levels if of is None else (of,):
+                answers += self._numbers.totals_of_area(entity, iterations, chosen)
         else:
             raise self._lookup.refusal("totals", "give group= and level=, or geography= alone.")
         return Answers(tuple(answers), product=self._universe.product)
@@ -297,7 +309,25 @@ class Release:
         self, geography: Geographic, group: Grouped, level: str | None, kind: str | None
     ) -> tuple[Entity, CharacteristicIteration]:
         entity = self._lookup.entity(geography, level)
-        return entity, self._lookup.group(group, kind, at=entity.geography)
+
+        def is_published(one: CharacteristicIteration) -> bool:
+            return isinstance(self._numbers.total(entity, one), Estimate)
+
+        return entity, self._lookup.group(group, kind, entity.geography, is_published=is_published)
+
+    def _note_on_name(self, asked: Grouped, found: CharacteristicIteration) -> tuple[str, ...]:
+        """A sentence if groups of other levels have the name that was asked for."""
+        others = same_named(self._universe, found)
+        if not others or not isinstance(asked, str) or self._lookup.groups_by_code(asked):
+            return ()
+        named = shortened([f"{one.code} ({one.level.name})" for one in others])
+        return (f"this is {found.code} ({found.level.name}). Groups with the same name: {named}.",)
+
+    def _instead_of(self, absence: Absence, notes: Sequence[str]) -> Absence:
+        """The absence with the nearest published numbers, and notes in its hint."""
+        found = _instead_of(absence, self._universe, self._numbers)
+        hints = [*filter(None, [found.hint]), *map(capitalized, notes)]
+        return replace(found, hint=" ".join(hints) or None)
 
     def _present(self, answer: Answer) -> Estimate:
         """The number. Raises InvalidInput if it is absent or of another release."""
@@ -336,8 +366,8 @@ def _areas_around(universe: Universe, entity: Entity) -> list[Entity]:
     """The areas of the release that contain an entity, smallest first."""
     areas = []
     for kind in entity.geography.kind.around:
-        level = level_of_kind(universe, entity.geography, kind)
-        region_id = id_around(universe, entity.geography, entity.region_id, kind)
+        level = universe.level_beside(entity.geography, kind)
+        region_id = universe.id_around(entity.geography, entity.region_id, kind)
         if level is not None and region_id in universe.entities[level].region_ids:
             position = universe.entities[level].region_ids.index(region_id)
             areas.append(Entity(level, region_id, universe.entities[level].names[position]))
@@ -348,8 +378,8 @@ def _what_nests(census: Census) -> str:
     """Which areas hold whole areas of other kinds, as a hint."""
     inside = {kind: [one.noun for one in census.kinds if kind in one.around] for kind in census.kinds}
     first, *others = [kind for kind, nouns in inside.items() if nouns and not kind.is_whole] or census.kinds[:1]
-    more = [f", or a {kind.noun} if the level is {' or '.join(inside[kind])}" for kind in others]
-    return f"give a {first.noun}{''.join(more)}: other areas don't nest."
+    more = [f", or {a_or_an(kind.noun)} if the level is {' or '.join(inside[kind])}" for kind in others]
+    return f"give {a_or_an(first.noun)}{''.join(more)}: other areas don't nest."
 
 
 def _hint(universe: Universe, geography: AreaLevel, group: CharacteristicIteration) -> str | None:

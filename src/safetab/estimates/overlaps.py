@@ -10,7 +10,6 @@ from safetab.census.area_levels import AreaLevel
 from safetab.census.groups import CharacteristicIteration, Members
 from safetab.estimates.noise import LinearForm
 from safetab.estimates.noisy_number import Counted
-from safetab.estimates.reading.around import id_around
 from safetab.release.release_universe import Universe
 
 Regions = dict[AreaLevel, set[str]]
@@ -75,8 +74,8 @@ def areas_overlap(universe: Universe, a: RegionsOfLevel, b: RegionsOfLevel) -> b
     kind = next(kinds, None)
     if kind is None or kind.is_whole:
         return True
-    around = {id_around(universe, level, one, kind) for one in ids}
-    around_other = {id_around(universe, other, one, kind) for one in other_ids}
+    around = {universe.id_around(level, one, kind) for one in ids}
+    around_other = {universe.id_around(other, one, kind) for one in other_ids}
     return None in around | around_other or bool(around & around_other)  # None: the release doesn't say
 
 

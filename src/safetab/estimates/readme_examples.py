@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import shlex
 import textwrap
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,6 +17,7 @@ from safetab.estimates.estimate import Estimate
 from safetab.estimates.open_release import Release
 from safetab.estimates.reading.lookup import Entity
 from safetab.foundation.findings import InvalidInput
+from safetab.foundation.safe_csv import safe_text
 from safetab.products.product import TOTAL_LINE
 from safetab.release.data_dictionary import CSV_FOLDER
 from safetab.release.documents import ReadmeExamples
@@ -48,14 +51,15 @@ def readme_examples(folder: ReleaseFolder) -> ReadmeExamples:
     if shown is None:
         return ReadmeExamples("  This release has no numbers, so that there is nothing to show.\n")
     area, group = _words(release, shown)
+    is_enough = _is_found(release.geography, shown.entity, area)  # areas of two levels may share an id
+    on_terminal = _example(
+        "On the terminal, a number with its margin, and the group's whole table:",
+        f"$ safetab show . {_in_shell(area)} {_in_shell(group)}",
+        f"$ safetab show . {_in_shell(area)} {_in_shell(group)} --table",
+    )
     parts = [
-        _example(
-            "On the terminal, a number with its margin, and the group's whole table:",
-            f'$ safetab show . "{area}" "{group}"',
-            f'$ safetab show . "{area}" "{group}" --table',
-        ),
-        _terminal_of_absent(release, shown, area),
-        _in_python(release, area, group),
+        *([on_terminal, _terminal_of_absent(release, shown, area)] if is_enough else []),
+        _in_python(release, area, group, None if is_enough else shown.entity.geography.label),
         _from_parquet(shown),
         _from_csv(shown, folder.universe.census) if folder.facts.options.csv else _EXPORTED,
     ]
@@ -70,21 +74,22 @@ def _terminal_of_absent(release: Release, shown: _Shown, area: str) -> str:
     if not absent:
         return ""
     first = rows.slice(absent[0], 1).to_pylist()[0]
-    command = f'$ safetab status . --area "{area}" --group {first["iteration_code"]}'
+    code = first["iteration_code"]
+    command = f"$ safetab status . --area {_in_shell(area)} --group {code if code.isalnum() else _in_shell(code)}"
     return _example(f"Why there is no number for {first['iteration_name']} there:", command)
 
 
-def _in_python(release: Release, area: str, group: str) -> str:
-    """The example that asks for the number in Python."""
-    answer = release.total(area, group)
+def _in_python(release: Release, area: str, group: str, level: str | None) -> str:
+    """The example that asks for the number in Python, with the level of the area if it needs one."""
+    answer = release.total(area, group, level=level)
     assert isinstance(answer, Estimate)
     low, high = answer.interval
     return _example(
         "In Python, with the exact distribution of its noise:",
         ">>> import safetab",
         '>>> release = safetab.open_release(".")',
-        f'>>> number = release.total("{area}",',
-        f'...                        "{group}")',
+        f">>> number = release.total({_literal(area)},",
+        f"...                        {_literal(group)}{'' if level is None else f', level={_literal(level)}'})",
         ">>> number.value, number.margin_of_error, number.interval",
         f"({answer.value}, {answer.margin_of_error}, ({low}, {high}))",
     )
@@ -97,7 +102,8 @@ def _from_parquet(shown: _Shown) -> str:
         ">>> import pyarrow.parquet",
         f'>>> file = "{shown.file}"',
         ">>> rows = pyarrow.parquet.read_table(file, filters=[",
-        f'...     ("region_id", "=", "{shown.entity.region_id}"), ("iteration_code", "=", "{shown.group.code}"),',
+        f'...     ("region_id", "=", {_literal(shown.entity.region_id)}),'
+        f' ("iteration_code", "=", {_literal(shown.group.code)}),',
         f'...     ("table_id", "=", "{shown.table_id}"), ("line", "=", {TOTAL_LINE})]).to_pylist()',
         '>>> [(row["count"], row["margin_of_error"]) for row in rows]',
         f"[({shown.count}, {shown.margin})]",
@@ -108,27 +114,37 @@ def _from_csv(shown: _Shown, census: Census) -> str:
     """The example that reads the number from a CSV file."""
     level = shown.entity.geography.label
     file = f"{CSV_FOLDER}/{NUMBERS_FOLDER}/{level}.csv"
-    column, area = "region_id", shown.entity.region_id
+    column, area = "region_id", safe_text(shown.entity.region_id)
     if census.area_codes is not None:
-        column, area = "geo_id", census.area_codes.of(shown.entity.geography, area)
+        column, area = "geo_id", census.area_codes.of(shown.entity.geography, shown.entity.region_id)
     group = shown.group.code
-    in_r = group if group.isdecimal() else f'"{group}"'  # R reads a column of digits as numbers
+    in_r = group if group.isdecimal() else _literal(safe_text(group))  # R reads a column of digits as numbers
     return _example(
         "From the CSV files, with Python alone, and with R alone:",
         ">>> import csv",
         f'>>> with open("{file}", encoding="utf-8") as file:',
         "...     rows = list(csv.DictReader(file))",
         '>>> [row["count"] for row in rows if',
-        f'...     (row["{column}"], row["iteration_code"]) == ("{area}", "{group}")',
+        f'...     (row["{column}"], row["iteration_code"]) == ({_literal(area)}, {_literal(safe_text(group))})',
         f'...     and (row["table_id"], row["line"]) == ("{shown.table_id}", "{TOTAL_LINE}")]',
         f"['{shown.count}']",
         "",
         f'> rows <- read.csv("{file}",',
         '+                  colClasses = c(region_id = "character"))',
-        f'> subset(rows, {column} == "{area}" & iteration_code == {in_r} &',
+        f"> subset(rows, {column} == {_literal(area)} & iteration_code == {in_r} &",
         f'+        table_id == "{shown.table_id}" & line == {TOTAL_LINE})$count',
         f"[1] {shown.count}",
     )
+
+
+def _in_shell(text: str) -> str:
+    """The text between quotes, as a shell takes it."""
+    return f'"{text}"' if _TYPED.fullmatch(text) else shlex.quote(text)
+
+
+def _literal(text: str) -> str:
+    """The text between quotes, as Python and R take it."""
+    return json.dumps(text, ensure_ascii=False)
 
 
 def _example(heading: str, *lines: str) -> str:
@@ -172,10 +188,10 @@ def _largest_of(folder: ReleaseFolder, release: Release, level: ReleaseLevel) ->
 def _words(release: Release, shown: _Shown) -> tuple[str, str]:
     """How to type the area and the group: by name if that is short and unambiguous, else by id."""
     area, group = shown.entity.region_id, shown.group.code
-    if _is_typed(shown.group.name) and _is_found(release.group, shown.group):
+    if _is_typed(shown.group.name) and _is_found(release.group, shown.group, shown.group.name):
         group = shown.group.name
     fits = len(shown.entity.name) + len(group) <= _LONGEST_NAMES
-    if fits and _is_typed(shown.entity.name) and _is_found(release.geography, shown.entity):
+    if fits and _is_typed(shown.entity.name) and _is_found(release.geography, shown.entity, shown.entity.name):
         area = shown.entity.name
     return area, group
 
@@ -185,8 +201,8 @@ def _is_typed(name: str) -> bool:
     return len(name) <= _LONGEST_NAME and _TYPED.fullmatch(name) is not None
 
 
-def _is_found(find: Callable[[str], object], named: Entity | CharacteristicIteration) -> bool:
+def _is_found(find: Callable[[str], object], wanted: Entity | CharacteristicIteration, text: str) -> bool:
     try:
-        return find(named.name) == named
+        return find(text) == wanted
     except InvalidInput:
         return False

@@ -118,6 +118,7 @@ class GroupTable(tables.ProductTabular):
     shape: Shape
     lines: tuple[Estimate, ...]
     withheld: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def count(self, *wanted: Any, **named: Any) -> Estimate:
         """The people that the arguments ask for; everybody if there are none.
@@ -154,7 +155,9 @@ class GroupTable(tables.ProductTabular):
         name_of = self.product.line_question.name_of
         rows = [[name_of(one.counted[0].line), *_cells(one)] for one in self.lines]
         heads = heads_of(self.lines[0].confidence) if self.lines else ()
-        return tables.HtmlTable(self._title, heads, rows, [f"withheld: {line}" for line in self.withheld])
+        return tables.HtmlTable(
+            self._title, heads, rows, [*(f"withheld: {line}" for line in self.withheld), *self.notes]
+        )
 
     def plot(self) -> Any:
         """A chart of the cells with their intervals: a pyramid for two sides, else bars. Needs Altair."""
@@ -178,7 +181,7 @@ class GroupTable(tables.ProductTabular):
         lines += [f"  withheld: {line}" for line in self.withheld]
         kind = "interval" if any(one.selection_matters for one in self.lines) else "±"
         lines += [f"  {kind} at {tables.percent(self.lines[0].confidence)}"] if self.lines else []
-        return "\n".join(lines)
+        return "\n".join([*lines, *(f"  note: {note}" for note in self.notes)])
 
 
 class _Named(_Items[_Item]):
@@ -197,9 +200,13 @@ class _Named(_Items[_Item]):
     def html_table(self) -> tables.HtmlTable:
         return tables.listed(f"{len(self):,} {self.nouns}", self.schema.names, self.rows(), len(self))
 
-    def _listed(self, lines: list[str]) -> str:
-        shown = [*lines[: tables.MOST_SHOWN], *tables.more_than_shown(len(self))]
-        return "\n  ".join([f"{len(self):,} {self.nouns}", *shown])
+    def _line(self, item: _Item) -> str:
+        """An item as people read it."""
+        return str(item)
+
+    def __str__(self) -> str:
+        shown = map(self._line, self.items[: tables.MOST_SHOWN])
+        return "\n  ".join([f"{len(self):,} {self.nouns}", *shown, *tables.more_than_shown(len(self))])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -217,9 +224,6 @@ class Areas(_Named[Entity]):
     def _values(self, item: Entity) -> tuple[str, ...]:
         return item.geography.label, item.region_id, item.name
 
-    def __str__(self) -> str:
-        return self._listed([str(area) for area in self])
-
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Groups(_Named[CharacteristicIteration]):
@@ -236,8 +240,8 @@ class Groups(_Named[CharacteristicIteration]):
     def _values(self, item: CharacteristicIteration) -> tuple[str, ...]:
         return item.code, item.name, item.level.name, item.kind.name, item.listed.words if item.listed else "nowhere"
 
-    def __str__(self) -> str:
-        return self._listed([f"{group.name} ({group.code})" for group in self])
+    def _line(self, item: CharacteristicIteration) -> str:
+        return f"{item.name} ({item.code})"
 
 
 @dataclass(frozen=True, eq=False, repr=False)

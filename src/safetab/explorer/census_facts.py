@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from safetab.census.area_levels import Pass
 from safetab.census.census import Census, capitalized
 from safetab.config.run_config import RunConfig
+from safetab.dialects.specification.census_value import WHOLE_TERRITORY, slots_of
+from safetab.products.product import Selector
+from safetab.specification.values import Specification
 
 JsonObject = dict[str, object]
 
@@ -15,7 +19,9 @@ def census_facts(config: RunConfig) -> JsonObject:
     census = config.census
     groups, words = census.tabulated_group_levels, census.words
     return {
-        "passes": [{"name": one.name, "title": one.title, "key": config.spelling.passes[one]} for one in census.passes],
+        "passes": [
+            {"name": one.name, "title": _title(one), "key": config.spelling.passes[one]} for one in census.passes
+        ],
         "most_answers": census.most_answers,
         "answers_key": config.spelling.most_answers,
         "opens_with": census.example_level,
@@ -31,11 +37,39 @@ def census_facts(config: RunConfig) -> JsonObject:
     }
 
 
+def threshold_unit(config: RunConfig) -> str:
+    """What thresholds count: records, or what published totals count."""
+    if config.product.selector is not Selector.PUBLISHED_TOTALS:
+        return config.product.record.counted
+    if config.specification is None:
+        return "people"
+    return config.specification.about.holds or config.product.record.counted
+
+
+def fixed_choices(spec: Specification) -> JsonObject:
+    """The choices of a specification that the page keeps as they are."""
+    privacy, several = spec.privacy, slots_of(spec)[0].name
+    return {
+        "definition": None if spec.about.reference is None else privacy.definition,  # a reference is of one definition
+        "selector": privacy.selector,
+        "negatives": privacy.negatives,
+        "totals": privacy.totals,
+        "suppress_areas": list(privacy.suppress_areas),
+        "use": {name: number for name, number in privacy.use.items() if name != several},
+        "answers_of": several,
+    }
+
+
+def _title(one: Pass) -> str:
+    """The title of a pass; that of the only one of a specification without passes would be that of the census."""
+    return "All areas" if one.name == WHOLE_TERRITORY else one.title
+
+
 def sentence_words(census: Census) -> dict[str, str]:
     """The words in the page's sentences, by placeholder."""
     groups, words = census.tabulated_group_levels, census.words
     whole = next((level for level in census.area_levels if level.kind.is_whole), census.area_levels[0])
-    passes = [one.in_sentences or one.title for one in census.passes]
+    passes = [one.in_sentences or _title(one) for one in census.passes]
     examples = (f"{one.name} (such as “{one.example}”)" if one.example else one.name for one in groups)
     return {
         "title": words.title[:1].lower() + words.title[1:],

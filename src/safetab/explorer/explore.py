@@ -16,20 +16,23 @@ from pathlib import Path
 from typing import Any
 
 from safetab.census.census import PopulationGroupLevel, Words, capitalized
-from safetab.config.run_config import CONFIG_FILE, budget_key, measured_levels, threshold_key
+from safetab.config.run_config import CONFIG_FILE, RunConfig, budget_key, measured_levels, threshold_key
 from safetab.dialects.known_census import facts_of_2020
-from safetab.explorer.census_facts import JsonObject, census_facts, sentence_words
+from safetab.explorer.census_facts import JsonObject, census_facts, fixed_choices, sentence_words, threshold_unit
 from safetab.explorer.workbook.workbook import write_workbook
 from safetab.foundation.files import page_script, read_text, whole_path
 from safetab.foundation.findings import VERSION, Finding, InvalidInput, Severity
 from safetab.foundation.new_files import Write, new_file_findings, write_new_files
-from safetab.planning.losses import PEOPLE_SHOWN, reference_loss
+from safetab.planning.losses import PEOPLE_SHOWN, reported_references
 from safetab.privacy.reference import FAR_ABOVE, loss_text
 from safetab.products.all_products import PRODUCTS
 from safetab.products.product import LineKind, Product, Selector, TableFamily
+from safetab.specification.reading import is_specification
+from safetab.specification.values import SPECIFICATION_FILE
+from safetab.specification.writing import privacy_text
 from safetab.tuning.concerns import NO_PROTECTION
 from safetab.tuning.tuned_level import Facts, LevelSizes, TunedLevel
-from safetab.tuning.tuning import PRODUCTION, config_path, presets, production_of_2020, tuning_of
+from safetab.tuning.tuning import PRODUCTION, Tuning, config_path, presets, production_of_2020, text_of_keys, tuning_of
 
 Pair = tuple[int, int]  # a size in people, and how many groups have it
 
@@ -42,7 +45,7 @@ def page_facts(
     `source` says where the numbers of groups come from. `loaded_config` is the text of a valid
     config.json of `loaded_product`, or None to start from the presets alone.
     """
-    loaded = {loaded_product.name: loaded_config}
+    loaded = {} if loaded_config is None else {loaded_product.name: {"loaded config": loaded_config}}
     return {
         "version": VERSION,
         "source": source,
@@ -51,7 +54,28 @@ def page_facts(
         "sizes": group_sizes(facts),
         "production": PRODUCTION,
         "sentences": sentence_words(production_of_2020().census),
-        "products": [_product(product, facts, loaded.get(product.name)) for product in PRODUCTS],
+        "products": [
+            _product(production_of_2020(product), facts, {**loaded.get(product.name, {}), **presets(product)})
+            for product in PRODUCTS
+        ],
+    }
+
+
+def specified_page_facts(tuning: Tuning) -> JsonObject:
+    """All facts of the page of a specification: its own choices and lists, and no sizes of groups."""
+    config = tuning.config
+    spec = config.specification
+    assert spec is not None
+    as_they_lie = {"the specification": privacy_text(spec.privacy)}
+    return {
+        "version": VERSION,
+        "source": f"Numbers of areas and {config.census.words.groups} are from the files of the specification.",
+        "first_product": 0,
+        "people_shown": [],
+        "sizes": None,
+        "production": None,
+        "sentences": sentence_words(config.census),
+        "products": [_product(config, tuning.facts, as_they_lie) | {"specified": fixed_choices(spec)}],
     }
 
 
@@ -61,29 +85,29 @@ def level_key(level: PopulationGroupLevel, family: TableFamily | None = None) ->
     return key if family is None else f"{key},{family.name}"
 
 
-def _product(product: Product, facts: Facts, loaded_config: str | None) -> JsonObject:
-    """The facts of one product. A loaded configuration comes first among its presets."""
-    configs: Mapping[str, str] = presets(product)
-    if loaded_config is not None:
-        configs = {"loaded config": loaded_config, **configs}
-    config, noun = production_of_2020(product), product.record.noun
-    has_stage_1 = product.selector is Selector.NOISY_STAGE_1
+def _product(config: RunConfig, facts: Facts, configs: Mapping[str, str]) -> JsonObject:
+    """The facts of one product with these presets."""
+    product, record = config.product, config.product.record
     levels = measured_levels(product, tuple(facts))
     return {
         **census_facts(config),
         "name": product.name,
         "counts": product.counts,
-        "record": noun,
-        "records": f"{noun}s",
-        "records_in_words": product.record.nouns,
-        "holds_people": product.record.holds_people,
-        "threshold_unit": f"{noun}s" if has_stage_1 else "people",
-        "has_stage_1": has_stage_1,
+        "record": record.noun,
+        "protected": record.protected,
+        "records": record.counted,
+        "records_in_words": record.nouns,
+        "holds_people": record.holds_people,
+        "threshold_unit": threshold_unit(config),
+        "has_stage_1": product.has_stage_1,
+        "selects": product.selector is not Selector.NONE and any(family.finer for family in product.families),
+        "suppresses": product.has_stage_1 and any(kind.suppresses for kind in config.census.kinds),
         "stage_1_key": product.stage_1_key,
         "suppression_key": product.suppression_key,
         "families": [_family(product, family) for family in product.families],
         "levels": [_level(TunedLevel(facts[level], config, family)) for family, level in levels],
         "reference": _reference(product),
+        "reference_in_short": PRODUCTION.split()[0] if product.production else getattr(product.reference, "name", None),
         "no_protection": NO_PROTECTION,
         "presets": [{"name": name, "config": text} for name, text in configs.items()],
     }
@@ -91,11 +115,12 @@ def _product(product: Product, facts: Facts, loaded_config: str | None) -> JsonO
 
 def _family(product: Product, family: TableFamily) -> JsonObject:
     """How a table family is called, and its tables from coarse to fine."""
+    shapes = family.shapes if product.selector is not Selector.NONE else (family.total, *family.finer[-1:])
     return {
         "name": family.name,
         "detail": family.detail,
         "divided_into": family.divided_into,
-        "thresholds_key": product.family_keys[family.name].thresholds,
+        "thresholds_key": product.family_keys[family.name].thresholds if family.name in product.family_keys else None,
         "shapes": [
             {
                 "key": shape.label,
@@ -104,7 +129,7 @@ def _family(product: Product, family: TableFamily) -> JsonObject:
                 "cells": shape.cells,
                 "kinds": [_kind(kind) for kind in shape.kinds],
             }
-            for shape in family.shapes
+            for shape in shapes
         ],
     }
 
@@ -115,16 +140,19 @@ def _kind(kind: LineKind) -> JsonObject:
     return {"name": kind.name, "words": words, "draws": kind.draws, "parts": kind.parts}
 
 
-def _reference(product: Product) -> JsonObject:
-    """The losses of the product's 2020 release, as texts that are exact or rounded up."""
-    loss = reference_loss(product)
+def _reference(product: Product) -> JsonObject | None:
+    """The losses of the release to compare with, if there is one, as texts that are exact or rounded up."""
+    reference = product.reference
+    if reference is None:
+        return None
+    loss, level = reported_references(product)[reference.name], reference.costliest_level
     return {
-        "name": product.reference.name,
+        "name": reference.name,
         "unbounded": loss_text(loss.unbounded),
         "bounded": loss_text(loss.bounded),
         "unbounded_epsilon": loss_text(loss.unbounded_epsilon),
         "bounded_epsilon": loss_text(loss.bounded_epsilon),
-        "costliest_level": loss_text(product.reference.costliest_level),
+        "costliest_level": None if level is None else loss_text(level),
         "far_above": FAR_ABOVE,
     }
 
@@ -132,6 +160,7 @@ def _reference(product: Product) -> JsonObject:
 def _level(tuned: TunedLevel) -> JsonObject:
     """What is true of a level under any configuration of its product."""
     sizes, level, product, family = tuned.facts, tuned.facts.level, tuned.config.product, tuned.family
+    thresholds = () if product.selector is Selector.NONE else tuned.of_family.thresholds[level].totals
     return {
         "key": level_key(level, family if product.has_several_families else None),
         "family": product.families.index(family),
@@ -146,6 +175,8 @@ def _level(tuned: TunedLevel) -> JsonObject:
         "adaptive_iterations": tuned.iterations.adaptive,
         "total_only_iterations": tuned.iterations.total_only,
         "stability": list(sizes.lists.stability_by_codes),
+        "most_records": product.record.most_records,
+        "usual_thresholds": list(thresholds),
         "budget_key": budget_key(product, family, level),
         "threshold_key": threshold_key(level),
     }
@@ -221,26 +252,43 @@ def write_explorer(request: ExplorerRequest) -> tuple[Finding, ...]:
     if refused:
         raise InvalidInput([*refused, *checked.errors])
     tuning = checked.require()
-    path = config_path(request.config, request.parameters)
-    loaded = None if path is None else read_text(path)
-    facts = page_facts(tuning.facts, _source(request, tuning.config.census.words), loaded, tuning.config.product)
+    loaded = _loaded_config(request, tuning.config)
+    if tuning.config.specification is None:
+        facts = page_facts(tuning.facts, _source(request, tuning.config.census.words), loaded, tuning.config.product)
+    else:
+        facts = specified_page_facts(tuning)
     page = explorer_page(facts)
     writers: dict[Path, Write] = {request.page: lambda file: file.write_text(page, encoding="utf-8")}
     if request.workbook is not None:
-        _refuse_workbook_of_others(tuning.config.product)
+        _refuse_workbook_of_others(tuning.config)
         writers[request.workbook] = lambda file: write_workbook(tuning, file, loaded)
     write_new_files(writers, overwrite=request.overwrite)
     return checked.warnings
 
 
-def _refuse_workbook_of_others(product: Product) -> None:
+def _loaded_config(request: ExplorerRequest, config: RunConfig) -> str | None:
+    """The text of the config.json to start from, if there is one; that of a specification of the Bureau's is made."""
+    path = config_path(request.config, request.parameters)
+    if path is None or config.specification is not None:
+        return None
+    if request.parameters is None or not is_specification(request.parameters):
+        return read_text(path)
+    passes = {key: one in config.passes for one, key in config.spelling.passes.items()}
+    return text_of_keys(config.spelling.as_keys(config) | passes)
+
+
+def _refuse_workbook_of_others(config: RunConfig) -> None:
     """Raises InvalidInput unless the product has two stages and one table family, as the workbook's formulas need."""
+    product = config.product
+    if config.specification is not None:
+        message = f"The workbook is for SafeTab-P, not for {product.name}. Write the page alone."
+        raise InvalidInput.about(SPECIFICATION_FILE, message)
     if product.has_several_families or product.selector is not Selector.NOISY_STAGE_1:
         message = (
             f"is a configuration of {product.name}. The workbook is for products whose tables are"
             " chosen by a noisy first stage. Write the page alone: it supports both."
         )
-        raise InvalidInput([Finding(Severity.ERROR, CONFIG_FILE, "", message)])
+        raise InvalidInput.about(CONFIG_FILE, message)
 
 
 def _source(request: ExplorerRequest, words: Words) -> str:

@@ -9,7 +9,9 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import NDArray
 
-Integers = NDArray[np.integer]
+Integers = NDArray[np.int64]
+Truths = NDArray[np.bool_]
+_AnyIntegers = NDArray[np.integer]
 Rows = NDArray[np.bool_] | NDArray[np.integer] | slice
 """How rows are chosen: by a mask, by positions, or as neighbours."""
 
@@ -49,7 +51,7 @@ class Columns:
         return [getattr(self, name) for name in self._names()]
 
 
-def find_sorted(sorted_values: Integers, wanted: Integers) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+def find_sorted(sorted_values: _AnyIntegers, wanted: _AnyIntegers) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
     """Each wanted value's position in a rising list, any if it is absent, and whether it was found."""
     if not len(sorted_values) or not len(wanted):
         return np.zeros(len(wanted), dtype=np.intp), np.zeros(len(wanted), dtype=np.bool_)
@@ -61,7 +63,7 @@ def find_sorted(sorted_values: Integers, wanted: Integers) -> tuple[NDArray[np.i
     return positions, np.asarray(sorted_values[positions] == wanted)
 
 
-def is_in_sorted(sorted_values: Integers, wanted: Integers) -> NDArray[np.bool_]:
+def is_in_sorted(sorted_values: _AnyIntegers, wanted: _AnyIntegers) -> NDArray[np.bool_]:
     """Whether a rising list has each of the wanted values."""
     return find_sorted(sorted_values, wanted)[1]
 

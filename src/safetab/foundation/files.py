@@ -90,6 +90,14 @@ def identity_of(path: Path) -> FileIdentity | None:
     return FileIdentity(status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
+def sha256_of(path: Path) -> str:
+    """The SHA-256 of a file's bytes, as 64 hexadecimal digits. Raises OSError if it can't be read."""
+    import hashlib  # noqa: PLC0415 - slow to load, and the help needs none
+
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
 def page_script(*folders: Traversable) -> str:
     """The scripts of a page as one closed scope: the common elements, then each folder's by name."""
     scripts = [files("safetab.foundation") / "page_elements.js"]

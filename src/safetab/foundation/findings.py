@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from enum import Enum
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Self, TypeVar
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 _LONGEST_PLACE, _LONGEST_MESSAGE = 200, 2_000  # characters
 
@@ -48,11 +48,15 @@ class FindingsOf:
 
     def error(self, where: str, message: str, rows: str = "") -> None:
         """Add a finding that stops the command."""
-        self._findings.append(Finding(Severity.ERROR, self.file, where, message, rows))
+        self._findings.append(Finding(Severity.ERROR, self.file_with(where), where, message, rows))
 
     def warning(self, where: str, message: str, rows: str = "") -> None:
         """Add a finding that does not stop the command."""
-        self._findings.append(Finding(Severity.WARNING, self.file, where, message, rows))
+        self._findings.append(Finding(Severity.WARNING, self.file_with(where), where, message, rows))
+
+    def file_with(self, _where: str) -> str:
+        """The file that a place is in: this one."""
+        return self.file
 
     @property
     def findings(self) -> tuple[Finding, ...]:
@@ -61,6 +65,11 @@ class FindingsOf:
     @property
     def has_errors(self) -> bool:
         return any(finding.is_error for finding in self._findings)
+
+    def require_no_errors(self) -> None:
+        """Raise InvalidInput with all findings if one of them is an error."""
+        if self.has_errors:
+            raise InvalidInput(self._findings)
 
 
 class InvalidInput(Exception):  # noqa: N818 - the name is the sentence: the input is invalid
@@ -71,12 +80,24 @@ class InvalidInput(Exception):  # noqa: N818 - the name is the sentence: the inp
         self.advice = advice
         super().__init__("\n".join(filter(None, (described(self.findings), advice))))
 
+    @classmethod
+    def about(cls, file: object, message: str, where: str = "") -> Self:
+        """The exception with one error about a file or a place in it."""
+        return cls([Finding(Severity.ERROR, str(file), where, message)])
+
+
+def require_none(findings: Iterable[Finding]) -> None:
+    """Raise InvalidInput with these findings if there are any."""
+    found = tuple(findings)
+    if found:
+        raise InvalidInput(found)
+
 
 @dataclass(frozen=True, slots=True)
-class Checked(Generic[T]):
+class Checked(Generic[T_co]):
     """A value and the findings about it. The value is None if a finding is an error."""
 
-    value: T | None
+    value: T_co | None
     findings: tuple[Finding, ...]
 
     @property
@@ -87,7 +108,7 @@ class Checked(Generic[T]):
     def warnings(self) -> tuple[Finding, ...]:
         return tuple(finding for finding in self.findings if not finding.is_error)
 
-    def require(self) -> T:
+    def require(self) -> T_co:
         """The value. Raises InvalidInput with all findings if one of them is an error."""
         if self.value is None:
             raise InvalidInput(self.errors)
@@ -112,10 +133,10 @@ def _cut(text: str, longest: int) -> str:
     return text if len(text) <= longest else f"{text[:longest]}..."
 
 
-def shortened(items: Iterable[object], shown: int = 5, between: str = ", ") -> str:
-    """A list for a sentence: the first few items, then how many more there are."""
+def shortened(items: Iterable[object], shown: int = 5, between: str = ", ", unnamed: int = 0) -> str:
+    """A list for a sentence: the first few items, then how many more there are, with those unnamed."""
     texts = [str(item) for item in items]
-    more = len(texts) - shown
+    more = len(texts) + unnamed - shown
     return between.join(texts[:shown]) + (f" and {more} more" if more > 0 else "")
 
 
@@ -147,5 +168,5 @@ def readable_format(path: Path, stated: object) -> int:
     number = format_of(stated)
     message = newer_format(number, OUTPUT_FORMAT)
     if message:
-        raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)])
+        raise InvalidInput.about(path, message)
     return number

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from safetab.foundation.failures import NOTHING_WRITTEN, OF_THE_MACHINE, RunFailed, raise_if_the_machine_failed
 from safetab.foundation.files import resolved
-from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.foundation.findings import Finding, InvalidInput, Severity, require_none
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, locked_folder
 
@@ -86,9 +86,7 @@ def write_new_file(file: Path, write: Write, *, overwrite: bool | None = None) -
 
 def write_new_files(writers: Mapping[Path, Write], *, overwrite: bool | None = None) -> None:
     """Write several files so that all appear or none; only SIGKILL between renames can separate them."""
-    refused = [finding for file in writers for finding in new_file_findings(file, overwrite=overwrite)]
-    if refused:
-        raise InvalidInput(refused)
+    require_none(finding for file in writers for finding in new_file_findings(file, overwrite=overwrite))
     with suppress(LeftBehind), ExitStack() as folders:
         written = {file: _written(file, write, folders) for file, write in writers.items()}
         with publishing(), ExitStack() as undone:
@@ -120,31 +118,34 @@ def _refusals_about(file: Path) -> Iterator[None]:
         yield
     except FileExistsError:
         message = "already exists: another program created it meanwhile. Choose another name."
-        raise InvalidInput([_refusal(file, message)]) from None
+        raise InvalidInput.about(file, message) from None
     except OSError as error:
         if error.errno in OF_THE_MACHINE:
             raise RunFailed(f"{file} {_why(error)} {NOTHING_WRITTEN}") from None
-        raise InvalidInput([_refusal(file, _why(error))]) from None
+        raise InvalidInput.about(file, _why(error)) from None
 
 
 def new_file_findings(file: Path, *, overwrite: bool | None = None) -> tuple[Finding, ...]:
     """Why the file can't be written, as far as that is known beforehand."""
     try:
-        if file.is_dir():
-            return (_refusal(file, "is a directory. Give the name of a file."),)
-        if not overwrite and (file.exists() or file.is_symlink()):
-            choice = "" if overwrite is None else ", or add --overwrite"
-            return (_refusal(file, f"already exists. Choose another name{choice}."),)
-        if file.exists() and not file.is_file():
-            return (_refusal(file, "is not a regular file, so it is not replaced. Choose another name."),)
-        file.parent.stat()
-        if (around := output_around(file)) is not None:
-            message = f"is inside {around}, the output of a run, which must not change. Choose another place."
-            return (_refusal(file, message),)
+        message = _why_not_new(file, overwrite=overwrite)
     except OSError as error:
         raise_if_the_machine_failed(error)
-        return (_refusal(file, _why(error)),)
-    return ()
+        message = _why(error)
+    return () if message is None else (Finding(Severity.ERROR, str(file), "", message),)
+
+
+def _why_not_new(file: Path, *, overwrite: bool | None) -> str | None:
+    if file.is_dir():
+        return "is a directory. Give the name of a file."
+    if not overwrite and (file.exists() or file.is_symlink()):
+        return f"already exists. Choose another name{'' if overwrite is None else ', or add --overwrite'}."
+    if file.exists() and not file.is_file():
+        return "is not a regular file, so it is not replaced. Choose another name."
+    file.parent.stat()
+    if (around := output_around(file)) is not None:
+        return f"is inside {around}, the output of a run, which must not change. Choose another place."
+    return None
 
 
 def output_around(path: Path) -> Path | None:
@@ -191,7 +192,3 @@ def _undo(beside: Path, file: Path) -> Callable[[], object]:
 
 def _why(error: OSError) -> str:
     return f"can't be written: {error.strerror or 'unknown error'}."
-
-
-def _refusal(file: Path, message: str) -> Finding:
-    return Finding(Severity.ERROR, str(file), "", message)

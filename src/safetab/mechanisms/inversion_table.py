@@ -9,7 +9,6 @@ from functools import cached_property, lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.distributions.thresholds import lower_thresholds
 from safetab.foundation.compiled import compiled, compiling_pays
 from safetab.privacy.calibration import Noise
 
@@ -71,7 +70,7 @@ class InversionTable:
     """
 
     def __init__(self, noise: Noise, word_bits: int = WORD_BITS) -> None:
-        lower = lower_thresholds(noise, word_bits)
+        lower = noise.lower_thresholds(word_bits)
         upper = [2**word_bits - 1 - threshold for threshold in reversed(lower)]
         self.noise = noise
         self.word_bits = word_bits

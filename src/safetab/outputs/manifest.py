@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -14,8 +13,10 @@ from pathlib import Path
 import pyarrow as pa
 
 from safetab.config.run_config import RunConfig
+from safetab.foundation.files import sha256_of
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, VERSION
 from safetab.foundation.in_threads import results_in_threads
+from safetab.planning.guarantee import guarantee_as_json
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.measurement_event import MeasurementEvent
@@ -50,6 +51,7 @@ def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows:
         "date": ran.date.isoformat(),
         **status_as_json(ran.status),
         "test_key": ran.has_test_key,
+        **guarantee_as_json(ran.plan.config),
         "configuration": configuration_as_json(ran.plan.config),
         "public_files": dict(sorted(hashes.items())),
         "charged": [_event(event) for event in ran.events],
@@ -57,7 +59,7 @@ def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows:
         "release": dict(ran.release_steps),
         **outputs_as_json(output, rows),
     }
-    write_manifest_json(output, manifest)
+    write_json(output / MANIFEST_FILE, manifest)
 
 
 def outputs_as_json(output: Path, rows: Mapping[str, int]) -> dict[str, object]:
@@ -71,9 +73,9 @@ def outputs_as_json(output: Path, rows: Mapping[str, int]) -> dict[str, object]:
     }
 
 
-def write_manifest_json(output: Path, manifest: Mapping[str, object]) -> None:
-    """Write these values as manifest.json."""
-    (output / MANIFEST_FILE).write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+def write_json(path: Path, document: Mapping[str, object]) -> None:
+    """Write a JSON document that people can read: indented, in UTF-8, with a line feed at its end."""
+    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
 def _event(event: MeasurementEvent) -> dict[str, object]:
@@ -125,9 +127,3 @@ def hashes_by_name(files: Mapping[str, Path]) -> dict[str, str]:
         return {name: sha256_of(path) for name, path in files.items()}
     hashes = results_in_threads((partial(sha256_of, path) for path in paths), pa.cpu_count())
     return dict(zip(files, hashes, strict=True))
-
-
-def sha256_of(path: Path) -> str:
-    """The SHA-256 of a file's bytes, as 64 hexadecimal digits. Raises OSError if it can't be read."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -134,15 +134,16 @@ def _why_not(out: Path, *, overwrite: bool, earlier: EarlierOutput) -> str | Non
 
 
 @contextmanager
-def whole_output(out: Path, date: datetime.date, *, overwrite: bool) -> Iterator[Path]:
+def whole_output(out: Path, date: datetime.date | None = None, *, overwrite: bool) -> Iterator[Path]:
     """A folder to fill, which becomes `out` if the block succeeds and vanishes if not.
 
     The old or the new output is at `out` at every moment, complete: the two are swapped in one
     step. On a file system without such a step, the old output is moved aside for a moment; if the
     run is killed just then, the next one puts it back. Without `overwrite`, an output that appeared
     meanwhile stays, and this fails. Once the new output is in place nothing fails any more, and the
-    next run removes what could not be removed.
+    next run removes what could not be removed. `date` is that of its files: today, unless one is given.
     """
+    date = date or datetime.datetime.now(datetime.UTC).date()
     restore_replaced(out)
     with suppress(LeftBehind), locked_folder(out.parent, _prefix(out)) as folder:
         output = folder / "output"

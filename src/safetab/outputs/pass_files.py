@@ -1,4 +1,4 @@
-"""The files of a pass: the Bureau's delimited tables, before the coterminous step, and measurements.
+"""The files of a pass: the delimited tables, before the coterminous step, and measurements.
 
 The measurement file has every noisy number of every published group, as it was drawn. Columns of
 texts are dictionaries in memory.
@@ -6,7 +6,7 @@ texts are dictionaries in memory.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
 from safetab.config.run_config import RunConfig
+from safetab.foundation.arrays import Integers
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.calibration import Stage
@@ -104,7 +105,7 @@ class GroupColumns:
         self._region_ids = pa.array([ids.text(entity) for entity in entities.tolist()], TEXT)
         self._codes = pa.array([iteration.code for iteration in plan.universe.iterations], TEXT)
 
-    def of(self, indices: NDArray[np.int64]) -> dict[str, pa.DictionaryArray]:
+    def of(self, indices: Integers) -> dict[str, pa.DictionaryArray]:
         """The region ids, geography level and iteration codes of groups, in this order."""
         return {
             "region_id": texts(self._region_ids, self._index.entity_of(indices)),
@@ -113,23 +114,14 @@ class GroupColumns:
         }
 
 
-_GROUP_COLUMNS = ("REGION_ID", "REGION_TYPE", "ITERATION_CODE")
-
-
-def table_columns(layout: TableFileLayout) -> tuple[str, ...]:
-    """The header of a table file: the group, the layout's labels, and COUNT."""
-    return (*_GROUP_COLUMNS, *layout.label_columns, "COUNT")
-
-
 class TableFile:
-    """A pipe-delimited file that grows by batches. It has only a header if nothing was published."""
+    """A delimited file that grows by batches. It has only a header if nothing was published."""
 
     def __init__(self, path: Path, layout: TableFileLayout) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         self._layout = layout
-        self._columns = table_columns(layout)
         self._file = path.open("wb")
-        self._file.write(("|".join(self._columns) + "\n").encode())
+        self._file.write(f"{layout.header}\n".encode())
         self.rows = 0
 
     def write(self, measurements: Measurements, groups: GroupColumns, *, allow_negative: bool) -> None:
@@ -141,12 +133,20 @@ class TableFile:
         indices = joined["index"].to_numpy()
         order = np.argsort(indices, kind="stable")
         ordered, indices = joined.take(pa.array(order)).combine_chunks(), indices[order]
-        self.append([*groups.of(indices).values(), *ordered.columns[1:]])
+        labels = dict(zip(self._layout.label_columns, ordered.columns[1:-1], strict=True))
+        regions, levels, codes = groups.of(indices).values()
+        self.append(regions, levels, codes, labels, ordered["count"])
 
-    def append(self, columns: list[pa.Array]) -> None:
-        """Append rows, given as columns in the order of the file."""
-        table = pa.table(columns, names=list(self._columns))
-        options = pa.csv.WriteOptions(include_header=False, delimiter="|", quoting_style="none")
+    def append(
+        self, regions: pa.Array, levels: pa.Array, codes: pa.Array, labels: Mapping[str, pa.Array], counts: pa.Array
+    ) -> None:
+        """Append rows: ids of areas, their levels, codes of groups, labels by their column, and counts."""
+        layout = self._layout
+        group = {layout.region: regions, layout.level: levels, layout.group: codes, layout.count: counts}
+        columns = {**labels, **group}
+        quotes = "needed" if layout.is_plain else "none"
+        options = pa.csv.WriteOptions(include_header=False, delimiter=layout.separator, quoting_style=quotes)
+        table = pa.table([columns[name] for name in layout.columns], names=list(layout.columns))
         pa.csv.write_csv(table, self._file, options)
         self.rows += len(table)
 
@@ -247,7 +247,7 @@ class MeasurementFile:
         self.rows += rows
 
 
-_Part = tuple[Stage, Shape, NDArray[np.int64], NDArray[np.int64]]
+_Part = tuple[Stage, Shape, Integers, Integers]
 """A stage, a shape, the indices of groups, and a row of noisy numbers for each of them."""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ from safetab.dialects.bureau.grfc import GEOGRAPHY_TABLE, UNIT_COLUMN, block_col
 from safetab.dialects.own_records import paths_read
 from safetab.engines.local.cef import whole_columns
 from safetab.foundation.files import whole_path
-from safetab.foundation.findings import Finding, InvalidInput
+from safetab.foundation.findings import Finding, InvalidInput, require_none
 from safetab.foundation.new_files import new_file_findings, write_new_file
 from safetab.foundation.progress import ConfidentialLog, Progress
 from safetab.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
@@ -89,9 +88,8 @@ def convert_cef(
     Raises InvalidInput if an input is at fault, RunFailed if the machine refuses.
     """
     out = whole_path(out)
-    today = datetime.datetime.now(datetime.UTC).date()
     refused = output_findings(out, paths_read(data), overwrite=overwrite, earlier=_EARLIER)
-    with _guarded(data, refused, confidential_log) as (cef, log), whole_output(out, today, overwrite=overwrite) as new:
+    with _guarded(data, refused, confidential_log) as (cef, log), whole_output(out, overwrite=overwrite) as new:
         findings: list[Finding] = []
         written = {PERSON_RECORD.table: 0, HOUSEHOLD_RECORD.table: 0}
         progress.step("Converting the states", len(cef.files.states))
@@ -133,8 +131,7 @@ def _guarded(
     """The files of every state that has any; errors inside are raised again in our own words."""
     if confidential_log is not None:
         refused += refused_log(confidential_log, paths_read(data))
-    if refused:
-        raise InvalidInput(refused)
+    require_none(refused)
     guards.forbid_memory_dumps()
     with guards.errors_reported(confidential_log) as log:
         yield _opened(data), log

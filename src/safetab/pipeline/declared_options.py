@@ -77,7 +77,7 @@ CONFIDENCE = DeclaredOption(
 )
 MARGIN_CONFIDENCE = DeclaredOption("confidence", str, "0.95", "Of the margins of error.", "NUMBER")
 CONFIG = _file("config", "config.json. Default: the one in --parameters.", "FILE")
-PARAMETERS = _file("parameters", "Directory with config.json and the lists of codes and iterations.", "DIR")
+PARAMETERS = _file("parameters", "Directory with config.json and the lists, or with a specification.", "DIR")
 GEOGRAPHY = _file(
     "geography", f"The geography file {_AREAS_FILE}, to count its entities. Default: 2020's numbers.", "FILE"
 )
@@ -113,7 +113,7 @@ COPYING = (
         "Blocks that hold nobody, e.g. water, or a list from blocks-with-units: ignored when areas are compared.",
         "FILE",
     ),
-    _text("order", f"Order of donors, separated by commas: {_DONORS}.", "KINDS"),
+    _text("order", f"Order of donors, separated by commas: {_DONORS}, or levels of the specification.", "KINDS"),
     _flag("copy_all", "Also copy groups that the receiving level does not tabulate."),
 )
 RULES = _texts(
@@ -131,6 +131,7 @@ TOGETHER_WITH = _file(
 )
 CSV = _flag("csv", "Write the release's tables as CSV too, beside the Parquet files.")
 STEPS = (COTERMINOUS, *COPYING, RULES)
+OF_BLOCKS = "is in a form that areas of this census don't have. Leave it out."
 RUN = (
     *ENGINE[:1], MEMORY, *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, TOTALS, *ACCOUNTS, CONFIDENCE, CSV, *STEPS,
     *ENGINE[1:],

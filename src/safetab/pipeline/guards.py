@@ -18,7 +18,7 @@ from safetab.engines.contract import Backend, EngineSettings, MiscountedRecords
 from safetab.engines.local.backend import LocalBackend
 from safetab.foundation import failures
 from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed, is_out_of_memory
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
 from safetab.foundation.interrupts import Publication, interrupts_held, until_published
 from safetab.foundation.locked_folder import locked_folder
 from safetab.foundation.progress import ConfidentialLog
@@ -115,8 +115,7 @@ def _opened_log(path: Path) -> Iterator[ConfidentialLog]:
         why = "it must be a regular file or not exist yet."
         if isinstance(error, FileNotFoundError) and not path.parent.exists():
             why = f"{path.parent} does not exist."
-        message = f"the confidential log can't be written there: {why}"
-        raise InvalidInput([Finding(Severity.ERROR, str(path), "", message)]) from None
+        raise InvalidInput.about(path, f"the confidential log can't be written there: {why}") from None
     with log:
         yield log
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from safetab.pipeline.release_parts import populated_geography
 from safetab.pipeline.totals_of_release import given_totals
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
+from safetab.specification.reading import is_specification
 
 _DEPTH_OF_RELEASES = 4  # OUT/release/numbers/geography_level=COUNTY
 
@@ -46,12 +48,22 @@ def read_inputs(
     backend: Backend | None = None,
     totals: Path | None = None,
 ) -> Checked[RunInputs]:
-    """Read the public files, make the plan and find the records; no record is read.
+    """Read the public files, make the plan and find the records; none is read unless their files are wrong.
 
     The local backend finds the records if none is given. `totals` is a release whose totals choose
     tables. There is no value if any finding is an error.
     """
     backend = backend or LocalBackend(EngineSettings(data), lambda _: None)
+    if not _may_have_config(parameters):  # records are looked for only if nothing is wrong with it
+        areas = backend.geography_folder(data).value or data
+        public = read_public_files(parameters, data, areas, given_totals(totals, data))
+        if public.value is None:
+            return Checked(None, public.findings)
+        records = backend.records(data, public.value.config.product.record)
+        if records.value is None:
+            rows = backend.judge(data, KnownLists.of_files(public.value), lambda _: None)
+            records = Checked(None, records.findings + rows)
+        return _planned_inputs(public, records, empty_blocks)
     config = read_config(parameters)
     if reader_asked_for(parameters, data) is ReaderKind.CEF:
         folder = Checked(data, ())
@@ -62,6 +74,16 @@ def read_inputs(
     if folder.value is None:
         return Checked(None, config.findings + folder.findings + records.findings)
     public = read_public_files(parameters, data, folder.value, given_totals(totals, data))
+    return _planned_inputs(public, records, empty_blocks)
+
+
+def _may_have_config(parameters: Path) -> bool:
+    return os.path.isdir(parameters) and not is_specification(parameters)  # noqa: PTH112 - never raises
+
+
+def _planned_inputs(
+    public: Checked[PublicFiles], records: Checked[Records], empty_blocks: Path | None
+) -> Checked[RunInputs]:
     # Both read the .ini file of a CEF, so findings may repeat.
     findings = tuple(dict.fromkeys(public.findings + records.findings))
     if public.value is None:
@@ -86,6 +108,8 @@ def required_inputs(
     checked = read_inputs(parameters, data, options.empty_blocks, backend, options.totals)
     progress.advance()
     refused: tuple[Finding, ...] = ()
+    if checked.value is None and not _may_have_config(parameters):
+        raise InvalidInput(checked.findings)
     if checked.value is None:
         noun = product_asked_for(parameters).record.noun
         progress.step(f"Checking what can be checked of the {noun} records", 0)
@@ -108,8 +132,8 @@ def checked_engine(
     """
     inputs = checked.require()
     with closing(backend.engine(inputs.records, inputs.files)) as engine:
-        noun = inputs.plan.config.product.record.noun
-        progress.step(f"Checking the {noun} records", backend.number_of_records(inputs.records))
+        noun = "" if inputs.plan.config.specification else f"{inputs.plan.config.product.record.noun} "
+        progress.step(f"Checking the {noun}records", backend.number_of_records(inputs.records))
         findings = engine.check(progress.advance)
         if any(finding.is_error for finding in findings):
             raise InvalidInput((*checked.findings, *findings))

@@ -19,8 +19,8 @@ from safetab.dialects.bureau.official_tables import CODES, OfficialTables
 from safetab.dialects.bureau.us_census import US
 from safetab.dialects.configuration import product_asked_for, read_config
 from safetab.dialects.public_files import list_paths, read_public_lists
-from safetab.foundation.failures import machine_refused
-from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, shortened
+from safetab.foundation.failures import refusals_as_run_failed
+from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, require_none, shortened
 from safetab.outputs.manifest import hashes_of
 from safetab.outputs.output_folder import EarlierOutput, output_findings, whole_output
 from safetab.planning.planner import PublicFiles, plan_of
@@ -60,17 +60,13 @@ def read_official_release(
     """
     inputs = (*files, request.parameters, *([request.geography] if request.geography else []))
     earlier = EarlierOutput(ORIGIN_FILE, names_with_checksums)
-    try:
-        refused = output_findings(new, inputs, overwrite=overwrite, earlier=earlier)
-        if refused:
-            raise InvalidInput(refused)
+    with refusals_as_run_failed(new):
+        require_none(output_findings(new, inputs, overwrite=overwrite, earlier=earlier))
         read, findings = _read(files, request)
         today = datetime.datetime.now(datetime.UTC).date()
         with whole_output(new, today, overwrite=overwrite) as output:
             summary = write_official(output, read, today)
         return summary, findings
-    except OSError as error:
-        raise machine_refused(error, new) from None
 
 
 def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRelease, tuple[Finding, ...]]:
@@ -86,8 +82,7 @@ def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRele
     tables = official_groups.known_tables(published, config, lists)
     passes = official_groups.passes_of(tables)
     if not passes:
-        message = "no row has both a group and an area of the parameters."
-        raise InvalidInput([Finding(Severity.ERROR, "FILES", "", message)])
+        raise InvalidInput.about("FILES", "no row has both a group and an area of the parameters.")
     config = replace(config, passes=passes)
     of_pass = None
     if geography is not None:
@@ -152,8 +147,7 @@ def _groups(
         findings.error(label, f"areas that the geography doesn't have: {shortened(areas)}.")
     for sentence, count in errors.items():
         findings.error("", f"{count:,} groups {sentence}.")
-    if findings.has_errors:
-        raise InvalidInput(findings.findings)
+    findings.require_no_errors()
     for sentence, count in warnings.items():
         findings.warning("", f"{count:,} groups {sentence}. They are kept unchanged.")
     return groups, findings.findings

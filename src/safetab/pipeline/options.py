@@ -11,14 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from safetab.config.run_config import CONFIG_FILE
 from safetab.dialects.own_records import is_synthetic
 from safetab.engines.spark.options import SparkOptions, check_spark_options
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import resolved, whole_path
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
 from safetab.foundation.locked_folder import why_no_folder
-from safetab.pipeline.declared_options import DEFAULTS, RUN, DeclaredOption, EngineKind, with_defaults
+from safetab.pipeline.declared_options import DEFAULTS, OF_BLOCKS, RUN, DeclaredOption, EngineKind, with_defaults
 from safetab.pipeline.spend_log.accounts import amount_of
 from safetab.pipeline.spend_log.log_file import refused_file
 from safetab.pipeline.spend_log.log_lines import DATASET_NAME, DATASET_RULE
@@ -113,8 +112,7 @@ def _engine(given: str | EngineKind) -> EngineKind:
     try:
         return EngineKind(given)
     except ValueError:
-        message = f"must be one of {', '.join(kind.value for kind in EngineKind)}."
-        raise InvalidInput([Finding(Severity.ERROR, "the command", "--engine", message)]) from None
+        raise InvalidInput.about("the command", f"must be one of {', '.join(EngineKind)}.", "--engine") from None
 
 
 def _key_of(hexadecimal: str | None) -> bytes | None:
@@ -162,15 +160,19 @@ def has_synthetic_people(data: Path, options: RunOptions) -> bool:
 
 
 def refused_plan(plan: RunPlan, data: Path, options: RunOptions) -> tuple[Finding, ...]:
-    """Errors if real people would get no protection.
+    """Errors if real people would get no protection, or an option does not suit the census.
 
     Proof: docs/privacy.md#no-protection.
     """
-    findings = FindingsOf(CONFIG_FILE)
+    of_command, coterminous = FindingsOf("the command"), options.release.coterminous
+    refused = () if coterminous is None else coterminous.refused_order(plan.config.census)
+    if options.empty_blocks is not None and plan.config.specification is not None:
+        of_command.error("--empty-blocks", OF_BLOCKS)
+    findings = FindingsOf(plan.config.spelling.file)
     words = no_protection(plan.unprotected_levels)
     if words is not None and not has_synthetic_people(data, options):
         findings.error("privacy budgets", words)
-    return findings.findings
+    return findings.findings + refused + of_command.findings
 
 
 def status_of_run(plan: RunPlan, data: Path, options: RunOptions) -> OutputStatus:

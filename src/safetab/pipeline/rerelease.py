@@ -12,8 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from safetab.census.census import Words
 from safetab.dialects.area_files import read_areas_at
 from safetab.dialects.known_census import DEFAULT_CENSUS
+from safetab.dialects.specification.area_tables import read_area_table
+from safetab.dialects.specification.census_value import census_of
 from safetab.foundation.failures import refusals_as_run_failed
 from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import (
@@ -24,27 +27,30 @@ from safetab.foundation.findings import (
     InvalidInput,
     format_of,
     readable_format,
+    require_none,
     shortened,
 )
 from safetab.outputs import manifest as manifests
 from safetab.outputs.manifest import MANIFEST_FILE
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.outputs.pass_files import stated_format
-from safetab.pipeline.declared_options import CONFIDENCE, CSV, STEPS, with_defaults
+from safetab.pipeline.declared_options import CONFIDENCE, CSV, OF_BLOCKS, STEPS, with_defaults
 from safetab.pipeline.release_parts import GeographyOfPass, empty_blocks_as_json, populated_geography, write_documents
 from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
 from safetab.readers.table_files import table_paths_at
 from safetab.release.allowed_files import measured_files
+from safetab.release.census_file import ReleasedCensus
 from safetab.release.checks.output_checks import OutputChecks
 from safetab.release.checksums import damage_as_invalid_input, invalid
 from safetab.release.documents import PRIVACY_FILE, ReleaseFacts, steps_as_json
 from safetab.release.numbers.number_files import RELEASE_FOLDER
-from safetab.release.release_folder import open_release_folder
+from safetab.release.release_folder import ReleaseFolder, open_release_folder
 from safetab.release.release_options import ReleaseOptions, ReleaseRequest
 from safetab.release.release_universe import Universe
+from safetab.release.universe_files import read_universe
 from safetab.release.write_release import write_release
+from safetab.specification.values import Specification
 
-_AREAS_FILE = DEFAULT_CENSUS.words.areas_file
 MEASURED_BY = "measured_by"
 """The manifest's key for the run that measured the numbers of a re-release."""
 
@@ -104,13 +110,13 @@ def rerelease_files(out: Path, new: Path, request: RereleaseRequest, *, overwrit
     with refusals_as_run_failed(new):
         findings = FindingsOf("the command")
         if request.options.coterminous is not None and request.geography is None:
-            findings.error("--coterminous", f"compares blocks. Add --geography: the {_AREAS_FILE} file of the run.")
+            words = _words_of(out)
+            message = f"compares {words.smallest_areas}. Add --geography: the {words.areas_file} file of the run."
+            findings.error("--coterminous", message)
         for name in request.paths if request.options.coterminous is None else ():
             findings.error(f"--{name.replace('_', '-')}", "needs --coterminous.")
         inputs = (out, *request.paths.values())
-        refused = output_findings(new, inputs, overwrite=overwrite) + findings.findings
-        if refused:
-            raise InvalidInput(refused)
+        require_none(output_findings(new, inputs, overwrite=overwrite) + findings.findings)
         return _rereleased(out, new, request, overwrite=overwrite)
 
 
@@ -128,7 +134,15 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
     if request.options.coterminous is not None:
         request.options.coterminous.donors(folder.universe.census)  # refused before a file is read
     measured = _measured(out, folder.universe)
-    populated = _populated(folder.universe, request)
+    spec = folder.universe.specification
+    negatives = spec is not None and spec.privacy.negatives == "withheld"
+    request = replace(request, options=request.options.withholding(negatives=negatives))
+    populated: GeographyOfPass = {}
+    if spec is None:
+        populated = _populated(folder.universe, request)
+    elif request.geography is not None:
+        universe, populated = _with_areas(folder, spec, request.geography, request.empty_blocks)
+        folder = replace(folder, universe=universe)
     today = datetime.datetime.now(datetime.UTC).date()
     facts = replace(folder.facts, version=VERSION, date=today, status=measured.status, options=request.options)
     with whole_output(new, today, overwrite=overwrite) as output:
@@ -147,7 +161,7 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
             manifest = {**measured.manifest, **made, **status_as_json(measured.status), "release": steps}
             files = {name: manifests.hashes_of(table_paths_at(path)) for name, path in request.paths.items()}
             manifest |= {MEASURED_BY: measured.origin, "rerelease": {"public_files": files}}
-            manifests.write_manifest_json(output, manifest | manifests.outputs_as_json(output, rows))
+            manifests.write_json(output / manifests.MANIFEST_FILE, manifest | manifests.outputs_as_json(output, rows))
         checks.of_remaining_files()
     return RereleaseSummary(measured.status, rows)
 
@@ -227,6 +241,44 @@ def _populated(universe: Universe, request: RereleaseRequest) -> GeographyOfPass
     if populated.value is None or findings.has_errors:
         raise InvalidInput(findings.findings + populated.findings)
     return populated.value
+
+
+def _words_of(out: Path) -> Words:
+    """What the census of an output calls things."""
+    try:
+        return open_release_folder(out).universe.census.words
+    except InvalidInput:  # another message says why
+        return DEFAULT_CENSUS.words
+
+
+def _with_areas(
+    folder: ReleaseFolder, spec: Specification, path: Path, empty_blocks: Path | None
+) -> tuple[Universe, GeographyOfPass]:
+    """The universe of a release with the numbers that a table of areas gives to ids, and the areas of each pass.
+
+    Raises InvalidInput if the table is not the run's.
+    """
+    findings, universe = FindingsOf(path.name), folder.universe
+    table = read_area_table(spec, path, findings)
+    if empty_blocks is not None:
+        findings.error("--empty-blocks", OF_BLOCKS)
+    if table is None or findings.has_errors:
+        raise InvalidInput(findings.findings)
+    kinds = frozenset(kind.name for kind in universe.census.group_kinds)
+    census = census_of(spec, replace(table.facts, group_kinds=kinds))
+    areas = table.areas(census.kinds, census.part)
+    of_pass = {one: areas.chosen(table.is_of_pass[one.name]) for one in census.passes}
+    for level, entities in universe.entities.items():
+        kind = census.kind(level.kind.name)
+        listed = {kind.ids.text(number) for number in of_pass[level.tabulation_pass].entities(kind).tolist()}
+        different = sorted(listed ^ set(entities.region_ids))
+        if different:
+            message = f"not the entities of the run: {shortened(different)}. Give the table of areas that the run used."
+            findings.error(level.label, message)
+    findings.require_no_errors()
+    of = ReleasedCensus(census, universe.product, spec)
+    facts = (universe.definition, universe.states)
+    return read_universe(folder.path, of, *facts, allow_negative=universe.allow_negative_counts), of_pass
 
 
 def _write_log(output: Path, facts: ReleaseFacts, measured: _Measured, rows: Mapping[str, int]) -> None:

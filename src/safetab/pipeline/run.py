@@ -14,7 +14,7 @@ from pathlib import Path
 from safetab.dialects.own_records import paths_read
 from safetab.engines.contract import CountingEngine
 from safetab.foundation.files import whole_path
-from safetab.foundation.findings import Finding, InvalidInput
+from safetab.foundation.findings import Finding, require_none
 from safetab.foundation.interrupts import until_published
 from safetab.foundation.progress import ConfidentialLog, NoProgress, Progress
 from safetab.outputs.output_folder import output_findings
@@ -26,6 +26,7 @@ from safetab.pipeline.options import RunOptions
 from safetab.pipeline.spend_log.run_spending import RunSpending, cost_without_accounts
 from safetab.pipeline.step_times import StepTimes
 from safetab.pipeline.tabulated_output import TabulatedOutput
+from safetab.planning.guarantee import is_specified
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.ledger import Ledger
@@ -67,6 +68,8 @@ def run_files(
             records = record_files(inputs.records)
             watched.add(records)
             inputs = replace(inputs, hashes=watched.hashes_of(_public_files(inputs, options)))
+            steps = options.release.withholding(negatives=inputs.plan.config.withholds_negatives)
+            options = replace(options, release=steps)
             status = about_options.status_of_run(inputs.plan, data, options)
             request = options.spend_request
             spending = None if request is None else RunSpending(request, inputs.plan, times.tell)
@@ -99,24 +102,24 @@ def _refuse(parameters: Path, data: Path, out: Path, options: RunOptions) -> Non
     refused += about_options.refused_options(data, options)
     refused += about_options.refused_log(log, (*read, out))
     refused += about_options.refused_spending(options, (*read, out), log)
-    if refused:
-        raise InvalidInput(refused)
+    require_none(refused)
 
 
 def _public_files(inputs: RunInputs, options: RunOptions) -> dict[str, Path]:
     """The public files that were read, by their names in the manifest."""
     blocks = () if options.empty_blocks is None else table_paths_at(options.empty_blocks)
-    files = {path.name: path for path in (*inputs.files.paths, *blocks)}
-    return files | dict(inputs.files.totals_files)
+    return dict(inputs.plan.public_files) | {path.name: path for path in blocks}
 
 
 def _count_records(engine: CountingEngine, plan: RunPlan, times: StepTimes, log: ConfidentialLog) -> None:
     """Encode the records; the log gets their number in each pass."""
-    noun = plan.config.product.record.noun
-    times.step(f"Counting the {noun}s of each {plan.config.census.part.noun}", 1)
+    record, census = plan.config.product.record, plan.config.census
+    nouns = record.nouns if is_specified(census) else f"{record.noun}s"
+    times.step(f"Counting the {nouns} of each {census.part.noun}", 1)
     counts = engine.prepare()
     times.advance()
-    log.write(", ".join(f"{count:,} {noun}s in the {which.name} pass" for which, count in counts.items()))
+    passes = {which: f" in the {which.name} pass" if len(census.passes) > 1 else "" for which in counts}
+    log.write(", ".join(f"{count:,} {nouns}{passes[which]}" for which, count in counts.items()))
 
 
 @contextmanager

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -15,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
+from safetab.census.population_groups import GroupUniverse
 from safetab.engines.contract import CountingEngine, GroupCounts
 from safetab.foundation.failures import closing_without_masking
 from safetab.foundation.findings import VERSION
@@ -76,9 +78,8 @@ class TabulatedOutput:
         with (
             closing_without_masking(files),
             SecondThread(options.threads) as writing,
-            CountsAhead(self.engine, levels, is_ahead=is_ahead) as counts_ahead,
+            CountsAhead(self.engine, levels, partial(self.times.part, "counting"), is_ahead=is_ahead) as counts,
         ):
-            counts = TimedCounts(counts_ahead, self.times)
             for measured in safetab(levels, counts, self.ledger, options.groups_at_once, options.threads):
                 with closing_without_masking(measured):
                     for measurements in self.times.each("noise", measured):
@@ -113,38 +114,50 @@ class TabulatedOutput:
         self.times.advance()
 
 
+Timed = Callable[[], AbstractContextManager[None]]
+
+
 class CountsAhead:
     """The engine's counts of a pass; the next level's totals are counted while one is measured.
 
-    Totals depend on no noise, so their order changes nothing. Levels must be asked for in the order
-    given. The totals of one level are held ahead; the end waits for a count that has begun.
+    Totals depend on no noise, so their order changes nothing. They are counted once for all table
+    families of a level. Levels must be asked for in the order given. The totals of one level are held
+    ahead; the end waits for a count that has begun.
     """
 
-    def __init__(self, counts: GroupCounts, levels: Sequence[LevelPlan], *, is_ahead: bool) -> None:
-        """Without `is_ahead`, nothing is counted before it is asked for."""
+    def __init__(
+        self, counts: GroupCounts, levels: Sequence[LevelPlan], timed: Timed = nullcontext, *, is_ahead: bool
+    ) -> None:
+        """Without `is_ahead`, nothing is counted before it is asked for. All waiting for counts is inside `timed`."""
         self._counts = counts
+        self._timed = timed
         self._is_ahead = is_ahead
         measured = [level for level in levels if level.universe.size and level.design.stages]
         # The first level of each universe: the table families of a level have the same totals.
         self._levels = list({id(level.universe): level for level in reversed(measured)}.values())[::-1]
         self._pool = ThreadPoolExecutor(1)
-        self._next: tuple[LevelPlan, Future[ExactCounts]] | None = None
+        self._next: tuple[GroupUniverse, Future[ExactCounts]] | None = None
+        self._last: tuple[GroupUniverse, ExactCounts] | None = None
 
     def totals(self, level: LevelPlan) -> ExactCounts:
         """The total of every group of the level that is not empty."""
-        counted = self._next
-        self._next = None
-        is_counted = counted is not None and counted[0].universe is level.universe
-        totals = counted[1].result() if counted and is_counted else self._counts.totals(level)
-        after = (later for this, later in pairwise(self._levels) if this.universe is level.universe)
-        following = next(after, None) if self._is_ahead else None
-        if following is not None:
-            self._next = following, self._pool.submit(self._counts.totals, following)
-        return totals
+        if self._last is None or self._last[0] is not level.universe:
+            counted, self._next = self._next, None
+            self._last = None  # let go of the last level's before the next are asked for
+            is_counted = counted is not None and counted[0] is level.universe
+            with self._timed():
+                totals = counted[1].result() if counted and is_counted else self._counts.totals(level)
+            self._last = level.universe, totals
+            after = (later for this, later in pairwise(self._levels) if this.universe is level.universe)
+            following = next(after, None) if self._is_ahead else None
+            if following is not None:
+                self._next = following.universe, self._pool.submit(self._counts.totals, following)
+        return self._last[1]
 
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         """The cells of these groups, by the shape of their table."""
-        return self._counts.cells(level, groups_of)
+        with self._timed():
+            return self._counts.cells(level, groups_of)
 
     def __enter__(self) -> Self:
         return self
@@ -152,19 +165,3 @@ class CountsAhead:
     def __exit__(self, *_: object) -> None:
         with interrupts_held():
             self._pool.shutdown(cancel_futures=True)
-
-
-class TimedCounts:
-    """An engine's counts; the time that they take is logged as "counting"."""
-
-    def __init__(self, counts: GroupCounts, times: StepTimes) -> None:
-        self._counts = counts
-        self._times = times
-
-    def totals(self, level: LevelPlan) -> ExactCounts:
-        with self._times.part("counting"):
-            return self._counts.totals(level)
-
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
-        with self._times.part("counting"):
-            return self._counts.cells(level, groups_of)

@@ -9,7 +9,7 @@ import numpy as np
 from safetab.census.area_levels import AreaLevel
 from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
 from safetab.dialects.own_records import is_synthetic
-from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.findings import Checked, FindingsOf, InvalidInput
 from safetab.planning.planner import GivenTotals
 from safetab.release.checksums import damage_as_invalid_input
 from safetab.release.documents import DATAPACKAGE_FILE
@@ -19,10 +19,6 @@ from safetab.release.release_folder import ReleaseFolder, open_release_folder
 _COUNT = "unclamped_count"
 _COLUMNS = ("region_id", "iteration_code", "table_id", "line", _COUNT)
 _WHERE = "--totals"
-
-
-class _WithheldError(Exception):
-    """A total is not in the release."""
 
 
 def given_totals(path: Path | None, data: Path) -> GivenTotals | None:
@@ -38,14 +34,9 @@ def _totals_of(path: Path, data: Path) -> GivenTotals:
     release = open_release_folder(path)
     findings = FindingsOf(str(path))
     _check(release, data, findings)
-    if findings.has_errors:
-        raise InvalidInput(findings.findings)
-    try:
-        with damage_as_invalid_input(path):
-            of_level = _totals_by_geography(release)
-    except _WithheldError:
-        message = "totals are withheld in it. Give a release without rules."
-        raise InvalidInput([Finding(Severity.ERROR, str(path), _WHERE, message)]) from None
+    findings.require_no_errors()
+    with damage_as_invalid_input(path):
+        of_level = _totals_by_geography(release, path)
     paths = [*map(release.numbers_of, release.universe.levels), release.path / DATAPACKAGE_FILE]
     files = {f"totals/{path.relative_to(release.path).as_posix()}": path for path in paths if path is not None}
     codes = tuple(iteration.code for iteration in release.universe.lists.iterations)
@@ -71,22 +62,22 @@ def _check(release: ReleaseFolder, data: Path, findings: FindingsOf) -> None:
         findings.warning(_WHERE, "it is without the coterminous step. The 2020 Census took totals after that step.")
 
 
-def _totals_by_geography(release: ReleaseFolder) -> dict[AreaLevel, TotalsOfLevel]:
-    """Raises _WithheldError if a total is withheld."""
+def _totals_by_geography(release: ReleaseFolder, path: Path) -> dict[AreaLevel, TotalsOfLevel]:
+    """Raises InvalidInput about the path if a total is withheld."""
     parts: dict[AreaLevel, list[TotalsOfLevel]] = {}
     for level in release.universe.levels:
         file = release.open_numbers(level)
         if file is not None:
-            found = [_totals(batch) for batch in file.batches(_COLUMNS)]
+            found = [_totals(batch, path) for batch in file.batches(_COLUMNS)]
             parts.setdefault(level.geography, []).extend(found)
     return {geography: TotalsOfLevel.concat(found) for geography, found in parts.items()}
 
 
-def _totals(batch: NumberBatch) -> TotalsOfLevel:
+def _totals(batch: NumberBatch, path: Path) -> TotalsOfLevel:
     """The totals among some rows."""
     is_total = batch.is_total
     if (is_total & ~batch.has(_COUNT)).any():
-        raise _WithheldError
+        raise InvalidInput.about(path, "totals are withheld in it. Give a release without rules.", _WHERE)
     position_of = {iteration.code: position for position, iteration in enumerate(batch.universe.lists.iterations)}
     codes = np.array([position_of[iteration.code] for iteration in batch.level.iterations], dtype=np.int64)
     ids = batch.universe.entities[batch.level.geography].ids

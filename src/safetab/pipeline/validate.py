@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.config.run_config import CONFIG_FILE
 from safetab.dialects.own_records import paths_read
 from safetab.engines.contract import CountingEngine
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
+from safetab.foundation.findings import Finding, FindingsOf, require_none
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.pipeline.guards import guarded, log_passed
 from safetab.pipeline.inputs import checked_engine, required_inputs
@@ -32,13 +31,12 @@ def validate_files(
     refused = refused_options(data, options)
     if options.confidential_log is not None:
         refused += refused_log(options.confidential_log, (parameters, *paths_read(data)))
-    if refused:
-        raise InvalidInput(refused)
+    require_none(refused)
     with guarded(options, options.confidential_log) as (log, backend):
         checked = required_inputs(parameters, data, options, progress, backend)
         plan = checked.require().plan
         with checked_engine(checked, backend, progress) as (found, engine):
-            privacy = FindingsOf(CONFIG_FILE)
+            privacy = FindingsOf(plan.config.spelling.file)
             unprotected = no_protection(plan.unprotected_levels)
             if unprotected is not None:  # people are synthetic: for others this is an error
                 privacy.warning("privacy budgets", unprotected)

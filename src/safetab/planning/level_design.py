@@ -28,14 +28,9 @@ from safetab.products.product import LineKind, Product, Selector, Shape, TableFa
 
 def suppression_threshold(level: PopulationGroupLevel, stage_2: Noise | None, chance: Fraction) -> int | None:
     """The paper's T: an empty group is suppressed with at least this chance; None: never suppressed."""
-    if (
-        not level.geography.kind.suppresses
-        or chance == 0
-        or stage_2 is None
-        or stage_2.out_of_sampler_range is not None
-    ):
+    if stage_2 is None or stage_2.out_of_sampler_range is not None:
         return None
-    return stage_2.quantile(chance)
+    return stage_2.quantile(chance) if level.geography.kind.suppresses and chance else None
 
 
 def passes_suppression(noisy_totals: NDArray[np.int64], threshold: int | None) -> NDArray[np.bool_]:
@@ -44,7 +39,11 @@ def passes_suppression(noisy_totals: NDArray[np.int64], threshold: int | None) -
 
 
 CONFIDENCE = Fraction(95, 100)
-_ADAPTIVE = {Selector.NOISY_STAGE_1: (Stage.STAGE_1, Stage.STAGE_2), Selector.PUBLISHED_TOTALS: (Stage.STAGE_2,)}
+_ADAPTIVE = {
+    Selector.NOISY_STAGE_1: (Stage.STAGE_1, Stage.STAGE_2),
+    Selector.PUBLISHED_TOTALS: (Stage.STAGE_2,),
+    Selector.NONE: (Stage.STAGE_2,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +89,7 @@ class LevelDesign:
     @property
     def stability(self) -> int:
         """The greatest number of the level's groups that one record can be in."""
-        return self.sensitivity.l1
+        return self.sensitivity.groups
 
     def noise(self, stage: Stage) -> Noise:
         """The noise of one stage. Raises KeyError if the level does not have the stage."""
@@ -106,10 +105,15 @@ class LevelDesign:
         """Whether the sampler can draw the noise of every stage."""
         return all(stage.noise.out_of_sampler_range is None for stage in self.stages.values())
 
+    @property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The shapes that a group can get: only the finest if nothing selects one."""
+        return (self.family.finest,) if self.product.selector is Selector.NONE else self.family.shapes
+
     def margins(self, confidence: Fraction = CONFIDENCE) -> LevelMargins:
         """The margins of error of the level's numbers at this confidence."""
         shapes = {}
-        for shape in self.family.shapes if Stage.STAGE_2 in self.stages else ():
+        for shape in self.shapes if Stage.STAGE_2 in self.stages else ():
             shapes[shape] = MappingProxyType({kind.name: self.margin(kind, confidence) for kind in shape.kinds})
         lone = {stage: margin_of(each.noise, 1, confidence) for stage, each in self.stages.items()}
         return LevelMargins(lone.get(Stage.STAGE_1), lone.get(Stage.TOTAL_ONLY), MappingProxyType(shapes))
@@ -120,6 +124,8 @@ class LevelDesign:
 
     def shape_chances(self, true_size: int = 0) -> Mapping[Shape, arb]:
         """The chance that an adaptive group with `true_size` records gets each shape."""
+        if not self.thresholds.totals:
+            return {self.family.total: arb(1)}
         noise, limits = self.noise(Stage.STAGE_1), [total - true_size for total in self.thresholds.totals]
         between = (noise.chance_between(low, high) for low, high in pairwise(limits))
         chances = (noise.cdf(limits[0] - 1), *between, noise.tail(limits[-1]))
@@ -171,7 +177,8 @@ def level_design(
 ) -> LevelDesign:
     """The design of a level whose budget is above 0."""
     stages = _stages_of(config, of_family.budgets[level], sensitivity, measured)
-    stage_2 = stages[Stage.STAGE_2].noise if Stage.STAGE_2 in stages else None
+    selects = config.product.selector is not Selector.NONE
+    stage_2 = stages[Stage.STAGE_2].noise if selects and Stage.STAGE_2 in stages else None
     return LevelDesign(
         product=config.product,
         family=of_family.family,
@@ -179,7 +186,7 @@ def level_design(
         definition=config.privacy_definition,
         sensitivity=sensitivity,
         budget=of_family.budgets[level],
-        thresholds=of_family.thresholds[level],
+        thresholds=of_family.thresholds.get(level, Thresholds(())) if selects else Thresholds(()),
         stages=stages,
         suppression_threshold=suppression_threshold(level, stage_2, config.zero_suppression_chance),
     )
@@ -198,9 +205,10 @@ def _stages_of(
         return MappingProxyType({})
     adaptive = _ADAPTIVE[config.product.selector] if iterations.adaptive else ()
     total_only = (Stage.TOTAL_ONLY,) if iterations.total_only else ()
+    gamma = Fraction(0) if config.product.selector is Selector.NONE else config.stage_1_fraction
     stages: dict[Stage, StageDesign] = {}
     for stage in (*adaptive, *total_only):
-        budget = budget_of_level * stage_fraction(stage, config.stage_1_fraction)
+        budget = budget_of_level * stage_fraction(stage, gamma)
         stages[stage] = StageDesign(stage, budget, calibrated_noise(config.privacy_definition, sensitivity, budget))
     return MappingProxyType(stages)
 

@@ -13,7 +13,7 @@ from safetab.planning.run_plan import RunPlan, loss_of_config_pass
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import PrivacyLoss, epsilon_of_rho
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.privacy.reference import level_far_above, loss_of_2020, loss_text, total_far_above
+from safetab.privacy.reference import level_far_above, loss_text, reference_losses, total_far_above
 from safetab.products.product import Product
 
 DELTA = Fraction(1, 10**10)
@@ -43,14 +43,17 @@ def epsilons_by_delta(rho: Fraction) -> dict[str, Fraction]:
     return {f"{float(delta):g}": epsilon_of_rho(rho, delta) for delta in DELTAS}
 
 
-def reference_loss(product: Product) -> ReportedLoss:
-    """What the 2020 release of the product cost."""
-    return reported_loss(PrivacyDefinition.ZCDP, loss_of_2020(product))
+def reported_references(product: Product) -> dict[str, ReportedLoss]:
+    """What the release to compare with cost, by its name; empty without one."""
+    return {name: reported_loss(PrivacyDefinition.ZCDP, loss) for name, loss in reference_losses(product).items()}
 
 
-def reference_words(product: Product, definition: PrivacyDefinition) -> str:
-    """One sentence on the loss of 2020, for readers of a loss under this definition."""
-    loss, name = reference_loss(product), product.reference.name
+def reference_words(product: Product, definition: PrivacyDefinition) -> list[str]:
+    """One sentence on the loss to compare with, for readers of a loss under this definition; none without one."""
+    return [_reference_words(name, loss, definition) for name, loss in reported_references(product).items()]
+
+
+def _reference_words(name: str, loss: ReportedLoss, definition: PrivacyDefinition) -> str:
     rho = f"For comparison, the {name}: rho {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})"
     if definition is PrivacyDefinition.PURE_DP:
         return f"{rho}. A pure epsilon counts as rho = epsilon squared / 2 at most."
@@ -112,7 +115,7 @@ def _loss(config: RunConfig, tabulation_pass: Pass) -> Fraction:
 
 
 def privacy_warnings(plan: RunPlan) -> Iterator[str]:
-    """Sentences on losses far above those of the 2020 Census: the whole run, then each level."""
+    """Sentences on losses far above those of the reference: the whole run, then each level."""
     definition, product = plan.config.privacy_definition, plan.config.product
     total = total_far_above(product, definition, plan.loss.unbounded)
     if total is not None:

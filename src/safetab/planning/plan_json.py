@@ -6,13 +6,14 @@ from fractions import Fraction
 
 from safetab.census.census import PopulationGroupLevel
 from safetab.foundation.findings import VERSION
-from safetab.planning import losses
+from safetab.planning import guarantee, losses
 from safetab.planning.level_design import CONFIDENCE
 from safetab.planning.losses import DELTA, JointLoss, ReportedLoss
 from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
 from safetab.privacy.calibration import Noise, PrivacyDefinition
 from safetab.privacy.composition import epsilon_of_rho
 from safetab.privacy.reference import loss_number
+from safetab.products.product import Product
 
 JsonObject = dict[str, object]
 
@@ -24,6 +25,7 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
     return {
         "safetab_version": VERSION,
         "product": config.product.name,
+        **_guarantee(plan),
         "privacy_definition": definition.spelling,
         config.spelling.most_answers: config.most_answers,
         "stage_1_fraction": exact(config.stage_1_fraction),
@@ -35,9 +37,28 @@ def plan_as_json(plan: RunPlan) -> JsonObject:
         "no_protection": losses.no_protection(plan.unprotected_levels),
         "groups": sum({level_plan.level: level_plan.universe.size for level_plan in plan.levels}.values()),
         "loss": loss_as_json(plan),
-        "loss_of_2020": _loss(losses.reference_loss(config.product), PrivacyDefinition.ZCDP),
+        **_reference(config.product),
         "privacy_warnings": list(losses.privacy_warnings(plan)),
     }
+
+
+def _reference(product: Product) -> JsonObject:
+    """The loss to compare with, if there is one."""
+    for name, reported in losses.reported_references(product).items():
+        loss = _loss(reported, PrivacyDefinition.ZCDP)
+        return {"loss_of_reference": {"name": name} | loss} if product.production is None else {"loss_of_2020": loss}
+    return {}
+
+
+def _guarantee(plan: RunPlan) -> JsonObject:
+    """What is protected, who reaches the stability and what is taken to be public, of a specification."""
+    if not guarantee.is_specified(plan.config.census):
+        return {}
+    facts = {
+        "stability": [*guarantee.stabilities_in_words(plan)],
+        "public_files": guarantee.hashes_of_public_files(plan),
+    }
+    return guarantee.guarantee_as_json(plan.config) | facts
 
 
 def loss_as_json(plan: RunPlan) -> JsonObject:

@@ -24,6 +24,8 @@ from safetab.dialects.public_files import (
     read_public_lists,
     totals_folder,
 )
+from safetab.dialects.specification.published_totals import find_specified_totals, read_specified_totals
+from safetab.dialects.specified_files import Compiled, compile_folder, warnings_of_places
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity
 from safetab.planning.level_design import IterationsMeasured, level_design
@@ -32,6 +34,7 @@ from safetab.planning.run_plan import LevelPlan, RunPlan, check_totals, selected
 from safetab.privacy.calibration import Stage
 from safetab.readers.area_names import AreaNames, area_names_path, read_area_names
 from safetab.readers.published_totals import find_published_totals, find_totals_in, read_published_totals
+from safetab.specification.reading import is_specification
 
 if TYPE_CHECKING:
     from safetab.dialects.own_records import OwnIds
@@ -78,9 +81,20 @@ def read_public_files(
     """
     geography_folder, reader = geography_folder or data, reader_asked_for(parameters, data)
     if not _is_directory(parameters):
-        finding = Finding(Severity.ERROR, str(parameters), "", "no such directory. Give the directory of config.json.")
-        return Checked(None, (finding, *read_given_geography(geography_folder, reader, None).errors))
-    config, lists = read_config(parameters), read_public_lists(parameters)
+        problem = "no such directory. Give the directory of census.toml or config.json."
+        return Checked(None, (Finding(Severity.ERROR, str(parameters), "", problem),))
+    paths: tuple[Path, ...]
+    if is_specification(parameters):
+        compiled = compile_folder(parameters)
+        if compiled.value is None:
+            return Checked(None, compiled.findings)
+        if compiled.value.areas is not None:
+            return _specified_files(compiled, data, totals)
+        config, lists = Checked(compiled.value.config, compiled.findings), Checked(compiled.value.lists, ())
+        paths = compiled.value.paths
+    else:
+        config, lists = read_config(parameters), read_public_lists(parameters)
+        paths = (parameters / CONFIG_FILE, *list_paths(parameters))
     geography = read_given_geography(geography_folder, reader, config.value)
     names = read_area_names(folder_beside(data, reader), DEFAULT_CENSUS)
     findings = config.findings + lists.findings + geography.findings + names.findings
@@ -94,15 +108,47 @@ def read_public_files(
     of_pass = {which: whole.of_parts(parts) for which, parts in parts_of.items()}
     findings += parts_without_areas(config.value, of_pass)
     names_path = area_names_path(folder_beside(data, reader))
-    paths = (parameters / CONFIG_FILE, *list_paths(parameters), *geography.value.paths)
+    paths += geography.value.paths
     paths += () if names_path is None else (names_path,)
     oids, geographies = geography.value.oids, MappingProxyType(of_pass)
     files = PublicFiles(config.value, lists.value, geographies, paths, names.value or {}, oids)
-    chosen = _selecting_totals(config.value, data, reader, totals)
+    return _with_totals(files, findings, whole, _selecting_totals(config.value, data, reader, totals))
+
+
+def _specified_files(compiled: Checked[Compiled], data: Path, totals: GivenTotals | None) -> Checked[PublicFiles]:
+    """The public files of a specification: all of them are in its folder, except published totals in DATA."""
+    given = compiled.require()
+    assert given.areas is not None
+    files = PublicFiles(given.config, given.lists, given.areas_of_pass, given.paths, given.names)
+    findings = compiled.findings + warnings_of_places(given.paths, data)
+    chosen = _specified_totals(given.config, given.paths[0].parent, data, totals)
+    return _with_totals(files, findings, given.areas, chosen)
+
+
+def _specified_totals(config: RunConfig, parameters: Path, data: Path, given: GivenTotals | None) -> GivenTotals | None:
+    """The totals that were given, by the ids of this census, or those in PARAMETERS or DATA."""
+    name = config.product.totals_table
+    if name is None or given is not None:
+        chosen = _selecting_totals(config, data, ReaderKind.CSV, given)
+        if chosen is None or chosen.totals.value is None:
+            return chosen
+        return replace(chosen, totals=Checked(chosen.totals.value.by_ids_of(config.census), chosen.totals.findings))
+    path = find_specified_totals(name, parameters, data)
+    if path is None:
+        message = "there is no such file in PARAMETERS or DATA. Add it, or give --totals."
+        return GivenTotals(Checked(None, (Finding(Severity.ERROR, name, "", message),)))
+    return GivenTotals(read_specified_totals(path, config.census), {path.name: path})
+
+
+def _with_totals(
+    files: PublicFiles, findings: tuple[Finding, ...], whole: Areas, chosen: GivenTotals | None
+) -> Checked[PublicFiles]:
+    """The files with the totals that choose tables, if there are any; no value if a finding is an error."""
     if chosen is not None:
         findings += chosen.totals.findings
         if chosen.totals.value is not None:
-            findings += check_totals(chosen.totals.value, config.value, lists.value, whole, of_pass)
+            of_pass = files.geography_of_pass
+            findings += check_totals(chosen.totals.value, files.config, files.lists, whole, of_pass)
         files = replace(files, totals=chosen.totals.value, totals_files=chosen.files)
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
 
@@ -116,11 +162,9 @@ def _selecting_totals(
     """
     product = config.product
     if product.totals_table is None:
-        if given is None:
-            return None
-        findings = FindingsOf("the command")
-        findings.error("--totals", f"{product.name} measures its own totals. Leave the option out.")
-        return GivenTotals(Checked(None, findings.findings))
+        message = f"{product.name} measures its own totals. Leave the option out."
+        refused = Finding(Severity.ERROR, "the command", "--totals", message)
+        return None if given is None else GivenTotals(Checked(None, (refused,)))
     findings = FindingsOf(product.totals_table)
     if given is not None:
         beside = find_published_totals(folder_beside(data, reader), product.totals_table, FindingsOf(""))
@@ -164,7 +208,7 @@ def _is_directory(path: Path) -> bool:
 
 def plan_of(files: PublicFiles) -> Checked[RunPlan]:
     """The plan, and findings about levels that can't be measured as configured."""
-    findings = FindingsOf(CONFIG_FILE)
+    findings = FindingsOf(files.config.spelling.file)
     families_and_levels = ((family, level) for level in files.config.levels for family in files.config.families)
     tabulated = [(of_family, level) for of_family, level in families_and_levels if of_family.budgets[level] > 0]
     entities = {
@@ -183,8 +227,10 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
         grain = level.iterations, files.config.census.grain_of(level.geography.kind)
         if grain not in sensitivities:
             most = files.config.most_answers
-            codes = iteration_map_of(files.lists, level.iterations, level.geography.kind, most_answers=most)
-            sensitivities[grain] = sensitivity(codes.classifications)
+            slots = files.config.census.classifications
+            kind = level.geography.kind
+            codes = iteration_map_of(files.lists, level.iterations, kind, most_answers=most, classifications=slots)
+            sensitivities[grain] = sensitivity(codes.classifications, files.config.product.record.most_records)
         universe, total_only = universes[level], universes[level].total_only_iterations
         measured = IterationsMeasured(len(universe.iterations) - total_only, total_only)
         design = level_design(files.config, of_family, level, sensitivities[grain], measured)
@@ -192,7 +238,13 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
         levels.append(LevelPlan(design, universe, selected))
         _check_level(levels[-1], findings)
     left_out = tuple(level for level in files.config.levels if files.config.budget_of(level) == 0)
-    plan = RunPlan(files.config, files.lists, tuple(levels), left_out)
+    # a specification that another one is like has the same name, in its own folder
+    names = [path.name for path in files.paths]
+    public = {
+        path.name if names.index(path.name) == place else f"{path.parent.name}/{path.name}": path
+        for place, path in enumerate(files.paths)
+    } | dict(files.totals_files)
+    plan = RunPlan(files.config, files.lists, tuple(levels), left_out, public)
     return Checked(None if findings.has_errors else plan, findings.findings)
 
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 from flint import arb
@@ -27,7 +28,7 @@ from safetab.foundation.findings import Finding, FindingsOf, shortened
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.calibration import Stage
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
-from safetab.products.product import TableFamily, Thresholds
+from safetab.products.product import Selector, TableFamily, Thresholds
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -59,6 +60,15 @@ class LevelPlan:
         """How many groups are measured: the whole universe, or those with a published total."""
         return self.universe.size if self.selected is None else len(self.selected.indices)
 
+    def known_shapes(self) -> tuple[NDArray[np.int64], NDArray[np.int8]] | None:
+        """The indices and shapes of the measured groups, unless a noisy stage 1 chooses shapes."""
+        if self.selected is not None:
+            return self.selected.indices, chosen_shapes(self.selected.totals, self.design.thresholds)
+        if self.design.product.selector is not Selector.NONE or not self.design.stages:
+            return None
+        shape = self.family.number_of(self.family.finest)
+        return np.arange(self.universe.size), np.full(self.universe.size, shape, dtype=np.int8)
+
     def __str__(self) -> str:
         return f"{self.level}{f', {self.family.name}' if self.design.product.has_several_families else ''}"
 
@@ -71,6 +81,7 @@ class RunPlan:
     lists: PublicLists
     levels: tuple[LevelPlan, ...]
     levels_left_out: tuple[PopulationGroupLevel, ...]
+    public_files: Mapping[str, Path] = field(default_factory=dict)  # that it was made from, by name
 
     def levels_of(self, tabulation_pass: Pass) -> tuple[LevelPlan, ...]:
         """The plans of the levels that one pass tabulates."""
@@ -127,17 +138,24 @@ class EmptyGroupOutput:
 def output_if_all_groups_are_empty(plan: LevelPlan) -> EmptyGroupOutput:
     """The expected output of one level if all of its groups were empty."""
     design, universe = plan.design, plan.universe
-    if plan.selected is not None:  # published totals say which groups are published with which tables
-        shapes = chosen_shapes(plan.selected.totals, design.thresholds)
-        groups_of_shape = np.bincount(shapes, minlength=len(plan.family.shapes))
+    if design.product.selector is not Selector.NOISY_STAGE_1:  # which groups get which tables is public
+        groups_of_shape = _groups_of_shapes(plan)
         rows = {}
         for file in design.product.files:
             rows_of_shape = [len(shape.file_rows.get(file.folder, ())) for shape in plan.family.shapes]
             rows[file.folder] = float(groups_of_shape @ rows_of_shape)
-        return EmptyGroupOutput(float(len(plan.selected.indices)), rows)
+        return EmptyGroupOutput(float(groups_of_shape.sum()), rows)
     groups = design.empty_groups_published(universe.adaptive_groups, universe.total_only_groups)
     rows = {file.folder: _rows(plan, file.folder, groups) for file in design.product.files}
     return EmptyGroupOutput(groups, rows)
+
+
+def _groups_of_shapes(plan: LevelPlan) -> NDArray[np.int64]:
+    """How many measured groups get each shape, where no noise decides."""
+    if plan.selected is None:
+        return np.array([0] * len(plan.family.finer) + [plan.universe.size if plan.design.stages else 0])
+    shapes = chosen_shapes(plan.selected.totals, plan.design.thresholds)
+    return np.bincount(shapes, minlength=len(plan.family.shapes))
 
 
 def _rows(plan: LevelPlan, folder: str, published_groups: float) -> float:
@@ -182,15 +200,15 @@ def check_totals(
     of_pass: Mapping[Pass, Areas],
 ) -> tuple[Finding, ...]:
     """Errors for totals of unknown regions or iterations; warnings that count ignored ones."""
-    findings = FindingsOf("the file of published totals")
+    own_name = config.product.totals_table if config.specification is not None else None
+    findings = FindingsOf(own_name or "the file of published totals")
     known = {iteration.code: iteration for iteration in lists.iterations}
     ignored: Counter[str] = Counter()
     for geography, of_level in totals.of_level.items():
         kind = geography.kind
         is_known = np.isin(of_level.entity, whole.entities(kind))
         unknown_codes = {totals.codes[position] for position in np.unique(of_level.code)} - known.keys()
-        areas_file = config.census.words.areas_file
-        _refuse_unknown(geography, of_level.entity[~is_known], unknown_codes, areas_file, findings)
+        _refuse_unknown(geography, of_level.entity[~is_known], unknown_codes, config, findings)
         _refuse_repeated(geography, of_level, totals.codes, findings)
         if geography.tabulation_pass not in of_pass:
             ignored["of a pass that doesn't run"] += len(of_level.entity)
@@ -211,17 +229,16 @@ def check_totals(
 
 
 def _refuse_unknown(
-    geography: AreaLevel, regions: NDArray[np.int64], codes: set[str], areas_file: str, findings: FindingsOf
+    geography: AreaLevel, regions: NDArray[np.int64], codes: set[str], config: RunConfig, findings: FindingsOf
 ) -> None:
     """Report totals of regions and iterations that the public files do not have."""
     if len(regions):
         ids = shortened(geography.kind.ids.text(entity) for entity in np.unique(regions).tolist())
-        advice = f"Give the {areas_file} of the totals."
+        advice = f"Give the {config.census.words.areas_file} of the totals."
         findings.error("REGION_ID", f"{geography.label} {ids}: not in the geography. {advice}")
     if codes:
-        findings.error(
-            "ITERATION_CODE", f"{shortened(sorted(codes))} at {geography.label}: not in the lists of iterations."
-        )
+        column, what = ("group", "groups") if config.specification else ("ITERATION_CODE", "iterations")
+        findings.error(column, f"{shortened(sorted(codes))} at {geography.label}: not in the lists of {what}.")
 
 
 def _refuse_repeated(geography: AreaLevel, of_level: TotalsOfLevel, codes: Sequence[str], findings: FindingsOf) -> None:

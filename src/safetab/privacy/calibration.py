@@ -42,8 +42,8 @@ def stage_fraction(stage: Stage, stage_1_fraction: Fraction) -> Fraction:
 def calibrated_noise(definition: PrivacyDefinition, sensitivity: Sensitivity, budget: Fraction) -> Noise:
     """The noise with which the counts of a level's groups, or of their cells, cost `budget`.
 
-    Neighbours: add or remove one record, which moves the vector of these counts by at most
-    `sensitivity`.
+    Neighbours: add or remove one record, or all records of one unit, which moves the vector of these
+    counts by at most `sensitivity`.
     Spends: nothing here; drawing this noise once for each count costs `budget`.
     Proof: docs/privacy.md#calibration (sigma squared = squared L2 sensitivity / (2 rho); scale = L1
     sensitivity / epsilon).

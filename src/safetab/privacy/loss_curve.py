@@ -26,10 +26,14 @@ _NEGLIGIBLE = Fraction(1, 2**120)
 
 @dataclass(frozen=True, slots=True)
 class ChangedCounts:
-    """Counts that one person changes by one each, with independent noise of one kind."""
+    """Counts that one person changes by `by` each, with independent noise of one kind.
+
+    A unit with several equal records changes each count by their number.
+    """
 
     noise: Noise
     number: int
+    by: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,24 +94,34 @@ _NO_LOSS = _Losses(Fraction(0), Fraction(1), [arb(1)], arb(0), [arb(1)], [arb(1)
 def _losses(counts: ChangedCounts) -> _Losses:
     with working_precision(_BITS):
         if isinstance(counts.noise, DiscreteGaussian):
-            return _gaussian_losses(counts.noise, counts.number)
-        return _geometric_losses(counts.noise, counts.number)
+            return _gaussian_losses(counts.noise, counts.number, counts.by)
+        return _geometric_losses(counts.noise, counts.number, counts.by)
 
 
-def _gaussian_losses(noise: DiscreteGaussian, number: int) -> _Losses:
-    """The joint loss depends only on the sum of the noise; a noise x loses (2x + 1) / (2 sigma^2)."""
+def _gaussian_losses(noise: DiscreteGaussian, number: int, by: int) -> _Losses:
+    """The joint loss depends only on the sum of the noise; a noise x loses by * (2x + by) / (2 sigma^2)."""
     together = noise.sum_of(number)
     most = together.least_with_tail_below(_NEGLIGIBLE)
     chances = [together.probability(value, _BITS) for value in range(-most, most + 1)]
-    first = Fraction(number - 2 * most) / (2 * noise.sigma_squared)
-    return _with_sums(first, 1 / noise.sigma_squared, chances, 2 * together.tail(most, _BITS))
+    first = Fraction(by * (number * by - 2 * most)) / (2 * noise.sigma_squared)
+    return _with_sums(first, by / noise.sigma_squared, chances, 2 * together.tail(most, _BITS))
 
 
-def _geometric_losses(noise: DiscreteLaplace, number: int) -> _Losses:
-    """A biased coin, tossed `number` times: noise of 0 or more loses 1 / scale, other noise minus that."""
-    worse = 1 / (1 + arb(exactly(-1 / noise.scale)).exp())
-    tosses = [arb(1)]
+def _geometric_losses(noise: DiscreteLaplace, number: int, by: int) -> _Losses:
+    """The sum of `number` losses (|x + by| - |x|) / scale.
+
+    Noise x of 0 or more loses by / scale, noise of -by or less minus that, and each step between them
+    changes the loss by 2 / scale.
+    """
+    ratio = arb(exactly(-1 / noise.scale)).exp()
+    worst = 1 / (1 + ratio)
+    between = [(1 - ratio) * worst * ratio**below for below in range(by - 1, 0, -1)]
+    chances = [worst * ratio**by, *between, worst]
+    together = [arb(1)]
     for _ in range(number):
-        tails_and_heads = zip([*tosses, arb(0)], [arb(0), *tosses], strict=True)
-        tosses = [tails * (1 - worse) + heads * worse for tails, heads in tails_and_heads]
-    return _with_sums(-number / noise.scale, 2 / noise.scale, tosses, arb(0))
+        added = [arb(0)] * (len(together) + by)
+        for place, chance in enumerate(together):
+            for step, of_one in enumerate(chances):
+                added[place + step] += chance * of_one
+        together = added
+    return _with_sums(-number * by / noise.scale, 2 / noise.scale, together, arb(0))

@@ -30,7 +30,7 @@ class MeasurementEvent:
     @property
     def stability(self) -> int:
         """The greatest number of the level's groups that one record can be in."""
-        return self.sensitivity.l1
+        return self.sensitivity.groups
 
     @property
     def measured(self) -> MeasuredLevel:

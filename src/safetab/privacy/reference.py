@@ -1,10 +1,11 @@
-"""How a privacy loss is spelled, and how it compares with that of 2020.
+"""How a privacy loss is spelled, and how it compares with that of a published release, if there is one.
 
 A loss is spelled exactly if it is short and rounded up otherwise. What is shown is never too small.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from math import ceil, inf, nextafter
 
@@ -38,23 +39,28 @@ def _power_of_ten(number: Fraction) -> int:
 
 
 FAR_ABOVE = 2
-"""How many times its counterpart of 2020 a total or level may be before it gets a warning."""
+"""How many times its counterpart in the reference a total or level may be before it gets a warning."""
 
 
-def loss_of_2020(product: Product) -> PrivacyLoss:
-    """The loss of the product's 2020 release."""
-    return PrivacyLoss(product.reference.rho)
+def reference_losses(product: Product) -> Mapping[str, PrivacyLoss]:
+    """The loss to compare with, by the name of the release that had it; empty without a reference."""
+    reference = product.reference
+    return {} if reference is None else {reference.name: PrivacyLoss(reference.rho)}
 
 
 def total_far_above(product: Product, definition: PrivacyDefinition, total: Fraction) -> str | None:
-    """A sentence if a record's unbounded loss is far above that of 2020, else None."""
-    what, reference = f"The total loss of a {product.record.noun}", product.reference
+    """A sentence if a record's unbounded loss is far above that of the reference, else None."""
+    what, reference = f"The total loss per {product.record.protected}", product.reference
+    if reference is None:
+        return None
     return _far_above(what, definition, total, reference.rho, f"the {reference.name}")
 
 
 def level_far_above(product: Product, definition: PrivacyDefinition, budget: Fraction) -> str | None:
-    """A sentence if one level's loss is far above that of any level of 2020, else None."""
+    """A sentence if one level's loss is far above that of any level of the reference, else None."""
     reference = product.reference
+    if reference is None or reference.costliest_level is None:
+        return None
     whose = f"the costliest level of the {reference.name}"
     return _far_above("The loss of this level", definition, budget, reference.costliest_level, whose)
 

@@ -56,6 +56,6 @@ def line_named(variable: str) -> tuple[str, int] | None:
 def lines_of_tables(product: Product) -> Mapping[str, tuple[Line, ...]]:
     """The lines of each published table, sorted by number."""
     tables: dict[str, dict[int, Line]] = {table_id: {} for table_id in product.table_ids}
-    for line in (line for family in product.families for shape in family.shapes for line in shape.lines):
+    for line in product.lines:
         tables[line.table_id].setdefault(line.number, line)
     return {table_id: tuple(lines[number] for number in sorted(lines)) for table_id, lines in tables.items()}

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from safetab.census.census import PopulationGroupLevel
 from safetab.products.record import RecordLayout
+from safetab.specification.committee import Choice, Privacy
 
 Label = str | int
 
@@ -121,15 +122,14 @@ class TableFamily:
         return self.shapes[0]
 
     @property
+    def finest(self) -> Shape:
+        """The last shape of the ladder, which is the total if there is no other."""
+        return self.shapes[-1]
+
+    @property
     def finer(self) -> tuple[Shape, ...]:
         """All shapes except the total."""
         return self.shapes[1:]
-
-    @property
-    def sums(self) -> tuple[str, ...]:
-        """The kinds of lines in finer shapes that sum several cells, fewest cells first."""
-        draws = {kind.name: kind.draws for shape in self.finer for kind in shape.kinds if kind.draws > 1}
-        return tuple(sorted(draws, key=draws.__getitem__))
 
     @property
     def folders(self) -> tuple[str, ...]:
@@ -188,26 +188,16 @@ class Refusal:
 
 
 class LineQuestion(Protocol):
-    """How people ask for part of a group's table, and what they call its lines."""
+    """How people ask for part of a group's table, and what they call its lines: see `QuestionByAttributes`."""
 
     @property
     def arguments(self) -> tuple[str, ...]: ...
-
     @property
-    def everything(self) -> str:
-        """What a whole table shows, in a sentence."""
-
-    def name_of(self, line: Line) -> str:
-        """The name of a line as people read it."""
-
-    def bar_of(self, line: Line) -> tuple[str | None, str]:
-        """The side of a line in a chart, if the chart has two opposite sides, and its bar's name."""
-
-    def cells_of(self, shape: Shape, *wanted: Any, **named: Any) -> WantedCells | Refusal:
-        """The cells of the shape that the arguments ask for; all of them without arguments."""
-
-    def parsed(self, texts: Mapping[str, str]) -> Mapping[str, object] | Refusal:
-        """The arguments from texts as people type them, without those that ask for everything."""
+    def everything(self) -> str: ...
+    def name_of(self, line: Line) -> str: ...
+    def bar_of(self, line: Line) -> tuple[str | None, str]: ...
+    def cells_of(self, shape: Shape, /, *wanted: Any, **named: Any) -> WantedCells | Refusal: ...
+    def parsed(self, texts: Mapping[str, str]) -> Mapping[str, object] | Refusal: ...
 
 
 class Selector(Enum):
@@ -215,6 +205,7 @@ class Selector(Enum):
 
     NOISY_STAGE_1 = "noisy stage 1"  # a share gamma of the budget; suppression; empty groups are read lazily
     PUBLISHED_TOTALS = "published totals"  # of another release: groups without one are not measured
+    NONE = "none"  # every group gets the finest shape, with the whole budget
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,10 +221,36 @@ class LabelColumn:
 
 @dataclass(frozen=True, slots=True)
 class TableFileLayout:
-    """A delimited file like the Bureau's: the group's columns, these label columns, then COUNT."""
+    """A delimited file: the columns of the group, these label columns, then the count.
+
+    The Bureau's files have bars between values and no quotes. Plain ones are CSV files as RFC 4180
+    describes them.
+    """
 
     folder: str
     label_columns: tuple[str, ...]
+    region: str = "REGION_ID"  # the column of the area's id
+    level: str = "REGION_TYPE"
+    group: str = "ITERATION_CODE"
+    count: str = "COUNT"
+    is_plain: bool = False
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns, in their order."""
+        area = (self.level, self.region) if self.is_plain else (self.region, self.level)
+        return (*area, self.group, *self.label_columns, self.count)
+
+    @property
+    def separator(self) -> str:
+        """What stands between two values."""
+        return "," if self.is_plain else "|"
+
+    @property
+    def header(self) -> str:
+        """The first line of the file, without its end."""
+        names = [f'"{name}"' for name in self.columns] if self.is_plain else self.columns
+        return self.separator.join(names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,41 +261,30 @@ class FamilyKeys:
     thresholds: str
 
 
-LevelKind = tuple[str, bool]
-"""The name of a group level, and whether small totals of the areas may be suppressed."""
-
-
-@dataclass(frozen=True, slots=True)
-class LevelValues:
-    """A level's budget, as in config.json, and thresholds; shorter ladders take the first of these."""
-
-    budget: str
-    thresholds: tuple[int, ...]
-
-
 @dataclass(frozen=True, slots=True)
 class Production:
-    """The 2020 production run: usual values of each kind of level, and the levels that differ."""
+    """The choices of the 2020 production run, and the thresholds that it gave to levels without a budget."""
 
-    by_kind: Mapping[LevelKind, LevelValues]
-    exceptions: Mapping[tuple[str, str], LevelValues]
-    stage_1_fraction: str | None = None
-    suppression_chance: str | None = None
+    choices: Privacy
+    untabulated: tuple[int, ...]
 
-    def of_level(self, level: PopulationGroupLevel) -> LevelValues:
+    def of_level(self, family: TableFamily, level: PopulationGroupLevel) -> Choice:
         """The 2020 values of a level."""
-        usual = self.by_kind[level.iterations.name, level.geography.kind.suppresses]
-        return self.exceptions.get((level.geography.label, level.iterations.name), usual)
+        label, group = level.geography.label, level.iterations.name.casefold()
+        for choice in self.choices.levels:
+            if family.name in choice.tables and label in choice.areas and group in choice.groups:
+                return choice
+        return Choice((), (), (), Fraction(0), self.untabulated[: len(family.finer)])
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedReference:
-    """What the 2020 release of the product cost, to compare losses with: docs/privacy.md#reference."""
+    """What another release cost, to compare losses with: docs/privacy.md#reference."""
 
     name: str
-    rho: Fraction  # of its US pass, the costlier one, for a record added or removed
-    costliest_level: Fraction
-    published: str  # which loss was published for it, in a sentence
+    rho: Fraction  # of its costliest pass, for a record added or removed
+    costliest_level: Fraction | None = None  # if it was published
+    published: str = ""  # which loss was published for it, in a sentence
 
 
 @dataclass(frozen=True, eq=False)
@@ -290,24 +296,25 @@ class Product:
     source: str  # where its algorithm is described
     record: RecordLayout
     families: tuple[TableFamily, ...]
-    family_keys: Mapping[str, FamilyKeys]
     selector: Selector
-    stage_1_key: str | None  # how config.json spells the share of stage 1, if there is one
-    suppression_key: str | None  # and the chance that an empty group is suppressed
     label_columns: tuple[LabelColumn, ...]
-    files: tuple[TableFileLayout, ...]
     line_question: LineQuestion
-    reference: PublishedReference
-    production: Production
     counts: str  # what a release tells of an area and a group, in a sentence
     adding_up: str  # what to beware of when its numbers are added up
     totals_table: str | None = None  # the public file of the totals that select
+    reference: PublishedReference | None = None
+    # what only the Census Bureau has: table files, its 2020 run, and how config.json spells keys
+    files: tuple[TableFileLayout, ...] = ()
+    production: Production | None = None
+    family_keys: Mapping[str, FamilyKeys] = field(default_factory=lambda: MappingProxyType({}))
+    stage_1_key: str | None = None  # of the share of stage 1, if there is one
+    suppression_key: str | None = None  # of the chance that an empty group is suppressed
 
     def __post_init__(self) -> None:
         """Raises ValueError if two numbers could share a noise address or a value could be in two cells."""
         if len({family.number for family in self.families}) < len(self.families):
             raise ValueError("families need numbers of their own: they are in the address of noise")
-        for shape in (shape for family in self.families for shape in family.shapes):
+        for shape in self.shapes:
             if shape.cells > _MOST_CELLS or set(shape.cell_of_value) != set(range(shape.cells)):
                 raise ValueError(f"{shape.label}: cells must be at most {_MOST_CELLS}, each with some attribute value")
             if len(shape.cell_of_value) != self.record.attribute_values:
@@ -316,17 +323,31 @@ class Product:
                 raise ValueError(f"{shape.label}: a line must be a run of its cells")
             if any(line.is_total and line.number != TOTAL_LINE for line in shape.lines):
                 raise ValueError(f"{shape.label}: the total must be the first line of its table")
-        labels = [shape.label for family in self.families for shape in family.shapes]
-        if len(set(labels)) < len(labels):
+        if len({shape.label for shape in self.shapes}) < len(self.shapes):
             raise ValueError("shapes need labels of their own: they say which family a noisy number is of")
 
     def __repr__(self) -> str:
         return f"<product {self.name}>"
 
     @property
-    def has_total_only(self) -> bool:
-        """Whether total-only iterations get just a total. Published totals choose for all alike."""
+    def has_stage_1(self) -> bool:
+        """Whether noisy totals select, and small ones may be suppressed."""
         return self.selector is Selector.NOISY_STAGE_1
+
+    @property
+    def has_total_only(self) -> bool:
+        """Whether total-only iterations get just a total. Other selectors choose for all alike."""
+        return self.has_stage_1
+
+    @cached_property
+    def shapes(self) -> tuple[Shape, ...]:
+        """The shapes of all families, in order."""
+        return tuple(shape for family in self.families for shape in family.shapes)
+
+    @cached_property
+    def lines(self) -> tuple[Line, ...]:
+        """The lines of all shapes, in order."""
+        return tuple(line for shape in self.shapes for line in shape.lines)
 
     @cached_property
     def family_of_label(self) -> Mapping[str, TableFamily]:
@@ -349,11 +370,9 @@ class Product:
     @cached_property
     def total_table_ids(self) -> tuple[str, ...]:
         """The tables whose lines are totals; every published group has one in each family."""
-        lines = (line for family in self.families for shape in family.shapes for line in shape.lines)
-        return tuple(dict.fromkeys(line.table_id for line in lines if line.is_total))
+        return tuple(dict.fromkeys(line.table_id for line in self.lines if line.is_total))
 
     @cached_property
     def table_ids(self) -> tuple[str, ...]:
         """All published tables, in order."""
-        lines = (line for family in self.families for shape in family.shapes for line in shape.lines)
-        return tuple(dict.fromkeys(line.table_id for line in lines))
+        return tuple(dict.fromkeys(line.table_id for line in self.lines))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -28,20 +29,24 @@ class RowProblems:
         self._findings = findings
         self._before_places = before_places
         self._places: dict[tuple[str, str], list[object]] = {}
+        self._unnamed: Counter[tuple[str, str]] = Counter()
 
     def add(self, line: int, column: str, rule: str, value: str) -> None:
         """Note that a value breaks a rule. The value is shown: only for public files."""
         self.add_places(column, rule, [f'line {line} ("{cut(value)}")'])
 
-    def add_places(self, column: str, rule: str, places: Sequence[object]) -> None:
-        """Note the places where the values of a column break a rule. There may be none."""
+    def add_places(self, column: str, rule: str, places: Sequence[object], unnamed: int = 0) -> None:
+        """Note the places where the values of a column break a rule. There may be none, or more than are named."""
         if places:
             self._places.setdefault((column, rule), []).extend(places)
+            self._unnamed[column, rule] += unnamed
 
     def report(self) -> None:
         """Add one error for each rule that is broken."""
         for (column, rule), places in self._places.items():
-            self._findings.error(column, f"{rule}: {self._before_places}{shortened(places)}.")
+            self._findings.error(
+                column, f"{rule}: {self._before_places}{shortened(places, unnamed=self._unnamed[column, rule])}."
+            )
 
 
 def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_be_empty: bool = False) -> list[Row]:

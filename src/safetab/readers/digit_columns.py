@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -11,13 +11,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from safetab.foundation.findings import FindingsOf
-from safetab.readers.delimited import cut
+from safetab.readers.delimited import RowProblems, cut
+from safetab.readers.text_tables import blank_lines_at_the_end
 
 NOT_DIGITS = -1
 
 _EXAMPLES = 5
-_BLANK = ("", "blank lines are only allowed at the end")
-_NOTHING = ("", "a row has nothing in it")
 
 Digits = dict[str, NDArray[np.int64]]
 
@@ -85,13 +84,11 @@ class WrongRows:
 
     def __init__(self, findings: FindingsOf, rules: Mapping[str, str], misshapen_lines: Sequence[int], noun: str):
         """`rules` says what the values of each column must be."""
-        self._findings = findings
+        self._problems = RowProblems(findings)
         self._rules = rules
         self._misshapen_lines = misshapen_lines  # these lines are in no batch
         self._noun = noun
         self._rows_before = 0
-        self._examples: dict[tuple[str, str], list[str]] = {}
-        self._counts: Counter[tuple[str, str]] = Counter()
         self._blank_rows_at_the_end = 0  # that nothing has followed yet
 
     def look_at(self, digits: Digits, batch: pa.RecordBatch) -> None:
@@ -99,32 +96,28 @@ class WrongRows:
         if not self._blank_rows_at_the_end and are_right(digits):
             self._rows_before += len(batch)
             return
-        wrong = {column: numbers == NOT_DIGITS for column, numbers in digits.items()}
+        wrong = {column: digits[column] == NOT_DIGITS for column in self._rules}
         is_blank = self._blank_rows(wrong, batch)
         self._look_at_blank_rows(is_blank)
         for column, is_wrong in wrong.items():
             rows = np.flatnonzero(is_wrong & ~is_blank)
-            rule = (column, self._rules[column])
-            self._counts[rule] += len(rows)
-            for row in rows[:_EXAMPLES].tolist():
-                place = self._place(self._rows_before + row)
-                self._add_example(rule, f'{place} ("{_text(batch.column(column)[row])}")')
+            values = [_text(batch.column(column)[row]) for row in rows[:_EXAMPLES].tolist()]
+            places = map(self._place, self._rows_before + rows[:_EXAMPLES])
+            named = [f'{place} ("{value}")' for place, value in zip(places, values, strict=True)]
+            self._problems.add_places(column, self._rules[column], named, len(rows) - len(named))
         self._rows_before += len(batch)
 
-    def report(self, blank_lines_at_the_end: Callable[[], int]) -> None:
-        """Add one error for each rule that is broken, with examples.
+    def report(self, path: Path) -> None:
+        """Add one error for each rule that the file breaks, with examples.
 
         Blank lines at the end are right, but rows of empty fields are not.
         """
         if self._blank_rows_at_the_end > 0:
-            missing = self._blank_rows_at_the_end - blank_lines_at_the_end()
+            missing = self._blank_rows_at_the_end - blank_lines_at_the_end(path)
             if missing > 0:  # rows of empty fields are not blank lines
-                self._counts[_NOTHING] += missing
-                self._add_example(_NOTHING, f"the last {missing} rows" if missing > 1 else "the last row")
-        for rule, examples in self._examples.items():
-            column, sentence = rule
-            more = self._counts[rule] - len(examples) if rule != _NOTHING else 0
-            self._findings.error(column, f"{sentence}: {', '.join(examples)}{f' and {more} more' if more else ''}.")
+                where = f"the last {missing} rows" if missing > 1 else "the last row"
+                self._problems.add_places("", "a row has nothing in it", [where])
+        self._problems.report()
 
     def _blank_rows(self, wrong: Mapping[str, NDArray[np.bool_]], batch: pa.RecordBatch) -> NDArray[np.bool_]:
         is_blank: NDArray[np.bool_] = np.logical_and.reduce(list(wrong.values()))
@@ -144,15 +137,10 @@ class WrongRows:
             return
         first = self._rows_before - self._blank_rows_at_the_end
         inside = self._rows_before + np.flatnonzero(is_blank[: filled[-1]])
-        self._counts[_BLANK] += self._blank_rows_at_the_end + len(inside)
-        for row in [*range(first, self._rows_before)[:_EXAMPLES], *inside[:_EXAMPLES].tolist()]:
-            self._add_example(_BLANK, self._place(row))
+        named = [*range(first, self._rows_before)[:_EXAMPLES], *inside[:_EXAMPLES].tolist()]
+        more = self._blank_rows_at_the_end + len(inside) - len(named)
+        self._problems.add_places("", "blank lines are only allowed at the end", [*map(self._place, named)], more)
         self._blank_rows_at_the_end = len(is_blank) - 1 - int(filled[-1])
-
-    def _add_example(self, rule: tuple[str, str], example: str) -> None:
-        examples = self._examples.setdefault(rule, [])
-        if len(examples) < _EXAMPLES:
-            examples.append(example)
 
     def _place(self, row: int) -> str:
         """The line of a text file, or the row of a Parquet file."""

@@ -27,7 +27,9 @@ INTEGERS = "integers"
 TRUTH_VALUES = "truth values"
 FRACTIONS = "numbers with fractions"
 DATES = "dates or times"
+LISTS = "lists"
 OTHER_VALUES = "values of another type"
+_KIND_OF_FIELD = {"boolean": TRUTH_VALUES, "list": LISTS}  # besides text and integers
 
 _KINDS = {
     pa.types.is_integer: INTEGERS,
@@ -49,17 +51,19 @@ class TypedColumns:
 def _typed_columns(path: Path) -> TypedColumns:
     """The columns of a Parquet file. Raises OSError or an ArrowException if it can't be read."""
     schema = schema_of(path)
-    return TypedColumns(tuple(schema.names), {field.name: _kind_of(field.type) for field in schema})
+    return TypedColumns(tuple(schema.names), {field.name: kind_of(field.type) for field in schema})
 
 
-def _kind_of(column_type: pa.DataType) -> str | None:
+def kind_of(column_type: pa.DataType) -> str | None:
     """The kind of values of a type, in whatever way they are stored."""
     if pa.types.is_dictionary(column_type):
-        return _kind_of(column_type.value_type)
+        return kind_of(column_type.value_type)
     if pa.types.is_null(column_type):
         return None
     if is_text(column_type):
         return TEXT
+    if pa.types.is_list(column_type) or pa.types.is_large_list(column_type):
+        return LISTS if is_text(column_type.value_type) else OTHER_VALUES
     return next((kind for is_kind, kind in _KINDS.items() if is_kind(column_type)), OTHER_VALUES)
 
 
@@ -68,16 +72,21 @@ def check_typed_columns(part: TypedColumns, record: RecordLayout, findings: Find
 
     Other columns are ignored.
     """
-    folded = [name.upper() for name in part.names]
+    # upper and lower case differ where a specification names the columns
+    folded = part.names if record.fields else [name.upper() for name in part.names]
     wrong = [column for column in record.columns if part.names.count(column) != 1 or folded.count(column) != 1]
     if wrong:
         listed = shortened(wrong, len(record.columns))
-        findings.error("", f"columns missing or repeated, ignoring upper and lower case: {listed}.")
-    holds_truth = {column.column for column in record.checked if column.digits is None}
+        findings.error(
+            "", f"columns missing or repeated{', ignoring upper and lower case' * (not record.fields)}: {listed}."
+        )
+    columns = (*record.ruled, *record.fields.values())
+    holds = {column.column: _KIND_OF_FIELD.get(column.field.type) for column in columns}
     for column in record.columns:
         kind = part.kinds.get(column)
-        if kind not in {None, TEXT, INTEGERS} and not (kind == TRUTH_VALUES and column in holds_truth):
-            findings.error(column, f"holds {kind}. Give text or integers.")
+        if kind not in {None, TEXT, INTEGERS, holds.get(column)}:
+            due = "lists of text" if holds.get(column) == LISTS else "integers"
+            findings.error(column, f"holds {OTHER_VALUES if kind == LISTS else kind}. Give text or {due}.")
 
 
 def check_same_kinds(parts: Iterable[TypedColumns], record: RecordLayout, findings: FindingsOf) -> None:
@@ -93,7 +102,7 @@ def check_same_kinds(parts: Iterable[TypedColumns], record: RecordLayout, findin
             findings.error(column, f"has several types: {types}. Write all parts alike.")
 
 
-def check_header(header: Sequence[str], record: RecordLayout, findings: FindingsOf) -> None:
+def check_header(header: Sequence[str], record: RecordLayout, findings: FindingsOf, separator: str = SEPARATOR) -> None:
     """Report a header that does not have every column once, in any order, and no other.
 
     Names that are not ours are not shown: they may be values of a record.
@@ -104,7 +113,7 @@ def check_header(header: Sequence[str], record: RecordLayout, findings: Findings
     if strange:
         wrong += f"; unknown columns, by position: {shortened(strange, len(columns))}"
     if wrong:
-        findings.error("line 1", f"the header must be {SEPARATOR.join(columns)}, in any order{wrong}.")
+        findings.error("line 1", f"the header must be {separator.join(columns)}, in any order{wrong}.")
 
 
 MOST_ROWS_LISTED = 100
@@ -113,17 +122,18 @@ MOST_ROWS_LISTED = 100
 REASON_IS_LOGGED = "The confidential log has the reason."
 """The end of a finding whose reason may quote a record."""
 
-_PATTERN_CHARACTERS = set("*?[]{}")
+PATTERN_CHARACTERS = frozenset("*?[]{}")
+"""What other programs read as a pattern in a path."""
 
 _TEXT_BYTES_OF_A_RECORD = 78
-_BYTES_OF_A_RECORD = {TableForm.TEXT: _TEXT_BYTES_OF_A_RECORD, TableForm.GZIPPED_TEXT: _TEXT_BYTES_OF_A_RECORD // 10}
+_ZIPPED_BYTES_OF_A_RECORD = _TEXT_BYTES_OF_A_RECORD // 10
 
 
 def record_file_names(data: Path, record: RecordLayout) -> Checked[TableFiles]:
     """The files of the records, by their names alone. Nothing is read."""
     findings = FindingsOf(record.table)
-    files = find_table(data, record.table, findings)
-    if files is not None and any(_PATTERN_CHARACTERS & set(str(path)) for path in files.parts):
+    files = find_table(data, record.table, findings, takes_csv=record.takes_csv)
+    if files is not None and any(PATTERN_CHARACTERS & set(str(path)) for path in files.parts):
         findings.error("", "its path has one of * ? [ ] { } in it, which databases read as a pattern. Rename it.")
     return Checked(files, findings.findings)
 
@@ -172,7 +182,8 @@ def number_of_records(files: TableFiles) -> int:
         return files.rows
     if files.form is TableForm.PARQUET:
         return sum(pa.parquet.read_metadata(path).num_rows for path in files.parts)
-    return sum(path.stat().st_size for path in files.parts) // _BYTES_OF_A_RECORD[files.form]
+    of_record = _ZIPPED_BYTES_OF_A_RECORD if files.form.value.endswith(".gz") else _TEXT_BYTES_OF_A_RECORD
+    return sum(path.stat().st_size for path in files.parts) // of_record
 
 
 def label_of(files: TableFiles) -> str:
@@ -182,7 +193,7 @@ def label_of(files: TableFiles) -> str:
 
 def columns_in_order(path: Path, record: RecordLayout) -> tuple[str, ...]:
     """The columns of a text file in their order, or that of the record if the header is wrong."""
-    header = header_of(path)
+    header = header_of(path, record.separator_in(path.name))
     return tuple(header) if sorted(header) == sorted(record.columns) else record.columns
 
 
@@ -231,16 +242,11 @@ def report_blank_lines(count: int, where: str, findings: FindingsOf) -> None:
     findings.error("", f"blank lines are only allowed at the end: {count:,} inside.", where)
 
 
-def damaged(path: object) -> str:
-    """The sentence about a file that can't be decoded."""
-    return f"{path} is damaged, or not what its ending says. Write it again."
-
-
 def unreadable(part: str | None, form: TableForm | None) -> str:
     """The sentence about records read only in part, with the file at fault if it is known."""
     of_part = "" if part is None else f"{part}: "
     why = "damaged, or not what its ending says."
-    if form in {TableForm.TEXT, TableForm.GZIPPED_TEXT}:
+    if form not in {TableForm.PARQUET, None}:
         why = "damaged, not what its ending says, or lines that end in different ways."
     return f"{of_part}it can't be read: {why} {REASON_IS_LOGGED}"
 
@@ -259,4 +265,5 @@ def _check_columns(path: Path, form: TableForm, record: RecordLayout, findings: 
     if form is TableForm.PARQUET:
         check_typed_columns(_typed_columns(path), record, findings)
     else:
-        check_header(header_of(path), record, findings)
+        separator = record.separator_in(path.name)
+        check_header(header_of(path, separator), record, findings, separator)

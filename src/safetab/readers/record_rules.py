@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from safetab.census.area_levels import Pass
+from safetab.census.groups import MOST_ANSWERS
 from safetab.foundation.findings import FindingsOf
-from safetab.products.record import NO_CODE, AttributePart, CheckedColumn, CodeColumns, RecordLayout
+from safetab.products.record import NO_CODE, AreaColumns, CodeColumns, RecordLayout
+from safetab.products.record_field import RuledColumn
 from safetab.readers.record_files import MOST_ROWS_LISTED
+from safetab.specification.values import Unit
 
 Rule = tuple[str, str]
 """A column, and what its values must be."""
@@ -22,49 +25,48 @@ def shape_rule(record: RecordLayout) -> Rule:
     return "", f"a row must have {len(record.columns)} fields"
 
 
-def rule_of(column: AttributePart | CheckedColumn) -> Rule:
+def rule_of(column: RuledColumn) -> Rule:
     """The rule of a column of the record."""
     return column.column, column.rule
 
 
 def area_form_rule(record: RecordLayout) -> Rule:
     """The rule about the digits of the columns that spell the smallest area."""
+    if not isinstance(record.area, AreaColumns):
+        return area_listed_rule(record)
     *widths, last = record.area.widths
     return _from_to(record.area.columns), f"must be {', '.join(map(str, widths))} and {last} digits"
 
 
 def area_listed_rule(record: RecordLayout) -> Rule:
     """The rule that the smallest area must be one of the public file."""
+    if not isinstance(record.area, AreaColumns):
+        has_zeros = any(text.startswith("0") and text != "0" for texts in record.area.keys for text in texts)
+        zeros = ", with its leading zeros" if has_zeros else ""
+        return _from_to(record.area.columns), f"must be listed in {record.area.listed_in}{zeros}"
     return _from_to(record.area.columns), f"the {record.area.noun} must be listed in {record.area.listed_in}"
 
 
 def code_rule(codes: CodeColumns, column: str) -> Rule:
     """The rule of a column of codes: only the first must have one."""
-    return column, f"must be {codes.codes}" + (f", or {NO_CODE}" if column in codes.optional else "")
+    nothing = NO_CODE if codes.listed is None else "missing"
+    return column, f"must be {codes.codes}" + (f", or {nothing}" if column in codes.optional else "")
 
 
 def after_no_code_rule(codes: CodeColumns) -> Rule:
     """The rule that answers leave no gap."""
-    return _from_to(codes.optional), f"after the first {NO_CODE} only {NO_CODE} may follow"
+    if codes.listed is None:
+        return _from_to(codes.optional), f"after the first {NO_CODE} only {NO_CODE} may follow"
+    return _from_to(codes.columns), "after the first missing answer none may follow"
+
+
+def most_answers_rule(column: str) -> Rule:
+    """The rule about the number of answers in a list."""
+    return column, f"must have at most {MOST_ANSWERS} answers"
 
 
 def _from_to(columns: Sequence[str]) -> str:
-    return f"{columns[0]}..{columns[-1]}"
-
-
-def broken_code_rules(record: RecordLayout, row: Mapping[str, str | None], codes: Collection[str]) -> Iterator[Rule]:
-    """The rules that the codes of a record break."""
-    has_ended = False
-    broken: dict[Rule, None] = {}
-    for column, of_column in record.code_columns.items():
-        code = row[column]
-        if code == NO_CODE and record.may_be_absent(column):
-            has_ended = True
-        elif code is None or code not in codes or not of_column.classification.may_hold(code):
-            broken[code_rule(of_column, column)] = None
-        elif has_ended and record.may_be_absent(column):
-            broken[after_no_code_rule(of_column)] = None
-    return iter(broken)
+    return columns[0] if len(columns) == 1 else f"{columns[0]}..{columns[-1]}"
 
 
 class BrokenRules:
@@ -121,15 +123,36 @@ def report_empty_passes(people: Mapping[Pass, int], record: RecordLayout, findin
 
     Proof: docs/privacy.md#nobody.
     """
+    is_listed = not isinstance(record.area, AreaColumns)
     for tabulation_pass, number in people.items():
         if not number:
-            name = tabulation_pass.name.upper()
+            name = f'"{tabulation_pass.name}"' if is_listed else tabulation_pass.name.upper()
             where = f"in a {record.area.part_noun} of the {name} pass"
             findings.warning(record.part_column, f"no record is {where}: its counts are 0 before noise.")
 
 
+def report_in_no_pass(rows: int, record: RecordLayout, findings: FindingsOf) -> None:
+    """Warn about records in areas that no pass has, for the curator's eyes only."""
+    if rows:
+        are_counted = "record is in no pass and is" if rows == 1 else "records are in no pass and are"
+        findings.warning(record.part_column, f"{rows:,} {are_counted} counted nowhere.")
+
+
+def report_units(unit: Unit, missing: int, too_many: int, findings: FindingsOf) -> None:
+    """Add an error if records are of no unit, and one if units have too many records."""
+    if missing:
+        findings.error(unit.column, rule_and_rows("must not be missing", missing))
+    if too_many:
+        article = "an" if unit.name[:1].casefold() in "aeiou" else "a"
+        records = "1 record" if unit.most_records == 1 else f"{unit.most_records} records"
+        more = f"1 {unit.name} has" if too_many == 1 else f"{too_many:,} {unit.name}s have"
+        findings.error(unit.column, f"{article} {unit.name} may have at most {records}. {more} more.")
+
+
 def text_of_value(record: RecordLayout, column: str, value: object) -> str | None:
     """How a delimited file would spell a value of a typed column, or None if it can't."""
+    if column in record.fields:
+        return record.fields[column].text_of(value)
     if value is None:
         return NO_CODE if record.may_be_absent(column) else None
     if isinstance(value, bool):

@@ -28,6 +28,14 @@ class TableForm(Enum):
     TEXT = ".txt"
     GZIPPED_TEXT = ".txt.gz"
     PARQUET = ".parquet"
+    CSV = ".csv"
+    GZIPPED_CSV = ".csv.gz"
+
+
+TABLE_FORMS = (TableForm.TEXT, TableForm.GZIPPED_TEXT, TableForm.PARQUET)
+"""The forms that every table may have."""
+_FORMS_AND_CSV = (*TABLE_FORMS, TableForm.CSV, TableForm.GZIPPED_CSV)
+_Forms = tuple[TableForm, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +47,16 @@ class TableFiles:
     rows: int | None = None  # known once the files were checked
 
 
-def find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str = "") -> TableFiles | None:
+def find_table(
+    folder: Path, table: str, findings: FindingsOf, otherwise: str = "", *, takes_csv: bool = False
+) -> TableFiles | None:
     """The files of a table in a folder, or None and a finding.
 
     A finding about a missing table ends with `otherwise`, which says what else can be done.
     """
+    forms = _FORMS_AND_CSV if takes_csv else TABLE_FORMS
     try:
-        files = _find_table(folder, table, findings, otherwise)
+        files = _find_table(folder, table, findings, otherwise, forms)
     except OSError as error:
         raise_if_the_machine_failed(error)
         findings.error("", why_unreadable(folder, error))
@@ -64,11 +75,11 @@ def find_table_at(path: Path, findings: FindingsOf) -> TableFiles | None:
     """
     try:
         if path.is_dir():
-            return _parts_of(path, findings)
+            return _parts_of(path, findings, TABLE_FORMS)
         if not path.exists():
             findings.error("", f"there is no file {path}.")
-        elif not path.is_file() or not _has_known_ending(path):
-            findings.error("", f"{path} must be a file that ends in {', '.join(form.value for form in TableForm)}.")
+        elif not path.is_file() or not _has_known_ending(path, TABLE_FORMS):
+            findings.error("", f"{path} must be a file that ends in {', '.join(form.value for form in TABLE_FORMS)}.")
         elif not _is_utf8(path):
             findings.error("", "a name in its path is not UTF-8. Rename it.")
         else:
@@ -93,22 +104,22 @@ def _is_utf8(path: Path) -> bool:
     return True
 
 
-def _find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str) -> TableFiles | None:
+def _find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str, known: _Forms) -> TableFiles | None:
     """The files of a table in a folder, or None and a finding that says what is wrong."""
     if not folder.is_dir():
         advice = ' For an .ini file, config.json must say "reader": "cef".' if folder.suffix == ".ini" else ""
         findings.error("", f"{folder} is not a directory. Give the directory that holds {table}.txt.{advice}")
         return None
-    candidates = [folder / f"{table}{form.value}" for form in TableForm] + [folder / table]
+    candidates = [folder / f"{table}{form.value}" for form in known] + [folder / table]
     present = [path for path in candidates if path.exists()]
     if not present:
-        forms = f"{table}.txt, {table}.txt.gz, {table}.parquet, or folder {table}"
+        forms = f"{', '.join(f'{table}{form.value}' for form in known)}, or folder {table}"
         findings.error("", f"{folder} holds no {forms}.{otherwise}")
     elif len(present) > 1:
         names = shortened(path.name for path in present)
         findings.error("", f"{folder} holds more than one form of this table: {names}. Keep one.")
     elif present[0] == folder / table:
-        return _parts_of(present[0], findings)
+        return _parts_of(present[0], findings, known)
     elif not present[0].is_file():  # a pipe, for example, could not be read twice
         kind = "a directory, not a file" if present[0].is_dir() else "not a regular file"
         findings.error("", f"{present[0]} is {kind}.")
@@ -117,7 +128,7 @@ def _find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str) 
     return None
 
 
-def _parts_of(folder: Path, findings: FindingsOf) -> TableFiles | None:
+def _parts_of(folder: Path, findings: FindingsOf, known: _Forms) -> TableFiles | None:
     """The parts of a table in its own folder.
 
     Names that begin with . or _ are left out: they are notes of other programs, such as Spark's
@@ -127,12 +138,12 @@ def _parts_of(folder: Path, findings: FindingsOf) -> TableFiles | None:
         findings.error("", f"{folder} is a file without an ending. Name it {folder.name}.txt, or make it a folder.")
         return None
     parts = sorted(path for path in folder.iterdir() if not path.name.startswith((".", "_")))
-    strange = [path.name for path in parts if not path.is_file() or not _has_known_ending(path)]
+    strange = [path.name for path in parts if not path.is_file() or not _has_known_ending(path, known)]
     forms = set() if strange else {_form_of(path) for path in parts}
     names: dict[tuple[int, int], list[str]] = {}  # links to one file, whose records would count twice
     if strange:
         problem = f"{folder} contains files that are not part of a table: {shortened(strange)}"
-        findings.error("", f"{problem}. Parts end in {', '.join(form.value for form in TableForm)}.")
+        findings.error("", f"{problem}. Parts end in {', '.join(form.value for form in known)}.")
     elif len(forms) > 1:
         findings.error("", f"{folder} holds more than one form of this table. Keep one.")
     elif not parts:
@@ -146,8 +157,8 @@ def _parts_of(folder: Path, findings: FindingsOf) -> TableFiles | None:
     return TableFiles(forms.pop(), tuple(parts)) if len(forms) == 1 and len(names) == len(parts) else None
 
 
-def _has_known_ending(path: Path) -> bool:
-    return any(path.name.endswith(form.value) for form in TableForm)
+def _has_known_ending(path: Path, known: _Forms) -> bool:
+    return any(path.name.endswith(form.value) for form in known)
 
 
 def _form_of(path: Path) -> TableForm:

@@ -23,15 +23,15 @@ _LINE_FEED = 10
 _RETURN = 13
 
 
-def header_of(path: Path) -> list[str]:
+def header_of(path: Path, separator: str = SEPARATOR) -> list[str]:
     """The names in the first line of a file. Raises OSError if the file can't be read."""
-    return header_in(_beginning(path))
+    return header_in(_beginning(path), separator)
 
 
-def header_in(beginning: bytes) -> list[str]:
+def header_in(beginning: bytes, separator: str = SEPARATOR) -> list[str]:
     """The names in the first line of a file that begins with these bytes."""
     header: str = beginning.partition(b"\n")[0].decode("utf-8-sig", errors="replace")
-    return header.removesuffix("\r").split(SEPARATOR)
+    return header.removesuffix("\r").split(separator)
 
 
 def ends_with_return(path: Path) -> bool:
@@ -103,47 +103,32 @@ class LinesOfText:
 
     def add(self, block: bytes, ends: NDArray[np.intp]) -> None:
         """Take the next block of the file, and where lines end in it."""
-        self._look_for_blanks(block, ends)
-        self.has_overlong_line = self.has_overlong_line or _has_overlong_line(block, self._line)
+        lengths = np.diff(ends, prepend=-1 - self._line) - 1  # the first line may begin in another block
+        self._look_for_blanks(block, ends, lengths)
+        line = len(block) - 1 - int(ends[-1]) if len(ends) else self._line + len(block)
+        self.has_overlong_line |= max(line, int(lengths.max(initial=0))) > LONGEST_LINE
         if b"\r" in block or self._last_byte == b"\r":
             begins_with_end = self._last_byte == b"\r" and block.startswith(b"\n")
             self._returns += block.count(b"\r") - block.count(b"\r\n") - begins_with_end
         self._ends += len(ends)
-        self._line = len(block) - 1 - int(ends[-1]) if len(ends) else self._line + len(block)
+        self._line = line
         self._last_byte = block[-1:]
 
-    def _look_for_blanks(self, block: bytes, ends: NDArray[np.intp]) -> None:
+    def _look_for_blanks(self, block: bytes, ends: NDArray[np.intp], lengths: NDArray[np.intp]) -> None:
         """Report blank lines in a block, except at the end of the file."""
-        characters = np.frombuffer(block, dtype=np.uint8)
         content = len(block.rstrip(b"\r\n"))  # something follows every line that ends before it
-        lengths = np.diff(ends) - 1
-        is_blank = (lengths == 0) | ((lengths == 1) & (characters[ends[1:] - 1] == _RETURN))
-        blanks = ends[1:][is_blank]
-        if len(ends) and self._ends:
-            line = self._line + int(ends[0])
-            before = block[ends[0] - 1 : ends[0]] if ends[0] else self._last_byte
-            if line == 0 or (line == 1 and before == b"\r"):
-                blanks = np.append(blanks, ends[0])
+        before = np.frombuffer(block, dtype=np.uint8)[ends - 1]
+        if len(ends) and not ends[0] and self._last_byte:
+            before[0] = self._last_byte[0]
+        is_blank = (lengths == 0) | ((lengths == 1) & (before == _RETURN))
+        is_blank[: not self._ends] = False  # the header
+        blanks = ends[is_blank]
         if content:
             self.has_blank_line_inside |= self._has_blank_at_the_end or bool((blanks < content).any())
             self._has_blank_at_the_end = False
             self._ends_at_the_end = 0
         self._has_blank_at_the_end |= bool((blanks >= content).any())
         self._ends_at_the_end += int(np.count_nonzero(ends >= content))
-
-
-def _has_overlong_line(block: bytes, line: int) -> bool:
-    """Whether more than LONGEST_LINE bytes have no line end.
-
-    `line` bytes without one came before the block.
-    """
-    start = -line
-    while start + LONGEST_LINE < len(block):
-        end = block.rfind(b"\n", max(start, 0), start + LONGEST_LINE + 1) if start + LONGEST_LINE >= 0 else -1
-        if end < 0:
-            return True
-        start = end + 1
-    return False
 
 
 def blank_lines_inside(path: Path, most: int) -> tuple[int, list[int]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from safetab.outputs.manifest import LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
+from safetab.release.census_file import CENSUS_FILE
 from safetab.release.checksums import CHECKSUMS_FILE
 from safetab.release.data_dictionary import CSV_FOLDER, csv_names
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
@@ -28,8 +29,14 @@ def measured_files(universe: Universe) -> tuple[str, ...]:
 def allowed_files(universe: Universe, options: ReleaseOptions, *, for_release: bool) -> frozenset[str]:
     """The files that an output of this universe and these steps may hold."""
     names = [MANIFEST_FILE, LOG_FILE, REPORT_FILE, *measured_files(universe)]
+    of_census = [] if universe.specification is None else [CENSUS_FILE]
     coterminous = [] if options.coterminous is None else [COTERMINOUS_FILE]
-    released = [*_OF_EVERY_RELEASE, *coterminous, *(numbers_file(level.design) for level in universe.levels)]
+    released = [
+        *_OF_EVERY_RELEASE,
+        *of_census,
+        *coterminous,
+        *(numbers_file(level.design) for level in universe.levels),
+    ]
     if options.csv:
         of_csv = csv_names(universe.entities, [*UNIVERSE_FILES, *coterminous])
         released += [f"{CSV_FOLDER}/{name}" for name in of_csv]

@@ -169,7 +169,7 @@ class BelowZero(Enum):
 
 def _write_columns(product: Product, below: BelowZero, path: Path) -> None:
     """Write columns.csv, which describes the columns of the tables."""
-    title_of = {shape.table_id: shape.title for family in product.families for shape in family.shapes}
+    title_of = {shape.table_id: shape.title for shape in product.shapes}
     rows: list[tuple[object, ...]] = []
     for table_id, lines in lines_of_tables(product).items():
         for line in lines:

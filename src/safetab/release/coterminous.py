@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
-from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaKind, AreaLevel, Pass
 from safetab.census.areas import NO_ENTITY, Areas
 from safetab.census.census import Census, PopulationGroupLevel
 from safetab.census.groups import GroupLevel
 from safetab.census.population_groups import GroupGrid
+from safetab.foundation.arrays import Integers
 from safetab.products.product import TableFamily
 from safetab.release.numbers.published_groups import NumberedGroups, PublishedGroups, joined, joined_by_level, no_groups
 from safetab.release.release_options import CoterminousOptions
@@ -22,9 +22,11 @@ from safetab.release.release_universe import Universe
 _Member = tuple[AreaKind, int]
 CoterminousSet = tuple[_Member, ...]
 """Entities with the same blocks, in the order in which they are tried as donors."""
+SetsOfPasses = Mapping[Pass, Sequence[CoterminousSet]]
+"""The coterminous sets of each pass."""
 
 
-def without_blocks(areas: Areas, empty_blocks: NDArray[np.int64]) -> Areas:
+def without_blocks(areas: Areas, empty_blocks: Integers) -> Areas:
     """The areas without the empty blocks."""
     return areas.chosen(~np.isin(areas.smallest, empty_blocks))
 
@@ -50,23 +52,15 @@ def coterminous_sets(areas: Areas, order: tuple[AreaKind, ...]) -> tuple[Cotermi
     return tuple(sorted(sets, key=lambda found: (order.index(found[0][0]), found[0][1])))
 
 
-@dataclass(frozen=True, slots=True)
-class PassSets:
-    """The coterminous sets of one pass."""
-
-    tabulation_pass: Pass
-    sets: tuple[CoterminousSet, ...]
-
-
 def sets_of_passes(
     geography_of_pass: Mapping[Pass, Areas], options: CoterminousOptions, census: Census
-) -> tuple[PassSets, ...]:
+) -> SetsOfPasses:
     """The coterminous sets of each pass, after the filter of parts, among kinds with a level in the pass."""
-    found = []
+    found = {}
     for tabulation_pass, geography in geography_of_pass.items():
         order = tuple(level.kind for level in _donor_levels(tabulation_pass, options, census))
-        found.append(PassSets(tabulation_pass, coterminous_sets(geography, order)))
-    return tuple(found)
+        found[tabulation_pass] = coterminous_sets(geography, order)
+    return found
 
 
 def _donor_levels(tabulation_pass: Pass, options: CoterminousOptions, census: Census) -> list[AreaLevel]:
@@ -79,16 +73,21 @@ class Copies:
     """The groups that the sets of one pass copy, by the number of the receiving level."""
 
     def __init__(
-        self, universe: Universe, of_pass: PassSets, options: CoterminousOptions, published: Iterable[NumberedGroups]
+        self,
+        universe: Universe,
+        tabulation_pass: Pass,
+        sets: Sequence[CoterminousSet],
+        options: CoterminousOptions,
+        published: Iterable[NumberedGroups],
     ) -> None:
         """`published` has the groups of all levels of the pass, each with the number of its level."""
         self._universe = universe
         self._options = options
-        self._geographies = _donor_levels(of_pass.tabulation_pass, options, universe.census)
-        self._entity_of_set = _entities_of_sets(universe, of_pass, self._geographies)
+        self._geographies = _donor_levels(tabulation_pass, options, universe.census)
+        self._entity_of_set = _entities_of_sets(universe, sets, self._geographies)
         self._held = joined_by_level(self._groups_of_members(published))
         self._by_level: dict[int, PublishedGroups] = {}
-        for family in universe.product.families:
+        for family in universe.product.families if sets else ():  # a pass may even lack levels that give
             for iterations in universe.census.tabulated_group_levels:
                 self._copy(family, iterations)
 
@@ -133,13 +132,13 @@ class Copies:
                 copied = joined(parts)
                 self._by_level[number] = copied.chosen(np.argsort(copied.indices, kind="stable"))
 
-    def _given(self, number: int, positions: NDArray[np.int64], indices: NDArray[np.int64]) -> PublishedGroups:
+    def _given(self, number: int, positions: Integers, indices: Integers) -> PublishedGroups:
         """Groups that a level gives, with the indices that they get where they are copied to."""
         given, level = self._held[number].chosen(positions), self._universe.levels[number]
         entities = self._universe.entities[level.geography].ids
         return replace(given, indices=indices, donors=entities[level.index.entity_of(given.indices)])
 
-    def _keys(self, number: int, of_sets: GroupGrid) -> NDArray[np.int64]:
+    def _keys(self, number: int, of_sets: GroupGrid) -> Integers:
         """The set and iteration of each group that a level has for members of sets."""
         level = self._universe.levels[number]
         groups = self._held.get(number, no_groups(level.family))
@@ -151,12 +150,13 @@ class Copies:
 
 
 def _entities_of_sets(
-    universe: Universe, of_pass: PassSets, geographies: Sequence[AreaLevel]
-) -> dict[AreaLevel, NDArray[np.int64]]:
+    universe: Universe, sets: Sequence[CoterminousSet], geographies: Sequence[AreaLevel]
+) -> dict[AreaLevel, Integers]:
     """For each level, the position of the entity that each set has there, or -1."""
-    members = {geography: np.full(len(of_pass.sets), -1, dtype=np.int64) for geography in geographies}
-    for number, coterminous in enumerate(of_pass.sets):
+    members = {geography: np.full(len(sets), -1, dtype=np.int64) for geography in geographies}
+    level_of = {geography.kind: geography for geography in geographies}
+    for number, coterminous in enumerate(sets):
         for kind, entity in coterminous:
-            geography = universe.census.level_of(of_pass.tabulation_pass, kind)
+            geography = level_of[kind]
             members[geography][number] = np.searchsorted(universe.entities[geography].ids, entity)
     return members

@@ -21,6 +21,7 @@ from safetab.census.census import Census
 from safetab.foundation.findings import OUTPUT_FORMAT
 from safetab.foundation.safe_csv import safe_texts
 from safetab.outputs.pass_files import TEXT
+from safetab.release.census_file import CENSUS_FILE
 from safetab.release.numbers.number_files import NUMBERS_FOLDER, Column, number_columns, numbers_file
 from safetab.release.numbers.read_numbers import rows_of_file
 from safetab.release.release_universe import Universe
@@ -28,6 +29,9 @@ from safetab.release.universe_files import COTERMINOUS_FILE, UNIVERSE_FILES, geo
 
 JsonObject = dict[str, object]
 _LEVEL_OF_FOLDER = "Geography level. It is in the name of the folder, geography_level=..., from which readers take it."
+_ABOUT_CENSUS = (
+    "The specification of the census: its records, areas, groups, tables and privacy, by the program's keys."
+)
 _KEYS = {
     "universe/entities.parquet": ["geography_level", "region_id"],
     "universe/iterations.parquet": ["iteration_code"],
@@ -58,6 +62,8 @@ def resources_of(universe: Universe, rows: Mapping[str, int], more: tuple[Column
     for name in _KEYS:
         if name in rows:
             found.append(_resource(Path(name).stem, [name], *tables[Path(name).stem]))
+    if universe.specification is not None:
+        found.append({"name": "census", "path": CENSUS_FILE, "format": "json", "description": _ABOUT_CENSUS})
     csv_files = [name for name in rows if name.startswith(f"{CSV_FOLDER}/")]
     return found + csv_resources_of(universe, csv_files, f"{CSV_FOLDER}/")
 
@@ -91,7 +97,7 @@ def _tables_of(universe: Universe, more: tuple[Column, ...]) -> dict[str, tuple[
     tables: dict[str, tuple[str, tuple[Column, ...], JsonObject]] = {
         NUMBERS_FOLDER: (about, columns, {"primaryKey": key})
     }
-    for name, described in universe_files(product, census).items():
+    for name, described in universe_files(universe).items():
         tables[Path(name).stem] = (*described, {"primaryKey": _KEYS[name]})
     return tables
 

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import datetime
-import json
 import textwrap
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from importlib import resources
 from pathlib import Path
 
-from safetab.census.census import Census
+from safetab.census.census import Census, a_or_an
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, VERSION
-from safetab.planning.plan_json import exact, loss_as_json
+from safetab.outputs.manifest import write_json
+from safetab.planning.guarantee import protected_sentence
+from safetab.planning.plan_json import JsonObject, exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.output_status import OutputStatus, status_as_json
@@ -24,6 +25,7 @@ from safetab.release.data_dictionary import resources_of
 from safetab.release.numbers.number_files import LEAST_MARGIN_COLUMN, Column
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
+from safetab.specification.values import About
 
 _README_WIDTH = 80
 _SELECTION = {
@@ -32,12 +34,14 @@ _SELECTION = {
     " for it.",
     Selector.PUBLISHED_TOTALS: "Which groups are here, and how fine their tables are, was decided by published totals"
     " of people, not by these numbers: their noise is as likely to raise as to lower them.",
+    Selector.NONE: "Every group is here, whatever its numbers are: their noise is as likely to raise as to lower them.",
 }
 _ABSENT = {
-    Selector.NOISY_STAGE_1: "If a group has no row, it was suppressed (too small to be shown, perhaps nobody, perhaps"
-    " some people), or it was never tabulated at that level.",
+    Selector.NOISY_STAGE_1: "If a group has no row, it was suppressed (too small to be shown, {perhaps}),"
+    " or it was never tabulated at that level.",
     Selector.PUBLISHED_TOTALS: "If a group has no row, no total of its people was published, or it was never tabulated"
     " at that level; there may be {nouns} in it.",
+    Selector.NONE: "If a group has no row, it was never tabulated at that level; there may be {nouns} in it.",
 }
 SELECTED_SUMS = """ If some of the numbers have an
   interval_low (they were shown because they passed a threshold), their sum is
@@ -47,12 +51,16 @@ SELECTED_SUMS = """ If some of the numbers have an
 
 def selection_in_words(universe: Universe) -> str:
     """How being selected biases the numbers that are shown, if it does, in sentences."""
-    return _SELECTION[universe.product.selector].format(below=universe.census.words.below)
+    census, selector = universe.census, universe.product.selector
+    is_left_out = selector is not Selector.NOISY_STAGE_1 or census.suppresses
+    return _SELECTION[selector if is_left_out else Selector.NONE].format(below=census.words.below)
 
 
 def absence_in_words(product: Product) -> str:
     """Why a number may be absent, in a sentence."""
-    return _ABSENT[product.selector].format(nouns=product.record.nouns)
+    nouns = product.record.nouns
+    perhaps = f"perhaps no {nouns}, perhaps some" if product.record.fields else "perhaps nobody, perhaps some people"
+    return _ABSENT[product.selector].format(nouns=nouns, perhaps=perhaps)
 
 
 def reading_in_words(confidence: Fraction, number: tuple[int, int] | None) -> str:
@@ -96,31 +104,28 @@ def write_from_template(
     path.write_text(text, encoding="utf-8")
 
 
-def write_json(path: Path, document: Mapping[str, object]) -> None:
-    """Write a JSON document that people can read: indented, in UTF-8, with a line feed at its end."""
-    path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-
-
 DATAPACKAGE_FILE = "datapackage.json"
 README_FILE = "README.txt"
 PRIVACY_FILE = "privacy.json"
 
-JsonObject = dict[str, object]
+PARTS = {True: "states", False: "parts"}
+"""The key of the ids of parts of each pass, by whether no specification describes the census."""
 
 _ASK = "Don't put 0 in its place: ask for the reason (EXAMPLES)."
 _NOISE = {
-    True: "To protect the people who were counted, random noise was added to every number before it was written here."
+    True: "To protect {whom}, random noise was added to every number before it was written here."
     " So no number is exact, and every number tells how inexact it is.",
     False: "There is next to no noise: at some levels a number is more likely exact than not. It protects nobody.",
 }
 _PROTECTION = {
     True: "The numbers are differentially private: whatever anybody can conclude from them about one {noun}, they could"
-    " conclude nearly as well had that {noun} not been counted. privacy.json states how nearly, exactly.",
-    False: "They are not. The loss that privacy.json states is so large that it bounds nothing.",
+    " conclude nearly as well had that {noun} not been counted. privacy.json says how nearly, exactly.",
+    False: "They are not. The loss that privacy.json gives is so large that it bounds nothing.",
 }
-_OVERLAPS = """
-  Groups {groups} overlap: a [NOUN] can be in several of
-  them, so their sum counts some [NOUNS] more than once."""
+_OVERLAPS = "{groups} overlap: {noun} can be in several of them, so their sum counts some {nouns} more than once."
+_NAMES = """
+  In the files, region_id is the id of an area of any level, and iteration_code
+  the code of a group."""
 _APART = "Numbers of different levels are measured apart and don't add up exactly:"
 _CSV_FILES = """
   csv/                the same tables as CSV files, a file for each level"""
@@ -173,14 +178,16 @@ def write_datapackage(release: Path, universe: Universe, facts: ReleaseFacts, ro
     It has the data dictionary and everything that a program must know to read the release.
     """
     title = universe.census.words.title
+    about = None if universe.specification is None else universe.specification.about
     package = {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": "safetab-release",
-        "title": f"Differentially private counts of {title[:1].lower()}{title[1:]}",
+        "title": f"Differentially private counts of {title[:1].lower()}{title[1:]}" if about is None else title,
         "description": f"{facts.status.line} Every number carries noise and its margin of error. A group that is absent"
         " is not zero. README.txt explains it.",
         "version": facts.version,
         "created": f"{facts.date.isoformat()}T00:00:00Z",
+        **({} if about is None else _about_as_json(about)),
         "safetab": facts_as_json(universe, facts),
         "resources": resources_of(universe, rows, facts.more_columns),
     }
@@ -196,7 +203,7 @@ def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
         "product": universe.product.name,
         **status_as_json(facts.status),
         "privacy_definition": universe.definition.spelling,
-        "states": {tabulation_pass.name: list(states) for tabulation_pass, states in universe.states.items()},
+        PARTS[universe.specification is None]: {each.name: list(ids) for each, ids in universe.states.items()},
         "allow_negative_counts": universe.allow_negative_counts,
         CHECKSUMS: CHECKSUMS_FILE,
         **steps_as_json(facts.options, universe.census),
@@ -221,29 +228,65 @@ def write_readme(release: Path, universe: Universe, facts: ReleaseFacts, example
     """Write README.txt."""
     product, words = universe.product, universe.census.words
     is_protected = facts.status is not OutputStatus.NO_PROTECTION
-    rules = [f"- {rule.value}: {rule.explanation}." for rule in facts.options.rules] or ["none."]
+    rules = [f"- {rule.value}: {rule.explained(words)}." for rule in facts.options.rules] or ["none."]
     coterminous = (
         "applied: such areas have the same numbers, those of the donor that donor_geography_level and"
         " donor_region_id name."
         if facts.options.coterminous
         else "not applied: each area has numbers of its own, also where two areas have the same boundary."
     )
+    specification = universe.specification
+    whose, headline = "", f"counts of {words.title}"
+    whom, missed = "the people who were counted", "people who were missed or counted twice in the census"
+    if specification is not None:
+        whose, headline = f" {protected_sentence(product)}", specification.about.title
+        whom, missed = "privacy", "what the census missed or counted twice"
+    overlaps = _OVERLAPS.format(groups=words.overlapping, noun=a_or_an(product.record.noun), nouns=product.record.nouns)
     values = {
-        "OVERLAPS": _OVERLAPS.format(groups=words.overlapping) if words.overlapping else "",
+        "HEADLINE": headline.upper(),
+        "ABOUT": "" if specification is None else _wrapped(about_lines(specification.about)),
+        "OVERLAPS": f"\n{indented(overlaps)}" if words.overlapping else "",
+        "NAMES": "" if specification is None else _NAMES,
+        "MISSED": indented(f"The margin is about noise alone. It says nothing about {missed}."),
         "NESTING": indented(f"{_APART} {words.nesting}"),
         "ABSENT": indented(f"{absence_in_words(product)} {_ASK}"),
-        "NOUNS": product.record.nouns,
-        "NOUN": product.record.noun,
         "CSV_FILES": _CSV_FILES if facts.options.csv else "",
         "CSV": indented(_about_csv(universe.census) if facts.options.csv else _NO_CSV),
         "EXAMPLES": examples.text.rstrip("\n"),
         "READING": indented(reading_in_words(facts.options.confidence, examples.number)),
-        "NOISE": indented(_NOISE[is_protected]),
-        "PROTECTION": indented(_PROTECTION[is_protected].format(noun=product.record.noun)),
+        "NOISE": indented(_NOISE[is_protected].format(whom=whom)),
+        "PROTECTION": indented(f"{_PROTECTION[is_protected].format(noun=product.record.protected)}{whose}"),
         "COTERMINOUS": indented(coterminous, "    "),
         "RULES": "\n".join(indented(rule, "    ") for rule in rules),
     }
     write_from_template(release / README_FILE, "readme_template.txt", universe, facts, values)
+
+
+def about_lines(about: About) -> list[str]:
+    """Whose numbers these are, a line for each fact."""
+    facts = {"Published by": about.agency, "Year": about.year, "Source": about.source, "Contact": about.contact}
+    facts |= {"Address": about.url, "Licence": about.licence}
+    return [f"{name}: {text}" for name, text in facts.items() if text]
+
+
+def _wrapped(lines: Sequence[str]) -> str:
+    """The lines as the text below a headline."""
+    wrapped = [textwrap.fill(line, _README_WIDTH, subsequent_indent="  ", break_long_words=False) for line in lines]
+    return "".join(f"\n{line}" for line in wrapped)
+
+
+def _about_as_json(about: About) -> JsonObject:
+    """Whose numbers these are, as a Data Package says it."""
+    return {
+        "contributors": [{"title": about.agency, "roles": ["publisher"], **_given(email=about.contact)}],
+        **({"sources": [{"title": about.source}]} if about.source else {}),
+        **({"licenses": [{"name": about.licence}]} if about.licence else {}),
+        **_given(homepage=about.url),
+    }
+
+
+def _given(**texts: str) -> JsonObject:
+    return {name: text for name, text in texts.items() if text}
 
 
 def _about_csv(census: Census) -> str:
@@ -257,22 +300,20 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
 
     It is a function of public numbers.
     """
-    definition, noun = universe.definition, universe.product.record.noun
+    definition = universe.definition
     is_zcdp = definition is PrivacyDefinition.ZCDP
-    noise = ("discrete Gaussian", "sigma_squared = stability / (2 budget)")
+    most = universe.product.record.most_records
+    factors = ("", "") if most == 1 else (f"{most * most} ", f"{most} ")
+    noise = ("discrete Gaussian", f"sigma_squared = {factors[0]}stability / (2 budget)")
     if not is_zcdp:
-        noise = ("two-sided geometric (discrete Laplace)", "scale = stability / budget")
+        noise = ("two-sided geometric (discrete Laplace)", f"scale = {factors[1]}stability / budget")
     document = {
         **_made_by(universe, facts),
         FORMAT: OUTPUT_FORMAT,
         "date": facts.date.isoformat(),
         **status_as_json(facts.status),
         "model": "central: a trusted curator holds the records and releases noisy counts once",
-        "unit_of_privacy": f"one {noun}: a record of the {noun} file",
-        "neighbours": {
-            "unbounded": f"data sets that differ by one {noun}'s record, added or removed; the guarantee is for these",
-            "bounded": f"data sets of one size that differ in one {noun}'s record; the loss is twice as large",
-        },
+        **_unit_of_privacy(universe.product),
         "privacy_definition": {
             "name": definition.full_name,
             "short_name": definition.spelling,
@@ -283,14 +324,38 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
         if is_zcdp
         else "0 for the loss as stated",
         "loss": loss_as_json(plan),
-        "composition": "budgets of the levels of a pass add up; the passes are over disjoint"
-        f" {universe.product.record.nouns}, so a {noun}'s loss is that of the pass they are in, at most the larger",
+        "composition": _composition(universe),
         "levels": [_level(level, definition) for level in universe.levels],
         "post_processing": "sums, suppression, margins of error, coterminous copies and withholding rules use published"
         " noisy numbers and public lists alone, and cost nothing",
         "not_covered": "further releases about the same people add to the loss",
     }
     write_json(release / PRIVACY_FILE, document)
+
+
+def _composition(universe: Universe) -> str:
+    """How the budgets of levels become the loss."""
+    if len(universe.census.passes) == 1:
+        return "budgets of the levels add up"
+    nouns, noun = universe.product.record.nouns, universe.product.record.protected
+    apart = f"the passes are over disjoint {nouns}, so one {noun}'s loss is at most that of the costliest pass"
+    return f"budgets of the levels of a pass add up; {apart} they are in"
+
+
+def _unit_of_privacy(product: Product) -> JsonObject:
+    """What is protected, and what neighbours differ in."""
+    noun, unit = product.record.noun, product.record.unit
+    if unit is None:
+        whole, own, size = f"one {noun}: a record of the {noun} file", f"one {noun}'s record", " of one size"
+    else:
+        whole, own, size = protected_sentence(product), f"all records of one {unit.name}", ""
+    return {
+        "unit_of_privacy": whole,
+        "neighbours": {
+            "unbounded": f"data sets that differ by {own}, added or removed; the guarantee is for these",
+            "bounded": f"data sets{size} that differ in {own}; the loss is twice as large",
+        },
+    }
 
 
 def _made_by(universe: Universe, facts: ReleaseFacts) -> JsonObject:

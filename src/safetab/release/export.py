@@ -10,14 +10,14 @@ from pathlib import Path
 import pyarrow as pa
 
 from safetab.census.census import Census
-from safetab.foundation.failures import machine_refused, raise_if_the_machine_failed
+from safetab.foundation.failures import raise_if_the_machine_failed, refusals_as_run_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE, write_not_for_release
+from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE, write_json, write_not_for_release
 from safetab.outputs.output_folder import EarlierOutput, always_named, output_findings, whole_output
 from safetab.release.census_form import CENSUS_FORM_FILES, COLUMNS_FILE, write_census_form
 from safetab.release.checksums import CHECKSUMS, document_of, invalid
 from safetab.release.data_dictionary import csv_names, csv_resources_of, write_csv_tables
-from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, facts_as_json, write_json
+from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, facts_as_json
 from safetab.release.release_folder import EXPORTED_ENTITIES, ReleaseFolder, open_release_folder
 
 
@@ -66,16 +66,15 @@ def export_csv(
     refused = output_findings(folder, [opened.path], overwrite=overwrite, earlier=earlier)
     if refused:
         raise InvalidInput(refused)
+    today = datetime.datetime.now(datetime.UTC).date()
     try:
-        with whole_output(folder, datetime.datetime.now(datetime.UTC).date(), overwrite=overwrite) as output:
+        with refusals_as_run_failed(folder), whole_output(folder, today, overwrite=overwrite) as output:
             write_not_for_release(output, opened.facts.status)
             (output / PRIVACY_FILE).write_text(document_of(opened.path / PRIVACY_FILE), encoding="utf-8")
             return (_write_tidy if form is ExportForm.TIDY else write_census_form)(opened, output)
     except pa.ArrowException as error:
         raise_if_the_machine_failed(error)
         raise invalid(opened.path, "a table can't be read. Get the release again.") from None
-    except OSError as error:
-        raise machine_refused(error, folder) from None
 
 
 def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:

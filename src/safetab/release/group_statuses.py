@@ -10,10 +10,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaLevel
 from safetab.census.groups import CharacteristicIteration
+from safetab.foundation.arrays import Integers
 from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.outputs.pass_files import texts
 from safetab.products.product import Product, Selector, TableFamily
@@ -33,12 +33,18 @@ NOT_IN_FILES = "not in the files"
 NOT_TABULATED = "not tabulated"
 STATUSES_OF_GROUPS = (PUBLISHED, COPIED, WITHHELD, SUPPRESSED, NOT_SELECTED, NOT_IN_FILES, NOT_TABULATED)
 
+_ABSENT = {
+    Selector.NOISY_STAGE_1: SUPPRESSED,
+    Selector.PUBLISHED_TOTALS: NOT_SELECTED,
+    Selector.NONE: NOT_TABULATED,  # every group that is tabulated has a number
+}
+
 
 def absent_status(product: Product, origin: Origin | None = None) -> str:
     """Why a group that is tabulated has no number; files that are not whole tables don't tell."""
     if origin is not None and not origin.is_complete:
         return NOT_IN_FILES
-    return SUPPRESSED if product.selector is Selector.NOISY_STAGE_1 else NOT_SELECTED
+    return _ABSENT[product.selector]
 
 
 _GROUPS_AT_ONCE = 1 << 20
@@ -94,12 +100,7 @@ def _geographies(release: ReleaseFolder, wanted: Slice) -> tuple[AreaLevel, ...]
     codes = {iteration.code for iteration in universe.lists.iterations}
     asked_for: list[tuple[str, tuple[str, ...], Container[str], str]] = [
         ("--level", wanted.levels, known, f"is not in this release. It has {', '.join(known)}."),
-        (
-            "--region",
-            wanted.regions,
-            regions,
-            "is not an entity of these levels. Ids have their leading zeros.",
-        ),
+        ("--region", wanted.regions, regions, "is not an entity of these levels. Ids have their leading zeros."),
         ("--iteration", wanted.iterations, codes, "is not an iteration code of this release."),
     ]
     findings = FindingsOf(str(release.path))
@@ -135,7 +136,7 @@ class _Part:
     family: TableFamily
     entities: Entities
     ids: list[str]
-    positions: NDArray[np.int64]
+    positions: Integers
 
 
 def _batch(
@@ -143,16 +144,11 @@ def _batch(
 ) -> pa.RecordBatch:
     """The statuses of all groups of some entities, as one batch of rows."""
     entity, iteration = np.divmod(np.arange(len(part.ids) * len(iterations)), max(len(iterations), 1))
-    one_of_list = {(each.level, each.listed): each for each in iterations}  # of a list all have the same fate
     universe = release.universe
-    why_absent = {
-        of: universe.why_not_tabulated(geography, example, part.family) for of, example in one_of_list.items()
-    }
-    absent = [why_absent[each.level, each.listed] for each in iterations]
-    reasons = [reason.value for reason in universe.reasons]
+    absent = [universe.why_not_tabulated(geography, each, part.family) for each in iterations]
     if_absent = absent_status(universe.product, release.facts.origin)
     status = np.array([STATUSES_OF_GROUPS.index(if_absent if why is None else NOT_TABULATED) for why in absent])
-    reason = np.array([-1 if why is None else reasons.index(why.value) for why in absent])
+    reason = np.array([-1 if why is None else universe.reasons.index(why) for why in absent])
     row_status, row_reason = status[iteration], reason[iteration]
     shape, donor_level, donor = np.full((3, len(entity)), UNKNOWN, dtype=np.int64)
     for level in universe.levels:
@@ -163,7 +159,7 @@ def _batch(
         with damage_as_invalid_input(file.path):
             for rows, found in _published_totals(file, part, iterations):
                 row_status[rows] = found.status  # STATUSES_OF_GROUPS begin with the statuses of numbers
-                row_reason[rows] = np.where(found.rule == UNKNOWN, -1, found.rule + len(reasons))
+                row_reason[rows] = np.where(found.rule == UNKNOWN, -1, found.rule + len(universe.reasons))
                 shape[rows] = np.where(found.table_is_known, found.shape, UNKNOWN)
                 donor_level[rows] = found.donor_level
                 donor[rows] = found.donor
@@ -179,7 +175,7 @@ def _batch(
         "iteration_code": texts([each.code for each in iterations], iteration),
         "iteration_name": texts([each.name for each in iterations], iteration),
         "status": texts(STATUSES_OF_GROUPS, row_status),
-        "reason": texts([*reasons, *(rule.value for rule in RULES)], row_reason),
+        "reason": texts([*universe.reasons, *(rule.value for rule in RULES)], row_reason),
         "table": texts([each.label for each in part.family.shapes], shape),
         "donor_geography_level": texts([each.label for each in levels], donor_level),
         "donor_region_id": texts(donors, donor),
@@ -191,7 +187,7 @@ def _batch(
 
 def _published_totals(
     file: NumbersReader, part: _Part, iterations: Sequence[CharacteristicIteration]
-) -> Iterator[tuple[NDArray[np.int64], NumberBatch]]:
+) -> Iterator[tuple[Integers, NumberBatch]]:
     """The totals of groups that have one, with the rows of these groups in the batch."""
     number_of_code = {iteration.code: number for number, iteration in enumerate(iterations)}
     numbers = [number_of_code.get(iteration.code, UNKNOWN) for iteration in file.level.iterations]

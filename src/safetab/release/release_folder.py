@@ -13,20 +13,19 @@ import pyarrow as pa
 import pyarrow.parquet
 
 from safetab.census.census import Census
-from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import resolved
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, FindingsOf, readable_format, shortened
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.output_status import status_of_json
-from safetab.products.all_products import product_named
+from safetab.release.census_file import read_census
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files, damage_as_invalid_input, invalid
-from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, Origin, ReleaseFacts
+from safetab.release.documents import DATAPACKAGE_FILE, PARTS, PRIVACY_FILE, Origin, ReleaseFacts
 from safetab.release.numbers.number_files import RELEASE_FOLDER, number_columns, numbers_file
 from safetab.release.numbers.read_numbers import NumbersReader
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions, ReleaseRule, confidence_of
 from safetab.release.release_universe import ReleaseLevel, Universe
-from safetab.release.universe_files import ReleasedRun, read_universe
+from safetab.release.universe_files import read_universe
 
 EXPORTED_ENTITIES = "universe/entities.csv"
 """An export as CSV files has it, and no release."""
@@ -101,11 +100,12 @@ def _opened(path: Path) -> ReleaseFolder:
         if CHECKSUMS in facts and not has_checksums:  # older releases have none
             raise invalid(folder, f"its {CHECKSUMS_FILE} is missing. Get the release again.")
         definition = next(known for known in PrivacyDefinition if known.spelling == facts["privacy_definition"])
-        census = DEFAULT_CENSUS
-        states = {census.pass_named(name): tuple(listed) for name, listed in facts["states"].items()}
-        product, allows_negative = product_named(facts.get("product")), bool(facts["allow_negative_counts"])
-        universe = read_universe(folder, ReleasedRun(census, product, definition, states, allows_negative))
-        return ReleaseFolder(folder, _facts(facts, census), universe, written_in)
+        of = read_census(folder, facts.get("product"))
+        parts = facts[PARTS[of.specification is None]]
+        states = {of.census.pass_named(name): tuple(listed) for name, listed in parts.items()}
+        allow_negative = bool(facts["allow_negative_counts"])
+        universe = read_universe(folder, of, definition, states, allow_negative=allow_negative)
+        return ReleaseFolder(folder, _facts(facts, of.census), universe, written_in)
 
 
 def _require_known_format(folder: Path) -> int:

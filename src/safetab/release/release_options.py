@@ -6,15 +6,14 @@ Rules are those of a tabulation system: measured numbers that are not shown, or 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from fractions import Fraction
 from typing import Any
 
 from safetab.census.area_levels import AreaKind
-from safetab.census.census import Census
+from safetab.census.census import Census, Words
 from safetab.census.groups import CharacteristicIteration, Classification, Members, PublicLists
-from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
 from safetab.planning.level_design import CONFIDENCE
 
@@ -26,14 +25,12 @@ class ReleaseRule(Enum):
     WITHHOLD_NEGATIVES = "withhold-negatives"
     WITHHOLD_ALONE_ABOVE_PARTNER = "withhold-alone-above-partner"
 
-    @property
-    def explanation(self) -> str:
+    def explained(self, words: Words) -> str:
         """What the rule does, in words that end without a full stop."""
         return {
             "clamp-negatives": "a number below 0 is shown as 0",
             "withhold-negatives": "a number below 0 is withheld",
-            "withhold-alone-above-partner": "a number of an Alone group is withheld if it is above the same number of"
-            " its partner, the group Alone or in Any Combination of the same codes",
+            "withhold-alone-above-partner": f"a number of {words.only_above_any}",
         }[self.value]
 
 
@@ -58,6 +55,7 @@ def partner_codes(lists: PublicLists, kind: AreaKind) -> dict[str, str]:
     return {code: with_any[its_own] for code, its_own in with_only if its_own in with_any}
 
 
+_ABOUT_NEGATIVES = frozenset({ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_NEGATIVES})
 _LEAST_CONFIDENCE, _MOST_CONFIDENCE = Fraction(1, 2), Fraction(999_999, 1_000_000)
 
 
@@ -70,9 +68,9 @@ class CoterminousOptions:
 
     def refused_order(self, census: Census) -> tuple[Finding, ...]:
         """A finding if the order does not name kinds of the census that can give."""
-        names, known = self.order, [kind.name for kind in census.donor_order]
+        names, known = list(map(str.casefold, self.order)), [kind.name for kind in census.donor_order]
         findings = FindingsOf("the command")
-        if names and (len(names) < 2 or len(set(names)) != len(names) or not set(names) <= set(known)):
+        if names and (len(names) < 2 or len(set(names)) != len(names) or not set(names) <= {*map(str.casefold, known)}):
             findings.error("--order", f"must be two or more of {','.join(known)}, each once, separated by commas.")
         return findings.findings
 
@@ -81,7 +79,8 @@ class CoterminousOptions:
         refused = self.refused_order(census)
         if refused:
             raise InvalidInput(refused)
-        return tuple(map(census.kind, self.order)) or census.donor_order
+        kind_of = {kind.name.casefold(): kind for kind in census.donor_order}
+        return tuple(kind_of[name.casefold()] for name in self.order) or census.donor_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +96,13 @@ class ReleaseOptions:
     def change_numbers(self) -> bool:
         """Whether the release can show other numbers than the product's own tables."""
         return bool(self.rules) or self.coterminous is not None
+
+    def withholding(self, *, negatives: bool) -> ReleaseOptions:
+        """The options with the rule that withholds negative numbers, unless they have one about those."""
+        if not negatives or _ABOUT_NEGATIVES.intersection(self.rules):
+            return self
+        wanted = {*self.rules, ReleaseRule.WITHHOLD_NEGATIVES}
+        return replace(self, rules=tuple(rule for rule in ReleaseRule if rule in wanted))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,17 +124,16 @@ class ReleaseRequest:
         return cls(str(values["confidence"]), tuple(values["rules"] or ()), **given)
 
     def options(self) -> ReleaseOptions:
-        """The options, checked for the default census. Raises InvalidInput with every problem."""
+        """The options. Raises InvalidInput with every problem that doesn't depend on the census."""
         findings = FindingsOf("the command")
         confidence, rules = confidence_of(self.confidence, findings), rules_of(self.rules, findings)
-        names = () if self.order is None else tuple(name.strip().lower() for name in self.order.split(","))
+        names = () if self.order is None else tuple(name.strip() for name in self.order.split(","))
         for option, is_given in (("--order", self.order is not None), ("--copy-all", self.copy_all)):
             if is_given and not self.coterminous:
                 findings.error(option, "is about the coterminous step. Give --coterminous too.")
         coterminous = CoterminousOptions(names, self.copy_all) if self.coterminous else None
-        refused = () if coterminous is None else coterminous.refused_order(DEFAULT_CENSUS)
-        if findings.has_errors or refused:
-            raise InvalidInput(findings.findings + refused)
+        if findings.has_errors:
+            raise InvalidInput(findings.findings)
         return ReleaseOptions(confidence, rules, coterminous, self.csv)
 
 
@@ -151,6 +156,6 @@ def rules_of(names: Collection[str], findings: FindingsOf) -> tuple[ReleaseRule,
     if unknown:
         findings.error("--rule", f'"{unknown[0]}" is not a rule. The rules are {", ".join(known)}.')
     rules = tuple(rule for rule in ReleaseRule if rule.value in names)
-    if {ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_NEGATIVES} <= set(rules):
+    if set(rules) >= _ABOUT_NEGATIVES:
         findings.error("--rule", "negative numbers can be clamped or withheld, not both.")
     return rules

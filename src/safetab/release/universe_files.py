@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from pathlib import Path
 from types import MappingProxyType
@@ -14,17 +14,19 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet
 
-from safetab.census.area_levels import AreaLevel, DigitIds, Pass
+from safetab.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass
 from safetab.census.census import Census, PopulationGroupLevel
 from safetab.census.groups import CharacteristicIteration, PublicLists
 from safetab.census.sensitivity import Sensitivity
+from safetab.foundation.arrays import Integers
 from safetab.foundation.files import printable
 from safetab.outputs.pass_files import TEXT
 from safetab.planning.level_design import LevelDesign, StageDesign
 from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
-from safetab.products.product import Product, Selector, Thresholds
-from safetab.release.coterminous import PassSets
+from safetab.products.product import Product, Selector, Shape, TableFamily, Thresholds
+from safetab.release.census_file import ENTITIES_FILE, ReleasedCensus, write_census
+from safetab.release.coterminous import SetsOfPasses
 from safetab.release.numbers.number_files import Column, columns_of_groups, schema_of_columns
 from safetab.release.release_universe import NO_BUDGET, NO_CODES, Entities, ReleaseLevel, Universe, release_levels
 
@@ -40,13 +42,18 @@ _STAGE_COLUMNS = tuple(
 )
 FAMILY = "family"
 _TOTALS = {Selector.NOISY_STAGE_1: "Stage-1 total", Selector.PUBLISHED_TOTALS: "Published total of people"}
-_ENTITIES_FILE = "universe/entities.parquet"
 _GROUPS_FILE = "universe/iterations.parquet"
 _CODES_FILE = "universe/codes.parquet"
 _CODES_OF_GROUPS_FILE = "universe/iteration-codes.parquet"
 _LEVELS_FILE = "universe/levels.parquet"
-UNIVERSE_FILES = (_ENTITIES_FILE, _GROUPS_FILE, _CODES_FILE, _CODES_OF_GROUPS_FILE, _LEVELS_FILE)
+UNIVERSE_FILES = (ENTITIES_FILE, _GROUPS_FILE, _CODES_FILE, _CODES_OF_GROUPS_FILE, _LEVELS_FILE)
 COTERMINOUS_FILE = "universe/coterminous.parquet"
+_PARENT_COLUMNS = (
+    Column("parent_geography_level", TEXT, "Level of the smallest area that the entity lies in.", is_required=False),
+    Column("parent_region_id", TEXT, "Id of that area.", is_required=False),
+)
+_GROUP_COLUMNS = ("iteration_code", "iteration_name", "iteration_level", "iteration_kind", "list")
+_Row = dict[str, object]
 Described = tuple[str, tuple[Column, ...]]
 """What a file describes, and its columns."""
 
@@ -56,18 +63,20 @@ def geography_level_column(census: Census) -> Column:
     return Column("geography_level", TEXT, "Geography level.", values=tuple(one.label for one in census.area_levels))
 
 
-def universe_files(product: Product, census: Census) -> dict[str, Described]:
+def universe_files(universe: Universe) -> dict[str, Described]:
     """What each file of the universe describes, and its columns. Only some releases have the last file.
 
-    The columns of the levels include the thresholds of the product's shapes.
+    The columns of the levels include the thresholds of the product's shapes. Entities name the area
+    around them unless it is known by its id.
     """
+    census = universe.census
     region, region_name, code, name, kind, _ = columns_of_groups(census)
     geography_level, smallest = geography_level_column(census), census.words.smallest_areas
     of_codes = " and ".join(classification.name for classification in census.classifications)
     return {
-        _ENTITIES_FILE: (
+        ENTITIES_FILE: (
             "Every geographic entity of the levels that could be tabulated.",
-            (geography_level, region, region_name),
+            (geography_level, region, region_name, *(() if universe.specification is None else _PARENT_COLUMNS)),
         ),
         _GROUPS_FILE: (
             f"Every {census.words.group}, whether it has numbers or not.",
@@ -82,8 +91,8 @@ def universe_files(product: Product, census: Census) -> dict[str, Described]:
             (code, Column("code", TEXT, "A code inside the group.")),
         ),
         _LEVELS_FILE: (
-            "How each level, a geography level crossed with an iteration level, was measured.",
-            _columns_of_levels(product, census),
+            f"How each level, a geography level crossed with {census.words.group_level}, was measured.",
+            _columns_of_levels(universe),
         ),
         COTERMINOUS_FILE: (
             f"Entities that are made of the same {smallest}.",
@@ -112,15 +121,21 @@ def _list_column(census: Census) -> Column:
     return Column("list", TEXT, about, is_required=False, values=names)
 
 
-def _columns_of_levels(product: Product, census: Census) -> tuple[Column, ...]:
+def _shapes_with_thresholds(product: Product, family: TableFamily) -> tuple[Shape, ...]:
+    """The shapes that a group gets from some total on: none if every group gets the finest."""
+    return () if product.selector is Selector.NONE else family.finer
+
+
+def _columns_of_levels(universe: Universe) -> tuple[Column, ...]:
+    product, census = universe.product, universe.census
     passes = " or ".join(f"{each.title} ({each.name})" for each in census.passes)
     families = tuple(family.name for family in product.families)
-    total = f"{_TOTALS[product.selector]} from which on a group gets"
-    is_required = not product.has_several_families
+    total = f"{_TOTALS.get(product.selector)} from which on a group gets"
+    is_required = not product.has_several_families and universe.specification is None
     thresholds = (
         Column(f"threshold_{shape.label}", pa.int64(), f"{total} {shape.words}.", is_required=is_required)
         for family in product.families
-        for shape in family.finer
+        for shape in _shapes_with_thresholds(product, family)
     )
     return (
         Column("pass", TEXT, f"{passes}.", values=tuple(each.name for each in census.passes)),
@@ -139,105 +154,133 @@ def _columns_of_levels(product: Product, census: Census) -> tuple[Column, ...]:
     )  # fmt: skip
 
 
-def write_universe(release: Path, universe: Universe, sets: Iterable[PassSets] | None) -> dict[str, int]:
+def write_universe(release: Path, universe: Universe, sets: SetsOfPasses | None) -> dict[str, int]:
     """Write the files of the universe and return the rows of each."""
     (release / "universe").mkdir(parents=True, exist_ok=True)
-    rows_of: dict[str, list[tuple[object, ...]]] = {
-        _GROUPS_FILE: [
-            (each.code, each.name, each.level.name, each.kind.name, each.listed.name if each.listed else None)
-            for each in universe.lists.iterations
-        ],
-        _CODES_FILE: [*sorted(universe.lists.code_names.items())],
+    rows_of: dict[str, list[_Row]] = {
+        _GROUPS_FILE: [_group_row(each) for each in universe.lists.iterations],
+        _CODES_FILE: [{"code": code, "code_name": name} for code, name in sorted(universe.lists.code_names.items())],
         _CODES_OF_GROUPS_FILE: [
-            (iteration.code, code)
+            {"iteration_code": iteration.code, "code": code}
             for iteration in universe.lists.iterations
             for code in sorted(universe.lists.codes_of_iteration.get(iteration.code, ()))
         ],
         _LEVELS_FILE: [_level_row(level) for level in universe.levels],
     }
-    columns_of = {name: columns for name, (_, columns) in universe_files(universe.product, universe.census).items()}
+    schemas = {name: schema_of_columns(columns) for name, (_, columns) in universe_files(universe).items()}
+    if universe.specification is not None:
+        write_census(release, universe.specification, universe.census)
     if sets is not None:
         rows_of[COTERMINOUS_FILE] = _set_rows(universe.census, sets)
-    tables = {_ENTITIES_FILE: _entities_table(columns_of[_ENTITIES_FILE], universe)}
-    tables |= {name: _table(columns_of[name], rows) for name, rows in rows_of.items()}
+    tables = {ENTITIES_FILE: _entities_table(schemas[ENTITIES_FILE], universe)}
+    tables |= {name: pa.Table.from_pylist(rows, schemas[name]) for name, rows in rows_of.items()}
     for name, table in tables.items():
         pa.parquet.write_table(table, release / name, compression="zstd", store_schema=False, row_group_size=1 << 17)
     return {name: len(table) for name, table in tables.items()}
 
 
-def _table(columns: tuple[Column, ...], rows: list[tuple[object, ...]]) -> pa.Table:
-    by_column = zip(*rows, strict=True) if rows else ([] for _ in columns)
-    arrays = [pa.array(list(values), column.type) for values, column in zip(by_column, columns, strict=True)]
-    return pa.table(arrays, schema=schema_of_columns(columns))
-
-
-def _entities_table(columns: tuple[Column, ...], universe: Universe) -> pa.Table:
+def _entities_table(schema: pa.Schema, universe: Universe) -> pa.Table:
     """The table of entities, by far the longest."""
-    schema = schema_of_columns(columns)
-    parts = [
-        pa.table([pa.repeat(geography.label, len(entities)), *entities.columns], schema=schema)
-        for geography, entities in universe.entities.items()
-    ]
+    parts = []
+    for geography, entities in universe.entities.items():
+        around = () if universe.specification is None else _parents(universe, geography)
+        label = pa.repeat(geography.label, len(entities))
+        parts.append(pa.table([label, *entities.columns, *around], schema=schema))
     return pa.concat_tables([schema.empty_table(), *parts]).combine_chunks()
 
 
-def _level_row(level: ReleaseLevel) -> tuple[object, ...]:
-    """The row of a level: budget, noise, thresholds and margins."""
-    design, measured = level.design, level.design.stages
-    why = None if measured else (NO_CODES if design.budget else NO_BUDGET).value
-    stages: list[str | None] = []
-    for stage in _STAGES:
-        found = measured.get(stage)
-        stages += [None, None] if found is None else [exact(found.budget), str(found.noise.parameter)]
-    thresholds: list[int | None] = []  # of all families; only those of the level's own are known here
-    for family in design.product.families:
-        thresholds += design.thresholds.totals if family is design.family else [None] * len(family.finer)
-    geography = level.geography
-    names = [geography.tabulation_pass.name, geography.label, level.level.iterations.name]
-    if design.product.has_several_families:
-        names.append(level.family.name)
-    mechanism = next((stage.noise.mechanism for stage in measured.values()), None)
-    budget = (exact(design.budget), why, design.stability)
-    return (*names, *budget, *thresholds, design.suppression_threshold, mechanism, *stages)
+def _parents(universe: Universe, level: AreaLevel) -> tuple[pa.Array, pa.Array]:
+    """The level and the id of the smallest area around each entity, null for none."""
+    around = universe.nearest_around(level)
+    if around is None:
+        none = pa.nulls(len(universe.entities[level]), TEXT)
+        return none, none
+    positions = universe.parents(level, around.kind)
+    ids = universe.entities[around].columns[0].take(pa.array(positions, mask=positions < 0))
+    return pa.repeat(around.label, len(positions)), ids
 
 
-def _set_rows(census: Census, sets: Iterable[PassSets]) -> list[tuple[object, ...]]:
-    rows: list[tuple[object, ...]] = []
-    number = 0
-    for of_pass in sets:
-        for coterminous in of_pass.sets:
-            number += 1
-            for kind, entity in coterminous:
-                level = census.level_of(of_pass.tabulation_pass, kind)
-                rows.append((number, level.label, kind.ids.text(entity)))
-    return rows
+def _group_row(group: CharacteristicIteration) -> _Row:
+    """The row of a group: what it is, and where it is tabulated."""
+    values = (group.code, group.name, group.level.name, group.kind.name, group.listed.name if group.listed else None)
+    return dict(zip(_GROUP_COLUMNS, values, strict=True))
 
 
-@dataclass(frozen=True, slots=True)
-class ReleasedRun:
-    """What a release says about the run that made it, besides its universe."""
+def _level_row(level: ReleaseLevel) -> _Row:
+    """The row of a level: budget, noise, and the thresholds of its own family."""
+    design, stages = level.design, level.design.stages
+    shapes = _shapes_with_thresholds(design.product, design.family)
+    row: _Row = {
+        "pass": level.geography.tabulation_pass.name,
+        "geography_level": level.geography.label,
+        "iteration_level": level.level.iterations.name,
+        FAMILY: level.family.name,  # a column only if there are several
+        "budget": exact(design.budget),
+        "not_tabulated": None if stages else NO_CODES if design.budget else NO_BUDGET,
+        "stability": design.stability,
+        "suppression_threshold": design.suppression_threshold,
+        **{f"threshold_{shape.label}": total for shape, total in zip(shapes, design.thresholds.totals, strict=False)},
+    }
+    for stage, measured in stages.items():
+        name, noise = stage.name.lower(), measured.noise
+        row |= {f"{name}_budget": exact(measured.budget), f"{name}_parameter": str(noise.parameter)}
+        row["noise_mechanism"] = noise.mechanism
+    return row
 
-    census: Census
-    product: Product
-    definition: PrivacyDefinition
-    states: Mapping[Pass, tuple[str, ...]]
-    allow_negative_counts: bool
+
+def _set_rows(census: Census, sets: SetsOfPasses) -> list[_Row]:
+    columns = ("set", "geography_level", "region_id")
+    sets_of_passes = ((each, members) for each, of_pass in sets.items() for members in of_pass)
+    return [
+        dict(zip(columns, (number, census.level_of(each, kind).label, kind.ids.text(entity)), strict=True))
+        for number, (each, members) in enumerate(sets_of_passes, 1)
+        for kind, entity in members
+    ]
 
 
-def read_universe(release: Path, run: ReleasedRun) -> Universe:
-    """The universe of a release with these facts.
+def read_universe(
+    release: Path,
+    of: ReleasedCensus,
+    definition: PrivacyDefinition,
+    states: Mapping[Pass, tuple[str, ...]],
+    *,
+    allow_negative: bool,
+) -> Universe:
+    """The universe of a release of a census, with these facts of the run that made it.
 
     Raises KeyError, ValueError or an Arrow error if a file is damaged.
     """
     tables = {name: _read(release / name) for name in UNIVERSE_FILES}
-    lists = _lists(tables, run.census)
-    designs = [_design(row, run) for row in tables[_LEVELS_FILE].to_pylist()]
-    listed = tables[_ENTITIES_FILE]
+    lists = _lists(tables, of.census)
+    designs = [_design(row, of, definition) for row in tables[_LEVELS_FILE].to_pylist()]
+    listed = tables[ENTITIES_FILE]
     geographies = dict.fromkeys(design.level.geography for design in designs)
     entities = {geography: _entities(listed, geography) for geography in geographies}
-    facts = (run.product, run.definition, run.allow_negative_counts)
+    facts = (of.product, definition, allow_negative)
     levels = release_levels(designs, lists, entities)
-    return Universe(run.census, *facts, tuple(run.states), run.states, lists, entities, levels)
+    universe = Universe(of.census, *facts, tuple(states), states, lists, entities, levels)
+    if of.specification is None:
+        return universe
+    return replace(universe, specification=of.specification, around=_around(listed, universe))
+
+
+def _around(listed: pa.Table, universe: Universe) -> dict[tuple[AreaLevel, AreaKind], Integers]:
+    """The areas around entities (`Universe.around`): the smallest, as the table lists it, and those around that."""
+    nearest: dict[AreaLevel, tuple[AreaLevel, Integers]] = {}
+    for level in universe.entities:
+        outer = universe.nearest_around(level)
+        if outer is not None:
+            ids = listed.filter(pc.equal(listed["geography_level"], level.label))["parent_region_id"]
+            found = pc.index_in(ids, universe.entities[outer].columns[0]).cast(pa.int64())
+            nearest[level] = outer, found.fill_null(-1).to_numpy()
+    around = {}
+    for level, (outer, positions) in nearest.items():
+        around[level, outer.kind] = positions
+        while outer in nearest:
+            outer, outward = nearest[outer]  # noqa: PLW2901 - the next area around
+            positions = np.append(outward, -1)[positions]  # noqa: PLW2901
+            around[level, outer.kind] = positions
+    return around
 
 
 def _read(path: Path) -> pa.Table:
@@ -266,13 +309,12 @@ def _lists(tables: Mapping[str, pa.Table], census: Census) -> PublicLists:
     codes: dict[str, list[str]] = {}
     for iteration, code in _rows(tables[_CODES_OF_GROUPS_FILE], "iteration_code", "code"):
         codes.setdefault(iteration, []).append(code)
-    columns = ("iteration_code", "iteration_name", "iteration_level", "iteration_kind", "list")
     levels = {level.name: level for level in census.group_levels}
     kinds = {kind.name: kind for kind in census.group_kinds}
     lists = {listed.name: listed for listed in census.lists}
     iterations = tuple(
         CharacteristicIteration(code, name, levels[level], kinds[kind], lists[listed] if listed else None)
-        for code, name, level, kind, listed in _rows(tables[_GROUPS_FILE], *columns)
+        for code, name, level, kind, listed in _rows(tables[_GROUPS_FILE], *_GROUP_COLUMNS)
     )
     names = dict(_rows(tables[_CODES_FILE], "code", "code_name"))
     codes_of_iteration = {code: frozenset(inside) for code, inside in codes.items()}
@@ -283,19 +325,21 @@ def _rows(table: pa.Table, *columns: str) -> Iterator[tuple[Any, ...]]:
     return zip(*(table[column].to_pylist() for column in columns), strict=True)
 
 
-def _design(row: dict[str, str], run: ReleasedRun) -> LevelDesign:
+def _design(row: dict[str, str], run: ReleasedCensus, definition: PrivacyDefinition) -> LevelDesign:
     """The design of a level from its row in the universe."""
     geography = run.census.area_level(row["geography_level"])
     iterations = run.census.group_level(row["iteration_level"])
-    sensitivity = Sensitivity.of_groups(int(row["stability"]))
+    sensitivity = Sensitivity.of_groups(int(row["stability"]), run.product.record.most_records)
     threshold = row["suppression_threshold"]
     family = next(known for known in run.product.families if row.get(FAMILY, known.name) == known.name)
+    shapes = _shapes_with_thresholds(run.product, family)
+    thresholds = [row[f"threshold_{shape.label}"] for shape in shapes]
     stages = {}
     for stage in _STAGES:
         name = stage.name.lower()
         if row[f"{name}_budget"]:
             budget = Fraction(row[f"{name}_budget"])
-            noise = calibrated_noise(run.definition, sensitivity, budget)
+            noise = calibrated_noise(definition, sensitivity, budget)
             if str(noise.parameter) != row[f"{name}_parameter"]:
                 raise ValueError(f"{geography.label}: the parameter of {name} is not what its budget buys")
             stages[stage] = StageDesign(stage, budget, noise)
@@ -303,10 +347,10 @@ def _design(row: dict[str, str], run: ReleasedRun) -> LevelDesign:
         product=run.product,
         family=family,
         level=PopulationGroupLevel(geography, iterations),
-        definition=run.definition,
+        definition=definition,
         sensitivity=sensitivity,
         budget=Fraction(row["budget"]),
-        thresholds=Thresholds(tuple(int(row[f"threshold_{shape.label}"]) for shape in family.finer)),
+        thresholds=Thresholds(tuple(int(each) for each in thresholds if each is not None)),
         stages=MappingProxyType(stages),
         suppression_threshold=None if threshold is None else int(threshold),
     )

@@ -5,7 +5,7 @@ Where steps change numbers, the product's tables are written again as they are a
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain, groupby
 from operator import itemgetter
@@ -22,7 +22,7 @@ from safetab.foundation.in_threads import SecondThread
 from safetab.outputs.pass_files import TableFile
 from safetab.privacy.calibration import Stage
 from safetab.products.product import TableFileLayout
-from safetab.release.coterminous import Copies, PassSets, sets_of_passes
+from safetab.release.coterminous import Copies, CoterminousSet, sets_of_passes
 from safetab.release.data_dictionary import CSV_FOLDER, write_csv_tables
 from safetab.release.documents import ReleaseFacts, write_datapackage
 from safetab.release.numbers import published_groups
@@ -50,7 +50,7 @@ class _NumbersWriter:
         self.rows: dict[str, int] = {}  # by the path inside the release
         self.rows_after_steps: dict[str, int] = {}  # by the path inside the output
 
-    def write_pass(self, tabulation_pass: Pass, sets: PassSets | None) -> None:
+    def write_pass(self, tabulation_pass: Pass, sets: Sequence[CoterminousSet] | None) -> None:
         """Write the numbers of one pass, with copies inside the coterminous sets if there are any."""
         if not self._options.change_numbers:
             self._write_levels(tabulation_pass, sets, None)
@@ -60,14 +60,16 @@ class _NumbersWriter:
             self._write_levels(tabulation_pass, sets, after_steps)
         self.rows_after_steps |= after_steps.rows
 
-    def _write_levels(self, tabulation_pass: Pass, sets: PassSets | None, after_steps: AfterStepsTables | None) -> None:
+    def _write_levels(
+        self, tabulation_pass: Pass, sets: Sequence[CoterminousSet] | None, after_steps: AfterStepsTables | None
+    ) -> None:
         """Write every level that has groups: its own, and those that coterminous sets copy to it."""
         path = self._output / "measurements" / f"{tabulation_pass.name}.parquet"
         measured_in = partial(published_groups.groups_by_level, path, self._universe)
         copies = None
         if sets is not None and self._options.coterminous is not None:
             published = chain(measured_in(_ADAPTIVE), measured_in(_TOTAL_ONLY))
-            copies = Copies(self._universe, sets, self._options.coterminous, published)
+            copies = Copies(self._universe, tabulation_pass, sets, self._options.coterminous, published)
         # total-only groups are few: only large areas have them
         total_only = published_groups.joined_by_level(measured_in(_TOTAL_ONLY))
         adaptive = groupby(measured_in(_ADAPTIVE), itemgetter(0))
@@ -126,10 +128,9 @@ def write_release(
     coterminous = facts.options.coterminous
     found = None if coterminous is None else sets_of_passes(populated, coterminous, universe.census)
     rows = write_universe(release, universe, found)
-    sets = {of_pass.tabulation_pass: of_pass for of_pass in found or ()}
     numbers = _NumbersWriter(output, universe, facts.options)
     for tabulation_pass in universe.passes:
-        numbers.write_pass(tabulation_pass, sets.get(tabulation_pass))
+        numbers.write_pass(tabulation_pass, None if found is None else found.get(tabulation_pass))
     rows |= numbers.rows
     if facts.options.csv:
         written = write_csv_tables(release, universe, release / CSV_FOLDER)
@@ -185,14 +186,13 @@ class AfterStepsTables:
             rows = shown[np.lexsort((order[shown], numbers.indices[shown]))]
             indices = numbers.indices[rows]
             kinds = pa.array(numbers.kinds[rows])
-            columns = [
+            table.file.append(
                 regions.take(pa.array(level.index.entity_of(indices))),
                 pa.repeat(pa.scalar(level.geography.label), len(rows)),
                 codes.take(pa.array(level.index.iteration_of(indices))),
-                *(column.take(kinds) for column in table.texts),
+                {name: column.take(kinds) for name, column in table.texts.items()},
                 pa.array(numbers.counts[rows]),
-            ]
-            table.file.append(columns)
+            )
 
     def close(self) -> None:
         """Close all files."""
@@ -212,4 +212,5 @@ class _TableOfNumbers:
             order.append(row)
             texts.append(nothing if row == _NOT_THERE else kind.shape.file_rows[layout.folder][row].texts)
         self.order = np.array(order, dtype=np.int64)
-        self.texts = [pa.array(column, pa.string()) for column in zip(*texts, strict=True)]
+        columns = zip(layout.label_columns, zip(*texts, strict=True), strict=True)
+        self.texts = {name: pa.array(column, pa.string()) for name, column in columns}

@@ -63,6 +63,8 @@ def _levels_without_protection(release: ReleaseSummary) -> Concerns:
 def _far_above_2020(release: ReleaseSummary) -> Concerns:
     """A total or levels whose loss is many times that of the 2020 release."""
     definition, product = release.universe.definition, release.universe.product
+    if product.reference is None:
+        return []
     total = total_far_above(product, definition, release.loss.unbounded)
     sentences = [(level, level_far_above(product, definition, level.design.budget)) for level in release.levels]
     where = [f"{level_name(level.facts)}: {sentence}" for level, sentence in sentences if sentence is not None]
@@ -77,6 +79,7 @@ def _far_above_2020(release: ReleaseSummary) -> Concerns:
 _WHY_NOTHING = {
     Selector.NOISY_STAGE_1: "Is the level needed, or is its budget too small?",
     Selector.PUBLISHED_TOTALS: "No published total selects a group there. Is the level needed?",
+    Selector.NONE: "Is the level needed?",
 }
 
 
@@ -166,9 +169,12 @@ def _alone_above_partner(release: ReleaseSummary) -> Concerns:
     if not found:
         return []
     only, any_ = _only_and_any(release)
-    headline = f"{_sum(found):,} totals of {only.capitalize()} groups are above those of their partners"
+    headline = f"Pairs in which {only} is above {any_}: {_sum(found):,}"
+    if release.universe.specification is None:
+        headline = f"{_sum(found):,} totals of {only.capitalize()} groups are above those of their partners"
+        only, any_ = f"a group {only}", f"the same group {any_}"
     meaning = (
-        f"Everyone in a group {only} is also in the same group {any_}, so the second number"
+        f"Everyone in {only} is also in {any_}, so the second number"
         " should be at least as large. Each group has its own random noise, so it may not be. The largest"
         " differences are listed."
     )
@@ -177,18 +183,25 @@ def _alone_above_partner(release: ReleaseSummary) -> Concerns:
 
 
 def _only_and_any(release: ReleaseSummary) -> tuple[str, str]:
-    """What names of groups end with: those of records with only some codes, and with any of them."""
-    only, any_ = release.universe.census.only_and_any[0]
-    return (*only.ends, only.name)[0], (*any_.ends, any_.name)[0]
+    """What groups of records with only some codes are called, and those with any: how names end, or examples."""
+    specification = release.universe.specification
+    if specification is None:
+        only, any_ = release.universe.census.only_and_any[0]
+        return only.ends[0], any_.ends[0]
+    words = specification.groups
+    only_x, any_x = (text.replace("{name}", "X") for text in (words.only_words, words.any_words))
+    return f"“{only_x}”", f"“{any_x}”"
 
 
 def _pair_in_words(release: ReleaseSummary, level: LevelSummary, pair: PairAbove) -> Markup:
     """A pair with its area and group, whose names come from the data."""
     entities = release.universe.entities[level.facts.geography]
-    group = level.facts.iterations[pair.alone].name
+    group, partner = (name(level.facts.iterations[number].name) for number in (pair.alone, pair.partner))
+    where = [f"{level_name(level.facts)}: ", name(entities.names[pair.entity]), ", ", group]
+    if release.universe.specification is not None:
+        return joined([*where, f" {pair.alone_count:,}, ", partner, f" {pair.partner_count:,}"])
     only, any_ = _only_and_any(release)
-    counts = f": {pair.alone_count:,} {only}, {pair.partner_count:,} {any_}"
-    return joined([f"{level_name(level.facts)}: ", name(entities.names[pair.entity]), ", ", name(group), counts])
+    return joined([*where, f": {pair.alone_count:,} {only}, {pair.partner_count:,} {any_}"])
 
 
 def _clamped(release: ReleaseSummary) -> Concerns:
@@ -209,7 +222,8 @@ def _rules(release: ReleaseSummary) -> Concerns:
         found = [(level, int(level.ruled[number])) for level in release.levels if level.ruled[number]]
         if found:
             headline = f"The rule {rule.value} acted on {_sum(found):,} numbers"
-            meaning = f"With it, {rule.explanation}. It prevents misreading and does nothing for privacy."
+            does = rule.explained(release.universe.census.words)
+            meaning = f"With it, {does}. It prevents misreading and does nothing for privacy."
             concerns.append(Concern(Urgency.KNOW, headline, meaning, _levels_with_counts(found)))
     return concerns
 

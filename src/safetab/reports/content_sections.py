@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from safetab.census.area_levels import AreaLevel
+from safetab.census.census import a_or_an, capitalized
 from safetab.census.groups import GroupKind
-from safetab.products.product import Selector, TableFamily
+from safetab.products.product import Selector
 from safetab.release.group_statuses import absent_status
 from safetab.release.numbers.number_files import COPIED, PUBLISHED, WITHHELD
 from safetab.release.release_universe import NO_BUDGET, NO_CODES
@@ -18,20 +20,30 @@ _TEN_PERCENT, _HALF = RELATIVE_MARGINS.index(10), RELATIVE_MARGINS.index(50)
 _SHARES = (0, 1, 5, 20, 50, 90)
 """Lower limits of the shades in percent. The first shade is for nothing, the second for anything above 0."""
 _CHOICE = {
-    Selector.NOISY_STAGE_1: "The larger its noisy total, the more detailed its table. A group {below} with a"
+    Selector.NOISY_STAGE_1: "The larger its noisy total, the more detailed its table. {a_group} with a"
     " small noisy total is suppressed",
     Selector.PUBLISHED_TOTALS: "The larger the published total of its people, the more detailed its table. A group"
     " without such a total is not measured",
+    None: "The larger its noisy total, the more detailed its table. A group may be absent because it is never tabulated"
+    " there",
+    Selector.NONE: "Every group has the same tables. A group may be absent because it is never tabulated there",
 }
+
+
+_OTHERS = (COPIED, WITHHELD)
 
 
 def groups_section(release: ReleaseSummary) -> page.Markup:
     """How many groups of each level got which table, were copied, withheld or are absent."""
-    parts = _parts(release.family)
+    parts = _parts(release)
     product, words = release.universe.product, release.universe.census.words
+    is_left_out = product.selector is not Selector.NOISY_STAGE_1 or release.universe.census.suppresses
+    choice = _CHOICE[product.selector if is_left_out else None]
+    is_bureaus = release.universe.specification is None
+    a_group = f"A group {words.below}" if is_bureaus else f"{capitalized(words.below)}, a group"
     sentences = [
-        f"A population group is an area crossed with a {words.group}."
-        f" {_CHOICE[product.selector].format(below=words.below)}: it is absent, which does not mean zero."
+        f"A population group is an area crossed with {a_or_an(words.group)}."
+        f" {choice.format(a_group=a_group)}: it is absent, which does not mean zero."
     ]
     if release.facts.options.coterminous:
         donor = "a copied group shows the numbers of its donor, which the data names"
@@ -41,25 +53,29 @@ def groups_section(release: ReleaseSummary) -> page.Markup:
         separately = "were measured separately, each with its own random noise"
         sentences.append(f"The tables of {tables} {separately}, so their totals for a group can differ.")
     headings = ("areas", "groups possible", *parts, absent_status(product, release.facts.origin), "published, by table")
-    table = page.level_table(release, "Population groups by level and table", headings, _group_cells)
+    cells = partial(_group_cells, parts)
+    table = page.level_table(release, "Population groups by level and table", headings, cells)
     return page.joined([page.paragraphs(*sentences), page.legend(parts, "t"), table])
 
 
-def _parts(family: TableFamily) -> tuple[str, ...]:
-    """The parts of a bar of groups: tables from coarse to fine, copied, withheld."""
-    return (*(page.shape_name(shape, family) for shape in family.shapes), "copied", "withheld")
+def _parts(release: ReleaseSummary) -> list[str]:
+    """The parts of a bar of groups: tables from coarse to fine, copied, withheld; of a specification, if any are."""
+    tables = [page.shape_name(shape, release.family) for shape in release.family.shapes]
+    is_bureaus = release.universe.specification is None
+    others = [one for one in _OTHERS if is_bureaus or any(level.with_status(one) for level in release.levels)]
+    return [*tables, *others]
 
 
-def _group_cells(level: LevelSummary) -> Sequence[str]:
+def _group_cells(names: Sequence[str], level: LevelSummary) -> Sequence[str]:
     """The cells of a level: areas, groups by part, absent groups, and a bar of the parts."""
     family = level.design.family
     if not level.design.stages:
         why = NO_CODES if level.design.budget else NO_BUDGET
-        return [f"not tabulated: {why.value}"]
+        return [f"not tabulated: {why}"]
     by_shape = [level.own_with_shape(shape) for shape in family.shapes]
-    parts = [*by_shape, level.with_status(COPIED), level.with_status(WITHHELD)]
+    parts = [*by_shape, *(level.with_status(one) for one in _OTHERS if one in names)]
     numbers = [level.entities, level.possible_groups, *parts, level.suppressed]
-    return [*(f"{number:,}" for number in numbers), page.bar(parts, _parts(family), "t")]
+    return [*(f"{number:,}" for number in numbers), page.bar(parts, names, "t")]
 
 
 def availability_section(release: ReleaseSummary) -> page.Markup:
@@ -70,8 +86,9 @@ def availability_section(release: ReleaseSummary) -> page.Markup:
     iterations = [page.element("th", title, scope="colgroup", colspan=str(kinds)) for title in titles]
     kind_names = [page.element("span", kind.title) for kind in census.group_kinds]
     kind_heads = [page.element("th", kind_name, scope="col") for kind_name in kind_names]
-    first_row = page.element("tr", page.element("th", "Level", scope="col", rowspan="2"), *iterations)
-    head = page.element("thead", first_row, page.element("tr", *(kind_heads * len(titles))))
+    second_row = [page.element("tr", *(kind_heads * len(titles)))] if kinds > 1 else []
+    level_head = page.element("th", "Level", scope="col", rowspan=str(1 + len(second_row)))
+    head = page.element("thead", page.element("tr", level_head, *iterations), *second_row)
     bodies = []
     for tabulation_pass in release.universe.passes:
         geographies = dict.fromkeys(level.facts.geography for level in release.levels_of(tabulation_pass))
@@ -131,11 +148,9 @@ def _that_may_be_zero(release: ReleaseSummary) -> list[str]:
     if not any(level.totals_that_may_be_zero for level in release.levels):
         return []
     words = release.universe.census.words
-    where = f"{words.below[:1].upper()}{words.below[1:]}"
-    sentence = (
-        f"{_how_many(release.levels)} published totals may be zero, so their groups may be empty."
-        f" {where}, {_how_many(below)} may be zero"
-    )
+    sentence = f"{_how_many(release.levels)} published totals may be zero, so their groups may be empty"
+    if below:
+        sentence += f". {capitalized(words.below)}, {_how_many(below)} may be zero"
     most = max(below, key=lambda level: level.totals_that_may_be_zero, default=None)
     if most is not None and most.totals_that_may_be_zero:
         sentence += f"; the most are in {page.level_name(most.facts)}: {_how_many([most])}"
@@ -187,8 +202,8 @@ def _precision_table(release: ReleaseSummary, caption: str, sort: int, shape: in
 
 
 def empty_section(release: ReleaseSummary) -> page.Markup:
-    """Upper bounds on published groups with nobody in them, by level. Empty if published totals select groups."""
-    if release.universe.product.selector is Selector.PUBLISHED_TOTALS:
+    """Upper bounds on published groups with nobody in them, by level. Empty if noise decides nothing."""
+    if release.universe.product.selector is not Selector.NOISY_STAGE_1:
         return page.Markup()
 
     def cells(level: LevelSummary) -> Sequence[str] | None:
@@ -200,13 +215,16 @@ def empty_section(release: ReleaseSummary) -> page.Markup:
         possible, own = f"{level.possible_groups:,}", f"{level.with_status(PUBLISHED):,}"
         return [possible, own, limit, empty, f"{level.totals_that_may_be_zero:,}"]
 
+    census = release.universe.census
+    whole = f" For {census.words.whole}, every group is published, empty or not."
+    whole = "" if all(kind.suppresses for kind in census.kinds) else whole
     empty = "empty groups published (at most, on average)"
     headings = ("groups possible", "published", "lone totals shown above", empty, "totals that may be zero")
     explanation = page.paragraphs(
         "A group with nobody in it is measured like any other, because leaving it out would reveal that it is"
         " empty. Now and then its noise lifts it above the threshold. Public numbers alone say how often: the bound"
-        " is the number of groups that would be published, on average, if every group were empty. For"
-        f" {release.universe.census.words.whole}, every group is published, empty or not.",
+        " is the number of groups that would be published, on average, if every group were empty."
+        f"{whole}",
         f"The last column counts published totals whose interval at {release.confidence_text}"
         " includes zero: their number alone does not show that anyone is in the group.",
     )

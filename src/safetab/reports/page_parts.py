@@ -145,8 +145,21 @@ def level_table(release: ReleaseSummary, caption: str, headings: Sequence[str], 
         rows = [_row(level, texts, len(headings)) for level, texts in cells_of if texts is not None]
         if rows:
             bodies.append(body_of_pass(release, tabulation_pass, rows, len(headings) + 1))
-    columns = [element("th", heading, scope="col") for heading in ("Level", *headings)]
-    return whole_table(caption, element("thead", element("tr", *columns)), bodies)
+    return whole_table(caption, _head(("Level", *headings)), bodies)
+
+
+def plain_table(caption: str, headings: Sequence[str], rows: Iterable[tuple[str, Sequence[str]]]) -> Markup:
+    """A table with a title for each row; a cell is a text or a whole td element."""
+    body = [element("tr", element("th", title, scope="row"), *_cells(cells)) for title, cells in rows]
+    return whole_table(caption, _head(headings), [element("tbody", *body)])
+
+
+def _head(headings: Iterable[str]) -> Markup:
+    return element("thead", element("tr", *(element("th", heading, scope="col") for heading in headings)))
+
+
+def _cells(cells: Iterable[str]) -> list[Markup]:
+    return [cell if isinstance(cell, Markup) else element("td", cell) for cell in cells]
 
 
 def body_of_pass(release: ReleaseSummary, tabulation_pass: Pass, rows: list[Markup], columns: int) -> Markup:
@@ -168,12 +181,11 @@ def _row(level: LevelSummary, cells: Sequence[str], columns: int) -> Markup:
     facts = level.facts
     iterations = facts.level.iterations.name
     label = element("span", iterations, class_="iterations")
-    heading = element("th", facts.geography.kind.title, " ", label, scope="row")
+    heading = element("th", f"{facts.geography.kind.title}, ", label, scope="row")
     keys = {"data_level": facts.geography.label, "data_iterations": iterations}
     if len(cells) == 1:
         return element("tr", heading, element("td", cells[0], colspan=str(columns), class_="note"), **keys)
-    tds = (cell if isinstance(cell, Markup) else element("td", cell) for cell in cells)
-    return element("tr", heading, *tds, **keys)
+    return element("tr", heading, *_cells(cells), **keys)
 
 
 def bar(shares: Sequence[int], names: Sequence[str], style: str) -> Markup:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import compress
-from math import inf
+from math import inf, prod
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from numpy.typing import NDArray
 from safetab.census.area_levels import Pass
 from safetab.census.groups import GroupKind
 from safetab.distributions.noise_distribution import DEFAULT_BITS, working_precision
-from safetab.foundation.arrays import find_sorted
+from safetab.foundation.arrays import Integers, find_sorted
 from safetab.foundation.in_threads import results_in_threads
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
@@ -61,7 +62,7 @@ class PairTally:
         self.compared = self.above = 0
         self.widest: list[PairAbove] = []
 
-    def add(self, entity: NDArray[np.int64], iteration: NDArray[np.int64], count: NDArray[np.int64]) -> None:
+    def add(self, entity: Integers, iteration: Integers, count: Integers) -> None:
         """Add the next totals. The last entity waits for the next batch, which may continue it."""
         parts = zip(self._waiting, (entity, iteration, count), strict=True)
         joined = [np.concatenate(part) for part in parts]
@@ -74,7 +75,7 @@ class PairTally:
         self._compare(*self._waiting)
         return self
 
-    def _compare(self, entity: NDArray[np.int64], iteration: NDArray[np.int64], count: NDArray[np.int64]) -> None:
+    def _compare(self, entity: Integers, iteration: Integers, count: Integers) -> None:
         """Compare the totals of complete entities."""
         if not len(entity) or not len(self._partner):
             return
@@ -119,10 +120,10 @@ class LevelSummary:
     facts: ReleaseLevel
     entities: int
     rows: int
-    groups: NDArray[np.int64]  # by iteration, STATUSES and shape
-    precision: NDArray[np.int64]  # numbers that are shown, by TOTALS or CELLS, shape and class of precision
-    negative: NDArray[np.int64]  # numbers below 0, by TOTALS or CELLS
-    ruled: NDArray[np.int64]  # numbers that a rule acted on, by RULES
+    groups: Integers  # by iteration, STATUSES and shape
+    precision: Integers  # numbers that are shown, by TOTALS or CELLS, shape and class of precision
+    negative: Integers  # numbers below 0, by TOTALS or CELLS
+    ruled: Integers  # numbers that a rule acted on, by RULES
     pairs: PairTally
 
     @property
@@ -136,7 +137,7 @@ class LevelSummary:
         return self.entities * int(self.facts.is_tabulated.sum())
 
     @cached_property
-    def _tabulated(self) -> NDArray[np.int64]:
+    def _tabulated(self) -> Integers:
         """By STATUSES and shape, of the iterations that are tabulated at this level."""
         return np.asarray(self.groups[self.facts.is_tabulated].sum(axis=0))
 
@@ -187,7 +188,7 @@ class LevelSummary:
         On average, no more published groups than this are really empty.
         """
         if not self.design.product.has_total_only:
-            return 0.0  # published totals select: nothing is published about other groups
+            return 0.0  # no noise decides which groups are published
         if self.publishes_every_group or not self.possible_groups:
             return float(self.possible_groups)
         tabulated = list(compress(self.facts.iterations, self.facts.is_tabulated))
@@ -208,52 +209,37 @@ class LevelSummary:
 
 def level_summary(release: ReleaseFolder, facts: ReleaseLevel) -> LevelSummary:
     """Raises InvalidInput if the level's file is damaged."""
-    tally = _Tally(release, facts)
+    entities, shapes = len(release.universe.entities[facts.geography]), len(facts.family.shapes)
+    groups = np.zeros((len(facts.iterations), len(STATUSES), shapes), dtype=np.int64)
+    precision = np.zeros((_NEITHER + 1, shapes, CLASSES), dtype=np.int64)
+    negative, ruled = np.zeros(_NEITHER + 1, dtype=np.int64), np.zeros(len(RULES), dtype=np.int64)
+    rows, pairs = 0, PairTally(release.universe, facts)
     file = release.open_numbers(facts)
-    if file is not None:
-        with damage_as_invalid_input(file.path):
-            for batch in file.batches(_READ):
-                tally.add(batch)
-    return tally.summary()
+    with nullcontext() if file is None else damage_as_invalid_input(file.path):
+        for batch in () if file is None else file.batches(_READ):
+            sort, count, total = _sorts(batch), batch.integers("count"), batch.is_total
+            rows += len(batch)
+            groups += _times(groups.shape, batch.iteration[total], batch.status[total], batch.shape[total])
+            ruled += _times(ruled.shape, batch.rule[batch.rule >= 0])
+            precision += _times(precision.shape, sort, batch.shape, precision_classes(batch))
+            negative += _times(negative.shape, sort[count < 0])
+            chosen = np.flatnonzero(sort == TOTALS)
+            pairs.add(batch.entity[chosen], batch.iteration[chosen], count[chosen])
+    counts = (groups, precision[:_NEITHER], negative[:_NEITHER], ruled)
+    return LevelSummary(facts, entities, rows, *counts, pairs.finish())
 
 
-class _Tally:
-    """Adds up batches of one level's numbers."""
+def _times(shape: tuple[int, ...], *positions: NDArray[np.integer]) -> Integers:
+    """How often each place of an array is among the positions."""
+    places = np.ravel_multi_index(positions, shape)
+    return np.bincount(places, minlength=prod(shape)).reshape(shape)
 
-    def __init__(self, release: ReleaseFolder, facts: ReleaseLevel) -> None:
-        self._facts = facts
-        self._entities = len(release.universe.entities[facts.geography].names)
-        self._shapes = len(facts.family.shapes)
-        self._groups = np.zeros(len(facts.iterations) * len(STATUSES) * self._shapes, dtype=np.int64)
-        self._precision = np.zeros((_NEITHER + 1) * self._shapes * CLASSES, dtype=np.int64)
-        self._negative = np.zeros(_NEITHER + 1, dtype=np.int64)
-        self._ruled = np.zeros(len(RULES), dtype=np.int64)
-        self._rows = 0
-        self._pairs = PairTally(release.universe, facts)
 
-    def add(self, batch: NumberBatch) -> None:
-        """Raises ValueError or an Arrow exception if the rows are not those of a release."""
-        iteration, status, shape = batch.iteration, batch.status, batch.shape
-        is_cell = batch.integers("noise_draws") == 1
-        sort = np.where(batch.is_total, TOTALS, np.where(is_cell, CELLS, _NEITHER))
-        sort[status == STATUSES.index(WITHHELD)] = _NEITHER
-        count = batch.integers("count")
-        self._rows += len(batch)
-        code = (iteration * len(STATUSES) + status) * self._shapes + shape
-        self._groups += np.bincount(code[batch.is_total], minlength=len(self._groups))
-        self._ruled += np.bincount(batch.rule[batch.rule >= 0], minlength=len(self._ruled))
-        position = (sort * self._shapes + shape) * CLASSES + precision_classes(batch)
-        self._precision += np.bincount(position, minlength=len(self._precision))
-        self._negative += np.bincount(sort[count < 0], minlength=_NEITHER + 1)
-        chosen = np.flatnonzero(sort == TOTALS)
-        self._pairs.add(batch.entity[chosen], iteration[chosen], count[chosen])
-
-    def summary(self) -> LevelSummary:
-        """The counts. Call it once, after the last batch."""
-        groups = self._groups.reshape(-1, len(STATUSES), self._shapes)
-        precision = self._precision.reshape(-1, self._shapes, CLASSES)[:_NEITHER]
-        counts = (groups, precision, self._negative[:_NEITHER], self._ruled)
-        return LevelSummary(self._facts, self._entities, self._rows, *counts, self._pairs.finish())
+def _sorts(batch: NumberBatch) -> Integers:
+    """Whether each number is one of TOTALS or CELLS, or _NEITHER: a sum, or withheld."""
+    is_cell = batch.integers("noise_draws") == 1
+    sort = np.where(batch.is_total, TOTALS, np.where(is_cell, CELLS, _NEITHER))
+    return np.where(batch.status == STATUSES.index(WITHHELD), _NEITHER, sort)
 
 
 def precision_classes(batch: NumberBatch) -> NDArray[np.int8]:

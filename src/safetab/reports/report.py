@@ -8,12 +8,13 @@ from pathlib import Path
 
 from safetab.census.area_levels import Pass
 from safetab.foundation.new_files import write_new_file
+from safetab.planning.guarantee import neighbours_in_words, protected_sentence
 from safetab.planning.level_design import LevelDesign, margin_of
 from safetab.planning.losses import epsilons_by_delta, reference_words
 from safetab.privacy.calibration import PrivacyDefinition, Stage
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.output_status import OutputStatus
-from safetab.privacy.reference import loss_of_2020, loss_text
+from safetab.privacy.reference import loss_text, reference_losses
 from safetab.release import allowed_files
 from safetab.release.documents import Origin
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
@@ -36,61 +37,66 @@ def cost_section(release: ReleaseSummary) -> page.Markup:
 
 def _in_words(release: ReleaseSummary) -> list[str]:
     """What the loss means, in sentences."""
-    definition, loss, noun = release.universe.definition, release.loss, release.record.noun
+    definition, loss, protected = release.universe.definition, release.loss, release.record.protected
+    added, changed = neighbours_in_words(release.universe.product)
     symbol = SYMBOLS[definition]
     unprotected = [level for level in release.levels if not level.design.is_protected]
     words = [
         "Nobody is protected at levels whose noise is 0 more than half the time: the loss below is too large to limit"
         " anything."
         if unprotected
-        else f"Every {noun} in the records is protected. The release would look almost the same with or without any one"
-        " record, and the privacy loss limits how different it can look. The limit holds whatever else anyone knows,"
-        " unless they can break the AES-256 cipher. Losses add up over releases about the same people.",
+        else f"Every {protected} in the records is protected. The release would look almost the same with or without"
+        f" any one {protected}, and the privacy loss limits how different it can look. The limit holds whatever else"
+        " anyone knows, unless they can break the AES-256 cipher. Losses add up over releases about the same people.",
+        *([] if release.universe.specification is None else [protected_sentence(release.universe.product)]),
         f"The loss is measured in {definition.full_name}: {symbol} = {loss_text(loss.unbounded)}"
-        f" if the record of one {noun} is added or removed (unbounded neighbours), and {symbol} ="
-        f" {loss_text(loss.bounded)} if it changes (bounded neighbours).",
+        f" if {added} (unbounded neighbours), and {symbol} = {loss_text(loss.bounded)} if {changed} (bounded"
+        " neighbours).",
     ]
     if definition is PrivacyDefinition.ZCDP:
         epsilon = epsilons_by_delta(loss.unbounded)[SHOWN_DELTA]
         words.append(
             f"Put another way: ε = {loss_text(epsilon)} at δ = {power_of_ten(SHOWN_DELTA)}. Seeing the release"
-            f" changes the odds of anything that someone believed about a {noun} by at most the factor e to the"
+            f" changes the odds of anything that someone believed about one {protected} by at most the factor e to the"
             " power ε, except with a chance of about δ. This is the worst case, for someone who knows all other"
             " records. Losses are rounded up; smaller is safer."
         )
     else:
-        words.append(reference_words(release.universe.product, definition))
+        words += reference_words(release.universe.product, definition)
     if len(release.universe.passes) > 1:
-        words.append(f"Each {noun} is in only one of the two passes, and loses what that pass costs.")
+        number = " two" if len(release.universe.passes) == 2 else ""
+        of_unit = f"so one {protected} loses at most what the costliest costs"
+        loses = "and loses what that pass costs" if release.record.unit is None else of_unit
+        words.append(f"Each {release.record.noun} is in only one of the{number} passes, {loses}.")
     return words
 
 
 def _loss_table(release: ReleaseSummary) -> page.Markup:
-    """The losses of each pass, of anyone, and of the 2020 release under zCDP."""
+    """The losses of each pass, of anyone, and under zCDP of the release to compare with."""
     definition, product = release.universe.definition, release.universe.product
     is_zcdp = definition is PrivacyDefinition.ZCDP
     deltas = _DELTAS if is_zcdp else ()
     epsilons = [f"ε at δ = {power_of_ten(delta)}" for delta in deltas]
-    headings = (f"Privacy loss of a {release.record.noun}", SYMBOLS[definition], *epsilons)
+    headings = (f"Privacy loss per {release.record.protected}", SYMBOLS[definition], *epsilons)
     losses = {one_pass.title: release.loss_of(one_pass) for one_pass in release.universe.passes}
     if len(losses) > 1:
         losses["Anyone in this release"] = release.loss
     if is_zcdp:
-        losses[f"For comparison, the {product.reference.name}"] = loss_of_2020(product)
+        losses |= {f"For comparison, the {name}": loss for name, loss in reference_losses(product).items()}
     rows = [row for who, loss in losses.items() for row in _loss_rows(who, loss, deltas)]
     head = page.element("tr", *(page.element("th", heading, scope="col") for heading in headings))
     return page.whole_table("What the release cost", page.element("thead", head), [page.element("tbody", *rows)])
 
 
 def _loss_rows(who: str, loss: PrivacyLoss, deltas: Sequence[str]) -> list[page.Markup]:
-    """Two rows: the loss if a record is added or removed, and if it changes."""
+    """Two rows: the loss if somebody is added or removed, and if their records change."""
     kinds = {"added or removed (unbounded)": loss.unbounded, "changed (bounded)": loss.bounded}
     rows = []
     for kind, amount in kinds.items():
         epsilons = epsilons_by_delta(amount) if deltas else {}
         amounts = [amount, *(epsilons[delta] for delta in deltas)]
         cells = [page.element("td", loss_text(one_loss)) for one_loss in amounts]
-        rows.append(page.element("tr", page.element("th", f"{who}: record {kind}", scope="row"), *cells))
+        rows.append(page.element("tr", page.element("th", f"{who}: {kind}", scope="row"), *cells))
     return rows
 
 
@@ -102,6 +108,8 @@ def power_of_ten(delta: str) -> str:
 def _level_budgets(release: ReleaseSummary) -> page.Markup:
     """The budget of each level of a table family, and its margins of error."""
     noun = release.record.noun
+    is_one = len(release.universe.census.passes) == 1
+    of_pass, whose = ("of the whole", "share") if is_one else ("of its pass", "share of the pass")
 
     def margin(design: LevelDesign, stage: Stage, draws: int) -> str:
         is_there = stage in design.stages
@@ -118,7 +126,7 @@ def _level_budgets(release: ReleaseSummary) -> page.Markup:
         return [
             loss_text(design.budget),
             page.percent(share, 10_000),
-            page.bar([share, 10_000 - share], ["share of the pass", "the rest"], "s"),
+            page.bar([share, 10_000 - share], [whose, "the rest"], "s"),
             f"{design.stability}",
             margin(design, Stage.STAGE_2, 1),
             page.element("td", " / ".join(of_tables) if of_tables else page.NOTHING, class_="tight"),
@@ -127,10 +135,10 @@ def _level_budgets(release: ReleaseSummary) -> page.Markup:
 
     budget = f"{SYMBOLS[release.universe.definition]}, the budget"
     margins = ("± of a lone total or a cell", f"± of a total of {release.family.grains}", "± of a total-only group")
-    headings = (budget, "share", "of its pass", f"groups a {noun} can be in", *margins)
+    headings = (budget, "share", of_pass, f"groups of one {noun}", *margins)
     explanation = (
         f"Where the budget goes, and what it buys: the margins of error (±) at {release.confidence_text}. A level"
-        f" has less noise if its budget is larger, or if a {noun} can be in fewer of its groups."
+        f" has less noise if its budget is larger, or if one {noun} can be in fewer of its groups."
     )
     family = f": {release.family.name}" if release.universe.product.has_several_families else ""
     caption = f"Budget and noise by level{family}"
@@ -195,7 +203,7 @@ def _header(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page.Mark
         what = f"Counts of {nouns} read from files, and how noisy they are. Read on "
     elif status.is_for_release:
         kicker = "Release report"
-        what = f"Counts of {nouns}, with noise that protects every {release.record.noun}. Released "
+        what = f"Counts of {nouns}, with noise that protects every {release.record.protected}. Released "
     return page.element(
         "header",
         page.element("p", status.line, class_="status" if status.is_for_release else "forbidden"),
@@ -238,7 +246,7 @@ def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page
     figures = [
         (f"{shown:,}", f"{what}, {page.percent(shown, possible)} of {possible:,} possible ones"),
         (f"{sum(level.rows for level in release.levels):,}", "numbers, each with its margin of error"),
-        (f"{symbol} = {loss_text(loss)}", f"privacy loss of a {release.record.noun}, at most{as_epsilon}"),
+        (f"{symbol} = {loss_text(loss)}", f"privacy loss per {release.record.protected}, at most{as_epsilon}"),
         (f"{len(concerns)}", "points to check"),
     ]
     terms = [page.element("div", page.element("dt", words), page.element("dd", number)) for number, words in figures]
@@ -247,27 +255,29 @@ def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page
 
 def _about(release: ReleaseSummary) -> page.Markup:
     """The parts of each pass, copied areas and release rules, and where to read more."""
-    options = release.facts.options
-    rules = [page.element("li", page.element("code", rule.value), f": {rule.explanation}") for rule in options.rules]
+    options, words = release.facts.options, release.universe.census.words
+    meanings = {rule.value: rule.explained(words) for rule in options.rules}
+    rules = [page.element("li", page.element("code", name), f": {meaning}") for name, meaning in meanings.items()]
     census = release.universe.census
-    same = f"the same {census.words.smallest_areas}"
+    same = f"the same {words.smallest_areas}"
     coterminous = f"Each area has its own numbers, even where two areas have {same}."
     if options.coterminous:
         coterminous = f"Areas with {same} have the same numbers."
     applied = "Applied to the numbers:" if rules else "None were applied."
     if release.facts.origin is not None:
         applied = "The files don't say which rules were applied. Numbers that they withhold are shown as withheld."
-    parts = [_areas_of_pass(release, tabulation_pass) for tabulation_pass in release.universe.passes]
+    listed = release.universe.passes if release.universe.specification is None else ()
+    parts = [_areas_of_pass(release, tabulation_pass) for tabulation_pass in listed]
     parts.append(page.element("p", page.element("strong", "Coterminous areas. "), coterminous))
     parts.append(page.element("p", page.element("strong", "Rules. "), applied))
     parts += [page.element("ul", *rules)] if rules else []
-    overlapping = [any_.ends[0] for _, any_ in census.only_and_any if any_.ends]
-    overlap = f"Groups {' and '.join(overlapping)} overlap: a {release.record.noun} can be in several. "
+    overlapping = [f"Groups {any_.ends[0]}" for _, any_ in census.only_and_any if any_.ends] or [words.overlapping]
+    overlap = f"{' and '.join(overlapping)} overlap: one {release.record.noun} can be in several. "
     read_more = (
         "README.txt, next to the numbers, explains how to read a number; universe/ and datapackage.json describe every"
         " column."
     )
-    return page.joined([*parts, page.paragraphs(f"{overlap if overlapping else ''}{read_more}")])
+    return page.joined([*parts, page.paragraphs(f"{overlap if words.overlapping else ''}{read_more}")])
 
 
 def _areas_of_pass(release: ReleaseSummary, tabulation_pass: Pass) -> page.Markup:

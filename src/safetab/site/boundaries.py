@@ -14,15 +14,14 @@ from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaLevel
 from safetab.census.census import Census
+from safetab.foundation.arrays import Integers
 from safetab.foundation.files import UnreadableFile, read_text
-from safetab.foundation.findings import Finding, InvalidInput, Severity
+from safetab.release.checksums import invalid
 from safetab.release.release_universe import Universe
 from safetab.site.data_files import parts_of, write_data
 
 _LEAST_POINTS = 4  # of a ring, whose last point is its first
 _MOST_BYTES_OF_A_SHAPE = 300_000
-
-Points = NDArray[np.int64]
 
 
 class Shape(NamedTuple):
@@ -46,13 +45,12 @@ def read_boundaries(path: Path, universe: Universe) -> tuple[Shapes, int]:
         features = json.loads(read_text(path))["features"]
         found, without_area = _shapes(features, universe)
     except UnreadableFile as unreadable:
-        raise _refused(path, str(unreadable)) from None
+        raise invalid(path, str(unreadable)) from None
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, RecursionError, OverflowError):
-        raise _refused(path, "is not a GeoJSON FeatureCollection of polygons in degrees.") from None
+        raise invalid(path, "is not a GeoJSON FeatureCollection of polygons in degrees.") from None
     if not found:
-        raise _refused(
-            path, f"has no shape that matches an area of this release. {_how_matched(features, universe.census)}"
-        )
+        hint = _how_matched(features, universe.census)
+        raise invalid(path, f"has no shape that matches an area of this release. {hint}")
     return found, without_area
 
 
@@ -153,13 +151,9 @@ def _shape(position: int, step: float, rings: list[NDArray[np.float64]]) -> Shap
         step *= 2
 
 
-def _distances(points: Points) -> list[int]:
+def _distances(points: Integers) -> list[int]:
     """The points as distances from the point before, without repeated points."""
     differs = np.concatenate([[True], (np.diff(points, axis=0) != 0).any(axis=1)])
     kept = points[differs]
     distances: list[int] = np.diff(kept, axis=0, prepend=np.zeros((1, 2), dtype=np.int64)).ravel().tolist()
     return distances
-
-
-def _refused(path: Path, message: str) -> InvalidInput:
-    return InvalidInput([Finding(Severity.ERROR, str(path), "", message)])

@@ -18,13 +18,12 @@ from numpy.typing import NDArray
 from safetab.census.area_levels import AreaLevel, DigitIds
 from safetab.census.groups import CharacteristicIteration
 from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
-from safetab.estimates.reading.around import ids_around, level_of_kind
 from safetab.estimates.reading.lookup import names_of_parts, words_for_many_areas
 from safetab.estimates.reading.names import SAME_WORDS
-from safetab.foundation.arrays import Columns, begins_run, find_sorted, run_starts
+from safetab.foundation.arrays import Columns, Integers, Truths, begins_run, find_sorted, run_starts
 from safetab.foundation.failures import RunFailed
 from safetab.release.release_universe import Universe
-from safetab.site.level_rows import Integers, LevelRows, MeasuredTables
+from safetab.site.level_rows import LevelRows, MeasuredTables
 
 DATA_FOLDER = "data"
 MOST_BYTES = 2_000_000
@@ -51,7 +50,7 @@ def write_data(site: Path, name: str, value: object) -> None:
     path.write_bytes(written)
 
 
-def parts_of(sizes: NDArray[np.int64], boundaries: Sequence[NDArray[np.bool_]] = ()) -> list[tuple[int, int]]:
+def parts_of(sizes: Integers, boundaries: Sequence[Truths] = ()) -> list[tuple[int, int]]:
     """The parts into which elements of these sizes are cut: the first element of each, and the end.
 
     Each of `boundaries` says for every element whether something begins there, coarsest first. A part
@@ -71,7 +70,7 @@ def parts_of(sizes: NDArray[np.int64], boundaries: Sequence[NDArray[np.bool_]] =
     return list(zip(firsts, [*firsts[1:], len(sizes)], strict=True))
 
 
-def _last_boundary(places: Sequence[NDArray[np.int64]], least: int, most: int) -> int:
+def _last_boundary(places: Sequence[Integers], least: int, most: int) -> int:
     """The last boundary above `least` and up to `most`, of the coarsest kind that has one; or `most`."""
     for boundaries in places:
         position = int(np.searchsorted(boundaries, most, side="right")) - 1
@@ -80,7 +79,7 @@ def _last_boundary(places: Sequence[NDArray[np.int64]], least: int, most: int) -
     return most
 
 
-def text_sizes(numbers: NDArray[np.int64]) -> NDArray[np.int8]:
+def text_sizes(numbers: Integers) -> NDArray[np.int8]:
     """The number of characters that each number takes, including a comma."""
     sizes = np.empty(len(numbers), dtype=np.int8)
     for first in range(0, len(numbers), _NUMBERS_PER_STEP):
@@ -211,22 +210,21 @@ def write_area_names(site: Path, geography: AreaLevel, universe: Universe) -> li
 def write_group_names(site: Path, universe: Universe) -> int:
     """Write the groups in the order of the release's list. Returns the number of files."""
     iterations = universe.lists.iterations
-    position = {group.code: number for number, group in enumerate(iterations)}
     firsts = range(0, len(iterations), _GROUPS_PER_FILE)
     for number, first in enumerate(firsts):
         groups = iterations[first : first + _GROUPS_PER_FILE]
-        write_data(site, f"groups/{number}", [_group(group, universe, position) for group in groups])
+        write_data(site, f"groups/{number}", [_group(group, universe) for group in groups])
     return len(firsts)
 
 
-def _group(group: CharacteristicIteration, universe: Universe, position: dict[str, int]) -> list[object]:
+def _group(group: CharacteristicIteration, universe: Universe) -> list[object]:
     """What the page knows of a group, with other groups by their position in the list.
 
     The code, the name, the level and the kind; the wider group, or -1; groups that share codes; where it
     is tabulated; its partner, which holds everyone of a group alone. The last two are given for each of
     the census's grains.
     """
-    wider = wider_groups(universe, group)[:1]
+    position, wider = universe.number_of_code, wider_groups(universe, group)[:1]
     others = [other for other in groups_with_shared_codes(universe, group) if other is not group]
     return [
         group.code,
@@ -277,7 +275,7 @@ def _around(geography: AreaLevel, universe: Universe) -> list[dict[str, object]]
     """
     found: list[dict[str, object]] = []
     for kind in geography.kind.around:
-        level = level_of_kind(universe, geography, kind)
+        level = universe.level_beside(geography, kind)
         if level is None:
             continue
         parents = universe.parents(geography, kind)
@@ -293,7 +291,7 @@ def _part_runs(geography: AreaLevel, universe: Universe) -> list[tuple[int, str 
     part = universe.census.part
     if part not in (geography.kind, *geography.kind.around):
         return []
-    ids = ids_around(universe, geography, part)
+    ids = universe.ids_around(geography, part)
     return [(at, one) for at, one in enumerate(ids) if at == 0 or ids[at - 1] != one]
 
 
@@ -301,7 +299,7 @@ def census_facts(universe: Universe) -> dict[str, object]:
     """What the page must know of the census to find and to list areas and groups."""
     census = universe.census
     return {
-        "kinds": [kind.name for kind in census.group_kinds],
+        "kinds": [kind.name if universe.specification is None else kind.title for kind in census.group_kinds],
         "kindOrder": [kind.name for kind in census.kinds_for_people],
         "groupLevels": {str(level.number): [level.name, level.is_tabulated] for level in census.group_levels},
         "spellings": _spellings(universe),

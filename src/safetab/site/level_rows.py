@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.census import PopulationGroupLevel
-from safetab.foundation.arrays import Columns, run_starts
+from safetab.foundation.arrays import Columns, Integers, Truths, run_starts
 from safetab.planning.level_design import margin_of
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Line, Shape
@@ -21,8 +21,6 @@ from safetab.release.numbers.published_groups import NO_DONOR
 from safetab.release.numbers.read_numbers import UNKNOWN, NumberBatch
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_universe import ReleaseLevel, Universe
-
-Integers = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +104,7 @@ class RowBatch(Columns):
     donor_levels: Integers  # positions in the census's area levels, or NO_DONOR
     donors: Integers
     lines: Integers  # positions in the group's table; all 0 in a release that was made here
-    is_known: NDArray[np.bool_]  # whether the group's table is
+    is_known: Truths  # whether the group's table is
 
 
 def _narrowed(batch: NumberBatch, *, with_lines: bool) -> RowBatch:
@@ -233,8 +231,7 @@ def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: Me
     is_shown = rows.rules == NOT_WITHHELD
     differs = np.flatnonzero(is_shown & (rows.counts != rows.values))
     withheld = np.flatnonzero(~is_shown)
-    position = {one.code: number for number, one in enumerate(folder.universe.lists.iterations)}
-    positions = np.array([position[one.code] for one in level.iterations], dtype=np.int64)
+    positions = np.array([folder.universe.number_of_code[one.code] for one in level.iterations], dtype=np.int64)
     copied = np.flatnonzero(rows.donor_levels[first] != NO_DONOR)
     levels = [folder.universe.census.area_levels[number] for number in rows.donor_levels[first[copied]].tolist()]
     donors = zip(levels, rows.donors[first[copied]].tolist(), strict=True)

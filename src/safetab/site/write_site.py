@@ -11,21 +11,22 @@ from importlib.resources import files
 from pathlib import Path
 
 from safetab.census.area_levels import AreaLevel
-from safetab.census.census import Census
+from safetab.census.census import Census, Words, a_or_an
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.estimates.noise import far_threshold
 from safetab.estimates.noisy_number import most_if_suppressed, reason_of, withheld_because
 from safetab.estimates.tables import percent
-from safetab.foundation.failures import machine_refused
+from safetab.foundation.failures import refusals_as_run_failed
 from safetab.foundation.files import page_script
 from safetab.foundation.findings import InvalidInput
 from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE, write_not_for_release
 from safetab.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
+from safetab.planning.guarantee import protected_sentence
 from safetab.privacy.calibration import Stage
 from safetab.privacy.output_status import OutputStatus
-from safetab.products.product import Product, Shape
+from safetab.products.product import Product, Selector, Shape
 from safetab.release import release_folder
-from safetab.release.documents import ReleaseFacts
+from safetab.release.documents import ReleaseFacts, about_lines
 from safetab.release.group_statuses import NOT_IN_FILES, NOT_TABULATED, SUPPRESSED, absent_status
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_files import WITHHELD
@@ -44,7 +45,7 @@ def _site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables,
     """All facts of a site. `indices` give the areas and groups with which the files begin."""
     product, confidence = universe.product, facts.options.confidence
     # all shapes that groups can have, then those of groups whose table is not known; with whether it is
-    shapes = [(shape, True) for family in product.families for shape in family.shapes]
+    shapes = [(shape, True) for shape in product.shapes]
     shapes += dict.fromkeys((one.shape, False) for one in tables.tables if not one.is_known)
     line = facts.status.line
     if any(not one.is_known for one in tables.tables):
@@ -58,8 +59,9 @@ def _site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables,
             "name": product.name,
             "noun": product.record.noun,
             "nouns": product.record.nouns,
+            "protected": product.record.protected,
             "counts": product.counts,
-            "suppresses": product.suppression_key is not None,
+            "leftOut": _left_out(universe),
             "families": [{"name": one.name, "detail": one.detail} for one in product.families],
         },
         "status": {
@@ -68,6 +70,8 @@ def _site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables,
             "forRelease": facts.status.is_for_release,
             "protects": facts.status is not OutputStatus.NO_PROTECTION,
         },
+        "about": [] if universe.specification is None else about_lines(universe.specification.about),
+        "protected": "" if universe.specification is None else protected_sentence(product),
         "isRead": facts.origin is not None,
         "date": facts.date.isoformat(),
         "version": facts.version,
@@ -78,20 +82,35 @@ def _site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables,
         "noises": [_noise(level, universe, confidence) for level in range(len(universe.levels))],
         "selected": {str(number): found for number, found in selected.items() if found},
         "geographies": [_geography(one, universe, facts) for one in universe.entities],
-        "rules": _why_withheld(),
+        "rules": _why_withheld(universe.census.words),
         "reasons": [reason_of(why, None, product, NOT_TABULATED) for why in universe.reasons],
         "tiles": universe.census.tiles,
-        "words": _words(universe.census),
+        "words": _words(universe.census, product.record.noun),
+        "isCopied": facts.options.coterminous is not None,
         **data_files.census_facts(universe),
         **indices,
     }
 
 
-def _words(census: Census) -> JsonObject:
-    """What the pages call things of the census."""
+_ONLY_ABOVE_ANY = (
+    "the count of those with only the answers of a group can come out above that of those with any of them"
+)
+
+
+def _left_out(universe: Universe) -> str:
+    """Which groups are not shown, as the beginning of a sentence."""
+    if universe.product.selector is Selector.PUBLISHED_TOTALS:
+        return "Only groups with a published total of people are counted, "
+    is_staged = universe.product.selector is Selector.NOISY_STAGE_1
+    return "Small totals are not shown below a threshold, " if is_staged and universe.census.suppresses else ""
+
+
+def _words(census: Census, noun: str) -> JsonObject:
+    """What the pages call things of the census whose records have this noun."""
     words = census.words
-    of_pairs = [(only.ends or (only.name,), any_.ends or (any_.name,)) for only, any_ in census.only_and_any]
-    above = [f"a group {only[0]} can come out larger than the same group {any_[0]}" for only, any_ in of_pairs]
+    of_pairs = [(only.ends[0], any_.ends[0]) for only, any_ in census.only_and_any if only.ends]
+    above = [f"a group {only} can come out larger than the same group {any_}" for only, any_ in of_pairs]
+    above += [_ONLY_ABOVE_ANY] if census.only_and_any and not of_pairs else []
     return {
         "title": words.title,
         "group": words.group,
@@ -102,19 +121,27 @@ def _words(census: Census) -> JsonObject:
         "sameArea": words.same_area,
         "smallest": words.smallest_areas,
         "above": f"Each group has its own random noise, so {' and '.join(above)}." if above else "",
-        "parts": census.part.long_nouns or census.part.nouns,
+        "overlap": _overlap(census, noun),
         "openKind": next((census.group_kinds.index(any_) for _, any_ in census.only_and_any), 0),
     }
 
 
-def _why_withheld() -> list[list[str]]:
+def _overlap(census: Census, noun: str) -> str:
+    """Which groups overlap: if a record has one answer, only those of different levels."""
+    if len(census.classifications) > 1 or not census.classifications[0].has_one_answer:
+        return f"Groups overlap, since {a_or_an(noun)} can be in several. "
+    return "Groups of different levels overlap. " if census.tabulated_group_levels[1:] else ""
+
+
+def _why_withheld(words: Words) -> list[list[str]]:
     """Reasons why a number is withheld, by the numbers that rows have for them.
 
     Each is a name, its meaning, the status, and the reason in a sentence.
     """
+    meanings = {one.value: one.explained(words) for one in RULES}
     rules = [
-        [one.value, one.explanation, WITHHELD, f"{withheld_because(one.value).removesuffix('.')}: {one.explanation}."]
-        for one in RULES
+        [name, meaning, WITHHELD, f"{withheld_because(name).removesuffix('.')}: {meaning}."]
+        for name, meaning in meanings.items()
     ]
     unknown = withheld_because(None)
     not_given = "It is not in the files that were read. This does not mean zero."
@@ -227,18 +254,15 @@ def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, o
     if refused:
         raise InvalidInput(refused)
     shapes, without_area = (None, None) if boundaries is None else read_boundaries(boundaries, opened.universe)
-    try:
-        with whole_output(folder, opened.facts.date, overwrite=overwrite) as site:
-            write_not_for_release(site, opened.facts.status)
-            numbers = _write_data(opened, site, shapes)
-            title = html.escape(opened.universe.census.words.title)
-            for name in _PAGES:
-                page = (_PAGE / name).read_text(encoding="utf-8").replace(_TITLE, title)
-                (site / name).write_text(page, encoding="utf-8", newline="")
-            (site / _SCRIPT).write_text(site_script(), encoding="utf-8")
-            sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
-    except OSError as error:
-        raise machine_refused(error, folder) from None
+    with refusals_as_run_failed(folder), whole_output(folder, opened.facts.date, overwrite=overwrite) as site:
+        write_not_for_release(site, opened.facts.status)
+        numbers = _write_data(opened, site, shapes)
+        title = html.escape(opened.universe.census.words.title)
+        for name in _PAGES:
+            page = (_PAGE / name).read_text(encoding="utf-8").replace(_TITLE, title)
+            (site / name).write_text(page, encoding="utf-8", newline="")
+        (site / _SCRIPT).write_text(site_script(), encoding="utf-8")
+        sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
     return SiteSummary(opened.facts.status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
 
 

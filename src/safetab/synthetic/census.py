@@ -61,6 +61,11 @@ class CensusPlan:
         """The codes of the states of the US pass."""
         return [share.state.code for share in self.shares if share.tabulation_pass == US_PASS]
 
+    @property
+    def reader(self) -> ReaderKind:
+        """The reader that can read the census."""
+        return ReaderKind.CEF if self.form is CensusFormat.CEF else ReaderKind.CSV
+
 
 def write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tuple[NonEmptyGroups, ...]:
     """Make `folder` with people, blocks and names. Return how many groups are not empty.
@@ -190,11 +195,6 @@ class CensusRequest:
     threads: int = 2
     households: bool = False
 
-    @property
-    def reader(self) -> ReaderKind:
-        """The reader that can read the census."""
-        return ReaderKind.CEF if self.form is CensusFormat.CEF else ReaderKind.CSV
-
     def checked(self) -> Checked[CensusPlan]:
         """The plan of the census, and every finding about the request and the given parameters."""
         found = (*self.size.findings(), *self._refused())
@@ -262,18 +262,19 @@ def bytes_needed(plan: CensusPlan) -> int:
 
 
 def write_census(
-    folder: Path, request: CensusRequest, plan: CensusPlan, progress: Progress
+    folder: Path, plan: CensusPlan, progress: Progress, given: Path | None = None
 ) -> tuple[NonEmptyGroups, ...]:
     """Make `folder/parameters` and `folder/data`. Return how many groups are not empty.
 
-    With households, `folder/household-parameters` is made too. The same request gives the same bytes.
+    `given` are the parameters to copy, if the plan was made from such. With households,
+    `folder/household-parameters` is made too. The same request gives the same bytes.
     """
     parameters = folder / "parameters"
-    if request.parameters is None:
+    if given is None:
         parameters.mkdir()
-        parameter_files.write_parameters(parameters, plan.lists, plan.us_states, request.reader)
+        parameter_files.write_parameters(parameters, plan.lists, plan.us_states, plan.reader)
     else:
-        parameter_files.write_given_parameters(parameters, request.parameters, plan.us_states, request.reader)
+        parameter_files.write_given_parameters(parameters, given, plan.us_states, plan.reader)
     if plan.has_households and product_asked_for(parameters) is SAFETAB_P:
         parameter_files.write_household_parameters(folder / parameter_files.HOUSEHOLD_PARAMETERS, parameters)
     return write_census_data(folder / "data", plan, progress)

@@ -16,7 +16,7 @@ from safetab.census.groups import GroupList
 from safetab.dialects.bureau.us_census import COMMON, DETAILED, MAJOR, REGIONAL, SUBSTATE_ONLY, TOTAL_ONLY, US
 from safetab.foundation.progress import NoProgress
 from safetab.products.bureau_columns import RACE_COLUMNS
-from safetab.synthetic.census import CensusPlan, write_census_data
+from safetab.synthetic.census import CensusPlan, write_census
 from safetab.synthetic.files import parameter_files
 from safetab.synthetic.files.census_files import CensusFormat
 from safetab.synthetic.files.parameter_files import ListedGroup
@@ -39,17 +39,12 @@ def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020, *, has
     """
     if people < FEWEST_PEOPLE:
         raise ValueError(f"{people} people are too few for six states. Ask for {FEWEST_PEOPLE} or more.")
-    folders = [out / name for name in ("parameters", parameter_files.HOUSEHOLD_PARAMETERS, "data")]
-    for folder in folders:
+    for folder in (out / name for name in ("parameters", parameter_files.HOUSEHOLD_PARAMETERS, "data")):
         if folder.exists():
             raise FileExistsError(f"{folder} already exists. Choose another directory.")
-    parameters, household_parameters, data = folders
     plan = replace(demo_plan(people, seed), has_households=has_households)
-    parameters.mkdir(parents=True)
-    parameter_files.write_parameters(parameters, plan.lists, plan.us_states)
-    if has_households:
-        parameter_files.write_household_parameters(household_parameters, parameters)
-    write_census_data(data, plan, NoProgress())
+    out.mkdir(parents=True, exist_ok=True)
+    write_census(out, plan, NoProgress())
 
 
 def demo_plan(people: int, seed: int) -> CensusPlan:

@@ -72,7 +72,8 @@ def tabulate_level(
 ) -> Generator[Measurements]:
     """Measure every population group of one level, as finely as its noisy size allows.
 
-    Neighbours: add or remove one record, which is in at most `stability` groups of the level.
+    Neighbours: add or remove one record, which is in at most `stability` groups of the level, or one
+    unit with several such records.
     Spends: the level's budget, charged to the ledger before any noise is drawn.
     Proof: docs/privacy.md#level.
     """
@@ -132,9 +133,24 @@ def _by_published_totals(level: _PaidLevel, totals: ExactCounts, groups_at_once:
             yield _stage_2(level, counts.some(part), None, shapes[part])
 
 
+def _every_group(level: _PaidLevel, totals: ExactCounts, groups_at_once: int) -> Iterator[Measurements]:
+    """Every group of the universe in the finest shape, with or without records. Nothing is suppressed.
+
+    Proof: docs/privacy.md#every-group.
+    """
+    plan = level.plan
+    for first in range(0, plan.universe.size, groups_at_once):
+        groups = np.arange(first, min(first + groups_at_once, plan.universe.size))
+        counts = totals.of_groups(groups)
+        shapes = np.full(len(groups), plan.family.number_of(plan.family.finest), dtype=np.int8)
+        for part in _parts_of_bounded_size(plan, shapes):
+            yield _stage_2(level, counts.some(part), None, shapes[part])
+
+
 _ADAPTIVE = {  # how groups with tables are measured, by what selects these
     Selector.NOISY_STAGE_1: _by_noisy_stage_1,
     Selector.PUBLISHED_TOTALS: _by_published_totals,
+    Selector.NONE: _every_group,
 }
 
 

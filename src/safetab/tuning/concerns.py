@@ -76,12 +76,14 @@ def _of_level(design: LevelDesign) -> Iterator[str]:
         return
     if Stage.STAGE_1 in design.stages:
         yield from _of_stage_1(design)
-    for shape in design.family.finer:
+    for shape in design.family.finer if design.thresholds.totals else ():
         yield from _of_shape(design, shape)
 
 
 def _of_stage_1(design: LevelDesign) -> Iterator[str]:
     """Concerns about the choice of tables by stage 1."""
+    if not design.thresholds.totals:
+        return
     lowest = design.thresholds.first
     stage_1 = design.margins().stage_1_total
     assert stage_1 is not None
@@ -100,7 +102,7 @@ def _of_shape(design: LevelDesign, shape: Shape) -> Iterator[str]:
     table = f"the table with {shape.divisions} {design.family.divided_into}"
     threshold = design.thresholds.least_total_of(shape, design.family)
     total, cell = (design.margin(shape.kind(name)) for name in ("total", "cell"))
-    at, at_most = f"At its threshold of {threshold:,} persons,", ""
+    at, at_most = f"At its threshold of {threshold:,} {design.product.record.counted},", ""
     if design.product.selector is Selector.PUBLISHED_TOTALS:  # of people; records have one of the group each
         nouns = design.product.record.nouns
         at, at_most = f"At its threshold of {threshold:,} people a group has at most as many {nouns};", " at most"

@@ -18,18 +18,11 @@ STABILITY = 9
 GAMMA = Fraction(1, 10)
 SUPPRESSION_CHANCE = Fraction(9_999, 10_000)
 
-_DETAILED, _REGIONAL = DETAILED, REGIONAL
-_US = (
-    US.area_level("USA"),
-    US.area_level("STATE"),
-    US.area_level("COUNTY"),
-    US.area_level("TRACT"),
-    US.area_level("PLACE"),
-)
+_US = tuple(map(US.area_level, ("USA", "STATE", "COUNTY", "TRACT", "PLACE")))
 MARGIN_TARGETS = {
-    **{PopulationGroupLevel(geography, _DETAILED): 3 for geography in _US[:2]},
-    **{PopulationGroupLevel(geography, _DETAILED): 11 for geography in (*_US[2:], US.area_level("AIANNH"))},
-    **{PopulationGroupLevel(geography, _REGIONAL): 50 for geography in _US},
+    **{PopulationGroupLevel(geography, DETAILED): 3 for geography in _US[:2]},
+    **{PopulationGroupLevel(geography, DETAILED): 11 for geography in (*_US[2:], US.area_level("AIANNH"))},
+    **{PopulationGroupLevel(geography, REGIONAL): 50 for geography in _US},
 }
 THRESHOLD_BUDGETS = (Fraction("0.008"), Fraction("0.159"), Fraction("0.543"))
 

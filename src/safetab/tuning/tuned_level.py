@@ -9,6 +9,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 
+from safetab.census.area_levels import Pass
+from safetab.census.areas import Areas
 from safetab.census.census import Census, PopulationGroupLevel
 from safetab.census.groups import PublicLists, iteration_map_of
 from safetab.census.sensitivity import Sensitivity, sensitivity
@@ -16,6 +18,7 @@ from safetab.config.run_config import FamilyConfig, RunConfig
 from safetab.dialects.area_files import read_areas_at
 from safetab.dialects.known_census import facts_of_2020
 from safetab.dialects.public_files import read_public_lists
+from safetab.dialects.specified_files import Compiled
 from safetab.foundation.findings import Checked
 from safetab.planning.level_design import CONFIDENCE, IterationsMeasured, LevelDesign, level_design
 from safetab.privacy.calibration import Stage
@@ -43,10 +46,6 @@ class LevelSizes:
     entities: int
     lists: ListFacts
 
-    def sensitivity(self, codes: int) -> Sensitivity:
-        """The level's sensitivity if this many codes of a record are used."""
-        return self.lists.sensitivity_by_codes[codes - 1]
-
     @property
     def groups(self) -> int:
         """How many population groups the level has."""
@@ -66,15 +65,25 @@ def facts_of(production: RunConfig, parameters: Path | None = None, geography: P
     findings = (*(lists.findings if lists else ()), *(blocks.findings if blocks else ()))
     if any(finding.is_error for finding in findings):
         return Checked(None, findings)
-    census = production.census
-    entities = {one: facts_of_2020.ENTITIES[one.label] for one in census.area_levels} if blocks is None else {}
+    of_pass = {}
     if blocks is not None:
-        number_of = census.part.ids.number
-        of_pass = {one: blocks.require().of_parts(map(number_of, production.parts_of(one))) for one in census.passes}
-        entities = {one: len(of_pass[one.tabulation_pass].entities(one.kind)) for one in census.area_levels}
-    given = None if lists is None else lists.require()
-    sizes = (LevelSizes(one, entities[one.geography], _list_facts(census, one, given)) for one in census.levels)
-    return Checked(MappingProxyType({of_level.level: of_level for of_level in sizes}), findings)
+        number_of, passes = production.census.part.ids.number, production.census.passes
+        of_pass = {one: blocks.require().of_parts(map(number_of, production.parts_of(one))) for one in passes}
+    return Checked(_facts(production.census, of_pass, None if lists is None else lists.require()), findings)
+
+
+def facts_of_specification(compiled: Compiled) -> Facts:
+    """The facts from the public files of a specification."""
+    return _facts(compiled.config.census, compiled.areas_of_pass, compiled.lists)
+
+
+def _facts(census: Census, of_pass: Mapping[Pass, Areas], lists: PublicLists | None) -> Facts:
+    """The facts of every level. Without areas, their numbers are those of the shipped census."""
+    counted = (len(of_pass[one.tabulation_pass].entities(one.kind)) for one in census.area_levels if of_pass)
+    numbers = counted if of_pass else (facts_of_2020.ENTITIES[one.label] for one in census.area_levels)
+    entities = dict(zip(census.area_levels, numbers, strict=True))
+    sizes = (LevelSizes(one, entities[one.geography], _list_facts(census, one, lists)) for one in census.levels)
+    return MappingProxyType({of_level.level: of_level for of_level in sizes})
 
 
 def _list_facts(census: Census, level: PopulationGroupLevel, lists: PublicLists | None) -> ListFacts:
@@ -85,7 +94,7 @@ def _list_facts(census: Census, level: PopulationGroupLevel, lists: PublicLists 
         return ListFacts(IterationsMeasured(*counts), of_2020)
     iterations = lists.tabulated_iterations(level.iterations, kind)
     total_only = sum(iteration.is_total_only for iteration in iterations)
-    map_for = partial(iteration_map_of, lists, level.iterations, kind)
+    map_for = partial(iteration_map_of, lists, level.iterations, kind, classifications=census.classifications)
     maps = (map_for(most_answers=codes) for codes in range(1, census.most_answers + 1))
     by_codes = tuple(sensitivity(each.classifications) for each in maps)
     return ListFacts(IterationsMeasured(len(iterations) - total_only, total_only), by_codes)
@@ -102,12 +111,14 @@ class TunedLevel:
     @property
     def sensitivity(self) -> Sensitivity:
         """How far one record can move the level's counts under the configuration."""
-        return self.facts.sensitivity(self.config.most_answers)
+        by_codes = self.facts.lists.sensitivity_by_codes
+        groups = by_codes[self.config.most_answers - 1].groups
+        return Sensitivity.of_groups(groups, self.config.product.record.most_records)
 
     @property
     def stability(self) -> int:
         """The greatest number of the level's groups that one record can be in."""
-        return self.sensitivity.l1
+        return self.sensitivity.groups
 
     @property
     def of_family(self) -> FamilyConfig:

@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 
@@ -17,24 +17,30 @@ from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
 from safetab.config.run_config import FamilyConfig, RunConfig, budget_key, measured_levels, threshold_key
 from safetab.dialects.configuration import config_of_text, read_config_at
-from safetab.dialects.known_census import DEFAULT_CENSUS, production_config
+from safetab.dialects.known_census import DEFAULT_CENSUS, facts_of_2020
+from safetab.dialects.specified_files import compile_folder
 from safetab.foundation.argument_types import checks_arguments
-from safetab.foundation.findings import Checked
+from safetab.foundation.findings import Checked, FindingsOf
 from safetab.planning.run_plan import loss_of_config, loss_of_config_pass
 from safetab.privacy.composition import PrivacyLoss
 from safetab.products.all_products import PRODUCTS
-from safetab.products.product import Product, TableFamily, Thresholds
-from safetab.tuning.tuned_level import Facts, TunedLevel, facts_of
+from safetab.products.product import Product, Production, TableFamily, Thresholds
+from safetab.specification.kinds import decimal_text
+from safetab.specification.reading import is_specification
+from safetab.tuning.tuned_level import Facts, TunedLevel, facts_of, facts_of_specification
 
-PRODUCTION = production_config.PRODUCTION
+PRODUCTION = facts_of_2020.PRODUCTION
 _ROUND = 100
 
 
 def presets(product: Product = PRODUCTS[0]) -> Mapping[str, str]:
-    """The text of a config.json for the product, by preset name."""
+    """The text of a config.json for the product, by preset name; none without a production run."""
+    if product.production is None:
+        return {}
+    text_of = partial(_config_text, product, product.production)
     return {
-        PRODUCTION: _config_text(product, lambda threshold: threshold),
-        production_config.ROUNDED: _config_text(product, lambda threshold: -(-threshold // _ROUND) * _ROUND),
+        PRODUCTION: text_of(lambda threshold: threshold),
+        facts_of_2020.ROUNDED: text_of(lambda threshold: -(-threshold // _ROUND) * _ROUND),
     }
 
 
@@ -43,44 +49,37 @@ def production_of_2020(product: Product = PRODUCTS[0]) -> RunConfig:
     return config_of_text(presets(product)[PRODUCTION]).require()
 
 
-def _config_text(product: Product, rounded: Callable[[int], int]) -> str:
+def _config_text(product: Product, production: Production, rounded: Callable[[int], int]) -> str:
     """The text of a config.json with the values of production and rounded thresholds."""
-    production = product.production
-    keys = dict(production_config.FIRST_KEYS)
+    keys = dict(facts_of_2020.FIRST_KEYS)
     for family, level in measured_levels(product, DEFAULT_CENSUS.levels):
-        keys[budget_key(product, family, level)] = _Literal(production.of_level(level).budget)
-    if product.stage_1_key is not None and production.stage_1_fraction is not None:
-        keys[product.stage_1_key] = _Literal(production.stage_1_fraction)
+        keys[budget_key(product, family, level)] = production.of_level(family, level).budget
+    if product.stage_1_key is not None and production.choices.stage_1 is not None:
+        keys[product.stage_1_key] = production.choices.stage_1
     for family in product.families:
         thresholds = {}
         for level in DEFAULT_CENSUS.levels:
-            given = production.of_level(level).thresholds[: len(family.finer)]
+            given = production.of_level(family, level).thresholds
             thresholds[threshold_key(level)] = [rounded(threshold) for threshold in given]
         keys[product.family_keys[family.name].thresholds] = thresholds
-    if product.suppression_key is not None and production.suppression_chance is not None:
-        keys[product.suppression_key] = _Literal(production.suppression_chance)
-    return _json(keys | production_config.LAST_KEYS) + "\n"
+    if product.suppression_key is not None:
+        keys[product.suppression_key] = production.choices.suppress_chance
+    return text_of_keys(keys | facts_of_2020.LAST_KEYS)
 
 
-class _Literal(str):
-    """A number with a fixed spelling."""
-
-    __slots__ = ()
-
-
-def _json(keys: Mapping[str, object]) -> str:
-    """An object with one key per line and short lists on one line."""
+def text_of_keys(keys: Mapping[str, object]) -> str:
+    """The text of a config.json with one key per line and short lists on one line. Numbers are exact."""
     lines = []
     for key, value in keys.items():
-        if isinstance(value, _Literal):
-            text = str(value)
+        if isinstance(value, Fraction):
+            text = decimal_text(value)
         elif isinstance(value, dict):
             inside = ",\n".join(f"    {json.dumps(name)}: {json.dumps(entry)}" for name, entry in value.items())
             text = f"{{\n{inside}\n  }}"
         else:
             text = json.dumps(value)
         lines.append(f"  {json.dumps(key)}: {text}")
-    return "{\n" + ",\n".join(lines) + "\n}"
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 @dataclass(frozen=True)
@@ -177,9 +176,11 @@ def tuning_of(
 
     Args:
         config: A config.json; if left out, that of `parameters`, or the configuration of the 2020 production run.
-        parameters: The directory with the lists of codes and iterations.
+        parameters: The directory with the lists of codes and iterations, or with a specification.
         geography: A GRF-C file, to count its entities.
     """
+    if parameters is not None and is_specification(Path(parameters)):
+        return _tuning_of_specification(Path(parameters), config, geography)
     paths = (None if path is None else Path(path) for path in (parameters, geography))
     production = production_of_2020()
     facts = facts_of(production, *paths)
@@ -189,6 +190,27 @@ def tuning_of(
     if facts.value is None or read.value is None:
         return Checked(None, findings)
     return Checked(Tuning(read.value, facts.value), findings)
+
+
+def _tuning_of_specification(
+    parameters: Path, config: str | Path | None, geography: str | Path | None
+) -> Checked[Tuning]:
+    """What the choices of a specification mean; levels that they leave out have thresholds of one that they name."""
+    findings = FindingsOf("the command")
+    for option, given in {"--config": config, "--geography": geography}.items():
+        if given is not None:
+            findings.error(option, "it can't be given with a specification, which names its own files. Leave it out.")
+    compiled = compile_folder(parameters)
+    if compiled.value is None or findings.has_errors:
+        return Checked(None, findings.findings + compiled.findings)
+    found = compiled.value.config
+    families = []
+    for one in found.families:
+        usual = next(iter(one.thresholds.values()), Thresholds((0,) * len(one.family.finer)))
+        thresholds = MappingProxyType({**dict.fromkeys(found.levels, usual), **one.thresholds})
+        families.append(replace(one, thresholds=thresholds))
+    facts = facts_of_specification(compiled.value)
+    return Checked(Tuning(replace(found, families=tuple(families)), facts), compiled.findings)
 
 
 def config_path(config: str | Path | None, parameters: str | Path | None) -> Path | None:

@@ -97,7 +97,7 @@ def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_warned_of(page
     assert page.locator("#warning-count").text_content() == "3 warnings"
     total, level, no_protection = page.evaluate("window.explorer.results().warnings")
     assert total["text"].startswith(
-        "The total loss of a person, rho 900,004.785, is more than 182,039 times that of the 2020"
+        "The total loss per person, rho 900,004.785, is more than 182,039 times that of the 2020"
     )
     assert (level["level"], no_protection["level"]) == ("COUNTY,2", "COUNTY,2")
     assert no_protection["text"].startswith("This setting protects nobody at this level")

@@ -41,7 +41,7 @@ def comparison_section(assessment: Assessment, comparison: Rows, names: Names) -
             _verdicts(assessment, rows, names),
             legend(names, "v"),
             parts.figures(_plots(census, rows, "published_share", "share published")),
-            parts.figures(_plots(census, rows, "mean_absolute_error", f"mean error, {parts.unit_of(product)}")),
+            parts.figures(_plots(census, rows, "mean_absolute_error", f"mean error, {product.record.counted}")),
             _classes(census, rows, names),
         ]
     )

@@ -10,7 +10,7 @@ from safetab.assessment.pages import page_parts as parts
 from safetab.assessment.pages.page_parts import Row, Rows
 from safetab.assessment.tables import ALL, SIZE_LABELS
 from safetab.assessment.tally import CONFIDENCES, SIZE_STARTS, USUAL, MeasuredAs
-from safetab.reports.page_parts import NOTHING, Markup, element, joined, legend, paragraphs
+from safetab.reports.page_parts import NOTHING, Markup, element, joined, legend, paragraphs, plain_table
 
 _PLAIN, _INTERVAL = "coverage_95", "interval_coverage_95"
 _ROUNDING = 1e-6  # theory is computed in floating point
@@ -58,7 +58,7 @@ def _levels(assessment: Assessment, totals: Rows) -> Markup:
             cells += _failing(level, measured) if assessment.has_theory else (NOTHING, NOTHING)
         made.append((name, cells))
     headings = _HEADINGS_WITH_SUPPRESSION if assessment.has_suppression else _HEADINGS
-    return parts.plain_table("Published totals: how often the truth is within", headings, made)
+    return plain_table("Published totals: how often the truth is within", headings, made)
 
 
 def _failing(level: AssessedLevel, measured: MeasuredAs) -> tuple[str, str]:
@@ -102,7 +102,7 @@ def _sizes(assessment: Assessment, totals: Rows) -> Markup:
         " share of published totals within the plain margin, and below it the share within the"
         " release's interval."
     )
-    table = parts.plain_table("Published totals by true size", ("Level", *classes), made)
+    table = plain_table("Published totals by true size", ("Level", *classes), made)
     return joined([text, element("div", table, class_="sizes")])
 
 
@@ -163,7 +163,7 @@ def _all_draws(assessment: Assessment, rows: Rows) -> Markup:
         " show the share within the 95% margin, as a binomial 95% interval; the vertical line is what"
         " theory expects."
     )
-    table = parts.plain_table("All draws, published or not", headings, made)
+    table = plain_table("All draws, published or not", headings, made)
     key = legend(("observed, with its uncertainty", "theory"), "v")
     return joined([text, key, element("div", table, class_="chart")])
 

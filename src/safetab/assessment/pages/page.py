@@ -12,7 +12,7 @@ from safetab.assessment.assess import Assessment
 from safetab.assessment.pages.comparison_section import comparison_section
 from safetab.assessment.pages.coverage_section import coverage_section
 from safetab.assessment.pages.curves import choice_plots, error_plots, suppression_plots, threshold_plot
-from safetab.assessment.pages.page_parts import Rows, figures, matching, text_of, unit_of
+from safetab.assessment.pages.page_parts import Rows, figures, matching, text_of
 from safetab.assessment.pages.sections import (
     chosen_tables,
     combined_section,
@@ -109,7 +109,7 @@ def _by_family(section: Callable[[Assessment, Rows], Markup], own: Assessment, r
 
 
 def _errors(own: Assessment, rows: Rows) -> Markup:
-    unit = unit_of(own.product)
+    unit = own.product.record.counted
     totals = matching(rows, number="total", table=ALL, iteration_kind=ALL, measured="adaptive")
     chosen = [row for row in totals if row["size_from"] is not None]
     return joined(

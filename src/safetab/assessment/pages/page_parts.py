@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from importlib.resources import files
 from math import floor, isfinite, log10
 from typing import Any
 
@@ -11,75 +13,28 @@ from safetab.assessment.assess import AssessedLevel, Assessment
 from safetab.assessment.tables import ALL, FAMILY
 from safetab.assessment.tally import MeasuredAs
 from safetab.census.census import Census, capitalized
-from safetab.products.product import Product, Selector, TableFamily
-from safetab.reports.page_parts import NOTHING, Markup, element, joined, level_name, whole_table
+from safetab.products.product import TableFamily
+from safetab.reports.page_parts import NOTHING, Markup, element, joined, level_name
 
 Row = Mapping[str, Any]
 Rows = list[Row]
 
 
-_TEXTS = {  # the paragraphs that depend on how tables are chosen, by section
-    Selector.NOISY_STAGE_1: {
-        "levels": "Every group of every level, over all runs. {Whole} publish all"
-        " groups; {below}, small totals are suppressed. “Published, but empty” is the"
-        " share of published groups that have nobody.",
-        "errors": "The mean distance of a published total from the truth, by the true size of its group."
-        " It grows in steps: a larger group gets a finer table, and its total is the sum of more"
-        " noisy cells. On the left, small groups {below} are published only if their noise"
-        " is large, so their error is large.",
-        "tables": "A first noisy total decides how fine a group's table is; vertical lines mark the"
-        " thresholds. Near a threshold, chance decides; the last plot shows this in detail for all"
-        " thresholds together. Where the shares of small groups don't add up to 100%, the rest is"
-        " suppressed.",
-        "coverage": "Readers see only published totals. {Below} a lone total is published only"
-        " above a threshold. So a small group appears only if its noise was large, and then its"
-        " margin of error, which describes noise and not selection, rarely covers the truth. The"
-        " release gives such a total a selection-aware interval as well, which promises to cover the"
-        " true size for at least 95% of published totals, whatever that size is. For any other total"
-        " the interval is the total plus and minus its margin of error.",
-        "about": "Counting, noise, choice of tables, suppression and rules are the same as in a run; the"
-        " exact counts were taken once. Groups that are never published count as suppressed. Copies"
-        " of groups that a level does not tabulate are left out. The file accuracy.csv has every"
-        " number of this page, also by kind of iteration, and accuracy.json has the whole"
-        " configuration.",
-    },
-    Selector.PUBLISHED_TOTALS: {
-        "levels": "Every group that has a published total of people, over all runs. No other group is"
-        " measured, and every measured group is published. “Published, but empty” is the share of"
-        " groups that have no {nouns}.",
-        "errors": "The mean distance of a total from the truth, by the true size of its group, in"
-        " {nouns}. It grows in steps: a group with a larger published total of people gets a finer"
-        " table, and its total is the sum of more noisy cells. No number is left out because of its"
-        " noise, so small groups have the same error as all others with their table.",
-        "tables": "A published total of people decides how fine a group's table is, the same in every"
-        " run. Thresholds are in people; sizes and errors in this report are in {nouns}.",
-        "coverage": "Every measured number is published, whatever its noise, and the totals that choose"
-        " tables are independent of that noise. So numbers are unbiased, and a margin of error holds"
-        " as often as it says.",
-        "about": "Counting, noise, choice of tables and rules are the same as in a run; the exact counts"
-        " were taken once. Groups without a published total of people are not counted here. Copies"
-        " of groups that a level does not tabulate are left out. The file accuracy.csv has every"
-        " number of this page, also by kind of iteration, and accuracy.json has the whole"
-        " configuration.",
-    },
-}
+_TEXTS = tomllib.loads((files("safetab.assessment") / "pages" / "texts.toml").read_text(encoding="utf-8"))
+"""The paragraphs that depend on how tables are chosen, by selector and section."""
 
 
 def text_of(assessment: Assessment, section: str) -> str:
     """The paragraph of a section that depends on how the product's tables are chosen."""
     words = assessment.census.words
     whole = words.whole_each or words.whole
-    return _TEXTS[assessment.product.selector][section].format(
+    text: str = _TEXTS[assessment.product.selector.value][section]
+    return text.replace("\n", " ").format(
         nouns=assessment.product.record.nouns,
         Whole=capitalized(whole),
         below=words.below,
         Below=capitalized(words.below),
     )
-
-
-def unit_of(product: Product) -> str:
-    """The unit after a number: persons, households."""
-    return f"{product.record.noun}s"
 
 
 def level_words(census: Census, row: Row) -> str:
@@ -130,16 +85,6 @@ def found(rows: Rows, level: AssessedLevel, measured: MeasuredAs, **keys: str) -
 def matching(rows: Rows, **wanted: object) -> Rows:
     """The rows that have all of these values, by column."""
     return [row for row in rows if wanted.items() <= row.items()]
-
-
-def plain_table(caption: str, headings: Sequence[str], rows: Sequence[tuple[str, Sequence[str]]]) -> Markup:
-    """A table with a title for each row; a cell is a text or a whole td element."""
-    head = element("tr", *(element("th", heading, scope="col") for heading in headings))
-    body = []
-    for title, cells in rows:
-        made = [cell if isinstance(cell, Markup) else element("td", cell) for cell in cells]
-        body.append(element("tr", element("th", title, scope="row"), *made))
-    return whole_table(caption, element("thead", head), [element("tbody", *body)])
 
 
 def measured_levels(assessment: Assessment) -> Iterator[tuple[AssessedLevel, MeasuredAs, str]]:

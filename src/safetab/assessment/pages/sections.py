@@ -11,7 +11,7 @@ from safetab.assessment.pages.page_parts import Row, Rows
 from safetab.assessment.tables import ALL, FAMILY
 from safetab.assessment.tally import CONFIDENCES, MeasuredAs
 from safetab.census.census import Census
-from safetab.reports.page_parts import NOTHING, Markup, element, joined, paragraphs, shape_name
+from safetab.reports.page_parts import NOTHING, Markup, element, joined, paragraphs, plain_table, shape_name
 
 _FAR = 3.0
 _FARTHEST_SHOWN = 8
@@ -102,7 +102,7 @@ def levels_section(assessment: Assessment, rows: Rows) -> Markup:
     headings += ["published, but empty", "mean error of totals", "bias of totals"]
     headings.append("95% margin of the noise of a cell or lone total")
     text = paragraphs(parts.text_of(assessment, "levels"))
-    return joined([text, parts.plain_table("Levels", headings, made)])
+    return joined([text, plain_table("Levels", headings, made)])
 
 
 def _publication(
@@ -130,7 +130,7 @@ def chosen_tables(assessment: Assessment) -> Markup:
         groups = [f"{number:,}" for number in chosen.sum(axis=(0, 2)).tolist()]
         made.append((name, (" / ".join(f"{one:,}" for one in thresholds), *groups)))
     headings = ("Level", "thresholds, in people", *(shape.title for shape in shapes))
-    return parts.plain_table("Groups by table", headings, made)
+    return plain_table("Groups by table", headings, made)
 
 
 def combined_section(assessment: Assessment, rows: Rows) -> Markup:
@@ -163,7 +163,7 @@ def combined_section(assessment: Assessment, rows: Rows) -> Markup:
         " the table, and the sum of its cells. Their weighted mean is closer to the truth than either."
         " Errors are root mean squares.",
     )
-    return joined([text, parts.plain_table("Totals as published, and combined", headings, made)])
+    return joined([text, plain_table("Totals as published, and combined", headings, made)])
 
 
 def _distances(rows: Rows) -> list[tuple[str, Row, float]]:
@@ -207,7 +207,7 @@ def distance_section(assessment: Assessment, rows: Rows) -> Markup:
                 " errors. If the program works as described, about 1 in 370 is beyond 3 by chance."
                 " Classes overlap, so large distances come together.",
             ),
-            parts.plain_table("Distances", headings, made),
+            plain_table("Distances", headings, made),
             element("p", "The farthest:"),
             element("ul", *items),
         ]

@@ -40,6 +40,7 @@ BLOCKS = {
     "72|031|000200|1000": _IN_NO_PLACE,
     **{f"44|009|{tract:06d}|1000": _IN_NO_PLACE for tract in range(100, 3100, 100)},
 }
+INHABITED_BLOCKS = tuple(block for block in BLOCKS if block != EMPTY_BLOCK)
 CROWDED_BLOCKS_OF_NOISE = (OTHER_BLOCK, PUERTO_RICAN_BLOCK)
 CROWD = 60
 _CROWDS = (0, 4, 20, 55)  # one in each class of counts by which the width of noise is judged
@@ -76,9 +77,10 @@ NOISE_LISTS = WorldLists(crowded_blocks=100)
 NOISE_LISTS_OF_ONE_RACE = WorldLists(has_alone=False, has_ethnicities=False, crowded_blocks=200)
 
 
-def race_columns(races: Sequence[str]) -> tuple[str, ...]:
-    """All race columns of a record; "Null" fills those that it does not use."""
-    return (*races, *["Null"] * (len(RACE_COLUMNS) - len(races)))
+def block_and_codes(record: MadeUpRecord) -> list[str]:
+    """The columns that all records have. "Null" fills the race columns that a record does not use."""
+    unused = ["Null"] * (len(RACE_COLUMNS) - len(record.races))
+    return [record.block, "01", *record.races, *unused, record.ethnicity]
 
 
 def write_world(
@@ -96,19 +98,19 @@ def write_world(
     """
     always = _WITH_TOTALS if lists is None else None
     lists = lists or WorldLists()
-    world = AuditWorld(folder / "parameters", folder / "data")
+    world = AuditWorld(folder / "parameters", folder / "data", folder / "data" / "GRF-C.txt")
     world.parameters.mkdir(parents=True)
     world.data.mkdir()
     (world.parameters / CONFIG_FILE).write_text(json.dumps(config))
     _write_lists(world.parameters, lists)
     header = "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE"
-    _write(world.data / "GRF-C.txt", header, (f"{block}|{areas}" for block, areas in blocks.items()))
+    write_lines(world.areas, header, (f"{block}|{areas}" for block, areas in blocks.items()))
     rows = (record.row for record in records)
-    _write(world.data / f"{product.record.table}.txt", "|".join(product.record.columns), rows)
+    write_lines(world.data / f"{product.record.table}.txt", "|".join(product.record.columns), rows)
     if product.totals_table is not None:
         totals = _published_totals(lists, blocks, always)
         header = "REGION_ID|REGION_TYPE|ITERATION_CODE|COUNT"
-        _write(world.data / f"{product.totals_table}.txt", header, totals)
+        write_lines(world.data / f"{product.totals_table}.txt", header, totals)
     (world.data / SYNTHETIC_MARKER).write_text("These people do not exist.\n")
     return world
 
@@ -130,9 +132,10 @@ def _crowded_blocks(lists: WorldLists) -> list[str]:
     return [f"44|{101 + number}|000100|1000" for number in range(lists.crowded_blocks)]
 
 
-def population(fills_all_groups: AnyRecord, kinds: Sequence[AnyRecord]) -> tuple[AnyRecord, ...]:
-    """Four records that fill all groups, and one of each kind in every block but the empty one."""
-    blocks = [block for block in BLOCKS if block != EMPTY_BLOCK]
+def population(
+    fills_all_groups: AnyRecord, kinds: Sequence[AnyRecord], blocks: Sequence[str] = INHABITED_BLOCKS
+) -> tuple[AnyRecord, ...]:
+    """Four records that fill all groups, and one of each kind in every inhabited block."""
     others = [replace(kind, block=block) for block in blocks for kind in kinds]
     return (*[fills_all_groups] * 4, *others)
 
@@ -163,13 +166,14 @@ def blocks_of_large_level() -> Blocks:
     return {OTHER_BLOCK: BLOCKS[OTHER_BLOCK]} | dict(empty)
 
 
-def thousands(some_record: Callable[[random.Random, str], MadeUpRecord]) -> tuple[Records, Records]:
+def thousands(
+    some_record: Callable[[random.Random, str], MadeUpRecord], blocks: Sequence[str] = INHABITED_BLOCKS
+) -> tuple[Records, Records]:
     """Some records, and three times as many that include them, shuffled.
 
     `some_record` makes one from random numbers and a block.
     """
     dice = random.Random(_SEED)  # noqa: S311 - records, not noise
-    blocks = [block for block in BLOCKS if block != EMPTY_BLOCK]
     records = [some_record(dice, dice.choice(blocks)) for _ in range(_MANY)]
     return tuple(records[:_FEW]), tuple(dice.sample(records, len(records)))
 
@@ -180,8 +184,7 @@ def _published_totals(lists: WorldLists, blocks: Blocks, always: frozenset[str] 
     If `always` names some iterations, every fourth group of the others has no total.
     """
     entities = {entity for block, areas in blocks.items() for entity in _entities(block, areas)}
-    race, ethnicity = _race_iterations(lists), _ethnicity_iterations(lists)
-    codes = [iteration.code for iteration in (*race, *ethnicity)]
+    codes = [iteration.code for iteration in _iterations(lists)]
     rows = []
     for position, (level, entity) in enumerate(sorted(entities)):
         for number, code in enumerate(codes, start=position):
@@ -209,30 +212,26 @@ def _entities(block: str, areas: str) -> Iterator[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Iteration:
+    kind: str
     code: str
     columns: str  # level, alone if it is of a race, and flags
     codes: Sequence[str]
 
 
-def _race_iterations(lists: WorldLists) -> list[_Iteration]:
-    """The iterations of races: alone if the lists have such, and alone or in combination."""
-    groups = _groups(RACES[: lists.races], TOTAL_ONLY_RACE, lists)
-    groups += [(2, _TOTAL_ONLY, [code]) for code in lists.codes_of_total_only_races]
-    kinds = ((1000, True), (2000, False)) if lists.has_alone else ((2000, False),)
+def _iterations(lists: WorldLists) -> list[_Iteration]:
+    """The iterations of races, alone if the lists have such, alone or in combination, and of ethnicities if any."""
+    races = _groups(RACES[: lists.races], TOTAL_ONLY_RACE, lists)
+    races += [(2, _TOTAL_ONLY, [code]) for code in lists.codes_of_total_only_races]
+    ethnicities = _groups(ETHNICITIES, TOTAL_ONLY_ETHNICITY, lists) if lists.has_ethnicities else []
+    kinds = (
+        *([("race", 1000, "|True", races)] if lists.has_alone else []),
+        ("race", 2000, "|False", races),
+        ("ethnicity", 3000, "", ethnicities),
+    )
     return [
-        _Iteration(str(first + number), f"{level}|{is_alone}|{flags}", codes)
-        for first, is_alone in kinds
+        _Iteration(kind, str(first + number), f"{level}{alone}|{flags}", codes)
+        for kind, first, alone, groups in kinds
         for number, (level, flags, codes) in enumerate(groups)
-    ]
-
-
-def _ethnicity_iterations(lists: WorldLists) -> list[_Iteration]:
-    """The iterations of ethnicities; none if the lists have none."""
-    if not lists.has_ethnicities:
-        return []
-    return [
-        _Iteration(str(3000 + number), f"{level}|{flags}", codes)
-        for number, (level, flags, codes) in enumerate(_groups(ETHNICITIES, TOTAL_ONLY_ETHNICITY, lists))
     ]
 
 
@@ -252,16 +251,17 @@ def _write_lists(parameters: Path, lists: WorldLists) -> None:
     """Write the four public lists of a world."""
     codes = (*RACES[: lists.races], *ETHNICITIES, NO_ETHNICITY, *lists.codes_of_total_only_races)
     named = (f"{code}|code {code}" for code in codes)
-    _write(parameters / "race-and-ethnicity-codes.txt", "RACE_ETH_CODE|RACE_ETH_NAME", named)
-    race, ethnicity = _race_iterations(lists), _ethnicity_iterations(lists)
-    for kind, iterations, alone in (("race", race, "ALONE|"), ("ethnicity", ethnicity, "")):
+    write_lines(parameters / "race-and-ethnicity-codes.txt", "RACE_ETH_CODE|RACE_ETH_NAME", named)
+    iterations = _iterations(lists)
+    for kind, alone in (("race", "ALONE|"), ("ethnicity", "")):
         header = f"ITERATION_CODE|ITERATION_NAME|LEVEL|{alone}DETAILED_ONLY|COARSE_ONLY"
-        rows = (f"{each.code}|{kind} {each.code}|{each.columns}" for each in iterations)
-        _write(parameters / f"{kind}-characteristic-iterations.txt", header, rows)
-    pairs = [f"{each.code}|{code}" for each in (*race, *ethnicity) for code in each.codes]
+        rows = (f"{each.code}|{kind} {each.code}|{each.columns}" for each in iterations if each.kind == kind)
+        write_lines(parameters / f"{kind}-characteristic-iterations.txt", header, rows)
+    pairs = [f"{each.code}|{code}" for each in iterations for code in each.codes]
     path = parameters / "race-and-ethnicity-code-to-iteration.txt"
-    _write(path, "ITERATION_CODE|RACE_ETH_CODE", pairs)
+    write_lines(path, "ITERATION_CODE|RACE_ETH_CODE", pairs)
 
 
-def _write(path: Path, header: str, rows: Iterable[str]) -> None:
+def write_lines(path: Path, header: str, rows: Iterable[str]) -> None:
+    """Write a file that has a header and these rows."""
     path.write_text("".join(f"{row}\n" for row in (header, *rows)))

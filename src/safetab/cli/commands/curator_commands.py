@@ -10,6 +10,7 @@ import typer
 
 from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.options import Data, Out, Overwrite, Parameters, option, path_argument, takes
+from safetab.dialects.known_census import examples
 from safetab.foundation.failures import NOTHING_RELEASED, NOTHING_SPENT, RunFailed, why_refused
 from safetab.foundation.files import whole_path
 from safetab.foundation.interrupts import if_interrupted
@@ -25,25 +26,27 @@ _UNIT = "Unit of --set-limit. Default: the current limit's, or the runs'."
 def validate(parameters: Parameters, data: Data, **given: object) -> None:
     """Check all inputs and list every problem.
 
-    Checks config.json, the lists of codes and iterations, the geography,
-    and every row of the records. Shows no value of a record;
-    with --confidential-log the curator gets the line numbers.
+    Checks census.toml or config.json, the lists, the areas, and every row
+    of the records. Shows no value of a record; with --confidential-log the
+    curator gets the line numbers.
     """
     from safetab.cli.progress import TerminalProgress
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.validate import validate_files
+    from safetab.specification.reading import is_specification
 
     with exits_with_code(), TerminalProgress() as progress:
         warnings = validate_files(parameters, data, RunOptions.of(VALIDATE, **given), progress)
     show_findings(warnings)
-    typer.echo("Everything is valid.")
+    count = len(warnings) if is_specification(parameters) else 0
+    typer.echo(f"Valid, with {count} {'warning' if count == 1 else 'warnings'}." if count else "Everything is valid.")
 
 
 @takes(TOTALS, TOGETHER_WITH)
 @if_interrupted("")
 def plan(
     parameters: Parameters,
-    data: Data,
+    data: Annotated[Path | None, path_argument("DATA", examples.DATA)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON, for programs.")] = False,
     **given: Any,
 ) -> None:
@@ -52,14 +55,18 @@ def plan(
     For every level: population groups, stability, sigma of each stage,
     margins of error, suppression threshold, and what would be published
     about groups with nobody in them; then the total privacy loss.
-    Opens no person file.
+    Opens no person file. With a census.toml, DATA may be left out.
     """
     from safetab.cli.plan_tables import show_joint_loss, show_plan
     from safetab.cli.progress import TerminalProgress
     from safetab.pipeline.totals_of_release import given_totals
     from safetab.planning.plan_json import joint_loss_as_json, plan_as_json
     from safetab.planning.planner import joint_loss, plan_of_files
+    from safetab.specification.reading import is_specification
 
+    if data is None and not is_specification(parameters):
+        raise typer.BadParameter("needed unless PARAMETERS has a census.toml.", param_hint="DATA")
+    data = data or parameters / "DATA"  # a specification reads nothing there
     with exits_with_code():
         with TerminalProgress(is_quiet_in_a_log=True) as progress:
             progress.step("Reading the public files", 1)

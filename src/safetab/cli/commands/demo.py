@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import datetime
 import os
 import sys
 import webbrowser
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import typer
 
 from safetab.cli.messages import exits_with_code, say, show_findings
+from safetab.cli.plan_tables import show_plan
 from safetab.cli.progress import TerminalProgress
 from safetab.cli.summaries import show_run
 from safetab.cli.text_tables import show_table, terminal_console, text_table
@@ -19,31 +20,30 @@ from safetab.dialects.bureau.grfc import GEOGRAPHY_TABLE
 from safetab.estimates.open_release import open_release
 from safetab.explorer.explore import ExplorerRequest, write_explorer
 from safetab.foundation.files import whole_path
-from safetab.foundation.findings import InvalidInput
+from safetab.foundation.findings import require_none
 from safetab.foundation.interrupts import publishing_for_itself
 from safetab.outputs.output_folder import EarlierOutput, names_in, output_findings, whole_output
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import RunSummary, run_files
+from safetab.planning.planner import plan_of_files
 from safetab.reports.report import REPORT_FILE
 from safetab.site.write_site import write_site
+from safetab.specification.values import SPECIFICATION_FILE
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.synthetic.files.parameter_files import HOUSEHOLD_PARAMETERS
+from safetab.synthetic.specified.people import PEOPLE_OF, write_example
 
-COUNTY = "44007"
-COUNTY_NAME = "Providence County, Rhode Island"
-GROUP = "Dominican"
+COUNTY, GROUP = "44007", "Dominican"
 MADE_FILE = "MADE-BY-SAFETAB-DEMO"
 """Lists the files of a demo: an overwrite removes nothing else."""
 
 PEOPLE = "output"
 HOUSEHOLDS = "output-households"
-PEOPLE_SITE = "site"
-HOUSEHOLDS_SITE = "site-households"
-PEOPLE_PAGE = f"{PEOPLE_SITE}/index.html"
+PEOPLE_PAGE = "site/index.html"
 EXPLORER = "explorer.html"
 _PAGES = {
     PEOPLE_PAGE: "Web site of the people: type a place or a group.",
-    f"{HOUSEHOLDS_SITE}/index.html": "Web site of the households.",
+    "site-households/index.html": "Web site of the households.",
     EXPLORER: "The explorer: what budgets and thresholds do to precision and privacy.",
     f"{PEOPLE}/{REPORT_FILE}": "The report: what was released, how precise it is, what it cost.",
 }
@@ -51,65 +51,90 @@ _GROUPS_SHOWN = 12
 _EARLIER = EarlierOutput(MADE_FILE, lambda folder: set((folder / MADE_FILE).read_text(encoding="utf-8").splitlines()))
 
 
-def make_demo(out: Path, *, overwrite: bool, opens_browser: bool = False) -> None:
-    """Make the demo in OUT, print what was made, and exit with a code if something is wrong.
+def make_demo(out: Path, census: str | None, *, overwrite: bool, opens_browser: bool) -> None:
+    """Make the demo of the U.S. census or of another shipped one in OUT, and print what was made.
 
     OUT appears whole or not at all; an earlier demo is replaced if OUT holds nothing else.
     """
-    whole = whole_path(out)
-    today = datetime.datetime.now(datetime.UTC).date()
-    with exits_with_code():
-        with suppress(OSError):  # found below
-            whole.parent.mkdir(parents=True, exist_ok=True)
-        refused = output_findings(whole, (), overwrite=overwrite, earlier=_EARLIER)
-        if refused:
-            raise InvalidInput(refused)
-        say(f"Making a synthetic census in {out}: about 200,000 made-up people and their households.")
-        with whole_output(whole, today, overwrite=overwrite) as folder:
-            write_demo_census(folder, has_households=True)
-            with publishing_for_itself():
-                runs = _run_both(folder)
-                write_site(folder / PEOPLE, folder / PEOPLE_SITE)
-                write_site(folder / HOUSEHOLDS, folder / HOUSEHOLDS_SITE)
-                parameters, blocks = folder / "parameters", folder / "data" / GEOGRAPHY_TABLE
-                write_explorer(ExplorerRequest(folder / EXPLORER, parameters=parameters, geography=blocks))
-            made = "\n".join((MADE_FILE, *names_in(folder), ""))
-            (folder / MADE_FILE).write_text(made, encoding="utf-8")
+    about = "about 200,000 made-up people and their households."
+    if census is not None:
+        about = f"{PEOPLE_OF[census]:,} made-up people in made-up places, shaped after a real census."
+    with exits_with_code(), _demo_folder(out, about, overwrite=overwrite) as folder:
+        runs = _run_us(folder) if census is None else _run_census(folder, census)
+        for name in runs:
+            write_site(folder / name, folder / name.replace(PEOPLE, "site"))
     for name, summary in runs.items():
         show_findings(summary.warnings)
         show_run(summary, out / name)
-    show_county(out / PEOPLE)
+    if census is None:
+        show_county(out / PEOPLE)
+    else:
+        say("\nNobody in this census is real, and no agency published it.")
     _show_pages(out)
     if opens_browser:
-        _open_in_browser(whole / PEOPLE_PAGE)
+        _open_in_browser(whole_path(out) / PEOPLE_PAGE)
 
 
-def _run_both(folder: Path) -> dict[str, RunSummary]:
-    """The summary of each run, by its folder.
+def _run_us(folder: Path) -> dict[str, RunSummary]:
+    """The summary of each run, by its folder, after making the census and the explorer.
 
     People come first: their published totals, after the coterminous step as in 2020, choose the
     tables of households.
     """
-    summaries = {}
-    for name, parameters, options in (
-        (PEOPLE, "parameters", RunOptions.of(coterminous=True)),
-        (HOUSEHOLDS, HOUSEHOLD_PARAMETERS, RunOptions.of(totals=folder / PEOPLE)),
-    ):
-        with TerminalProgress() as progress:
-            inputs = (folder / parameters, folder / "data")
-            summaries[name] = run_files(*inputs, folder / name, options, progress)
-    return summaries
+    write_demo_census(folder, has_households=True)
+    parameters, data = folder / "parameters", folder / "data"
+    write_explorer(ExplorerRequest(folder / EXPLORER, parameters=parameters, geography=data / GEOGRAPHY_TABLE))
+    people = _run(parameters, data, folder / PEOPLE, coterminous=True)
+    households = _run(folder / HOUSEHOLD_PARAMETERS, data, folder / HOUSEHOLDS, totals=folder / PEOPLE)
+    return {PEOPLE: people, HOUSEHOLDS: households}
+
+
+def _run_census(folder: Path, name: str) -> dict[str, RunSummary]:
+    """The summary of the run of a shipped census, by its folder, after making people, the explorer and the plan."""
+    parameters, data = folder / "parameters", folder / "data"
+    with TerminalProgress() as progress:
+        write_example(name, PEOPLE_OF[name], folder, progress)
+    show_plan(plan_of_files(parameters, data, None).require())
+    write_explorer(ExplorerRequest(folder / EXPLORER, parameters=parameters))
+    return {PEOPLE: _run(parameters, data, folder / PEOPLE)}
+
+
+def _run(parameters: Path, data: Path, out: Path, **options: object) -> RunSummary:
+    with TerminalProgress() as progress:
+        return run_files(parameters, data, out, RunOptions.of(**options), progress)
+
+
+@contextmanager
+def _demo_folder(out: Path, about: str, *, overwrite: bool) -> Iterator[Path]:
+    """A folder to fill with a demo, after saying what it is about; it becomes OUT and lists its own files.
+
+    Raises InvalidInput if OUT may not be made or replaced.
+    """
+    whole = whole_path(out)
+    with suppress(OSError):  # found below
+        whole.parent.mkdir(parents=True, exist_ok=True)
+    require_none(output_findings(whole, (), overwrite=overwrite, earlier=_EARLIER))
+    say(f"Making a synthetic census in {out}: {about}")
+    with whole_output(whole, overwrite=overwrite) as folder:
+        with publishing_for_itself():
+            yield folder
+        made = "\n".join((MADE_FILE, *names_in(folder), ""))
+        (folder / MADE_FILE).write_text(made, encoding="utf-8")
 
 
 def _show_pages(out: Path) -> None:
     """Print the pages; each path has a line of its own, to be copied."""
     say("\nOpen these in a browser. None of them needs a network.")
-    for page, words in _PAGES.items():
-        say(f"\n  {words}")
+    for page in (page for page in _PAGES if (out / page).is_file()):
+        say(f"\n  {_PAGES[page]}")
         typer.echo(f"  {out / page}")
-    say("\nOr ask on the terminal:")
     # As the user typed it, so that the commands can be copied.
     program = sys.argv[0] if Path(sys.argv[0]).name == "safetab" else "safetab"
+    if (out / "parameters" / SPECIFICATION_FILE).exists():
+        say("\nThe census is described in one file. Read it, or make one of your own:")
+        typer.echo(f"  {out / 'parameters' / SPECIFICATION_FILE}\n  {program} new my-census")
+        return
+    say("\nOr ask on the terminal:")
     typer.echo(f'  {program} show {out / PEOPLE} "Providence County, RI" {GROUP}')
     typer.echo(f"  {program} plan {out / 'parameters'} {out / 'data'}")
 
@@ -128,8 +153,7 @@ def show_county(output: Path) -> None:
     totals = release.totals(geography=county)
     overview = text_table("group", "released", "+/- (95%)")
     for total in totals.largest(_GROUPS_SHOWN).numbers:
-        group, _, _ = total.what.partition(f", {COUNTY_NAME}")
-        overview.add_row(group, f"{total.value:,}", f"{total.margin_of_error:,}")
-    title = f"\n{COUNTY_NAME}: the largest of {len(totals.numbers)} groups that were released"
+        overview.add_row(total.counted[0].group.name, f"{total.value:,}", f"{total.margin_of_error:,}")
+    title = f"\n{county.name}: the largest of {len(totals.numbers)} groups that were released"
     show_table(title, overview, terminal_console())
     say(str(release.table(county, GROUP)))

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from safetab.cli.messages import exits_with_code, say, show_findings
-from safetab.cli.options import Folder, Release, option, path_argument, takes
+from safetab.cli.options import OF_US, Folder, Release, option, path_argument, takes
 from safetab.dialects.known_census import examples
 from safetab.foundation.files import whole_path
 from safetab.pipeline.declared_options import CONFIDENCE, COPYING, COTERMINOUS, CSV, RULES, DeclaredOption
@@ -21,14 +21,13 @@ _New = Annotated[Path, path_argument("NEW", "Directory to make.")]
 _OverwriteNew = Annotated[bool, typer.Option("--overwrite", help="Replace NEW if it exists.")]
 _Text = str | None
 _TABLE = "The group's whole table, such as sex by age, as finely as there is."
+_WHERE = "Part of the table, repeatable, e.g. sex=female or age=15-29."
 _LEVEL = f"Geography level, e.g. {examples.KIND_OF_AREA}; all if left out."
 _AREAS = typer.Option("--area", "--region", metavar="NAME", help=examples.AREA_NAME)
 _GROUPS = typer.Option("--group", "--iteration", metavar="NAME", help=examples.GROUP_NAME)
 _OPTIONS_OF_AREAS = (
-    *(DeclaredOption(kind, _Text, None, "Name or id.", "NAME") for kind in examples.AREA_OPTIONS),
-    DeclaredOption(
-        examples.WHOLE_OPTION, bool, False, f"The whole {examples.WHOLE_OPTION}.", flag=f"--{examples.WHOLE_OPTION}"
-    ),
+    *(DeclaredOption(kind, _Text, None, "Name or id." + OF_US, "NAME") for kind in examples.AREA_OPTIONS),
+    DeclaredOption(examples.WHOLE_OPTION, bool, False, examples.WHOLE + OF_US, flag=f"--{examples.WHOLE_OPTION}"),
 )
 _CSV_FILE = typer.Option("--output", "-o", metavar="FILE", help="Write a CSV file instead of the terminal.")
 _PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write; it must not exist yet.")
@@ -87,7 +86,7 @@ def coterminous(
     show_rerelease(summary, out, new)
 
 
-@takes(*_OPTIONS_OF_AREAS, before="group")
+@takes(*_OPTIONS_OF_AREAS)
 def show(  # noqa: PLR0913, PLR0917 - the options of the command
     release: Release,
     area: Annotated[_Text, typer.Argument(metavar="AREA", help=examples.AREA)] = None,
@@ -95,10 +94,13 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
     group: Annotated[_Text, option("NAME", "The same as GROUP.")] = None,
     kind: Annotated[_Text, option("KIND", examples.KINDS_OF_GROUPS)] = None,
     table: Annotated[bool, typer.Option("--table", help=_TABLE)] = False,
-    family: Annotated[_Text, option("NAME", "Households: household type or tenure.")] = None,
-    category: Annotated[_Text, option("NAME", "Households: a line of the table, e.g. family or rented.")] = None,
-    sex: Annotated[str, option("SEX", "both, male or female.")] = "both",
-    ages: Annotated[_Text, option("A-B", "Age range, e.g. 0-17 or 65+.")] = None,
+    family: Annotated[_Text, option("NAME", "Which tables, if there are several, e.g. tenure.")] = None,
+    level: Annotated[_Text, option("LEVEL", "The level of AREA, if its name fits several.")] = None,
+    groups: Annotated[_Text, option("LEVEL", "The level of GROUP, if its name fits several.")] = None,
+    where: Annotated[list[str] | None, option("ATTRIBUTE=VALUE", _WHERE)] = None,
+    sex: Annotated[str, option("SEX", "both, male or female." + OF_US)] = "both",
+    ages: Annotated[_Text, option("A-B", "Age range, e.g. 0-17 or 65+." + OF_US)] = None,
+    category: Annotated[_Text, option("NAME", "Households: a line, e.g. family or rented." + OF_US)] = None,
     **given: Any,
 ) -> None:
     """Show a group's count in an area, with its margin of error.
@@ -110,14 +112,14 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
     """
     from safetab.cli.show import Question, answer_to
 
-    areas = {kind: given[kind] for kind in examples.AREA_OPTIONS if given[kind] is not None}
+    given[examples.WHOLE_OPTION] = examples.WHOLE_OPTION if given[examples.WHOLE_OPTION] else None
+    areas = [(area, level), *((name, kind) for kind, name in given.items())]
     asked = {"sex": None if sex == "both" else sex, "ages": ages, "category": category}
     part = {name: text for name, text in asked.items() if text is not None}
-    groups = tuple(name for name in (people, group) if name is not None)
+    named = tuple(name for name in (people, group) if name is not None)
+    asks = (named, kind, table, family, part, groups, tuple(where or ()))
     with exits_with_code():
-        answer = answer_to(
-            release, Question(area, areas, given[examples.WHOLE_OPTION], groups, kind, table, family, part)
-        )
+        answer = answer_to(release, Question(tuple(one for one in areas if one[0] is not None), *asks))
     say(answer)
 
 

@@ -29,9 +29,10 @@ def explore(
     """Write an interactive page for choosing parameters.
 
     One file that opens in any browser, without a network: budgets,
-    thresholds and race codes on one side, margins of error, suppression and
-    privacy loss on the other, and questions the other way round. Needs no
-    confidential file.
+    thresholds and answers used on one side, margins of error, suppression
+    and privacy loss on the other, and questions the other way round. With
+    the specification of a census it is about that census and saves
+    privacy.toml. Needs no confidential file.
     """
     from safetab.explorer.explore import ExplorerRequest, write_explorer
 

@@ -1,62 +1,102 @@
-"""The commands that make up people: demo and synthesize."""
+"""The commands that make something up: demo, new and synthesize."""
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
-from safetab.cli.options import Out, Overwrite
+from safetab.cli.options import OF_US, Folder, Overwrite, option, path_argument, takes
+from safetab.pipeline.declared_options import DeclaredOption
 
-_OWN_LISTS = typer.Option(help="Directory with config.json and lists to use. Default: lists of its own.")
-_FORMAT = typer.Option("--format", help="How people and blocks are written.")
-_ITERATIONS = typer.Option(help="How many iterations its own lists have. Default: 2996.")
-_SHUFFLE = typer.Option("--shuffle", help="Write the people of a state in random order instead of by block.")
-_HOUSEHOLDS = typer.Option("--households", help="Write household records too. A CEF has households anyway.")
+_number, _flag = (
+    partial(DeclaredOption, type=int | None, default=None),
+    partial(DeclaredOption, type=bool, default=False),
+)
+_OWN_LISTS = "Directory with config.json and lists to use. Default: lists of its own." + OF_US
+_US = (
+    _flag("us", help="Make a U.S. census in FOLDER. Each option below means it, too." + OF_US, flag="--us"),
+    DeclaredOption("parameters", Path | None, None, _OWN_LISTS),
+    _number("states", help="How many states, Puerto Rico not counted. Default: 51." + OF_US),
+    _number("counties", help="How many counties in them. Default: 3143." + OF_US),
+    _number("tracts", help="How many tracts in them. Default: 84414." + OF_US),
+    _number("iterations", help="How many iterations its own lists have. Default: 2996." + OF_US),
+    _flag("shuffle", help="Write the people of a state in random order, not by block." + OF_US, flag="--shuffle"),
+    _flag("households", help="Write household records too. A CEF has them anyway." + OF_US, flag="--households"),
+    _number("threads", help="How many threads to use; the bytes are the same. Default: 2." + OF_US),
+)
+_FORMAT = typer.Option("--format", help="How people are written; cef: the Census Edited File of a U.S. census.")
+_CENSUS = typer.Option(help="Another made-up census: nz (like New Zealand's) or ons (like that of England and Wales).")
+_PACKAGE = "Take the columns from the schema of this data package."
+_COLUMNS = "Take names and types of columns from this file's footer. No record is read."
+_PEOPLE = typer.Option(help="How many people. U.S. census: Puerto Rico included; the nation is 334735155.")
 
 
 def demo(
     out: Annotated[Path, typer.Argument(metavar="OUT", help="Directory to make.")] = Path("safetab-demo"),
     overwrite: Overwrite = False,
     opens_browser: Annotated[bool, typer.Option("--open", help="Open the site in a browser at the end.")] = False,
+    census: Annotated[Literal["nz", "ons"] | None, _CENSUS] = None,
 ) -> None:
     """Make a small synthetic census, its tables, and pages to explore.
 
     Makes up people and households, releases tables of both, and writes a web
-    site for each, the explorer and the report. Nobody in it is real, so you
-    can look at everything.
+    site for each, the explorer and the report. With --census: people only,
+    and one site. Nobody in it is real, so you can look at everything.
     """
     from safetab.cli.commands.demo import make_demo
 
-    make_demo(out, overwrite=overwrite, opens_browser=opens_browser)
+    make_demo(out, census, overwrite=overwrite, opens_browser=opens_browser)
 
 
-def synthesize(  # noqa: PLR0913, PLR0917 - the options of the command
-    out: Out,
-    people: Annotated[int, typer.Option(help="How many people, Puerto Rico included. The nation: 334735155.")],
-    parameters: Annotated[Path | None, _OWN_LISTS] = None,
+def new(
+    folder: Folder,
+    package: Annotated[Path | None, typer.Option("--from", metavar="DATAPACKAGE.JSON", help=_PACKAGE)] = None,
+    columns: Annotated[Path | None, option("PEOPLE.PARQUET", _COLUMNS)] = None,
+) -> None:
+    """Start the specification of a census of your own.
+
+    Writes FOLDER/census.toml, which explains every part of itself, and two
+    lists with three rows each. They are valid as they are: make people up
+    with `safetab synthesize FOLDER`, then replace the lists with your own.
+    """
+    from safetab.cli.commands.synthesize import make_new_census
+
+    make_new_census(folder, package, columns)
+
+
+@takes(*_US)
+def synthesize(
+    folder: Annotated[Path, path_argument("FOLDER", "Directory with census.toml; for a U.S. census, one to make.")],
+    people: Annotated[int, _PEOPLE],
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 2020,
     form: Annotated[Literal["parquet", "text", "cef"], _FORMAT] = "parquet",
-    states: Annotated[int | None, typer.Option(help="How many states, Puerto Rico not counted. Default: 51.")] = None,
-    counties: Annotated[int | None, typer.Option(help="How many counties in them. Default: 3143.")] = None,
-    tracts: Annotated[int | None, typer.Option(help="How many tracts in them. Default: 84414.")] = None,
-    iterations: Annotated[int | None, _ITERATIONS] = None,
-    shuffle: Annotated[bool, _SHUFFLE] = False,
-    households: Annotated[bool, _HOUSEHOLDS] = False,
-    threads: Annotated[int, typer.Option(help="How many threads to use; the bytes are the same.")] = 2,
-    overwrite: Overwrite = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what this command made before.")] = False,
+    **given: Any,
 ) -> None:
-    """Make a census of synthetic people, with the geography of a nation.
+    """Make up people to try a census on.
 
-    Writes OUT/parameters and OUT/data, ready for `safetab run`. Puerto Rico
-    has its real share of the people. OUT appears whole or not at all.
+    FOLDER with a census.toml: people for that census, in FOLDER-data beside
+    it. With --us: a U.S. census in FOLDER, with FOLDER/parameters and
+    FOLDER/data, ready for `safetab run`; Puerto Rico has its real share of
+    the people. What is made appears whole or not at all.
     """
-    from safetab.cli.commands.synthesize import synthesize_census
+    from safetab.cli.commands.synthesize import synthesize_census, synthesize_people
+    from safetab.specification.reading import is_specification
     from safetab.synthetic.census import CensusRequest
     from safetab.synthetic.files.census_files import CensusFormat
     from safetab.synthetic.geography.census_size import SizeRequest
+    from safetab.synthetic.specified.people import PeopleRequest
 
-    size = SizeRequest(people, states, counties, tracts)
-    request = CensusRequest(size, parameters, iterations, seed, CensusFormat(form), shuffle, threads, households)
-    synthesize_census(out, request, overwrite=overwrite)
+    asked = {name: value for name, value in given.items() if value is not None and value is not False}
+    is_us = form == "cef" or bool(asked)
+    if is_specification(folder) or not is_us:
+        asked_for = PeopleRequest(folder, people, seed, is_text=form == "text")
+        synthesize_people(asked_for, overwrite=overwrite, is_us=is_us)
+        return
+    size = SizeRequest(people, given["states"], given["counties"], given["tracts"])
+    how = (given["shuffle"], asked.get("threads", 2), given["households"])
+    request = CensusRequest(size, given["parameters"], given["iterations"], seed, CensusFormat(form), *how)
+    synthesize_census(folder, request, overwrite=overwrite)

@@ -11,7 +11,7 @@ import typer
 
 from safetab.cli.messages import ExitCode, exits_with_code, say
 from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed
-from safetab.foundation.findings import InvalidInput
+from safetab.foundation.findings import require_none
 from safetab.foundation.interrupts import if_interrupted, publishing_for_itself
 
 _QUICK = "The same kinds of checks with less work: about a minute instead of seven."
@@ -57,8 +57,7 @@ def audit(
     found = []
     outcome = NOTHING_WRITTEN if page is not None else ""
     with exits_with_code(), if_interrupted(outcome), publishing_for_itself():
-        if page is not None and (refused := new_file_findings(page)):
-            raise InvalidInput(refused)
+        require_none(() if page is None else new_file_findings(page))
         parts = parts_of_audit(is_quick=quick)
         for part in parts:
             say(f"{part.what}: about {_counted(part.cpu_seconds, 'CPU second')}", err=as_json)

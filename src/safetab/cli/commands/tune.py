@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,7 +21,8 @@ tune = App(
     name="tune",
     help=(
         "Choose parameters: see what a configuration means, and find the one that you need. Needs no data.\n\n"
-        f"LEVEL is a geography level and an iteration level: {examples.LEVELS}."
+        f"LEVEL is a geography level and an iteration level: {examples.LEVELS};"
+        ' with a specification "sa2, level 3", as it names them.'
         " Without --config and --parameters the configuration is that of the 2020 production run;"
         f" without --parameters and --geography the groups are those of {DEFAULT_CENSUS.words.source}."
     ),
@@ -29,6 +31,8 @@ _SETTING = (CONFIG, PARAMETERS, AS_JSON)
 _Level = Annotated[str, typer.Argument(metavar="LEVEL", help=f"E.g. {examples.LEVEL}.")]
 _TABLE = "4, 9 or 23: how many ages (or cells) it has; or its label."
 _PROPORTION = option("LEVEL=NUMBER", "Repeatable. Default: the margins of the configuration.")
+_Privacy = Annotated[Path | None, option("FILE", "With a specification: write privacy.toml with the answer.")]
+_PASS = f"{examples.PASSES[:-1]}, or of a specification. Default: the first."
 _Family = Annotated[str | None, option("TABLES", "Which tables, if the product has several families.")]
 
 
@@ -63,14 +67,15 @@ def levels(**given: Any) -> None:
 @takes(MARGIN_CONFIDENCE, *_SETTING)
 def budget(
     level: _Level,
-    margin: Annotated[str, typer.Argument(metavar="MARGIN", help="Of a cell or a lone total, in whole persons.")],
+    margin: Annotated[str, typer.Argument(metavar="MARGIN", help="Of a cell or a lone total, in whole records.")],
     family: _Family = None,
+    privacy: _Privacy = None,
     **given: Any,
 ) -> None:
     """Find the least budget that gives a level a margin of error."""
     from safetab.cli.tune_answers.questions import budget_answer
 
-    _show(lambda tuning: budget_answer(tuning, level, margin, given["confidence"], family), given)
+    _show(lambda tuning: budget_answer(tuning, level, margin, given["confidence"], family), given, privacy)
 
 
 @tune.command()
@@ -94,14 +99,17 @@ def threshold(
 def margins(
     total: Annotated[str, typer.Argument(metavar="TOTAL", help="Loss of a pass: rho or epsilon, unbounded.")],
     proportion: Annotated[list[str] | None, _PROPORTION] = None,
-    of: Annotated[str, typer.Option("--pass", metavar="PASS", help=examples.PASSES)] = DEFAULT_CENSUS.passes[0].name,
+    of: Annotated[str | None, typer.Option("--pass", metavar="PASS", help=_PASS)] = None,
     family: _Family = None,
+    privacy: _Privacy = None,
     **given: Any,
 ) -> None:
     """Find the smallest margins in given proportions for a total loss."""
     from safetab.cli.tune_answers.questions import margins_answer
 
-    _show(lambda tuning: margins_answer(tuning, total, proportion or (), given["confidence"], of, family), given)
+    _show(
+        lambda tuning: margins_answer(tuning, total, proportion or (), given["confidence"], of, family), given, privacy
+    )
 
 
 @tune.command()
@@ -118,7 +126,7 @@ def noise(
 @tune.command()
 @takes(MARGIN_CONFIDENCE, *_SETTING)
 def codes(level: _Level, family: _Family = None, **given: Any) -> None:
-    """Compare using 1 to 8 race codes of each person."""
+    """Compare using fewer answers of each record, such as race codes."""
     from safetab.cli.tune_answers.comparisons import codes_answer
 
     _show(lambda tuning: codes_answer(tuning, level, given["confidence"], family), given)
@@ -138,12 +146,15 @@ def curve(
     _show(lambda tuning: curve_answer(tuning, level, size or (), family), given)
 
 
-def _show(answer: Callable[[Tuning], Answer], given: dict[str, Any]) -> None:
-    """Print warnings, then the answer for the configuration that the options name."""
-    from safetab.cli.tune_answers.answer import show
+def _show(answer: Callable[[Tuning], Answer], given: dict[str, Any], privacy: Path | None = None) -> None:
+    """Print warnings, then the answer for the configuration that the options name; write it if a file is named."""
+    from safetab.cli.tune_answers.answer import show, write_privacy
     from safetab.tuning.tuning import tuning_of
 
     with exits_with_code():
         checked = tuning_of(given["config"], given["parameters"], given.get("geography"))
         show_findings(checked.warnings)
-        show(answer(checked.require()), as_json=given["as_json"])
+        found = answer(checked.require())
+        if privacy is not None:
+            write_privacy(found, privacy)
+        show(found, as_json=given["as_json"])

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 import typer
 from rich.table import Table as TextTable
@@ -13,10 +13,15 @@ from rich.table import Table as TextTable
 from safetab.census.census import PopulationGroupLevel
 from safetab.cli.text_tables import show_table, show_text, terminal_console
 from safetab.config.run_config import RunConfig
+from safetab.dialects.specification.run_configs import privacy_of
+from safetab.foundation.findings import InvalidInput
+from safetab.foundation.new_files import write_new_files
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.products.product import TableFamily
-from safetab.tuning.concerns import ParameterConcern
+from safetab.specification.writing import privacy_text
+from safetab.tuning.concerns import ParameterConcern, concerns
 from safetab.tuning.tuned_level import TunedLevel
+from safetab.tuning.tuning import Tuning
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +33,7 @@ class Answer:
     tables: tuple[tuple[str, TextTable], ...] = ()
     notes: tuple[str, ...] = ()
     concerns: tuple[ParameterConcern, ...] = ()
+    config: RunConfig | None = None  # with the budgets that were found
 
 
 def show(answer: Answer, *, as_json: bool) -> None:
@@ -50,20 +56,29 @@ def show(answer: Answer, *, as_json: bool) -> None:
         show_text(f"Concern: {about}{concern.text}", console)
 
 
+def write_privacy(answer: Answer, file: Path) -> None:
+    """Write the choices of a specification with the budgets that were found. Raises InvalidInput if it can't be."""
+    if answer.config is None or answer.config.specification is None:
+        raise InvalidInput.about("the command", "needs --parameters with a specification.", "--privacy")
+    text = privacy_text(privacy_of(answer.config))
+    write_new_files({file: lambda new: new.write_text(text, encoding="utf-8")})
+
+
 def _keys(level: PopulationGroupLevel | None, family: TableFamily | None) -> JsonObject:
     named = {} if family is None else {"family": family.name}
     return {"level": None if level is None else name(level), **named}
 
 
-def concerns_about(concerns: Iterable[ParameterConcern], tuned: TunedLevel) -> tuple[ParameterConcern, ...]:
-    """The concerns about this level and its table family, and those about all levels."""
-    about = [each for each in concerns if each.level in {None, tuned.facts.level}]
-    return tuple(each for each in about if each.family in {None, tuned.family})
+def concerns_about(tuning: Tuning, *levels: TunedLevel) -> tuple[ParameterConcern, ...]:
+    """The concerns about these levels and their table families, and those about the whole configuration."""
+    about = {(named_family(tuned.config, tuned.family), tuned.facts.level) for tuned in levels}
+    return tuple(each for each in concerns(tuning) if each.level is None or (each.family, each.level) in about)
 
 
 def name(level: PopulationGroupLevel) -> str:
-    """Such as COUNTY Detailed."""
-    return f"{level.geography.label} {level.iterations.name}"
+    """Such as COUNTY Detailed, or sa2, level 3."""
+    label, group = level.geography.label, level.iterations.name
+    return f"{label}, {group}" if " " in label + group else f"{label} {group}"
 
 
 def _title(level: PopulationGroupLevel, family: TableFamily | None) -> str:
@@ -87,7 +102,7 @@ def keys_of(tuned: TunedLevel) -> JsonObject:
 
 def unit_of(config: RunConfig) -> str:
     """The word after a number: persons or households."""
-    return f"{config.product.record.noun}s"
+    return config.product.record.counted
 
 
 def percent(share: Fraction | float) -> str:

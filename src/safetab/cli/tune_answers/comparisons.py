@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from fractions import Fraction
 
 from safetab.cli.plan_tables import NONE
 from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers import answer as words
 from safetab.cli.tune_answers.answer import Answer, concerns_about, keys_of, title_of, unit_of
 from safetab.cli.tune_answers.reading import QuestionReader, no_answer
-from safetab.planning.level_design import LevelDesign
+from safetab.planning.level_design import CONFIDENCE, LevelDesign
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import loss_number, loss_text
-from safetab.products.product import Shape
+from safetab.products.product import Selector, Shape
 from safetab.tuning.concerns import concerns
 from safetab.tuning.questions import compare_noises, multiplicities
 from safetab.tuning.tuned_level import TunedLevel
@@ -57,6 +56,7 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
         change = found.gaussian_epsilon / epsilon - 1
         less_or_more = f"{words.percent(abs(change))} {'less' if change < 0 else 'more'}" if change else NONE
         table.add_row(what, exact(epsilon), less_or_more)
+    lost = f"What one {tuning.config.product.record.protected} loses, as (epsilon, delta) at delta {float(small):g}"
     return Answer(
         for_programs={
             "delta": exact(small),
@@ -67,10 +67,7 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
             "geometric_epsilon_by_zcdp": exact(found.geometric_epsilon_by_zcdp),
             "levels": levels_as_json,
         },
-        tables=(
-            ("The same margins of error with both kinds of noise", levels),
-            (f"What a {tuning.config.product.record.noun} loses, as (epsilon, delta) at delta {float(small):g}", table),
-        ),
+        tables=(("The same margins of error with both kinds of noise", levels), (lost, table)),
         notes=(
             "Unbounded neighbours, in the costlier pass. Epsilons are upper bounds, and only as good as the way they"
             " are added up: docs/the-paper-reproduced.md has tighter ones.",
@@ -89,13 +86,16 @@ def codes_answer(tuning: Tuning, level: str, confidence: str, family: str | None
     tuned = reader.tabulated_level(level)
     sure = reader.confidence(confidence)
     reader.end(tuned)
+    most = tuning.config.census.most_answers
+    if most == 1:
+        raise no_answer(f"each {tuning.config.product.record.noun} has one answer, so there is nothing to compare.")
     rows = multiplicities(tuned, sure)
     if not rows:
         raise no_answer("nobody can be in a group of this level.")
     at = words.confidence_text(sure)
     budget = exact(tuned.design.budget)
     record = tuning.config.product.record
-    codes_word, most = tuning.config.census.words.answers, tuning.config.census.most_answers
+    codes_word = tuning.config.census.words.answers
     against = (f"margin\nagainst {most}", f"noise's width\nagainst {most}")
     table = text_table(codes_word, "stability", f"+/- cell\nat {at}", *against)
     codes = []
@@ -107,12 +107,12 @@ def codes_answer(tuning: Tuning, level: str, confidence: str, family: str | None
     at_budget = f"at {tuning.config.privacy_definition.budget_symbol} {budget}"
     return Answer(
         for_programs={**keys_of(tuned), "budget": budget, "confidence": exact(sure), "codes": codes},
-        tables=((f"{title_of(tuned)}: {codes_word} used of a {record.noun}, {at_budget}", table),),
+        tables=((f"{title_of(tuned)}: {codes_word} used of each {record.noun}, {at_budget}", table),),
         notes=(
-            f"Margins are whole {record.noun}s, so they move in steps; the noise's width moves smoothly. With fewer"
+            f"Margins are whole {record.counted}, so they move in steps; the noise's width moves smoothly. With fewer"
             f" codes, {record.nouns} with more are missing from some of their groups: an error that no margin shows.",
         ),
-        concerns=concerns_about(concerns(tuning), tuned),
+        concerns=concerns_about(tuning, tuned),
     )
 
 
@@ -126,6 +126,8 @@ def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int], family: str |
     tuned = reader.adaptive_level(level)
     wanted = reader.sizes(sizes)
     reader.end(tuned)
+    if tuning.config.product.selector is Selector.NONE:
+        raise no_answer("every group gets the finest table, whatever its size.")
     if Stage.STAGE_1 not in tuned.design.stages:
         return _curve_in_people(tuning, tuned, wanted)
     design = tuned.design
@@ -146,15 +148,15 @@ def curve_answer(tuning: Tuning, level: str, sizes: Iterable[int], family: str |
             "Nothing is suppressed at this level."
             if threshold is None
             else f"Suppressed: the group gets only a total, which is not above T = {threshold:,}. Bias: how many"
-            " persons a published total is too high on average.",
+            f" {unit_of(tuning.config)} a published total is too high on average.",
         ),
-        concerns=concerns_about(concerns(tuning), tuned),
+        concerns=concerns_about(tuning, tuned),
     )
 
 
 def _sizes_near_thresholds(design: LevelDesign) -> tuple[int, ...]:
     """Sizes around T, and around each threshold as far as the noise of stage 1 blurs it."""
-    blur = design.noise(Stage.STAGE_1).margin_of_error(Fraction(95, 100))
+    blur = design.noise(Stage.STAGE_1).margin_of_error(CONFIDENCE)
     threshold = design.suppression_threshold or 0
     sizes = {threshold * quarters // 4 for quarters in range(9)}
     for least in design.thresholds.totals:
@@ -182,7 +184,7 @@ def _curve_in_people(tuning: Tuning, tuned: TunedLevel, totals: Iterable[int]) -
             f"Margins are in {unit}. The published total chooses and leaves nothing to chance: no group that has one is"
             f" suppressed, a group that has none is not measured, and every number of {tuned.family.name} is unbiased.",
         ),
-        concerns=concerns_about(concerns(tuning), tuned),
+        concerns=concerns_about(tuning, tuned),
     )
 
 

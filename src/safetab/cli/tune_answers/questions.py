@@ -16,9 +16,10 @@ from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import loss_number, loss_text
 from safetab.products.product import TableFamily
-from safetab.tuning.concerns import ParameterConcern, concerns
 from safetab.tuning.questions import least_budget, smallest_margins, threshold_for
 from safetab.tuning.tuning import Tuning
+
+_FamilyOfLevel = tuple[TableFamily, PopulationGroupLevel]
 
 
 def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str, family: str | None) -> Answer:
@@ -38,22 +39,23 @@ def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str, fami
     symbol = tuning.config.privacy_definition.budget_symbol
     at = words.confidence_text(sure)
     now = tuned.budget
-    gamma = f", gamma {exact(tuning.config.stage_1_fraction)}" if tuning.config.product.stage_1_key else ""
-    beside_the_paper = "The paper's formula holds only for zCDP, 95 % and a margin above 0."
+    gamma = f", gamma {exact(tuning.config.stage_1_fraction)}" if tuning.config.product.has_stage_1 else ""
+    beside_the_paper = ["The paper's formula holds only for zCDP, 95 % and a margin above 0."]
     if found.paper_budget is not None and found.saving is not None:
         saved = f"the exact margin saves {words.percent(found.saving)}"
         saved = saved if found.saving > 0 else "the same, in four digits"
         paper_budget = loss_text(found.paper_budget, 5)
-        beside_the_paper = f"The paper's formula asks for {symbol} {paper_budget}: {saved}."
+        beside_the_paper = [f"The paper's formula asks for {symbol} {paper_budget}: {saved}."]
     sentences = [
         f"{title_of(tuned)}: +/- {asked:,} {unit_of(tuning.config)} at {at} for a cell or a lone total needs {symbol}"
         f" {exact(found.budget)} for the level (stability {tuned.stability}{gamma}).",
-        beside_the_paper,
+        *(beside_the_paper if tuning.config.specification is None else []),
         f"The configuration has {symbol} {exact(now)} now"
         + (f" ({words.signed_percent(found.budget / now - 1)} to get there)." if now else ": the level is left out."),
     ]
     if found.margin < asked:
         sentences.insert(1, f"Its margin is smaller than asked: +/- {found.margin:,} at {at}.")
+    changed = tuning.with_budgets({tuned.facts.level: found.budget})
     return Answer(
         for_programs={
             **keys_of(tuned),
@@ -67,7 +69,8 @@ def budget_answer(tuning: Tuning, level: str, margin: str, confidence: str, fami
             "budget_now": exact(now),
         },
         sentences=tuple(sentences),
-        concerns=concerns_about(concerns(tuning.with_budgets({tuned.facts.level: found.budget})), tuned),
+        concerns=concerns_about(changed, tuned),
+        config=changed.config,
     )
 
 
@@ -94,7 +97,7 @@ def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, numb
     facts: JsonObject = {**keys_of(tuned), "table": shape.label, "number": kind.short, "confidence": "0.95"}
     facts |= {"unit": unit} if is_in_people else {}
     facts |= {"margin": margin, "relative_margin": exact(part), "size": found.size}
-    line = f"a {kind.name.replace('_', ' ')} of the table with {shape.divisions} {design.family.divided_into}"
+    line = f"one {kind.name.replace('_', ' ')} of the table with {shape.divisions} {design.family.divided_into}"
     sentence = (
         f"{title_of(tuned)}: {line} has a margin of error of +/- {margin:,}{f' {unit}' if is_in_people else ''} at"
         f" 95 %. That is {words.percent(part)} of its average true size from {found.size:,} {unit} on."
@@ -103,7 +106,7 @@ def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, numb
         per_record = max(now, 0) / found.size if found.size else None
         facts |= {"threshold_unit": "people", "threshold_now": now, "people_per_record_at_threshold_now": per_record}
         noun = tuning.config.product.record.noun
-        enough = "." if per_record is None else f": precise enough if there are at most {per_record:,.3g} for a {noun}."
+        enough = "." if per_record is None else f": precise enough if there are at most {per_record:,.3g} per {noun}."
         about_threshold = (
             f"The threshold is compared with the published total of the group's people, of which there are as many as"
             f" {unit} or more.",
@@ -120,12 +123,11 @@ def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, numb
             " margin of error of stage 1 at 95 %, which decides who gets the table.",
             f"The configuration has {now:,} now{precision}",
         )
-    about_level = concerns_about(concerns(tuning), tuned)
-    return Answer(facts, sentences=(sentence, *about_threshold), concerns=about_level)
+    return Answer(facts, sentences=(sentence, *about_threshold), concerns=concerns_about(tuning, tuned))
 
 
 def margins_answer(
-    tuning: Tuning, total: str, proportions: Iterable[str], confidence: str, of_pass: str, family: str | None
+    tuning: Tuning, total: str, proportions: Iterable[str], confidence: str, of_pass: str | None, family: str | None
 ) -> Answer:
     """The smallest margins in these proportions that a pass can have for a total loss.
 
@@ -162,6 +164,7 @@ def margins_answer(
         margin_now = f"{now[which]:,}" if which in now else "-"
         numbers = (exact(shares[which]), f"{margin:,}", exact(found.budgets[which]), margin_now)
         table.add_row(title_of(levels[which]), *numbers, exact(levels[which].budget))
+    changed = _with_budgets(tunings, found.budgets)
     return Answer(
         for_programs={
             "pass": which_pass.name,
@@ -180,13 +183,12 @@ def margins_answer(
             f"They spend {symbol} {exact(found.spent)} and leave {exact(found.left)}. Margins are rounded up to whole"
             f" {unit_of(tuning.config)} from the proportions {'given' if wanted else f'of the margins at {at} now'}.",
         ),
-        concerns=_of_levels(tunings, found.budgets),
+        concerns=concerns_about(changed, *levels.values()),
+        config=changed.config,
     )
 
 
-def _margins_now(
-    tunings: Iterable[Tuning], which_pass: Pass, confidence: Fraction
-) -> dict[tuple[TableFamily, PopulationGroupLevel], int]:
+def _margins_now(tunings: Iterable[Tuning], which_pass: Pass, confidence: Fraction) -> dict[_FamilyOfLevel, int]:
     """The margins of a pass that the configurations have now, where their noise can be drawn."""
     return {
         (tuned.family, tuned.facts.level): tuned.design.noise(tuned.main_stage).margin_of_error(confidence)
@@ -196,15 +198,11 @@ def _margins_now(
     }
 
 
-def _of_levels(
-    tunings: Iterable[Tuning], budgets: Mapping[tuple[TableFamily, PopulationGroupLevel], Fraction]
-) -> tuple[ParameterConcern, ...]:
-    """Concerns about these levels if they had these budgets, and those about all levels."""
+def _with_budgets(tunings: Iterable[Tuning], budgets: Mapping[_FamilyOfLevel, Fraction]) -> Tuning:
+    """The first tuning with these budgets of all table families."""
     first, *_ = tunings
     config = first.config
     for tuning in tunings:
         given = {level: budget for (family, level), budget in budgets.items() if family is tuning.family}
         config = replace(tuning, config=config).with_budgets(given).config
-    about = {(words.named_family(config, family), level) for family, level in budgets}
-    found = concerns(replace(first, config=config))
-    return tuple(each for each in found if each.level is None or (each.family, each.level) in about)
+    return replace(first, config=config)

@@ -9,10 +9,10 @@ from fractions import Fraction
 
 from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
-from safetab.cli.tune_answers.answer import unit_of
+from safetab.cli.tune_answers.answer import name, unit_of
 from safetab.config.run_config import RunConfig, budget_key, threshold_key
 from safetab.dialects.known_census import examples
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.planning.level_design import CONFIDENCE
 from safetab.products.product import LineKind, Shape
 from safetab.release.release_options import confidence_of
@@ -65,8 +65,7 @@ class QuestionReader:
 
         Raises it too if the noise of the level `drawn` can't be drawn.
         """
-        if self._findings.has_errors:
-            raise InvalidInput(self._findings.findings)
+        self._findings.require_no_errors()
         if drawn is not None and not drawn.design.can_be_drawn:
             raise no_answer("the noise of this level can't be drawn.")
 
@@ -74,8 +73,7 @@ class QuestionReader:
         """The level with this name; it may have no budget."""
         level = self._level_of.get(_plain(text))
         if level is None:
-            names = ", ".join(map(_spelled, self._levels))
-            self._findings.error(where, f'there is no level "{text}". The levels are {names}.')
+            self._findings.error(where, f'there is no level "{text}". The levels are {_listed(self._levels)}.')
         return self._tuning.level(level or self._levels[0])
 
     def tabulated_level(self, text: str) -> TunedLevel:
@@ -87,7 +85,9 @@ class QuestionReader:
         level = tuned.facts.level
         pass_runs = level.geography.tabulation_pass in self._tuning.config.passes
         why = f"its budget {_budget_key(level, self._tuning)} is 0" if pass_runs else "its pass doesn't run"
-        tabulated = ", ".join(map(_spelled, self._tuning.levels))
+        if self._tuning.config.specification is not None:
+            why = "no entry of privacy.levels names it"
+        tabulated = _listed(self._tuning.levels)
         self._findings.error("LEVEL", f"{_spelled(level)} is not tabulated: {why}. Tabulated are {tabulated}.")
         return next(iter(self._tuning.levels.values()))
 
@@ -95,8 +95,7 @@ class QuestionReader:
         """The level with this name, which must have groups that can get more than a total."""
         tuned = self.tabulated_level(text)
         if not tuned.iterations.adaptive or not tuned.stability:
-            table = f"{tuned.family.detail.replace(' ', '-')} table"
-            self._findings.error("LEVEL", f"{_spelled(tuned.facts.level)} has no group that can get a {table}.")
+            self._findings.error("LEVEL", f"{_spelled(tuned.facts.level)} has no group that can get more than a total.")
         return tuned
 
     def shape(self, text: str) -> Shape:
@@ -119,12 +118,12 @@ class QuestionReader:
             self._findings.error("--number", f'must be one of {", ".join(kinds)}, not "{text}".')
         return kinds.get(_plain(text), shape.kinds[0])
 
-    def tabulation_pass(self, text: str) -> Pass:
-        """The pass with this name, which must be one that runs."""
+    def tabulation_pass(self, text: str | None) -> Pass:
+        """The pass with this name, which must be one that runs; without a name, the first."""
         running = {each.name: each for each in self._tuning.config.passes}
-        if text not in running:
+        if text is not None and text not in running:
             self._findings.error("--pass", f'must be {" or ".join(running)}, a pass that runs, not "{text}".')
-        return running.get(text, self._tuning.config.passes[0])
+        return running.get(text or "", self._tuning.config.passes[0])
 
     def positive(self, text: str, where: str, example: str, below: int | None = None) -> Fraction:
         """An exact number above 0, and below the limit if one is given."""
@@ -148,7 +147,7 @@ class QuestionReader:
         """Sizes of groups, sorted and each once."""
         sizes = tuple(sorted(set(given)))
         if sizes and not 0 <= sizes[0] <= sizes[-1] <= _MOST_MARGIN:
-            self._findings.error("--size", f"must lie between 0 and {_MOST_MARGIN:,} persons.")
+            self._findings.error("--size", f"must lie between 0 and {_MOST_MARGIN:,} {unit_of(self._tuning.config)}.")
         return sizes
 
     def confidence(self, text: str) -> Fraction:
@@ -159,19 +158,26 @@ class QuestionReader:
         """The level and the number in a text such as LEVEL=11."""
         level, equals, number = text.rpartition("=")
         if not equals:
-            self._findings.error("--proportion", f'"{text}" is not like {examples.LEVEL}=11.')
+            example = examples.LEVEL if self._tuning.config.specification is None else _spelled(self._levels[0])
+            self._findings.error("--proportion", f'"{text}" is not like {example}=11.')
             return self._levels[0], CONFIDENCE
         return self.level(level, "--proportion").facts.level, self.positive(number, "--proportion", "11")
 
 
 def no_answer(message: str) -> InvalidInput:
     """The error for a question that has no answer, with its reason."""
-    return InvalidInput([Finding(Severity.ERROR, "the question", "", message)])
+    return InvalidInput.about("the question", message)
 
 
 def _spelled(level: PopulationGroupLevel) -> str:
-    """Such as county-detailed."""
-    return f"{level.geography.label}-{level.iterations.name}".lower()
+    """Such as county-detailed, or sa2, level 3."""
+    named = name(level)
+    return named if "," in named else named.replace(" ", "-").lower()
+
+
+def _listed(levels: Iterable[PopulationGroupLevel]) -> str:
+    names = list(map(_spelled, levels))
+    return "; ".join(f'"{each}"' for each in names) if any("," in each for each in names) else ", ".join(names)
 
 
 def _plain(text: str) -> str:
@@ -189,7 +195,10 @@ def _names(tuning: Tuning) -> set[str]:
 
 def _spellings(level: PopulationGroupLevel, config: RunConfig) -> Iterable[str]:
     """The level's names here, in config.json and in the paper."""
-    yield from (_spelled(level), threshold_key(level))
+    yield _spelled(level)
+    if config.specification is not None:  # whose names of levels may be numbers
+        return
+    yield threshold_key(level)
     yield from (budget_key(config.product, each.family, level) for each in config.families)
     if level.geography.kind.is_whole:
         yield f"{level.geography.kind.name}-{level.iterations.name}"

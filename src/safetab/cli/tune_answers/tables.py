@@ -8,14 +8,15 @@ from fractions import Fraction
 
 from rich.table import Table as TextTable
 
-from safetab.cli.plan_tables import NONE, loss_table, margin_heads, margin_texts, parameter_text, shown
+from safetab.cli.plan_tables import NONE, loss_table, noise_table, parameter_text
 from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers import answer as words
 from safetab.cli.tune_answers.answer import Answer, keys_of, name, unit_of
-from safetab.planning.level_design import LevelMargins, margin_of
+from safetab.planning.guarantee import neighbours_in_words
+from safetab.planning.level_design import LevelMargins
 from safetab.planning.losses import DELTA, reference_words, reported_loss
 from safetab.planning.plan_json import JsonObject, exact
-from safetab.privacy.calibration import PrivacyDefinition, Stage
+from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.reference import loss_number
 from safetab.products.product import Selector
@@ -34,8 +35,10 @@ def levels_answer(tuning: Tuning) -> Answer:
     definition = config.privacy_definition
     tunings = tuning.by_family()
     is_staged = product.selector is Selector.NOISY_STAGE_1
-    units = {"product": product.name, "unit": unit_of(config), "threshold_unit": "people"}
-    gamma = f", gamma {exact(config.stage_1_fraction)}" if product.stage_1_key else ""
+    has_totals = product.selector is Selector.PUBLISHED_TOTALS
+    units = {"product": product.name, "unit": unit_of(config), **({"threshold_unit": "people"} if has_totals else {})}
+    gamma = f", gamma {exact(config.stage_1_fraction)}" if is_staged else ""
+    added, changed = neighbours_in_words(product)
     levels = {level for of_family in tunings for level in of_family.levels}
     losses = {f"{each.name.upper()} pass": tuning.loss_of(each) for each in config.passes}
     losses |= {"anybody": tuning.loss}
@@ -55,94 +58,57 @@ def levels_answer(tuning: Tuning) -> Answer:
         ),
         tables=(
             *(table for of_family in tunings for table in _tables(of_family)),
-            ("Total privacy loss", loss_table(product, definition, losses)),
+            ("Total privacy loss", loss_table(tuning)),
         ),
         notes=(
-            _EMPTY_GROUPS.format(config.census.words.below) if is_staged else _IN_PEOPLE.format(product.record.nouns),
-            f"Unbounded: a {product.record.noun}'s record is added or removed; bounded: it is changed."
-            " Losses are rounded up.",
-            *([reference_words(product, definition)] if definition is PrivacyDefinition.PURE_DP else []),
+            _NOTES[product.selector].format(below=config.census.words.below, nouns=product.record.nouns),
+            f"Unbounded: {added}; bounded: {changed}. Losses are rounded up.",
+            *(reference_words(product, definition) if definition is PrivacyDefinition.PURE_DP else []),
         ),
         concerns=concerns(tuning),
     )
 
 
-_EMPTY_GROUPS = (
-    "Empty groups: the expected number of published groups if all of them were empty. T: {}, a"
-    " group that gets only a total is published only if it is above T."
-)
-_IN_PEOPLE = (
-    "Groups: all that can exist; those with a published total of people are measured, and all of these are"
-    " published. Thresholds are compared with that total, so they are in people; margins are in {}."
-)
+_NOTES = {
+    Selector.NOISY_STAGE_1: "Empty groups: the expected number of published groups if all of them were empty."
+    " T: {below}, a group that gets only a total is published only if its noisy total is above T.",
+    Selector.PUBLISHED_TOTALS: "Groups: all that can exist; those with a published total of people are measured, and"
+    " all of these are published. Thresholds are compared with that total, so they are in people; margins are in"
+    " {nouns}.",
+    Selector.NONE: "Groups: all that can exist. Every one is published, with the finest table.",
+}
 
 
 def _tables(tuning: Tuning) -> Iterator[tuple[str, TextTable]]:
     """The tables of one table family, each with its title."""
     family = words.named_family(tuning.config, tuning.family)
     which = "" if family is None else f": {family.name}"
-    yield f"Levels and their noise{which}", _noise_table(tuning)
-    margin_table_of = _sums_table
-    if tuning.config.product.selector is Selector.NOISY_STAGE_1:
-        margin_table_of = _margin_table
-    for confidence in _CONFIDENCES:
-        at = words.confidence_text(confidence)
-        heading = f"Margins of error (+/-) at {at}, in {unit_of(tuning.config)}{which}"
-        yield heading, margin_table_of(tuning, confidence)
+    yield f"Levels{which}", _levels_table(tuning)
+    designs = [tuned.design for tuned in tuning.levels.values()]
+    at = ", ".join(f"at {words.confidence_text(each)}" for each in _CONFIDENCES)
+    heading = f"Budgets, margins of error (+/-) {at} in {unit_of(tuning.config)}, and noise{which}"
+    yield heading, noise_table(tuning.config, designs, *_CONFIDENCES)
 
 
-def _noise_table(tuning: Tuning) -> TextTable:
-    """For each level: groups, budget, share of its pass, noise and thresholds."""
-    config = tuning.config
-    is_staged = config.product.selector is Selector.NOISY_STAGE_1
-    parameter = "sigma" if config.privacy_definition is PrivacyDefinition.ZCDP else "scale"
-    stages = (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY) if is_staged else (Stage.STAGE_2,)
-    table = text_table(
-        *("level", "groups", "stability", config.privacy_definition.budget_symbol, "share\nof its pass"),
-        *((f"{parameter}\n{what}" for what in ("stage 1", "stage 2", "total-only")) if is_staged else (parameter,)),
-        *(("T", "thresholds", "empty groups\npublished") if is_staged else ("thresholds\n(people)",)),
-    )
+def _levels_table(tuning: Tuning) -> TextTable:
+    """For each level: groups, budget, share of its pass and, if noise decides, how many empty groups are published."""
+    heads = ("level", "groups", tuning.config.privacy_definition.budget_symbol, "share\nof its pass")
+    is_staged = tuning.config.product.selector is Selector.NOISY_STAGE_1
+    table = text_table(*heads, *(["empty groups\npublished"] if is_staged else []))
     for level, tuned in tuning.levels.items():
-        design = tuned.design
-        thresholds = " ".join(map(str, design.thresholds.totals))
-        empty = f"{tuned.empty_groups_published:,.2f}" if is_staged and design.can_be_drawn else NONE
-        share = words.percent(tuning.share(level))
-        numbers = (f"{tuned.facts.groups:,}", str(design.stability), exact(design.budget), share)
-        widths = [parameter_text(design, stage) for stage in stages]
-        last = (shown(design.suppression_threshold), thresholds, empty) if is_staged else (thresholds,)
-        table.add_row(name(level), *numbers, *widths, *last)
+        numbers = (f"{tuned.facts.groups:,}", exact(tuned.design.budget), words.percent(tuning.share(level)))
+        empty = f"{tuned.empty_groups_published:,.2f}" if is_staged and tuned.design.can_be_drawn else NONE
+        table.add_row(name(level), *numbers, *([empty] if is_staged else []))
     if is_staged:
         table.add_section()
         empty_groups = _empty_groups(tuning)
         all_empty = NONE if empty_groups is None else f"{empty_groups:,.2f}"
-        table.add_row("all levels", f"{tuning.groups:,}", *[""] * 8, all_empty)
+        table.add_row("all levels", f"{tuning.groups:,}", "", "", all_empty)
     return table
 
 
 def _empty_groups(tuning: Tuning) -> float | None:
     return tuning.empty_groups_published if all(tuned.design.can_be_drawn for tuned in tuning.levels.values()) else None
-
-
-def _margin_table(tuning: Tuning, confidence: Fraction) -> TextTable:
-    """For each level: margins of a lone total, of sums and of a TotalOnly group."""
-    table = text_table("level", *margin_heads(tuning.family), "total-only")
-    for level, tuned in tuning.levels.items():
-        table.add_row(name(level), *margin_texts(_margins(tuned, confidence), tuning.family))
-    return table
-
-
-def _sums_table(tuning: Tuning, confidence: Fraction) -> TextTable:
-    """Margins of one noisy number, and of the sums that the lines of the family's tables are."""
-    all_draws = sorted({kind.draws for shape in tuning.family.shapes for kind in shape.kinds})
-    table = text_table("level", *("cell,\nlone total" if draws == 1 else f"sum of\n{draws}" for draws in all_draws))
-    for level, tuned in tuning.levels.items():
-        design = tuned.design
-        margins = (
-            f"{margin_of(design.noise(Stage.STAGE_2), draws, confidence):,}" if design.can_be_drawn else NONE
-            for draws in all_draws
-        )
-        table.add_row(name(level), *margins)
-    return table
 
 
 def _margins(tuned: TunedLevel, confidence: Fraction) -> LevelMargins | None:

@@ -109,7 +109,7 @@ def _config_of(keys: ConfigKeys) -> RunConfig | None:
         passes=passes,
         parts=MappingProxyType({US_PASS: states, PR_PASS: (PUERTO_RICO_STATE,)}),
         reader=ReaderKind(reader),
-        spelling=_SPELLING,
+        spelling=SPELLING,
     )
 
 
@@ -246,4 +246,4 @@ def _as_keys(config: RunConfig) -> dict[str, object]:
     }
 
 
-_SPELLING = ConfigSpelling(_CODES_KEY, _STATES_KEY, _PASS_KEYS, _as_keys)
+SPELLING = ConfigSpelling(_CODES_KEY, _STATES_KEY, _PASS_KEYS, _as_keys)

@@ -2,12 +2,9 @@
 
 from safetab.dialects.bureau.us_census import US
 
-SUMMARY = (
-    "Tables of detailed race and ethnicity groups with a proved privacy guarantee"
-    " (SafeTab-P and SafeTab-H of the 2020 Census: persons and households)."
-)
-DATA = "Directory with the geography file GRF-C and the records; the .ini file of a CEF."
-DATA_IN_WORDS = "a directory with the geography file GRF-C and the records, or the .ini file of a CEF"
+HEADING = "U.S. census"
+INPUTS = "For the 2020 U.S. Census: config.json with four lists; GRF-C with the records, or the .ini file of a CEF"
+DATA = "Directory with the records (U.S. census: and GRF-C; or the .ini file of a CEF)."
 GEOGRAPHY_FILE = "GRF-C file"
 FORMS = "tidy: a file for each level, all columns; census: a file for each table, as the Bureau's."
 
@@ -16,12 +13,12 @@ AREA_NAME = 'Name or id, e.g. "Providence County, RI" or 44007.'
 _FIRST_OPTIONS = ("place", "county", "state", "tract", "aiannh")
 AREA_OPTIONS = tuple(dict.fromkeys([*_FIRST_OPTIONS, *(kind.name for kind in US.kinds if not kind.is_whole)]))
 """Kinds of area, in the order of help."""
-WHOLE_OPTION, WHOLE_ID = "nation", "1"
+WHOLE_OPTION, WHOLE = "nation", "The whole nation."
 KIND_OF_AREA = "county"
 
 GROUP = 'Such as "Hmong alone"; all if left out.'
 GROUP_NAME = 'Name or code, e.g. Hmong, "Hmong alone" or 3010.'
-KINDS_OF_GROUPS = "alone, combination or ethnicity."
+KINDS_OF_GROUPS = "Such as alone, combination or ethnicity; any or only."
 
 LEVEL = "county-detailed"
 LEVELS = "county-detailed, pr-tract-regional, or a key of config.json such as (COUNTY, 2)"

@@ -1,4 +1,4 @@
-"""Public facts of the 2020 Census: its areas, groups and stability, and how large groups of a made-up census are."""
+"""Public facts of the 2020 Census: areas, groups, stability, production values; and sizes of made-up groups."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from safetab.dialects.bureau.states import US_STATES
 
 ENTITIES = {
     "USA": 1, "STATE": 51, "COUNTY": 3_143, "TRACT": 84_414, "PLACE": 31_617, "AIANNH": 704,
@@ -18,6 +20,18 @@ GROUPS = {
 """The adaptive and the total-only groups, by group level and grain."""
 STABILITY = (3, 3, 4, 5, 6, 7, 8, 9)
 """The stability of every level if 1, 2, .. race codes are used."""
+
+PRODUCTION = "2020 production"
+ROUNDED = "2020 with round-number thresholds"
+FIRST_KEYS: dict[str, object] = {"max_race_codes": 8, "privacy_defn": "zcdp"}
+LAST_KEYS: dict[str, object] = {
+    "allow_negative_counts": True,
+    "run_us": True,
+    "run_pr": True,
+    "reader": "csv",
+    "state_filter_us": sorted(US_STATES),
+}
+"""What a config.json of the production run says besides the values of its product."""
 
 
 def group_sizes() -> Mapping[str, Any]:

@@ -5,8 +5,9 @@ Names are optional, and anybody may have written them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,6 @@ from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
 from safetab.readers.table_files import TableFiles, TableForm, batches_of, columns_of, find_table, find_table_at
-from safetab.readers.text_tables import blank_lines_at_the_end
 
 GEOGRAPHY_TABLE = "GRF-C"
 UNIT_COLUMN = "HAS_UNIT"
@@ -61,7 +61,7 @@ def read_blocks_at(path: Path) -> Checked[NDArray[np.int64]]:
     blocks = [np.empty(0, dtype=np.int64)]
     for part in files.parts:
         widths = _BLOCK_DIGITS | ({UNIT_COLUMN: 1} if _tells_units(part) else {})
-        for digits in _digits_of_file(part, files.form, widths, findings):
+        for digits in digits_of_file(part, files.form, widths, findings):
             has_unit = digits.get(UNIT_COLUMN, np.zeros(len(digits["TABBLK"]), dtype=np.int64))
             if (has_unit > 1).any():
                 findings.error(UNIT_COLUMN, "must be 0 or 1.")
@@ -104,7 +104,7 @@ def _geography_of_files(files: TableFiles | None, findings: FindingsOf) -> Check
     of_parts: list[Finding] = []
     for path in files.parts:
         part_findings = FindingsOf(path.name)
-        parts += map(geography_of, _digits_of_file(path, files.form, GEOGRAPHY_DIGITS, part_findings))
+        parts += map(geography_of, digits_of_file(path, files.form, GEOGRAPHY_DIGITS, part_findings))
         of_parts += part_findings.findings
     blocks = joined(parts)
     check_blocks(blocks, findings, may_be_empty=bool(of_parts))
@@ -118,20 +118,23 @@ def geography_paths(data: Path) -> tuple[Path, ...]:
     return files.parts if files else ()
 
 
-def _digits_of_file(path: Path, form: TableForm, widths: Mapping[str, int], findings: FindingsOf) -> Iterator[Digits]:
+def digits_of_file(
+    path: Path, form: TableForm, widths: Mapping[str, int], findings: FindingsOf,
+    other_rules: Mapping[str, str] = MappingProxyType({}), others: Callable[[pa.RecordBatch], Digits] = lambda _: {},
+) -> Iterator[Digits]:  # fmt: skip
     """The numbers of the wanted columns, batch by batch, without the rows that are wrong.
 
-    What is wrong goes to the findings.
+    What is wrong goes to the findings. `others` reads the columns that `other_rules` has, in any form.
     """
     misshapen_lines: list[int] = []
-    rules = {column: f"must be {width} digits" for column, width in widths.items()}
+    rules = {column: f"must be {width} digits" for column, width in widths.items()} | dict(other_rules)
     rows = WrongRows(findings, rules, misshapen_lines, noun="row" if form is TableForm.PARQUET else "line")
-    for batch in batches_of(path, form, tuple(widths), findings, misshapen_lines):
-        digits = {column: digits_of(batch.column(column), width) for column, width in widths.items()}
+    for batch in batches_of(path, form, tuple(rules), findings, misshapen_lines):
+        digits = {column: digits_of(batch.column(column), width) for column, width in widths.items()} | others(batch)
         rows.look_at(digits, batch)
         is_right = np.logical_and.reduce([numbers != NOT_DIGITS for numbers in digits.values()])
         yield {column: numbers[is_right] for column, numbers in digits.items()}
-    rows.report(lambda: blank_lines_at_the_end(path))
+    rows.report(path)
 
 
 def _block_of(digits: Digits) -> NDArray[np.int64]:

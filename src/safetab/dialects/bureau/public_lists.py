@@ -220,11 +220,8 @@ _CODE = re.compile("[1-9][0-9]{3}")
 _ITERATION_CODE = re.compile("[0-9]{4}")
 _LEVELS = {"0": MAJOR, "1": REGIONAL, "2": DETAILED}
 _RACE_KINDS = {"True": RACE_ALONE, "False": RACE_IN_COMBINATION}
-_LISTS = {
-    ("False", "False"): COMMON,
-    ("True", "False"): TOTAL_ONLY,
-    ("False", "True"): SUBSTATE_ONLY,
-}
+LISTS = {("False", "False"): COMMON, ("True", "False"): TOTAL_ONLY, ("False", "True"): SUBSTATE_ONLY}
+"""The list that a group is in, by DETAILED_ONLY and COARSE_ONLY."""
 
 
 def paths_of_lists(parameters: Path) -> tuple[Path, ...]:
@@ -254,7 +251,7 @@ def read_lists(parameters: Path) -> Checked[PublicLists]:
     return Checked(PublicLists(codes.value, in_code_order, assignments.require()), tuple(findings))
 
 
-def codes_and_names(parameters: Path) -> Checked[MappingProxyType[str, str]]:
+def codes_and_names(parameters: Path) -> Checked[Mapping[str, str]]:
     """The names of all codes, and every finding about their list."""
     findings = FindingsOf(CODES_FILE)
     rows = read_rows(parameters / CODES_FILE, _CODES_HEADER, findings)
@@ -313,7 +310,7 @@ def _iteration_of(row: Row, header: tuple[str, ...], problems: RowProblems) -> C
         problems.add(row.line, "DETAILED_ONLY, COARSE_ONLY", flag_rule, ", ".join(flags))
     if broken or flag_rule is not None or level is None or kind is None:
         return None
-    return CharacteristicIteration(field["ITERATION_CODE"], field["ITERATION_NAME"], level, kind, _LISTS.get(flags))
+    return CharacteristicIteration(field["ITERATION_CODE"], field["ITERATION_NAME"], level, kind, LISTS.get(flags))
 
 
 def _broken_flag_rule(level: GroupLevel, flags: tuple[str, str]) -> str | None:
@@ -322,4 +319,4 @@ def _broken_flag_rule(level: GroupLevel, flags: tuple[str, str]) -> str | None:
         return None if flags == ("Null", "Null") else "must both be Null at level 0, which is never tabulated"
     if flags == ("True", "True"):
         return "can't both be True"
-    return None if flags in _LISTS else "must be True or False at levels 1 and 2"
+    return None if flags in LISTS else "must be True or False at levels 1 and 2"

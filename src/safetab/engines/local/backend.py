@@ -27,13 +27,11 @@ class LocalBackend:
 
     def records(self, data: Path, record: RecordLayout) -> Checked[Records]:
         """As `Backend.records`."""
-        found = find_record_files(data, record, self._settings.threads)
-        return Checked(found.value, found.findings)
+        return find_record_files(data, record, self._settings.threads)
 
     def cef_records(self, data: Path, parts: Sequence[str]) -> Checked[Records]:
         """As `Backend.cef_records`."""
-        found = find_own_records(data, parts)
-        return Checked(found.value, found.findings)
+        return find_own_records(data, parts)
 
     def geography_folder(self, data: Path) -> Checked[Path]:
         """The data directory itself."""

@@ -14,7 +14,7 @@ from safetab.dialects.bureau.cef.state_records import CefRecords, StateReader, r
 from safetab.dialects.bureau.cef.state_rules import CefRules
 from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
 from safetab.engines.fingerprint import PartSums, RecordFingerprint
-from safetab.engines.local.encoder import CodeNumbers
+from safetab.engines.local.code_numbers import CodeNumbers
 from safetab.engines.local.engine import ArrayEngine, Log
 from safetab.engines.patterns import ThreadPatterns
 from safetab.foundation.arrays import find_sorted
@@ -37,7 +37,7 @@ class CefEngine(ArrayEngine):
         self._log = log
         self._record = self._encoding.record
         self._patterns = ThreadPatterns(self._encoding.patterns)
-        self._codes = CodeNumbers(self._record.single, self._encoding.number_of_code)
+        self._codes = CodeNumbers(self._record.single, self._encoding.numbers_of_codes[1])
         self._rules = CefRules(files.lists.code_names, files.oids, for_households=self._record.holds_people)
         _, _, blocks, atom_of_block = self._encoding.area_lookup
         positions, is_listed = find_sorted(blocks, files.oids.blocks)
@@ -100,7 +100,7 @@ class CefEngine(ArrayEngine):
     def _attributes(self, records: CefRecords) -> NDArray[np.unsignedinteger]:
         attributes = np.zeros(len(records), dtype=np.int64)
         for part, factor in zip(self._record.attribute, self._record.attribute_factors, strict=True):
-            attributes += (records.columns[part.column].astype(np.int64) - part.low) * factor
+            attributes += (records.columns[part.column].astype(np.int64) - part.bounds[0]) * factor
         return attributes.astype(self._stored.attribute_type)
 
 

@@ -145,11 +145,11 @@ class CountedPart:
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class _Range:
-    """The entities from `first` up to `end`, and all parts with records of theirs."""
+    """The entities from `first` up to `end`, and all parts with records of theirs, each with its atoms' entities."""
 
     first: int
     end: int
-    parts: Sequence[CountedPart]
+    parts: Sequence[tuple[CountedPart, Int64s]]
     holds_whole_parts: bool  # it is one entity, in which all records of its parts are
 
 
@@ -162,7 +162,6 @@ class RecordCounter:
         # those of the patterns, which are all known when `count` begins
         self._lists: Future[IterationLists] = Future()
         self._counted_parts: list[CountedPart] = []
-        self._entities: dict[AreaLevel, Int64s] = {}
         self._ranges_of: dict[AreaLevel, Sequence[_Range]] = {}
 
     def count(self, stored: PartRecords) -> Iterator[CountedPart]:
@@ -214,13 +213,11 @@ class RecordCounter:
     def _totals_of_range(self, level: LevelPlan, position_at: Int64s, of: _Range) -> tuple[Int64s, Int64s]:
         """The groups with records among the entities of a range, and how many they have."""
         width = level.universe.index.iterations
-        entity_of_atom = self._entity_of_atom(level)
-        if (of.end - of.first) * width > _CELLS_OF_A_COUNT * sum(len(part.counts) for part in of.parts):
-            added = [_groups_of_atoms(part, entity_of_atom[part.atoms], position_at, width) for part in of.parts]
+        if (of.end - of.first) * width > _CELLS_OF_A_COUNT * sum(len(part.counts) for part, _ in of.parts):
+            added = [_groups_of_atoms(part, entities, position_at, width) for part, entities in of.parts]
             return _summed(*map(np.concatenate, zip(*added, strict=True)))
         dense = np.zeros((of.end - of.first, width), dtype=np.int64)
-        for part in of.parts:
-            entities = entity_of_atom[part.atoms]
+        for part, entities in of.parts:
             own = np.where(entities < 0, -1, entities - of.first)
             arrays = (part.starts, part.iterations, part.counts)
             add = compiled_if_worthwhile(add_atoms_to_entities, len(part.counts) // _QUICK)
@@ -236,11 +233,10 @@ class RecordCounter:
             rows = selected.rows_of_entities(of.first, of.end)
             if rows.start == rows.stop:
                 continue
-            for part in of.parts:
-                if of.holds_whole_parts:
-                    selected.add_whole_part(rows, part.by_attribute)
-                    continue
-                entities = self._entity_of_atom(level)[part.atoms]
+            if of.holds_whole_parts:
+                selected.add_whole_parts(rows, [part.by_attribute for part, _ in of.parts])
+                continue
+            for part, entities in of.parts:
                 pieces += selected.pieces_of_part(rows, entities, part.records, self._lists.result())
                 if len(of.parts) > 1:  # the next part adds to the same cells
                     self._do(pieces)
@@ -256,15 +252,9 @@ class RecordCounter:
         geography = level.level.geography
         if geography not in self._ranges_of:
             of_pass = [part for part in self._counted_parts if part.tabulation_pass == geography.tabulation_pass]
-            entity_of_atom = self._entity_of_atom(level)
+            entity_of_atom = self._encoding.entity_of_atom(geography)
             self._ranges_of[geography] = _ranges_of([(part, entity_of_atom[part.atoms]) for part in of_pass])
         return self._ranges_of[geography]
-
-    def _entity_of_atom(self, level: LevelPlan) -> Int64s:
-        geography = level.level.geography
-        if geography not in self._entities:
-            self._entities[geography] = self._encoding.entity_of_atom(geography)
-        return self._entities[geography]
 
 
 def _ranges_of(parts: Sequence[tuple[CountedPart, Int64s]]) -> Sequence[_Range]:
@@ -274,21 +264,21 @@ def _ranges_of(parts: Sequence[tuple[CountedPart, Int64s]]) -> Sequence[_Range]:
     If entities of different parts lie between each other, all of them are one range.
     """
     if all(entities.min() == entities.max() for _, entities in parts):
-        parts_of = dict[int, list[CountedPart]]()
+        parts_of = dict[int, list[tuple[CountedPart, Int64s]]]()
         for part, entities in parts:
-            parts_of.setdefault(int(entities[0]), []).append(part)
+            parts_of.setdefault(int(entities[0]), []).append((part, entities))
         whole = (_Range(entity, entity + 1, parts_of[entity], True) for entity in sorted(parts_of) if entity >= 0)
         return tuple(whole)
     ranges = list[_Range]()
     for part, entities in parts:
         inside = entities[entities >= 0]
         if len(inside):
-            ranges.append(_Range(int(inside.min()), int(inside.max()) + 1, [part], False))
+            ranges.append(_Range(int(inside.min()), int(inside.max()) + 1, [(part, entities)], False))
     ranges.sort(key=lambda one: one.first)
     if all(before.end <= after.first for before, after in pairwise(ranges)):
         return ranges
     end = max(one.end for one in ranges)
-    return [_Range(0, end, [part for part, _ in parts], False)]
+    return [_Range(0, end, parts, False)]
 
 
 def _groups_of_atoms(
@@ -310,12 +300,12 @@ def _summed(groups: Int64s, counts: Int64s) -> tuple[Int64s, Int64s]:
     return groups[order][firsts], np.add.reduceat(counts[order], firsts)
 
 
-def sums_of_cells(shape: Shape, by_value: NDArray[np.integer]) -> Int64s:
-    """Counts with a column for each attribute value, added up by the shape's cells; each has a value."""
+def sums_of_cells(shape: Shape) -> Callable[[Int64s], Int64s]:
+    """What adds up counts with a column for each attribute value by the shape's cells; each has a value."""
     cell_of_value = np.asarray(shape.cell_of_value)
     order = np.argsort(cell_of_value, kind="stable")
     first_of_cell = np.searchsorted(cell_of_value[order], np.arange(shape.cells))
-    return np.add.reduceat(by_value[:, order], first_of_cell, axis=1, dtype=np.int64)
+    return lambda by_value: np.add.reduceat(by_value[:, order], first_of_cell, axis=1)
 
 
 class SelectedCells:
@@ -326,6 +316,7 @@ class SelectedCells:
         index = level.universe.index
         self._groups_of = groups_of
         shapes = list(groups_of)
+        self._sums = {shape: sums_of_cells(shape) for shape in shapes}
         indices = np.concatenate([np.empty(0, dtype=np.int64), *groups_of.values()])
         shape_of_row = np.repeat(np.arange(len(shapes)), [len(of_shape) for of_shape in groups_of.values()])
         order = np.argsort(indices, kind="stable")
@@ -342,12 +333,15 @@ class SelectedCells:
         """The rows of the entities from `first` up to `end`."""
         return slice(*np.searchsorted(self._entity, [first, end]).tolist())
 
-    def add_whole_part(self, rows: slice, by_attribute: Int32s) -> None:
-        """Add a part's counts, by iteration and attribute, to groups that hold all of its records."""
-        for number, shape in enumerate(self._groups_of):
+    def add_whole_parts(self, rows: slice, parts: Sequence[Int32s]) -> None:
+        """Add the counts of parts, by iteration and attribute, to groups that hold all of their records."""
+        for number, (shape, add_up) in enumerate(self._sums.items()):
             chosen = np.flatnonzero(self._shape_of_row[rows] == number) + rows.start
-            cells = sums_of_cells(shape, by_attribute[self._iteration[chosen]])
-            self._cells[self._first_cell[chosen][:, None] + np.arange(shape.cells)] += cells
+            if len(chosen):
+                by_value = np.zeros((len(chosen), parts[0].shape[1]), dtype=np.int64)
+                for by_attribute in parts:
+                    by_value += by_attribute[self._iteration[chosen]]
+                self._cells[self._first_cell[chosen][:, None] + np.arange(shape.cells)] += add_up(by_value)
 
     def pieces_of_part(
         self, rows: slice, entity_of_atom: Int64s, records: SortedRecords, lists: IterationLists
@@ -358,7 +352,8 @@ class SelectedCells:
         row_starts = np.append(first_rows + rows.start, rows.stop)
         begins = np.searchsorted(entity_of_atom[atoms], entities, side="left")
         ends = np.searchsorted(entity_of_atom[atoms], entities, side="right")
-        for piece in np.array_split(np.arange(len(entities)), _PIECES):
+        pieces = _PIECES if len(records.attributes) >= _MANY_RECORDS else 1
+        for piece in np.array_split(np.arange(len(entities)), pieces):
             if len(piece):
                 add = compiled_if_worthwhile(add_cells, len(records.attributes) // _QUICK)
                 rows_of_piece = row_starts[piece[0] : piece[-1] + 2]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import zip_longest
@@ -12,25 +12,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
-from safetab.engines.encoding import Encoding
+from safetab.engines.encoding import LEFT_OUT, NOT_DIGITS, NOT_LISTED, Encoding
+from safetab.engines.local.code_numbers import CodeNumbers
+from safetab.engines.local.listed_areas import AreaNumbers, area_numbers_of
 from safetab.engines.local.part_records import N, PartRecords
 from safetab.engines.local.records import ValueBatch, ValueColumn, rows_of
+from safetab.engines.local.units import UnitCounts
 from safetab.engines.patterns import CODES, Int16s, Int32s, Int64s, ThreadPatterns
 from safetab.foundation.compiled import compiled_if_worthwhile
-from safetab.products import record as layouts
-from safetab.products.record import AttributePart, CheckedColumn, CodeColumns
-from safetab.readers.record_rules import text_of_value
+from safetab.products.record import AreaColumns
+from safetab.products.record_field import RuledColumn
 
 _NEAR = 16
-_LEFT_OUT, _NOT_DIGITS, _NOT_LISTED = -1, -2, -3
-"""Instead of an atom: the part is in no pass, the area is not a number, or the geography lacks it."""
 
 
 class RecordEncoder:
     """Takes batches of records, one after the other; each thread has an encoder of its own.
 
     `is_right` is False once a row broke a rule; `rules` finds which rows break which rules.
-    `record_count` has the number of rows of each pass, counted on the column of parts alone.
+    `record_count` has the number of rows of each pass, counted on the column of parts alone or by the
+    pass of each area; `in_no_pass` has the number of rows in areas that no pass has.
     """
 
     def __init__(self, encoding: Encoding, stored: PartRecords) -> None:
@@ -38,54 +39,66 @@ class RecordEncoder:
         self._patterns = ThreadPatterns(encoding.patterns)
         self._stored = stored
         self._record = encoding.record
-        codes = self._record.several, self._record.single
-        self._code_numbers = {each: CodeNumbers(each, encoding.number_of_code) for each in codes}
-        self._last: dict[str, tuple[ValueColumn, NDArray[Any]]] = {}
+        self._areas = None if isinstance(self._record.area, AreaColumns) else area_numbers_of(self._record)
+        if self._areas is not None:
+            _ = encoding.listed_lookup, self._record.needs_no_check  # computed before threads ask for them
+        of_several, of_single = encoding.numbers_of_codes
+        self._several = CodeNumbers(self._record.several, of_several)
+        self._single = CodeNumbers(self._record.single, of_single, is_single=True)
+        self._last: dict[tuple[object, str], tuple[ValueColumn, NDArray[Any]]] = {}
         ruled = self._record.ruled  # a column that is only checked adds 0
-        self._factor_of = dict(zip_longest(ruled, self._record.attribute_factors, fillvalue=0))
+        names = [column.column for column in ruled]
+        self._factor_of = dict(zip_longest(names, self._record.attribute_factors, fillvalue=0))
         self._attribute_type = np.min_scalar_type(-self._record.attribute_values * max(len(ruled), 1))
         self.is_right = True
         self.record_count: dict[Pass, int] = dict.fromkeys(encoding.passes, 0)
+        self.in_no_pass = 0
+        self.units = UnitCounts(self._record)
 
     def add(self, batch: ValueBatch) -> None:
         """Check the rows, and store the records of the passes that run."""
         attributes = self._attributes(batch)
-        atoms = self._atoms(batch)
+        atoms = self._atoms(batch) if self._areas is None else self._listed_atoms(batch, self._areas)
         patterns = self._patterns_of(batch)
         if min(int(numbers.min(initial=0)) for numbers in (atoms, patterns, attributes)) < 0:
-            is_right = (atoms >= _LEFT_OUT) & (patterns >= 0) & (attributes >= 0)
+            is_right = (atoms >= LEFT_OUT) & (patterns >= 0) & (attributes >= 0)
             self.is_right = self.is_right and bool(is_right.all())
             is_kept = is_right & (atoms >= 0)
             atoms, patterns, attributes = atoms[is_kept], patterns[is_kept], attributes[is_kept]
         self._stored.add(atoms, patterns, attributes.astype(self._stored.attribute_type))
 
-    def _numbers(self, batch: ValueBatch, name: str, numbers_of: Callable[[ValueColumn], NDArray[N]]) -> NDArray[N]:
+    def _numbers(
+        self, batch: ValueBatch, name: str, numbers_of: Callable[[ValueColumn], NDArray[N]], purpose: object = ""
+    ) -> NDArray[N]:
         """What `numbers_of` returns for the values of a column, which neighbouring batches mostly share."""
-        column, last = batch[name], self._last.get(name)
+        column, last = batch[name], self._last.get((purpose, name))
         if last is None or not column.has_values_of(last[0]):
             values = replace(column, position_of_row=column.position_of_row[:0].copy())
-            last = self._last[name] = values, numbers_of(column)
+            last = self._last[purpose, name] = values, numbers_of(column)
         return last[1]
 
     def _attributes(self, batch: ValueBatch) -> NDArray[np.signedinteger]:
         """The attribute of each row, or a negative number; columns only checked add nothing to it."""
         attributes: NDArray[np.signedinteger] = np.zeros(rows_of(batch), dtype=self._attribute_type)
         for ruled in self._record.ruled:
+            if ruled.column in self._record.needs_no_check:
+                continue
             numbers = self._numbers(batch, ruled.column, partial(self._addends, ruled))
             if numbers.any():
                 add = compiled_if_worthwhile(add_numbers, len(attributes))
                 add(batch[ruled.column].position_of_row, numbers, attributes)
         return attributes
 
-    def _addends(self, ruled: AttributePart | CheckedColumn, column: ValueColumn) -> NDArray[np.signedinteger]:
+    def _addends(self, ruled: RuledColumn, column: ValueColumn) -> NDArray[np.signedinteger]:
         """What each value adds to the attribute; one that breaks the rule makes the sum negative."""
-        factor, wrong = self._factor_of[ruled], -self._record.attribute_values
+        factor, wrong = self._factor_of[ruled.column], -self._record.attribute_values
         numbers = [ruled.number_of(text) for text in column.texts(self._record, ruled.column)]
         return np.array([wrong if n is None else n * factor for n in numbers], dtype=self._attribute_type)
 
     def _atoms(self, batch: ValueBatch) -> Int32s:
         """The atom of each row, or a negative number; adds to the count of each pass."""
         area = self._record.area
+        assert isinstance(area, AreaColumns)
         digits = [partial(ValueColumn.digits, width=width) for width in area.widths]
         numbers = tuple(map(partial(self._numbers, batch), area.columns, digits))
         positions = tuple(batch[column].position_of_row for column in area.columns)
@@ -94,56 +107,75 @@ class RecordEncoder:
         find_atoms = compiled_if_worthwhile(atoms_of_rows, len(atoms))
         find_atoms(positions, numbers, widths, *self._encoding.area_lookup, atoms)
         rows_of_parts = batch[self._record.part_column].rows_of_values()
-        for tabulation_pass, is_of_pass in self._encoding.passes_of_parts(numbers[0]).items():
-            self.record_count[tabulation_pass] += int(rows_of_parts[is_of_pass].sum())
+        for tabulation_pass, parts in self._encoding.parts_of_pass.items():
+            self.record_count[tabulation_pass] += int(rows_of_parts[np.isin(numbers[0], parts)].sum())
         return atoms
 
-    def _patterns_of(self, batch: ValueBatch) -> Int32s:
-        """The pattern of each row, or -1."""
-        columns = self._record.code_columns
-        positions = [batch[column].position_of_row for column in columns]
-        codes = {name: partial(self._numbers_of_codes, name) for name in columns}
-        numbers = [self._numbers(batch, name, codes_of) for name, codes_of in codes.items()]
-        if missing := CODES - len(columns):  # the loops take as many columns of any record
-            no_answer = np.zeros(rows_of(batch), dtype=np.int32)
-            no_answer.flags.writeable = positions[0].flags.writeable
-            positions[-1:-1] = [no_answer] * missing
-            numbers[-1:-1] = [np.zeros(1, dtype=np.int16)] * missing
-        return self._patterns.numbers_of_positions(tuple(positions), tuple(numbers))
+    def _listed_atoms(self, batch: ValueBatch, areas: AreaNumbers) -> Int32s:
+        """The atom of each row, or a negative number; adds to the count of each pass.
 
-    def _numbers_of_codes(self, name: str, column: ValueColumn) -> Int16s:
-        """The number of each value's code; 0 for none, where that is allowed, and -1 for what is not a code."""
-        codes = self._record.code_columns[name]
-        if codes.digits is None:
-            numbers = self._code_numbers[codes].of_texts(column.texts(self._record, name))
+        Rows that are not to be counted have none: every rule is applied to them all the same.
+        """
+        lookup, is_counted = self._encoding.listed_lookup, self._is_counted(batch)
+        if len(areas.columns) == 1:
+            (name,) = areas.columns
+            numbers, positions = self._numbers(batch, name, areas.of_values, "area"), batch[name].position_of_row
+            atoms = lookup.atom_of_area[numbers][positions]
+            rows = np.bincount(positions if is_counted is None else positions[is_counted], minlength=len(numbers))
         else:
-            numbers = self._code_numbers[codes].of_digits(column.digits(codes.digits))
-        if name in codes.optional:
-            for position in np.flatnonzero(numbers < 0).tolist():
-                value = column.values[position].as_py() if position < len(column.values) else None
-                if text_of_value(self._record, name, value) == layouts.NO_CODE:
-                    numbers[position] = 0
-        return numbers
+            numbers = areas.of_rows(batch)
+            atoms = lookup.atom_of_area[numbers]
+            rows = np.ones(len(numbers), dtype=np.int64) if is_counted is None else is_counted.astype(np.int64)
+        passes = lookup.pass_of_area[numbers]
+        for number, tabulation_pass in enumerate(self._encoding.passes):
+            self.record_count[tabulation_pass] += int(rows[passes == number].sum())
+        self.in_no_pass += int(rows[passes < 0].sum())
+        return atoms if is_counted is None else np.where(is_counted | (atoms < LEFT_OUT), atoms, np.int32(LEFT_OUT))
 
+    def _is_counted(self, batch: ValueBatch) -> NDArray[np.bool_] | None:
+        """Which rows are counted, or None if all are."""
+        is_counted: NDArray[np.bool_] | None = None
+        for name, values in self._record.where.items():
+            are_wanted = self._numbers(batch, name, partial(self._are_wanted, name, values), "where")
+            of_rows = are_wanted[batch[name].position_of_row].astype(np.bool_)
+            is_counted = of_rows if is_counted is None else is_counted & of_rows
+        return is_counted
 
-class CodeNumbers:
-    """The numbers of the codes that some columns may hold, and -1 for anything else."""
+    def _are_wanted(self, name: str, values: frozenset[int | str | None], column: ValueColumn) -> NDArray[np.int8]:
+        value_of = self._record.fields[name].value_of
+        return np.array([value_of(text) in values for text in column.texts(self._record, name)], dtype=np.int8)
 
-    def __init__(self, codes: CodeColumns, number_of_code: Mapping[str, int]) -> None:
-        may_hold = codes.classification.may_hold
-        self._of_text = {code: number for code, number in number_of_code.items() if may_hold(code)}
-        self._of_digits = np.full(10 ** (codes.digits or 0) + 1, -1, dtype=np.int16)  # -1 ends it: no digits
-        if codes.digits is not None:
-            self._of_digits[[int(code) for code in self._of_text]] = list(self._of_text.values())
+    def _patterns_of(self, batch: ValueBatch) -> Int32s:
+        """The pattern of each row, or -1; looked up once for each value if one column has all codes."""
+        names = {name for name, _ in self._record.code_columns}
+        if len(names) > 1:
+            return self._patterns_of_rows(batch)
+        (name,) = names
+        patterns = self._numbers(batch, name, partial(self._patterns_of_values, name), "pattern")
+        return patterns[batch[name].position_of_row]
 
-    def of_digits(self, numbers: NDArray[np.integer]) -> Int16s:
-        """The numbers of codes that are spelled as the digits of these numbers, -1 for no digits."""
-        of_codes: Int16s = self._of_digits[numbers]
-        return of_codes
+    def _patterns_of_values(self, name: str, column: ValueColumn) -> Int32s:
+        each = np.arange(len(column.values) + column.has_absent, dtype=np.int32)
+        each.flags.writeable = False  # of the type that Arrow's have
+        return self._patterns_of_rows({name: replace(column, position_of_row=each)})
 
-    def of_texts(self, texts: Iterable[str | None]) -> Int16s:
-        """The numbers of codes that are texts."""
-        return np.array([self._of_text.get(text or "", -1) for text in texts], dtype=np.int16)
+    def _patterns_of_rows(self, batch: ValueBatch) -> Int32s:
+        no_answer = np.zeros(rows_of(batch), dtype=np.int32)
+        no_answer.flags.writeable = next(iter(batch.values())).position_of_row.flags.writeable
+        absent = [(no_answer, np.zeros(1, dtype=np.int16))]
+        columns = self._answers(batch, self._several)
+        columns += absent * (CODES - len(columns) - 1)  # the loops take as many columns of any record
+        columns += self._answers(batch, self._single) or absent
+        positions, numbers = zip(*columns, strict=True)
+        return self._patterns.numbers_of_positions(positions, numbers)
+
+    def _answers(self, batch: ValueBatch, of_codes: CodeNumbers) -> list[tuple[Int32s, Int16s]]:
+        """For each answer to a question the position of every row, and the numbers at these positions."""
+        found = list[tuple[Int32s, Int16s]]()
+        for name in of_codes.codes.columns:
+            numbers = self._numbers(batch, name, partial(of_codes.of_column, self._record, name), of_codes)
+            found += [(batch[name].position_of_row, of_answer) for of_answer in np.atleast_2d(numbers)]
+        return found
 
 
 def add_numbers(positions: Int32s, numbers: NDArray[np.signedinteger], sums: NDArray[np.signedinteger]) -> None:
@@ -158,7 +190,7 @@ def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain array
 ) -> None:  # fmt: skip
     """Write each row's atom; the four numbers that spell its area are numbers[n][positions[n][row]]."""
     at_first, at_second, at_third, at_fourth = positions
-    last_block, last_atom, low = np.int64(-1), np.int32(_NOT_LISTED), np.int64(0)
+    last_block, last_atom, low = np.int64(-1), np.int32(NOT_LISTED), np.int64(0)
     for row in range(len(atoms)):
         if row > 0 and (
             at_fourth[row] == at_fourth[row - 1] and at_third[row] == at_third[row - 1]
@@ -169,13 +201,13 @@ def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain array
         part, second = np.int64(numbers[0][at_first[row]]), numbers[1][at_second[row]]
         third, fourth = numbers[2][at_third[row]], numbers[3][at_fourth[row]]
         if min(part, second, third, fourth) < 0:
-            atoms[row] = _NOT_DIGITS
+            atoms[row] = NOT_DIGITS
             continue
         block = ((part * widths[1] + second) * widths[2] + third) * widths[3] + fourth
         if block == last_block:
             atoms[row] = last_atom
             continue
-        found, end = np.int32(_LEFT_OUT), first_of_part[part + 1]
+        found, end = np.int32(LEFT_OUT), first_of_part[part + 1]
         if not is_of_pass[part]:
             low = first_of_part[part]
         else:
@@ -192,6 +224,6 @@ def atoms_of_rows(  # noqa: PLR0913, PLR0917 - a compiled loop takes plain array
                     low = middle + 1
                 else:
                     high = middle
-            found = atom_of_block[low] if low < end and blocks[low] == block else np.int32(_NOT_LISTED)
+            found = atom_of_block[low] if low < end and blocks[low] == block else np.int32(NOT_LISTED)
         atoms[row] = found
         last_block, last_atom = block, found

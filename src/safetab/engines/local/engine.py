@@ -11,9 +11,7 @@ from contextlib import closing, contextmanager, suppress
 from functools import partial
 from queue import SimpleQueue
 
-import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
 from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
@@ -21,6 +19,7 @@ from safetab.engines.encoding import Encoding
 from safetab.engines.fingerprint import PartSums, RecordFingerprint
 from safetab.engines.local.counter import RecordCounter
 from safetab.engines.local.encoder import RecordEncoder
+from safetab.engines.local.listed_areas import area_numbers_of
 from safetab.engines.local.part_records import PartRecords
 from safetab.engines.local.records import DamagedPart, ValueBatch, batches_of, numbers_of, rows_of
 from safetab.engines.local.rules import judge_rows
@@ -29,47 +28,31 @@ from safetab.foundation import failures
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.in_threads import results_in_threads
 from safetab.planning.planner import PublicFiles
-from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.product import Shape
-from safetab.products.record import RecordLayout
+from safetab.products.record import AREA_DIGITS_END, ListedAreas
 from safetab.readers.record_files import label_of, unreadable
-from safetab.readers.record_rules import report_empty_passes
+from safetab.readers.record_rules import report_empty_passes, report_in_no_pass
 from safetab.readers.table_files import TableFiles, TableForm
 
 Log = Callable[[str], None]
 
 
-class ArrayEngine:
+class ArrayEngine(RecordCounter):
     """Counts the records that `check` of a subclass stored, and whose number it set by pass."""
 
     def __init__(self, files: PublicFiles, settings: EngineSettings) -> None:
-        self._encoding = Encoding(files)
+        super().__init__(Encoding(files), settings.threads)
         values = self._encoding.record.attribute_values
         self._stored = PartRecords(settings.temporary_folder, self._encoding.parts, values)
         self._record_count: Mapping[Pass, int] = {}
-        self._counter = RecordCounter(self._encoding, settings.threads)
 
     def prepare(self) -> Mapping[Pass, int]:
         """Count every part; return each pass's number of records. Raises MiscountedRecords."""
         counted = dict.fromkeys(self._record_count, 0)
-        for part in self._counter.count(self._stored):
+        for part in self.count(self._stored):
             counted[part.tabulation_pass] += len(part.records.attributes)
         if counted != self._record_count:
             raise MiscountedRecords("the engine did not encode every record once.")
         return counted
-
-    def totals(self, level: LevelPlan) -> ExactCounts:
-        """As `GroupCounts.totals`."""
-        return self._counter.totals(level)
-
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
-        """As `GroupCounts.cells`."""
-        return self._counter.cells(level, groups_of)
-
-    def close(self) -> None:
-        """End the engine's threads."""
-        self._counter.close()
 
 
 class LocalEngine(ArrayEngine):
@@ -85,7 +68,8 @@ class LocalEngine(ArrayEngine):
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
         """Read, check, encode and store every row; once one is wrong, read again for all rules."""
         findings = FindingsOf(label_of(self._files))
-        _ = self._encoding.area_lookup  # computed before threads ask for it
+        if not isinstance(self._encoding.record.area, ListedAreas):
+            _ = self._encoding.area_lookup  # computed before threads ask for it
         encoders = [RecordEncoder(self._encoding, self._stored) for _ in range(self._threads)]
         try:
             with self._damage_as_invalid_input():
@@ -97,7 +81,10 @@ class LocalEngine(ArrayEngine):
         if are_right:
             counts = [encoder.record_count for encoder in encoders]
             self._record_count = {which: sum(count[which] for count in counts) for which in self._encoding.passes}
-            report_empty_passes(self._record_count, self._encoding.record, findings)
+            record = self._encoding.record
+            report_empty_passes(self._record_count, record, findings)
+            report_in_no_pass(sum(encoder.in_no_pass for encoder in encoders), record, findings)
+            encoders[0].units.report(findings, [encoder.units for encoder in encoders[1:]])
             return findings.findings
         judge_rows(self._files, self._known, findings, rows_done)
         if not findings.has_errors:
@@ -133,12 +120,12 @@ class LocalEngine(ArrayEngine):
         """Each pass's fingerprint. Raises InvalidInput or RunFailed if files or records changed."""
         record, sums = self._known.record, list[PartSums]()
         fingerprint = RecordFingerprint(secret, record.part_column)
-        pieces = (partial(_sums, batches, fingerprint, record) for batches in self._pieces())
+        pieces = (partial(sums_of_records, batches, fingerprint, self._encoding) for batches in self._pieces())
         try:
             with self._damage_as_invalid_input(), closing(results_in_threads(pieces, self._threads)) as results:
                 for sums_of_piece in results:
                     sums += sums_of_piece
-        except (MisshapenRows, ValueError):  # whose text quotes a value
+        except (MisshapenRows, KeyError, ValueError):  # whose text quotes a value
             raise failures.RunFailed("the records changed while they were read. Nothing was written.") from None
         self._compare(sum(rows for _, rows, *_ in sums))
         return fingerprint.of_passes(sums, self._encoding.pass_of_part)
@@ -170,6 +157,7 @@ def _encoded(batches: Iterable[ValueBatch], free: SimpleQueue[RecordEncoder]) ->
     try:
         for batch in batches:
             encoder.add(batch)
+            encoder.units.add(batch)
             if not encoder.is_right:
                 return rows, False
             rows += rows_of(batch)
@@ -180,6 +168,19 @@ def _encoded(batches: Iterable[ValueBatch], free: SimpleQueue[RecordEncoder]) ->
     return rows, True
 
 
-def _sums(batches: Iterable[ValueBatch], fingerprint: RecordFingerprint, record: RecordLayout) -> list[PartSums]:
-    """What the records of these batches add to the fingerprint."""
-    return [sums for batch in batches for sums in fingerprint.sums_of_columns(numbers_of(batch, record))]
+def sums_of_records(
+    batches: Iterable[ValueBatch], fingerprint: RecordFingerprint, encoding: Encoding
+) -> list[PartSums]:
+    """What the records of these batches add to the fingerprint, whether or not they are counted."""
+    record, found = encoding.record, list[PartSums]()
+    for batch in batches:
+        columns, passes = numbers_of(batch, record), None
+        if isinstance(record.area, ListedAreas):
+            areas = area_numbers_of(record).of_rows(batch)
+            if int(areas.min(initial=0)) < 0:
+                raise ValueError("an area is not listed")
+            quotient, remainder = divmod(areas, AREA_DIGITS_END)
+            columns |= {"area, upper digit": quotient, "area, lower digit": remainder}
+            passes = encoding.listed_lookup.pass_of_area[areas]
+        found += fingerprint.sums_of_columns(columns, passes)
+    return found

@@ -18,10 +18,12 @@ from numpy.typing import NDArray
 
 from safetab.engines.encoding import PartAtoms
 from safetab.engines.patterns import Int32s, Int64s
+from safetab.foundation.arrays import run_starts
 from safetab.foundation.compiled import compiled_if_worthwhile
 
 Attributes = NDArray[np.unsignedinteger]
 N = TypeVar("N", bound=np.integer)
+_FEW_BYTES = 1 << 16  # a file costs more than the memory
 
 
 class SortedRecords(NamedTuple):
@@ -59,9 +61,10 @@ class PartRecords:
             self._append(int(least), atoms, patterns, attributes)
             return
         parts = np.searchsorted(self._bounds, atoms, side="right") - 1
-        for part in np.unique(parts).tolist():
-            is_there = parts == part
-            self._append(part, atoms[is_there], patterns[is_there], attributes[is_there])
+        order = np.argsort(parts.astype(np.min_scalar_type(len(self._bounds))), kind="stable")
+        starts = run_starts(parts[order])
+        for part, here in zip(parts[order[starts]].tolist(), np.split(order, starts[1:]), strict=True):
+            self._append(part, atoms[here], patterns[here], attributes[here])
 
     def size_of(self, part: int) -> int:
         """A number that grows with the number of records of a part."""
@@ -104,10 +107,11 @@ class PartRecords:
         return np.fromfile(path, dtype=number_type) if path.exists() else np.empty(0, dtype=number_type)
 
     def _kept(self, part: int, name: str, numbers: NDArray[N]) -> NDArray[N]:
-        """The same numbers as a file that is mapped into memory, read-only."""
-        if not len(numbers):
-            numbers.flags.writeable = False  # of the type that all others have
-            return numbers
+        """The same numbers, read-only: as a file that is mapped into memory, or few of them as they are."""
+        if numbers.nbytes <= _FEW_BYTES:
+            few = numbers.copy()  # what they are part of is larger
+            few.flags.writeable = False  # of the type that all others have
+            return few
         with _opened(self._path(part, name), "wb") as file:
             file.write(numbers.data)
         return np.memmap(self._path(part, name), dtype=numbers.dtype, mode="r")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.parquet_facts import chunk_facts, opened_parquet, rows_of_group
-from safetab.products.record import RecordLayout
+from safetab.products.record import CodeColumns, RecordLayout
 from safetab.readers.digit_columns import NOT_DIGITS, digits_of, is_text
 from safetab.readers.record_rules import text_of_value
 from safetab.readers.table_files import TableFiles
@@ -57,8 +57,19 @@ class ValueColumn:
 
     def texts(self, record: RecordLayout, name: str) -> list[str | None]:
         """Each value as a delimited file spells it, then that of rows without one, if there are any."""
-        values = [*self.values.to_pylist(), *[None] * self.has_absent]
+        held = self.as_bytes() if is_text(self.values.type) else self.values  # a text may not be UTF-8
+        values = [*held.to_pylist(), *[None] * self.has_absent]
         return [text_of_value(record, name, value) for value in values]
+
+    def text_at(self, position: int, record: RecordLayout, name: str) -> str | None:
+        """The value at a position as a delimited file spells it."""
+        at_most_one = replace(self, values=self.values[position : position + 1], has_absent=True)
+        return at_most_one.texts(record, name)[0]
+
+    def as_bytes(self) -> pa.Array:
+        """Each value as the bytes of its text."""
+        texts = self.values if is_text(self.values.type) else self.values.cast(pa.string())
+        return texts.cast(pa.binary())
 
     def digits(self, width: int) -> NDArray[np.int32]:
         """The numbers that the values spell in `width` digits, else NOT_DIGITS, which also ends them."""
@@ -136,7 +147,8 @@ def _damage_named(path: Path) -> Iterator[None]:
 
 def value_batch(batch: pa.RecordBatch, record: RecordLayout) -> ValueBatch:
     """The record's columns of a batch from Arrow. Raises ArrowInvalid if a dictionary is damaged."""
-    return {column: _value_column(batch.column(column)) for column in record.columns}
+    lists = {name: codes for name, codes in record.code_columns if codes.separator is not None}
+    return {name: _value_column(_joined(batch.column(name), lists.get(name))) for name in record.columns}
 
 
 def rows_of(batch: ValueBatch) -> int:
@@ -152,11 +164,25 @@ def numbers_of(batch: ValueBatch, record: RecordLayout) -> dict[str, NDArray[np.
     """
     numbers = {}
     for name, column in batch.items():
+        if name in record.needs_no_integer:
+            continue
         texts = column.texts(record, name)
         rows_with = np.bincount(column.position_of_row, minlength=len(texts))
         of_values = [record.integer_of(name, text) if rows else 0 for text, rows in zip(texts, rows_with, strict=True)]
         numbers[name] = np.array(of_values, dtype=np.int64)[column.position_of_row]
     return numbers
+
+
+def _joined(column: pa.Array, codes: CodeColumns | None) -> pa.Array:
+    """A column of lists as texts of answers; an answer with a separator in it becomes one that is no code."""
+    if not pa.types.is_list(column.type) and not pa.types.is_large_list(column.type):
+        return column
+    separator, missing = (codes.separator or "\0", codes.missing) if codes is not None else ("\0", frozenset[str]())
+    answers = column.values.cast(pa.string()).fill_null(next(iter(missing), ""))
+    answers = pc.if_else(pc.match_substring(answers, separator), "\0", answers)
+    joined = pc.binary_join(pa.ListArray.from_arrays(column.offsets.cast(pa.int32()), answers), separator)
+    has_answers = pc.fill_null(pc.greater(pc.list_value_length(column), 0), False)  # an empty list says nothing
+    return pc.if_else(has_answers, joined, pa.scalar(None, pa.string()))
 
 
 def _value_column(column: pa.Array) -> ValueColumn:

@@ -6,22 +6,22 @@ with line or row numbers.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.groups import Classification
 from safetab.engines.contract import KnownLists
+from safetab.engines.local.code_numbers import CodeNumbers
+from safetab.engines.local.listed_areas import area_numbers_of
 from safetab.engines.local.records import ValueBatch, row_groups_of_part, rows_of
 from safetab.engines.local.text import batch_by_arrow
+from safetab.engines.local.units import UnitCounts
 from safetab.foundation.arrays import is_in_sorted
 from safetab.foundation.findings import FindingsOf
-from safetab.products.record import NO_CODE, RecordLayout
+from safetab.products.record import WRONG, AreaColumns, CodeColumns, RecordLayout
 from safetab.readers import record_rules as rules
-from safetab.readers.delimited import SEPARATOR
 from safetab.readers.digit_columns import NOT_DIGITS
 from safetab.readers.record_files import columns_in_order
 from safetab.readers.record_rules import BrokenRules, Rule, rule_of
@@ -31,22 +31,25 @@ from safetab.readers.text_tables import numbered_lines
 Rows = NDArray[np.bool_]
 _NumberedRows = tuple[NDArray[np.int64], ValueBatch | None, Mapping[Rule, Sequence[int]]]
 """The numbers of rows of one file, the rows, and the numbers of lines that are not rows, by broken rule."""
-_SEPARATOR = SEPARATOR.encode()
 
 
 def judge_rows(files: TableFiles, known: KnownLists, findings: FindingsOf, rows_done: Callable[[int], None]) -> None:
     """Report every rule that the known lists show broken. Raises ArrowException for a damaged file."""
     broken = BrokenRules("row" if files.form is TableForm.PARQUET else "line")
+    units = UnitCounts(known.record)
     try:
         for path in files.parts:
             for numbers, batch, misfits in _numbered_rows(files, path, known.record):
                 for rule, lines in misfits.items():
                     broken.add(rule, path.name, lines)
-                for rule, is_broken in broken_rules(batch, known) if batch else ():
-                    broken.add(rule, path.name, numbers[is_broken].tolist())
+                if batch:
+                    for rule, is_broken in broken_rules(batch, known):
+                        broken.add(rule, path.name, numbers[is_broken].tolist())
+                    units.add(batch)
                 rows_done(len(numbers))
     finally:
         broken.report(findings)
+        units.report(findings)
 
 
 def broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
@@ -55,12 +58,50 @@ def broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, R
         numbers = map(column.number_of, batch[column.column].texts(known.record, column.column))
         is_broken = np.array([number is None for number in numbers], dtype=np.bool_)
         yield rule_of(column), is_broken[batch[column.column].position_of_row]
-    yield from _broken_areas(batch, known)
-    yield from _broken_codes(batch, known)
+    if isinstance(known.record.area, AreaColumns):
+        yield from _broken_areas(batch, known, known.record.area)
+    else:
+        yield rules.area_listed_rule(known.record), area_numbers_of(known.record).of_rows(batch) < 0
+    for codes in (known.record.several, known.record.single):
+        valid = known.codes if codes.listed is None else codes.listed
+        broken = _broken_answers if codes.separator is None else _broken_lists
+        yield from broken(batch, known.record, codes, dict.fromkeys(valid, 1))
 
 
-def _broken_areas(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
-    area = known.record.area
+def _broken_answers(
+    batch: ValueBatch, record: RecordLayout, codes: CodeColumns, valid: Mapping[str, int]
+) -> Iterator[tuple[Rule, Rows]]:
+    """The rules that the answers in some columns break."""
+    numbers_of = CodeNumbers(codes, valid)
+    has_ended = np.zeros(rows_of(batch), dtype=np.bool_)
+    follows = has_ended.copy()
+    for name in codes.columns:
+        numbers = numbers_of.of_column(record, name, batch[name])[batch[name].position_of_row]
+        yield rules.code_rule(codes, name), numbers == WRONG
+        follows |= has_ended & (numbers != 0) & (numbers != WRONG)
+        has_ended |= numbers == 0
+    if len(codes.columns) > 1 and not codes.skips_gaps:
+        yield rules.after_no_code_rule(codes), follows
+
+
+def _broken_lists(
+    batch: ValueBatch, record: RecordLayout, codes: CodeColumns, valid: Mapping[str, int]
+) -> Iterator[tuple[Rule, Rows]]:
+    """The rules that the lists of answers in a column break."""
+    (name,) = codes.columns
+    answers = [codes.answers_in(text) for text in batch[name].texts(record, name)]
+    numbers = [{codes.number_of(answer, valid) for answer in of_list} for of_list in answers]
+    are_wrong = [WRONG in of_list or (codes.required and not of_list) for of_list in numbers]
+    verdicts = {
+        rules.code_rule(codes, name): are_wrong,
+        rules.after_no_code_rule(codes): [0 in of_list for of_list in numbers],
+        rules.most_answers_rule(name): [len(of_list) > codes.most_listed for of_list in answers],
+    }
+    for rule, is_broken in verdicts.items():
+        yield rule, np.array(is_broken, dtype=np.bool_)[batch[name].position_of_row]
+
+
+def _broken_areas(batch: ValueBatch, known: KnownLists, area: AreaColumns) -> Iterator[tuple[Rule, Rows]]:
     columns = [batch[column] for column in area.columns]
     of_columns = zip(columns, area.widths, strict=True)
     parts = [column.digits(width)[column.position_of_row] for column, width in of_columns]
@@ -71,34 +112,6 @@ def _broken_areas(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, 
     yield rules.area_form_rule(known.record), is_no_number
     is_known = ~np.isin(parts[0], list(known.parts)) | is_in_sorted(known.areas, whole)
     yield rules.area_listed_rule(known.record), ~is_no_number & ~is_known
-
-
-def _is_code(codes: Collection[str], classification: Classification, text: str | None) -> bool:
-    return text is not None and text in codes and classification.may_hold(text)
-
-
-def _broken_codes(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
-    """The rules of `broken_code_rules`, for many records together."""
-    record = known.record
-    has_ended = np.zeros(rows_of(batch), dtype=np.bool_)
-    follows = has_ended.copy()
-    for column, of_column in record.code_columns.items():
-        is_right = partial(_is_code, known.codes, of_column.classification)
-        is_code = _rows_where(batch, column, is_right, record)
-        is_none = np.zeros_like(is_code)
-        if record.may_be_absent(column):
-            is_none = _rows_where(batch, column, lambda text: text == NO_CODE, record)
-            follows |= has_ended & is_code
-            has_ended |= is_none
-        yield rules.code_rule(of_column, column), ~is_none & ~is_code
-    yield rules.after_no_code_rule(record.several), follows
-
-
-def _rows_where(batch: ValueBatch, name: str, holds: Callable[[str | None], bool], record: RecordLayout) -> Rows:
-    """The rows for whose value `holds` is true; it is called once for each distinct value."""
-    column = batch[name]
-    verdicts = np.array([holds(text) for text in column.texts(record, name)], dtype=np.bool_)
-    return np.asarray(verdicts[column.position_of_row])
 
 
 def _numbered_rows(files: TableFiles, path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
@@ -116,7 +129,8 @@ def _numbered_rows(files: TableFiles, path: Path, record: RecordLayout) -> Itera
 def _rows_of_text(path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
     """The rows of a delimited file with their line numbers, block by block."""
     misshapen, header = rules.shape_rule(record), columns_in_order(path, record)
-    repeated = SEPARATOR.join(header).encode()
+    separator = record.separator_in(path.name).encode()
+    repeated = separator.join(name.encode() for name in header)
     for first, lines in numbered_lines(path):
         numbers: list[int] = []
         kept: list[bytes] = []
@@ -127,7 +141,7 @@ def _rows_of_text(path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
                 continue
             if content.decode("utf-8", errors="ignore").encode() != content:
                 misfits[rules.UTF8_RULE].append(number)
-            elif content.count(_SEPARATOR) != len(record.columns) - 1:
+            elif content.count(separator) != len(record.columns) - 1:
                 misfits[misshapen].append(number)
             elif content == repeated:
                 misfits[rules.HEADER_RULE].append(number)
@@ -136,5 +150,5 @@ def _rows_of_text(path: Path, record: RecordLayout) -> Iterator[_NumberedRows]:
                 kept.append(content)
         # Arrow would end a line at a carriage return; a NUL is as wrong in every column.
         text = b"\n".join(kept).replace(b"\r", b"\0")
-        batch = batch_by_arrow(text, header, record) if kept else None
+        batch = batch_by_arrow(text, header, record, separator.decode()) if kept else None
         yield np.array(numbers, dtype=np.int64), batch, misfits

@@ -22,8 +22,14 @@ from safetab.foundation.failures import raise_if_refused_in_words
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
-from safetab.readers.record_files import record_file_names, unreadable
-from safetab.readers.table_files import TableForm
+from safetab.readers.record_files import find_record_files, record_file_names, unreadable
+from safetab.readers.table_files import TABLE_FORMS, TableForm
+
+_ONLY_PARQUET = (
+    'with a specification, the engine "spark" reads Parquet files in DATA alone, which every executor must see, and'
+    " takes no --persons or --geography: its tasks read them with the code of the local engine. Write the records as"
+    " Parquet, or run without --engine spark."
+)
 
 
 class SparkBackend:
@@ -36,10 +42,17 @@ class SparkBackend:
         self._open = ExitStack()
 
     def records(self, data: Path, record: RecordLayout) -> Checked[Records]:
-        """The files in the data directory, found by their names, or those that --persons names."""
+        """The files in the data directory, found by their names, or those that --persons names.
+
+        Those of a specification must be Parquet files in DATA; of text, the driver would read every line.
+        """
         given = self._options.persons
-        if given is None:
+        if given is None or record.fields:
             named = record_file_names(data, record)
+            if record.fields and named.value is not None:
+                if given or self._options.geography or named.value.form is not TableForm.PARQUET:
+                    return Checked(None, (Finding(Severity.ERROR, "the command", "--engine", _ONLY_PARQUET),))
+                named = find_record_files(data, record)  # of Parquet, it reads footers
             location = None if named.value is None else RecordLocation.of_files(named.value)
             return Checked(location, named.findings)
         findings = FindingsOf("--persons")
@@ -79,7 +92,7 @@ class SparkBackend:
         return Checked(None if findings.has_errors else folder, findings.findings)
 
     def number_of_records(self, records: Records) -> int:  # noqa: ARG002 - only the executors could know
-        """0: the number is not known before the executors read the records."""
+        """0: no record is stored here, and their number is not known before the executors read them."""
         return 0
 
     def engine(self, records: Records, files: PublicFiles) -> CountingEngine:
@@ -119,7 +132,7 @@ class SparkBackend:
         names = [part.rpartition("/")[2] for part in parts]
         is_folder = names != [given.rstrip("/").rpartition("/")[2]]
         for part in parts:
-            ending = next((form.value for form in TableForm if part.endswith(form.value)), "")
+            ending = next((form.value for form in TABLE_FORMS if part.endswith(form.value)), "")
             target = folder / f"{AREAS_TABLE}{ending}"
             if is_folder:
                 (folder / AREAS_TABLE).mkdir(exist_ok=True)

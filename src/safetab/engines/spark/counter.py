@@ -73,7 +73,7 @@ class PieceCells(SelectedCells):
 
     def __getstate__(self) -> dict[str, Any]:
         """Everything but the shapes, which can't be pickled, and the counts, which are all 0."""
-        return vars(self) | {"_groups_of": {}, "_cells": len(self._cells)}
+        return vars(self) | {"_groups_of": {}, "_sums": {}, "_cells": len(self._cells)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, _cells=np.zeros(state["_cells"], dtype=np.int64))
@@ -151,7 +151,7 @@ class SparkCounter(RecordCounter):
         found = {}
         for shape, groups in groups_of.items():
             by_value = ahead[1].of_groups(groups).confidential_counts
-            found[shape] = ExactCounts(groups, sums_of_cells(shape, by_value))
+            found[shape] = ExactCounts(groups, sums_of_cells(shape)(by_value))
         return found
 
     def _likely_next(self, level: LevelPlan, wanted: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,11 +22,10 @@ from safetab.census.area_levels import Pass
 from safetab.engines.contract import KnownLists, MiscountedRecords, RecordLocation
 from safetab.engines.encoding import Encoding
 from safetab.engines.fingerprint import RecordFingerprint
-from safetab.engines.local.records import row_groups_of_part
 from safetab.engines.spark import executor
 from safetab.engines.spark.counter import SparkCounter
 from safetab.engines.spark.executor import Verdict, results_of, send
-from safetab.engines.spark.records import read_records
+from safetab.engines.spark.records import read_records, row_groups_at
 from safetab.engines.spark.rules import report_broken_rules
 from safetab.engines.spark.session import SPARK_ERRORS, Log
 from safetab.engines.spark.task_records import Pieces, TaskInputs
@@ -39,11 +37,10 @@ from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
 from safetab.products.record import RecordLayout
 from safetab.readers.record_files import unreadable
-from safetab.readers.record_rules import report_empty_passes
+from safetab.readers.record_rules import report_empty_passes, report_in_no_pass, report_units
 from safetab.readers.table_files import TableForm
 
 _ERRORS = (*SPARK_ERRORS, pa.ArrowException)
-_ROW_GROUPS = pa.schema([("path", pa.string()), ("first", pa.int64())])
 _KEYS_TRIED = 30  # for each partition: the chance that none of them leads there is e to the -30
 
 
@@ -66,6 +63,7 @@ class SparkEngine:
         self._inputs: Broadcast[TaskInputs] | None = None
         self._pieces: Pieces = ()
         self._kept: DataFrame | None = None
+        self._records: Mapping[Pass, int] = {}
         self._counter: SparkCounter | None = None
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
@@ -81,15 +79,36 @@ class SparkEngine:
                     report_broken_rules(self._rows, self._known, findings)
                     if not findings.has_errors:
                         raise MiscountedRecords("rows that break a rule were found, and no rule that they break.")
+                elif not of_parts:
+                    self._compare(verdict.rows)
+                    self._records = verdict.records
+                    report_empty_passes(verdict.records, self._record, findings)
+                    report_in_no_pass(verdict.in_no_pass, self._record, findings)
+                self._report_units(self._rows, findings)
         except _ERRORS as error:
             raise_if_refused_in_words(error)
             part = self._location.part_named_in(str(error))
             findings.error("", unreadable(part, self._location.form))
             return findings.findings
-        if not findings.has_errors and not of_parts:
-            report_empty_passes(verdict.records, self._encoding.record, findings)
         rows_done(verdict.rows)
         return of_parts + findings.findings
+
+    def _compare(self, rows: int) -> None:
+        """Compare with what the driver counted, if it did: the rows of a specification."""
+        if self._location.rows not in {None, rows}:
+            raise MiscountedRecords("the number of rows read differs from the number in the files.")
+
+    def _report_units(self, rows: DataFrame, findings: FindingsOf) -> None:
+        """Report rows of no unit and units of too many rows; only their numbers come to the driver."""
+        unit = self._record.unit
+        if unit is None:
+            return
+        counted = rows.mapInArrow(partial(executor.count_units, self._inputs, unit), executor.UNITS)
+        of_units = counted.groupBy("unit").sum("rows").toDF("unit", "rows")
+        of_nobody = "coalesce(sum(if(unit IS NULL, rows, 0)), 0)"
+        above = f"count_if(unit IS NOT NULL AND rows > {unit.most_records})"
+        missing, too_many = of_units.selectExpr(of_nobody, above).collect()[0]
+        report_units(unit, missing, too_many, findings)
 
     def _verdict(self, rows: DataFrame) -> Verdict:
         """Encode, count and keep all records on the executors; the verdict of all tasks together."""
@@ -97,7 +116,8 @@ class SparkEngine:
         inputs = TaskInputs.of_encoding(self._encoding, keys)
         self._pieces = inputs.pieces
         self._inputs = send(self._session, inputs)
-        encoded = _encoded(rows, self._location, self._record, self._inputs)
+        handed_on, read = _handed_to_tasks(rows, self._location, self._record)
+        encoded = handed_on.mapInArrow(partial(executor.encode_records, self._inputs, read), executor.ENCODED)
         counted = encoded.repartition("key").mapInArrow(partial(executor.count_pieces, self._inputs), executor.COUNTED)
         self._kept = counted.persist(StorageLevel.MEMORY_AND_DISK)
         kept_verdicts = self._kept.where(self._kept["piece"] == executor.NO_PIECE).select("counts")
@@ -106,18 +126,25 @@ class SparkEngine:
             are_right=all(verdict.are_right for verdict in verdicts),
             rows=sum(verdict.rows for verdict in verdicts),
             records={which: sum(verdict.records[which] for verdict in verdicts) for which in self._encoding.passes},
+            in_no_pass=sum(verdict.in_no_pass for verdict in verdicts),
         )
 
     def prepare(self) -> Mapping[Pass, int]:
-        """Fetch the counts. Raises MiscountedRecords if Spark itself counts another number of rows."""
+        """Fetch the counts. Raises MiscountedRecords if another number of records is counted otherwise.
+
+        Spark itself counts them by part. The records of a specification have no column of parts: the
+        tasks count them by the pass of each area, without looking at atoms.
+        """
         rows, _, kept = self._checked()
+        records = self._records
         with self._errors_as_run_failed():
-            part_column = self._encoding.record.part_column
-            rows_of_part = rows.groupBy(part_column).count().collect()
-            records = {
-                which: sum(row["count"] for row in rows_of_part if int(row[part_column]) in parts)
-                for which, parts in self._encoding.parts_of_pass.items()
-            }
+            if not self._record.fields:
+                part_column = self._record.part_column
+                rows_of_part = rows.groupBy(part_column).count().collect()
+                records = {
+                    which: sum(row["count"] for row in rows_of_part if int(row[part_column]) in parts)
+                    for which, parts in self._encoding.parts_of_pass.items()
+                }
             self._counter = SparkCounter(self._encoding, self._pieces, kept)
         if self._counter.records != records:
             raise MiscountedRecords("the engine did not encode every person once.")
@@ -141,9 +168,10 @@ class SparkEngine:
             try:
                 handed_on, read = _handed_to_tasks(rows, self._location, self._record)
                 sum_records = partial(executor.sum_records, inputs, secret_sent, read)
-                sums = chain.from_iterable(results_of(handed_on.mapInArrow(sum_records, executor.RESULT)))
+                sums = list(chain.from_iterable(results_of(handed_on.mapInArrow(sum_records, executor.RESULT))))
             finally:
                 secret_sent.destroy()
+        self._compare(sum(count for _, count, *_ in sums))
         fingerprint = RecordFingerprint(secret, self._record.part_column)
         return fingerprint.of_passes(sums, self._encoding.pass_of_part)
 
@@ -185,14 +213,6 @@ class SparkEngine:
             raise RunFailed(message) from None
 
 
-def _encoded(
-    rows: DataFrame, location: RecordLocation, record: RecordLayout, inputs: Broadcast[TaskInputs]
-) -> DataFrame:
-    """The encoded records, part by part, as the tasks send them to each other."""
-    handed_on, read = _handed_to_tasks(rows, location, record)
-    return handed_on.mapInArrow(partial(executor.encode_records, inputs, read), executor.ENCODED)
-
-
 def _handed_to_tasks(
     rows: DataFrame, location: RecordLocation, record: RecordLayout
 ) -> tuple[DataFrame, executor.ReadBatches]:
@@ -201,15 +221,11 @@ def _handed_to_tasks(
     Arrow reads Parquet files that every executor sees, in the tasks: handing on rows would cost
     several times more.
     """
-    paths = location.parts_of_this_machine
-    if location.form is not TableForm.PARQUET or len(paths) != len(location.parts):
+    if record.fields:
+        return rows, executor.read_row_groups
+    if location.form is not TableForm.PARQUET or len(location.parts_of_this_machine) != len(location.parts):
         return rows.select(*record.columns, executor.MISFIT), executor.read_rows
-    row_groups = list[dict[str, Any]]()
-    for path in paths:
-        firsts = [groups.numbers.start for groups in row_groups_of_part(path)]
-        row_groups += [{"path": str(path), "first": first} for first in firsts]
-    table = pa.Table.from_pylist(row_groups, _ROW_GROUPS)
-    return rows.sparkSession.createDataFrame(table), executor.read_row_groups
+    return row_groups_at(rows.sparkSession, location), executor.read_row_groups
 
 
 def _keys_of_partitions(session: SparkSession) -> list[int]:

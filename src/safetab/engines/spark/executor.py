@@ -8,7 +8,7 @@ failed goes to the confidential log alone.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -21,12 +21,15 @@ from safetab.census.area_levels import Pass
 from safetab.engines.fingerprint import RecordFingerprint
 from safetab.engines.local.counter import CountedPart, RecordCounter
 from safetab.engines.local.encoder import RecordEncoder
+from safetab.engines.local.engine import sums_of_records
 from safetab.engines.local.part_records import SortedRecords
-from safetab.engines.local.records import ValueBatch, numbers_of, row_groups_of_part, rows_of, value_batch
+from safetab.engines.local.records import ValueBatch, row_groups_of_part, rows_of, value_batch
+from safetab.engines.local.units import rows_of_units
 from safetab.engines.patterns import IterationLists
 from safetab.engines.spark.task_records import TaskEncoding, TaskInputs, TaskRecords, packed, renumbered, unpacked
 from safetab.foundation.findings import VERSION
 from safetab.products.record import RecordLayout
+from safetab.specification.values import Unit
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -44,6 +47,8 @@ RESULT = "result binary"
 """The one column of a task's results; `results_of` unpickles them."""
 ENCODED = "key int, piece int, result binary"
 """A row for each piece with records of a task, and a row of `NO_PIECE` with the task's verdict."""
+UNITS = "unit binary, rows long"
+"""How many rows of a batch each unit has; null stands for no unit."""
 COUNTED = "piece int, counts binary, runs binary"
 """A row for each piece, with its counts and records, and the verdicts, as `counts` of `NO_PIECE`."""
 NO_PIECE = -1
@@ -57,11 +62,12 @@ Batches = Iterable[pa.RecordBatch]
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Whether all rows are right, how many they are, and how many records each pass has."""
+    """Whether all rows are right, how many they are, and how many records each pass and no pass has."""
 
     are_right: bool
     rows: int
     records: Mapping[Pass, int]
+    in_no_pass: int
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -130,6 +136,12 @@ def batch_of_rows(batch: pa.RecordBatch, record: RecordLayout) -> ValueBatch:
 
 def read_row_groups(inputs: TaskInputs, batches: Batches) -> Iterator[ValueBatch]:
     """The records of Parquet files that every executor sees; a row has a path and a first row group."""
+    for _, batch in row_groups_in(batches, inputs.record):
+        yield batch
+
+
+def row_groups_in(batches: Batches, record: RecordLayout) -> Iterator[tuple[str, ValueBatch]]:
+    """The records of `read_row_groups`, each batch with the path of its file."""
     firsts: dict[str, set[int]] = {}
     for batch in batches:
         for row in batch.to_pylist():
@@ -137,7 +149,8 @@ def read_row_groups(inputs: TaskInputs, batches: Batches) -> Iterator[ValueBatch
     for path, wanted in firsts.items():
         for row_groups in row_groups_of_part(Path(path)):
             if row_groups.numbers.start in wanted:
-                yield from row_groups.batches(inputs.record)
+                for records in row_groups.batches(record):
+                    yield path, records
 
 
 def encode_records(sent: Broadcast[TaskInputs], read: ReadBatches, batches: Batches) -> Iterator[pa.RecordBatch]:
@@ -154,7 +167,7 @@ def encode_records(sent: Broadcast[TaskInputs], read: ReadBatches, batches: Batc
         if records.count >= _MOST_RECORDS:
             yield from _encoded_pieces(records, encoding, inputs)
     yield from _encoded_pieces(records, encoding, inputs)
-    verdict = Verdict(are_right, rows, dict(encoder.record_count))
+    verdict = Verdict(are_right, rows, dict(encoder.record_count), encoder.in_no_pass)
     yield _row(ENCODED, inputs.keys[0], NO_PIECE, packed(verdict))
 
 
@@ -210,15 +223,22 @@ def sum_records(
 ) -> Iterator[pa.RecordBatch]:
     """What a task's records, which break no rule, add to the fingerprint: lists of `PartSums`."""
     inputs = sent.value
-    fingerprint = RecordFingerprint(secret.value, inputs.record.part_column)
+    fingerprint, encoding = RecordFingerprint(secret.value, inputs.record.part_column), TaskEncoding(inputs)
     for batch in read(inputs, batches):
         try:
-            columns = None if batch is None else numbers_of(batch, inputs.record)
+            sums = None if batch is None else sums_of_records([batch], fingerprint, encoding)
         except ValueError:  # which quotes a value
-            columns = None
-        if columns is None:
+            sums = None
+        if sums is None:
             raise ValueError("a row that was right before is wrong now")
-        yield result_row(list(fingerprint.sums_of_columns(columns)))
+        yield result_row(sums)
+
+
+def count_units(sent: Broadcast[TaskInputs], unit: Unit, batches: Batches) -> Iterator[pa.RecordBatch]:
+    """A task: how many rows of its row groups each unit has, as rows of UNITS. Reads no other column."""
+    record = replace(sent.value.record, columns=(unit.column,))
+    for _, batch in row_groups_in(batches, record):
+        yield from rows_of_units(batch, record, unit).combine_chunks().to_batches()
 
 
 def result_row(result: object) -> pa.RecordBatch:

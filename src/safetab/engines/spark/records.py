@@ -10,14 +10,17 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
+from pathlib import Path
 from urllib.parse import unquote
 
+import pyarrow as pa
 from py4j.protocol import Py4JJavaError
 from pyspark.sql import Column, DataFrame, SparkSession
 from pyspark.sql import functions as F  # noqa: N812 - as everybody calls it
 from pyspark.sql import types as T  # noqa: N812
 
 from safetab.engines.contract import RecordLocation
+from safetab.engines.local.records import row_groups_of_part
 from safetab.engines.spark.executor import MISFIT, NOT_UTF8, WRONG_SHAPE
 from safetab.engines.spark.options import TABLE_PREFIX
 from safetab.engines.spark.rules import FILE, file_name
@@ -28,7 +31,7 @@ from safetab.readers import record_files
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.record_files import DATES, FRACTIONS, INTEGERS, OTHER_VALUES, TEXT, TRUTH_VALUES, TypedColumns
 from safetab.readers.record_rules import HEADER_RULE, rule_and_rows
-from safetab.readers.table_files import TableForm
+from safetab.readers.table_files import TABLE_FORMS, TableForm, why_damaged
 from safetab.readers.text_tables import LONGEST_HEADER, LONGEST_LINE, header_in
 
 Read = tuple[DataFrame | None, tuple[Finding, ...]]
@@ -36,7 +39,6 @@ Read = tuple[DataFrame | None, tuple[Finding, ...]]
 
 _ReadAs = dict[str, T.DataType | None]
 """The type as which a column is read, or None if it has no values or is of another kind."""
-_PATTERN_CHARACTERS = set("*?[]{}")
 _BYTE_ORDER_MARK = "\ufeff"
 _LINE_END = "\r"
 _ENDS_TWICE = "ends_twice"
@@ -56,6 +58,7 @@ _READ_AS: dict[str, dict[str, T.DataType]] = {
 }
 """How Spark reads what Parquet stores, by its type and annotation."""
 
+_ROW_GROUPS = pa.schema([("path", pa.string()), ("first", pa.int64())])
 _INTEGER_TYPES = (T.ByteType, T.ShortType, T.IntegerType, T.LongType)
 _KINDS: tuple[tuple[tuple[type[T.DataType], ...], str], ...] = (
     (_INTEGER_TYPES, INTEGERS),
@@ -77,12 +80,12 @@ def located(session: SparkSession, given: str, findings: FindingsOf) -> RecordLo
     parts = files_at(given, findings)
     if not parts:
         return None
-    forms = {next((form for form in TableForm if part.endswith(form.value)), None) for part in parts}
+    forms = {next((form for form in TABLE_FORMS if part.endswith(form.value)), None) for part in parts}
     if len(forms) != 1 or None in forms:
-        endings = ", ".join(form.value for form in TableForm)
+        endings = ", ".join(form.value for form in TABLE_FORMS)
         findings.error("", f"{given} must be a file, or a folder of files, that all end in one of {endings}.")
         return None
-    if any(_PATTERN_CHARACTERS & set(part) for part in parts):
+    if any(record_files.PATTERN_CHARACTERS & set(part) for part in parts):
         findings.error("", "its path has one of * ? [ ] { } in it, which Spark reads as a pattern. Rename it.")
         return None
     return RecordLocation(given.rstrip("/").rpartition("/")[2], forms.pop(), tuple(parts))
@@ -103,12 +106,26 @@ def files_at(given: str, findings: FindingsOf) -> list[str]:
 
 
 def read_records(session: SparkSession, location: RecordLocation, record: RecordLayout) -> Read:
-    """The records, read when a job asks, once all columns are checked. Raises one of `SPARK_ERRORS`."""
+    """The records, read when a job asks, once all columns are checked. Raises one of `SPARK_ERRORS`.
+
+    The Parquet files of a specification were checked before: there is a row for each piece of them.
+    """
+    if record.fields:
+        return row_groups_at(session, location), ()
     if location.form is None:
         return _records_of_table(session, location, record)
     if location.form is TableForm.PARQUET:
         return _records_of_parquet(session, location, record)
     return _records_of_text(session, location, location.form, record)
+
+
+def row_groups_at(session: SparkSession, location: RecordLocation) -> DataFrame:
+    """A row for each piece of Parquet files that one task reads: a path, and the first of its row groups."""
+    row_groups = list[dict[str, object]]()
+    for path in location.parts_of_this_machine:
+        firsts = [groups.numbers.start for groups in row_groups_of_part(path)]
+        row_groups += [{"path": str(path), "first": first} for first in firsts]
+    return session.createDataFrame(pa.Table.from_pylist(row_groups, _ROW_GROUPS))
 
 
 def _records_of_table(session: SparkSession, location: RecordLocation, record: RecordLayout) -> Read:
@@ -252,7 +269,7 @@ def _damage_found(path: str, found: list[Finding]) -> Iterator[FindingsOf]:
     except Py4JJavaError as error:
         if not error.java_exception.getClass().getName().startswith(_DAMAGES):
             raise
-        findings.error("", record_files.damaged(unquote(path).removeprefix("file://")))
+        findings.error("", why_damaged(Path(path), error, unquote(path).removeprefix("file://")))
     found += findings.findings
 
 

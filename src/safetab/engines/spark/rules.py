@@ -38,8 +38,10 @@ def report_broken_rules(rows: DataFrame, known: KnownLists, findings: FindingsOf
     """Report how many rows of which files break each rule. Raises one of `SPARK_ERRORS`."""
     picklable = replace(known, codes=frozenset(known.codes), oids=None)
     sent = send(rows.sparkSession, picklable)
-    judged = rows.select(*known.record.columns, MISFIT, FILE)
-    counts_of_tasks = results_of(judged.mapInArrow(partial(count_broken_rules, sent), executor.RESULT))
+    judged, task = rows, count_in_row_groups
+    if not known.record.fields:
+        judged, task = rows.select(*known.record.columns, MISFIT, FILE), count_broken_rules
+    counts_of_tasks = results_of(judged.mapInArrow(partial(task, sent), executor.RESULT))
     sent.destroy()
     rows_of_files: dict[Rule, Counter[str]] = {}
     for (file, *rule), count in sum(counts_of_tasks, Counter[_Key]()).items():
@@ -67,6 +69,16 @@ def count_broken_rules(sent: Broadcast[KnownLists], batches: Batches) -> Iterato
         if rows.num_rows:
             _add(counts, rows, broken_rules(executor.batch_of_rows(rows, known.record), known))
     yield executor.result_row(counts)
+
+
+def count_in_row_groups(sent: Broadcast[KnownLists], batches: Batches) -> Iterator[pa.RecordBatch]:
+    """A task: the same for row groups of Parquet files that every executor sees."""
+    known = sent.value
+    counts = Counter[_Key]()
+    for path, batch in executor.row_groups_in(batches, known.record):
+        for rule, is_broken in broken_rules(batch, known):
+            counts[path, *rule] += int(is_broken.sum())
+    yield executor.result_row(+counts)
 
 
 def _add(counts: Counter[_Key], batch: pa.RecordBatch, broken: Iterable[tuple[Rule, NDArray[np.bool_]]]) -> None:

@@ -7,7 +7,7 @@ encrypts whatever it moves to disk.
 from __future__ import annotations
 
 import pickle
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from safetab.census.area_levels import Pass
 from safetab.census.groups import IterationMap
 from safetab.census.sensitivity import CodeMaps
-from safetab.engines.encoding import AreaLookup, Encoding, PartAtoms
+from safetab.engines.encoding import AreaLookup, Encoding, ListedLookup, PartAtoms
 from safetab.engines.local.part_records import Attributes, N, PartRecords, SortedRecords
 from safetab.engines.patterns import Int32s, PatternTable
 from safetab.products.record import RecordLayout
@@ -42,10 +42,12 @@ class TaskInputs:
     """Public lists for encoding and counting; a piece's key decides which task Spark sends it to."""
 
     record: RecordLayout
-    number_of_code: dict[str, int]
+    numbers_of_codes: tuple[Mapping[str, int], Mapping[str, int]]
     most_answers: int
+    may_be_empty: bool
+    may_skip: bool
     parts_of_pass: dict[Pass, list[int]]
-    area_lookup: AreaLookup
+    area_lookup: AreaLookup | ListedLookup
     iteration_maps: list[IterationMap]
     iteration_number: dict[str, int]
     pieces: Pieces
@@ -58,10 +60,12 @@ class TaskInputs:
         maps = (IterationMap(*map(_picklable, of_map.classifications)) for of_map in encoding.iteration_maps)
         return cls(
             record=encoding.record,
-            number_of_code=encoding.number_of_code,
+            numbers_of_codes=encoding.numbers_of_codes,
             most_answers=encoding.patterns.most_answers,
+            may_be_empty=encoding.patterns.may_be_empty,
+            may_skip=encoding.patterns.may_skip,
             parts_of_pass=encoding.parts_of_pass,
-            area_lookup=encoding.area_lookup,
+            area_lookup=encoding.listed_lookup if encoding.record.fields else encoding.area_lookup,
             iteration_maps=list(maps),
             iteration_number=encoding.iteration_number,
             pieces=pieces,
@@ -92,12 +96,16 @@ class TaskEncoding(Encoding):
     def __init__(self, inputs: TaskInputs) -> None:
         self.record = inputs.record
         self.parts_of_pass = inputs.parts_of_pass
-        self.number_of_code = inputs.number_of_code
-        self.patterns = PatternTable(inputs.most_answers)
+        self.numbers_of_codes = inputs.numbers_of_codes
+        may_be_empty, may_skip = inputs.may_be_empty, inputs.may_skip
+        self.patterns = PatternTable(inputs.most_answers, may_be_empty=may_be_empty, may_skip=may_skip)
         self.iteration_number = inputs.iteration_number
         self.iteration_maps = inputs.iteration_maps
         self.parts: list[PartAtoms] = []
-        self.area_lookup = inputs.area_lookup
+        if isinstance(inputs.area_lookup, ListedLookup):
+            self.listed_lookup = inputs.area_lookup
+        else:
+            self.area_lookup = inputs.area_lookup
 
 
 class TaskRecords(PartRecords):

@@ -8,16 +8,15 @@ test holds both to the same answers.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, partial
 from itertools import chain
 from typing import NamedTuple
 
 from safetab.census.area_levels import AreaKind, AreaLevel
 from safetab.census.census import Census
-from safetab.census.groups import CharacteristicIteration, GroupKind
+from safetab.census.groups import CharacteristicIteration, GroupKind, GroupLevel
 from safetab.estimates.reading import names
-from safetab.estimates.reading.around import id_around
 from safetab.estimates.reading.names import AreaNames, Forms, NameIndex, plain
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
 from safetab.products.product import TableFamily
@@ -25,7 +24,7 @@ from safetab.release.release_universe import Universe
 
 _MOST_CANDIDATES = 10
 _MOST_PART_WORDS = 3
-_ID_AT_END = re.compile(r"\((?:[^()]* )?([^()\s]+)\)\s*$")
+_ID_AT_END = re.compile(r"\(((?:[^()]* )?([^()\s]+))\)\s*$")
 
 
 def kinds_by_word(census: Census) -> dict[str, AreaKind]:
@@ -119,20 +118,32 @@ class Lookup:
         return [self._entity(geography, position) for geography, size in sizes for position in range(size)]
 
     def group(
-        self, wanted: str | CharacteristicIteration, kind: str | None = None, at: AreaLevel | None = None
+        self,
+        wanted: str | CharacteristicIteration,
+        kind: str | None = None,
+        at: AreaLevel | None = None,
+        of: GroupLevel | None = None,
+        is_published: Callable[[CharacteristicIteration], bool] = lambda _: True,
     ) -> CharacteristicIteration:
-        """The group with this code or name, preferring those tabulated `at` a level.
+        """The group `of` a level of groups with this code or name, preferring those tabulated `at` a level.
 
-        Raises InvalidInput unless there is exactly one.
+        If levels of groups share the name, it is that of the finest level that is published, or just
+        the finest. Raises InvalidInput unless there is exactly one.
         """
         if isinstance(wanted, CharacteristicIteration):
             return wanted
-        named = self.groups(wanted)
+        named = [one for one in self.groups(wanted) if of is None or one.level == of]
+        if of is not None and not named:
+            there = [f"{one.name} ({one.level.name})" for one in self.groups(wanted)]
+            raise self.refusal("group", f'"{wanted}" is not in {of.name}. There is: {shortened(there)}.')
         found = [one for one in named if kind is None or one.kind == self.kind(kind)]
         if at is not None and len(found) > 1:
             found = [one for one in found if one.is_tabulated(at.kind)] or found
         if len(found) == 1:
             return found[0]
+        if found and len({one.level for one in found}) == len(found) and len({_named(one) for one in found}) == 1:
+            finest_first = sorted(found, key=lambda one: -one.level.number)
+            return next(filter(is_published, finest_first), finest_first[0])
         if found:
             kinds = len({one.kind for one in found}) > 1
             hint = "Give a code, the whole name" + (f", or the kind: {self._kinds}." if kinds else ".")
@@ -140,15 +151,21 @@ class Lookup:
         there = [f"{one.name} ({one.kind.name})" for one in named]
         raise self.refusal("group", f'"{wanted}" is not there as {kind}. There is: {shortened(there)}.')
 
+    def group_level(self, word: str) -> GroupLevel:
+        """The level of groups with this name. Raises InvalidInput if the census has no such level."""
+        levels = {plain(level.name): level for level in self._census.tabulated_group_levels}
+        if plain(word) not in levels:
+            known = ", ".join(level.name for level in levels.values())
+            raise self.refusal("groups", f'"{word}" is not a level of groups. Say one of {known}.')
+        return levels[plain(word)]
+
     def groups(self, wanted: str) -> list[CharacteristicIteration]:
         """All groups that a name means, such as alone and in combination. Raises InvalidInput if none.
 
         Groups are found by code, else by the best match; one that is never tabulated only if nothing else matches.
         """
         iterations = self._universe.lists.iterations
-        at_end = _ID_AT_END.search(wanted)
-        codes = {wanted.strip(), at_end.group(1) if at_end else ""}
-        by_code = [one for one in iterations if one.code in codes]
+        by_code = self.groups_by_code(wanted)
         if by_code:
             return by_code
         ranked = self._groups.ranked(plain(wanted))
@@ -158,6 +175,12 @@ class Lookup:
         best = min(rank for rank, _ in ranked)
         found = [iterations[position] for rank, position in ranked if rank == best]
         return [one for one in found if one.level.is_tabulated] or found
+
+    def groups_by_code(self, wanted: str) -> list[CharacteristicIteration]:
+        """The groups with this code. Listed choices end with the code."""
+        at_end = _ID_AT_END.search(wanted)
+        codes = {wanted.strip(), *(at_end.groups() if at_end else ())}
+        return [one for one in self._universe.lists.iterations if one.code in codes]
 
     def family(self, word: str | None) -> TableFamily:
         """The table family with this name, or the first without a name."""
@@ -174,11 +197,16 @@ class Lookup:
         return InvalidInput([Finding(Severity.ERROR, self._where, where, message)])
 
     def _by_id(self, wanted: str, levels: Iterable[AreaLevel]) -> list[Entity]:
-        """Entities with this id. Listed choices end with the id."""
+        """Entities with this id. Listed choices end with the noun and the id, which may have spaces too."""
         at_end = _ID_AT_END.search(wanted)
-        region = (at_end.group(1) if at_end else wanted).strip()
-        positions = [(level, self._positions_of_ids(level).get(region)) for level in levels]
-        return [self._entity(level, position) for level, position in positions if position is not None]
+        inside, last = at_end.groups() if at_end else ("", "")
+        found: dict[AreaLevel, Entity] = {}
+        for level in levels:
+            position_of = self._positions_of_ids(level)
+            for text in (wanted.strip(), inside.removeprefix(f"{level.kind.noun} "), last):
+                if text in position_of:
+                    found.setdefault(level, self._entity(level, position_of[text]))
+        return list(found.values())
 
     def _by_name(self, wanted: str, levels: Sequence[AreaLevel]) -> list[Entity]:
         """The best matches in some levels, for the first way to read the name that has any."""
@@ -196,7 +224,7 @@ class Lookup:
         """What may be written after an entity's name: its parts, and what the names of the last kind have there."""
         level, parts = entity.geography, names.parts_of(entity.name)
         ending = parts[-1] if len(parts) > 1 else ""
-        own_part = id_around(self._universe, level, entity.region_id, self._census.part)
+        own_part = self._universe.id_around(level, entity.region_id, self._census.part)
         codes = self._names.parts_in(ending).union(() if own_part is None else (own_part,))
         found = {ending}.union(*map(self._names.part_forms, codes))
         if level.kind == self._census.spelling.last:
@@ -227,7 +255,10 @@ class Lookup:
     def _groups(self) -> NameIndex:
         iterations = self._universe.lists.iterations
         ends = chain.from_iterable(kind.ends for kind in self._census.group_kinds)
-        forms_of = partial(_forms_of_group, iterations)
+
+        def forms_of(position: int) -> Forms:
+            return names.forms_of_group(iterations[position].name, iterations[position].kind)
+
         return NameIndex([one.name for one in iterations], forms_of, ends)
 
     def _suggested_areas(self, wanted: str, levels: Sequence[AreaLevel]) -> list[str]:
@@ -289,5 +320,10 @@ class Lookup:
         return self.refusal(where, f'"{wanted}" is not in this release.{hint}')
 
 
-def _forms_of_group(groups: Sequence[CharacteristicIteration], position: int) -> Forms:
-    return names.forms_of_group(groups[position].name, groups[position].kind)
+def same_named(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
+    """The groups of other levels that have a group's name and kind."""
+    return [one for one in universe.lists.iterations if one.level != group.level and _named(one) == _named(group)]
+
+
+def _named(group: CharacteristicIteration) -> tuple[str, GroupKind]:
+    return plain(group.name), group.kind

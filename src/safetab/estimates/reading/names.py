@@ -14,8 +14,8 @@ from functools import cached_property, lru_cache
 from types import MappingProxyType
 
 from safetab.census.area_levels import AreaKind
+from safetab.census.census import Spelling
 from safetab.census.groups import GroupKind
-from safetab.census.spelling import Spelling
 
 _NOT_HEARD = re.compile("['\N{RIGHT SINGLE QUOTATION MARK}\N{MODIFIER LETTER TURNED COMMA}]|(?<!\\d)\\.|\\.(?!\\d)")
 _BETWEEN_WORDS = re.compile(r"[^\w.]+|_")
@@ -105,13 +105,14 @@ class AreaNames:
 
 
 def forms_of_group(name: str, kind: GroupKind) -> Forms:
-    """The names of a group: with its kind, and without."""
+    """The names of a group: with its kind, and without; what follows a colon, as in "Black: Somali", is short, too."""
     wholes, shorts = [], []
     for text in (name, _ASIDE.sub(" ", name)):
         whole = plain(text)
         base = _without_end(whole, tuple(f" {end}" for end in kind.ends)) or whole
         wholes += [whole, *(f"{base} {end}" for end in kind.ends)]
         shorts.append(base)
+    shorts += map(plain, name.split(": ")[1:][-1:])
     return list(dict.fromkeys(wholes)), list(dict.fromkeys(shorts))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 from xlsxwriter import Workbook
@@ -14,8 +13,8 @@ from safetab.census.area_levels import Pass
 from safetab.census.census import Census, PopulationGroupLevel
 from safetab.config.run_config import budget_key, threshold_key
 from safetab.explorer.workbook import live
-from safetab.explorer.workbook.live import Live
-from safetab.explorer.workbook.sheets import Sheet, Styles
+from safetab.explorer.workbook.live import Live, Sheet, Styles
+from safetab.planning.level_design import CONFIDENCE
 from safetab.planning.losses import DELTA
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
@@ -122,16 +121,12 @@ def _facts_heads(census: Census) -> tuple[str, ...]:
 def _write_general(sheet: Sheet, tuning: Tuning, styles: Styles) -> dict[str, Live]:
     """Write the inputs of the whole run and return their cells by the names of `Inputs`."""
     config = tuning.config
-    most = config.census.most_answers
+    used = f"how many codes of a person are used, 1 to {config.census.most_answers}"
     chance = "chance that an empty group is not published; 0 suppresses nothing"
     rows: dict[str, tuple[str, float | str, str]] = {
         "definition": ("privacy definition", config.privacy_definition.spelling, "zcdp (budgets are rho) or puredp"),
         "gamma": ("gamma", float(config.stage_1_fraction), "share of a level's budget for stage 1, between 0 and 1"),
-        "answers": (
-            config.census.words.answers,
-            config.most_answers,
-            f"how many codes of a person are used, 1 to {most}",
-        ),
+        "answers": (config.census.words.answers, config.most_answers, used),
         "suppression_chance": ("suppression chance", float(config.zero_suppression_chance), chance),
         "delta": ("delta", float(DELTA), "the delta for epsilon under zCDP"),
     }
@@ -174,7 +169,7 @@ def _margin_now(tuning: Tuning, level: PopulationGroupLevel) -> int:
     tuned = tuning.levels.get(level)
     if tuned is None or tuned.main_stage is None:
         return 50
-    return tuned.design.noise(tuned.main_stage).margin_of_error(Fraction(95, 100))
+    return tuned.design.noise(tuned.main_stage).margin_of_error(CONFIDENCE)
 
 
 def _validate(sheet: Sheet, levels: int, most_answers: int) -> None:

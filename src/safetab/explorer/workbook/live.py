@@ -1,25 +1,43 @@
-"""Spreadsheet formulas that know their value, and the noise in such formulas.
+"""Spreadsheet formulas that know their value, the noise in such formulas, and the sheets that hold them.
 
 The cached number of a cell can't differ from its formula. One geometric draw is exact. The discrete
 Gaussian and sums of geometric draws are approximated by a normal distribution rounded to whole persons,
 whose variance is smaller by 1/12 (Sheppard's correction). The sheet "What is exact" says how far off this is.
+Every text is written as text, whatever it begins with.
 """
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, Decimal
 from functools import partial
 from math import exp, floor, isnan, log, nan, pi, sqrt
 from statistics import NormalDist
+from typing import Any
 
+from xlsxwriter import Workbook
+from xlsxwriter.format import Format
 from xlsxwriter.utility import xl_rowcol_to_cell
+from xlsxwriter.worksheet import Worksheet
 
 Value = float | str | bool
 _KEPT_DECIMALS = 12
 _PLAIN = re.compile("[A-Za-z0-9 .:]*")
+
+
+def _operators(
+    sign: str, value_of: Callable[[Any, Any], Value]
+) -> tuple[Callable[[Live, Live | float], Live], Callable[[Live, float], Live]]:
+    """An operator between two formulas, in parentheses, and the same one with a number before the formula."""
+
+    def joined(left: Live, right: Live | float) -> Live:
+        other = of(right)
+        return Live(f"({left.text}{sign}{other.text})", _value(value_of, left, other))
+
+    return joined, lambda right, left: joined(of(left), right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,40 +47,15 @@ class Live:
     text: str
     value: Value
 
-    def __add__(self, other: Live | float) -> Live:
-        return _joined(self, "+", other, lambda a, b: a + b)
-
-    def __radd__(self, other: float) -> Live:
-        return of(other) + self
-
-    def __sub__(self, other: Live | float) -> Live:
-        return _joined(self, "-", other, lambda a, b: a - b)
-
-    def __rsub__(self, other: float) -> Live:
-        return of(other) - self
-
-    def __mul__(self, other: Live | float) -> Live:
-        return _joined(self, "*", other, lambda a, b: a * b)
-
-    def __rmul__(self, other: float) -> Live:
-        return of(other) * self
-
-    def __truediv__(self, other: Live | float) -> Live:
-        return _joined(self, "/", other, lambda a, b: a / b)
-
-    def __rtruediv__(self, other: float) -> Live:
-        return of(other) / self
+    __add__, __radd__ = _operators("+", operator.add)
+    __sub__, __rsub__ = _operators("-", operator.sub)
+    __mul__, __rmul__ = _operators("*", operator.mul)
+    __truediv__, __rtruediv__ = _operators("/", operator.truediv)
+    to_the = _operators("^", operator.pow)[0]
+    is_above = _operators(">", operator.gt)[0]
 
     def __neg__(self) -> Live:
         return of(0) - self
-
-    def to_the(self, power: Live | float) -> Live:
-        """The formula raised to a power."""
-        return _joined(self, "^", power, lambda a, b: a**b)
-
-    def is_above(self, other: Live | float) -> Live:
-        """Whether the number is above another."""
-        return _joined(self, ">", other, lambda a, b: a > b)
 
     def is_word(self, word: str) -> Live:
         """Whether the cell holds this word."""
@@ -81,12 +74,6 @@ def of(constant: Live | float | str) -> Live:
             raise ValueError("only plain words are part of a formula")
         return Live(f'"{constant}"', constant)
     return Live(f"{constant!r}".upper(), constant)
-
-
-def _joined(left: Live, sign: str, right: Live | float, value_of: Callable[[float, float], Value]) -> Live:
-    """Two formulas with an operator between them, in parentheses."""
-    other = of(right)
-    return Live(f"({left.text}{sign}{other.text})", _value(value_of, left, other))
 
 
 def _called(name: str, value_of: Callable[..., Value], *arguments: Live) -> Live:
@@ -207,11 +194,6 @@ def range_of(cells: Sequence[Live]) -> str:
     return f"{cells[0].text}:{cells[-1].text.rpartition('!')[2]}"
 
 
-def cell(sheet: str, row: int, column: int, value: Value) -> Live:
-    """A reference to a cell. The names of sheets need no quotes."""
-    return Live(f"{sheet}!{xl_rowcol_to_cell(row, column, row_abs=True, col_abs=True)}", value)
-
-
 def number_text(number: Live) -> Live:
     """The number as config.json spells it, with a decimal point in every locale."""
     assert not isinstance(number.value, str)
@@ -312,3 +294,89 @@ def least_rho(margin: Live, confidence: Live, stability: Live, share: Live) -> L
     sigma_squared = ((margin + 0.5) / spread).to_the(2) + _ROUNDING_VARIANCE
     enough = of(1.000001) + of(_SHORTFALL_AT_1) / margin.to_the(3)
     return stability / (2 * share * sigma_squared) * enough
+
+
+_INK, _INPUT, _QUIET = "#1d2733", "#fff3c4", "#e8eef5"
+
+
+class Styles:
+    """The formats of cells. Cells with the format `input` may be changed."""
+
+    def __init__(self, workbook: Workbook) -> None:
+        base: dict[str, object] = {"font_name": "Calibri", "font_size": 11, "font_color": _INK, "valign": "vcenter"}
+
+        def style(**more: object) -> Format:
+            return workbook.add_format(base | more)
+
+        filled = {"bg_color": _INPUT, "border": 1, "border_color": "#b58900"}
+        self.text = style()
+        self.note = style(indent=1)
+        self.wrapped = style(text_wrap=True, valign="top")
+        self.title = style(bold=True, font_size=16)
+        self.section = style(bold=True, font_size=12)
+        head = {"bold": True, "bg_color": _QUIET, "text_wrap": True, "valign": "bottom", "border": 1}
+        self.head = style(**head, border_color="#c3cedb")
+        self.number_head = style(**head, border_color="#c3cedb", align="right")
+        self.input = style(**filled)
+        self.input_whole = style(**filled, num_format="#,##0")
+        self.whole = style(num_format="#,##0")
+        self.number = style(num_format="0.0000")
+        self.loss = style(align="right")  # as text, because a number format would not round up
+        self.budget = style(num_format="0.000000")
+        self.precise = style(num_format="0.000000000000")
+        self.epsilon = style(num_format="0.0000##")
+        code = {"font_name": "Consolas", "font_size": 9}
+        self.code = style(**code)
+        self.code_framed = style(**code, text_wrap=True, valign="top", border=2, border_color="#b58900")
+        self.percent = style(num_format="0.00%")
+        self.average = style(num_format="#,##0.00")
+        self.alarm = workbook.add_format({"font_color": "#9c1c1c", "bold": True})
+
+
+class Sheet:
+    """One sheet, written cell by cell. `put` returns a reference for formulas elsewhere."""
+
+    def __init__(self, workbook: Workbook, name: str, widths: Sequence[float]) -> None:
+        self.name = name
+        self.worksheet: Worksheet = workbook.add_worksheet(name)
+        for column, width in enumerate(widths):
+            self.worksheet.set_column(column, column, width)
+        self.worksheet.hide_gridlines(2)
+        self.worksheet.set_landscape()
+        self.worksheet.set_paper(9)
+        self.worksheet.fit_to_pages(1, 0)
+        self.worksheet.set_margins(left=0.4, right=0.4, top=0.5, bottom=0.6)
+        self.worksheet.set_footer(f"&L{name}&RPage &P of &N")
+
+    def put(self, row: int, column: int, content: Live | float | str, style: Format) -> Live:
+        """Write a formula, a number or a text, and return a reference to the cell.
+
+        Raises ArithmeticError if a formula has no value.
+        """
+        value = content.value if isinstance(content, Live) else content
+        if isinstance(content, Live):
+            if not isinstance(value, str) and isnan(value):
+                raise ArithmeticError(f"{self.name} {row}, {column}: the formula {content.text} has no value")
+            self.worksheet.write_formula(row, column, "=" + content.text, style, value)
+        else:
+            write = self.worksheet.write_string if isinstance(content, str) else self.worksheet.write_number
+            write(row, column, content, style)
+        # the names of sheets need no quotes
+        return Live(f"{self.name}!{xl_rowcol_to_cell(row, column, row_abs=True, col_abs=True)}", value)
+
+    def print_two_wide(self) -> None:
+        """Print on two sheets of paper side by side, each with the first column, whose texts must fit in it."""
+        self.worksheet.fit_to_pages(2, 0)
+        self.worksheet.repeat_columns(0)
+        self.worksheet.print_across()
+
+    def put_row(self, row: int, first: int, contents: Iterable[Live | float | str], style: Format) -> list[Live]:
+        """Write neighbouring cells, from column `first`, and return references to them."""
+        return [self.put(row, column, content, style) for column, content in enumerate(contents, start=first)]
+
+    def put_heads(self, row: int, contents: Sequence[str], styles: Styles, column: int = 0) -> None:
+        """Write the heads of a table that begins in this column. Heads of numbers are right-aligned."""
+        for offset, content in enumerate(contents):
+            is_text = offset == column == 0
+            self.put(row, column + offset, content, styles.head if is_text else styles.number_head)
+        self.worksheet.set_row(row, 66)

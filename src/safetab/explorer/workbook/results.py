@@ -11,12 +11,10 @@ from safetab.census.area_levels import Pass
 from safetab.explorer.workbook import live
 from safetab.explorer.workbook.inputs import BAD_BUDGET, FIRST_RESULT, Inputs, LevelInputs
 from safetab.explorer.workbook.inputs import FIRST_LEVEL as FIRST_INPUT
-from safetab.explorer.workbook.live import Live, LiveNoise
-from safetab.explorer.workbook.sheets import Sheet, Styles
+from safetab.explorer.workbook.live import Live, LiveNoise, Sheet, Styles
 from safetab.planning.losses import reference_words
 from safetab.privacy.calibration import PrivacyDefinition
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.products.safetab_p.tables import SEX_BY_AGE
+from safetab.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE
 from safetab.tuning.questions import PAPER_CONSTANT
 
 LEAST_SIGMA = 0.7
@@ -160,7 +158,7 @@ def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: _EpsilonSheet, styles:
         ' A total shows "bad budget" if a budget is missing, negative or not a number.'
     )
     sheet.put(7, 1, words, styles.text)
-    sheet.put(8, 1, reference_words(SAFETAB_P, PrivacyDefinition.ZCDP), styles.text)
+    sheet.put(8, 1, " ".join(reference_words(SAFETAB_P, PrivacyDefinition.ZCDP)), styles.text)
     _mark_bad_budgets(sheet, (4, 1), inputs, styles)
     _mark_bad_budgets(inputs.sheet, (5, FIRST_RESULT + 2), inputs, styles)
     return totals

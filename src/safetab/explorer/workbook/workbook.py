@@ -13,14 +13,14 @@ from xlsxwriter.chart import Chart
 from safetab.census.census import Census
 from safetab.explorer.workbook import live
 from safetab.explorer.workbook.inputs import Inputs, level_name, write_config, write_inputs
-from safetab.explorer.workbook.live import Live, LiveNoise
+from safetab.explorer.workbook.live import Live, LiveNoise, Sheet, Styles
 from safetab.explorer.workbook.results import CONFIDENCES, HEADS, LEAST_SIGMA, WANTED_HEAD, LevelResults, write_results
-from safetab.explorer.workbook.sheets import Sheet, Styles
-from safetab.planning.level_design import LevelDesign
+from safetab.planning.level_design import CONFIDENCE, LevelDesign
 from safetab.planning.losses import DELTA, reported_loss
 from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import loss_text
-from safetab.products.safetab_p.tables import SEX_BY_AGE, SEX_MARGINAL, TOTAL, TOTAL_LINE
+from safetab.products.safetab_p.safetab_p import SEX_BY_AGE, SEX_MARGINAL, TOTAL
+from safetab.products.tables import TOTAL_KIND as TOTAL_LINE
 from safetab.tuning.questions import least_budget
 from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import PRODUCTION, Tuning, presets
@@ -164,7 +164,6 @@ def _dress(chart: Chart, title: str, across: str, up: str, **x_axis: object) -> 
 
 _FIRST_EXACT_LEVEL = 10
 _EXACT_HEADS = (*HEADS[: HEADS.index(WANTED_HEAD)], "smallest budget for that cell margin: ± at 95 %")
-_CONFIDENCE = Fraction(95, 100)
 _CURVE_STEPS = 20
 _EXCEPT_DIGITS = "except for the 15 digits of a spreadsheet"
 _ACCURACY = (
@@ -251,7 +250,7 @@ def _write_level(sheet: Sheet, row: int, tuning: Tuning, tuned: TunedLevel, styl
             sheet.put(row, column, number, styles.whole)
     sheet.put(row, 5 + len(numbers), tuned.empty_groups_published, styles.average)
     assert tuned.main_stage is not None
-    least = least_budget(tuned, design.noise(tuned.main_stage).margin_of_error(_CONFIDENCE))
+    least = least_budget(tuned, design.noise(tuned.main_stage).margin_of_error(CONFIDENCE))
     if least is not None:
         sheet.put(row, 6 + len(numbers), loss_text(least.budget), styles.loss)
 
@@ -259,7 +258,7 @@ def _write_level(sheet: Sheet, row: int, tuning: Tuning, tuned: TunedLevel, styl
 def margins(design: LevelDesign) -> list[int | None]:
     """The margins of a level in the order of the columns; None where the level has no such number."""
     columns = [(TOTAL.kind(TOTAL_LINE), Fraction(str(confidence))) for confidence in CONFIDENCES]
-    columns += [(shape.kind(name), _CONFIDENCE) for name in (SEX_MARGINAL, TOTAL_LINE) for shape in SEX_BY_AGE]
+    columns += [(shape.kind(name), CONFIDENCE) for name in (SEX_MARGINAL, TOTAL_LINE) for shape in SEX_BY_AGE]
     adaptive = [design.margin(*column) if Stage.STAGE_2 in design.stages else None for column in columns]
     usual = design.margins()
     return [*adaptive, usual.total_only, usual.stage_1_total]

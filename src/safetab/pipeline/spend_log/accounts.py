@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -44,6 +45,7 @@ class Spend:
     budget: Fraction
     fingerprint: str
     product: str = PRODUCTS[0].name
+    most_records: int = 1  # of the unit that the run protects
 
     def __post_init__(self) -> None:
         if not (NAME.fullmatch(self.tabulation_pass) and NAME.fullmatch(self.product)):
@@ -54,6 +56,7 @@ class Spend:
 class Account:
     """What was spent on the same people in several runs: losses add up.
 
+    They are those of a unit with as many records as any of the runs lets a unit have.
     Proof: docs/privacy.md#repeated-runs (adaptive sequential composition).
     """
 
@@ -64,6 +67,11 @@ class Account:
         """The privacy definitions of its runs, zCDP first."""
         return tuple(each for each in PrivacyDefinition if any(spend.definition is each for spend in self.spends))
 
+    def _cost(self, spend: Spend) -> Fraction:
+        """What a run cost such a unit."""
+        times = Fraction(max(each.most_records for each in self.spends), spend.most_records)
+        return spend.budget * times ** (2 if spend.definition is PrivacyDefinition.ZCDP else 1)
+
     def total(self, definition: PrivacyDefinition) -> Fraction | None:
         """The sum as rho or epsilon.
 
@@ -71,8 +79,8 @@ class Account:
         """
         if definition is PrivacyDefinition.PURE_DP:
             is_pure = all(spend.definition is definition for spend in self.spends)
-            return sum((spend.budget for spend in self.spends), Fraction(0)) if is_pure else None
-        budgets = ((spend.budget, spend.definition is definition) for spend in self.spends)
+            return sum(map(self._cost, self.spends), Fraction(0)) if is_pure else None
+        budgets = ((self._cost(spend), spend.definition is definition) for spend in self.spends)
         return sum((budget if is_rho else rho_of_epsilon(budget) for budget, is_rho in budgets), Fraction(0))
 
     def left(self, limit: Limit) -> Fraction:
@@ -83,7 +91,7 @@ class Account:
     def __str__(self) -> str:
         parts = []
         for definition in self.definitions:
-            budgets = [spend.budget for spend in self.spends if spend.definition is definition]
+            budgets = [self._cost(spend) for spend in self.spends if spend.definition is definition]
             runs = f"{len(budgets):,} run{'s' if len(budgets) > 1 else ''}"
             parts.append(f"{definition.budget_symbol} {exact(sum(budgets, Fraction(0)))} in {runs}")
         words = " and ".join(parts) or "nothing"
@@ -91,6 +99,14 @@ class Account:
         if len(parts) == len(PrivacyDefinition) and rho is not None:
             words += f", together rho {exact(rho)} (a pure epsilon counts as rho = epsilon squared / 2)"
         return words
+
+
+def about_units(spends: Iterable[Spend]) -> list[str]:
+    """How runs are charged if they let units have different numbers of records."""
+    most = {spend.most_records for spend in spends}
+    charged = f"Runs protect units of different sizes. All are charged for up to {max(most, default=1)} records each:"
+    rule = "k times as many records lose k squared times the rho, or k times the epsilon."
+    return [f"{charged} {rule}"] if len(most) > 1 else []
 
 
 def amount_of(text: str) -> Fraction | None:

@@ -32,7 +32,7 @@ def refused_file(path: Path) -> tuple[Finding, ...]:
     except (OSError, ValueError) as error:
         raise_if_the_machine_failed(error)
         message = f"can't be used: {getattr(error, 'strerror', None) or 'not a valid path'}."
-    return log_error(path, message) if message else ()
+    return (Finding(Severity.ERROR, str(path), "", message),) if message else ()
 
 
 def _why_not_mode(mode: int) -> str | None:
@@ -62,11 +62,11 @@ class SpendLogFile:
             raise_if_the_machine_failed(error)
             if isinstance(error, FileNotFoundError) and not may_create:
                 raise
-            raise InvalidInput(log_error(path, f"can't be opened: {error.strerror or 'unknown error'}.")) from None
+            raise InvalidInput.about(path, f"can't be opened: {error.strerror or 'unknown error'}.") from None
         message = _why_not_mode(os.fstat(self._descriptor).st_mode)
         if message:
             self.close()
-            raise InvalidInput(log_error(path, message))
+            raise InvalidInput.about(path, message)
 
     @contextmanager
     def locked(self) -> Iterator[LogContent]:
@@ -103,11 +103,6 @@ class SpendLogFile:
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
         os.fsync(self._descriptor)
-
-
-def log_error(path: Path, message: str) -> tuple[Finding, ...]:
-    """The one finding about a log that can't be used."""
-    return (Finding(Severity.ERROR, str(path), "", message),)
 
 
 def utc_now() -> str:

@@ -12,7 +12,7 @@ import json
 import re
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
 
@@ -41,6 +41,7 @@ _FORMS = {
     "limit": _EXACT,
     "other": DATASET_NAME,
     "product": NAME,
+    "most_records": re.compile("[1-9][0-9]{0,8}"),
 }
 
 
@@ -63,7 +64,7 @@ _KEYS = {
     LineState.SAME_PEOPLE: {"state", "utc", "dataset", "other"},
     LineState.TORN: {"state", "utc"},
 }
-_OPTIONAL_KEYS = {LineState.BEGUN: {"product"}}  # without it, the line belongs to the first product
+_OPTIONAL_KEYS = {LineState.BEGUN: {"product", "most_records"}}  # without them: the first product, one record
 
 
 class _Malformed(Exception):  # noqa: N818 - the name is the sentence
@@ -106,7 +107,8 @@ def begun_line(spend: Spend) -> str:
         "fingerprint": spend.fingerprint,
     }
     product = {} if spend.product == PRODUCTS[0].name else {"product": spend.product}
-    return line_of(LineState.BEGUN, **values, **product)
+    unit = {} if spend.most_records == 1 else {"most_records": str(spend.most_records)}
+    return line_of(LineState.BEGUN, **values, **product, **unit)
 
 
 def limit_line(limit: Limit) -> str:
@@ -174,12 +176,11 @@ def _add_of_run(content: LogContent, state: LineState, values: Mapping[str, str]
             raise _Malformed("a run ends that has not begun, or has ended before.")
         content.ended_runs.add(values["run"])
         return
-    named = {key: values[key] for key in ("run", "utc", "dataset", "fingerprint", "product") if key in values}
-    budget = _exact_of(values, "budget")
+    cost, most_records = (_definition_of(values), _exact_of(values, "budget")), int(values.get("most_records", "1"))
     if any(other.tabulation_pass == values["pass"] for other in begun) or values["run"] in content.ended_runs:
         raise _Malformed("a run begins that has begun before.")
-    spend = Spend(tabulation_pass=values["pass"], definition=_definition_of(values), budget=budget, **named)
-    content.spends.append(spend)
+    spend = Spend(values["run"], values["utc"], values["dataset"], values["pass"], *cost, values["fingerprint"])
+    content.spends.append(replace(spend, product=values.get("product", spend.product), most_records=most_records))
 
 
 def _definition_of(values: Mapping[str, str]) -> PrivacyDefinition:

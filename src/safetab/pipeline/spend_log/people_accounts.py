@@ -10,10 +10,10 @@ from pathlib import Path
 
 from safetab.dialects.known_census import DEFAULT_CENSUS, DISJOINT_PASSES
 from safetab.engines.fingerprint import of_nobody
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, require_none
 from safetab.foundation.interrupts import publishing
 from safetab.pipeline.spend_log.accounts import Account, Limit, Spend, amount_of
-from safetab.pipeline.spend_log.log_file import SpendLogFile, log_error, refused_file, utc_now
+from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file, utc_now
 from safetab.pipeline.spend_log.log_lines import DATASET_NAME, DATASET_RULE, LogContent, limit_line
 from safetab.privacy.calibration import PrivacyDefinition
 
@@ -118,13 +118,13 @@ def command_for_limit(log: Path, dataset: str) -> str:
 
 def read_log(log: Path) -> LogContent:
     """What the log says. Raises InvalidInput if it does not exist or can't be used."""
-    _require(refused_file(log))
+    require_none(refused_file(log))
     try:
         with closing(SpendLogFile(log, may_create=False)) as file, file.locked() as content:
             return content
     except FileNotFoundError:
         message = "does not exist. A run with --spend-log creates it, and so does --set-limit."
-        raise InvalidInput(log_error(log, message)) from None
+        raise InvalidInput.about(log, message) from None
 
 
 def set_limit(log: Path, dataset: str, amount: str, definition: PrivacyDefinition | None) -> tuple[Finding, ...]:
@@ -142,7 +142,7 @@ def set_limit(log: Path, dataset: str, amount: str, definition: PrivacyDefinitio
         findings.error("--set-limit", AMOUNT_RULE)
     if definition is None and not log.exists():
         findings.error("--unit", _NO_UNIT)
-    _require(findings.findings + refused_file(log))
+    require_none(findings.findings + refused_file(log))
     assert exact_amount is not None
     with closing(SpendLogFile(log, may_create=True)) as file, file.locked() as content:
         people = accounts_of(content, dataset)
@@ -163,7 +163,7 @@ def _unit(people: PeopleAccounts, definition: PrivacyDefinition | None) -> Priva
         message = f"{people} {_NO_EPSILON}"
     elif definition is not None:
         return definition
-    raise InvalidInput([Finding(Severity.ERROR, "the command", "--unit", message)])
+    raise InvalidInput.about("the command", message, "--unit")
 
 
 def _warnings(log: Path, content: LogContent, people: PeopleAccounts, limit: Limit) -> tuple[Finding, ...]:
@@ -178,8 +178,3 @@ def _warnings(log: Path, content: LogContent, people: PeopleAccounts, limit: Lim
             message = f"{account} was spent before, more than {limit}: every further run will be refused."
             findings.warning(f"{name.upper()} pass", message)
     return findings.findings
-
-
-def _require(findings: tuple[Finding, ...]) -> None:
-    if findings:
-        raise InvalidInput(findings)

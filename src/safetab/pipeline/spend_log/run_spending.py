@@ -11,13 +11,14 @@ from itertools import product
 from pathlib import Path
 
 from safetab.dialects.known_census import DEFAULT_CENSUS, DISJOINT_PASSES
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, described
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, described, shortened
 from safetab.foundation.interrupts import interrupts_held
 from safetab.pipeline.spend_log import log_lines, people_accounts
-from safetab.pipeline.spend_log.accounts import Limit, Spend, why_no_room
-from safetab.pipeline.spend_log.log_file import SpendLogFile, log_error, utc_now
+from safetab.pipeline.spend_log.accounts import Limit, Spend, about_units, why_no_room
+from safetab.pipeline.spend_log.log_file import SpendLogFile, utc_now
 from safetab.pipeline.spend_log.log_lines import LineState, LogContent
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts, accounts_of
+from safetab.planning.guarantee import is_specified
 from safetab.planning.plan_json import exact
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.calibration import PrivacyDefinition
@@ -47,10 +48,12 @@ class RunSpending:
         self._tell = tell
         self._run = secrets.token_hex(8)
         self._definition = plan.config.privacy_definition
+        self._is_specified = is_specified(plan.config.census)
+        self._has_passes = len(plan.config.census.passes) > 1
         run = (self._run, "", request.dataset)
-        name = plan.config.product.name
+        of_product = (plan.config.product.name, plan.config.product.record.most_records)
         losses = _losses(plan).items()
-        self._spends = [Spend(*run, each, self._definition, loss, "", name) for each, loss in losses]
+        self._spends = [Spend(*run, each, self._definition, loss, "", *of_product) for each, loss in losses]
 
     def look(self) -> None:
         """Say what was spent before. Raises InvalidInput if that leaves no room. Reads no record."""
@@ -63,9 +66,9 @@ class RunSpending:
                 pass
         people = self._people(content)
         for spend in self._spends:
-            self._tell(f"Spent before on {people}, {_pass(spend)}: {people.of(spend.tabulation_pass)}.")
+            self._tell(f"Spent before on {people}{self._of_pass(spend)}: {people.of(spend.tabulation_pass)}.")
         for limit in people.limits:
-            self._tell(f"Limit of {people}, each pass: {limit}.")
+            self._tell(f"Limit of {people}{', each pass' if self._has_passes else ''}: {limit}.")
         self._require_room(content)
 
     @contextmanager
@@ -104,7 +107,7 @@ class RunSpending:
         with file.locked() as content:
             if not file.is_in_place():
                 message = "was moved or replaced while the run was at work. Nothing was drawn. Run again."
-                raise InvalidInput(log_error(self._request.log, message))
+                raise InvalidInput.about(self._request.log, message)
             self._require_room(content)
             warnings = self._warnings(content)
             with interrupts_held():  # one that comes now is answered when it is known what counts
@@ -117,7 +120,9 @@ class RunSpending:
             self._tell(described(warnings))
         for spend in self._spends:
             cost = f"{spend.definition.budget_symbol} {exact(spend.budget)}"
-            self._tell(f'Run {self._run} spends {cost} on "{spend.dataset}", {_pass(spend)}.')
+            self._tell(f'Run {self._run} spends {cost} on "{spend.dataset}"{self._of_pass(spend)}.')
+        for note in about_units((*self._people(content).spends, *self._spends)):
+            self._tell(note)
         return warnings
 
     def _lines(self, content: LogContent, utc: str) -> list[str]:
@@ -164,9 +169,8 @@ class RunSpending:
         for spend, limit in product(self._spends, people.limits or self._asked_limits()):
             message = why_no_room(people.of(spend.tabulation_pass), spend, limit)
             if message:
-                findings.error(f"{people}, {_pass(spend)}", f"{message} This sets one: {command}")
-        if findings.has_errors:
-            raise InvalidInput(findings.findings)
+                findings.error(f"{people}{self._of_pass(spend)}", f"{message} This sets one: {command}")
+        findings.require_no_errors()
 
     def _check_names(self, content: LogContent, people: PeopleAccounts, findings: FindingsOf) -> None:
         """Find names with the same records; before the fingerprints are known there are none."""
@@ -176,11 +180,15 @@ class RunSpending:
             for name in sorted(names - set(people.names)):
                 spent = accounts_of(content, name).of(spend.tabulation_pass)
                 findings.error(
-                    _pass(spend),
+                    self._of_pass(spend).removeprefix(", "),
                     f'the same records were run under the name "{name}" ({spent}). Nothing was drawn. Give'
                     f' --dataset {name}; or, if "{spend.dataset}" is another name for these people, add'
                     f" --same-people-as {name}: their accounts are added up from then on, and the limits of both hold.",
                 )
+
+    def _of_pass(self, spend: Spend) -> str:
+        """The pass, after a comma; nothing if the census has no other."""
+        return f", {spend.tabulation_pass.upper()} pass" if self._has_passes else ""
 
     def _warnings(self, content: LogContent) -> tuple[Finding, ...]:
         """Warnings about a torn log and about earlier runs on different records."""
@@ -189,13 +197,22 @@ class RunSpending:
         if content.is_torn:
             message = "was cut short, as by a crash. It does not count: noise waits for a whole line."
             findings.warning("last line", message)
+        others_known = sorted(set(people_accounts.datasets_of(content)) - set(people.names))
+        if self._is_specified and others_known and not people.spends:
+            message = (
+                f"is new, and the log has {shortened(others_known)} too. Two specifications of the same records have"
+                " different fingerprints, so the program can't tell whether these are the same people. If they are, add"
+                " --same-people-as NAME: otherwise what they lost is in two accounts."
+            )
+            findings.warning(f"--dataset {self._request.dataset}", message)
         for spend in self._spends:
             of_pass = (earlier for earlier in people.spends if earlier.tabulation_pass == spend.tabulation_pass)
             before = [earlier for earlier in of_pass if earlier.product == spend.product]
             others = sum(earlier.fingerprint != spend.fingerprint for earlier in before)
             if others:
                 different = f"{others:,} of {len(before):,} earlier runs on {people} were on different records."
-                findings.warning(_pass(spend), f"{different} If these are other people, give them another name.")
+                message = f"{different} If these are other people, give them another name."
+                findings.warning(self._of_pass(spend).removeprefix(", "), message)
         return findings.findings
 
 
@@ -225,7 +242,3 @@ def _in_words(losses: Mapping[str, Fraction], definition: PrivacyDefinition) -> 
     if len(each) == 1:
         return next(iter(each.values()))
     return " and ".join(f"{loss} ({which.upper()} pass)" for which, loss in each.items())
-
-
-def _pass(spend: Spend) -> str:
-    return f"{spend.tabulation_pass.upper()} pass"

@@ -24,24 +24,15 @@ from safetab.foundation.files import FileIdentity, identity_of
 from safetab.foundation.in_threads import SecondThread
 from safetab.outputs.manifest import MANIFEST_FILE, outputs_as_json
 from safetab.release.allowed_files import allowed_files, stray_paths
+from safetab.release.census_file import ReleasedCensus, read_census
 from safetab.release.checks.number_checks import AfterStepsChecks, NumberChecks
 from safetab.release.checks.table_checks import Breaches, PublishedTotals, TableChecks
 from safetab.release.numbers.number_files import RELEASE_FOLDER
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
-from safetab.release.universe_files import ReleasedRun, read_universe
+from safetab.release.universe_files import read_universe
 
 _LARGE = 1 << 24  # bytes
-
-
-def check_output(output: Path, universe: Universe, options: ReleaseOptions) -> None:
-    """Run all checks on a complete output. Raises RunFailed if it is not what it must be."""
-    checks = OutputChecks(output, universe, options)
-    with checks.of_tables_beside():
-        pass
-    with checks.of_numbers_beside():
-        pass
-    checks.of_remaining_files()
 
 
 class OutputChecks:
@@ -134,9 +125,9 @@ class _PassChecks:
             if self.options.change_numbers:
                 product = self.universe.product
                 after_steps = AfterStepsChecks(self.output, product, self.tabulation_pass, self.of_numbers)
-            numbers = NumberChecks(self.output, self.universe, self.options, self.of_numbers, after_steps)
+            of_release = (self.output, self.universe, self.options, self.of_numbers, after_steps)
             while self.published:
-                numbers.check_level(*self.published.popleft())
+                NumberChecks(*of_release, *self.published.popleft()).check()
                 yield
             if after_steps is not None and self.has_all_levels:
                 after_steps.check_ends()
@@ -152,16 +143,18 @@ class _PassChecks:
 
 def _check_universe_files(output: Path, universe: Universe, breaches: Breaches) -> None:
     """Check that the released universe is the one that was measured."""
-    name = f"{RELEASE_FOLDER}/universe"
+    name, folder = f"{RELEASE_FOLDER}/universe", output / RELEASE_FOLDER
     try:
-        run = ReleasedRun(
-            universe.census, universe.product, universe.definition, universe.states, universe.allow_negative_counts
-        )
-        written = read_universe(output / RELEASE_FOLDER, run)
+        own = ReleasedCensus(universe.census, universe.product, universe.specification)
+        facts = (universe.definition, universe.states)
+        written = read_universe(folder, own, *facts, allow_negative=universe.allow_negative_counts)
+        of = read_census(folder, universe.product.name)
     except (pa.ArrowException, OSError, LookupError, ValueError) as error:
         raise_if_the_machine_failed(error)
         breaches.add(name, "can't be read back")
         return
+    if of.specification != universe.specification:
+        breaches.add(name, "the specification is not that of the run")
     if written.lists.iterations != universe.lists.iterations:
         breaches.add(name, "iterations are not those of the run")
     if [level.design for level in written.levels] != [level.design for level in universe.levels]:

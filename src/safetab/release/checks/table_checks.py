@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -19,19 +20,19 @@ import pyarrow.parquet
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
+from safetab.foundation.arrays import Integers, Truths
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import shortened
-from safetab.outputs.pass_files import schema_of, table_columns
+from safetab.outputs.pass_files import schema_of
 from safetab.planning.run_plan import chosen_shapes
 from safetab.privacy.calibration import Stage
-from safetab.products.product import FileRow, Product, TableFileLayout
+from safetab.products.product import Product, TableFamily, TableFileLayout
 from safetab.release.numbers.level_numbers import variance_of
-from safetab.release.numbers.published_groups import PublishedGroups, groups_as_written
+from safetab.release.numbers.published_groups import PublishedGroups, groups_by_level
 from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.tabulation.measurements import line_sums
 
-Integers = NDArray[np.int64]
-
+_NOTHING = np.empty(0, dtype=np.int64)
 _ROWS_SHOWN = 5
 _BREACHES_SHOWN = 10
 
@@ -47,9 +48,13 @@ class Breaches:
         """Add a file that breaks a rule as a whole."""
         self._counts[file, rule] += 1
 
-    def add_rows(self, file: str, rule: str, is_wrong: NDArray[np.bool_], rows_before: int) -> None:
-        """Add rows that break a rule. Rows are counted from 1, without the header."""
-        wrong = np.flatnonzero(is_wrong)
+    def add_rows(self, file: str, rule: str, wrong: Truths | NDArray[np.integer], rows_before: int) -> None:
+        """Add rows that break a rule: whether each does, or the rising places of those that do.
+
+        Rows are counted from 1, without the header.
+        """
+        if wrong.dtype == np.bool_:
+            wrong = np.flatnonzero(wrong)
         if len(wrong):
             self._counts[file, rule] += len(wrong)
             shown = self._rows.setdefault((file, rule), [])
@@ -134,19 +139,21 @@ PublishedTotals = tuple[Integers, Integers]
 
 
 class TableRows:
-    """A pipe-delimited file, read in blocks of rows. A header with other columns is added to the breaches."""
+    """A table file, read in blocks of rows. A header with other columns is added to the breaches."""
 
-    def __init__(self, path: Path, columns: tuple[str, ...], name: str, breaches: Breaches) -> None:
-        self.name, self._breaches = name, breaches
-        types = {name: pa.int64() if name == "COUNT" else pa.string() for name in columns}
+    def __init__(self, path: Path, layout: TableFileLayout, name: str, breaches: Breaches) -> None:
+        self.name, self._breaches, self._count = name, breaches, layout.count
+        types = {name: pa.int64() if name == layout.count else pa.string() for name in layout.columns}
         with path.open(encoding="utf-8") as file:
-            if file.readline() != "|".join(columns) + "\n":
+            if file.readline() != f"{layout.header}\n":
                 breaches.add(name, "the header is not what it must be")
         with self._unreadable_rows_added():
             self._reader = pa.csv.open_csv(
                 path,
                 read_options=pa.csv.ReadOptions(block_size=8 << 20, use_threads=False),
-                parse_options=pa.csv.ParseOptions(delimiter="|", quote_char=False),
+                parse_options=pa.csv.ParseOptions(
+                    delimiter=layout.separator, quote_char='"' if layout.is_plain else False
+                ),
                 convert_options=pa.csv.ConvertOptions(column_types=types, null_values=[], strings_can_be_null=False),
             )
         self._waiting = self._reader.schema.empty_table()
@@ -184,7 +191,7 @@ class TableRows:
         for column, expected in wanted.items():
             self.add_rows(taken, f"{column} {rule}", ~np.asarray(pc.equal(taken[column], expected)))
 
-    def add_rows(self, taken: pa.Table, rule: str, is_wrong: NDArray[np.bool_]) -> None:
+    def add_rows(self, taken: pa.Table, rule: str, is_wrong: Truths) -> None:
         """Add wrong rows among those that were taken last."""
         self._breaches.add_rows(self.name, rule, is_wrong, self._rows_taken - len(taken))
 
@@ -193,7 +200,8 @@ class TableRows:
         try:
             yield
         except pa.ArrowInvalid:
-            self._breaches.add(self.name, "a row has the wrong number of fields, or a COUNT that is not an integer")
+            rule = f"a row has the wrong number of fields, or a {self._count} that is not an integer"
+            self._breaches.add(self.name, rule)
             raise
 
 
@@ -203,7 +211,25 @@ def tables_of_pass(
     """The table files of a pass, in the order of the product's files. `inside` is the folder they are in."""
     names = [f"{inside}{layout.folder}/{tabulation_pass.name}.csv" for layout in product.files]
     layouts = zip(names, product.files, strict=True)
-    return [TableRows(output / name, table_columns(layout), name, breaches) for name, layout in layouts]
+    return [TableRows(output / name, layout, name, breaches) for name, layout in layouts]
+
+
+@lru_cache(maxsize=8)
+def file_rows(family: TableFamily, layout: TableFileLayout) -> tuple[Integers, dict[str, pa.Array]]:
+    """For each shape and line its row in a table file, or -1; and the texts of all these rows, by column.
+
+    The rows of a family's shapes are numbered one after the other. The last shape and line are unknown ones.
+    """
+    most_lines = max(len(shape.lines) for shape in family.shapes)
+    row_of_line = np.full((len(family.shapes) + 1, most_lines + 1), -1, dtype=np.int64)
+    texts: list[tuple[str, ...]] = []
+    for number, shape in enumerate(family.shapes):
+        rows = np.array(shape.file_row_of_lines(layout.folder))
+        row_of_line[number, : len(rows)] = np.where(rows < 0, -1, rows + len(texts))
+        texts += [row.texts for row in shape.file_rows.get(layout.folder, ())]
+    columns = zip(*texts, strict=True) if texts else ([] for _ in layout.label_columns)
+    arrays = [pa.array(column, pa.string()) for column in columns]
+    return row_of_line, dict(zip(layout.label_columns, arrays, strict=True))
 
 
 class TableChecks:
@@ -221,12 +247,12 @@ class TableChecks:
         """Check level by level and yield each level with its published totals."""
         if not self._has_right_columns():
             self._breaches.add(self._measurements_name, "the columns or their types are not what they must be")
-        parts = groups_as_written(self._path, self._universe)
+        parts = groups_by_level(self._path, self._universe)
         waiting = next(parts, None)
         for number, level in enumerate(self._universe.levels):
             if level.geography.tabulation_pass != self._pass:
                 continue
-            published: list[PublishedTotals] = []
+            published: list[PublishedTotals] = [(_NOTHING, _NOTHING)]
             last = (False, -1)
             while waiting is not None and waiting[0] == number:
                 published.append(self._check_part(level, waiting[1], last))
@@ -295,8 +321,8 @@ class TableChecks:
     ) -> None:
         """Check that each group has all rows of its shape, in order, with sums of its noisy numbers."""
         shapes = groups.family.shapes
-        rows_of_shape = [len(shape.file_rows.get(layout.folder, ())) for shape in shapes]
-        rows = np.array(rows_of_shape, dtype=np.int64)[groups.shapes]
+        rows_of_shape = np.array([len(shape.file_rows.get(layout.folder, ())) for shape in shapes], dtype=np.int64)
+        rows = rows_of_shape[groups.shapes]
         if not rows.any():
             return
         table = file.take_all(int(rows.sum()), "lacks rows of groups that the measurements have")
@@ -304,38 +330,32 @@ class TableChecks:
         iteration = np.repeat(level.index.iteration_of(groups.indices), rows)
         codes = self._universe.iteration_columns[level.level.iterations].codes
         keys = {
-            "REGION_ID": self._universe.entities[level.geography].columns[0].take(pa.array(entity)),
-            "REGION_TYPE": pa.scalar(level.geography.label),
-            "ITERATION_CODE": codes.take(pa.array(iteration)),
+            layout.region: self._universe.entities[level.geography].columns[0].take(pa.array(entity)),
+            layout.level: pa.scalar(level.geography.label),
+            layout.group: codes.take(pa.array(iteration)),
         }
         file.check_columns(table, keys, "is not that of the next published group")
-        counts, starts = table["COUNT"].to_numpy(), np.cumsum(rows) - rows
-        expected, labels = np.zeros(len(table), dtype=np.int64), np.zeros(len(table), dtype=np.int64)
-        known: list[FileRow] = []
+        counts, starts = table[layout.count].to_numpy(), np.cumsum(rows) - rows
+        expected = np.zeros(len(table), dtype=np.int64)
         for number, shape in enumerate(shapes):
             own = shape.file_rows.get(layout.folder, ())
             alike = np.flatnonzero(groups.shapes == number)
-            at = starts[alike][:, None] + np.arange(len(own))
             if own and len(alike):
+                at = starts[alike][:, None] + np.arange(len(own))
                 values = groups.matrix_of(alike, shape)
                 expected[at] = line_sums(values, own, allow_negative=self._universe.allow_negative_counts)
-                labels[at] = len(known) + np.arange(len(own))
-            known += own
-        texts_of_columns = zip(*(row.texts for row in known), strict=True)
-        texts = {
-            name: pa.array(values).take(pa.array(labels))
-            for name, values in zip(layout.label_columns, texts_of_columns, strict=True)
-        }
+        first_rows = np.cumsum(rows_of_shape) - rows_of_shape
+        labels = np.arange(len(table)) + np.repeat(first_rows[groups.shapes] - starts, rows)
+        _, texts_of_rows = file_rows(groups.family, layout)
+        texts = {name: column.take(pa.array(labels)) for name, column in texts_of_rows.items()}
         file.check_columns(table, texts, "is not that of the group's table")
-        file.add_rows(table, "COUNT is not the sum of the group's noisy numbers", counts != expected)
+        file.add_rows(table, f"{layout.count} is not the sum of the group's noisy numbers", counts != expected)
         if not self._universe.allow_negative_counts:
-            file.add_rows(table, "COUNT is negative, which is not allowed", counts < 0)
+            file.add_rows(table, f"{layout.count} is negative, which is not allowed", counts < 0)
 
 
 def _joined(published: list[PublishedTotals]) -> PublishedTotals:
     """All totals of a level by ascending index: adaptive and total-only groups together."""
-    if not published:
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     indices, counts = (np.concatenate(column) for column in zip(*published, strict=True))
     order = np.argsort(indices, kind="stable")
     return indices[order], counts[order]

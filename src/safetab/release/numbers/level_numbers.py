@@ -8,22 +8,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.distributions.weighted_sum import FloatTails
-from safetab.foundation.arrays import Columns, find_sorted
+from safetab.foundation.arrays import Columns, Integers, Truths, find_sorted
 from safetab.planning.level_design import margin_of
 from safetab.privacy.calibration import Noise, Stage
 from safetab.products.product import Line, Shape
 from safetab.release.numbers.published_groups import PublishedGroups
 from safetab.release.release_options import ReleaseOptions, ReleaseRule
 from safetab.release.release_universe import ReleaseLevel, Universe
-
-Integers = NDArray[np.int64]
-Truths = NDArray[np.bool_]
 
 
 class SelectionAwareIntervals:
@@ -88,29 +85,25 @@ def _boundary(is_inside: Callable[[Integers], Truths], outside: Integers, inside
     return inside
 
 
-class IntervalsOfLevels:
-    """The selection-aware intervals of totals, with the noise and the threshold of the level that measured each."""
+selection_aware_intervals = lru_cache(maxsize=256)(SelectionAwareIntervals)
 
-    def __init__(self, universe: Universe, confidence: Fraction) -> None:
-        self._universe = universe
-        self._confidence = confidence
-        self._at = cache(self._intervals_at)
 
-    def of(self, totals: Integers, measured_at: NDArray[np.integer], is_selected: Truths) -> tuple[Integers, Integers]:
-        """Both ends of each total's interval: NO_INTERVAL if it was not selected, or its level suppresses nothing."""
-        low, high = np.full((2, len(totals)), NO_INTERVAL, dtype=np.int64)
-        for number in np.flatnonzero(np.bincount(measured_at[is_selected])).tolist():
-            intervals = self._at(number)
-            if intervals is not None:
-                alike = np.flatnonzero(is_selected & (measured_at == number))
-                low[alike], high[alike] = intervals.of(totals[alike])
-        return low, high
+def intervals_of(
+    universe: Universe, confidence: Fraction, totals: Integers, measured_at: NDArray[np.integer], is_selected: Truths
+) -> tuple[Integers, Integers]:
+    """Both ends of each total's selection-aware interval, by noise and threshold of the level that measured it.
 
-    def _intervals_at(self, number: int) -> SelectionAwareIntervals | None:
-        design = self._universe.levels[number].design
-        if design.suppression_threshold is None:
-            return None
-        return SelectionAwareIntervals(design.noise(Stage.STAGE_2), design.suppression_threshold, self._confidence)
+    They are NO_INTERVAL if the total was not selected, or its level suppresses nothing.
+    """
+    low, high = np.full((2, len(totals)), NO_INTERVAL, dtype=np.int64)
+    for number in np.flatnonzero(np.bincount(measured_at[is_selected])).tolist():
+        design = universe.levels[number].design
+        if design.suppression_threshold is not None:
+            noise = design.noise(Stage.STAGE_2)
+            intervals = selection_aware_intervals(noise, design.suppression_threshold, confidence)
+            alike = np.flatnonzero(is_selected & (measured_at == number))
+            low[alike], high[alike] = intervals.of(totals[alike])
+    return low, high
 
 
 RULES = tuple(ReleaseRule)
@@ -148,7 +141,6 @@ class NumbersOfLevel:
         self._kinds = kinds
         self._options = options
         self._level = level
-        self._intervals = IntervalsOfLevels(universe, options.confidence)
 
     def of(self, groups: PublishedGroups) -> Numbers:
         """The rows of whole entities."""
@@ -165,7 +157,8 @@ class NumbersOfLevel:
         total = groups.family.number_of(groups.family.total)
         is_selected = (groups.shapes == total) & ~groups.is_total_only
         low, high = np.full((2, size), NO_INTERVAL, dtype=np.int64)
-        low[begins], high[begins] = self._intervals.of(groups.values[starts], groups.measured_at, is_selected)
+        totals = groups.values[starts], groups.measured_at, is_selected
+        low[begins], high[begins] = intervals_of(self._universe, self._options.confidence, *totals)
         numbers = Numbers(
             indices=np.repeat(groups.indices, rows),
             kinds=kinds.astype(np.int32),
@@ -255,10 +248,6 @@ class NumberKinds:
         has_stage_1 = [Stage.STAGE_1 in level.design.stages for level in universe.levels]
         chosen = [kind.line.is_total and kind.stage is Stage.STAGE_2 and has_stage_1[kind.level] for kind in self.kinds]
         self.have_stage_1 = np.array(chosen, dtype=np.bool_)
-
-    def first(self, level: int, *, is_total_only: bool, shape_number: int) -> int:
-        """The number of the kind of a group's first line."""
-        return int(self.first_of_groups(np.array([level]), np.array([is_total_only]), shape_number)[0])
 
     def first_of_groups(
         self, levels: NDArray[np.integer], is_total_only: Truths, shapes: NDArray[np.integer] | int

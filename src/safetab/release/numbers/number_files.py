@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
 from safetab.census.census import Census
+from safetab.foundation.arrays import Integers, Truths
 from safetab.foundation.findings import OUTPUT_FORMAT
 from safetab.outputs.pass_files import TEXT, TextsAt, as_dictionaries, texts
 from safetab.planning.level_design import LevelDesign
@@ -26,6 +27,7 @@ from safetab.release.release_universe import ReleaseLevel, Universe
 
 PUBLISHED, COPIED, WITHHELD = "published", "copied", "withheld"
 STATUSES = (PUBLISHED, COPIED, WITHHELD)
+_MOST_OF_INT8 = 127
 LEAST_MARGIN = "least_margin_of_error"
 """A column that only releases of published files have."""
 
@@ -91,7 +93,7 @@ def columns_of_groups(census: Census) -> tuple[Column, ...]:
     return (
         Column("region_id", TEXT, "Id of the geographic entity, leading zeros included."),
         Column("region_name", TEXT, "Name of the entity; its id where no name is known."),
-        Column("iteration_code", TEXT, f"Code of the {census.words.group} (characteristic iteration)."),
+        Column("iteration_code", TEXT, f"Code of the {census.words.coded_group}."),
         Column("iteration_name", TEXT, "Name of the group."),
         Column("iteration_kind", TEXT, "Which answers define the group.",
                values=tuple(kind.name for kind in census.group_kinds)),
@@ -103,14 +105,16 @@ def columns_of_groups(census: Census) -> tuple[Column, ...]:
 @cache
 def number_columns(product: Product, census: Census) -> tuple[Column, ...]:
     """All columns, in their order; the lines' labels are the product's."""
-    totals, suppresses = " or ".join(product.total_table_ids), product.suppression_key is not None
+    totals, suppresses = " or ".join(product.total_table_ids), product.has_stage_1
+    most_lines = max(line.number for line in product.lines)
+    line_type = pa.int8() if most_lines <= _MOST_OF_INT8 else pa.int16()
     return (
         *columns_of_groups(census),
         Column("table", TEXT, "The table that this population group got.",
-               values=tuple(shape.label for family in product.families for shape in family.shapes)),
+               values=tuple(shape.label for shape in product.shapes)),
         Column("table_id", TEXT, "Published table that this row is a line of."
                f" Every published group has {_tables_of_every_group(product)}.", values=product.table_ids),
-        Column("line", pa.int8(), "Number of the line in its table, from 1."),
+        Column("line", line_type, "Number of the line in its table, from 1."),
         Column("stub", TEXT, "Text of the line."),
         *(Column(label.name, pa.type_for_alias(label.line_type), label.description, values=label.values)
           for label in product.label_columns),
@@ -119,7 +123,7 @@ def number_columns(product: Product, census: Census) -> tuple[Column, ...]:
         Column("interval_low", pa.int64(), _LEAST if suppresses else _NOTHING_SUPPRESSED, is_required=False),
         Column("interval_high", pa.int64(), _GREATEST if suppresses else _NOTHING_SUPPRESSED, is_required=False),
         *_OF_NUMBERS,
-        Column("stage_1_total", pa.int64(), _NO_STAGE_1 if product.stage_1_key is None else _STAGE_1.format(totals),
+        Column("stage_1_total", pa.int64(), _STAGE_1.format(totals) if product.has_stage_1 else _NO_STAGE_1,
                is_required=False),
         *_OF_STATUS,
     )  # fmt: skip
@@ -160,13 +164,18 @@ class NumberColumns:
         self._is_sum_clamped = ~(kinds.draws == 1) & (not universe.allow_negative_counts)
 
     def table(self, numbers: Numbers) -> pa.Table:
+        """The table of these numbers."""
+        columns = self.columns(numbers)
+        return pa.table([columns[name] for name in self.schema.names], schema=self.schema)
+
+    def columns(self, numbers: Numbers) -> dict[str, pa.Array]:
         """All columns of these numbers; null where a number is withheld or has no such value."""
         kinds, is_withheld = numbers.kinds.astype(np.intp), numbers.is_withheld
         margins = self._kinds.margins[kinds]
         is_outside = numbers.low == NO_INTERVAL
         columns = {name: _of_rows(column, kinds) for name, column in self._of_kind.items()}
         columns |= self._group_columns(numbers)
-        columns |= {
+        return columns | {
             "count": _masked(numbers.counts, is_withheld),
             "margin_of_error": _masked(margins, is_withheld | self._is_sum_clamped[kinds]),
             "interval_low": _masked(numbers.low, is_withheld | is_outside),
@@ -179,7 +188,6 @@ class NumberColumns:
             "status": texts(STATUSES, np.where(is_withheld, np.int8(2), numbers.donors != NO_DONOR)),
             "rule": texts([rule.value for rule in RULES], np.maximum(numbers.rules, NO_RULE)),
         }
-        return pa.table([columns[name] for name in self.schema.names], schema=self.schema)
 
     def _group_columns(self, numbers: Numbers) -> dict[str, pa.Array]:
         """The columns that name the area and the group of each number."""
@@ -218,7 +226,7 @@ class NumberColumns:
         }
 
 
-def _masked(values: NDArray[np.int64], is_null: NDArray[np.bool_]) -> pa.Array:
+def _masked(values: Integers, is_null: Truths) -> pa.Array:
     return pa.array(values, mask=is_null if is_null.any() else None)
 
 
@@ -259,7 +267,8 @@ def numbers_file(design: LevelDesign, of_format: int = OUTPUT_FORMAT) -> str:
     """The path of a level's numbers inside a release. The folder's name gives the geography level."""
     level, family = design.level, design.family
     is_named = of_format > 0 or not family.is_unnamed_in_format_0
-    name = level.iterations.name.lower() + (f"-{family.file_word}" if is_named else "")
+    between = "+" if "-" in level.iterations.name else "-"  # so that two pairs of names never spell one file
+    name = level.iterations.name.lower() + (f"{between}{family.file_word}" if is_named else "")
     return f"{NUMBERS_FOLDER}/geography_level={level.geography.label}/{name}.parquet"
 
 

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.foundation.arrays import Rows, run_starts
+from safetab.foundation.arrays import Integers, Rows, Truths, run_starts
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Shape, TableFamily
 from safetab.release.release_universe import Universe
@@ -34,27 +35,27 @@ class PublishedGroups:
     """
 
     family: TableFamily
-    indices: NDArray[np.int64]
+    indices: Integers
     shapes: NDArray[np.int8]  # positions in the family's ladder
-    is_total_only: NDArray[np.bool_]
-    stage_1_totals: NDArray[np.int64]  # 0 for groups that have none
+    is_total_only: Truths
+    stage_1_totals: Integers  # 0 for groups that have none
     measured_at: NDArray[np.int16]
-    donors: NDArray[np.int64]
-    values: NDArray[np.int64]
+    donors: Integers
+    values: Integers
 
     def __len__(self) -> int:
         return len(self.indices)
 
     @property
-    def starts(self) -> NDArray[np.int64]:
+    def starts(self) -> Integers:
         """Where each group's values begin."""
         cells = self.family.cells[self.shapes]
-        starts: NDArray[np.int64] = np.cumsum(cells) - cells
+        starts: Integers = np.cumsum(cells) - cells
         return starts
 
-    def matrix_of(self, groups: NDArray[np.intp], shape: Shape) -> NDArray[np.int64]:
+    def matrix_of(self, groups: NDArray[np.intp], shape: Shape) -> Integers:
         """The values of groups with this shape: a row for each group, a column for each cell."""
-        rows: NDArray[np.int64] = self.values[self.starts[groups][:, None] + np.arange(shape.cells)]
+        rows: Integers = self.values[self.starts[groups][:, None] + np.arange(shape.cells)]
         return rows
 
     def part(self, first: int, end: int) -> PublishedGroups:
@@ -63,14 +64,14 @@ class PublishedGroups:
         before, own = int(cells[:first].sum()), int(cells[first:].sum())
         return self._with(slice(first, end), self.values[before : before + own])
 
-    def chosen(self, groups: NDArray[np.intp] | NDArray[np.bool_]) -> PublishedGroups:
+    def chosen(self, groups: NDArray[np.intp] | Truths) -> PublishedGroups:
         """Some of the groups, in the given order."""
         positions = np.arange(len(self))[groups]
         cells = self.family.cells[self.shapes[positions]]
         first = np.repeat(self.starts[positions] - (np.cumsum(cells) - cells), cells)
         return self._with(positions, self.values[first + np.arange(len(first))])
 
-    def _with(self, groups: Rows, values: NDArray[np.int64]) -> PublishedGroups:
+    def _with(self, groups: Rows, values: Integers) -> PublishedGroups:
         by_group = {name: getattr(self, name)[groups] for name in _BY_GROUP}
         return PublishedGroups(family=self.family, **by_group, values=values)
 
@@ -116,38 +117,18 @@ _TEXTS = ("geography_level", "region_id", "iteration_code", "table")
 _COLUMNS = (*_TEXTS, "stage", "value")
 
 
-def groups_by_level(path: Path, universe: Universe, stages: frozenset[Stage]) -> Iterator[NumberedGroups]:
-    """The groups that these stages measured, with the number of their level, in file order.
-
-    Those of one level come in several parts, each with whole entities, by ascending index. Adaptive
-    groups (stages 1 and 2) and total-only ones (stage 0) must be asked for separately, because the
-    file has the latter after the former.
-    """
-    waiting: NumberedGroups | None = None
-    for level, part in groups_as_written(path, universe, stages):
-        if waiting is not None and waiting[0] == level:
-            part = joined([waiting[1], part])  # noqa: PLW2901 - grown by what waited
-        elif waiting is not None:
-            yield waiting
-        entities = universe.levels[level].index.entity_of(part.indices)
-        end = int(np.searchsorted(entities, entities[-1]))  # more of the last entity may follow
-        if end:
-            yield level, part.part(0, end)
-        waiting = level, part.part(end, len(part))
-    if waiting is not None:
-        yield waiting
-
-
-def groups_as_written(
+def groups_by_level(
     path: Path, universe: Universe, stages: frozenset[Stage] = frozenset(Stage)
 ) -> Iterator[NumberedGroups]:
-    """Whole groups of one level at a time, in file order.
+    """The groups that these stages measured, with the number of their level, in file order.
 
-    The file has the adaptive groups of each level, then the total-only ones.
+    Those of one level come in several parts, each with whole entities. The file has the adaptive groups
+    of each level (stages 1 and 2), then the total-only ones (stage 0). Both are by ascending index, if
+    they are asked for separately.
     """
-    level_of = _LevelNumbers(universe)
+    levels = _level_numbers(universe)
     with pa.parquet.ParquetFile(path, read_dictionary=list(_TEXTS)) as file:
-        waiting: pa.Table | None = None  # the rows of a group, of which more may follow
+        waiting: pa.Table | None = None  # the rows of an entity, of which more may follow
         for batch in file.iter_batches(_ROWS_AT_ONCE, _row_groups(file, stages), columns=list(_COLUMNS)):
             table = pa.Table.from_batches([batch])
             is_wanted = np.isin(table["stage"].to_numpy(), [int(stage) for stage in stages])
@@ -157,11 +138,12 @@ def groups_as_written(
                 continue
             if waiting is not None:
                 table = pa.concat_tables([waiting, table]).unify_dictionaries()
-            rows = _Rows(table, universe, level_of)
-            yield from rows.groups(len(rows.begins) - 1)
-            waiting = table.slice(int(rows.begins[-1]))
+            rows = _Rows(table, universe, levels)
+            yield from rows.groups(int(np.searchsorted(rows.begins, rows.last_entity)))
+            waiting = table.slice(rows.last_entity)
         if waiting is not None:
-            yield from _Rows(waiting, universe, level_of).groups(1)
+            rows = _Rows(waiting, universe, levels)
+            yield from rows.groups(len(rows.begins))
 
 
 def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[int]:
@@ -171,27 +153,22 @@ def _row_groups(file: pa.parquet.ParquetFile, stages: frozenset[Stage]) -> list[
     return [number for number, column in enumerate(found) if np.isin(column.to_numpy(), wanted).any()]
 
 
-class _LevelNumbers:
+def _level_numbers(universe: Universe) -> Integers:
     """The numbers of levels, by geography level, table family and iteration; -1 for one that no list has."""
-
-    def __init__(self, universe: Universe) -> None:
-        iterations, geographies = universe.lists.iterations, universe.census.area_levels
-        self.number_of_code = {iteration.code: number for number, iteration in enumerate(iterations)}
-        self.number_of_label = {level.label: number for number, level in enumerate(geographies)}
-        shape = (len(geographies), len(universe.product.families), len(iterations) + 1)
-        self.levels = np.full(shape, -1, dtype=np.int64)
-        for number, level in enumerate(universe.levels):
-            family = universe.product.families.index(level.family)
-            codes = [self.number_of_code[iteration.code] for iteration in level.iterations]
-            self.levels[self.number_of_label[level.geography.label], family, codes] = number
+    families = universe.product.families
+    numbers = np.full((len(universe.number_of_label), len(families), len(universe.number_of_code) + 1), -1)
+    for number, level in enumerate(universe.levels):
+        codes = [universe.number_of_code[iteration.code] for iteration in level.iterations]
+        numbers[universe.number_of_label[level.geography.label], families.index(level.family), codes] = number
+    return numbers
 
 
 class _Rows:
     """Rows of the file, and where groups begin: at a new geography level, region, iteration or family."""
 
-    def __init__(self, table: pa.Table, universe: Universe, level_of: _LevelNumbers) -> None:
+    def __init__(self, table: pa.Table, universe: Universe, levels: Integers) -> None:
         self._universe = universe
-        self._level_of = level_of
+        self._levels = levels
         product = universe.product
         texts = {name: table[name].combine_chunks() for name in _TEXTS}
         place = {name: column.indices.to_numpy() for name, column in texts.items()}
@@ -201,12 +178,13 @@ class _Rows:
         if product.has_several_families:
             keys.append(families[place["table"]])
         self.begins = run_starts(*keys)
+        self.last_entity = int(run_starts(place["geography_level"], place["region_id"])[-1])
         self._place = place
         self._families = families
-        self._geographies = _looked_up(texts["geography_level"], level_of.number_of_label)
-        self._regions = texts["region_id"].dictionary.cast(pa.int64()).to_numpy()
+        self._geographies = _looked_up(texts["geography_level"], universe.number_of_label)
+        self._regions = texts["region_id"].dictionary
         self._code_texts = texts["iteration_code"].dictionary.to_pylist()
-        codes = [level_of.number_of_code.get(code, -1) for code in self._code_texts]
+        codes = [universe.number_of_code.get(code, -1) for code in self._code_texts]
         self._codes = np.array(codes, dtype=np.int64)
         self._shapes = _looked_up(texts["table"], product.number_of_label)
         self._stages, self._values = table["stage"].to_numpy(), table["value"].to_numpy()
@@ -216,7 +194,7 @@ class _Rows:
         at = self.begins[:count]
         place = {name: places[at] for name, places in self._place.items()}
         family, code = self._families[place["table"]], self._codes[place["iteration_code"]]
-        numbers = self._level_of.levels[self._geographies[place["geography_level"]], family, code]
+        numbers = self._levels[self._geographies[place["geography_level"]], family, code]
         ends = np.append(self.begins, len(self._values))
         for first, end in pairwise([*run_starts(numbers).tolist(), count]):
             level = int(numbers[first])
@@ -227,9 +205,9 @@ class _Rows:
         """The groups of one level in a run of rows."""
         level, stage = self._universe.levels[number], self._stages[at]
         has_stage_1 = stage == int(Stage.STAGE_1)
-        ids = self._universe.entities[level.geography].ids
-        entities = np.searchsorted(ids, self._regions)  # those of another level are not used
-        entity = entities[self._place["region_id"][at]]
+        listed = self._universe.entities[level.geography].columns[0]
+        entities = pc.index_in(self._regions, listed).fill_null(len(listed))  # those of another level are not used
+        entity = entities.to_numpy()[self._place["region_id"][at]].astype(np.int64)
         iteration = level.positions_of(self._code_texts)[self._place["iteration_code"][at]]
         return PublishedGroups(
             family=level.family,
@@ -243,6 +221,6 @@ class _Rows:
         )
 
 
-def _looked_up(texts: pa.DictionaryArray, numbers: Mapping[str, int]) -> NDArray[np.int64]:
+def _looked_up(texts: pa.DictionaryArray, numbers: Mapping[str, int]) -> Integers:
     """The numbers of the distinct texts."""
     return np.array([numbers[text] for text in texts.dictionary.to_pylist()], dtype=np.int64)

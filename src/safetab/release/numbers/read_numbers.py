@@ -17,9 +17,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from numpy.typing import NDArray
 
-from safetab.foundation.arrays import Rows
+from safetab.foundation.arrays import Integers, Rows, Truths
 from safetab.foundation.parquet_facts import text_range
 from safetab.products.product import TOTAL_LINE, Product, TableFamily
 from safetab.release.checksums import damage_as_invalid_input
@@ -31,13 +30,11 @@ from safetab.release.release_universe import ReleaseLevel, Universe
 UNKNOWN = NO_DONOR
 """The position of a text that is missing or is not in its list."""
 
-Integers = NDArray[np.int64]
 
 _NUMBER_OF_STATUS = {status: number for number, status in enumerate(STATUSES)}
 _NUMBER_OF_RULE = {rule.value: number for number, rule in enumerate(RULES)}
 _MAY_BE_NULL = ("rule", "donor_geography_level", "donor_region_id")
 _ALL = slice(None)
-_LINES = 1 << 8  # more than any line number; a negative one counts from the end, where no line is
 
 
 def rows_of_file(path: Path, columns: Sequence[str] | None = None) -> Iterator[pa.Table]:
@@ -166,7 +163,7 @@ class NumberBatch:
         """A column of numbers."""
         return np.asarray(self.table[column].fill_null(if_null), dtype=np.int64)
 
-    def has(self, column: str) -> NDArray[np.bool_]:
+    def has(self, column: str) -> Truths:
         """Whether each row has a value in the column."""
         return np.asarray(self.table[column].is_valid())
 
@@ -231,7 +228,7 @@ class NumberBatch:
         return self.positions("table", self.level.family.number_of_label)
 
     @cached_property
-    def table_is_known(self) -> NDArray[np.bool_]:
+    def table_is_known(self) -> Truths:
         """Whether the table of the row's group is known.
 
         It may be unknown in a release of published files; `shape` is then the one with the most noise.
@@ -251,7 +248,7 @@ class NumberBatch:
         return self.integers("line")
 
     @cached_property
-    def is_total(self) -> NDArray[np.bool_]:
+    def is_total(self) -> Truths:
         """Whether the row is a group's total, which every group has in its first row."""
         product = self.universe.product
         is_total_table = np.array([table_id in product.total_table_ids for table_id in product.table_ids] + [False])
@@ -263,7 +260,8 @@ class NumberBatch:
         UNKNOWN where the shape has no such line.
         """
         lines = _position_of_line(self.universe.product, self.level.family)
-        return np.asarray(lines[shape, self.table_id[rows], self.line[rows]])
+        numbers = np.clip(self.line[rows], 0, lines.shape[-1] - 1)
+        return np.asarray(lines[shape, self.table_id[rows], numbers])
 
     @cached_property
     def status(self) -> Integers:
@@ -303,7 +301,9 @@ def _number_of_table_id(product: Product) -> Mapping[str, int]:
 def _position_of_line(product: Product, family: TableFamily) -> Integers:
     """By shape, table id and line number; the last of the first two are for UNKNOWN."""
     number_of_table_id = _number_of_table_id(product)
-    positions = np.full((len(family.shapes) + 1, len(number_of_table_id) + 1, _LINES), UNKNOWN, dtype=np.int64)
+    last = max(line.number for shape in family.shapes for line in shape.lines)
+    sizes = (len(family.shapes) + 1, len(number_of_table_id) + 1, last + 2)  # neither 0 nor the last is a line
+    positions = np.full(sizes, UNKNOWN, dtype=np.int64)
     for number, shape in enumerate(family.shapes):
         for position, line in enumerate(shape.lines):
             positions[number, number_of_table_id[line.table_id], line.number] = position

@@ -18,15 +18,12 @@ from safetab.census.groups import PublicLists
 from safetab.config.run_config import RunConfig
 from safetab.dialects.bureau.official_tables import CODES, LEVELS, Cell, OfficialTable, OfficialTables, distinct
 from safetab.dialects.bureau.us_census import MAJOR, STATE, US
-from safetab.foundation.arrays import find_sorted, is_in_sorted
+from safetab.foundation.arrays import Integers, Truths, find_sorted, is_in_sorted
 from safetab.planning.run_plan import RunPlan
 from safetab.products.product import Line, Shape, TableFamily
 from safetab.release import release_universe
 from safetab.release.release_universe import Universe
 from safetab.tabulation.measurements import line_sums
-
-Integers = NDArray[np.int64]
-Truths = NDArray[np.bool_]
 
 _NOTHING = np.empty(0, dtype=np.int64)
 
@@ -43,9 +40,9 @@ class OfficialGroups:
     geography: AreaLevel
     shape: Shape
     is_known: bool
-    entity: NDArray[np.int64]
-    code: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    entity: Integers
+    code: Integers
+    counts: Integers
     cells: NDArray[np.uint8]  # of Cell
 
     def __len__(self) -> int:
@@ -183,7 +180,7 @@ def known_tables(tables: OfficialTables, config: RunConfig, lists: PublicLists) 
     return replace(tables, tables=kept, left_out={reason: rows for reason, rows in left_out.items() if rows})
 
 
-def _is_in_states(table: OfficialTable, config: RunConfig) -> NDArray[np.bool_]:
+def _is_in_states(table: OfficialTable, config: RunConfig) -> Truths:
     is_ours = np.zeros(len(table), dtype=np.bool_)
     for number, level in enumerate(LEVELS):
         rows = table.level == number

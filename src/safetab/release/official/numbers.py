@@ -16,28 +16,50 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaKind, Pass
 from safetab.census.census import PopulationGroupLevel
 from safetab.dialects.bureau.official_tables import CODES, LEVELS, Cell
 from safetab.dialects.bureau.us_census import COMMON, DETAILED, US
+from safetab.foundation.arrays import Integers, Truths
+from safetab.foundation.failures import closing_without_masking
 from safetab.privacy.calibration import Stage
-from safetab.release.coterminous import CoterminousSet, PassSets
+from safetab.release.coterminous import CoterminousSet, SetsOfPasses
 from safetab.release.numbers import level_numbers
-from safetab.release.numbers.level_numbers import IntervalsOfLevels, NumberKinds, Numbers
-from safetab.release.numbers.number_files import LEAST_MARGIN, SEARCHED_COLUMNS, NumberColumns, numbers_file
+from safetab.release.numbers.level_numbers import NumberKinds, Numbers
+from safetab.release.numbers.number_files import LEAST_MARGIN, NumberColumns, NumberFile, numbers_file
 from safetab.release.numbers.published_groups import NO_DONOR
 from safetab.release.official.groups import OfficialGroups
 from safetab.release.release_universe import ReleaseLevel, Universe
 
-Integers = NDArray[np.int64]
-Truths = NDArray[np.bool_]
 
-_ROWS_OF_A_GROUP = 1 << 17
-_Rows = tuple[Numbers, Truths]
-"""Numbers, and which of them have a table that is not known."""
+@dataclass(frozen=True, slots=True, eq=False)
+class _ReadNumbers(Numbers):
+    """Numbers as files have them, and which of them have a table that is not known."""
+
+    is_unknown: Truths
+
+
+class _ReadColumns(NumberColumns):
+    """The columns of numbers that were read: no file tells the total of stage 1.
+
+    Where the table is not known, the margin has a lower end.
+    """
+
+    def __init__(self, universe: Universe, level: ReleaseLevel, kinds: NumberKinds) -> None:
+        super().__init__(universe, level, kinds)
+        self.schema = self.schema.append(pa.field(LEAST_MARGIN, pa.int64()))
+        self._level_of_kind = np.array([kind.level for kind in kinds.kinds])
+
+    def columns(self, numbers: Numbers) -> dict[str, pa.Array]:
+        assert isinstance(numbers, _ReadNumbers)
+        least = np.zeros(len(numbers), dtype=np.int64)
+        levels = self._level_of_kind[numbers.kinds[numbers.is_unknown]]
+        lone_totals = self._kinds.first_of_groups(levels, np.zeros_like(levels, dtype=np.bool_), 0)
+        least[numbers.is_unknown] = self._kinds.margins[lone_totals]
+        own = {"stage_1_total": pa.nulls(len(numbers), pa.int64())}
+        return super().columns(numbers) | own | {LEAST_MARGIN: pa.array(least, mask=~numbers.is_unknown)}
 
 
 class OfficialNumbers:
@@ -53,7 +75,7 @@ class OfficialNumbers:
         self._universe = universe
         self._groups = list(zip(groups, donors, strict=True))
         self._kinds = NumberKinds(universe, confidence)
-        self._intervals = IntervalsOfLevels(universe, confidence)
+        self._confidence = confidence
         self.not_tabulated: Counter[str] = Counter()
         self.unknown_tables = 0
         self.withheld = 0
@@ -64,30 +86,27 @@ class OfficialNumbers:
         rows = {}
         for number, level in enumerate(self._universe.levels):
             found = self._rows_of(number, level)
-            if found is not None:
+            if len(found):
                 name = numbers_file(level.design)
-                self._write(release / name, level, *found)
-                rows[name] = len(found[0])
+                file = NumberFile(release / name, _ReadColumns(self._universe, level, self._kinds))
+                with closing_without_masking(file):
+                    file.write(found)
+                rows[name] = file.rows
         return rows
 
-    def _rows_of(self, number: int, level: ReleaseLevel) -> _Rows | None:
+    def _rows_of(self, number: int, level: ReleaseLevel) -> _ReadNumbers:
         """By rising index, and within a group in the order of its lines."""
         parts = [
             self._rows_of_groups(number, level, groups, donors)
             for groups, donors in self._groups
             if groups.family is level.family and groups.geography == level.geography
         ]
-        parts = [part for part in parts if len(part[0])]
-        if not parts:
-            return None
-        numbers = Numbers.concat([of_groups for of_groups, _ in parts])
-        order = np.argsort(numbers.indices, kind="stable")  # lines of a group stand in their order
-        is_unknown = np.concatenate([of_groups for _, of_groups in parts])[order]
-        self.unknown_tables += int(is_unknown.sum())
+        numbers = _ReadNumbers.concat(parts)
+        self.unknown_tables += int(numbers.is_unknown.sum())
         self.withheld += int(numbers.is_withheld.sum())
-        return numbers.take(order), is_unknown
+        return numbers.take(np.argsort(numbers.indices, kind="stable"))  # lines of a group stand in their order
 
-    def _rows_of_groups(self, number: int, level: ReleaseLevel, groups: OfficialGroups, donors: Donors) -> _Rows:
+    def _rows_of_groups(self, number: int, level: ReleaseLevel, groups: OfficialGroups, donors: Donors) -> _ReadNumbers:
         """The rows of groups with one shape, as the level that measured them would have them."""
         codes, code_of_group = np.unique(groups.code, return_inverse=True)
         position = level.positions_of(f"{code:04d}" for code in codes.tolist())[code_of_group]
@@ -104,13 +123,14 @@ class OfficialNumbers:
         is_there = groups.cells[own] != Cell.NOT_GIVEN
         lines = len(groups.lines)
         is_selected = ~is_total_only & (groups.cells[own, 0] == Cell.NUMBER) & (groups.shape is groups.family.total)
-        low, high = self._intervals.of(groups.counts[own, 0], measured_at, is_selected)
+        totals = groups.counts[own, 0], measured_at, is_selected
+        low, high = level_numbers.intervals_of(self._universe, self._confidence, *totals)
         flat = np.flatnonzero(is_there)
         group, line = flat // lines, flat % lines
         is_withheld = groups.cells[own][is_there] == Cell.WITHHELD
         counts = groups.counts[own][is_there]
         is_lone = line == 0
-        numbers = Numbers(
+        return _ReadNumbers(
             indices=index[group],
             kinds=(first_kind[group] + line).astype(np.int32),
             counts=counts,
@@ -120,8 +140,8 @@ class OfficialNumbers:
             high=np.where(is_lone, high[group], level_numbers.NO_INTERVAL),
             rules=np.where(is_withheld, level_numbers.UNKNOWN_RULE, level_numbers.NO_RULE).astype(np.int8),
             donors=np.where(donors.level[own][group] >= 0, donors.entity[own][group], NO_DONOR),
+            is_unknown=np.full(len(flat), not groups.is_known),
         )
-        return numbers, np.full(len(flat), not groups.is_known)
 
     def _measured_at(self, number: int, level: ReleaseLevel, donor_level: Integers) -> Integers:
         """The number of the level whose noise each group has."""
@@ -143,29 +163,6 @@ class OfficialNumbers:
             can_be[own] = at.is_tabulated[position[own]] & has[level.is_total_only[position[own]].astype(np.int64)]
         return can_be & ~(level.is_total_only[position] & (groups.shape is not groups.family.total))
 
-    def _write(self, path: Path, level: ReleaseLevel, numbers: Numbers, is_unknown: Truths) -> None:
-        """Write the numbers of a level, with the lower margin where a table is unknown."""
-        columns = NumberColumns(self._universe, level, self._kinds)
-        schema = columns.schema.append(pa.field(LEAST_MARGIN, pa.int64()))
-        path.parent.mkdir(parents=True, exist_ok=True)
-        how = {"compression": "zstd", "store_schema": False, "write_statistics": SEARCHED_COLUMNS}
-        with pa.parquet.ParquetWriter(path, schema, **how) as writer:
-            for first in range(0, len(numbers), _ROWS_OF_A_GROUP):
-                rows = slice(first, min(first + _ROWS_OF_A_GROUP, len(numbers)))
-                table = columns.table(numbers.take(rows))
-                made = self._as_read(table, numbers.kinds[rows], is_unknown[rows])
-                writer.write_table(made.cast(schema), row_group_size=len(made))
-
-    def _as_read(self, table: pa.Table, kinds: NDArray[np.int32], is_unknown: Truths) -> pa.Table:
-        """No file tells the total of stage 1; and where the table is not known, the margin has a lower end."""
-        stage_1 = table.schema.get_field_index("stage_1_total")
-        table = table.set_column(stage_1, table.schema.field(stage_1), pa.nulls(len(table), pa.int64()))
-        least = np.zeros(len(table), dtype=np.int64)
-        levels = np.array([kind.level for kind in self._kinds.kinds])[kinds[is_unknown]]
-        lone_totals = self._kinds.first_of_groups(levels, np.zeros_like(levels, dtype=np.bool_), 0)
-        least[is_unknown] = self._kinds.margins[lone_totals]
-        return table.append_column(LEAST_MARGIN, pa.array(least, mask=~is_unknown))
-
 
 _GREATEST_CHANCE = 1e-15
 """The largest chance that numbers of two different areas are equal and so taken for copies."""
@@ -179,7 +176,7 @@ class Donors:
     entity: Integers
 
 
-def sets_by_numbers(universe: Universe, groups: Sequence[OfficialGroups]) -> tuple[PassSets, ...]:
+def sets_by_numbers(universe: Universe, groups: Sequence[OfficialGroups]) -> SetsOfPasses:
     """Areas of different kinds with equal numbers for every Detailed group that all kinds tabulate.
 
     The chance that the noise of two areas agrees in a number is at most that of its likeliest
@@ -201,7 +198,7 @@ def sets_by_numbers(universe: Universe, groups: Sequence[OfficialGroups]) -> tup
             found[levels[0].tabulation_pass].append(tuple(pairs))
     for sets in found.values():
         sets.sort(key=lambda members: _place_in_order(members[0]))
-    return tuple(PassSets(each, tuple(sets)) for each, sets in found.items())
+    return found
 
 
 def _place_in_order(member: tuple[AreaKind, int]) -> tuple[int, int]:
@@ -268,7 +265,7 @@ def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
     return numbers ^ (numbers >> np.uint64(31))
 
 
-def donors_of(groups: Sequence[OfficialGroups], sets: Sequence[PassSets]) -> tuple[list[Donors], int]:
+def donors_of(groups: Sequence[OfficialGroups], sets: SetsOfPasses) -> tuple[list[Donors], int]:
     """Whose numbers each group has, and how many groups of coterminous areas have their own.
 
     For each set and group, the first kind that has it gave it to the others if their numbers are
@@ -277,10 +274,10 @@ def donors_of(groups: Sequence[OfficialGroups], sets: Sequence[PassSets]) -> tup
     if not groups:
         return [], 0
     set_of: dict[tuple[Pass, AreaKind, int], int] = {}
-    for of_pass in sets:
-        for coterminous in of_pass.sets:
+    for tabulation_pass, of_pass in sets.items():
+        for coterminous in of_pass:
             number = len(set_of)  # any number that no other set has
-            set_of |= dict.fromkeys(((of_pass.tabulation_pass, *member) for member in coterminous), number)
+            set_of |= dict.fromkeys(((tabulation_pass, *member) for member in coterminous), number)
     parts = []
     for part in groups:
         numbers = _set_numbers(part, set_of)

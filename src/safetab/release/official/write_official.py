@@ -12,14 +12,14 @@ import pyarrow.compute as pc
 
 from safetab.dialects.bureau.official_tables import OfficialTables
 from safetab.foundation.findings import VERSION
-from safetab.outputs.manifest import write_not_for_release
+from safetab.outputs.manifest import write_json, write_not_for_release
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.output_status import OutputStatus
 from safetab.products.product import Product, Selector
 from safetab.release import documents
 from safetab.release.census_form import Popgroup, write_popgroups
 from safetab.release.checksums import write_checksums
-from safetab.release.coterminous import PassSets
+from safetab.release.coterminous import SetsOfPasses
 from safetab.release.documents import Origin, ReleaseFacts, indented
 from safetab.release.numbers.number_files import NUMBERS_FOLDER
 from safetab.release.numbers.read_numbers import rows_of_file
@@ -40,7 +40,7 @@ class OfficialRelease:
     universe: Universe
     tables: OfficialTables
     groups: Sequence[OfficialGroups]
-    sets: tuple[PassSets, ...]
+    sets: SetsOfPasses
     sets_are_from_blocks: bool
     is_complete: bool
     confidence: Fraction
@@ -67,7 +67,7 @@ def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> 
 
     The popgroups are those of the files, known or not.
     """
-    has_sets = any(of_pass.sets for of_pass in read.sets)
+    has_sets = any(read.sets.values())
     coterminous = CoterminousOptions() if has_sets else None
     options = ReleaseOptions(read.confidence, (), coterminous)
     facts = ReleaseFacts(VERSION, date, read.status, options, Origin(read.is_complete))
@@ -85,7 +85,7 @@ def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> 
     popgroups = [Popgroup(code, label, known.get(code)) for code, label in labels]
     write_popgroups(output, popgroups, read.universe.lists)
     unlisted = {code: label for code, label in labels if code not in known}
-    documents.write_json(output / ORIGIN_FILE, _origin_as_json(read, summary, unlisted, date))
+    write_json(output / ORIGIN_FILE, _origin_as_json(read, summary, unlisted, date))
     _write_readme(output, read, facts, summary)
     write_not_for_release(output, read.status)
     write_checksums(output)
@@ -110,7 +110,7 @@ def _origin_as_json(
         "numbers_withheld": summary.withheld,
         "areas_with_the_same_blocks": {
             "known_from": "blocks" if read.sets_are_from_blocks else "numbers",
-            "sets": sum(len(of_pass.sets) for of_pass in read.sets),
+            "sets": sum(map(len, read.sets.values())),
             "groups_copied": summary.copied_groups,
             "groups_that_differ": summary.differing,
         },

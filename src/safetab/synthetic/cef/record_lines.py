@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from safetab.census.groups import PublicLists
 from safetab.dialects.bureau.cef import layout
 from safetab.products.bureau_columns import RACE, RACE_COLUMNS
-from safetab.products.safetab_p.tables import OLDEST_AGE
+from safetab.products.safetab_p.safetab_p import OLDEST_AGE
 from safetab.synthetic.files.parameter_files import NOT_HISPANIC
 from safetab.synthetic.geography.census_size import StateShare
 from safetab.synthetic.households.living_arrangements import NO_QUARTERS

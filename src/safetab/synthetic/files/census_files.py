@@ -23,9 +23,9 @@ from safetab.dialects.bureau.cef.state_records import TYPE_OF_HHT
 from safetab.dialects.bureau.grfc import GEOGRAPHY_DIGITS, GEOGRAPHY_TABLE
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.bureau_columns import RACE_COLUMNS
+from safetab.products.record import NO_CODE
 from safetab.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
-from safetab.products.safetab_p.safetab_p import PERSON_RECORD
-from safetab.products.safetab_p.tables import OLDEST_AGE
+from safetab.products.safetab_p.safetab_p import OLDEST_AGE, PERSON_RECORD
 from safetab.readers.area_names import NAMES_FILE
 from safetab.readers.delimited import SEPARATOR
 from safetab.synthetic.files.parameter_files import write_lines
@@ -35,9 +35,9 @@ from safetab.synthetic.people.code_mix import CodeMix
 from safetab.synthetic.people.state_people import FurtherCodes, PeopleChunk, StatePeople, cenrace_of_chunk
 from safetab.synthetic.seeded_bits import Flags, Integers, RandomBits
 
-_TEXTS = pa.dictionary(pa.int32(), pa.string())
-PERSON_SCHEMA = pa.schema([(column, _TEXTS) for column in PERSON_RECORD.columns])
-HOUSEHOLD_SCHEMA = pa.schema([(column, _TEXTS) for column in HOUSEHOLD_RECORD.columns])
+TEXTS = pa.dictionary(pa.int32(), pa.string())
+PERSON_SCHEMA = pa.schema([(column, TEXTS) for column in PERSON_RECORD.columns])
+HOUSEHOLD_SCHEMA = pa.schema([(column, TEXTS) for column in HOUSEHOLD_RECORD.columns])
 
 _AGES = pa.array([str(age) for age in range(OLDEST_AGE + 1)])
 _SEXES = pa.array(["1", "2"])
@@ -57,13 +57,13 @@ def person_table(
     demographics = people.demographics
     householder = demographics.is_householder[chunk.demographic] if is_householder is None else is_householder
     columns = {
-        "QAGE": _text_column(demographics.age[chunk.demographic], _AGES),
-        "QSEX": _text_column(demographics.is_female[chunk.demographic], _SEXES),
-        "HOUSEHOLDER": _text_column(householder, _TRUTH),
+        "QAGE": text_column(demographics.age[chunk.demographic], _AGES),
+        "QSEX": text_column(demographics.is_female[chunk.demographic], _SEXES),
+        "HOUSEHOLDER": text_column(householder, _TRUTH),
         **_block_columns(chunk, people),
-        "CENRACE": _text_column(cenrace_of_chunk(chunk, mix), _CENRACES),
+        "CENRACE": text_column(cenrace_of_chunk(chunk, mix), _CENRACES),
         **_race_columns(chunk, mix),
-        "QSPAN": _used_text_column(chunk.ethnicity, pa.array(mix.codes)),
+        "QSPAN": used_text_column(chunk.ethnicity, pa.array(mix.codes)),
     }
     return pa.table({name: columns[name] for name in PERSON_RECORD.columns})
 
@@ -74,8 +74,8 @@ def household_table(chunk: HousedChunk, people: StatePeople, mix: CodeMix) -> pa
     columns = {name: of_householders[name] for name in of_householders.column_names}
     columns |= {
         "HHRACE": columns["CENRACE"],
-        "HOUSEHOLD_TYPE": _text_column(TYPE_OF_HHT[chunk.facts["HHT"]], _DIGITS),
-        "TEN": _text_column(chunk.tenure, _DIGITS),
+        "HOUSEHOLD_TYPE": text_column(TYPE_OF_HHT[chunk.facts["HHT"]], _DIGITS),
+        "TEN": text_column(chunk.tenure, _DIGITS),
     }
     return pa.table({name: columns[name] for name in HOUSEHOLD_RECORD.columns})
 
@@ -95,19 +95,19 @@ def _householders(chunk: HousedChunk) -> PeopleChunk:
     return PeopleChunk(people.blocks, people_of_block, demographic, race, ethnicity, several)
 
 
-def _text_column(positions: NDArray[Any], texts: pa.Array, is_null: Flags | None = None) -> pa.Array:
+def text_column(positions: NDArray[Any], texts: pa.Array, is_null: Flags | None = None) -> pa.Array:
     """A dictionary column that points to these texts."""
     indices = pa.array(positions.astype(np.int32), mask=is_null)
     return pa.DictionaryArray.from_arrays(indices, texts, safe=False)
 
 
-def _used_text_column(positions: NDArray[Any], texts: pa.Array, is_null: Flags | None = None) -> pa.Array:
-    """Like `_text_column`, but the dictionary has only the texts that occur, which saves space."""
+def used_text_column(positions: NDArray[Any], texts: pa.Array, is_null: Flags | None = None) -> pa.Array:
+    """Like `text_column`, but the dictionary has only the texts that occur, which saves space."""
     occurring = positions if is_null is None else positions[~is_null]
     used = np.flatnonzero(np.bincount(occurring, minlength=len(texts)))
     renumbered = np.zeros(len(texts), dtype=np.int32)
     renumbered[used] = np.arange(len(used))
-    return _text_column(renumbered[positions], texts.take(pa.array(used)), is_null)
+    return text_column(renumbered[positions], texts.take(pa.array(used)), is_null)
 
 
 def _block_columns(chunk: PeopleChunk, people: StatePeople) -> dict[str, pa.Array]:
@@ -122,14 +122,14 @@ def _race_columns(chunk: PeopleChunk, mix: CodeMix) -> dict[str, pa.Array]:
     """QRACE1 to QRACE8. Most people have no code beyond the first."""
     texts = pa.array(mix.codes)
     several = chunk.several
-    columns = {RACE_COLUMNS[0]: _used_text_column(chunk.race, texts)}
+    columns = {RACE_COLUMNS[0]: used_text_column(chunk.race, texts)}
     for slot in range(1, len(RACE_COLUMNS)):
         positions = np.zeros(len(chunk.race), dtype=np.int32)
         is_null = np.ones(len(chunk.race), dtype=np.bool_)
         has_code = several.races[:, slot] >= 0
         positions[several.person[has_code]] = several.races[has_code, slot]
         is_null[several.person[has_code]] = False
-        columns[RACE_COLUMNS[slot]] = _used_text_column(positions, texts, is_null)
+        columns[RACE_COLUMNS[slot]] = used_text_column(positions, texts, is_null)
     return columns
 
 
@@ -152,36 +152,44 @@ class CensusFormat(Enum):
 def begin_census(folder: Path, tables: Iterable[str]) -> None:
     """Make the folder of a census, put the marker into it, and make a folder for each table."""
     folder.mkdir()
-    write_lines(folder / SYNTHETIC_MARKER, ["These people do not exist. safetab made them up, from a seed."])
+    mark_as_made_up(folder)
     for table in tables:
         (folder / table).mkdir()
 
 
-@contextmanager
-def _table_file(path: Path, schema: pa.Schema) -> Iterator[_TableWriter]:
-    """Write a table chunk by chunk, in the form that the ending of the path says.
+def mark_as_made_up(folder: Path) -> None:
+    """Write the marker that says that the people in this folder are made up."""
+    write_lines(folder / SYNTHETIC_MARKER, ["These people do not exist. safetab made them up, from a seed."])
 
-    Parquet gets one row group per chunk. Text gets a header and lines that end in a line feed.
+
+@contextmanager
+def table_file(
+    path: Path, schema: pa.Schema, separator: str = SEPARATOR, missing: str = NO_CODE
+) -> Iterator[_TableWriter]:
+    """Write a table of texts chunk by chunk, in the form that the ending of the path says.
+
+    Parquet gets one row group per chunk. Text gets a header, lines that end in a line feed, and the
+    text `missing` where there is no value.
     """
     if path.suffix == CensusFormat.PARQUET.ending:
         kept = {"compression": "snappy", "write_statistics": False, "store_schema": False}
         with pa.parquet.ParquetWriter(path, schema, **kept) as parquet:
             yield lambda table: parquet.write_table(table, row_group_size=max(table.num_rows, 1))
         return
-    options = pa.csv.WriteOptions(include_header=False, delimiter=SEPARATOR, quoting_style="none")
+    options = pa.csv.WriteOptions(include_header=False, delimiter=separator, quoting_style="none")
     with path.open("wb") as text:
-        text.write(SEPARATOR.join(schema.names).encode() + b"\n")
-        yield lambda table: pa.csv.write_csv(_as_text(table), text, options)
+        text.write(separator.join(schema.names).encode() + b"\n")
+        yield lambda table: pa.csv.write_csv(_as_text(table, missing), text, options)
 
 
-def _as_text(table: pa.Table) -> pa.Table:
-    """The same table with plain texts instead of dictionaries, and "Null" where there is no code."""
-    return pa.table({name: table[name].cast(pa.string()).fill_null("Null") for name in table.column_names})
+def _as_text(table: pa.Table, missing: str) -> pa.Table:
+    """The same table with plain texts instead of dictionaries, and `missing` where there is no value."""
+    return pa.table({name: table[name].cast(pa.string()).fill_null(missing) for name in table.column_names})
 
 
 def person_file(folder: Path, state: str, form: CensusFormat) -> AbstractContextManager[_TableWriter]:
     """The open file of one state's person records."""
-    return _table_file(folder / PERSON_RECORD.table / f"{state}{form.ending}", PERSON_SCHEMA)
+    return table_file(folder / PERSON_RECORD.table / f"{state}{form.ending}", PERSON_SCHEMA)
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,7 +216,7 @@ def person_and_household_files(
 ) -> Iterator[PersonAndHouseholdFiles]:
     """The open files of one state's person and household records."""
     path = folder / HOUSEHOLD_RECORD.table / f"{state}{form.ending}"
-    with person_file(folder, state, form) as persons, _table_file(path, HOUSEHOLD_SCHEMA) as households:
+    with person_file(folder, state, form) as persons, table_file(path, HOUSEHOLD_SCHEMA) as households:
         yield PersonAndHouseholdFiles(mix, persons, households)
 
 
@@ -219,14 +227,14 @@ def write_geography(folder: Path, geography: StateGeography, form: CensusFormat)
     if form is CensusFormat.TEXT:
         table = pa.table({name: _padded(numbers[name], digits) for name, digits in GEOGRAPHY_DIGITS.items()})
     path = folder / GEOGRAPHY_TABLE / f"{geography.share.state.code}{form.ending}"
-    with _table_file(path, table.schema) as write:
+    with table_file(path, table.schema) as write:
         write(table)
 
 
 def _padded(numbers: Integers, digits: int) -> pa.Array:
     """The numbers as a dictionary column of texts with leading zeros."""
     distinct, positions = np.unique(numbers, return_inverse=True)
-    return _text_column(positions, pa.array([f"{number:0{digits}d}" for number in distinct.tolist()]))
+    return text_column(positions, pa.array([f"{number:0{digits}d}" for number in distinct.tolist()]))
 
 
 def write_names(folder: Path, names: Iterable[Named]) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -29,7 +29,6 @@ from safetab.dialects.bureau.us_census import (
     RACE_ALONE,
     RACE_IN_COMBINATION,
     REGIONAL,
-    SUBSTATE_ONLY,
     TOTAL_ONLY,
     US,
 )
@@ -37,21 +36,15 @@ from safetab.dialects.configuration import read_config
 from safetab.foundation.files import read_text
 from safetab.foundation.findings import Checked, FindingsOf
 from safetab.products.bureau_columns import RACE, RACE_COLUMNS
-from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_h.tables import HOUSEHOLD_TYPE, TENURE
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.products.safetab_p.tables import PERSONS
+from safetab.products.safetab_h.safetab_h import HOUSEHOLD_TYPE, SAFETAB_H, TENURE
+from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P
+from safetab.readers.delimited import SEPARATOR
 from safetab.synthetic.seeded_bits import apportioned
 
 HOUSEHOLD_PARAMETERS = "household-parameters"
 """The folder of the parameters with which households are tabulated."""
 
-_FLAGS = {
-    None: "Null|Null",
-    COMMON: "False|False",
-    TOTAL_ONLY: "True|False",
-    SUBSTATE_ONLY: "False|True",
-}
+_FLAGS = {None: "Null|Null"} | {listed: SEPARATOR.join(flags) for flags, listed in public_lists.LISTS.items()}
 _NUMBER_MARK = "\ue000"  # a character that no configuration uses
 _MARKED_NUMBER = re.compile(f'"{_NUMBER_MARK}([^"]*)"')
 _SHARED_KEYS = "max_race_codes allow_negative_counts run_us run_pr state_filter_us reader privacy_defn"
@@ -94,26 +87,28 @@ def _demo_config(us_states: Iterable[str], reader: ReaderKind) -> dict[str, Any]
         "state_filter_us": list(us_states),
         "reader": reader.value,
         "max_race_codes": len(RACE_COLUMNS),
-        **{budget_key(SAFETAB_P, PERSONS, level): _rho(level) for level in levels},
+        **{budget_key(SAFETAB_P, PERSONS, level): _chosen(level).persons for level in levels},
         "privacy_budget_p_stage_1_fraction": 0.1,
-        "thresholds_p": {threshold_key(level): _thresholds_persons(level) for level in levels},
+        "thresholds_p": {threshold_key(level): _chosen(level).thresholds for level in levels},
         "zero_suppression_chance": 0.9999,
         "allow_negative_counts": True,
     }
 
 
-def _rho(level: PopulationGroupLevel) -> float:
-    """The budget of 2020."""
-    if level.iterations == REGIONAL:
-        return 0 if level.geography == US.area_level("AIANNH") else 0.008
-    return 0.159 if level.geography.kind.suppresses else 2.134
+class _Choices(NamedTuple):
+    """The budgets of 2020, and thresholds well above the noise of stage 1: an empty group gets only a total."""
+
+    persons: float
+    households: float
+    thresholds: tuple[int, ...]
 
 
-def _thresholds_persons(level: PopulationGroupLevel) -> list[int]:
-    """Thresholds well above the noise of stage 1, so an empty group gets only a total."""
+def _chosen(level: PopulationGroupLevel) -> _Choices:
     if level.iterations == REGIONAL:
-        return [600, 2000, 8000]
-    return [150, 500, 2000] if level.geography.kind.suppresses else [100, 300, 2000]
+        return _Choices(0 if level.geography == US.area_level("AIANNH") else 0.008, 0.006915, (600, 2000, 8000))
+    if level.geography.kind.suppresses:
+        return _Choices(0.159, 0.142869, (150, 500, 2000))
+    return _Choices(2.134, 1.9208, (100, 300, 2000))
 
 
 def read_given_parameters(parameters: Path) -> Checked[tuple[PublicLists, int]]:
@@ -159,7 +154,12 @@ def write_household_parameters(folder: Path, parameters: Path) -> None:
     config = json.loads((parameters / CONFIG_FILE).read_text(encoding="utf-8"))
     thresholds = config[SAFETAB_P.family_keys[PERSONS.name].thresholds]
     measured = measured_levels(SAFETAB_H, US.levels)
-    budgets = {budget_key(SAFETAB_H, family, level): _household_rho(level, config) for family, level in measured}
+    # people without a budget have households without one
+    measured_people = {level for level in US.levels if config[budget_key(SAFETAB_P, PERSONS, level)]}
+    budgets = {
+        budget_key(SAFETAB_H, family, level): _chosen(level).households if level in measured_people else 0
+        for family, level in measured
+    }
     first_thresholds = {level: of_level[:1] for level, of_level in thresholds.items()}
     of_households = {
         **{key: config[key] for key in _SHARED_KEYS.split()},
@@ -168,15 +168,6 @@ def write_household_parameters(folder: Path, parameters: Path) -> None:
         SAFETAB_H.family_keys[TENURE.name].thresholds: first_thresholds,
     }
     write_lines(folder / CONFIG_FILE, [json.dumps(of_households, indent=2)])
-
-
-def _household_rho(level: PopulationGroupLevel, config: dict[str, Any]) -> float:
-    """The budget of 2020, or 0 where the people have no budget."""
-    if not config[budget_key(SAFETAB_P, PERSONS, level)]:
-        return 0
-    if level.iterations == REGIONAL:
-        return 0.006915
-    return 0.142869 if level.geography.kind.suppresses else 1.9208
 
 
 FEWEST_ITERATIONS = 40

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
 from safetab.dialects.bureau.us_census import PR_PASS, US_PASS
-from safetab.products.safetab_p.tables import OLDEST_AGE
+from safetab.products.safetab_p.safetab_p import OLDEST_AGE
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.people import code_mix
 from safetab.synthetic.people.code_mix import CodeMix, Palettes, Positions

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,21 +10,19 @@ import numpy as np
 import pyarrow as pa
 
 from safetab.census.areas import Areas
+from safetab.dialects.bureau import grfc
 from safetab.dialects.bureau.block_areas import Blocks, areas_of_blocks
 from safetab.dialects.bureau.cef.layout import OID_DIGITS
 from safetab.dialects.bureau.cef.lines import Int32s, Int64s, find_oids, long_numbers, spread_fields
-from safetab.dialects.bureau.grfc import GEOGRAPHY_DIGITS, GEOGRAPHY_TABLE, check_blocks, geography_of, joined
 from safetab.foundation.arrays import Columns
 from safetab.foundation.compiled import compiled_if_worthwhile
 from safetab.foundation.findings import Checked, Finding, FindingsOf
-from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
-from safetab.readers.table_files import TableForm, batches_of
-from safetab.readers.text_tables import blank_lines_at_the_end
+from safetab.readers.digit_columns import Digits
+from safetab.readers.table_files import TableForm
 
 _OID = "OIDTABBLK"
 _OID_HIGH = "OIDTABBLK in front"
-_RULES = {column: f"must be {width} digits" for column, width in GEOGRAPHY_DIGITS.items()}
-_RULES |= {_OID: f"must be a number of up to {OID_DIGITS} digits"}
+_OID_RULE = {_OID: f"must be a number of up to {OID_DIGITS} digits"}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -55,21 +53,22 @@ def read_cef_geography(paths: Iterable[Path], states: Iterable[str]) -> Checked[
 
     Rows of other states are left out. There is no value if there is a finding.
     """
-    findings = FindingsOf(GEOGRAPHY_TABLE)
+    findings = FindingsOf(grfc.GEOGRAPHY_TABLE)
     of_files = list[Finding]()
     parts = list[Blocks]()
     oids = list[BlockOids]()
     wanted = [int(state) for state in states]
     for path in paths:
         file_findings = FindingsOf(path.name)
-        for digits in _digits_of_file(path, file_findings):
+        form = TableForm.GZIPPED_TEXT if path.name.endswith(".gz") else TableForm.TEXT
+        for digits in grfc.digits_of_file(path, form, grfc.GEOGRAPHY_DIGITS, file_findings, _OID_RULE, _oid_numbers):
             chosen = np.isin(digits["TABBLKST"], wanted)
             kept = {name: numbers[chosen] for name, numbers in digits.items()}
-            parts.append(geography_of(kept))
+            parts.append(grfc.geography_of(kept))
             oids.append(BlockOids(kept[_OID_HIGH].astype(np.int32), kept[_OID], parts[-1].block))
         of_files += file_findings.findings
-    blocks = joined(parts)
-    check_blocks(blocks, findings, may_be_empty=bool(of_files))
+    blocks = grfc.joined(parts)
+    grfc.check_blocks(blocks, findings, may_be_empty=bool(of_files))
     all_oids = _joined_oids(oids, findings)
     found = (*of_files, *findings.findings)
     return Checked(None if found else CefGeography(areas_of_blocks(blocks), all_oids), found)
@@ -86,22 +85,9 @@ def _joined_oids(parts: list[BlockOids], findings: FindingsOf) -> BlockOids:
     return oids
 
 
-def _digits_of_file(path: Path, findings: FindingsOf) -> Iterator[Digits]:
-    """The numbers of the wanted columns, batch by batch, without the rows that are wrong."""
-    form = TableForm.GZIPPED_TEXT if path.name.endswith(".gz") else TableForm.TEXT
-    misshapen_lines: list[int] = []
-    rows = WrongRows(findings, _RULES, misshapen_lines, noun="line")
-    for batch in batches_of(path, form, tuple(_RULES), findings, misshapen_lines):
-        digits = {column: digits_of(batch.column(column), width) for column, width in GEOGRAPHY_DIGITS.items()}
-        highs, digits[_OID] = _oid_numbers(batch.column(_OID))
-        rows.look_at(digits, batch)
-        is_right = np.logical_and.reduce([numbers != NOT_DIGITS for numbers in digits.values()])
-        yield {name: numbers[is_right] for name, numbers in (digits | {_OID_HIGH: highs}).items()}
-    rows.report(lambda: blank_lines_at_the_end(path))
-
-
-def _oid_numbers(column: pa.Array) -> tuple[Int64s, Int64s]:
-    """The two numbers of each OID. Blanks around it and leading zeros mean nothing."""
+def _oid_numbers(batch: pa.RecordBatch) -> Digits:
+    """The two numbers of each OID, both NOT_DIGITS if it is wrong. Blanks around it and leading zeros mean nothing."""
+    column = batch.column(_OID)
     offsets = np.frombuffer(column.buffers()[1], dtype=np.int32)[column.offset :][: len(column) + 1].astype(np.int64)
     text = np.frombuffer(column.buffers()[2] or b"", dtype=np.uint8)
     characters = np.empty((len(column), OID_DIGITS), dtype=np.uint8)
@@ -110,4 +96,4 @@ def _oid_numbers(column: pa.Array) -> tuple[Int64s, Int64s]:
     loop = compiled_if_worthwhile(spread_fields, len(column))
     loop(text.copy(), offsets[:-1], offsets[1:], places[:1], places[1:], characters, is_shaped)
     highs, lows = long_numbers(characters, 0, OID_DIGITS)
-    return highs.astype(np.int64), lows
+    return {_OID: lows, _OID_HIGH: highs.astype(np.int64)}

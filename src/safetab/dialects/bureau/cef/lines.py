@@ -219,17 +219,14 @@ def lines_of(path: Path, layout: LineLayout) -> Iterator[Lines]:
         text = np.frombuffer(block, dtype=np.uint8)
         if first == 1:
             is_separated = SEPARATOR in block[: block.index(_LINE_FEED)]
-        numbered = None if is_separated else _as_they_lie(text, layout, first)
-        lines, count = numbered or _split(text, layout, first, is_separated=is_separated)
-        first += count
+        lines = None if is_separated else _as_they_lie(text, layout, first)
+        lines = lines or _split(text, layout, first, is_separated=is_separated)
+        first += len(lines.numbers) + len(lines.misshapen)
         yield lines
 
 
-def _as_they_lie(text: Bytes, layout: LineLayout, first: int) -> tuple[Lines, int] | None:
-    """The lines without copying, and how many there are.
-
-    Returns None if some line has another length or line end.
-    """
+def _as_they_lie(text: Bytes, layout: LineLayout, first: int) -> Lines | None:
+    """The lines without copying, or None if some line has another length or line end."""
     if len(text) <= layout.width:
         return None
     ends = [_LINE_FEED] if text[layout.width] == _LINE_FEED else [_CARRIAGE_RETURN, _LINE_FEED]
@@ -239,11 +236,11 @@ def _as_they_lie(text: Bytes, layout: LineLayout, first: int) -> tuple[Lines, in
     rows = text.reshape(-1, line_bytes)
     if np.count_nonzero(text == _LINE_FEED) != len(rows) or not np.all(rows[:, layout.width :] == ends):
         return None
-    return Lines(rows, np.arange(first, first + len(rows)), np.empty(0, dtype=np.int64)), len(rows)
+    return Lines(rows, np.arange(first, first + len(rows)), np.empty(0, dtype=np.int64))
 
 
-def _split(text: Bytes, layout: LineLayout, first: int, *, is_separated: bool) -> tuple[Lines, int]:
-    """The lines of any lengths, and how many there are."""
+def _split(text: Bytes, layout: LineLayout, first: int, *, is_separated: bool) -> Lines:
+    """The lines of any lengths."""
     stops = np.flatnonzero(text == _LINE_FEED)
     starts = np.concatenate([[0], stops[:-1] + 1])
     numbers = np.arange(first, first + len(stops))
@@ -253,7 +250,7 @@ def _split(text: Bytes, layout: LineLayout, first: int, *, is_separated: bool) -
     else:
         is_shaped = stops - starts == layout.width
         characters = text[starts[is_shaped][:, None] + np.arange(layout.width)]
-    return Lines(characters, numbers[is_shaped], numbers[~is_shaped]), len(numbers)
+    return Lines(characters, numbers[is_shaped], numbers[~is_shaped])
 
 
 def _spread(text: Bytes, starts: Int64s, stops: Int64s, layout: LineLayout) -> tuple[Bytes, np.ndarray]:

@@ -19,6 +19,7 @@ from safetab.dialects.bureau.cef.lines import (
 )
 from safetab.dialects.bureau.cef.reader_file import StateFiles
 from safetab.dialects.bureau.cef.state_rules import CefRules, FileRules, Units, UnitTable
+from safetab.foundation.arrays import begins_run
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.products.bureau_columns import CODE_COLUMNS, RACE_CODES
 from safetab.products.record import RecordLayout
@@ -99,8 +100,9 @@ class StateReader:
         reader = FieldReader(layout.UNIT, _KEPT_OF_UNIT, self._state)
         parts = (self._judged_units(lines, reader) for lines in self._units.lines())
         table = UnitTable(Units.concat([state_rules.NO_UNITS, *parts]))
+        repeated = table.lines_where(~begins_run(table.units.mafids))
         if not self._units.is_broken:
-            self._units.add(("MAFID", "must belong to only one unit"), table.lines_where(table.repeated))
+            self._units.add(("MAFID", "must belong to only one unit"), repeated)
         return table
 
     def joined_persons(self, rows_done: Callable[[int], None] = lambda _: None) -> Iterator[JoinedPersons]:

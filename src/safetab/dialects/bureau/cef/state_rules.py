@@ -65,11 +65,6 @@ class UnitTable:
         bounds = np.arange((1 << (_MAFID_BITS - self._shift)) + 1, dtype=np.int64) << self._shift
         self._bucket_starts = np.searchsorted(self.units.mafids, bounds)
 
-    @property
-    def repeated(self) -> Flags:
-        """Units that have the MAFID of the unit before them."""
-        return np.append(False, np.diff(self.units.mafids) == 0) if len(self.units.mafids) else np.empty(0, np.bool_)
-
     def find(self, mafids: Int64s, is_householder: Flags) -> Int32s:
         """The unit of each person, or a negative number.
 

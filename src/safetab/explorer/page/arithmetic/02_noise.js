@@ -185,9 +185,14 @@ function mixtureTail(atLeast, scale, success, m) {
 
 const noiseCache = new Map();
 
-/** Noise for a level's stage: sigma^2 = stability / (2 share budget), or scale = stability / (share budget). */
-function noiseOf(definition, stability, budget, draws = 1) {
-  const parameter = noiseParameter(definition, stability, budget);
+/** How far what is protected, with up to k records, moves counts: k^2 s in squared L2 norm under zCDP, k s in L1 norm under pure DP. */
+function sensitivityOf(definition, { stability, most_records: k }, answers) {
+  return stability[answers - 1] * (definition === "zcdp" ? k * k : k);
+}
+
+/** Noise for a level's stage: sigma^2 = sensitivity / (2 share budget), or scale = sensitivity / (share budget). */
+function noiseOf(definition, sensitivity, budget, draws = 1) {
+  const parameter = noiseParameter(definition, sensitivity, budget);
   const key = `${definition} ${parameter} ${draws}`;
   if (!noiseCache.has(key)) {
     if (noiseCache.size > 4000) noiseCache.clear();
@@ -198,8 +203,8 @@ function noiseOf(definition, stability, budget, draws = 1) {
 }
 
 /** sigma^2 under zCDP, the scale under pure DP. */
-function noiseParameter(definition, stability, budget) {
-  return definition === "zcdp" ? stability / (2 * budget) : stability / budget;
+function noiseParameter(definition, sensitivity, budget) {
+  return definition === "zcdp" ? sensitivity / (2 * budget) : sensitivity / budget;
 }
 
 function noiseDeviation(definition, parameter) {

@@ -30,10 +30,11 @@ function newMeasure(facts, setting, key) {
   }
   if (stability > 0 && level.total_only_iterations > 0) shares.total_only = ONE;
   const spends = Object.fromEntries(Object.entries(shares).map(([stage, share]) => [stage, toNumber(times(budget, share))]));
-  const noise = (stage, draws = 1) => noiseOf(setting.definition, stability, spends[stage], draws);
-  const parameter = (stage) => noiseParameter(setting.definition, stability, spends[stage]);
+  const sensitivity = sensitivityOf(setting.definition, level, setting.answers);
+  const noise = (stage, draws = 1) => noiseOf(setting.definition, sensitivity, spends[stage], draws);
+  const parameter = (stage) => noiseParameter(setting.definition, sensitivity, spends[stage]);
   const above = minus(ONE, fractionOf(setting.suppression_chance));
-  const isSuppressed = level.suppresses && shares.stage_2 && isAbove(ONE, above)
+  const isSuppressed = facts.has_stage_1 && level.suppresses && shares.stage_2 && isAbove(ONE, above)
     && outOfSamplerRange(setting.definition, parameter("stage_2")) === null;
   const threshold = isSuppressed ? quantileWithChanceAbove(noise("stage_2"), toNumber(above)) : null;
   const { shapes } = facts.families[level.family];
@@ -43,13 +44,13 @@ function newMeasure(facts, setting, key) {
 /** Why the noise of a level can't be drawn; null if it can, or if the level has no noise. Computes no distribution. */
 function undrawable(facts, setting, level) {
   const budget = fractionOf(setting.budgets[level.key]);
-  const stability = level.stability[setting.answers - 1];
-  if (!setting.passes[level.pass] || !isAbove(budget, ZERO) || stability === 0) return null;
+  const sensitivity = sensitivityOf(setting.definition, level, setting.answers);
+  if (!setting.passes[level.pass] || !isAbove(budget, ZERO) || sensitivity === 0) return null;
   const gamma = fractionOf(setting.gamma);
   const adaptive = level.adaptive_iterations > 0 ? [gamma, minus(ONE, gamma)].filter((share) => isAbove(share, ZERO)) : [];
   const shares = [...adaptive, ...(level.total_only_iterations > 0 ? [ONE] : [])];
   const complaints = shares.map((share) => (
-    outOfSamplerRange(setting.definition, noiseParameter(setting.definition, stability, toNumber(times(budget, share))))
+    outOfSamplerRange(setting.definition, noiseParameter(setting.definition, sensitivity, toNumber(times(budget, share))))
   ));
   return complaints.find((complaint) => complaint !== null) ?? null;
 }
@@ -150,6 +151,7 @@ function emptyGroupsPublished(measure) {
 /** P[table] of each table for a group of n people, where stage 1 chooses. Below the first threshold it is a total alone. */
 function tableChances(measure, n) {
   const noise = measure.noise("stage_1");
+  if (measure.thresholds.length === 0) return { [measure.shapes[0].key]: 1 };
   const limits = measure.thresholds.map((threshold) => threshold - n);
   return Object.fromEntries(measure.shapes.map(({ key }, position) => {
     if (position === 0) return [key, noise.tail(1 - limits[0])]; // P[X < first]
@@ -181,7 +183,12 @@ function suppressionChance(measure, n) {
   const below = noise.tail(n - measure.threshold); // P[X <= T - n]
   const above = noise.tail(measure.threshold + 1 - n);
   const total = chances[measure.shapes[0].key];
-  return { suppressed: total * below, published: measure.noise("stage_1").tail(measure.thresholds[0] - n) + total * above };
+  return { suppressed: total * below, published: chanceOfTable(measure, n) + total * above };
+}
+
+/** P[a table finer than the total]; 0 without one. */
+function chanceOfTable(measure, n) {
+  return measure.thresholds.length ? measure.noise("stage_1").tail(measure.thresholds[0] - n) : 0;
 }
 
 /** Everything that the curves show at true size n, in records. Chances only where a noisy stage 1 chooses the table. */

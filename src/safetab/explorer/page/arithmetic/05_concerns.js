@@ -7,19 +7,21 @@ function concernsOf(facts, setting, loss, measures) {
 }
 
 /** Compares a loss with 2020 in the words of safetab.privacy.reference. Empty if it isn't far above. */
-function farAbove(what, definition, loss, { unbounded, far_above: most }, whose) {
+function farAbove(what, definition, loss, reference, whose) {
+  if (!reference?.unbounded) return [];
+  const { unbounded, far_above: most } = reference;
   const isZcdp = definition === "zcdp";
   const rho = isZcdp ? loss : times(times(loss, loss), fraction(1n, 2n));
-  const reference = fractionOf(unbounded);
-  if (!isAbove(rho, times(fraction(BigInt(most)), reference))) return [];
+  const known = fractionOf(unbounded);
+  if (!isAbove(rho, times(fraction(BigInt(most)), known))) return [];
   const how = isZcdp ? "is" : `counts as rho ${lossText(rho)} at most (epsilon squared / 2):`;
-  const ratio = roundedUp(rho.numerator * reference.denominator, rho.denominator * reference.numerator) - 1n;
+  const ratio = roundedUp(rho.numerator * known.denominator, rho.denominator * known.numerator) - 1n;
   return [`${what}, ${isZcdp ? "rho" : "epsilon"} ${lossText(loss)}, ${how} more than ${grouped(ratio)} times that of ${whose}`
-    + ` (rho ${lossText(reference)}).`];
+    + ` (rho ${lossText(known)}).`];
 }
 
-function concernsOfAll({ reference, record, records_in_words: records, most_answers: most, words }, setting, loss) {
-  const found = farAbove(`The total loss of a ${record}`, setting.definition, loss.unbounded, reference, `the ${reference.name}`);
+function concernsOfAll({ reference, protected: whose, records_in_words: records, most_answers: most, words }, setting, loss) {
+  const found = farAbove(`The total loss per ${whose}`, setting.definition, loss.unbounded, reference, `the ${reference?.name}`);
   if (setting.answers < most) {
     found.push(`Only the first ${setting.answers} of ${most} ${words.answers} are used, also to judge who is in`
       + ` a group alone: ${records} with more codes are missing from some of their groups.`);
@@ -34,9 +36,9 @@ function concernsOfAll({ reference, record, records_in_words: records, most_answ
 function concernsOfLevel(facts, measure) {
   const { reference, no_protection: noProtection } = facts;
   const { setting, key } = measure;
-  const costliest = { ...reference, unbounded: reference.costliest_level };
+  const costliest = { ...reference, unbounded: reference?.costliest_level };
   const found = farAbove(
-    "The loss of this level", setting.definition, fractionOf(setting.budgets[key]), costliest, `the costliest level of the ${reference.name}`,
+    "The loss of this level", setting.definition, fractionOf(setting.budgets[key]), costliest, `the costliest level of the ${reference?.name}`,
   );
   for (const stage of Object.keys(measure.shares)) {
     const complaint = outOfSamplerRange(setting.definition, measure.parameter(stage));
@@ -45,12 +47,13 @@ function concernsOfLevel(facts, measure) {
   if (Object.keys(measure.shares).some((stage) => isMostlyZero(measure.noise(stage)))) found.push(noProtection);
   if (!measure.shares.stage_2) return found;
   if (measure.shares.stage_1) found.push(...concernsOfStage1(measure));
-  finerOf(measure).forEach((shape, position) => found.push(...concernsOfTable(facts, measure, shape, measure.thresholds[position])));
+  if (facts.selects) finerOf(measure).forEach((shape, position) => found.push(...concernsOfTable(facts, measure, shape, measure.thresholds[position])));
   return found;
 }
 
 function concernsOfStage1(measure) {
   const found = [];
+  if (measure.thresholds.length === 0) return found;
   const lowest = measure.thresholds[0];
   const margins = marginsOf(measure, "95");
   if (lowest <= margins.stage_1) {
@@ -67,7 +70,7 @@ function concernsOfStage1(measure) {
 function concernsOfTable(facts, measure, shape, threshold) {
   const table = `the table with ${shape.divisions} ${facts.families[measure.level.family].divided_into}`;
   const [start, most] = facts.has_stage_1
-    ? [`At its threshold of ${grouped(threshold)} persons,`, ""]
+    ? [`At its threshold of ${grouped(threshold)} ${facts.records},`, ""]
     : [`At its threshold of ${grouped(threshold)} people a group has at most as many ${facts.records_in_words};`, " at most"];
   const { total, cell } = marginsOf(measure, "95")[shape.key];
   if (total > threshold) return [`${start} the total of ${table} has a larger margin of error: ±${grouped(total)} at 95 %.`];

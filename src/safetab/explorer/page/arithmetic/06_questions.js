@@ -30,14 +30,14 @@ function powerOfTen(power) {
 const budgetCache = new Map();
 
 /** The smallest budget of a level whose published cells have at most this margin. */
-function leastBudgetOf(definition, stability, share, margin, confidence) {
-  const key = `${definition} ${stability} ${decimalText(share)} ${margin} ${confidence}`;
+function leastBudgetOf(definition, sensitivity, share, margin, confidence) {
+  const key = `${definition} ${sensitivity} ${decimalText(share)} ${margin} ${confidence}`;
   if (!budgetCache.has(key)) {
     if (budgetCache.size > 20000) budgetCache.clear();
     const outside = chanceOutside(confidence);
-    const isEnough = (budget) => oneDrawTail(definition, noiseParameter(definition, stability, toNumber(times(budget, share))), margin + 1) < outside;
+    const isEnough = (budget) => oneDrawTail(definition, noiseParameter(definition, sensitivity, toNumber(times(budget, share))), margin + 1) < outside;
     const budget = leastDecimal(isEnough);
-    const parameter = budget && noiseParameter(definition, stability, toNumber(times(budget, share)));
+    const parameter = budget && noiseParameter(definition, sensitivity, toNumber(times(budget, share)));
     budgetCache.set(key, budget && outOfSamplerRange(definition, parameter) === null ? budget : null);
   }
   return budgetCache.get(key);
@@ -69,15 +69,15 @@ function isMeasurable(level, setting) {
 function leastBudget(facts, setting, key, margin, confidence) {
   const level = levelOf(facts, key);
   if (!isMeasurable(level, setting) || !Number.isInteger(margin) || margin < 0) return null;
-  const stability = level.stability[setting.answers - 1];
+  const sensitivity = sensitivityOf(setting.definition, level, setting.answers);
   const share = mainShare(level, setting);
-  const budget = leastBudgetOf(setting.definition, stability, share, margin, confidence);
+  const budget = leastBudgetOf(setting.definition, sensitivity, share, margin, confidence);
   if (budget === null) return null;
-  const exactMargin = marginOf(noiseOf(setting.definition, stability, toNumber(times(budget, share))), confidence);
+  const exactMargin = marginOf(noiseOf(setting.definition, sensitivity, toNumber(times(budget, share))), confidence);
   if (setting.definition !== "zcdp" || confidence !== "95" || margin === 0) {
     return { budget: decimalText(budget), exact_margin: exactMargin, paper_budget: null, saving: null };
   }
-  const paper = times(times(PAPER_CONSTANT, fraction(BigInt(stability), BigInt(margin) ** 2n)), fraction(share.denominator, share.numerator));
+  const paper = times(times(PAPER_CONSTANT, fraction(BigInt(sensitivity), BigInt(margin) ** 2n)), fraction(share.denominator, share.numerator));
   return { budget: decimalText(budget), exact_margin: exactMargin, paper_budget: paper, saving: 1 - toNumber(budget) / toNumber(paper) };
 }
 
@@ -115,9 +115,9 @@ function marginsAt(setting, levels, proportions, steps, limit, confidence) {
   for (const level of levels) {
     const proportion = fractionOf(String(proportions[level.key]));
     const margin = Number(roundedUp(BigInt(steps) * proportion.numerator, proportion.denominator * STEPS_OF_PROPORTIONS));
-    const stability = level.stability[setting.answers - 1];
+    const sensitivity = sensitivityOf(setting.definition, level, setting.answers);
     const budget = isMeasurable(level, setting)
-      ? leastBudgetOf(setting.definition, stability, mainShare(level, setting), margin, confidence) : null;
+      ? leastBudgetOf(setting.definition, sensitivity, mainShare(level, setting), margin, confidence) : null;
     if (budget === null) return null;
     margins[level.key] = margin;
     budgets[level.key] = budget;
@@ -171,7 +171,9 @@ function levelNoises(measure, confidence) {
   const { level, setting, stability } = measure;
   const margin = marginOf(measure.noise(measure.shares.stage_2 ? "stage_2" : "total_only"), confidence);
   const share = mainShare(level, setting);
-  const [gaussian, geometric] = ["zcdp", "puredp"].map((definition) => leastBudgetOf(definition, stability, share, margin, confidence));
+  const [gaussian, geometric] = ["zcdp", "puredp"].map((definition) => (
+    leastBudgetOf(definition, sensitivityOf(definition, level, setting.answers), share, margin, confidence)
+  ));
   if (gaussian === null || geometric === null) return null;
   const gamma = fractionOf(setting.gamma);
   const rest = minus(ONE, gamma);

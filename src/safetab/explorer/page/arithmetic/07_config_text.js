@@ -55,6 +55,7 @@ function parsePlaces(text) {
 
 /** The setting of a config.json, or every problem with it. */
 function settingOfConfig(facts, text) {
+  if (facts.specified) return settingOfPrivacy(facts, text);
   const problems = [];
   let whole;
   try {
@@ -138,6 +139,7 @@ function thresholdsAt(facts, found, level, setting, problems) {
 
 /** The base text with the values of the setting. Everything that is not changed keeps its bytes. */
 function configText(facts, baseText, setting) {
+  if (facts.specified) return privacyText(facts, setting);
   const base = settingOfConfig(facts, baseText).setting;
   const whole = parsePlaces(baseText);
   const keys = new Map(whole.entries);
@@ -194,7 +196,7 @@ function settingCode(facts, base, setting) {
   const parts = [];
   const put = (name, value, other) => { if (String(value) !== String(other)) parts.push(`${name}=${value}`); };
   for (const [field, name] of Object.entries(CODES)) put(name, setting[field], base[field]);
-  for (const { name: pass } of facts.passes) put(pass, Number(setting.passes[pass]), Number(base.passes[pass]));
+  for (const { name: pass } of facts.specified ? [] : facts.passes) put(pass, Number(setting.passes[pass]), Number(base.passes[pass]));
   facts.levels.forEach(({ key }, number) => {
     put(`b${number}`, setting.budgets[key], base.budgets[key]);
     put(`t${number}`, setting.thresholds[key].join("."), base.thresholds[key].join("."));
@@ -217,7 +219,7 @@ function settingOfCode(facts, baseText, code) {
 function putCoded(facts, setting, [name, value]) {
   const field = Object.keys(CODES).find((one) => CODES[one] === name);
   if (field !== undefined) setting[field] = field === "answers" ? Number(value) : value;
-  else if (facts.passes.some((pass) => pass.name === name)) setting.passes[name] = value === "1";
+  else if (!facts.specified && facts.passes.some((pass) => pass.name === name)) setting.passes[name] = value === "1";
   else {
     const { key } = facts.levels[Number(name.slice(1))];
     if (name[0] === "b") setting.budgets[key] = value;

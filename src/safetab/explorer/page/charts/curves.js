@@ -17,7 +17,7 @@ function buildCurves() {
     drawReadOff(relatives, setting, R);
   });
   const ofStage1 = { suppression: drawSuppression, bias: drawBias, tables: drawTables };
-  Object.entries({ ...(session.facts.has_stage_1 ? ofStage1 : {}), relative: drawRelative }).forEach(addFigure);
+  Object.entries({ ...ofStage1, relative: drawRelative }).filter(([name]) => !byId(`figure-${name}`).hidden).forEach(addFigure);
 }
 
 /** A figure: a chart, and a table with the same numbers that is drawn while it is open. */
@@ -75,7 +75,7 @@ function levelEditor(key) {
   const slider = budgetSlider(key);
   const margin = marginField(key);
   const thresholds = thresholdFields(key);
-  const sliders = finerShapesOf(key).map((_, index) => thresholdSlider(key, index));
+  const sliders = thresholds.map((_, index) => thresholdSlider(key, index));
   const titled = (text, field) => {
     field.input.id = newId("entry");
     return element("label", { for: field.input.id }, text);
@@ -91,9 +91,9 @@ function levelEditor(key) {
       "div", { class: "editor" },
       row(symbol, element("div", { class: "paired" }, budget.input, slider.input), budget.others, budget.message),
       row(target, margin.input, margin.others, margin.message),
-      finerShapesOf(key).map((table, index) => row(
-        titled(`Threshold for ${table.name}, ${thresholdUnit()}`, thresholds[index]),
-        element("div", { class: "paired" }, thresholds[index].input, sliders[index].input), thresholds[index].others, thresholds[index].message,
+      thresholds.map((field, index) => row(
+        titled(`Threshold for ${finerShapesOf(key)[index].name}, ${thresholdUnit()}`, field),
+        element("div", { class: "paired" }, field.input, sliders[index].input), field.others, field.message,
       )),
     ),
   };
@@ -223,7 +223,7 @@ function drawTables({ setting, level, at, width }) {
   const sizes = sizesOverThresholds(thresholds, level);
   const shapes = shapesOf(session.level);
   const names = ["suppressed", ...shapes.map(({ key }) => key)];
-  const looks = { suppressed: "area-none", ...Object.fromEntries(shapes.map(({ key }, index) => [key, `area-${index}`])) };
+  const looks = { suppressed: "area-none", ...Object.fromEntries(shapes.map(({ key }, index) => [key, `area-${index % LINE_LOOKS.length}`])) };
   const chanceOf = (size, name) => (name === "suppressed" ? at(size).suppressed : at(size).tables[name]);
   const label = (name) => (name === "suppressed" ? "nothing (suppressed)" : shapes.find(({ key }) => key === name).name);
   const image = chart({
@@ -263,7 +263,7 @@ function drawRelative({ setting, level, at, width }) {
   const shapes = shapesOf(session.level);
   const lines = shapes.map(({ key, kinds, name, divisions }, index) => ({
     name: divisions ? `a cell of ${name}` : "the total alone", label: divisions ? name : "total alone",
-    look: LINE_LOOKS[index], points: sizes.map((size) => [size, at(size).relative[key][kinds[0].name]]),
+    look: LINE_LOOKS[index % LINE_LOOKS.length], points: sizes.map((size) => [size, at(size).relative[key][kinds[0].name]]),
   }));
   const values = lines.flatMap(({ points }) => points.map(([, value]) => value)).filter((value) => value > 0);
   const least = 10 ** Math.floor(Math.log10(Math.min(...values, GUIDE_TARGET)));

@@ -1,8 +1,9 @@
 // The first picture: what each level costs and what it gets. Marks can be dragged to change the setting.
 
-const OVERVIEW = { name: 168, share: 62, numbers: 176, row: 23, wrappedRow: 40, axis: 46, gap: 12 };
+const OVERVIEW = { name: 168, letter: 8, share: 62, numbers: 176, row: 23, wrappedRow: 40, axis: 46, gap: 12 };
 const WRAPPED_BELOW = 620; // pixels of width, below which names are above the lanes
 const MOST_ON_AXIS = 1e6;
+const LEAST_APART = 40; // pixels between labelled ticks
 
 function buildOverview() {
   const container = byId("overview-chart");
@@ -17,10 +18,17 @@ function buildOverview() {
   dragMarks(container, layout);
 }
 
+/** The width of the names; a specification may have long ones. */
+function overviewNames() {
+  const longest = session.facts.specified ? Math.max(...session.facts.levels.map((level) => shortLevelName(level).length)) : 0;
+  return Math.max(OVERVIEW.name, longest * OVERVIEW.letter);
+}
+
 function overviewLayout(setting, width) {
-  const isWrapped = width < WRAPPED_BELOW;
+  const names = overviewNames();
+  const isWrapped = width < WRAPPED_BELOW + names - OVERVIEW.name;
   const range = SLIDER_RANGES[setting.definition];
-  const left = isWrapped ? 22 : OVERVIEW.name;
+  const left = isWrapped ? 22 : names;
   const right = width - (isWrapped ? 22 : OVERVIEW.numbers);
   const middle = left + (right - left - OVERVIEW.share) * 0.36;
   return {
@@ -55,7 +63,9 @@ function overviewImage(layout, setting, R) {
 function overviewAxes({ budget, people, isWrapped, width }, setting, bottom) {
   const lane = ({ axis, start, end }, label, say, every) => {
     const across = acrossLane({ axis, start, end });
-    const ticks = powerTicks(axis.from, axis.to).filter((_, index) => index % every === 0);
+    const powers = powerTicks(axis.from, axis.to);
+    const apart = Math.ceil(LEAST_APART * (powers.length - 1) / (end - start)); // so that labels don't touch
+    const ticks = powers.filter((_, index) => index % Math.max(every, apart) === 0);
     return svgElement(
       "g", { class: "axis", "aria-hidden": "true" }, text((start + end) / 2, 12, label, { "text-anchor": "middle", class: "axis-label" }),
       ticks.map((tick) => svgElement("path", { d: `M${across(tick)} ${OVERVIEW.axis - 12}V${bottom}`, class: "grid" })),
@@ -213,7 +223,7 @@ function draggedSetting(mark, key, index, value) {
   return answer ? withBudget(setting, key, answer.budget) : setting;
 }
 
-/** The loss of each pass as a bar of its levels, with a line for 2020. */
+/** The loss of each pass as a bar of its levels, with a line for the reference. */
 function buildLossBars() {
   const container = byId("overview-losses");
   const place_ = chartPlace(container, () => drawSectionOf(container));
@@ -222,7 +232,7 @@ function buildLossBars() {
 
 function lossBars(setting, R, width) {
   const { reference } = session.facts;
-  const line = Number(reference.unbounded);
+  const line = Number(reference?.unbounded ?? 0);
   const passes = Object.keys(passTitles()).filter((pass) => R.loss[pass]);
   const most = Math.max(line, ...passes.map((pass) => toNumber(R.loss[pass].unbounded))) * 1.08;
   const across = scaleOf({ from: 0, to: most }, 0, width - 2);
@@ -238,9 +248,10 @@ function lossBars(setting, R, width) {
   const height = passes.length * 18 + 22;
   const atEnd = across(line) > width * 0.6;
   return svgElement(
-    "svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "chart-image", role: "img", "aria-label": "Loss of each pass by level, compared with 2020" },
-    bars, passes.map((pass, row) => text(4, 15 + row * 18, passTitles()[pass], { class: "bar-name" })),
-    svgElement("path", { d: `M${across(line)} 0V${height - 14}`, class: "reference-line" }),
-    text(across(line) + (atEnd ? -4 : 4), height - 4, `${reference.name}: ρ = ${reference.unbounded}`, { "text-anchor": atEnd ? "end" : "start", class: "reference-name" }),
+    "svg", { viewBox: `0 0 ${width} ${height}`, width, height, class: "chart-image", role: "img", "aria-label": `Loss of each pass by level${reference ? `, compared with ${session.facts.reference_in_short}` : ""}` },
+    bars, passes.map((pass, row) => text(4, 15 + row * 18, session.facts.passes.length > 1 ? passTitles()[pass] : "", { class: "bar-name" })),
+    session.facts.passes.length === 1 && !reference && text(0, height - 4, "the ρ of each level, in the order below", { class: "outcome-tick" }),
+    reference && svgElement("path", { d: `M${across(line)} 0V${height - 14}`, class: "reference-line" }),
+    reference && text(across(line) + (atEnd ? -4 : 4), height - 4, `${reference.name}: ρ = ${reference.unbounded}`, { "text-anchor": atEnd ? "end" : "start", class: "reference-name" }),
   );
 }

@@ -5,6 +5,11 @@ function passTitles() {
   return Object.fromEntries(session.facts.passes.map(({ name, title }) => [name, title]));
 }
 
+/** Such as "an admission" or "a usual resident". */
+function withArticle(noun) {
+  return `${/^(?!eu|uni|us)[aeiou]/i.test(noun) ? "an" : "a"} ${noun}`;
+}
+
 function capitalized(text) {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
@@ -41,6 +46,11 @@ function kindsOf(shapes) {
   return [...new Map(shapes.flatMap(({ kinds }) => kinds).map((kind) => [kind.name, kind])).values()].sort((a, b) => a.draws - b.draws);
 }
 
+/** What a record has several of: codes, or the answers of a specification. */
+function codesInWords() {
+  return session.facts.specified ? "answers" : "codes";
+}
+
 /** The unit after a number: persons or households. */
 function unit() {
   return session.facts.records;
@@ -57,11 +67,17 @@ function fillWords() {
   const grains = ({ detail, shapes, divided_into: into }) => `${detail} (${listed(shapes.slice(1).map(({ divisions }) => String(divisions)))} ${into})`;
   const words = {
     product: facts.name, counts: facts.counts, record: facts.record, records: facts.records, threshold_unit: facts.threshold_unit,
-    people: facts.records_in_words, tables: facts.families.map(grains).join(" and "), release: facts.reference.name,
+    people: facts.records_in_words, tables: facts.families.map(grains).join(" and "), protected: facts.protected, file: configFile(),
+    a_protected: withArticle(facts.protected), A_record: capitalized(withArticle(facts.record)),
+    members: facts.specified ? capitalized(facts.records_in_words) : "people", codes: codesInWords(),
   };
   document.querySelectorAll("[data-word]").forEach((place) => { place.textContent = words[place.dataset.word]; });
-  const has = { stage_1: facts.has_stage_1, totals: !facts.has_stage_1 };
-  document.querySelectorAll("[data-needs]").forEach((place) => { place.hidden = !has[place.dataset.needs]; });
+  const has = {
+    stage_1: facts.has_stage_1, totals: facts.selects && !facts.has_stage_1, selects: facts.selects, none: !facts.selects, suppression: facts.suppresses,
+    answers: facts.most_answers > 1, passes: facts.passes.length > 1, several: session.products.length > 1, sizes: Boolean(session.common.sizes),
+    families: hasSeveralFamilies(), total_only: facts.levels.some(({ total_only_iterations: lone }) => lone > 0), config: !facts.specified, specification: Boolean(facts.specified),
+  };
+  document.querySelectorAll("[data-needs]").forEach((place) => { place.hidden = !place.dataset.needs.split(" ").every((one) => has[one]); });
 }
 
 function levelWith(key) {
@@ -107,7 +123,7 @@ function today() {
 }
 
 function dayOf(date) {
-  return date.toLocaleDateString("en-US", { year: "numeric", month: "long", day: "numeric" });
+  return date.toLocaleDateString(session.facts.specified ? "en-GB" : "en-US", { year: "numeric", month: "long", day: "numeric" });
 }
 
 /** The ISO date in the reader's time zone, for file names. */

@@ -18,7 +18,7 @@ function buildCompare() {
     });
   });
   buildNoiseComparison();
-  buildMultiplicities();
+  if (session.facts.most_answers > 1) buildMultiplicities();
 }
 
 function comparisonTables(a, b, Rb) {
@@ -170,8 +170,8 @@ function multiplicitiesTable(setting) {
       number("change", row.change, "relative"), number("continuous_change", row.continuous_change, "relative"));
   });
   return captioned(`${levelName(levelWith(key))}: margin of a cell by ${answers}, budget unchanged`, [[
-    columnHead(`Most ${answers}`), columnHead(`Most groups of a ${session.facts.record}`), ...CONFIDENCES.map((one) => columnHead(`${one} %, ± ${unit()}`)),
-    columnHead(`95 % margin against ${most} codes`), columnHead(`σ against ${most} codes`),
+    columnHead(`Most ${answers}`), columnHead(`Most groups of ${withArticle(session.facts.record)}`), ...CONFIDENCES.map((one) => columnHead(`${one} %, ± ${unit()}`)),
+    columnHead(`95 % margin against ${most} ${codesInWords()}`), columnHead(`σ against ${most} ${codesInWords()}`),
   ]], rows);
 }
 

@@ -1,7 +1,7 @@
 // The reverse questions: from a margin to a budget, from a relative error to a threshold, from a total to margins.
 
 function buildQuestions() {
-  const questions = [budgetQuestion(), thresholdQuestion(), totalQuestion()];
+  const questions = [budgetQuestion(), ...(session.facts.selects ? [thresholdQuestion()] : []), totalQuestion()];
   addSection(byId("questions"), (setting, R) => questions.forEach((ask) => ask(setting, R)));
 }
 
@@ -102,7 +102,7 @@ function thresholdQuestion() {
     level.choose();
     const key = session.level;
     followFamily(state, table.select, number.select);
-    state.found = R.levels[key]?.stages.stage_2
+    state.found = R.levels[key]?.stages.stage_2 && state.table
       ? answered(() => thresholdFor(session.facts, setting, key, state.table, state.number, relative.entry.text, state.confidence)) : null;
     const hasAnswer = state.found?.size !== undefined;
     use.hidden = !hasAnswer;
@@ -120,10 +120,10 @@ function followFamily(state, tables, numbers) {
   const family = levelWith(session.level).family;
   if (state.family !== family) {
     state.family = family;
-    state.table = finer[finer.length - 1].key;
+    state.table = finer[finer.length - 1]?.key ?? null;
     place(tables, ...finer.map(({ key, name }) => choice(name, key, state.table)));
   }
-  const { kinds } = finer.find(({ key }) => key === state.table);
+  const { kinds } = finer.find(({ key }) => key === state.table) ?? shapesOf(session.level)[0];
   if (!kinds.some(({ name }) => name === state.number)) state.number = kinds[0].name;
   place(numbers, ...kinds.map(({ name, words }) => choice(words, name, state.number)));
 }
@@ -166,7 +166,7 @@ function useThreshold(table, value) {
 function totalQuestion() {
   const state = { confidence: "95", proportions: {} };
   const total = questionField({
-    label: "Total for each pass", start: "5", attributes: { class: "short" },
+    label: session.facts.passes.length > 1 ? "Total for each pass" : "Total", start: "5", attributes: { class: "short" },
     entryOf: (typed) => decimalWithin(typed, { above: 0, below: MOST_BUDGET, words: "The total must be above 0." }),
     onEntry: redrawQuestions,
   });

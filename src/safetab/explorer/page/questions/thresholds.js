@@ -12,12 +12,13 @@ function buildThresholds() {
   });
   const confidence = selectField("Confidence", CONFIDENCES.map((one) => [one, `${one} %`]), state.confidence, set("confidence"));
   const number = selectField("Of", commonKinds().map(({ name, words }) => [name, words]), state.number, set("number"));
-  const [addition, cautious] = session.facts.has_stage_1 ? [cautiousBox(state, redraw), null] : [null, peopleField(redraw)];
+  const addition = session.facts.has_stage_1 ? cautiousBox(state, redraw) : null;
+  const cautious = thresholdUnit() === unit() ? null : peopleField(redraw);
   const use = button("Use these thresholds", () => useThresholds(state));
   const sentence = element("p", { role: "status" });
   const tables = session.facts.families.map((family) => scrolling(`Sizes needed: ${family.name}`));
   byId("thresholds").append(
-    element("div", { class: "form" }, relative.block, confidence.block, number.block, addition ?? cautious.block, use), sentence, ...tables,
+    element("div", { class: "form" }, relative.block, confidence.block, number.block, addition ?? cautious?.block, use), sentence, ...tables,
   );
   addSection(byId("thresholds"), (setting, R) => {
     Object.assign(state, { relative: relative.entry.text, people: cautious?.entry.text ?? null });

@@ -10,7 +10,7 @@ function buildCost() {
   const imagePlace = chartPlace(image, redraw);
   addSection(byId("cost"), (setting, R) => {
     place(lossTable, lossesTable(setting, R));
-    byId("cost-reference").textContent = referenceWords(session.facts.reference, setting);
+    byId("cost-reference").textContent = session.facts.reference ? referenceWords(session.facts.reference, setting) : "Losses are rounded up.";
     redraw();
   });
 }
@@ -27,12 +27,13 @@ function lossesTable(setting, R) {
     ];
   };
   const heads = [[
-    columnHead("People"), columnHead(`${symbol}, unbounded`), columnHead(`${symbol}, bounded`),
+    columnHead(whoseRecords()), columnHead(`${symbol}, unbounded`), columnHead(`${symbol}, bounded`),
     ...(withEpsilon ? [columnHead("ε at δ = 1e-10, unbounded"), columnHead("ε at δ = 1e-10, bounded")] : []),
   ]];
-  return captioned(`Privacy loss of a ${session.facts.record}, at most`, heads, [
-    ...Object.entries(passTitles()).map(([pass, name]) => line(pass, name)), line("whole_run", `Whole run (a ${session.facts.record} is in one of them)`),
-    ...(withEpsilon ? [referenceLine(session.facts.reference)] : []),
+  return captioned(`Privacy loss of ${withArticle(session.facts.protected)}, at most`, heads, [
+    ...(session.facts.passes.length > 1 ? Object.entries(passTitles()).map(([pass, name]) => line(pass, name)) : []),
+    line("whole_run", session.facts.passes.length > 1 ? `Whole run (${withArticle(session.facts.protected)} is in one of them)` : "Whole run"),
+    ...(withEpsilon && session.facts.reference ? [referenceLine(session.facts.reference)] : []),
   ]);
 }
 
@@ -46,8 +47,8 @@ function referenceWords(reference, setting) {
   const pure = `For comparison, the ${reference.name}: ρ = ${reference.unbounded} unbounded, ${reference.bounded} bounded.`
     + " An ε of pure differential privacy counts as ρ = ε²/2 at most. ";
   return (setting.definition === "zcdp" ? "" : pure)
-    + `This page warns where the total is more than ${reference.far_above} times that of the ${reference.name}, or a level more than`
-    + ` ${reference.far_above} times its costliest level (ρ = ${reference.costliest_level}). Losses are rounded up.`;
+    + `This page warns where the total is more than ${reference.far_above} times that of the ${reference.name}`
+    + `${reference.costliest_level ? `, or a level more than ${reference.far_above} times its costliest level (ρ = ${reference.costliest_level})` : ""}. Losses are rounded up.`;
 }
 
 function drawEpsilonCurve(image, table, setting, R) {
@@ -60,8 +61,8 @@ function drawEpsilonCurve(image, table, setting, R) {
   const points = (which) => curve.map((one) => [-Math.log10(Number(one.delta)), toNumber(one[which])]);
   const most = Math.max(...curve.map((one) => toNumber(one.bounded)));
   const lines = [
-    { name: `bounded: a ${session.facts.record}'s answers change`, label: "bounded", points: points("bounded"), look: "line-b" },
-    { name: `unbounded: a ${session.facts.record} joins or leaves`, label: "unbounded", points: points("unbounded"), look: "line-a" },
+    { name: `bounded: ${withArticle(session.facts.protected)}'s answers change`, label: "bounded", points: points("bounded"), look: "line-b" },
+    { name: `unbounded: ${withArticle(session.facts.protected)} joins or leaves`, label: "unbounded", points: points("unbounded"), look: "line-a" },
   ];
   place(image.container, chart({
     title: "Epsilon by delta, for the whole run; the table beside it has the numbers", width: image.width(),

@@ -26,21 +26,22 @@ function marginsTable(family, R) {
   const withStage1 = session.facts.has_stage_1;
   const group = (label, colspan) => element("th", { scope: "colgroup", colspan }, label);
   const finer = family.shapes.slice(1);
+  const withLone = session.facts.selects || finer.length === 0; // a total that some group has for its only number
   const heads = [
     [
       columnHead("Level", { rowspan: 2 }), ...(withStage1 ? [columnHead("Stage 1 size (not published)", { rowspan: 2 })] : []),
       ...(withTotals ? [columnHead("TotalOnly groups", { rowspan: 2 })] : []),
-      columnHead("Total alone", { rowspan: 2 }), ...finer.map(({ name, kinds }) => group(capitalized(name), kinds.length)),
+      withLone ? columnHead("Total alone", { rowspan: 2 }) : null, ...finer.map(({ name, kinds }) => group(capitalized(name), kinds.length)),
     ],
     finer.flatMap(({ kinds }) => kinds.map(({ words }) => columnHead(words))),
   ];
   const tabulated = session.facts.levels.filter((level) => R.levels[level.key] && familyOf(level) === family);
-  const rows = rowsByPass(tabulated, heads[0].length - finer.length + heads[1].length, (level) => {
+  const rows = rowsByPass(tabulated, heads[0].filter(Boolean).length - finer.length + heads[1].length, (level) => {
     const margins = R.levels[level.key].margins[session.confidence];
     const base = `levels/${level.key}/margins/${session.confidence}`;
     return [
       ...(withStage1 ? [marginCell(`${base}/stage_1`, margins.stage_1)] : []),
-      ...(withTotals ? [marginCell(`${base}/total_only`, margins.total_only)] : []), marginCell(`${base}/total`, margins.total),
+      ...(withTotals ? [marginCell(`${base}/total_only`, margins.total_only)] : []), withLone ? marginCell(`${base}/total`, margins.total) : null,
       ...finer.flatMap(({ key, kinds }) => kinds.map(({ name }) => marginCell(`${base}/${key}/${name}`, margins[key]?.[name]))),
     ];
   });

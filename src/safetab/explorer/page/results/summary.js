@@ -18,25 +18,26 @@ function buildSummary() {
 function summarySetting(setting) {
   return [
     fact("Setting", `${capitalized(entryInForce().from)}${isAsStarted() ? "" : ", changed"}`), fact("Privacy", definitionName(setting)),
-    fact(capitalized(session.facts.records_in_words), passesText(setting)), fact(capitalized(session.facts.words.answers), `up to ${setting.answers} per ${session.facts.record}`),
+    session.facts.passes.length > 1 ? fact(capitalized(session.facts.records_in_words), passesText(setting)) : null,
+    session.facts.most_answers > 1 ? fact(capitalized(session.facts.words.answers), `up to ${setting.answers} per ${session.facts.record}`) : null,
     ...(session.facts.has_stage_1
       ? [fact("Stage 1 share, γ", setting.gamma), fact("Empty groups suppressed with chance", setting.suppression_chance)]
-      : [fact("Tables chosen by", `published totals of ${thresholdUnit()}`)]),
+      : [fact("Tables chosen by", session.facts.selects ? `published totals of ${thresholdUnit()}` : "nothing: every group gets the finest")]),
   ];
 }
 
 function summaryLosses(setting, R) {
   const symbol = symbolOf(setting);
   const loss = R.loss.whole_run;
-  const { reference, record } = session.facts;
+  const { reference, protected: record } = session.facts;
   const number = (name) => numberCell(`loss/whole_run/${name}`, loss[name], "loss");
   const epsilon = (name) => (setting.definition === "zcdp" ? [" (ε = ", number(name), " at δ = 1e-10)"] : []);
   return [
-    fact(`Largest loss if a ${record} joins or leaves (unbounded)`, `${symbol} = `, number("unbounded"), ...epsilon("unbounded_epsilon")),
-    fact(`Largest loss if a ${record}'s answers change (bounded)`, `${symbol} = `, number("bounded"), ...epsilon("bounded_epsilon")),
-    fact(`For comparison: the ${reference.name}`, `ρ = ${reference.unbounded}, bounded ${reference.bounded} (ε = ${reference.unbounded_epsilon},`
+    fact(`Largest loss if ${withArticle(record)} joins or leaves (unbounded)`, `${symbol} = `, number("unbounded"), ...epsilon("unbounded_epsilon")),
+    fact(`Largest loss if ${withArticle(record)}'s answers change (bounded)`, `${symbol} = `, number("bounded"), ...epsilon("bounded_epsilon")),
+    reference && fact(`For comparison: the ${reference.name}`, `ρ = ${reference.unbounded}, bounded ${reference.bounded} (ε = ${reference.unbounded_epsilon},`
       + ` bounded ${reference.bounded_epsilon} at δ = 1e-10)`),
-    jointFact(setting),
+    session.products.length > 1 ? jointFact(setting) : null,
     fact("Possible groups", numberCell("groups", R.groups, "count")),
     session.facts.has_stage_1
       ? fact("Empty groups published by chance (at most, on average)", numberCell("empty_published", R.empty_published, "expected")) : null,
@@ -59,12 +60,13 @@ function summaryTable(setting, R) {
     [
       columnHead("Level", { rowspan: 2 }), columnHead(`Budget, ${symbolOf(setting)}`, { rowspan: 2 }), columnHead("Share", { rowspan: 2 }),
       group(`Margin of a cell or total, ± ${unit()}, at`, 3), columnHead("95 % margin of the finest table's total", { rowspan: 2 }),
-      withT ? columnHead(`T, ${unit()}`, { rowspan: 2 }) : null, columnHead(`Least sizes for ${grainsInWords()}, ${thresholdUnit()}`, { rowspan: 2 }),
+      withT ? columnHead(`T, ${unit()}`, { rowspan: 2 }) : null,
+      session.facts.selects ? columnHead(`Least sizes for ${grainsInWords()}, ${thresholdUnit()}`, { rowspan: 2 }) : null,
     ],
     confidences,
   ];
   const tabulated = session.facts.levels.filter(({ key }) => R.levels[key]);
-  return captioned("Levels tabulated", heads, rowsByPass(tabulated, withT ? 9 : 8, (level) => summaryCells(setting, level, R.levels[level.key])));
+  return captioned("Levels tabulated", heads, rowsByPass(tabulated, 7 + Number(withT) + Number(session.facts.selects), (level) => summaryCells(setting, level, R.levels[level.key])));
 }
 
 /** How fine the tables are, family by family. */
@@ -82,7 +84,7 @@ function summaryCells(setting, level, result) {
     ...CONFIDENCES.map((confidence) => marginCell(`${base}/margins/${confidence}/${name}`, result.margins[confidence][name])),
     marginCell(`${base}/margins/95/${finest.key}/total`, result.margins["95"][finest.key]?.total),
     session.facts.has_stage_1 ? td(numberCell(`${base}/suppression_threshold`, result.suppression_threshold, "count")) : null,
-    element("td", { class: "tight" }, thresholdsText(setting.thresholds[level.key])),
+    session.facts.selects ? element("td", { class: "tight" }, thresholdsText(setting.thresholds[level.key])) : null,
   ];
 }
 

@@ -27,15 +27,20 @@ function download(name, type, content) {
 
 function saveConfig() {
   const { base, setting } = entryInForce();
-  download("config.json", "application/json", configText(session.facts, base, setting));
+  download(configFile(), session.facts.specified ? "application/toml" : "application/json", configText(session.facts, base, setting));
   savedAsFile.add(JSON.stringify(setting));
+}
+
+/** The file of choices that a run reads. */
+function configFile() {
+  return session.facts.specified ? "privacy.toml" : "config.json";
 }
 
 async function loadConfig(event) {
   const [file] = event.target.files;
   if (!file) return;
   const problems = file.size > MOST_CONFIG_BYTES
-    ? ["This file is too large for a config.json. Choose the config.json of a run."]
+    ? [`This file is too large for a ${configFile()}. Choose the ${configFile()} of a run.`]
     : startFromFile(file.name, await file.text());
   showProblems(file.name, problems);
   event.target.value = "";

@@ -7,7 +7,7 @@ const savedAsFile = new Set();
 let remembering = 0;
 
 function productionText(facts) {
-  return facts.presets.find(({ name }) => name === session.common.production).config;
+  return (facts.presets.find(({ name }) => name === session.common.production) ?? facts.presets[0]).config;
 }
 
 /** The part of the address that holds the settings: the product in view first, then others that were changed. */

@@ -87,10 +87,16 @@ function change(setting, { origin = null, gesture = null, base = null, from = nu
 /** A sentence if a run would refuse the setting because the noise of a level can't be drawn; otherwise null. */
 function refusalOf(setting) {
   const refused = session.facts.levels.map((level) => [level, undrawable(session.facts, setting, level)]).filter(([, complaint]) => complaint !== null);
-  if (refused.length === 0) return null;
+  if (refused.length === 0) return refusalOfPass(setting);
   const [[level, complaint]] = refused;
   const more = refused.length > 1 ? ` (and ${counted(refused.length - 1, "more level", "more levels")})` : "";
   return `The noise of ${levelName(level)}${more} can't be drawn: ${complaint}. A run would refuse it.`;
+}
+
+/** A specification must tabulate something in each of its passes. */
+function refusalOfPass(setting) {
+  const empty = session.facts.specified ? session.facts.passes.find(({ name }) => !hasBudget(session.facts, setting, name)) : undefined;
+  return empty ? `${empty.title}: at least one level must be tabulated.` : null;
 }
 
 /** Reverts what an unfinished gesture has set so far, so that no part of a wrong entry remains. */

@@ -39,8 +39,14 @@ function showProduct(number) {
   fillWords();
   byId("summary-source").textContent = `Computed by the explorer of safetab ${session.common.version}. ${session.common.source}`;
   [buildBar, buildOverview, buildLossBars, buildPresets, buildControls, buildLevels, buildCost, buildJointLoss, buildPrecision, buildThresholds, buildCurves, buildHeatMaps, buildSimulation, buildQuestions, buildCompare, buildFiles, buildSummary, rememberChanges]
-    .forEach((build) => build());
+    .filter((build) => !isLeftOut(build)).forEach((build) => build());
   drawAll();
+}
+
+/** What needs another product, sizes of groups, or thresholds. */
+function isLeftOut(build) {
+  return (build === buildJointLoss && session.products.length < 2) || (build === buildSimulation && !session.common.sizes)
+    || (build === buildThresholds && !session.facts.selects);
 }
 
 function keepProduct() {
@@ -52,7 +58,7 @@ function buildProductChoice() {
   const one = ({ facts }, number) => button(
     `${capitalized(facts.records_in_words)} (${facts.name})`, () => showProduct(number), { "data-product": number, "aria-pressed": "false" },
   );
-  byId("products").append(...session.products.map(one));
+  if (session.products.length > 1) byId("products").append(...session.products.map(one));
 }
 
 function openToTests() {

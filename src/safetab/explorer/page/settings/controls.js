@@ -3,8 +3,11 @@
 const SUPPRESSION_STOPS = ["0.5", "0.9", "0.95", "0.99", "0.995", "0.999", "0.9995", "0.9999", "0.99995", "0.99999", "0.999999"];
 
 function buildControls() {
-  const ofStages = session.facts.has_stage_1 ? [gammaControl(), suppressionControl()] : [];
-  const controls = [definitionControl(), answersControl(), ...ofStages, passesControl()];
+  const { has_stage_1: hasStage1, suppresses, most_answers: most, specified } = session.facts;
+  const controls = [
+    specified?.definition ? null : definitionControl(), most > 1 ? answersControl() : null, hasStage1 ? gammaControl() : null,
+    hasStage1 && (suppresses || !specified) ? suppressionControl() : null, specified ? null : passesControl(),
+  ].filter(Boolean);
   byId("whole-run").append(...controls.map(({ block }) => block));
   addSection(byId("setting"), (setting, R, origin) => {
     controls.forEach((control) => control.refresh(setting, origin));
@@ -39,7 +42,7 @@ function definitionControl() {
 
 function answersControl() {
   const { most_answers: most, words, record } = session.facts;
-  const name = `Most ${words.answers} counted for a ${record}`;
+  const name = `Most ${words.answers} counted for ${withArticle(record)}`;
   const settingWith = (setting, answers) => ({ ...setting, answers });
   const field = boundField({
     name, attributes: { "aria-label": name, inputmode: "numeric", class: "short" },
@@ -56,7 +59,12 @@ function answersControl() {
     textOf: (setting) => counted(setting.answers, words.answer, words.answers),
   });
   return pairedControl(`Most ${words.answers}`, field, slider,
-    `People may report up to ${most}. Fewer codes mean less noise for the same budget, but codes beyond the limit are not counted.`);
+    `${whoseRecords()} may report up to ${most}. Fewer ${codesInWords()} mean less noise for the same budget, but ${codesInWords()} beyond the limit are not counted.`);
+}
+
+/** People, or the records of a specification. */
+function whoseRecords() {
+  return session.facts.specified ? capitalized(session.facts.records_in_words) : "People";
 }
 
 function pairedControl(title, field, slider, explanation) {
@@ -136,8 +144,8 @@ function passesControl() {
     "div", { class: "control" },
     element("fieldset", { class: "radios stacked" }, element("legend", {}, `${capitalized(session.facts.records_in_words)} tabulated`), boxes.map(({ label }) => label), others, message),
     element("p", { class: "explanation" },
-      `Two runs over different ${session.facts.records_in_words}, each with its own budgets. No ${session.facts.record} is in both, so the loss of a ${session.facts.record}`
-      + " is the larger of the two."),
+      `Two runs over different ${session.facts.records_in_words}, each with its own budgets. No ${session.facts.record} is in both, so one ${session.facts.protected}`
+      + " loses at most the larger of the two."),
   );
   const refresh = (setting) => {
     boxes.forEach(({ pass, input }) => { input.checked = setting.passes[pass]; });

@@ -32,7 +32,8 @@ function includeBox(key) {
     onchange: () => {
       const setting = settingInForce();
       if (!input.checked) budgetsBefore[key] = setting.budgets[key];
-      change(withBudget(setting, key, input.checked ? budgetToReturn(key) : "0"));
+      const problem = change(withBudget(setting, key, input.checked ? budgetToReturn(key) : "0"));
+      if (problem) { input.checked = isIncluded(setting, key); announce(problem); }
     },
   });
   return { input, refresh: (setting) => { input.checked = isIncluded(setting, key); } };
@@ -103,7 +104,7 @@ function marginField(key) {
 /** Fields that are checked together: while one waits for another, its text is kept and taken into account. */
 function thresholdFields(key) {
   const fields = [];
-  finerShapesOf(key).forEach((table, index) => {
+  (session.facts.selects ? finerShapesOf(key) : []).forEach((table, index) => {
     const name = `Threshold for ${table.name}, ${levelName(levelWith(key))}`;
     fields.push(boundField({
       name,

@@ -21,19 +21,19 @@ function buildLevels() {
 function levelsTable(family, number, rows) {
   const head = (label, attributes) => columnHead(label, attributes);
   const group = (label, colspan, attributes) => element("th", { scope: "colgroup", colspan, ...attributes }, label);
-  const finer = family.shapes.slice(1);
+  const finer = session.facts.selects ? family.shapes.slice(1) : [];
   const [emptyGroups, ...stages] = session.facts.has_stage_1 ? [["published if all are empty"], "stage 1", "stage 2"] : [[], "published"];
   const columns = columnsOf(family);
   return element(
-    "table", { class: "levels" },
+    "table", { class: session.facts.specified ? "levels long-names" : "levels" },
     element("caption", {}, element("span", {}, `${hasSeveralFamilies() ? `${capitalized(family.name)}: levels` : "Levels"}, your settings (fields) and their results (numbers)`)),
     element("thead", {},
       element("tr", {},
         head("Level", { rowspan: 2 }), head("In", { rowspan: 2 }), group("Budget", 1), group("Margin", 1, { id: `margin-heading-${number}` }),
-        group("Budget", 2, { class: "again" }), group(`Least size for ${family.detail} in … ${family.divided_into}, ${thresholdUnit()}`, finer.length),
+        group("Budget", 2, { class: "again" }), finer.length ? group(`Least size for ${family.detail} in … ${family.divided_into}, ${thresholdUnit()}`, finer.length) : null,
         group("Noise", stages.length, { id: `noise-heading-${number}` }), group("Groups", session.facts.has_stage_1 ? 3 : 1)),
       element("tr", {},
-        head("exact", { id: `budget-exact-${number}` }), head(unit()), head("slider"), head("share of pass"),
+        head("exact", { id: `budget-exact-${number}` }), head(unit()), head("slider"), head(session.facts.passes.length > 1 ? "share of pass" : "share"),
         finer.map(({ divisions }) => head(String(divisions))), stages.map((stage) => head(stage)),
         session.facts.has_stage_1 ? head(`T, ${unit()}`) : null, head("possible"), emptyGroups.map((name) => head(name)))),
     Object.entries(passTitles()).map(([pass, name]) => element(
@@ -66,7 +66,7 @@ function moveByArrows(rows) {
 }
 
 function columnsOf(family) {
-  return LEVEL_COLUMNS - (session.facts.has_stage_1 ? 0 : 3) + family.shapes.length - 1;
+  return LEVEL_COLUMNS - (session.facts.has_stage_1 ? 0 : 3) + (session.facts.selects ? family.shapes.length - 1 : 0);
 }
 
 function levelRow(level) {
@@ -135,12 +135,13 @@ function buildBar() {
   addSection(byId("bar"), (setting, R) => {
     const symbol = symbolOf(setting);
     const loss = R.loss.whole_run;
-    const of2020 = (name) => (setting.definition === "zcdp" ? ` (2020: ${session.facts.reference[name]})` : "");
+    const { reference, reference_in_short: short, protected: whose } = session.facts;
+    const compared = (name) => (setting.definition === "zcdp" && reference ? ` (${short}: ${reference[name]})` : "");
     place(byId("bar-losses"),
-      barFigure(`${symbol}, a ${session.facts.record} joins or leaves${of2020("unbounded")}`, "loss/whole_run/unbounded", loss.unbounded, "loss"),
-      barFigure(`${symbol}, a ${session.facts.record}'s answers change${of2020("bounded")}`, "loss/whole_run/bounded", loss.bounded, "loss"),
+      barFigure(`${symbol}, ${withArticle(whose)} joins or leaves${compared("unbounded")}`, "loss/whole_run/unbounded", loss.unbounded, "loss"),
+      barFigure(`${symbol}, ${withArticle(whose)}'s answers change${compared("bounded")}`, "loss/whole_run/bounded", loss.bounded, "loss"),
       setting.definition === "zcdp"
-        ? barFigure(`ε at δ = 1e-10, joins or leaves${of2020("unbounded_epsilon")}`, "loss/whole_run/unbounded_epsilon", loss.unbounded_epsilon, "loss") : null,
+        ? barFigure(`ε at δ = 1e-10, joins or leaves${compared("unbounded_epsilon")}`, "loss/whole_run/unbounded_epsilon", loss.unbounded_epsilon, "loss") : null,
       session.facts.has_stage_1
         ? barFigure("empty groups published by chance (at most, on average)", "empty_published", R.empty_published, "expected") : null);
     document.querySelectorAll("[data-product]").forEach((one) => one.setAttribute("aria-pressed", session.products[one.dataset.product].facts === session.facts));
@@ -164,13 +165,22 @@ function barFigure(label, path, value, kind) {
   return element("div", {}, element("dt", {}, label), element("dd", {}, numberCell(path, value, kind)));
 }
 
+function noWarnings() {
+  const { reference, reference_in_short: short, selects } = session.facts;
+  const checked = [
+    reference && `the loss is not far above that of ${short}`, selects && "no threshold is within its noise",
+    selects ? "no margin is larger than its threshold" : "no noise is mostly 0",
+  ].filter(Boolean);
+  return `No warnings: ${[checked.slice(0, -1).join(", "), checked[checked.length - 1]].filter(Boolean).join(checked.length > 2 ? ", and " : " and ")}.`;
+}
+
 function drawWarnings(setting, R) {
   const count = R.warnings.length;
   const about = [...new Set(R.warnings.map(({ level }) => (level ? levelName(levelWith(level)) : "the whole run")))];
   byId("warning-count").textContent = count ? counted(count, "warning", "warnings") : "No warnings";
   byId("warning-summary").textContent = count
     ? `${counted(count, "warning", "warnings")} about ${listed(about)}.`
-    : "No warnings: the loss is not far above that of 2020, no threshold is within its noise, and no margin is larger than its threshold.";
+    : noWarnings();
   byId("warning-list").hidden = count === 0;
   place(byId("warnings"), ...R.warnings.map(({ level, text }) => element(
     "li", {}, warningBadge(), element("span", {}, level ? element("strong", {}, `${levelName(levelWith(level))}: `) : null, text),

@@ -85,7 +85,7 @@ function tileChooser(areas, hrefOf) {
       svgElement("text", { class: "tile-name", x: column * TILE + TILE / 2, y: row * TILE + 29 }, abbreviation),
     );
   });
-  return svgElement("svg", { class: "tiles", viewBox: boxOfTiles(), role: "group", "aria-label": capitalised(facts.words.parts) }, otherTiles(areas), tiles);
+  return svgElement("svg", { class: "tiles", viewBox: boxOfTiles(), role: "group", "aria-label": capitalised(areas[0].geography.nouns) }, otherTiles(areas), tiles);
 }
 
 /** A map of the areas' shapes, or null if the site has no shapes. */

@@ -5,6 +5,11 @@ function nameOf(text) {
   return element("bdi", {}, text);
 }
 
+/** A text whose words don't break at a hyphen. */
+function unbrokenWords(text) {
+  return text.split(" ").map((word, n) => [n ? " " : "", word.includes("-") ? element("span", { class: "unbroken" }, word) : word]);
+}
+
 function link(href, ...children) {
   return element("a", { href }, ...children);
 }
@@ -38,27 +43,27 @@ const SHOWN_AT_FIRST = 50;
 
 /** `columns` have key, label, isNumber and cells; `rows` hold what the columns read. */
 function sortableTable(caption, columns, rows, sortedBy) {
-  const state = { by: sortedBy, isFalling: columns.find(({ key }) => key === sortedBy).isNumber, most: SHOWN_AT_FIRST };
+  const sorting = { by: sortedBy, isFalling: columns.find(({ key }) => key === sortedBy).isNumber, most: SHOWN_AT_FIRST };
   const body = element("tbody");
   const more = element("p", { class: "more" });
   const heads = columns.map((column) => element("th", { scope: "col", class: column.isNumber ? "number" : null }, button(column.label, () => {
-    state.isFalling = state.by === column.key ? !state.isFalling : Boolean(column.isNumber);
-    state.by = column.key;
+    sorting.isFalling = sorting.by === column.key ? !sorting.isFalling : Boolean(column.isNumber);
+    sorting.by = column.key;
     show();
-    announce(`Sorted by ${column.label}, ${state.isFalling ? "largest first" : "smallest first"}.`);
+    announce(`Sorted by ${column.label}, ${sorting.isFalling ? "largest first" : "smallest first"}.`);
   })));
   const show = () => {
-    const column = columns.find(({ key }) => key === state.by);
-    const sorted = [...rows].sort((a, b) => compared(column.value(a), column.value(b), state.isFalling));
+    const column = columns.find(({ key }) => key === sorting.by);
+    const sorted = [...rows].sort((a, b) => compared(column.value(a), column.value(b), sorting.isFalling));
     heads.forEach((head, n) => {
-      const isSorted = columns[n].key === state.by;
-      head.setAttribute("aria-sort", isSorted ? (state.isFalling ? "descending" : "ascending") : "none");
+      const isSorted = columns[n].key === sorting.by;
+      head.setAttribute("aria-sort", isSorted ? (sorting.isFalling ? "descending" : "ascending") : "none");
     });
-    body.replaceChildren(...sorted.slice(0, state.most).map((row) => element("tr", {}, columns.map((one, n) => element(
+    body.replaceChildren(...sorted.slice(0, sorting.most).map((row) => element("tr", {}, columns.map((one, n) => element(
       n === 0 ? "th" : "td", { scope: n === 0 ? "row" : null, class: one.isNumber ? "number" : one.class || null }, one.cell(row),
     )))));
-    const left = rows.length - state.most;
-    more.replaceChildren(...(left > 0 ? [button(`Show all ${shown(rows.length)}`, () => { state.most = Infinity; show(); })] : []));
+    const left = rows.length - sorting.most;
+    more.replaceChildren(...(left > 0 ? [button(`Show all ${shown(rows.length)}`, () => { sorting.most = Infinity; show(); })] : []));
   };
   show();
   const table = element("table", { class: "list" }, element("caption", {}, caption), element("thead", {}, element("tr", {}, heads)), body);

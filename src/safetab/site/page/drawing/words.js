@@ -46,8 +46,7 @@ function inPlainWords(number) {
 
 /** What noise is for. Empty if there is too little of it to protect anyone. */
 function whyNoise() {
-  const { noun } = facts.product;
-  return facts.status.protects ? `, to protect each ${noun}'s privacy` : "";
+  return facts.status.protects ? `, to protect each ${facts.product.protected}'s privacy` : "";
 }
 
 /** A note for a total whose table is not known. */
@@ -61,7 +60,19 @@ function sourceWords() {
   const { product, version, date, status, isRead } = facts;
   if (isRead) return `${product.name}. Read by safetab ${version} on ${date}. ${status.line}`;
   const made = status.forRelease ? `${product.name}, released ${date}. Made by safetab ${version}.` : `${product.name}. Made by safetab ${version} on ${date}.`;
-  return `${made} ${status.line}`;
+  return [...facts.about.map((line) => `${line}.`), made, status.line].join(" ");
+}
+
+/** The level of a group, if groups of other levels have its name. */
+function levelNote(group) {
+  return namesakes(group).length ? ` (${facts.groupLevels[group.level][0]})` : "";
+}
+
+/** A line that names the groups of other levels with the same name; `href` gives the address of each. */
+function namesakesLine(group, href) {
+  const others = namesakes(group);
+  return others.length ? element("p", { class: "soft", "data-namesakes": others.length }, `This is ${group.code}${levelNote(group)}. Groups with the same name: `,
+    others.map((one, n) => [n ? ", " : "", link(href(one), one.code), levelNote(one)]), ".") : null;
 }
 
 function publishedNote(number) {
@@ -85,7 +96,7 @@ function capitalised(text) {
 }
 
 function kindWords(group) {
-  return facts.kinds[group.kind];
+  return facts.about.length ? facts.words.group : facts.kinds[group.kind];
 }
 
 function areaHref(area) {

@@ -96,6 +96,28 @@ function withoutKind(name, kind) {
   return end && name.endsWith(` ${end}`) ? name.slice(0, -end.length - 1) : name;
 }
 
+/** The name of an area; of one without a name, what it is and its id. */
+function nameOfArea({ geography, id, name }) {
+  return name === id && facts.about.length ? `${geography.noun} ${id}` : name;
+}
+
+/** The name of an area without what the default census writes behind a comma. */
+function headOf({ name }) {
+  return facts.about.length ? name : name.split(",")[0];
+}
+
+let groupsByName = null;
+
+/** Groups of other levels with the same name and kind. */
+function namesakes({ name, kind, level }) {
+  const key = (one) => `${one.kind} ${plain(one.name)}`;
+  if (groupsByName === null) {
+    groupsByName = new Map();
+    for (const one of groups) groupsByName.set(key(one), [...(groupsByName.get(key(one)) ?? []), one]);
+  }
+  return groupsByName.get(key({ name, kind })).filter((one) => one.level !== level && one.isCounted);
+}
+
 /** The numbers of the levels of groups that are counted, coarse to fine. */
 function levelsOfGroups() {
   return Object.keys(facts.groupLevels).map(Number).filter((level) => facts.groupLevels[level][1]);
@@ -112,6 +134,18 @@ function geographiesOfKind(kind) {
 /** The kinds of areas in the release, coarse to fine. */
 function kindsOfAreas() {
   return facts.kindOrder.filter((kind) => geographiesOfKind(kind).length > 0);
+}
+
+/** How many areas of a kind there are. */
+function countOfKind(kind) {
+  return geographiesOfKind(kind).reduce((sum, { count }) => sum + count, 0);
+}
+
+/** The kinds of areas that divide the whole, largest areas first; a census with tiles starts with those. */
+function partKinds() {
+  if (facts.tiles.length) return [facts.spellings.part];
+  const several = kindsOfAreas().filter((kind) => !geographiesOfKind(kind)[0].isWhole && countOfKind(kind) > 1);
+  return several.sort((a, b) => countOfKind(a) - countOfKind(b));
 }
 
 /** An area by its position in its level. */

@@ -199,10 +199,19 @@ function groupsNamed(text, area = null) {
   return there.length ? there : named;
 }
 
-function groupsMatching(text, area = null) {
-  if (!plain(text)) return Promise.resolve([]);
+/** Of groups that share a name in several levels the finest that has a number in the area, or just the finest. */
+async function finestOf(named, area) {
+  const isOneName = named.every((one) => one === named[0] || namesakes(named[0]).includes(one));
+  if (named.length < 2 || !isOneName || new Set(named.map(({ level }) => level)).size < named.length) return named;
+  const finestFirst = [...named].sort((a, b) => b.level - a.level);
+  if (area) for (const one of finestFirst) if ((await answerOf(area, one)).total) return [one];
+  return finestFirst.slice(0, 1);
+}
+
+async function groupsMatching(text, area = null) {
+  if (!plain(text)) return [];
   const index = searchableGroups();
-  const named = groupsNamed(text, area);
+  const named = await finestOf(groupsNamed(text, area), area);
   const inOrder = (some) => some.sort((a, b) => b.isCounted - a.isCounted || a.kind - b.kind || a.name.localeCompare(b.name));
   return matchesOf([
     [NAMED, () => named],
@@ -213,5 +222,5 @@ function groupsMatching(text, area = null) {
 }
 
 function asGroupMatch(group, rank) {
-  return { rank, group, label: group.name, note: group.isCounted ? kindWords(group) : `${facts.groupLevels[group.level][0].toLowerCase()} group, not counted here` };
+  return { rank, group, label: group.name, note: group.isCounted ? kindWords(group) + levelNote(group) : `${facts.groupLevels[group.level][0].toLowerCase()} group, not counted here` };
 }

@@ -79,7 +79,7 @@ function formsOfArea({ name, id, geography: { kind, isWhole } }) {
   return [wholes, shorts];
 }
 
-/** The names of a group, with its kind and without. */
+/** The names of a group, with its kind and without; what follows a colon is short, too. */
 function formsOfGroup({ name, kind }) {
   const ends = facts.spellings.kindEnds[kind];
   const wholes = new Set();
@@ -90,5 +90,6 @@ function formsOfGroup({ name, kind }) {
     for (const form of [whole, ...ends.map((end) => `${base} ${end}`)]) wholes.add(form);
     shorts.add(base);
   }
+  for (const text of name.split(": ").slice(1).slice(-1)) shorts.add(plain(text));
   return [[...wholes], [...shorts]];
 }

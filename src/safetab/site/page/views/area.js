@@ -7,16 +7,16 @@ async function areaView(area) {
   const present = new Set(chosen.map(({ group }) => group));
   const absent = groups.filter((group) => !present.has(group) && group.isCounted).map((group) => absenceOf(area, group));
   const list = element("div");
-  const filter = { text: "", kind: "" };
+  const filter = { text: "", kind: "", level: "" };
   const show = () => list.replaceChildren(rowsOfArea(area, rows.filter(({ group }) => (
-    (!filter.kind || group.kind === Number(filter.kind)) && plain(group.name).includes(plain(filter.text))))));
+    (!filter.kind || group.kind === Number(filter.kind)) && (!filter.level || group.level === Number(filter.level)) && plain(group.name).includes(plain(filter.text))))));
   show();
   return {
-    title: area.name,
+    title: capitalised(nameOfArea(area)),
     area,
     content: [
       crumbs(area, around_).lastChild.children.length > 1 ? crumbs(area, around_) : null,
-      element("h1", {}, nameOf(area.name), element("small", {}, ` ${area.geography.noun} ${area.id}`)),
+      element("h1", {}, nameOf(capitalised(nameOfArea(area))), nameOfArea(area) === area.name ? element("small", {}, ` ${area.geography.noun} ${area.id}`) : null),
       element("p", { class: "lead" }, countsPublished(area, rows.length)),
       areOutOfOrder(area, rows) ? element("p", { class: "soft" }, facts.words.above) : null,
       rows.length ? areaFilters(filter, show) : null,
@@ -44,18 +44,22 @@ function areOutOfOrder(area, rows) {
 }
 
 function areaFilters(filter, show) {
-  const kind = element("select", { id: "kind", onchange: () => { filter.kind = kind.value; show(); } },
-    element("option", { value: "" }, "all"), facts.kinds.map((one, n) => element("option", { value: n }, one)));
+  const choice = (name, label, options) => {
+    const select = element("select", { id: name, onchange: () => { filter[name] = select.value; show(); } },
+      element("option", { value: "" }, "all"), options.map(([value, words]) => element("option", { value }, words)));
+    return options.length > 1 ? element("div", {}, element("label", { for: name }, label), select) : null;
+  };
   const text = element("input", { id: "filter", type: "text", oninput: () => { filter.text = text.value; show(); } });
   return element("div", { class: "filters" },
     element("div", {}, element("label", { for: "filter" }, "Only groups with"), text),
-    element("div", {}, element("label", { for: "kind" }, "Kind"), kind));
+    choice("kind", "Kind", facts.kinds.map((one, n) => [n, one])),
+    facts.about.length ? choice("level", "Level", levelsOfGroups().map((one) => [one, facts.groupLevels[one][0]])) : null);
 }
 
 function rowsOfArea(area, rows) {
   const most = greatest(rows.map(({ answer }) => answer));
-  return sortableTable(`Groups in ${area.name}`, [
-    { key: "group", label: "Group", value: ({ group }) => group.name, cell: ({ group }) => link(numberHref(area, group), nameOf(group.name)) },
+  return sortableTable(`Groups in ${nameOfArea(area)}`, [
+    { key: "group", label: "Group", value: ({ group }) => group.name, cell: ({ group }) => [link(numberHref(area, group), nameOf(group.name)), element("small", { class: "soft" }, levelNote(group))] },
     numberColumn(({ answer }) => answer),
     marginColumn(({ answer }) => answer),
     barColumn(({ answer }) => answer, most),
@@ -98,6 +102,7 @@ function barColumn(answerOfRow, most) {
 
 /** Groups without a number, by reason. */
 function absentGroups(area, absent) {
+  if (!absent.length) return null;
   const byReason = Map.groupBy ? Map.groupBy(absent, ({ reason }) => reason) : groupedBy(absent, ({ reason }) => reason);
   return element("section", {}, element("h2", {}, "Groups without a number"), paragraph("No number does not mean zero."), [...byReason].map(([reason, own]) => {
     const details = element("details", {}, element("summary", {}, `${shown(own.length)} ${own.length === 1 ? "group" : "groups"}: ${reason}`));
@@ -120,16 +125,21 @@ function groupedBy(items, keyOf) {
 async function insideSection(area) {
   const { isWhole, number } = area.geography;
   const levels = levelsInside(area.geography).filter(({ around: [nearest_] }) => !isWhole || nearest_.level === number);
-  const parts = await Promise.all(levels.map(async (geography) => {
-    const list = element("ul", { class: "links columns" });
-    const details = element("details", {}, element("summary", {}, capitalised(geography.nouns)), list);
-    details.addEventListener("toggle", async () => {
-      if (details.open && !list.children.length) {
-        list.append(...(await areasOf(geography, rangesInside(geography, area))).map((one) => element("li", {}, link(areaHref(one), nameOf(one.name.split(",")[0])))));
-        if (!list.children.length) list.append(element("li", {}, "none"));
-      }
-    });
-    return details;
-  }));
+  const parts = await Promise.all(levels.map((geography) => areaList([geography], false, rangesInside(geography, area))));
   return parts.length ? element("section", {}, element("h2", {}, "Areas inside"), parts) : null;
+}
+
+/** Links to the areas of levels with the same noun, below it. They are read when the list is opened. */
+async function areaList(geographies, isOpen, ranges = undefined) {
+  const list = element("ul", { class: "links columns" });
+  const details = element("details", { open: isOpen }, element("summary", {}, capitalised(geographies[0].nouns)), list);
+  const fill = async () => {
+    const areas = (await Promise.all(geographies.map((one) => areasOf(one, ranges)))).flat();
+    list.append(...areas.map((one) => element("li", {}, link(areaHref(one), nameOf(headOf(one))))));
+    if (!areas.length) list.append(element("li", {}, "none"));
+  };
+  let filled = isOpen ? fill() : null;
+  details.addEventListener("toggle", () => { filled ??= fill(); });
+  await filled;
+  return details;
 }

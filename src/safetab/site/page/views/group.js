@@ -2,10 +2,11 @@
 
 async function groupView(group, kind, within) {
   const kinds = kindsOfAreas();
-  const { part, last } = facts.spellings;
-  const chosenKind = kinds.includes(kind) ? kind : kinds.includes(part) ? part : kinds[0];
+  const { last } = facts.spellings;
+  const chosenKind = [kind, ...partKinds(), kinds[0]].find((one) => kinds.includes(one));
   const head = [
     element("h1", {}, nameOf(group.name), element("small", {}, ` ${kindWords(group)}, code ${group.code}`)),
+    namesakesLine(group, groupHref),
     levelTabs(group, chosenKind, kinds),
   ];
   if (chosenKind === last && !within) return { title: group.name, group, content: [...head, await aroundChooser(group)] };

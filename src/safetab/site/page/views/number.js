@@ -2,6 +2,7 @@
 
 async function numberView(area, group) {
   const [{ total, absence, entries }, around_] = await Promise.all([answerOf(area, group), areasAround(area)]);
+  const otherAreas = (area.geography.isWhole && geographiesOfKind(partKinds()[0])[0]) || area.geography;
   const rows = () => (absence && !entries.length ? [csvOfAbsence(absence)]
     : entries.flatMap((entry) => entry.table.shape.lines.map((_, n) => csvOfNumber(estimate(entry, n), area, group))));
   return {
@@ -9,7 +10,8 @@ async function numberView(area, group) {
     area, group,
     content: [
       crumbs(area, around_),
-      element("h1", {}, nameOf(group.name), element("small", {}, " in ", nameOf(area.name))),
+      element("h1", {}, nameOf(group.name), element("small", {}, " in ", nameOf(nameOfArea(area)))),
+      namesakesLine(group, (one) => numberHref(area, one)),
       total ? numberCard(total) : absenceCard(absence),
       ...entries.filter((entry) => entry.table.shape.lines.length > 1).map((entry) => element(
         "section", {}, element("h2", {}, capitalised(facts.product.families[entry.family].detail)), scrolling("Table of the group", tableChart(entry)),
@@ -17,8 +19,8 @@ async function numberView(area, group) {
       total && entries.some((entry) => entry.table.shape.lines.length > 1 && !totalOf(entry).rule && totalOf(entry).value !== total.value) ? element("p", { class: "soft" }, severalTotals()) : null,
       total && entries.every((entry) => entry.table.shape.lines.length === 1 && entry.table.least === null) ? element("p", { class: "soft" }, `The group is too small here to be shown by ${facts.product.families.map(({ detail }) => detail).join(" or by ")}.`) : null,
       element("section", { class: "go-on" }, element("h2", {}, "See also"), element("ul", { class: "links" },
-        element("li", {}, link(areaHref(area), "All groups in ", nameOf(area.name))),
-        element("li", {}, link(groupHref(group, area.geography.isWhole ? facts.spellings.part : area.geography.kind, withinOf(area, around_)), nameOf(group.name), ` in all ${area.geography.isWhole ? facts.words.parts : area.geography.nouns}`)),
+        element("li", {}, link(areaHref(area), "All groups in ", nameOf(nameOfArea(area)))),
+        element("li", {}, link(groupHref(group, otherAreas.kind, withinOf(area, around_)), nameOf(group.name), ` in all ${otherAreas.nouns}`)),
         total ? element("li", {}, link(compareHref({ area, group }), "Compare with another area or group")) : null)),
       actions(`${group.code}-${area.id}`, rows),
     ],
@@ -31,7 +33,7 @@ function withinOf(area, around_) {
 }
 
 function crumbs(area, around_) {
-  return element("nav", { class: "crumbs", "aria-label": "Areas around" }, element("ol", {}, [...around_].reverse().map((one) => element("li", {}, link(areaHref(one), nameOf(one.name.split(",")[0])))), element("li", {}, link(areaHref(area), nameOf(area.name.split(",")[0])))));
+  return element("nav", { class: "crumbs", "aria-label": "Areas around" }, element("ol", {}, [...around_].reverse().map((one) => element("li", {}, link(areaHref(one), nameOf(headOf(one))))), element("li", {}, link(areaHref(area), nameOf(headOf(area))))));
 }
 
 function numberCard(total) {
@@ -123,7 +125,7 @@ function verdict(a, b, difference) {
   if (difference.isSame) return "Both are the same measurement, so they can't differ by noise.";
   if (difference.low === null) {
     const overlap = a.low <= b.high && b.low <= a.high;
-    return "A number this small is shown only above a threshold, which makes the chance hard to state. "
+    return "A number this small is shown only above a threshold, which makes the chance hard to give. "
       + (overlap ? "Their ranges overlap, so the true numbers may be equal." : "Their ranges don't overlap, so the true numbers probably differ.");
   }
   if (difference.low <= 0 && difference.high >= 0) return "Random noise alone can explain this difference: the true numbers may be equal.";

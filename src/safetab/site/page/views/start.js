@@ -1,26 +1,43 @@
 // The first view, and the one that explains the numbers.
 
 async function homeView() {
-  const parts = (await Promise.all(geographiesOfKind(facts.spellings.part).map((one) => areasOf(one)))).flat();
   const levelOfWhole = facts.geographies.find(({ isWhole, count }) => isWhole && count > 0);
   const whole = levelOfWhole ? await areaAt(levelOfWhole, 0) : null;
-  const tiled = parts.filter(({ id }) => facts.tiles.some(([code]) => code === id));
   return {
     title: facts.words.title,
     content: [
       element("section", { class: "hero" },
-        element("h1", {}, facts.words.title),
+        element("h1", {}, unbrokenWords(facts.words.title)),
         element("p", { class: "lead" }, `${capitalised(facts.product.counts)}${facts.words.reach ? `: ${facts.words.reach}` : ""}.`
           + " Type a place, a group, or both at the top of this page, or start here.")),
       element("div", { class: "two" },
         element("section", {}, element("h2", {}, "By place"),
           whole ? paragraph(link(areaHref(whole), nameOf(whole.name))) : null,
-          tiled.length ? tileChooser(tiled, areaHref) : null,
-          tiled.length > 20 ? null : element("ul", { class: "links columns" }, parts.map((area) => element("li", {}, link(areaHref(area), nameOf(area.name)))))),
+          facts.tiles.length ? await tiledParts() : await partLists()),
         element("section", {}, element("h2", {}, "By group"), groupList())),
       element("section", {}, element("h2", {}, "How to read a number"), readingCards()),
     ],
   };
+}
+
+/** The parts of a census with tiles, as tiles or, if there are few, also as a list. */
+async function tiledParts() {
+  const parts = (await Promise.all(geographiesOfKind(facts.spellings.part).map((one) => areasOf(one)))).flat();
+  const tiled = parts.filter(({ id }) => facts.tiles.some(([code]) => code === id));
+  return [
+    tiled.length ? tileChooser(tiled, areaHref) : null,
+    tiled.length > 20 ? null : element("ul", { class: "links columns" }, parts.map((area) => element("li", {}, link(areaHref(area), nameOf(area.name))))),
+  ];
+}
+
+const MOST_LISTED_AT_FIRST = 60;
+const MOST_LISTED = 1000;
+
+/** Areas kind by kind. The largest are listed unless they are many, other kinds when a reader opens them. */
+async function partLists() {
+  const kinds = partKinds().filter((kind, n) => n === 0 || countOfKind(kind) <= MOST_LISTED);
+  const lists = kinds.map((kind, n) => areaList(geographiesOfKind(kind), n === 0 && countOfKind(kind) <= MOST_LISTED_AT_FIRST));
+  return element("div", { class: "group-list" }, await Promise.all(lists));
 }
 
 /** Wide groups, kind by kind. */
@@ -54,14 +71,14 @@ function aboutView() {
       element("p", { class: "lead" }, `This release says, for many places and ${facts.words.groups}, ${facts.product.counts}.`),
       element("h2", {}, "Noise"),
       paragraph("Exact counts of small groups can reveal what one person answered. So every number here is a count plus random noise, drawn once from a known distribution before publication. The noise is equally likely to be positive or negative."),
+      facts.protected ? paragraph(facts.protected) : null,
       element("h2", {}, "Ranges"),
-      paragraph(`Because the distribution is known, we know how far off a number can be. “± 75” means that the noise is at most 75, ${facts.percent} of the time. A range such as “120 to 270” contains the true number ${facts.percent} of the time. Ranges cover noise only, not people who were missed or counted twice.`),
+      paragraph(`Because the distribution is known, we know how far off a number can be. “± 75” means that the noise is at most 75, ${facts.percent} of the time. A range such as “120 to 270” contains the true number ${facts.percent} of the time. Ranges cover noise only, not ${facts.about.length ? "what the census" : "people who were"} missed or counted twice.`),
       element("h2", {}, "Sums"),
-      paragraph(`Numbers that should add up may not, because each has its own noise. Groups overlap, since a ${facts.product.noun} can be in several. Ranges don't add up either; the program safetab computes the range of a sum exactly.`),
+      paragraph(`Numbers that should add up may not, because each has its own noise. ${facts.words.overlap}Ranges don't add up either; the program safetab computes the range of a sum exactly.`),
       element("h2", {}, "No number"),
-      paragraph(`${facts.product.suppresses ? "Small totals are not shown below a threshold" : "Only groups with a published total of people are counted"}, some groups are counted only for large areas, ${facts.isRead ? "and the files that were read show X in place of some numbers" : "and a rule of the release may withhold a number"}. In each case the page gives the reason. No number does not mean zero.`),
-      element("h2", {}, "The same area twice"),
-      paragraph(`Where two areas have the same boundary${facts.words.sameArea ? `, such as ${facts.words.sameArea}` : ""}, the release may give both the same number. Such a number is marked as a copy.`),
+      paragraph(capitalised(`${facts.product.leftOut}some groups are counted only for large areas, ${facts.isRead ? "and the files that were read show X in place of some numbers" : "and a rule of the release may withhold a number"}. In each case the page gives the reason. No number does not mean zero.`)),
+      ...(facts.about.length && !facts.isCopied ? [] : [element("h2", {}, "The same area twice"), paragraph(`Where two areas have the same boundary${facts.words.sameArea ? `, such as ${facts.words.sameArea}` : ""}, the release may give both the same number. Such a number is marked as a copy.`)]),
       element("h2", {}, "Source"),
       paragraph(sourceWords()),
     ],
@@ -136,6 +153,7 @@ async function start() {
   const status = byId("status");
   status.hidden = facts.status.forRelease;
   status.textContent = facts.status.line;
+  if (facts.about.length) byId("home-link").textContent = facts.product.name;
   byId("source").textContent = sourceWords();
   makeFinder();
   window.addEventListener("hashchange", showRoute);

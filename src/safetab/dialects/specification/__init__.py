@@ -1,0 +1,1 @@
+"""A census that a specification describes: its value, its public files, and its configuration."""

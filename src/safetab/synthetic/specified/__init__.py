@@ -1,0 +1,1 @@
+"""Made-up people for any specification, and a specification to start from."""

@@ -1,0 +1,174 @@
+"""The site of a specified census in headless Chromium. `make test-browser` runs these."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page
+from tests.browser.chromium import Watched, chromium, opened
+from tests.conftest import KEY
+from tests.specified.small_specifications import AREAS, nz_keys, write_specification
+
+import safetab
+from safetab.estimates.estimate import Estimate
+from safetab.estimates.open_release import Release
+from safetab.foundation.progress import NoProgress
+from safetab.site.write_site import write_site
+from safetab.synthetic.specified.people import write_example
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Some names of areas have a comma and macrons."""
+    folder = tmp_path_factory.mktemp("nz")
+    write_example("nz", 20_000, folder, NoProgress())
+    areas = folder / "parameters" / "areas.csv"
+    areas.write_text(areas.read_text().replace(",Aldbridge 1,", ',"Ōtāhuhu, North 1",'), encoding="utf-8")
+    safetab.run(folder / "parameters", folder / "data", folder / "out", test_key=KEY)
+    write_site(folder / "out", folder / "site")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def release(folder: Path) -> Release:
+    return safetab.open_release(folder / "out")
+
+
+@pytest.fixture
+def site(folder: Path) -> Iterator[Watched]:
+    with chromium() as browser, opened(browser, folder / "site" / "index.html") as watched:
+        watched.page.wait_for_selector("h1")
+        yield watched
+        assert watched.complaints == []
+
+
+def asked(page: Page, area: str, group: str = "") -> str:
+    """The address that the finder goes to."""
+    page.evaluate("location.hash = '#/'")
+    page.wait_for_selector("main .hero")
+    page.fill("#find-area", area)
+    page.fill("#find-group", group)
+    page.click("#finder button[type=submit]")
+    page.wait_for_selector("main:not([aria-busy]):not(:has(.hero)) h1")
+    return page.evaluate("decodeURIComponent(location.hash)")
+
+
+def test_the_first_page_speaks_of_the_census(site: Watched) -> None:
+    page = site.page
+    assert page.inner_text("h1").startswith("Ethnic groups (total response) of a made-up country")
+    assert page.get_attribute("#find-area", "placeholder") == "Region, territorial authority, …"
+    assert page.get_attribute("#find-group", "placeholder") == "Ethnic group"
+    assert "from the nation down to statistical areas 2." in page.inner_text(".lead")
+    assert "These people are synthetic." in page.inner_text("#status")
+    assert page.inner_text("#source").startswith("Published by: example. Source: SafeTab's algorithm")
+    assert page.locator(".tiles").count() == 0
+    page.goto(page.url.split("#")[0] + "#/about")
+    page.wait_for_selector("h1:has-text('About the numbers')")
+    assert "What is protected is one person: one record." in page.inner_text("main")
+
+
+def links(page: Page, summary: str) -> list[str]:
+    """The links of an open list below these words."""
+    listed = page.locator(f"details[open]:has(> summary:text-is('{summary}')) a")
+    return listed.all_inner_texts()
+
+
+def test_the_first_page_lists_the_largest_areas_and_others_when_opened(site: Watched) -> None:
+    page = site.page
+    assert len(links(page, "Regions")) == 6
+    assert links(page, "Territorial authorities") == []
+    page.click("summary:text-is('Territorial authorities')")
+    page.wait_for_selector("details[open]:has(> summary:text-is('Territorial authorities')) a")
+    assert len(links(page, "Territorial authorities")) == 24
+    assert len(links(page, "Ethnic groups")) == 6
+    page.click("summary:text-is('Ethnic groups, only answer')")
+    assert len(links(page, "Ethnic groups, only answer")) == 6
+    assert page.inner_text("#home-link") == "NZ ethnicity 2023"
+    assert page.locator("h1 .unbroken").all_inner_texts() == ["made-up"]
+    page.goto(page.url.split("#")[0] + "#/group/1")
+    page.wait_for_selector(".tabs [aria-current]")
+    assert page.inner_text(".tabs [aria-current]") == "Regions"
+    assert page.inner_text("h1 small") == "ethnic group, code 1"
+
+
+def test_groups_of_an_area_can_be_filtered_by_level(site: Watched) -> None:
+    page = site.page
+    asked(page, "nation")
+    before = page.locator(".list tbody tr").count()
+    page.select_option("#level", label="level 1")
+    assert page.locator(".list tbody tr").count() == 12 < before
+    page.select_option("#kind", label="Ethnic groups, only answer")
+    names = page.locator(".list tbody th").all_inner_texts()
+    assert len(names) == 6
+    assert all("only" in name for name in names)
+
+
+@pytest.fixture(scope="module")
+def unnamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of a census with one answer, every group of which is published, and many areas without names."""
+    keys, folder = nz_keys(), tmp_path_factory.mktemp("unnamed")
+    keys["classifications"]["ethnicity"]["columns"] = ["ETH1"]
+    keys["groups"]["levels"][0]["members"] = ["any"]
+    del keys["privacy"]["suppress"]
+    areas = AREAS + "".join(f"80000{n},a{n},b{n},{n}\n" for n in range(10, 70))
+    parameters, data = write_specification(folder, keys, files={"areas.csv": areas})
+    (data / "SYNTHETIC").touch()
+    safetab.run(parameters, data, folder / "out", test_key=KEY)
+    write_site(folder / "out", folder / "site")
+    return folder / "site" / "index.html"
+
+
+def test_many_areas_are_folded_and_one_without_a_name_is_called_what_it_is(unnamed: Path) -> None:
+    with chromium() as browser, opened(browser, unnamed) as watched:
+        page = watched.page
+        page.wait_for_selector("h1")
+        assert links(page, "Regions") == []
+        page.click("summary:text-is('Regions')")
+        page.wait_for_selector("details[open] bdi:text-is('69')")
+        assert len(links(page, "Regions")) == 62
+        assert asked(page, "01") == "#/area/region/01"
+        assert page.inner_text("h1") == "Region 01"
+        assert page.inner_text(".list caption") == "Groups in region 01"
+        assert "Groups without a number" not in page.inner_text("main")
+        assert (page.locator("#kind").count(), page.locator("#level").count()) == (0, 1)
+        page.goto(page.url.split("#")[0] + "#/about")
+        page.wait_for_selector("h1:has-text('About the numbers')")
+        text = page.inner_text("main")
+        assert "Groups of different levels overlap." in text
+        assert "The same area twice" not in text
+        assert watched.complaints == []
+
+
+def test_areas_are_found_with_or_without_commas_and_macrons(site: Watched) -> None:
+    for text in ("Ōtāhuhu, North 1", "otahuhu north 1", "OTAHUHU,NORTH 1", "100100"):
+        assert asked(site.page, text) == "#/area/sa2/100100"
+        assert "Ōtāhuhu, North 1" in site.page.inner_text(".crumbs")
+
+
+def test_a_name_in_several_levels_is_answered_by_the_finest_that_is_published(site: Watched, release: Release) -> None:
+    answered = set[str]()
+    for area in ("Cordale Region", "Aldbridge District", "Aldbridge 2", "Bramton 3"):
+        for group in ("Māori", "samoan", "Indian"):
+            address = asked(site.page, area, group)
+            number = release.total(area, group)
+            notes = " ".join(number.notes) if isinstance(number, Estimate) else number.hint or ""
+            code = re.search(r"[Tt]his is (\S+) \(", notes)
+            assert code
+            assert address.endswith(f"/{code[1]}"), (area, group)
+            assert f"This is {code[1]} (level" in site.page.inner_text("[data-namesakes]")
+            answered.add(f"{isinstance(number, Estimate)}")
+    assert answered == {"True", "False"}
+    asked(site.page, "Cordale Region", "Pacific Peoples")
+    assert site.page.locator("[data-namesakes]").count() == 0
+
+
+def test_three_categories_have_plain_bars(site: Watched) -> None:
+    asked(site.page, "nation", "European")
+    rows = site.page.inner_text("main section:has-text('Gender by age')")
+    assert [rows.count(one) for one in ("Male\t", "Female\t", "Another gender\t")] == [1, 1, 1]
+    assert (site.page.locator("table.bars").count(), site.page.locator("table.pyramid").count()) == (1, 0)

@@ -1,0 +1,107 @@
+"""Where the local engine and the judge differ on a world: nowhere, if both are right."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import closing
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from safetab.engines.contract import CountingEngine, EngineSettings
+from safetab.engines.local.backend import LocalBackend
+from safetab.pipeline.inputs import RunInputs, read_inputs
+from safetab.planning.run_plan import LevelPlan
+from tests.specified.judge import Judge, Triple
+
+
+def inputs_of(parameters: Path, data: Path) -> RunInputs:
+    """The inputs of a run, which must be free of errors."""
+    return read_inputs(parameters, data).require()
+
+
+def engine_of(inputs: RunInputs, folder: Path) -> CountingEngine:
+    """The local engine, whose temporary files lie in the folder."""
+    return LocalBackend(EngineSettings(folder), lambda _: None).engine(inputs.records, inputs.files)
+
+
+def differences(parameters: Path, data: Path) -> list[str]:
+    """Every wrong row, each as a sentence."""
+    judge = Judge(parameters, data)
+    checked = read_inputs(parameters, data)
+    if checked.value is None:
+        return [f"refused: {finding.where} {finding.message}" for finding in checked.findings if finding.is_error]
+    with TemporaryDirectory() as folder, closing(engine_of(checked.value, Path(folder))) as engine:
+        errors = [f"refused: {found.where} {found.message}" for found in engine.check() if found.is_error]
+        return errors or list(_differences(judge, checked.value, engine))
+
+
+def _differences(judge: Judge, inputs: RunInputs, engine: CountingEngine) -> Iterator[str]:
+    counted = {each.name: number for each, number in engine.prepare().items()}
+    yield from differing("records of passes", counted, judge.records_of_passes())
+    losses = {each.name: inputs.plan.loss_of(each).unbounded for each in inputs.plan.config.passes}
+    yield from differing("losses of passes", losses, judge.losses_of_passes())
+    plans = {
+        (plan.family.name, plan.level.iterations.name, plan.level.geography.label): plan for plan in inputs.plan.levels
+    }
+    for triple in judge.triples:
+        plan = plans.pop((triple.family, triple.groups, triple.label), None)
+        has_groups = bool(judge.groups_at(triple.groups, judge.label(triple.label)))
+        if plan is not None:
+            yield from _of_level(judge, triple, plan, engine)
+        elif has_groups:
+            yield f"{triple}: not planned"
+    yield from (f"{key}: planned without a budget" for key in plans)
+
+
+def _of_level(judge: Judge, triple: Triple, plan: LevelPlan, engine: CountingEngine) -> Iterator[str]:
+    label = judge.label(triple.label)
+    about = f"{triple.family}, {triple.groups}, {triple.label}"
+    ids, codes = judge.universe(triple.groups, label)
+    spelled = plan.level.geography.kind.ids
+    found_ids = [spelled.text(entity) for entity in plan.universe.entities.tolist()]
+    found_codes = [iteration.code for iteration in plan.universe.iterations]
+    yield from differing(f"universe of {about}", (found_ids, found_codes), (ids, codes))
+    design = plan.design
+    choices = (design.budget, design.thresholds.totals, design.suppression_threshold is not None)
+    yield from differing(
+        f"choices of {about}", choices, (triple.budget, triple.thresholds, judge.suppresses(triple.groups, label))
+    )
+    stability, most = (
+        judge.stability(triple.groups, label),
+        judge.keys["records"].get("unit", {}).get("most_records", 1),
+    )
+    found_norms = (design.sensitivity.l1, design.sensitivity.l2_squared)
+    # k records of a unit move s counts by k each
+    yield from differing(f"sensitivity of {about}", found_norms, (most * stability, most * most * stability))
+    groups = [(area, code) for area in found_ids for code in found_codes]
+    totals = engine.totals(plan)
+    found = {groups[at]: row[0] for at, row in _rows(totals) if row[0]}
+    yield from differing(f"totals of {about}", found, judge.totals(triple.groups, label))
+    every = np.arange(len(groups))
+    ids_of_shapes = {shape["label"]: shape["id"] for shape in judge.families[triple.family]["shapes"]}
+    for shape in plan.family.finer:  # one at a time: a group has one shape
+        (cells,) = engine.cells(plan, {shape: every}).values()
+        expected = judge.cells(triple.groups, label, triple.family, ids_of_shapes[shape.label])
+        found_cells = {groups[at]: row for at, row in _rows(cells) if any(row)}
+        wanted = {group: list(of_group.values()) for group, of_group in expected.items()}
+        yield from differing(f"{shape.label} of {about}", found_cells, wanted)
+    yield from differing(
+        f"shapes of {about}", {shape.label for shape in plan.family.finer}, set(list(ids_of_shapes)[1:])
+    )
+
+
+def _rows(counts: Any) -> Iterator[tuple[int, list[int]]]:
+    return zip(counts.indices.tolist(), counts.confidential_counts.tolist(), strict=True)
+
+
+def differing(about: str, found: Any, expected: Any) -> Iterator[str]:
+    """A sentence for every row that differs, or for the whole if it has no rows."""
+    if isinstance(found, Mapping) and isinstance(expected, Mapping):
+        for key in sorted(found.keys() | expected.keys(), key=repr):
+            if found.get(key) != expected.get(key):
+                yield f"{about}: {key} is {found.get(key)}, expected {expected.get(key)}"
+    elif found != expected:
+        yield f"{about}: {found}, expected {expected}"

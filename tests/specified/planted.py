@@ -1,0 +1,78 @@
+"""Mistakes of a compiler of specifications. Nothing in the package plants them: tests patch them in, one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+
+from safetab.census.groups import MOST_ANSWERS
+from safetab.config.run_config import RunConfig
+from safetab.dialects.specification import area_tables, census_value
+from safetab.engines import encoding
+from safetab.planning import planner, run_plan
+from safetab.specification.values import Specification
+
+Patch = pytest.MonkeyPatch
+
+
+def sensitivity_without_only(patch: Patch) -> None:
+    original = planner.sensitivity
+    patch.setattr(
+        planner, "sensitivity", lambda maps, *of_unit: original([replace(each, only={}) for each in maps], *of_unit)
+    )
+
+
+def k_one_too_small(patch: Patch) -> None:
+    """Noise is made for units with one record less than a unit may have."""
+    original = planner.sensitivity
+    patch.setattr(planner, "sensitivity", lambda maps, most_records: original(maps, most_records - 1))
+
+
+def suppression_at_the_wrong_kind(patch: Patch) -> None:
+    original = census_value._kind
+    patch.setattr(census_value, "_kind", lambda *args, suppresses: original(*args, suppresses=not suppresses))
+
+
+def use_ignored(patch: Patch) -> None:
+    patch.setattr(Specification, "use_of", lambda _, classification: len(classification.columns))
+
+
+def answers_beyond_use_counted(patch: Patch) -> None:
+    original = encoding.PatternTable
+    patch.setattr(encoding, "PatternTable", lambda _, **settings: original(MOST_ANSWERS, **settings))
+
+
+def classes_of_codes_merged_too_far(patch: Patch) -> None:
+    """Codes that are in the same groups of the first level share a number, whatever other levels say."""
+    original = encoding._groups_of_codes
+    patch.setattr(encoding, "_groups_of_codes", lambda maps: original(maps[:1]))
+
+
+def codes_merged_without_only(patch: Patch) -> None:
+    original = encoding._groups_of_codes
+    patch.setattr(encoding, "_groups_of_codes", lambda maps: original([replace(each, only={}) for each in maps]))
+
+
+def nowhere_counted(patch: Patch) -> None:
+    original = area_tables._level
+    patch.setattr(area_tables, "_level", lambda level, *args: original(replace(level, nowhere=()), *args))
+
+
+def a_pass_charged_with_anothers_budget(patch: Patch) -> None:
+    original = run_plan.loss_of_config_pass
+    patch.setattr(run_plan, "loss_of_config_pass", lambda config, _: original(config, config.passes[-1]))
+
+
+def a_pass_measured_with_anothers_budget(patch: Patch) -> None:
+    """Every label gets the budget of the first label with a budget for these tables and groups."""
+    original = planner.level_design
+
+    def of_the_first(config: RunConfig, of_family, level, *rest):
+        budgets: Mapping = of_family.budgets
+        same = [each for each in budgets if each.iterations == level.iterations and budgets[each] > 0]
+        wrong = replace(of_family, budgets={**budgets, level: budgets[same[0]]})
+        return original(config, wrong, level, *rest)
+
+    patch.setattr(planner, "level_design", of_the_first)

@@ -1,0 +1,80 @@
+"""SafeTab-P and SafeTab-H as specifications: the same bytes as config.json, case by case."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import safetab
+from tests.random_worlds import write_random_world
+from tests.specified.bureau import as_specification
+
+SHARED = Path(__file__).parents[3] / "shared"
+KEY = bytes(range(32)).hex()
+CASES = {
+    **{name: f"cases/{name}" for name in ("toy", "tricky-8-codes", "tricky-3-codes", "two-states-20k")},
+    "households, tricky": "households/case-tricky",
+}
+LEVELS = "release/universe/levels.parquet"
+CODES = "release/universe/iteration-codes.parquet"
+FIRST_ETHNICITY_CODE = "9"
+"""Groups of race may list codes that no race column can hold; in a specification this is an error."""
+BUREAUS_TOY = "households/case-toy-of-the-bureau"
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    """The files of an output, without the manifest: it names the parameter files and the time."""
+    paths = (path for path in folder.rglob("*") if path.is_file())
+    return {str(path.relative_to(folder)): path.read_bytes() for path in paths if path.name != "manifest.json"}
+
+
+def assert_same_bytes(parameters: Path, data: Path, folder: Path) -> None:
+    specification = as_specification(parameters, folder / "specification")
+    safetab.run(parameters, data, folder / "of_config", test_key=KEY)
+    safetab.run(specification, data, folder / "of_specification", test_key=KEY)
+    expected, found = files_of(folder / "of_config"), files_of(folder / "of_specification")
+    assert expected.keys() == found.keys()
+    differing = {name for name in expected if expected[name] != found[name]}
+    assert differing <= {LEVELS, CODES, "release/SHA256SUMS", "log.txt"}  # the log names the files that were read
+    assert len(expected) > 10
+    assert levels_of(folder / "of_config") == levels_of(folder / "of_specification")
+    listed, kept = (pq.read_table(folder / each / CODES).to_pylist() for each in ("of_config", "of_specification"))
+    assert [row for row in listed if row not in kept and row["code"] < FIRST_ETHNICITY_CODE] == []
+    assert [row for row in kept if row not in listed] == []
+
+
+def levels_of(output: Path) -> list[dict[str, object]]:
+    """The levels of a release. Those without a budget have no thresholds in a specification."""
+    rows = pq.read_table(output / LEVELS).to_pylist()
+    for row in (row for row in rows if Fraction(row["budget"]) == 0):
+        row.update(dict.fromkeys((name for name in row if name.startswith("threshold_")), None))
+    return rows
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.needs_2020_files
+def test_a_case_has_the_same_bytes(case: str, tmp_path: Path) -> None:
+    folder = SHARED / CASES[case]
+    assert_same_bytes(folder / "parameters", folder / "data", tmp_path)
+
+
+@pytest.mark.parametrize("definition", ["input_dir_zcdp", "input_dir_puredp"])
+@pytest.mark.needs_2020_files
+def test_the_bureaus_toy_is_refused_alike(definition: str, tmp_path: Path) -> None:
+    """Its totals name places without their state."""
+    parameters, data = SHARED / BUREAUS_TOY / definition, SHARED / BUREAUS_TOY
+    refusals = []
+    for folder in (parameters, as_specification(parameters, tmp_path)):
+        with pytest.raises(safetab.InvalidInput) as refused:
+            safetab.validate(folder, data)
+        refusals.append([finding for finding in refused.value.findings if finding.is_error])
+    assert refusals[0] == refusals[1] != []
+
+
+@pytest.mark.parametrize("codes", [1, 3, 8])
+def test_a_random_world_has_the_same_bytes(codes: int, tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", seed=17, people=200, budget=2, max_race_codes=codes)
+    assert_same_bytes(world.parameters, world.data, tmp_path / "runs")

@@ -1,0 +1,230 @@
+"""The judge itself, held to answers that were worked out by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.brute_force import SUBSTATE, BruteForce
+from tests.specified.bureau_files import write_as_specification
+from tests.specified.judge import AREA, FIELD, UNIT, Judge
+from tests.specified.judged_codes import CODE, GAP, REQUIRED
+from tests.specified.small_specifications import AREAS, PEOPLE, nz_keys, write_specification
+
+
+def judged(folder: Path, keys: dict[str, Any] | None = None, *given: Any) -> Judge:
+    return Judge(*write_specification(folder, keys or nz_keys(), *given))
+
+
+def totals(judge: Judge, level: str, label: str) -> dict[tuple[str, str], int]:
+    return judge.totals(level, judge.label(label))
+
+
+def test_total_response_counts_a_person_in_every_group_named(tmp_path: Path) -> None:
+    judge = judged(tmp_path)
+    assert judge.records_of_passes() == {"all": 7}
+    assert totals(judge, "level 2", "nation") == {
+        ("NZ", "11"): 4,
+        ("NZ", "12"): 1,
+        ("NZ", "21"): 3,
+        ("NZ", "31"): 2,
+        ("NZ", "33"): 1,
+    }
+
+
+def test_only_groups_hold_those_who_name_nothing_else(tmp_path: Path) -> None:
+    """Don't know counts as missing: the person who says Māori and don't know is Māori only."""
+    found = totals(judged(tmp_path), "level 1", "nation")
+    assert {code: count for (_, code), count in found.items()} == {
+        "1": 4,
+        "1-only": 2,
+        "2": 3,
+        "2-only": 1,
+        "3": 2,
+        "3-only": 1,
+    }
+
+
+def test_areas_cross_and_some_are_nowhere(tmp_path: Path) -> None:
+    judge = judged(tmp_path)
+    assert totals(judge, "level 1", "ta") == {
+        ("t1", "1"): 2,
+        ("t1", "1-only"): 1,
+        ("t1", "2"): 1,
+        ("t1", "3"): 1,
+        ("t1", "3-only"): 1,
+        ("t2", "1"): 1,
+        ("t2", "1-only"): 1,
+        ("t2", "2"): 1,
+        ("t2", "2-only"): 1,
+    }
+    assert judge.universe("level 2", judge.label("ta")) == (["t1", "t2"], ["11", "12", "21", "31", "33"])
+
+
+def test_cells_are_genders_by_ranges_of_age(tmp_path: Path) -> None:
+    judge = judged(tmp_path)
+    cells = judge.cells("level 1", judge.label("region"), "gender and age", "E2")
+    assert {cell: count for cell, count in cells["01", "1"].items() if count} == {
+        ("male", (15, 64)): 2,
+        ("female", (0, 14)): 1,
+    }
+    assert {cell: count for cell, count in cells["02", "2"].items() if count} == {
+        ("male", (65, 120)): 1,
+        ("female", (15, 64)): 1,
+    }
+    assert list(cells["01", "1"])[:4] == [
+        ("male", (0, 14)),
+        ("male", (15, 64)),
+        ("male", (65, 120)),
+        ("female", (0, 14)),
+    ]
+
+
+def test_the_first_answers_count_if_others_are_not_used(tmp_path: Path) -> None:
+    keys = nz_keys()
+    keys["privacy"]["use"] = {"ethnicity": 1}
+    found = totals(judged(tmp_path, keys), "level 1", "nation")
+    assert found == {("NZ", "1"): 3, ("NZ", "1-only"): 3, ("NZ", "2"): 1, ("NZ", "2-only"): 1} | {
+        ("NZ", "3"): 2,
+        ("NZ", "3-only"): 2,
+    }
+
+
+def test_longer_codes_are_cut_and_lists_are_split(tmp_path: Path) -> None:
+    keys = nz_keys()
+    keys["classifications"]["ethnicity"] |= {"first": 5}
+    people = PEOPLE.replace("33111", "33111.x")
+    assert totals(judged(tmp_path / "cut", keys, people), "level 2", "nation")["NZ", "33"] == 1
+    del keys["classifications"]["ethnicity"]["columns"]
+    keys["classifications"]["ethnicity"]["column"] = "ETH"
+    keys["records"]["fields"] = [*keys["records"]["fields"][:4], {"name": "ETH", "type": "list", "delimiter": ";"}]
+    lines = []
+    for line in people.replace("ETH1,ETH2,ETH3", "ETH").splitlines():
+        *rest, answers = line.split(",", 4)
+        lines.append(",".join([*rest, ";".join(filter(None, answers.split(",")))]))
+    found = judged(tmp_path / "list", keys, "\n".join(lines))
+    expected = judged(tmp_path / "columns")
+    for level in ("level 1", "level 2"):
+        assert totals(found, level, "region") == totals(expected, level, "region")
+
+
+def test_passes_count_their_own_records(tmp_path: Path) -> None:
+    keys = nz_keys()
+    keys["areas"]["passes"] = [
+        {"name": "one", "title": "One", "where": {"REGC": "01"}, "levels": {"sa2": "S1", "nation": "N1"}},
+        {"name": "two", "title": "Two", "where": {"REGC": ["02"], "TA": "none"}, "levels": {"nation": "N2"}},
+    ]
+    judge = judged(tmp_path, keys)
+    assert judge.records_of_passes() == {"one": 4, "two": 2}
+    assert [label.label for label in judge.labels] == ["N1", "S1", "N2"]
+    assert totals(judge, "level 2", "N2") == {("NZ", "31"): 1, ("NZ", "11"): 1, ("NZ", "21"): 1}
+
+
+def test_what_is_no_value_counts_as_another(tmp_path: Path) -> None:
+    keys = nz_keys()
+    keys["records"]["fields"][3]["other"] = "3"
+    keys["areas"]["other"] = ["7000004"]
+    people = PEOPLE.replace("7000001,1,34,1", "abroad,1,34,x")
+    judge = judged(tmp_path, keys, people)
+    assert totals(judge, "level 1", "region")["02", "1"] == 2
+    cells = judge.cells("level 1", judge.label("sa2"), "gender and age", "E2")
+    assert cells["s3", "1"]["another gender", (15, 64)] == 1
+
+
+def test_lines_that_no_other_divides_are_cells(tmp_path: Path) -> None:
+    keys = nz_keys()
+    lines = [("all", ["1", "2", "3"]), ("m", ["1"]), ("not m", ["2", "3"]), ("f", ["2"]), ("x", ["3"])]
+    written = [{"label": label, "values": values, "stub": label, "words": label} for label, values in lines]
+    shapes = [["all"], ["all", "m", "not m"], ["all", "m", "not m", "f", "x"]]
+    keys["tables"] = [
+        {
+            "name": "gender",
+            "detail": "gender",
+            "of": "gender",
+            "lines": written,
+            "shapes": [
+                {"id": f"G{place}", "label": f"g{place}", "title": "Gender", "lines": chosen}
+                for place, chosen in enumerate(shapes)
+            ],
+        }
+    ]
+    keys["privacy"]["levels"][0]["thresholds"] = [1, 2]
+    judge = judged(tmp_path, keys)
+    nation = judge.label("nation")
+    assert judge.cells("level 2", nation, "gender", "G1")["NZ", "11"] == {("m",): 3, ("not m",): 1}
+    assert judge.cells("level 2", nation, "gender", "G2")["NZ", "31"] == {("m",): 1, ("f",): 0, ("x",): 1}
+
+
+@pytest.mark.parametrize(("use", "level_1", "level_2"), [(1, 2, 1), (2, 2, 2), (3, 3, 3)])
+def test_stability_by_hand(tmp_path: Path, use: int, level_1: int, level_2: int) -> None:
+    """With one answer, a person is in a group and its only-group; with three, in three groups of level 1."""
+    keys = nz_keys()
+    keys["privacy"]["use"] = {"ethnicity": use}
+    judge = judged(tmp_path, keys)
+    for level, expected in (("level 1", level_1), ("level 2", level_2)):
+        assert judge.stability(level, judge.label("ta")) == expected
+        assert judge.stability_by_brute_force(level, judge.label("ta")) == expected
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "column", "rule"),
+    [
+        ("7000001,1,34", "7000009,1,34", "SA1", AREA),
+        ("7000001,1,34", ",1,34", "SA1", AREA),
+        ("1,34,1", "1,121,1", "AGE", FIELD),
+        ("1,34,1", "1,-1,1", "AGE", FIELD),
+        ("1,34,1", "1,3x,1", "AGE", FIELD),
+        ("1,34,1", "1,,1", "AGE", FIELD),
+        ("1,34,1", "1,34,01", "GENDER", FIELD),
+        ("7000001,1,34", "7000001,yes,34", "RESIDENT", FIELD),
+        ("34,1,11111,,", "34,1,11112,,", "ETH1", CODE),
+        ("34,1,11111,,", "34,1,,,", "ETH1", REQUIRED),
+        ("34,1,11111,,", "34,1,11111,,21111", "ETH3", GAP),
+        ("0,64,2,21111,,", "0,64,2,21111,x,", "ETH2", CODE),  # a row that `where` leaves out
+    ],
+)
+def test_every_rule_can_be_broken(tmp_path: Path, old: str, new: str, column: str, rule: str) -> None:
+    assert old in PEOPLE
+    assert judged(tmp_path, None, PEOPLE.replace(old, new)).broken == {(column, rule): 1}
+
+
+def test_a_unit_with_more_records_than_allowed_breaks_a_rule(tmp_path: Path) -> None:
+    keys = nz_keys()
+    keys["records"]["fields"].append({"name": "PID", "type": "string"})
+    keys["records"]["unit"] = {"name": "patient", "column": "PID", "most_records": 2}
+    header, *rows = PEOPLE.splitlines()
+    lines = [f"{header},PID", *(f"{row},{'a' if place < 3 else place}" for place, row in enumerate(rows))]
+    assert judged(tmp_path / "3", keys, "\n".join(lines)).broken == {("PID", UNIT): 1}
+    keys["records"]["unit"]["most_records"] = 3
+    assert not judged(tmp_path / "4", keys, "\n".join(lines)).broken
+
+
+def test_ids_sort_by_their_bytes(tmp_path: Path) -> None:
+    areas = AREAS.replace("s1", "é").replace("s2", "Z").replace("s3", "a")
+    judge = judged(tmp_path, None, PEOPLE, {"areas.csv": areas})
+    assert judge.universe("level 2", judge.label("sa2"))[0] == ["Z", "a", "é"]
+
+
+@pytest.mark.needs_2020_files
+@pytest.mark.parametrize("case", ["toy", "tricky-3-codes", "tricky-8-codes"])
+def test_safetab_p_as_a_specification_counts_what_the_bureaus_files_say(cases: Path, case: str, tmp_path: Path) -> None:
+    parameters, data = cases / case / "parameters", cases / case / "data"
+    judge = Judge(*write_as_specification(parameters, data, tmp_path))
+    plain = BruteForce(parameters, data)
+    expected = plain.people_of_groups()
+    kind_of_list = {row["ITERATION_CODE"]: row for row in [*plain.race, *plain.ethnicity]}
+    counted = {
+        (label.label, *group): count
+        for label in judge.labels
+        for level in ("regional", "detailed")
+        for group, count in judge.totals(level, label).items()
+    }
+    assert counted == {
+        (label, area, code): people.total()
+        for (label, area, code), people in expected.items()
+        if kind_of_list[code]["LEVEL"] != "0"
+        and kind_of_list[code]["DETAILED_ONLY" if label in SUBSTATE else "COARSE_ONLY"] != "True"
+    }
+    assert len(counted) > 50

@@ -1,0 +1,91 @@
+"""Answers in one column of lists, as Parquet stores them: what an empty list and a missing answer mean."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from safetab.pipeline.inputs import read_inputs
+from tests.specified.agreement import differences, engine_of, inputs_of
+from tests.specified.judge import Judge
+from tests.specified.small_specifications import PEOPLE, nz_keys, write_specification
+
+LISTS = [
+    ["11111"],
+    ["11111", "21111"],
+    ["31111", "33111"],
+    ["12411", "11111", "12411"],
+    ["21111", "94444"],
+    ["21111"],
+    ["31111", "11111", "21111"],
+    ["99999"],
+]
+
+
+def write_lists(folder: Path, lists: list[list[str | None] | None], **of_classification: Any) -> tuple[Path, Path]:
+    """The small census with one column of lists, whose missing text is not the empty one."""
+    keys = nz_keys()
+    keys["records"]["missing"] = ["NA"]
+    keys["records"]["fields"][4:] = [{"name": "ETH", "type": "list", "delimiter": ";"}]
+    ethnicity = keys["classifications"]["ethnicity"]
+    del ethnicity["columns"]
+    ethnicity |= {"column": "ETH", **of_classification}
+    parameters, data = write_specification(folder, keys)
+    header, *rows = [line.split(",")[:4] for line in PEOPLE.splitlines()]
+    columns = {name: pa.array([row[at] for row in rows]) for at, name in enumerate(header)}
+    (data / "people.csv").unlink()
+    pq.write_table(pa.table({**columns, "ETH": pa.array(lists, pa.list_(pa.string()))}), data / "people.parquet")
+    return parameters, data
+
+
+def broken_rows(parameters: Path, data: Path, folder: Path) -> list[str]:
+    """The sentences about broken rules."""
+    with closing(engine_of(inputs_of(parameters, data), folder)) as engine:
+        return [found.message for found in engine.check() if found.is_error]
+
+
+def test_lists_are_answers_in_their_order(tmp_path: Path) -> None:
+    assert differences(*write_lists(tmp_path, LISTS)) == []
+
+
+@pytest.mark.parametrize("nothing", [[], None], ids=["empty", "null"])
+def test_a_list_without_answers_is_missing(tmp_path: Path, nothing: list[str | None] | None) -> None:
+    lists = [nothing, *LISTS[1:]]
+    optional = write_lists(tmp_path / "optional", lists, required=False)
+    assert differences(*optional) == []
+    assert Judge(*optional).totals("level 2", Judge(*optional).label("nation"))["NZ", "11"] == 3
+    required = write_lists(tmp_path / "required", lists)
+    (message,) = broken_rows(*required, tmp_path)
+    assert "1 row breaks" in message
+    assert Judge(*required).broken.total() == 1
+
+
+def test_an_answer_that_is_missing_inside_a_list_is_a_gap(tmp_path: Path) -> None:
+    lists: list[list[str | None] | None] = [["11111", None, "21111"], *LISTS[1:]]
+    assert differences(*write_lists(tmp_path / "skipped", lists, gaps="skipped")) == []
+    wrong = write_lists(tmp_path / "wrong", lists)
+    assert len(broken_rows(*wrong, tmp_path)) == 1
+    assert Judge(*wrong).broken.total() == 1
+
+
+def test_a_separator_inside_an_answer_divides_nothing(tmp_path: Path) -> None:
+    wrong = write_lists(tmp_path / "wrong", [["11111;21111"], *LISTS[1:]])
+    assert len(broken_rows(*wrong, tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    "stored", [pa.list_(pa.string(), 1), pa.list_(pa.dictionary(pa.int32(), pa.string()))], ids=["fixed", "dictionary"]
+)
+def test_lists_that_are_stored_otherwise_are_refused_with_what_is_due(tmp_path: Path, stored: pa.DataType) -> None:
+    parameters, data = write_lists(tmp_path, LISTS)
+    path = data / "people.parquet"
+    table = pq.read_table(path)
+    lists = pa.array([["11111"]] * len(table), pa.list_(pa.string())).cast(stored)
+    pq.write_table(table.set_column(table.column_names.index("ETH"), "ETH", lists), path)
+    (finding,) = read_inputs(parameters, data).errors
+    assert str(finding) == "ETH: holds values of another type. Give text or lists of text."

@@ -1,0 +1,31 @@
+"""The people made up for any specification pass `validate`, and the judge finds nothing to object to either."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from safetab.foundation.progress import NoProgress
+from safetab.pipeline.options import RunOptions
+from safetab.pipeline.validate import validate_files
+from safetab.synthetic.specified.people import PeopleRequest, write_people
+from tests.specified.judge import Judge
+from tests.specified.worlds import write_foreign_world
+
+WORLDS = range(100)
+EVERY_DAY = WORLDS[:8]
+
+
+@pytest.mark.parametrize("seed", [pytest.param(n, marks=() if n in EVERY_DAY else pytest.mark.slow) for n in WORLDS])
+def test_made_up_people_are_valid(seed: int, tmp_path: Path) -> None:
+    world = write_foreign_world(tmp_path, seed)
+    for form in ("parquet", "text"):
+        data = tmp_path / form
+        data.mkdir()
+        plan = PeopleRequest(world.parameters, 300, seed, is_text=form == "text").checked().require()
+        write_people(data, plan, NoProgress())
+        validate_files(world.parameters, data, RunOptions.of(), NoProgress())
+        judge = Judge(world.parameters, data)
+        assert len(judge.rows) == 300
+        assert not judge.broken

@@ -1,0 +1,395 @@
+"""A release says its census: it is written, checked, opened and asked without the specification."""
+
+from __future__ import annotations
+
+import csv
+import json
+import shutil
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.dataset as ds
+import pyarrow.parquet as pq
+import pytest
+
+from safetab.census.census import Census
+from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
+from safetab.estimates.estimate import Absence, Estimate
+from safetab.estimates.open_release import Release, open_release
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import InvalidInput
+from safetab.outputs.pass_files import schema_of
+from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
+from safetab.planning.planner import read_public_files
+from safetab.products.attributes import TAKEN_COLUMNS
+from safetab.release.export import export_csv
+from safetab.release.numbers.number_files import number_columns
+from safetab.release.release_folder import open_release_folder
+from safetab.release.release_options import CoterminousOptions, ReleaseOptions, ReleaseRequest, ReleaseRule
+from tests.releases import check_output
+from tests.specified.released_world import SPECIFICATION, ReleasedWorld, released, write_specification
+
+ALL_STEPS = ReleaseOptions(
+    rules=(ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER),
+    coterminous=CoterminousOptions(),
+    csv=True,
+)
+OUT_OF_RELEASES = Path("universe/census.json")
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> ReleasedWorld:
+    return released(tmp_path_factory.mktemp("plain"))
+
+
+@pytest.fixture(scope="module")
+def stepped(tmp_path_factory: pytest.TempPathFactory) -> ReleasedWorld:
+    return released(tmp_path_factory.mktemp("steps"), ALL_STEPS)
+
+
+@pytest.fixture(scope="module")
+def alone(world: ReleasedWorld, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of the release alone, far from its parameters."""
+    folder = tmp_path_factory.mktemp("alone") / "release"
+    shutil.copytree(world.out / "release", folder)
+    return folder
+
+
+@pytest.fixture
+def release(alone: Path) -> Release:
+    return open_release(alone)
+
+
+def test_an_opened_release_has_the_census_the_product_and_the_universe_of_the_run(
+    world: ReleasedWorld, alone: Path
+) -> None:
+    opened, ran = open_release_folder(alone).universe, world.universe
+    assert opened.specification == ran.specification
+    assert opened.census == ran.census
+    assert opened.product.name == ran.product.name == "Languages of Atlantis"
+    assert opened.product.label_columns == ran.product.label_columns
+    assert opened.product.files == ran.product.files
+    assert opened.lists == ran.lists
+    assert opened.states == ran.states
+    assert [entities.region_ids for entities in opened.entities.values()] == [
+        ("Atlantis, all",),
+        ("01", "=1+1", "Île du Nord"),
+        ("a,b", "a|b", 'say "x"', "zé 9"),
+        ("日本",),
+        ("Z", "é"),
+    ]
+    for level, entities in ran.entities.items():
+        assert opened.entities[level].names == entities.names
+        for kind in opened.census.kinds:
+            assert opened.parents(level, kind).tolist() == ran.parents(level, kind).tolist()
+    towns = opened.census.area_level("market town")
+    assert opened.parents(towns, opened.census.kind("isle")).tolist() == [2, 1, 2, 0]
+    assert opened.parents(towns, opened.census.kind("whole")).tolist() == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    ("area", "group", "expected"),
+    [
+        ("Île du Nord", "x 10", 0),
+        ("ile du nord", "High Elvish", 5_000),
+        ("a,b", "e f", 5_000),
+        ('say "x"', "Orcish only", 300),
+        ("Lone Town (town zé 9)", "Elvish (e f)", 5_000),
+        ("日本", "o-only", 300),
+        ("Accent", "x 10", 5_000),
+        ("Atlantis", "e f-only", 7),
+    ],
+)
+def test_numbers_are_found_by_any_id_code_or_name(release: Release, area: str, group: str, expected: int) -> None:
+    answer = release.total(area, group)
+    assert isinstance(answer, Estimate)
+    assert abs(answer.value - expected) <= 3 * answer.margin_of_error
+
+
+def test_a_name_in_two_levels_of_groups_is_the_finest_that_is_published_and_a_note_says_so(release: Release) -> None:
+    assert release.group("Elvish").code == "x 10"
+    published = release.total("Île du Nord", "Elvish")
+    assert isinstance(published, Estimate)
+    assert published.counted[0].group.code == "x 10"
+    assert published.notes[-1] == "this is x 10 (tongue-tip). Groups with the same name: e f (family)."
+    by_code = release.total("Île du Nord", "x 10")
+    assert isinstance(by_code, Estimate)
+    assert not any("same name" in note for note in by_code.notes)
+    coarser = release.total("a,b", "Elvish")
+    assert isinstance(release.total("a,b", "x 10"), Absence)
+    assert isinstance(coarser, Estimate), "the finer group is suppressed there, the coarser is published"
+    assert coarser.counted[0].group.code == "e f"
+    nowhere = release.total("a,b", "Orcish")
+    assert isinstance(nowhere, Absence)
+    assert nowhere.group.code == "x β"
+    assert nowhere.hint is not None
+    assert "This is x β" in nowhere.hint
+    table = release.table("Île du Nord", "Elvish")
+    assert "note: this is x 10" in str(table)
+
+
+def test_tables_have_the_lines_of_three_categories(release: Release) -> None:
+    table = release.table("Île du Nord", "e f", family="gender and age")
+    assert not isinstance(table, Absence)
+    assert table.count(gender="another gender").value < 100
+    assert table.count(gender="female", age=(0, 17)).value > 4_900
+
+
+def test_areas_lie_in_others_without_any_digit(release: Release) -> None:
+    assert [area.region_id for area in release.areas("town", within="Île du Nord")] == ["a,b", 'say "x"']
+    assert [area.region_id for area in release.areas("town", within="日本")] == ["Z", "é"]
+    instead = release.total("a,b", "x 10")
+    assert isinstance(instead, Absence)
+    assert [one.counted[0].entity.region_id for one in instead.instead[:1]] == ["Île du Nord"]
+
+
+def test_statuses_name_every_group_of_the_universe(release: Release) -> None:
+    statuses = release.status(geography="zé 9")
+    rows = {row["iteration_code"]: row["status"] for row in statuses.rows() if row["family"] == "gender and age"}
+    assert set(rows) == {"e f", "e f-only", "o", "o-only", "x 10", "x 20", "x β"}
+    assert rows["e f"] == "published"
+    left_out = {row["status"] for row in statuses.rows() if row["family"] == "age"}
+    assert left_out == {"not tabulated"}, "no budget was given for towns"
+
+
+def test_plain_files_are_csv_with_one_row_a_line(world: ReleasedWorld) -> None:
+    with (world.out / "tables" / "gender-by-age" / "main.csv").open(encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert list(rows[0]) == ["area_level", "area", "group", "table", "gender", "age_start", "age_end", "count"]
+    assert {row["area"] for row in rows if row["area_level"] == "market town"} == {"a,b", "a|b", 'say "x"', "zé 9"}
+    finest = [row for row in rows if (row["area"], row["group"]) == ("Atlantis, all", "e f")]
+    assert [row["gender"] for row in finest].count("another gender") == 4
+    assert sum(int(row["count"]) for row in finest if row["gender"] != "all" and row["age_end"] != row["age_start"]
+               and (row["age_start"], row["age_end"]) != ("0", "99")) == int(finest[0]["count"])  # fmt: skip
+
+
+def test_hive_readers_take_labels_with_spaces_from_folders(world: ReleasedWorld) -> None:
+    numbers = ds.dataset(world.out / "release" / "numbers", partitioning="hive").to_table()
+    labels = {"whole", "isle", "market town", "far isle", "far market-town"}
+    assert set(numbers["geography_level"].to_pylist()) == labels
+
+
+def test_the_steps_after_measuring_work_with_texts(stepped: ReleasedWorld, tmp_path: Path) -> None:
+    sets = pq.read_table(stepped.out / "release" / "universe" / "coterminous.parquet").to_pylist()
+    assert [(one["set"], one["geography_level"], one["region_id"]) for one in sets] == [
+        (1, "isle", "01"),
+        (1, "market town", "zé 9"),
+        (2, "isle", "=1+1"),
+        (2, "market town", "a|b"),
+    ]
+    opened = open_release(stepped.out)
+    town, isle = opened.total("zé 9", "x β"), opened.total("01", "x β")
+    assert isinstance(town, Estimate)
+    assert isinstance(isle, Estimate)
+    assert town.value == isle.value
+    rows = export_csv(stepped.out, tmp_path / "csv")
+    assert rows["universe/entities.csv"] == 11
+    with (tmp_path / "csv" / "universe" / "entities.csv").open(encoding="utf-8", newline="") as file:
+        parents = {row["region_id"]: row["parent_region_id"] for row in csv.DictReader(file)}
+    assert parents["a,b"] == "Île du Nord"
+    assert parents["a|b"] == "'=1+1", "a text that a spreadsheet takes for a formula has an apostrophe in front"
+
+
+def test_a_rerelease_reads_the_table_of_areas_of_the_run(world: ReleasedWorld, tmp_path: Path) -> None:
+    parameters = write_specification(tmp_path / "parameters")
+    request = RereleaseRequest.of(parameters / "areas.csv", coterminous=True, order="Market Town,isle")
+    rerelease_files(world.out, tmp_path / "new", request)
+    facts = json.loads((tmp_path / "new" / "release" / "datapackage.json").read_text(encoding="utf-8"))["safetab"]
+    assert facts["coterminous"]["order"] == ["market town", "isle"]
+    sets = pq.read_table(tmp_path / "new" / "release" / "universe" / "coterminous.parquet")
+    assert sets["region_id"].to_pylist() == ["a|b", "=1+1", "zé 9", "01"]
+
+
+def test_a_rerelease_refuses_another_table_of_areas_and_other_kinds(world: ReleasedWorld, tmp_path: Path) -> None:
+    parameters = write_specification(tmp_path / "parameters")
+    areas = parameters / "areas.csv"
+    areas.write_text(areas.read_text(encoding="utf-8").replace("zé 9", "zé 8"), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="not the entities of the run: zé 8, zé 9"):
+        rerelease_files(world.out, tmp_path / "new", RereleaseRequest.of(areas, coterminous=True))
+    request = RereleaseRequest.of(areas, coterminous=True, order="state,county")
+    with pytest.raises(InvalidInput, match="two or more of isle,market town, each once"):
+        rerelease_files(world.out, tmp_path / "new", request)
+    with pytest.raises(InvalidInput, match=r"compares smallest areas\. Add --geography: the areas\.csv file"):
+        rerelease_files(world.out, tmp_path / "new", RereleaseRequest.of(coterminous=True))
+    assert not (tmp_path / "new").exists()
+
+
+def test_an_order_is_judged_when_the_census_is_known() -> None:
+    order = ReleaseRequest(coterminous=True, order="moon,sun").options().coterminous
+    assert order is not None
+    assert order.order == ("moon", "sun")
+
+
+def test_documents_say_whose_numbers_these_are(world: ReleasedWorld) -> None:
+    readme = (world.out / "release" / "README.txt").read_text(encoding="utf-8")
+    head = readme.partition("WHAT THIS IS")[0]
+    for words in ("LANGUAGES OF ATLANTIS, A MADE-UP CENSUS", "The Office of Nowhere", "2031", "office@nowhere.example",
+                  "https://nowhere.example", "CC0", "Source: a test"):  # fmt: skip
+        assert words in head
+    assert "COUNTS OF" not in head
+    package = json.loads((world.out / "release" / "datapackage.json").read_text(encoding="utf-8"))
+    assert package["title"] == "Languages of Atlantis, a made-up census"
+    assert package["homepage"] == "https://nowhere.example"
+    assert package["licenses"] == [{"name": "CC0"}]
+    assert package["contributors"][0]["title"] == "The Office of Nowhere"
+    by_name = {resource["name"]: resource for resource in package["resources"]}
+    assert by_name["census"]["path"] == "universe/census.json"
+    kinds = next(field for field in by_name["numbers"]["schema"]["fields"] if field["name"] == "iteration_kind")
+    assert kinds["constraints"]["enum"] == ["language", "language only"]
+
+
+def test_readme_examples_can_be_typed(world: ReleasedWorld) -> None:
+    readme = (world.out / "release" / "README.txt").read_text(encoding="utf-8")
+    lines = [line.strip() for line in readme.splitlines() if line.strip().startswith((">>> number", "..."))]
+    asked = " ".join(line.removeprefix(">>> ").removeprefix("... ") for line in lines[:2])
+    found: dict[str, object] = {"release": open_release(world.out)}
+    exec(asked, found)
+    assert isinstance(found["number"], Estimate)
+
+
+def _without_parents(document: dict[str, object]) -> None:
+    del document["parents"]
+
+
+def _with_unknown_key(document: dict[str, object]) -> None:
+    document["specification"]["colour"] = "blue"  # type: ignore[index]
+
+
+def _without_a_level(document: dict[str, object]) -> None:
+    del document["specification"]["areas"]["levels"][-1]  # type: ignore[index]
+
+
+@pytest.mark.parametrize("damage", [_without_parents, _with_unknown_key, _without_a_level])
+def test_a_damaged_census_is_refused(
+    world: ReleasedWorld, tmp_path: Path, damage: Callable[[dict[str, object]], None]
+) -> None:
+    shutil.copytree(world.out / "release", tmp_path / "release")
+    (tmp_path / "release" / "SHA256SUMS").unlink()
+    package = tmp_path / "release" / "datapackage.json"
+    package.write_text(package.read_text(encoding="utf-8").replace('"checksums"', '"sums"'), encoding="utf-8")
+    assert open_release(tmp_path / "release")
+    file = tmp_path / "release" / OUT_OF_RELEASES
+    document = json.loads(file.read_text(encoding="utf-8"))
+    damage(document)
+    file.write_text(json.dumps(document), encoding="utf-8")
+    with pytest.raises(InvalidInput, match="damaged, or of another version"):
+        open_release(tmp_path / "release")
+
+
+def test_an_output_with_another_specification_breaks_its_rules(world: ReleasedWorld) -> None:
+    about = world.universe.specification
+    assert about is not None
+    other = replace(world.universe, specification=replace(about, about=replace(about.about, agency="Another")))
+    with pytest.raises(RunFailed, match="the specification is not that of the run"):
+        check_output(world.out, other, ReleaseOptions())
+
+
+def test_a_measurement_of_an_area_that_is_not_listed_is_found(world: ReleasedWorld, tmp_path: Path) -> None:
+    shutil.copytree(world.out, tmp_path / "out")
+    path = tmp_path / "out" / "measurements" / "main.parquet"
+    table = pq.read_table(path)
+    regions = [region.replace("zé 9", "zé 8") for region in table["region_id"].to_pylist()]
+    place = table.column_names.index("region_id")
+    pq.write_table(table.set_column(place, "region_id", pa.array(regions)), path, store_schema=False)
+    with pytest.raises(RunFailed, match="a group is not in the universe"):
+        check_output(tmp_path / "out", world.universe, ReleaseOptions())
+
+
+def test_labels_never_take_the_name_of_another_column(world: ReleasedWorld) -> None:
+    product, census = world.universe.product, world.universe.census
+    own = {column.name for column in product.label_columns}
+    columns = {column.name for column in number_columns(product, census)} | set(schema_of(product).names)
+    columns |= {name for layout in product.files for name in layout.columns} | {"geography_level"}
+    assert columns - own == TAKEN_COLUMNS
+
+
+TOTALS = 'area_level,area,group,count\nisle,01,e f,250\nmarket town,"a,b",x β,-3\nfar isle,日本,o,7\n'
+
+
+def _selected_by_totals(folder: Path, text: str) -> tuple[Path, Path]:
+    chosen = 'selector = "published totals"\ntotals = "totals.csv"\n'
+    specification = SPECIFICATION.replace('selector = "stage 1"\nstage_1 = 0.1\n', chosen)
+    suppress = 'suppress = { chance = 0.9, areas = ["market town"] }\n'
+    parameters = write_specification(folder / "parameters", specification.replace(suppress, ""))
+    (folder / "data").mkdir()
+    (parameters / "totals.csv").write_text(text, encoding="utf-8")
+    return parameters, folder / "data"
+
+
+def _rows_of(totals: PublishedTotals, census: Census) -> set[tuple[str, str, str, int]]:
+    found = set()
+    for level, of_level in totals.of_level.items():
+        assert level in census.area_levels
+        for entity, code, count in zip(of_level.entity, of_level.code, of_level.count, strict=True):
+            found.add((level.label, level.kind.ids.text(int(entity)), totals.codes[code], int(count)))
+    return found
+
+
+def test_published_totals_of_a_stranger_are_read_by_texts(tmp_path: Path) -> None:
+    files = read_public_files(*_selected_by_totals(tmp_path, TOTALS)).require()
+    assert files.totals is not None
+    rows = {("isle", "01", "e f", 250), ("market town", "a,b", "x β", -3), ("far isle", "日本", "o", 7)}
+    assert _rows_of(files.totals, files.config.census) == rows
+    assert "totals.csv" in files.totals_files
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("isle,01", "moon,01", "moon: must be one of whole, isle, market town"),
+        ("isle,01", "isle,02", "02: must be listed in areas.csv"),
+        (",250", ",many", "many: must be an integer"),
+        ("area_level,", "level,", "no such column"),
+        (",e f,", ",e g,", "e g"),
+    ],
+)
+def test_wrong_totals_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+    read = read_public_files(*_selected_by_totals(tmp_path, TOTALS.replace(old, new, 1)))
+    assert read.value is None
+    assert message in "\n".join(finding.message for finding in read.findings)
+
+
+def test_totals_of_a_release_are_renumbered_for_another_census(world: ReleasedWorld) -> None:
+    census = world.universe.census
+    totals = PublishedTotals(("o",), {})
+    assert totals.by_ids_of(census).of_level == {}
+    opened = open_release_folder(world.out).universe
+    level = opened.census.area_level("far market-town")
+    ids = level.kind.ids
+    of_level = TotalsOfLevel(
+        np.array([ids.number("é"), ids.number("Z")]), np.zeros(2, dtype=np.int64), np.array([1, 2])
+    )
+    moved = PublishedTotals(("o",), {level: of_level}).by_ids_of(census)
+    assert _rows_of(moved, census) == {("far market-town", "é", "o", 1), ("far market-town", "Z", "o", 2)}
+
+
+UNIT = 'unit = { name = "household", column = "house", most_records = 3 }\n'
+
+
+def test_a_release_of_units_with_several_records_is_opened_with_their_noise(tmp_path: Path) -> None:
+    text = SPECIFICATION.replace("fields = [\n", f'{UNIT}fields = [\n  {{ name = "house", type = "string" }},\n', 1)
+    world = released(tmp_path, text=text)
+    opened = open_release_folder(world.out).universe
+    designs = [level.design for level in opened.levels if level.design.stages]
+    assert {design.sensitivity.l2_squared // design.sensitivity.groups for design in designs} == {9}
+    readme = (world.out / "release" / "README.txt").read_text(encoding="utf-8")
+    assert "What is protected is one household, with up to 3 islanders." in " ".join(readme.split())
+
+
+def test_a_release_without_a_selector_has_the_finest_table_of_every_group(tmp_path: Path) -> None:
+    text = SPECIFICATION.replace('selector = "stage 1"\nstage_1 = 0.1\n', 'selector = "none"\n')
+    text = text.replace('suppress = { chance = 0.9, areas = ["market town"] }\n', "")
+    text = "\n".join(line for line in text.splitlines() if not line.startswith("thresholds"))
+    release = open_release(released(tmp_path, text=text).out)
+    for group in release.groups():
+        table = release.table("a,b", group, family="gender and age")
+        assert not isinstance(table, Absence)
+        assert table.shape.label == "gender_age"
+
+
+def test_what_is_protected_is_one_record_unless_units_are_named(world: ReleasedWorld) -> None:
+    readme = " ".join((world.out / "release" / "README.txt").read_text(encoding="utf-8").split())
+    assert "What is protected is one islander: one record." in readme

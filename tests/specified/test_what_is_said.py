@@ -1,0 +1,142 @@
+"""What plan and manifest say of a specification: its public files, and records that its rules allow."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.dialects.specification.run_configs import privacy_of
+from safetab.pipeline.inputs import read_inputs
+from safetab.pipeline.run import run_files
+from safetab.planning.guarantee import stabilities_in_words
+from safetab.planning.plan_json import plan_as_json
+from safetab.planning.planner import plan_of_files
+from tests.specified.broken_records import CASES, SECRET
+from tests.specified.small_specifications import AREAS, PEOPLE, nz_keys, write_specification
+from tests.specified.toml_text import toml_of
+
+Keys = dict[str, Any]
+
+
+def said(folder: Path, change: Callable[[Keys], None]) -> list[str]:
+    """What the plan of the changed specification says of stabilities."""
+    keys = nz_keys()
+    change(keys)
+    return list(stabilities_in_words(plan_of_files(*write_specification(folder, keys)).require()))
+
+
+def _enum(keys: Keys) -> None:
+    for field in keys["records"]["fields"][4:]:
+        field["constraints"] = {"enum": ["11111", "21111"]}
+
+
+def _categories(keys: Keys) -> None:
+    for field in keys["records"]["fields"][4:]:
+        field["categories"] = [{"value": "31111", "label": "Samoan"}]
+
+
+def _pattern(keys: Keys) -> None:
+    keys["records"]["fields"][4]["constraints"] = {"pattern": "[23].*"}
+
+
+def _where(keys: Keys) -> None:
+    keys["records"]["where"] = {"ETH1": "31111"}
+
+
+def _area_key(keys: Keys) -> None:
+    keys["areas"]["key"] = ["ETH1 = SA1"]
+
+
+def _wide_rules(keys: Keys) -> None:
+    keys["records"]["fields"][4]["constraints"] = {"pattern": "[0-9]+"}
+    keys["records"]["where"] |= {"ETH1": ["11111", "12411", "21111", "31111", "33111"]}
+
+
+@pytest.mark.parametrize("change", [lambda _: None, _wide_rules], ids=["no rules", "wide rules"])
+def test_a_stability_is_exact_if_a_record_may_reach_it(change: Callable[[Keys], None], tmp_path: Path) -> None:
+    sentences = said(tmp_path, change)
+    assert sentences
+    assert all("(stability), and in exactly 3 with the codes 11111, " in sentence for sentence in sentences)
+
+
+@pytest.mark.parametrize("change", [_enum, _categories, _pattern, _where, _area_key])
+def test_a_stability_is_a_bound_if_rules_forbid_the_record(change: Callable[[Keys], None], tmp_path: Path) -> None:
+    sentences = said(tmp_path, change)
+    assert sentences
+    assert all(
+        "is in at most 3 of the groups of an area (stability); the rules of the fields, or the areas, may forbid"
+        in each
+        for each in sentences
+    )
+
+
+def test_plan_and_manifest_list_both_specifications_of_a_like(tmp_path: Path) -> None:
+    lender, data = write_specification(tmp_path / "lender", nz_keys())
+    own = {name: each for name, each in nz_keys().items() if name not in {"areas", "classifications", "groups"}}
+    borrower = lender.parent / "borrower"
+    borrower.mkdir()
+    (borrower / "census.toml").write_text('like = "../parameters/census.toml"\n' + toml_of(own), encoding="utf-8")
+    paths = {"census.toml": borrower / "census.toml", "parameters/census.toml": lender / "census.toml"}
+    paths |= {name: lender / name for name in ("areas.csv", "ethnicity.csv")}
+    hashes = {name: sha256(path.read_bytes()).hexdigest() for name, path in paths.items()}
+    assert plan_as_json(plan_of_files(borrower, data).require())["public_files"] == hashes
+    run_files(borrower, data, tmp_path / "out")
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["public_files"] == hashes
+
+
+@pytest.mark.parametrize("use", [{}, {"ethnicity": 2}])
+def test_choices_are_written_with_the_use_that_was_given(use: dict[str, int], tmp_path: Path) -> None:
+    keys = nz_keys()
+    keys["records"]["fields"][4:] = [{"name": "ETH", "type": "list", "delimiter": ";"}]
+    ethnicity = keys["classifications"]["ethnicity"]
+    del ethnicity["columns"]
+    ethnicity["column"] = "ETH"
+    keys["privacy"] |= {"use": use} if use else {}
+    plan = plan_of_files(*write_specification(tmp_path, keys)).require()
+    assert privacy_of(plan.config).use == use
+
+
+def test_a_blank_line_hides_no_broken_rule(tmp_path: Path) -> None:
+    (case,) = (each for each in CASES if each.name == "an unknown category")
+    parameters, data = case.write(tmp_path)
+    file = data / "people.csv"
+    file.write_text(file.read_text(encoding="utf-8").replace("\n", "\n\n", 2), encoding="utf-8")
+    found = [(finding.where, finding.message) for finding in read_inputs(parameters, data).errors]
+    assert found[0] == ("", "blank lines are only allowed at the end: 2 inside.")
+    assert [where for where, _ in found] == ["", "GENDER"]
+    assert SECRET not in str(found)
+
+
+@pytest.mark.parametrize(("unread", "told"), [(0, "Everything is valid."), (1, "Valid, with 1 warning.")])
+def test_validation_ends_with_the_number_of_warnings(unread: int, told: str, tmp_path: Path) -> None:
+    keys = nz_keys()
+    keys["records"]["fields"] += [{"name": "FLOOR", "type": "string"}] * unread
+    people = "".join(f"{line}{',FLOOR' if n == 0 else ',3'}\n" for n, line in enumerate(PEOPLE.splitlines()))
+    parameters, data = write_specification(tmp_path, keys, people if unread else PEOPLE)
+    ended = CliRunner().invoke(app, ["validate", str(parameters), str(data)])
+    assert (ended.exit_code, ended.stdout) == (0, f"{told}\n")
+
+
+def test_ids_that_lost_their_zeros_have_a_hint(tmp_path: Path) -> None:
+    areas, people = AREAS.replace("7000001", "0700001"), PEOPLE.replace("7000001", "700001")
+    parameters, data = write_specification(tmp_path, nz_keys(), people, {"areas.csv": areas})
+    with pytest.raises(Exception, match=r"SA1: must be listed in areas.csv, with its leading zeros\. 3 rows"):
+        run_files(parameters, data, tmp_path / "out")
+
+
+def test_published_totals_of_strangers_are_named_as_in_their_file(tmp_path: Path) -> None:
+    keys = nz_keys()
+    keys["privacy"] |= {"selector": "published totals", "totals": "totals.csv"}
+    del keys["privacy"]["stage_1"], keys["privacy"]["suppress"]
+    totals = "area_level,area,group,count\nnation,NZ,1,400\nnation,NZ,nix,7\n"
+    checked = plan_of_files(*write_specification(tmp_path, keys, files={"totals.csv": totals}))
+    assert [(each.file, each.where, each.message) for each in checked.errors] == [
+        ("totals.csv", "group", "nix at nation: not in the lists of groups.")
+    ]

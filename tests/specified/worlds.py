@@ -1,0 +1,113 @@
+"""Random censuses of agencies that don't exist: specification, public lists and records, all valid, from a seed."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tests.specified.toml_text import toml_of
+from tests.specified.world_areas import WorldAreas, make_areas
+from tests.specified.world_choices import Choices
+from tests.specified.world_codes import WorldCodes, make_classifications, make_groups
+from tests.specified.world_people import DELIMITER, make_records, write_records
+from tests.specified.world_tables import make_attributes, make_families, make_privacy
+
+_ABOUT = {
+    "title": "A census of nowhere",
+    "agency": "nobody",
+    "record": "person",
+    "records": "people",
+    "group": "group",
+    "groups": "groups",
+}
+
+
+@dataclass(frozen=True)
+class ForeignWorld:
+    """A specification and its records; `features` names what is special about it."""
+
+    parameters: Path
+    data: Path
+    features: frozenset[str]
+
+
+def write_foreign_world(folder: Path, seed: int) -> ForeignWorld:
+    """Write a world into an empty folder."""
+    choose = Choices(seed)
+    parameters, data = folder / "parameters", folder / "data"
+    parameters.mkdir(parents=True)
+    data.mkdir()
+    areas, codes = make_areas(choose), make_classifications(choose)
+    kinds = [level["name"] for level in areas.keys["levels"]]
+    groups, files = make_groups(choose, codes, kinds)
+    attributes = make_attributes(choose)
+    keys: dict[str, Any] = {
+        "census": 1,
+        "about": {"name": f"World {seed}", **_ABOUT},
+        "records": _records(choose, areas, codes, attributes),
+        "areas": areas.keys,
+        "classifications": {each.name: each.keys for each in codes},
+        "groups": groups,
+        "tables": make_families(choose, attributes),
+    }
+    several = {each.name: None if each.is_list else len(each.columns) for each in codes}
+    privacy = make_privacy(choose, keys, several)
+    write_records(choose, keys["records"], make_records(choose, keys, areas, codes), data)
+    _write_areas(choose, areas, parameters)
+    for each in codes:
+        files[each.keys["file"]] = each.rows
+    for name, rows in files.items():
+        (parameters / name).write_bytes(_csv(choose, rows))
+    if choose.chance("privacy.toml", 0.3):
+        (parameters / "privacy.toml").write_text(toml_of({"privacy": privacy}), encoding="utf-8")
+    else:
+        keys["privacy"] = privacy
+    (parameters / "census.toml").write_text(toml_of(keys), encoding="utf-8")
+    return ForeignWorld(parameters, data, frozenset(choose.features))
+
+
+def _records(choose: Choices, areas: WorldAreas, codes: list[WorldCodes], attributes: list[dict]) -> dict[str, Any]:
+    fields = [{"name": column, "type": "string"} for column in areas.record_columns]
+    fields += attributes
+    for each in codes:
+        kind = {"type": "list", "delimiter": DELIMITER} if each.is_list else {"type": "string"}
+        fields += [{"name": column, **kind} for column in each.columns]
+    keys: dict[str, Any] = {"file": choose.one(["people", "Usual residents", "census-2031"])}
+    if choose.chance("missing", 0.5):
+        keys["missing"] = choose.one([["", "-"], ["NA"], ["NA", "", "not said at all"]])
+    if choose.chance("where", 0.35):
+        kind = choose.one(["string", "integer"])
+        allowed = ["0", "1", "2"] if kind == "string" else [0, 1, 2]
+        fields.append({"name": "RESIDENT", "type": kind, "constraints": {"enum": allowed}})
+        keys["where"] = {"RESIDENT": choose.one([allowed[1], allowed[1:]])}
+    if choose.chance("unread field", 0.3):
+        fields.append({"name": "note", "type": "string", "constraints": {"pattern": "x[0-9]"}})
+    if choose.chance("unit", 0.2):
+        fields.append({"name": "PID", "type": "string"})
+        keys["unit"] = {"name": "patient", "column": "PID", "most_records": choose.between(2, 3)}
+    unique = {field["name"]: field for field in choose.shuffled(fields)}
+    return keys | {"fields": list(unique.values())}
+
+
+def _write_areas(choose: Choices, areas: WorldAreas, parameters: Path) -> None:
+    path = parameters / areas.keys["file"]
+    if path.suffix == ".csv":
+        path.write_bytes(_csv(choose, areas.rows))
+    else:
+        pq.write_table(pa.Table.from_pylist(areas.rows), path)
+
+
+def _csv(choose: Choices, rows: list[dict[str, str]]) -> bytes:
+    written = io.StringIO()
+    end = choose.one(["\n", "\r\n"])
+    quoting = choose.one([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+    writer = csv.DictWriter(written, choose.shuffled(list(rows[0])), lineterminator=end, quoting=quoting)
+    writer.writeheader()
+    writer.writerows(rows)
+    return (choose.one(["", "", "\ufeff"]) + written.getvalue()).encode()

@@ -1,0 +1,50 @@
+"""The tours of the two shipped censuses that are not the U.S. census, from made-up people to a web site."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.synthetic.specified.people import PEOPLE_OF
+
+PLACES = {"nz": ("Aldbridge District", "Samoan"), "ons": ("Norstead", "White: Irish")}
+
+SHORT_NAMES = {"nz": ("nation", "Samoan"), "ons": ("country", "Somali")}
+LONG_NAMES = {
+    "nz": "Samoan, The whole country: ",
+    "ons": "Black, Black British, Black Welsh, Caribbean or African: Somali, Eastmark: ",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", PEOPLE_OF)
+def test_a_tour_ends_with_a_site_and_says_that_nobody_is_real(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(PEOPLE_OF, name, 40_000)
+    out = tmp_path / "tour"
+    ended = CliRunner().invoke(app, ["demo", str(out), "--census", name])
+    assert ended.exit_code == 0, ended.stderr
+    printed = " ".join(ended.stdout.split())
+    assert "40,000 made-up people in made-up places" in printed
+    assert "Nobody in this census is real, and no agency published it." in printed
+    both = " ".join(ended.output.split())
+    assert both.index("without opening a record.") < both.index("Checking the records")
+    for path in ("site/index.html", "output/report.html", "output/release/README.txt", "data/SYNTHETIC"):
+        assert (out / path).is_file(), path
+    specification = (out / "parameters" / "census.toml").read_text()
+    assert "shaped after" in specification
+    assert 'agency  = "example"' in specification
+    shown = CliRunner().invoke(app, ["show", str(out / "output"), *PLACES[name]])
+    assert shown.exit_code == 0
+    assert ", ".join(reversed(PLACES[name])) in shown.stdout
+    named = CliRunner().invoke(app, ["show", str(out / "output"), *SHORT_NAMES[name]])
+    assert LONG_NAMES[name] in named.stdout
+    assert CliRunner().invoke(app, ["demo", str(out), "--census", name, "--overwrite"]).exit_code == 0
+
+
+def test_another_name_is_wrong_usage(tmp_path: Path) -> None:
+    assert CliRunner().invoke(app, ["demo", str(tmp_path / "tour"), "--census", "mars"]).exit_code == 2

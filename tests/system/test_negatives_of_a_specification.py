@@ -1,0 +1,66 @@
+"""`negatives` of a specification: kept, withheld by a rule of the release, or shown as zero."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.compute as pc
+import pyarrow.dataset as ds
+import pytest
+from tests.conftest import KEY
+
+import safetab
+from safetab.foundation.progress import NoProgress
+from safetab.synthetic.specified.people import write_example
+
+WITHHELD = "withhold-negatives"
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("world")
+    write_example("nz", 500, folder, NoProgress())
+    return folder
+
+
+def run_with(world: Path, negatives: str, out: Path, **options: object) -> Path:
+    text = (world / "parameters" / "census.toml").read_text()
+    parameters = out.with_name(f"{out.name}-parameters")
+    parameters.mkdir()
+    for file in (world / "parameters").iterdir():
+        (parameters / file.name).write_bytes(file.read_bytes())
+    assert 'negatives  = "kept"' in text
+    (parameters / "census.toml").write_text(text.replace('negatives  = "kept"', f'negatives  = "{negatives}"'))
+    safetab.run(parameters, world / "data", out, test_key=KEY, **options)
+    return out
+
+
+def rules_of(out: Path) -> list[str]:
+    return json.loads((out / "release" / "datapackage.json").read_text())["safetab"]["rules"]
+
+
+def counts_of(out: Path) -> dict[str, int]:
+    """How many numbers are below 0, are 0, and were withheld by the rule."""
+    numbers = ds.dataset(out / "release" / "numbers", format="parquet").to_table(columns=["count", "rule"])
+    by_rule = pc.sum(pc.equal(numbers["rule"].cast("string"), WITHHELD)).as_py() or 0
+    below, zero = (pc.sum(made).as_py() or 0 for made in (pc.less(numbers["count"], 0), pc.equal(numbers["count"], 0)))
+    return {"below": below, "zero": zero, "withheld": by_rule}
+
+
+def test_negative_numbers_are_kept_withheld_or_zero_as_the_specification_says(world: Path, tmp_path: Path) -> None:
+    kept, withheld, zero = (run_with(world, one, tmp_path / one) for one in ("kept", "withheld", "zero"))
+    assert (rules_of(kept), rules_of(withheld), rules_of(zero)) == ([], [WITHHELD], [])
+    before = counts_of(kept)
+    assert before["below"] > 50
+    assert counts_of(withheld) == {"below": 0, "zero": before["zero"], "withheld": before["below"]}
+    assert counts_of(zero)["below"] == 0
+    assert counts_of(zero)["zero"] >= before["zero"] + before["below"]
+
+
+def test_a_rule_that_is_asked_for_is_stronger_and_a_rerelease_withholds_too(world: Path, tmp_path: Path) -> None:
+    out = run_with(world, "withheld", tmp_path / "out", rules=["clamp-negatives"])
+    assert rules_of(out) == ["clamp-negatives"]
+    safetab.rerelease(out, tmp_path / "again")
+    assert rules_of(tmp_path / "again") == [WITHHELD]
+    assert counts_of(tmp_path / "again")["below"] == 0

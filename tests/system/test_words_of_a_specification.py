@@ -1,0 +1,315 @@
+"""Every output of a specified census speaks of that census: no word of the U.S. census stands in it."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import KEY
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.foundation.progress import NoProgress
+from safetab.release import documents
+from safetab.synthetic.specified.new_census import columns_of_package, write_new_census
+from safetab.synthetic.specified.people import write_example
+
+AMERICAN = (
+    r"races?|alone or in (?:any )?combination|alone groups?|race alone|states?|count(?:y|ies)|tracts?|AIANNH|Puerto Rico"
+    r"|Census Bureau|Bureau|2020|FIPS|Hispanic|data\.census\.gov|DHC-[AB]|SafeTab-[PH]"
+)
+NAMES = {"Aldbridge District": "Cordale Region", "Aldbridge 1": "Ōtāhuhu, North 1"}
+"""A district with the name of a region, and an area with a comma and macrons."""
+ITERATIONS = r"(?<=\w )iterations?|iterations?(?= \w)"
+"""The paper's word for groups inside a sentence. Names of columns, files and keys may have it."""
+STEPS = ["--rule", "clamp-negatives", "--rule", "withhold-alone-above-partner", "--csv"]
+
+
+@dataclass(frozen=True)
+class Output:
+    """A run, its exports, its site and what commands said: all below one folder."""
+
+    folder: Path
+    parameters: Path
+
+    def texts(self) -> dict[str, str]:
+        files = sorted(path for path in self.folder.rglob("*") if path.is_file())
+        return {str(path.relative_to(self.folder)): text_of(path) for path in files}
+
+    def given(self) -> str:
+        return "\n".join(text_of(path) for path in sorted(self.parameters.iterdir()))
+
+
+def text_of(path: Path) -> str:
+    """Everything that a file says; of Parquet, names, metadata and texts."""
+    if path.suffix == ".parquet":
+        return "\n".join(_texts_of_table(pq.read_table(path, partitioning=None)))
+    if path.suffix == ".gz":
+        return gzip.decompress(path.read_bytes()).decode()
+    return path.read_text(encoding="utf-8")
+
+
+def _texts_of_table(table: pa.Table) -> Iterator[str]:
+    for field in table.schema:
+        yield field.name
+        yield from (str(value) for value in (field.metadata or {}).values())
+    yield from (value.decode(errors="replace") for value in (table.schema.metadata or {}).values())
+    for column in table.columns:
+        texts = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+        if pa.types.is_string(texts.type):
+            yield from filter(None, texts.unique().to_pylist())
+
+
+def found(pattern: str, texts: dict[str, str], allowed: str = "") -> list[str]:
+    """The places with such a word, unless the specification or a list has that word."""
+    whole = re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
+    own = {word.casefold() for word in whole.findall(allowed)}
+    return [
+        f"{name}: ...{text[max(one.start() - 60, 0) : one.end() + 60]!r}"
+        for name, text in texts.items()
+        for one in whole.finditer(text)
+        if one[0].casefold() not in own
+    ]
+
+
+def said(*arguments: object, exit_code: int = 0) -> str:
+    result = CliRunner().invoke(app, [str(one) for one in arguments], terminal_width=200)
+    assert result.exit_code == exit_code, result.output
+    return result.output
+
+
+def made(folder: Path, name: str, people: int, names: dict[str, str] | None = None, text: str = "") -> Output:
+    """A run of a shipped census; `names` are areas with other names, and `text` of its specification goes."""
+    parameters, data = folder / "parameters", folder / "data"
+    folder.mkdir(exist_ok=True)
+    write_example(name, people, folder, NoProgress())
+    specification = parameters / "census.toml"
+    assert text in specification.read_text(encoding="utf-8")
+    specification.write_text(specification.read_text(encoding="utf-8").replace(text, ""), encoding="utf-8")
+    (areas,) = (path for path in parameters.glob("*.csv") if path.name in {"areas.csv", "oa-lookup.csv"})
+    for old, new in (names or {}).items():
+        areas.write_text(areas.read_text(encoding="utf-8").replace(f",{old},", f',"{new}",'), encoding="utf-8")
+    return spoken(folder, parameters, data)
+
+
+def spoken(folder: Path, parameters: Path, data: Path) -> Output:
+    """A run, its exports and pages, and what the commands said of them."""
+    out = folder / "made" / "out"
+    out.parent.mkdir(parents=True)
+    accounts = ["--dataset", "people", "--spend-log", folder / "spend.log"]
+    terminal = {
+        "validate": said("validate", parameters, data),
+        "plan": said("plan", parameters, data),
+        "plan-json": said("plan", parameters, data, "--json"),
+        "run": said("run", parameters, data, out, "--csv", "--test-key", KEY, *accounts),
+        "spend": said("spend", folder / "spend.log"),
+        "rerelease": said("rerelease", out, folder / "made" / "again", *STEPS),
+        "status": said("status", out),
+        "report": said("report", out, "--output", folder / "made" / "report.html"),
+        "export": said("export", out, folder / "made" / "tidy"),
+        "site": said("site", out, folder / "made" / "site"),
+    }
+    for command, output in terminal.items():
+        (folder / "made" / f"{command}.terminal").write_text(output, encoding="utf-8")
+    return Output(folder / "made", parameters)
+
+
+@pytest.fixture(scope="module")
+def nz(tmp_path_factory: pytest.TempPathFactory) -> Output:
+    return made(tmp_path_factory.mktemp("nz"), "nz", people=3_000, names=NAMES)
+
+
+@pytest.fixture(scope="module")
+def hospital(tmp_path_factory: pytest.TempPathFactory) -> Output:
+    """Admissions, of which a patient may have three."""
+    folder = tmp_path_factory.mktemp("hospital")
+    parameters = folder / "parameters"
+    parameters.mkdir()
+    write_new_census(parameters, columns_of_package(None), "parameters")
+    specification = parameters / "census.toml"
+    text = specification.read_text(encoding="utf-8")
+    for before, after in (
+        ('"person" ', '"admission" '),
+        ('"people" ', '"admissions" '),
+        ("fields = [", 'fields = [\n  { name = "ID", type = "string" },'),
+        ("# where =", 'unit = { name = "patient", column = "ID", most_records = 3 }\n# where ='),
+    ):
+        assert text.count(before) == 1
+        text = text.replace(before, after)
+    specification.write_text(text, encoding="utf-8")
+    said("synthesize", parameters, "--people", "2000")
+    output = spoken(folder, parameters, folder / "parameters-data")
+    said("explore", "--parameters", parameters, "-o", folder / "made" / "explorer.html")
+    for question in ("levels", "noise"):
+        answer = said("tune", question, "--parameters", parameters)
+        (folder / "made" / f"tune-{question}.terminal").write_text(answer, encoding="utf-8")
+    return output
+
+
+def shown(output: Output, *arguments: str) -> str:
+    """What `show` answers, in one line, without the status."""
+    return " ".join(said("show", output.folder / "out", *arguments).split("do.", 1)[1].split())
+
+
+def refused(output: Output, *arguments: str) -> str:
+    """Why `show` refuses a question, in one line."""
+    return " ".join(said("show", output.folder / "out", *arguments, exit_code=1).split("problem:", 1)[1].split())
+
+
+def test_no_output_speaks_of_the_united_states(nz: Output) -> None:
+    assert found(AMERICAN, nz.texts(), nz.given()) == []
+    assert found(ITERATIONS, nz.texts(), nz.given()) == []
+
+
+def test_every_kind_of_file_is_read(nz: Output) -> None:
+    names = set(nz.texts())
+    kinds = {".csv", ".css", ".html", ".js", ".json", ".log", ".parquet", ".terminal", ".txt"}
+    assert {Path(name).suffix for name in names} >= kinds
+    assert "Samoan" in nz.texts()["out/release/universe/iterations.parquet"]
+    assert len(found("ethnic groups?|regions?|territorial authorit(?:y|ies)", nz.texts())) > 100
+
+
+def test_a_planted_word_is_found(nz: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(documents, "_ASK", "Ask the Census Bureau, or your county.")
+    said("rerelease", nz.folder / "out", tmp_path / "again")
+    planted = found(AMERICAN, Output(tmp_path, nz.parameters).texts(), nz.given())
+    assert len(planted) == 2
+    assert all(one.startswith("again/release/README.txt: ") for one in planted)
+    assert len(found(AMERICAN, Output(tmp_path, nz.parameters).texts(), f"{nz.given()} County")) == 1
+
+
+def test_sentences_are_about_this_census(nz: Output) -> None:
+    texts = {name: " ".join(text.split()) for name, text in nz.texts().items()}
+    readme, report = texts["out/release/README.txt"], texts["out/report.html"]
+    assert "For many geographic areas and ethnic groups: how many people there are, in all," in readme
+    assert "Small totals for territorial authorities and statistical areas 2 are shown only if" in readme
+    assert "Ethnic groups overlap: a person can be in several of them, so their sum counts some people" in readme
+    assert "What is protected is one person: one record." in readme
+    assert "region_id is the id of an area of any level, and iteration_code the code of a group." in readme
+    assert "It says nothing about what the census missed or counted twice." in readme
+    assert "(too small to be shown, perhaps no people, perhaps some)" in readme
+    assert "To protect privacy, random noise was added to every number" in readme
+    assert "A population group is an area crossed with an ethnic group." in report
+    assert "Ethnic groups overlap: one person can be in several." in report
+    assert "For territorial authorities and statistical areas 2, a group with a small noisy total is" in report
+    assert "Pairs in which “X only” is above “X”:" in report
+    assert re.search(r"<bdi>(.+) only</bdi> [\d,]+, <bdi>\1</bdi> -?[\d,]+</li>", report)
+    assert '<th scope="row">Statistical area 2, <span class="iterations">level 1</span></th>' in report
+    assert "Region level:" not in report
+    assert re.search(r"<span>Ethnic groups, only answer</span>", report)
+    assert "What is protected is one person: one record." in texts["site/data/facts.js"]
+    assert "a territorial authority with one statistical area 2" in texts["site/data/facts.js"]
+    assert "Region, territorial authority, …" in texts["site/data/facts.js"]
+
+
+def test_columns_of_copied_and_withheld_groups_are_shown_if_there_are_any(nz: Output) -> None:
+    columns = {
+        name: re.findall(r'<th scope="col">(copied|withheld|suppressed)</th>', nz.texts()[f"{name}/report.html"])
+        for name in ("out", "again")
+    }
+    assert columns == {"out": ["suppressed"], "again": ["withheld", "suppressed"]}
+
+
+UNPROTECTED = (
+    r"(?:loss|privacy) (?:of|per) (?:an? |one |every |each )?admissions?|(?:every|each) admission(?: in the records)? is"
+    r" protected|protects? (?:every|each|one|an?) admission|admission's (?:privacy|loss)"
+    r"|about (?:an?|one) admission|any admission in this run|(?:an?|one) admission loses|an? patient loses"
+)
+"""Sentences that would name the record where the unit is what is protected."""
+
+
+def test_with_a_unit_no_output_says_that_the_record_is_protected(hospital: Output) -> None:
+    texts = {name: " ".join(text.split()) for name, text in hospital.texts().items()}
+    assert found(UNPROTECTED, texts) == []
+    assert found("a admissions?|an patients?", texts) == []
+    assert "Privacy loss per patient: rho" in texts["run.terminal"]
+    assert "any patient in this run" in texts["plan.terminal"]
+    assert "any patient in this run" in texts["tune-levels.terminal"]
+    assert "What one patient loses, as (epsilon, delta)" in texts["tune-noise.terminal"]
+    assert "a protected unit with all its records" in texts["spend.terminal"]
+    assert '"protected":"patient"' in re.sub(r'"\s*:\s*"', '":"', texts["explorer.html"])
+    assert '"protected":"patient"' in re.sub(r'"\s*:\s*"', '":"', texts["site/data/facts.js"])
+    for words in (
+        "privacy loss per patient, at most",
+        "Every patient in the records is protected.",
+        "What is protected is one patient, with up to 3 admissions.",
+        "if all records of one patient are added or removed",
+        "believed about one patient",
+    ):
+        assert words in texts["out/report.html"]
+    assert "What is protected is one patient, with up to 3 admissions." in texts["out/release/README.txt"]
+
+
+def test_the_only_pass_of_a_census_is_not_shown_as_a_pass(nz: Output) -> None:
+    said_of_passes = found(r"ALL pass|\w+ pass|each pass", {**nz.texts(), "spend.terminal": ""}, nz.given())
+    assert [one for one in said_of_passes if ".terminal" in one or "README" in one or "report" in one] == []
+    assert "any person in this run" in nz.texts()["plan.terminal"]
+
+
+def test_show_answers_in_the_words_of_the_census(nz: Output) -> None:
+    assert shown(nz, "Fenbridge Region", "Māori").startswith("Māori, Fenbridge Region: ")
+    assert "note: this is 211 (level 3). Groups with the same name: 2 (level 1), 21 (level 2)." in shown(
+        nz, "fenbridge region", "maori"
+    )
+    assert "note" not in shown(nz, "Fenbridge Region", "Māori", "--groups", "level 2")
+    assert shown(nz, "otahuhu, north 1", "European").startswith("European, Ōtāhuhu, North 1: ")
+    assert shown(nz, "Cordale Region", "European", "--level", "region").startswith("European, Cordale Region: ")
+    part = shown(nz, "nation", "European", "--groups", "level 1", "--where", "age=15-29")
+    assert part.startswith("European, The whole country, 15 to 29 years: ")
+    assert part == shown(nz, "nation", "European", "--groups", "level 1", "--where", "ages=15-29")
+    assert "county" in refused(nz, "--county", "Aldbridge", "Samoan").partition("Say one of nation, region")[0]
+    for level in ("level 2", "level 3"):
+        assert f" New Zealand European ({level}), The whole country: " in shown(nz, "nation")
+    assert "--groups LEVEL shows one level." in shown(nz, "Fenbridge Region")
+    assert "--groups LEVEL" not in shown(nz, "Fenbridge Region", "--groups", "level 1")
+
+
+@pytest.mark.parametrize(
+    ("asked", "answer"),
+    [
+        (["Atlantis", "Samoan"], 'geography: "Atlantis" is not in this release.'),
+        (["Dunwick Region", "Samon"], 'group: "Samon" is not in this release. Did you mean Samoan?'),
+        (["Dunwick Region", "Samoan", "--where", "sex=female"], '--where: "sex" is not one of gender, age.'),
+        (["Dunwick Region", "Samoan", "--sex", "female"], "Use --where gender=VALUE or --where age=VALUE."),
+        (["nation", "European", "--where", "age=15-22"], "15 to 22 is not a range of this table"),
+        (["Dunwick Region", "Samoan", "--where", "age=old"], "--where age: must be like 0-17 or 65+."),
+        (["Dunwick Region", "Samoan", "--where", "age"], "must be an attribute and a value, such as gender=VALUE."),
+        (["Cordale Region", "Samoan"], '"Cordale Region" could be 2: Cordale Region (region 01); Cordale Region'),
+        (["Dunwick Region", "Samoan", "--level", "county"], "Say one of nation, region, ta, sa2."),
+        (["Dunwick Region", "Samoan", "--groups", "level 9"], "Say one of level 1, level 2, level 3."),
+        (["Dunwick Region", "Samoan", "--groups", "level 1"], 'group: "Samoan" is not in level 1. There is: Samoan'),
+        (["Dunwick Region", "Samoan", "--kind", "alone"], "Say any or only."),
+        (["nation", "European", "--where", "gender=femal"], "--where gender: must be all, male, female or another"),
+        ([], "area: give AREA."),
+    ],
+)
+def test_a_mistake_is_answered_in_the_words_of_the_census(nz: Output, asked: list[str], answer: str) -> None:
+    assert answer in refused(nz, *asked)
+    own = " ".join(asked)
+    assert found(AMERICAN, {"refused": refused(nz, *asked)}, f"{nz.given()} {own}") == []
+
+
+@pytest.mark.slow
+def test_no_output_of_another_census_does_either(tmp_path: Path) -> None:
+    ons = made(tmp_path / "ons", "ons", people=3_000)
+    assert found(AMERICAN, ons.texts(), ons.given()) == []
+    assert found(ITERATIONS, ons.texts(), ons.given()) == []
+    report = ons.texts()["out/report.html"]
+    assert "Availability by level and kind of group" in report
+    assert "<span>Ethnic groups</span>" not in report, "a heading row of one kind says nothing"
+
+
+@pytest.mark.slow
+def test_a_census_without_suppression_speaks_of_none(tmp_path: Path) -> None:
+    shown_all = made(tmp_path / "nz", "nz", 500, text='suppress   = { chance = 0.9999, areas = ["ta", "sa2"] }')
+    assert found(AMERICAN, shown_all.texts(), shown_all.given()) == []
+    sentences = {
+        name: text for name, text in shown_all.texts().items() if name.endswith((".txt", ".html", ".terminal"))
+    }
+    assert found("nowhere|no area", sentences) == []

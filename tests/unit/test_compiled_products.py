@@ -1,0 +1,66 @@
+"""SafeTab-P and SafeTab-H, compiled from their specifications, are what they always were."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import asdict
+
+import pytest
+
+from safetab.products.all_products import PRODUCTS
+from safetab.products.product import Product, Shape, TableFamily
+
+DIGESTS = {
+    "SafeTab-P": "141c8f3f9b9c43bab962fab97b0a329054d776d6d1697d8d74f4613d3c9555d4",
+    "SafeTab-H": "a0674eee00b87bea604fd939588ae0c753eb3f7b1be789556ea39285665c06b3",
+}
+
+
+def dump_of_shape(shape: Shape) -> dict[str, object]:
+    return {
+        "label": shape.label,
+        "title": shape.title,
+        "words": shape.words,
+        "cell_of_value": shape.cell_of_value,
+        "cell_labels": shape.cell_labels,
+        "lines": [asdict(line) for line in shape.lines],
+        "kinds": [asdict(kind) for kind in shape.kinds],
+        "file_rows": {folder: [asdict(row) for row in rows] for folder, rows in shape.file_rows.items()},
+        "divisions": shape.divisions,
+        "table_id": shape.table_id,
+    }
+
+
+def sums_of(family: TableFamily) -> tuple[str, ...]:
+    """The kinds of lines in finer shapes that sum several cells, fewest cells first."""
+    draws = {kind.name: kind.draws for shape in family.finer for kind in shape.kinds if kind.draws > 1}
+    return tuple(sorted(draws, key=draws.__getitem__))
+
+
+def dump_of(product: Product) -> dict[str, object]:
+    """Everything that a product says of its tables, as JSON can hold it."""
+    fields = ("number", "name", "file_word", "detail", "grains", "divided_into", "is_unnamed_in_format_0")
+    families = [
+        {name: getattr(family, name) for name in fields}
+        | {"sums": sums_of(family), "shapes": [dump_of_shape(shape) for shape in family.shapes]}
+        for family in product.families
+    ]
+    own = ("number", "name", "source", "stage_1_key", "suppression_key", "counts", "adding_up", "totals_table")
+    question, lines = product.line_question, [shape.lines for family in product.families for shape in family.shapes]
+    return {name: getattr(product, name) for name in own} | {
+        "families": families,
+        "family_keys": {name: asdict(keys) for name, keys in product.family_keys.items()},
+        "selector": product.selector.value,
+        "label_columns": [asdict(column) for column in product.label_columns],
+        "files": [{"folder": file.folder, "label_columns": file.label_columns} for file in product.files],
+        "reference": {name: str(value) for name, value in asdict(product.reference).items()},
+        "questions": [question.arguments, question.everything],
+        "lines": [[question.name_of(line), question.bar_of(line)] for of_shape in lines for line in of_shape],
+    }
+
+
+@pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.name)
+def test_every_line_and_cell_is_what_it_was_before_products_were_compiled(product: Product) -> None:
+    text = json.dumps(dump_of(product), sort_keys=True)
+    assert hashlib.sha256(text.encode()).hexdigest() == DIGESTS[product.name]

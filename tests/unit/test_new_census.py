@@ -1,0 +1,249 @@
+"""`safetab new`: a specification that is valid as it is, and that no record was read for."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.specification.reading import read_specification
+from safetab.synthetic.specified.people import PeopleRequest
+
+STRACE = shutil.which("strace")
+SECRET = "a secret of one person"
+
+
+def new(folder: Path, *arguments: object) -> tuple[int, str]:
+    ended = CliRunner().invoke(app, ["new", str(folder), *map(str, arguments)])
+    return ended.exit_code, " ".join(ended.stderr.split())
+
+
+def people_file(path: Path) -> Path:
+    columns = {
+        "block_id": ["11", "12"],
+        "age": pa.array([3, 44], pa.int16()),
+        "Origin1": ["a", "b"],
+        "Origin2": pa.array([None, SECRET]),
+        "is_here": [True, False],
+        "income": [1.5, 2.5],
+    }
+    pq.write_table(pa.table(columns), path)
+    return path
+
+
+def test_its_files_are_valid_and_have_three_rows(tmp_path: Path) -> None:
+    assert new(tmp_path / "mine") == (0, "")
+    checked = read_specification(tmp_path / "mine")
+    assert checked.findings == ()
+    names = ["areas.csv", "census.schema.json", "census.toml", "codes.csv"]
+    assert sorted(path.name for path in (tmp_path / "mine").iterdir()) == names
+    schema = (tmp_path / "mine" / "census.toml").read_text().splitlines()[0].removeprefix("#:schema ")
+    assert json.loads((tmp_path / "mine" / schema).read_text())["title"]
+    assert "GUESSED" not in (tmp_path / "mine" / "census.toml").read_text()
+    for name in ("areas.csv", "codes.csv"):
+        assert len((tmp_path / "mine" / name).read_text().splitlines()) == 1 + 3
+    assert PeopleRequest(tmp_path / "mine", 10).checked().findings == ()
+
+
+def test_it_says_what_to_do_next_and_explains_every_key(tmp_path: Path) -> None:
+    new(tmp_path / "mine")
+    text = (tmp_path / "mine" / "census.toml").read_text()
+    for command in ("synthesize", "validate", "plan", "run", "site"):
+        assert f"#     safetab {command} " in text
+    before = ""
+    for line in text.splitlines():
+        is_key = re.match(r"\[|\w+ *=", line)
+        assert not is_key or "#" in line or before.startswith("#"), line
+        before = line
+
+
+def test_an_empty_directory_is_filled_and_any_other_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    assert new(tmp_path / "empty") == (0, "")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("years of work")
+    code, stderr = new(tmp_path / "full")
+    assert code == 1
+    assert "already exists and is not an empty directory. Choose another FOLDER." in stderr
+    assert [path.name for path in (tmp_path / "full").iterdir()] == ["thesis.txt"]
+
+
+def test_columns_come_from_a_parquet_file(tmp_path: Path) -> None:
+    assert new(tmp_path / "mine", "--columns", people_file(tmp_path / "persons.parquet")) == (0, "")
+    text = (tmp_path / "mine" / "census.toml").read_text()
+    keys = tomllib.loads(text)
+    assert keys["records"]["file"] == "persons"
+    types = {each["name"]: each["type"] for each in keys["records"]["fields"]}
+    assert types == {
+        "block_id": "string", "age": "integer", "Origin1": "string", "Origin2": "string", "is_here": "boolean",
+    }  # fmt: skip
+    assert keys["areas"]["key"] == ["block_id = AREA"]
+    assert keys["classifications"]["groups"]["columns"] == ["Origin1", "Origin2"]
+    assert keys["tables"][0]["shapes"][-1]["by"] == ["age"]
+    assert "income" in text.split("census = 1")[0]
+    assert PeopleRequest(tmp_path / "mine", 10).checked().errors == ()
+
+
+def test_a_guess_is_marked_in_the_file_and_told_and_so_is_what_was_left_out(tmp_path: Path) -> None:
+    path = people_file(tmp_path / "persons.parquet")
+    ended = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--columns", str(path)])
+    printed, text = " ".join(ended.stdout.split()), (tmp_path / "mine" / "census.toml").read_text()
+    assert "Area: block_id (guessed). Codes: Origin1, Origin2 (guessed)." in printed
+    assert "Left out, since a table can't use what they hold: income (numbers with fractions)." in printed
+    assert '\nkey  = ["block_id = AREA"]  # GUESSED: check this\n' in text
+    assert '\ncolumns = ["Origin1", "Origin2"]  # GUESSED: check this\n' in text
+    fields = [{"name": "ward"}, {"name": "lang"}, {"name": "weight", "type": "number"}]
+    (tmp_path / "package.json").write_text(json.dumps({"schema": {"fields": fields}}))
+    ended = CliRunner().invoke(app, ["new", str(tmp_path / "own"), "--from", str(tmp_path / "package.json")])
+    assert "Taken for texts, since a table can't use their types: weight (number)." in " ".join(ended.stdout.split())
+
+
+def test_a_column_that_cannot_be_guessed_is_a_placeholder_that_is_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"Geschlecht": ["m"], "sprache": ["de"], "alter": [3]}), tmp_path / "people.parquet")
+    ended = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--columns", str(tmp_path / "people.parquet")])
+    printed = " ".join(ended.stdout.split())
+    for noun, column in (("Area", "COLUMN-OF-AREAS"), ("Codes", "COLUMN-OF-CODES")):
+        assert f"{noun}: {column} (write yours in place of it)." in printed
+        refused = [str(each) for each in read_specification(tmp_path / "mine").errors]
+        assert any(f'"{column}" is no' in each for each in refused)
+    pq.write_table(pa.table({"geo_code": ["1"], "Geschlecht": ["m"], "lang": ["x"]}), tmp_path / "more.parquet")
+    assert new(tmp_path / "more", "--columns", tmp_path / "more.parquet") == (0, "")
+    assert tomllib.loads((tmp_path / "more" / "census.toml").read_text())["areas"]["key"] == ["geo_code = AREA"]
+
+
+def test_areas_and_codes_that_a_file_holds_as_integers_become_texts(tmp_path: Path) -> None:
+    columns = {"person": ["a"], "ward": [101], "age": [7], "ethnic_code": [3]}
+    pq.write_table(pa.table(columns), tmp_path / "persons.parquet")
+    assert new(tmp_path / "mine", "--columns", tmp_path / "persons.parquet") == (0, "")
+    keys = tomllib.loads((tmp_path / "mine" / "census.toml").read_text())
+    assert keys["areas"]["key"] == ["ward = AREA"]
+    assert keys["classifications"]["groups"]["columns"] == ["ethnic_code"]
+    types = {each["name"]: each["type"] for each in keys["records"]["fields"]}
+    assert types == {"person": "string", "ward": "string", "age": "integer", "ethnic_code": "string"}
+
+
+def test_columns_come_from_a_data_package(tmp_path: Path) -> None:
+    fields = [
+        {"name": "district", "type": "string", "constraints": {"pattern": "D[0-9]{2}"}},
+        {"name": "tongues", "type": "list", "delimiter": ";"},
+        {"name": "age", "type": "integer", "constraints": {"minimum": 16, "maximum": 99}},
+        {"name": "sex", "type": "integer", "constraints": {"enum": [1, 2]}, "title": "Sex"},
+        {"name": "born", "type": "date"},
+    ]
+    given = {"path": "data/speakers.csv", "schema": {"fields": fields, "missingValues": ["", "-"]}}
+    path = tmp_path / "datapackage.json"
+    path.write_text(json.dumps({"resources": [{"path": "readme.md"}, given]}))
+    assert new(tmp_path / "mine", "--from", path) == (0, "")
+    keys = tomllib.loads((tmp_path / "mine" / "census.toml").read_text())
+    assert (keys["records"]["file"], keys["records"]["missing"]) == ("speakers", ["", "-"])
+    assert keys["areas"]["key"] == ["district = AREA"]
+    assert keys["classifications"]["groups"]["column"] == "tongues"
+    assert keys["tables"][0]["shapes"][-1]["by"] == ["sex", "age"]
+    assert keys["tables"][0]["shapes"][-1]["breaks"] == {"age": [16, 30, 45, 65, 80]}
+    areas = (tmp_path / "mine" / "areas.csv").read_text().splitlines()[1:]
+    assert all(re.match(r"D[0-9]{2},", row) for row in areas)
+    assert PeopleRequest(tmp_path / "mine", 10).checked().errors == ()
+
+
+def test_only_the_footer_of_a_parquet_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = people_file(tmp_path / "persons.parquet")
+    reads: list[tuple[int, int]] = []
+
+    class Watched(io.FileIO):
+        def read(self, size: int | None = -1) -> bytes:
+            begin = self.tell()
+            content = super().read(-1 if size is None else size)
+            reads.append((begin, begin + len(content)))
+            return content
+
+    opened = Path.open
+    monkeypatch.setattr(Path, "open", lambda self, *a, **b: Watched(self) if self == path else opened(self, *a, **b))
+    assert new(tmp_path / "mine", "--columns", path)[0] == 0
+    assert reads
+    assert min(begin for begin, _ in reads) == footer_begin(path)
+
+
+def footer_begin(path: Path) -> int:
+    content = path.read_bytes()
+    return len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+
+
+def test_the_bytes_of_records_change_nothing(tmp_path: Path) -> None:
+    path = people_file(tmp_path / "persons.parquet")
+    assert new(tmp_path / "mine", "--columns", path)[0] == 0
+    begin = footer_begin(path)
+    path.write_bytes(b"\xff" * begin + path.read_bytes()[begin:])
+    assert new(tmp_path / "again", "--columns", path)[0] == 0
+    for name in ("census.toml", "areas.csv", "codes.csv"):
+        text = (tmp_path / "mine" / name).read_text()
+        assert text.replace("mine", "again") == (tmp_path / "again" / name).read_text()
+        assert SECRET not in text  # though the footer's statistics have it
+
+
+@pytest.mark.skipif(STRACE is None, reason="strace is not installed")
+def test_the_system_sees_no_read_of_a_record(tmp_path: Path) -> None:
+    path, log = people_file(tmp_path / "persons.parquet"), tmp_path / "log"
+    command = [sys.executable, "-m", "safetab", "new", str(tmp_path / "mine"), "--columns", str(path)]
+    traced = ["-f", "-y", "-e", "trace=openat,open,read,pread64,preadv,readv,lseek,mmap,sendfile,copy_file_range"]
+    ended = subprocess.run([str(STRACE), *traced, "-o", str(log), *command], capture_output=True, check=False)
+    lines = [line for line in log.read_text().splitlines() if str(path) in line] if log.exists() else []
+    if not lines:
+        pytest.skip("strace may not trace here")
+    assert ended.returncode == 0
+    calls = [re.sub(r"^\d+ +", "", line) for line in lines]
+    assert [call for call in calls if not call.startswith(("open", "lseek", "read("))] == []
+    assert sum(call.startswith("open") for call in calls) == 1
+    place, begins = 0, []
+    for call in calls:
+        if call.startswith("lseek"):
+            place = int(call.rsplit("= ", 1)[1])
+        elif call.startswith("read("):
+            begins.append(place)
+            place += int(call.rsplit("= ", 1)[1])
+    assert begins
+    assert min(begins) == footer_begin(path)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("not json", "describes no table"),
+        ("[]", "describes no table"),
+        ('{"resources": [{"path": "a.csv"}]}', "describes no table"),
+        ('{"resources": [{"schema": {"fields": [{"type": "string"}]}}]}', "describes no table"),
+        ('{"resources": [{"schema": {"fields": [{"name": "age", "type": "integer"}]}}]}', "one with a code are needed"),
+    ],
+)
+def test_a_wrong_package_is_refused(content: str, message: str, tmp_path: Path) -> None:
+    (tmp_path / "datapackage.json").write_text(content)
+    code, stderr = new(tmp_path / "mine", "--from", tmp_path / "datapackage.json")
+    assert code == 1
+    assert message in stderr
+    assert not (tmp_path / "mine").exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"no parquet at all", b"PAR1" + b"\xff\xff\xff\xffPAR1"])
+def test_a_file_without_a_footer_is_refused(content: bytes, tmp_path: Path) -> None:
+    (tmp_path / "persons.parquet").write_bytes(content)
+    code, stderr = new(tmp_path / "mine", "--columns", tmp_path / "persons.parquet")
+    assert code == 1
+    assert "is not a Parquet file with a footer that can be read." in stderr
+
+
+def test_what_is_not_there_or_given_twice_is_refused(tmp_path: Path) -> None:
+    assert "there is no file" in new(tmp_path / "mine", "--columns", tmp_path / "nothing.parquet")[1]
+    assert "is a directory" in new(tmp_path / "mine", "--columns", tmp_path)[1]
+    assert "there is no file" in new(tmp_path / "mine", "--from", tmp_path / "nothing.json")[1]
+    assert "Leave out one of them" in new(tmp_path / "mine", "--from", tmp_path, "--columns", tmp_path)[1]
+    assert list(tmp_path.iterdir()) == []

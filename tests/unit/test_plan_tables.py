@@ -1,0 +1,107 @@
+"""The plan of a specification on a terminal: what stands in which column, and that no table is broken."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from tests.conftest import World
+from typer.testing import CliRunner
+
+from safetab.census.census import a_or_an
+from safetab.cli.main import app
+from safetab.foundation.progress import NoProgress
+from safetab.synthetic.specified.people import write_example
+
+RULE = re.compile(r"^ ─+\s*$", re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def nz(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("nz")
+    write_example("nz", 1, folder, NoProgress())
+    return folder / "parameters"
+
+
+def planned(parameters: Path, *options: str, columns: int = 80) -> str:
+    told = CliRunner().invoke(app, ["plan", str(parameters), *options], env={"COLUMNS": str(columns)})
+    assert told.exit_code == 0, told.output
+    return told.stdout
+
+
+def rows(text: str) -> list[str]:
+    return [" ".join(line.split()) for line in text.splitlines()]
+
+
+@pytest.mark.parametrize("name", ["nz", "ons"])
+@pytest.mark.parametrize("columns", [80, 120])
+def test_no_table_of_a_plan_is_broken(name: str, columns: int, tmp_path: Path) -> None:
+    write_example(name, 1, tmp_path, NoProgress())
+    text = planned(tmp_path / "parameters", columns=columns)
+    assert len(RULE.findall(text)) == 3
+    assert max(map(len, text.splitlines())) <= columns
+
+
+def test_the_loss_comes_first_and_levels_that_agree_share_a_column(nz: Path) -> None:
+    text = planned(nz)
+    titles = ("Total privacy loss", "Budgets, margins of error (+/-) at 95%, and noise", "What is measured, and")
+    assert sorted(titles, key=text.index) == list(titles)
+    for row in (
+        "any person in this run 1.68 3.36 13.4549 20.1301",
+        "level 2 level 3 level 3",
+        "rho 0.02 0.5 0.1",
+        "+/- lone total 25 5 11",
+        "Gender by age (6 groups) from 5,000 from 1,000 from 1,000",
+        "+/- gender 62 12 28",
+        "T - - 21",
+        "Statistical area 2, level 3 288 9,504 0.92",
+    ):
+        assert row in rows(text)
+    assert "total-only" not in text
+    assert not re.search(r"\b(?:ta|sa2)\b", text)
+
+
+def test_a_plan_says_how_many_empty_groups_are_published_by_chance(nz: Path) -> None:
+    """The explorer shows the second sum, since the other levels publish every group."""
+    levels = json.loads(planned(nz, "--json"))["levels"]
+    published = [(one["suppression_threshold"], one["if_all_groups_are_empty"]["published_groups"]) for one in levels]
+    assert sum(number for _, number in published) == pytest.approx(611.6146, abs=1e-3)
+    assert sum(number for threshold, number in published if threshold is not None) == pytest.approx(2.6146, abs=1e-3)
+    assert {"all levels 27,753 611.61", "with T 27,144 2.61"} <= set(rows(planned(nz)))
+
+
+def test_without_a_selector_only_the_finest_table_has_margins(nz: Path, tmp_path: Path) -> None:
+    for file in nz.iterdir():
+        text = file.read_text(encoding="utf-8").replace('selector   = "stage 1"', 'selector   = "none"')
+        kept = [line for line in text.splitlines() if not line.startswith(("stage_1", "suppress", "thresholds"))]
+        (tmp_path / file.name).write_text("\n".join(kept), encoding="utf-8")
+    text = planned(tmp_path)
+    assert "Gender by age (18 groups) every group every group every group" in rows(text)
+    assert not re.search(r"lone total|from \d|^ T |stage|Age \(4 groups\)", text, re.MULTILINE)
+    margins = json.loads(planned(tmp_path, "--json"))["levels"][0]["margins_of_error"]
+    assert margins == {
+        "stage_1_total": None,
+        "total_only": None,
+        "gender_age_18": {"cell": 24, "gender_marginal": 102, "total": 176},
+    }
+
+
+def test_a_specification_is_planned_without_data_and_a_config_json_is_not(nz: Path, world: World) -> None:
+    assert "This plan was made without opening a record." in " ".join(planned(nz).split())
+    told = CliRunner().invoke(app, ["plan", str(world.parameters)])
+    assert told.exit_code == 2
+    assert "DATA: needed unless PARAMETERS has a census.toml." in " ".join(told.stderr.split())
+
+
+def test_the_paper_is_no_measure_for_another_census(nz: Path, world: World) -> None:
+    own = CliRunner().invoke(app, ["tune", "budget", "region, level 1", "11", "--parameters", str(nz)])
+    config = str(world.parameters / "config.json")
+    usual = CliRunner().invoke(app, ["tune", "budget", "county-detailed", "11", "--config", config])
+    assert ["paper" in one.stdout for one in (own, usual)] == [False, True]
+
+
+@pytest.mark.parametrize("noun", ["an admission", "a patient", "a usual resident", "a unit", "a European", "an uncle"])
+def test_a_noun_has_the_article_that_it_is_spoken_with(noun: str) -> None:
+    assert a_or_an(noun.split(" ", 1)[1]) == noun
