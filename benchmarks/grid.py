@@ -1,6 +1,6 @@
 """`python -m benchmarks.grid`: a grid of 400,000 cells with five table families, and everybody as the only group.
 
-With selector "none" every cell gets every table, whoever lives there. GRID_CELLS makes it smaller.
+With selector "none" every cell gets every table, even an empty one. Set GRID_CELLS for a smaller grid.
 """
 
 from __future__ import annotations

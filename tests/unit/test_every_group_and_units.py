@@ -148,7 +148,7 @@ def measured(level: LevelPlan, inputs: EngineInputs, engine: GroupCounts, at_onc
 
 
 @pytest.mark.parametrize("at_once", [7, 1 << 21])
-def test_every_group_is_published_in_the_finest_shape_whoever_is_in_it(at_once: int, tmp_path: Path) -> None:
+def test_every_group_is_published_in_the_finest_shape_even_if_it_is_empty(at_once: int, tmp_path: Path) -> None:
     world = write_random_world(tmp_path / "world", 17, people=90, zero_suppression_chance=0.9999)  # without noise
     inputs = engine_inputs(world, EVERY_GROUP)
     engine, empty = PlainEngine(inputs.persons, inputs.files), 0

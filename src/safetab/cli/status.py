@@ -164,7 +164,7 @@ def _show_counts(universe: Universe, batches: Iterable[pa.RecordBatch], status_w
 
 
 def _reason(universe: Universe, iterations: Mapping[str, CharacteristicIteration], row: Mapping[str, Any]) -> str:
-    """The table of a published number, or why there is no number."""
+    """The table of a published number, or the reason why it is missing."""
     status, product = str(row["status"]), universe.product
     if status in {PUBLISHED, COPIED}:
         donor = f"from {row['donor_geography_level']} {row['donor_region_id']}: " if status == COPIED else ""

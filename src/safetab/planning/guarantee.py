@@ -97,4 +97,4 @@ def _stability_in_words(plan: RunPlan, level: LevelPlan) -> str:
         return f"{at_most}; the rules of the fields, or the areas, may forbid one {example}."
     if level.design.sensitivity.is_exact or reached == stability:
         return f"{at_most}, and in exactly {stability} {example}, for example."
-    return f"{at_most}, and in {reached} {example}, the most that was found."
+    return f"{at_most}, and in {reached} {example}, the largest number found."

@@ -123,7 +123,7 @@ class TableFamily:
 
     @property
     def finest(self) -> Shape:
-        """The last shape of the ladder, which is the total if there is no other."""
+        """The last shape of the ladder: the total, if that is the only one."""
         return self.shapes[-1]
 
     @property

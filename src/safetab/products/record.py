@@ -27,7 +27,7 @@ AREA_DIGITS_END = 2**15
 SHORT_VALUE = 8
 """How many bytes a value of a text file has that is a key of one word."""
 WRONG, RESIDUAL = -1, -2
-"""Instead of a code's number: what is no code, and an answer that is not stated. 0 is a missing answer."""
+"""In place of a code's number: an invalid code, and an answer that is not stated. 0 is a missing answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ class RuledColumn:
 
     @property
     def values(self) -> int:
-        """How many values there are; very many if there is no bound."""
+        """The number of values; a very large number if they have no bound."""
         low, high = self.field.minimum, self.field.maximum
         if self.field.listed:
             return len(self.field.listed)

@@ -56,7 +56,7 @@ def _reference(spec: Specification) -> PublishedReference | None:
 
 
 def _counts(spec: Specification, selector: Selector) -> str:
-    """What a release tells of an area and a group, in a sentence."""
+    """One sentence on what a release says about an area and a group."""
     divided = [family.crossed or (family.of or "",) for family in spec.tables if len(family.shapes) > 1]
     whole = f"how many {spec.about.records} there are, in all"
     if not divided:

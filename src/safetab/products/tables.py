@@ -104,7 +104,7 @@ class Tables:
 
 
 def family_of(tables: Tables, number: int) -> TableFamily:
-    """The ladder of the specification's family with this number. Raises ValueError if it is no ladder."""
+    """The ladder of the specification's family with this number. Raises ValueError if its shapes are not a ladder."""
     family = tables.spec.tables[number]
     make = _crossing if family.of is None else _named_lines
     total, *finer = (make(tables, family, shape) for shape in family.shapes)

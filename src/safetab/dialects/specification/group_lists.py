@@ -97,7 +97,7 @@ def groups_by_columns(spec: Specification, codes: Mapping[str, Codes], findings:
     """The groups that columns of code lists make."""
     found = list[NamedGroup]()
     for level in spec.groups.levels:
-        assert level.of is not None and level.column is not None  # noqa: PT018 - the reader has seen to it
+        assert level.of is not None and level.column is not None  # noqa: PT018 - checked when the file was read
         of_level, own = codes[level.of], spec.classification(level.of)
         if level.column not in of_level.columns:
             continue  # the list could not be read
@@ -130,7 +130,7 @@ def groups_of_files(
     spec: Specification, codes: Mapping[str, Codes], paths: Mapping[str, Path], findings: FindingsIn
 ) -> list[NamedGroup]:
     """The groups that two files list, with findings about what they name."""
-    assert spec.groups.file is not None and spec.groups.codes is not None  # noqa: PT018 - the reader has seen to it
+    assert spec.groups.file is not None and spec.groups.codes is not None  # noqa: PT018 - checked when the file was read
     of_groups, of_codes = findings[spec.groups.file], findings[spec.groups.codes]
     rows = read_columns(paths[spec.groups.file], _GROUP_COLUMNS[:-1], of_groups, may_have=_GROUP_COLUMNS)
     pairs = read_columns(paths[spec.groups.codes], _CODES_COLUMNS, of_codes, may_have=_CODES_COLUMNS)

@@ -174,7 +174,7 @@ def numbers_of(batch: ValueBatch, record: RecordLayout) -> dict[str, NDArray[np.
 
 
 def _joined(column: pa.Array, codes: CodeColumns | None) -> pa.Array:
-    """A column of lists as texts of answers; an answer with a separator in it becomes one that is no code."""
+    """A column of lists, each as one text. An answer that contains the separator becomes an invalid code."""
     if not pa.types.is_list(column.type) and not pa.types.is_large_list(column.type):
         return column
     separator, missing = (codes.separator or "\0", codes.missing) if codes is not None else ("\0", frozenset[str]())

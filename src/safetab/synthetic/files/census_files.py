@@ -169,7 +169,7 @@ def table_file(
     """Write a table of texts chunk by chunk, in the form that the ending of the path says.
 
     Parquet gets one row group per chunk. Text gets a header, lines that end in a line feed, and the
-    text `missing` where there is no value.
+    text `missing` where a value is missing.
     """
     if path.suffix == CensusFormat.PARQUET.ending:
         kept = {"compression": "snappy", "write_statistics": False, "store_schema": False}
@@ -183,7 +183,7 @@ def table_file(
 
 
 def _as_text(table: pa.Table, missing: str) -> pa.Table:
-    """The same table with plain texts instead of dictionaries, and `missing` where there is no value."""
+    """The same table with plain texts instead of dictionaries, and `missing` where a value is missing."""
     return pa.table({name: table[name].cast(pa.string()).fill_null(missing) for name in table.column_names})
 
 
