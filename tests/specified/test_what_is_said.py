@@ -91,6 +91,18 @@ def test_plan_and_manifest_list_both_specifications_of_a_like(tmp_path: Path) ->
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["public_files"] == hashes
 
 
+def test_public_files_inside_data_are_a_warning(tmp_path: Path) -> None:
+    parameters, data = write_specification(tmp_path, nz_keys())
+    apart = CliRunner().invoke(app, ["validate", str(parameters), str(data)])
+    inside = parameters.rename(data / "lists")
+    together = CliRunner().invoke(app, ["validate", str(inside), str(data)])
+    assert (apart.exit_code, together.exit_code) == (0, 0)
+    assert "lies inside DATA" not in apart.output
+    printed = " ".join(together.output.split())
+    for name in ("census.toml", "areas.csv", "ethnicity.csv"):
+        assert f"{name}: lies inside DATA. The guarantee does not hold if it was made from the records." in printed
+
+
 @pytest.mark.parametrize("use", [{}, {"ethnicity": 2}])
 def test_choices_are_written_with_the_use_that_was_given(use: dict[str, int], tmp_path: Path) -> None:
     keys = nz_keys()
