@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs schemas pictures paper
 .PHONY: bench bench-small bench-spark bench-noise bench-households bench-foreign bench-release bench-explorer bench-site
-.PHONY: lock check-wheels bill audit-dependencies dist clean help
+.PHONY: lock check-wheels bill outlines audit-dependencies dist clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -141,6 +141,9 @@ check-wheels: $(VENV)/.dev ## every locked package has a wheel for each Python a
 bill: $(VENV)/.dev ## the licences of all locked packages, and the bill of materials that the wheel carries
 	$(BIN)/python -m supply_chain.licences
 	$(BIN)/python -m supply_chain.bill
+
+outlines: $(VENV)/.dev ## the outlines for maps that the program carries; US_ATLAS=the unpacked npm package us-atlas
+	$(BIN)/python -m supply_chain.outlines $(US_ATLAS)
 
 audit-dependencies: $(VENV)/.dev ## known faults of the locked versions; without internet, OSV_ZIP=a copy of the database
 	$(BIN)/python -m supply_chain.faults

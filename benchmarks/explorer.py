@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from safetab.explorer.explore import ExplorerRequest, write_explorer
 
+OPENING = {
+    "Wanted margin of error, {unit}": ("5", "40", "7", "300", "11"),
+    "Privacy cost, times 2020": ("2", "0.5", "3", "1.37", "1"),
+}
 CHANGES = (
     {
         "Budget of County, Detailed": ("0.2", "0.3", "0.0171", "1.5", "0.159"),
@@ -51,12 +55,20 @@ def main() -> None:
         for product, changes in enumerate(CHANGES):
             page.evaluate("number => window.explorer.show(number)", product)
             page.wait_for_timeout(1000)
-            for label, values in changes.items():
-                costs = [_cost(ticks, _typing(page, label, value), page) for value in values]
-                answers, all_drawn = zip(*costs, strict=True)
-                print(f"{label:70} {min(answers):6.1f} to {max(answers):6.1f} ms CPU; everything {max(all_drawn):6.1f}")
+            first = {label.format(unit=("persons", "households")[product]): values for label, values in OPENING.items()}
+            _print_costs(ticks, page, first)
+            page.locator("#more-button").click()
+            _print_costs(ticks, page, changes)
+            page.locator("#more-button").click()
         print(f"An answer should take at most {LIMIT_MILLISECONDS} ms.")
         browser.close()
+
+
+def _print_costs(ticks: CDPSession, page: Page, changes: Mapping[str, Sequence[str]]) -> None:
+    for label, values in changes.items():
+        costs = [_cost(ticks, _typing(page, label, value), page) for value in values]
+        answers, all_drawn = zip(*costs, strict=True)
+        print(f"{label:70} {min(answers):6.1f} to {max(answers):6.1f} ms CPU; everything {max(all_drawn):6.1f}")
 
 
 def _typing(page: Page, label: str, value: str) -> Callable[[], object]:

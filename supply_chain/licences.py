@@ -6,12 +6,14 @@ and no expression, or isn't installed, the entry that is there stays, and a miss
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
 from supply_chain.locks import LOCKS, PROJECT, pins_of
+from supply_chain.outlines import OUTLINES
 
 LIST = Path(__file__).parent / "licences.json"
 PAGE = PROJECT / "docs" / "licences.md"
@@ -58,9 +60,16 @@ def page() -> str:
         told |= new
         lines.append(f"\n## For {purpose} (`{lock}`)\n\n| package | version | licence |\n|---|---|---|")
         lines += [f"| {name} | {version} | {licence} |" for name, version, licence in sorted(new)]
+    outlines = json.loads(gzip.decompress(OUTLINES.read_bytes()))
+    licence = outlines["licence_of_us_atlas"].strip().replace("\n", "\n> ").replace("> \n", ">\n")
+    lines.append(f"{_OUTLINES}{outlines['source']}. The licence of us-atlas:\n\n> {licence}")
     return "\n".join(lines) + "\n"
 
 
+_OUTLINES = """
+## Data in the program (`safetab/site/outlines`)
+
+Maps have simplified outlines of U.S. states and counties, which `make outlines` makes. Source: """
 _HEAD = """# Licences
 
 The program is under Apache-2.0. It contains no other package's code, and installs these packages, which keep their own

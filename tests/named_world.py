@@ -106,4 +106,5 @@ USUAL = (
     "?", ",", "St", "saint", "Doña", "DON\u0303A ANA", "Mayag\u00fcez, PR", "San Juan, Puerto Rico", "Washington", "99999",
     "Providence, Rhode Iland", "Washington County, Uta", "Salt Lake City, Atlantis", "Providence, Rhode", "San Juan, Porto Rico",
     "Census Tract 1.01 Providence County RI", "Tract 9, Providence, RI", "Tract Lake", "Hmong", "Hmogn", "hmong combination", "white", "Latino", "Latina", "Dominicans", "Crow Tribe", "Klingon", "(1048)",
+    "Mexican American", "Latino Spanish", "Hmnog alone", "alone", "Navjo Tribe", "Tribe of Nation", "Dominicn ethnicity",
 )  # fmt: skip

@@ -20,6 +20,12 @@ class ShownNumber:
     donor: str | None
 
 
+def read_data(site: Path, name: str) -> Any:
+    """What a data file hands over."""
+    text = (site / "data" / f"{name}.js").read_text(encoding="utf-8")
+    return json.loads(text[text.index(",") + 1 : text.rindex(")")])
+
+
 class SiteFiles:
     """`numbers()` has every line of every group; `totals()` the totals as the files by group have them."""
 
@@ -34,8 +40,7 @@ class SiteFiles:
         ]
 
     def _data(self, name: str) -> Any:
-        text = (self._site / "data" / f"{name}.js").read_text(encoding="utf-8")
-        return json.loads(text[text.index(",") + 1 : text.rindex(")")])
+        return read_data(self._site, name)
 
     def numbers(self) -> dict[tuple[str, str, str, str, int], ShownNumber]:
         """By geography level, region, code, table id and the position of the line in its shape."""
@@ -82,13 +87,17 @@ class SiteFiles:
             return margin, *near[value]
         return margin, max(value - margin, 0), max(value + margin, 0)
 
-    def totals(self) -> dict[tuple[str, str, str], tuple[int, int]]:
-        """Table (or -1 less the rule that withholds) and value, by geography level, region and code."""
+    def totals(self, release: str | None = None) -> dict[tuple[str, str, str], tuple[int, int]]:
+        """Table (or -1 less the rule that withholds) and value, by geography level, region and code.
+
+        Those of the earlier release, if `release` is "earlier".
+        """
         found = {}
-        for name, firsts in self.facts["totals"].items():
+        facts, folder = (self.facts, "totals") if release is None else (self.facts[release], f"{release}/totals")
+        for name, firsts in facts["totals"].items():
             geography = int(name.split("-")[0])
             for n in range(len(firsts)):
-                part, at = self.data(f"totals/{name}/{n}"), 0
+                part, at = self.data(f"{folder}/{name}/{n}"), 0
                 for group, areas in _pairs(part["groups"]):
                     entity = 0
                     for _ in range(areas):

@@ -6,6 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 
+from docs.site.accessible import make_accessible
 from docs.site.checks import faults_of
 from docs.site.pages import write_pages
 from sphinx.cmd.build import build_main
@@ -22,6 +23,7 @@ def main() -> int:
         here = str(Path(__file__).parent)
         if build_main(["-q", "-W", "--keep-going", "-c", here, "-d", str(SOURCES / ".trees"), str(SOURCES), str(SITE)]):
             return 1
+        make_accessible(SITE)
         faults = faults_of(SITE)
     for fault in faults:
         sys.stderr.write(f"{fault}\n")

@@ -13,6 +13,7 @@ html_theme = "furo"
 html_title = f"safetab {__version__}"
 html_static_path = [str(Path(__file__).parent / "static")]
 html_css_files = ["safetab.css"]
+html_search_scorer = str(Path(__file__).parent / "scorer.js")
 html_copy_source = False
 html_show_search_summary = False  # it fetches pages, which browsers refuse on a disk
 html_show_copyright = False

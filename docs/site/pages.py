@@ -21,7 +21,7 @@ NAVIGATION = """
 :hidden:
 :caption: Start here
 
-overview
+Try it <start>
 {tutorial}
 ```
 
@@ -100,12 +100,12 @@ def write_pages(project: Path, sources: Path) -> list[str]:
 def _places(project: Path) -> dict[Path, str]:
     """The path in the site of each file of the project."""
     docs = project / "docs"
-    places = {project / "README.md": FRONT} | {project / name: name for name in _ROOT_PAGES}
+    places = {project / "README.md": "start.md"} | {project / name: name for name in _ROOT_PAGES}
     for path in sorted(docs.rglob("*")):
         inside = path.relative_to(docs)
         if path.suffix in {".md", ".svg", ".png", ".ipynb"} and inside.parts[0] != "site":
             places[path] = inside.with_suffix(".md" if path.suffix == ".ipynb" else path.suffix).as_posix()
-    return places
+    return places | {docs / "overview.md": FRONT}
 
 
 def with_links(page: Path, project: Path, place_of: dict[Path, str]) -> tuple[str, list[str]]:
@@ -134,7 +134,7 @@ def navigation_of(places: Iterable[str]) -> str:
     pages = [place.removesuffix(".md") for place in sorted(places) if place.endswith(".md") and place != FRONT]
     how_to = [page for page in pages if page.startswith("how-to/")]
     tutorials = [page for page in pages if page.startswith("tutorial/")]
-    placed = {*NAVIGATION.splitlines(), *how_to, *tutorials, "glossary"}
+    placed = {*NAVIGATION.splitlines(), *how_to, *tutorials, "glossary", "start"}
     others = [page for page in pages if page not in placed and not page.startswith("decisions/")]
     return NAVIGATION.format(
         how_to="\n".join(sorted(how_to, key=_turn)),

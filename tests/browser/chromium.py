@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, sync_playwright
+
+SCREENS = (
+    (1400, "light", {}),
+    (1400, "dark", {"runOnly": ["color-contrast"]}),
+    (390, "light", {"runOnly": ["scrollable-region-focusable", "region", "meta-viewport"]}),
+)
+"""Screens on which axe looks at a page. On all but the first, only rules whose answer may differ there."""
 
 
 @contextmanager
@@ -40,3 +48,18 @@ def opened(browser: Browser, file: Path, **options: object) -> Iterator[Watched]
         yield Watched(context.new_page(), file)
     finally:
         context.close()
+
+
+def axe_violations(page: Page) -> list[str]:
+    """What axe finds on a page: wide and narrow, light and dark."""
+    found = []
+    for width, scheme, rules in SCREENS:
+        page.set_viewport_size({"width": width, "height": 900})
+        page.emulate_media(color_scheme=scheme)
+        answer = Axe().run(page, options={"resultTypes": ["violations"], "preload": False, **rules}).response
+        found += [
+            f"{width} px, {scheme}, {one['id']}: {node['html'][:160]}"
+            for one in answer["violations"]
+            for node in one["nodes"]
+        ]
+    return found

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
+from tests.browser import chromium
+from tests.browser.chromium import Watched
 from tests.explorer_numbers import Asked, ExactNumbers, agrees_at
 
 from safetab.tuning import tuning_of
@@ -15,6 +19,15 @@ LEVELS = {
     0: ("COUNTY,2", "USA,2", "PR-TRACT,1", "STATE,1"),
     1: ("COUNTY,2,tenure", "USA,2,household type", "PR-TRACT,1,tenure", "STATE,1,household type"),
 }
+
+
+@contextmanager
+def opened(browser: Browser, file: Path, **options: object) -> Iterator[Watched]:
+    """The page with all that "More" holds, also after it is loaded again. chromium.opened shows the first screen alone."""
+    with chromium.opened(browser, file, **options) as one:
+        one.page.add_init_script("window.addEventListener('load', () => window.explorer?.more())")
+        one.page.evaluate("window.explorer.more()")
+        yield one
 
 
 def asked_on(page: Page) -> Asked:

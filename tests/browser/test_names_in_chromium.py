@@ -29,7 +29,7 @@ ANSWERS = """async ([area, texts, level]) => {
         const found = area ? await areasNamed(text) : groupsNamed(text, at);
         if (found.length) return { found: found.map(({ id, code }) => id ?? code) };
         if (area && isLevelWord(text)) return { level: true };
-        return { suggested: names(area ? await areasSuggested(text) : suggested(plain(text), [searchableGroups()])) };
+        return { suggested: names(area ? await areasSuggested(text) : groupsSuggested(text)) };
     }));
 }"""
 
@@ -47,9 +47,7 @@ def page_of_names(folder: Path, universe: Universe) -> Path:
     names = [write_area_names(folder, one, universe) for one in universe.entities]
     files = {"names": names, "groupFiles": write_group_names(folder, universe)}
     write_data(folder, "facts", {**empty, **files, "geographies": geographies, **census_facts(universe)})
-    functions = (
-        "areasNamed, areasSuggested, groupsNamed, suggested, searchableGroups, plain, isLevelWord, geographyLabelled"
-    )
+    functions = "areasNamed, areasSuggested, groupsNamed, groupsSuggested, isLevelWord, geographyLabelled"
     script = site_script().replace("\nstart();\n", f"\nObject.assign(window, {{ {functions}, ready: readFacts() }});\n")
     (folder / "site.js").write_text(script, encoding="utf-8")
     page = folder / "names.html"

@@ -24,7 +24,7 @@ cat(sprintf("%s %.3f %.3f\\n", c("state", "children"),
             c(sum_with_margin(rhode_island)[["sum"]], sum_with_margin(children)[["sum"]]),
             c(sum_with_margin(rhode_island)[["margin"]], sum_with_margin(children)[["margin"]])),
     file = "results.txt", sep = "")
-copies <- rbind(totals[!is.na(totals$donor_region_id), ][1, ], totals[!is.na(totals$donor_region_id), ][1, ])
+copies <- rbind(totals[!is.na(totals$donor_geo_id), ][1, ], totals[!is.na(totals$donor_geo_id), ][1, ])
 cat(sum_with_margin(copies)[["margin"]] / sum_with_margin(copies[1, ])[["margin"]], file = "copies.txt")
 """
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
+from tests.browser.chromium import axe_violations, opened
 from tests.browser.chromium import chromium as started_chromium
-from tests.browser.chromium import opened
 
 import safetab
 from safetab.synthetic.demo_census import write_demo_census
@@ -101,6 +101,12 @@ def screenshot(tmp_path: Path, page: Path, width: int) -> bytes:
     picture = tmp_path / f"{page.stem}-{width}.png"
     chromium(tmp_path, f"--window-size={width},1600", f"--screenshot={picture}", page.as_uri())
     return picture.read_bytes()
+
+
+@each_page
+def test_axe_finds_nothing(folder: Path, page: str) -> None:
+    with started_chromium() as browser, opened(browser, folder / page) as watched:
+        assert axe_violations(watched.page) == []
 
 
 @each_page
@@ -190,7 +196,7 @@ def test_the_verdict_of_a_class_is_seen_however_long_the_names_are(folder: Path)
     (folder / "long.html").write_text(page.replace("more-for-counties", "more_for_counties_" * 4), encoding="utf-8")
     with started_chromium() as browser, opened(browser, folder / "long.html") as watched:
         watched.page.set_viewport_size({"width": 1440, "height": 900})
-        region = watched.page.get_by_role("region", name="Class by class").first
+        region = watched.page.get_by_role("group", name="Class by class").first
         assert region.evaluate("(one) => one.scrollWidth - one.clientWidth") == 0
         verdicts = region.locator("td:nth-child(3)").all_text_contents()
         assert "gain" in verdicts

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page
 from tests.browser.chromium import Watched, chromium, opened
 from tests.conftest import KEY
-from tests.specified.small_specifications import AREAS, nz_keys, write_specification
+from tests.specified.small_specifications import AREAS, CODES, nz_keys, write_specification
 
 import safetab
 from safetab.estimates.estimate import Estimate
@@ -51,8 +51,7 @@ def asked(page: Page, area: str, group: str = "") -> str:
     """The address that the finder goes to."""
     page.evaluate("location.hash = '#/'")
     page.wait_for_selector("main .hero")
-    page.fill("#find-area", area)
-    page.fill("#find-group", group)
+    page.fill("#find", f"{group} {area}")
     page.click("#finder button[type=submit]")
     page.wait_for_selector("main:not([aria-busy]):not(:has(.hero)) h1")
     return page.evaluate("decodeURIComponent(location.hash)")
@@ -61,11 +60,12 @@ def asked(page: Page, area: str, group: str = "") -> str:
 def test_the_first_page_speaks_of_the_census(site: Watched) -> None:
     page = site.page
     assert page.inner_text("h1").startswith("Ethnic groups (total response) of a made-up country")
-    assert page.get_attribute("#find-area", "placeholder") == "Region, territorial authority, …"
-    assert page.get_attribute("#find-group", "placeholder") == "Ethnic group"
+    assert page.get_attribute("#find", "placeholder") == "Region, territorial authority, … or ethnic group"
     assert "from the nation down to statistical areas 2." in page.inner_text(".lead")
     assert "These people are synthetic." in page.inner_text("#status")
-    assert page.inner_text("#source").startswith("Published by: example. Source: SafeTab's algorithm")
+    assert page.inner_text("#source").startswith(
+        "Published by: safetab, with invented people. Source: SafeTab's algorithm"
+    )
     assert page.locator(".tiles").count() == 0
     page.goto(page.url.split("#")[0] + "#/about")
     page.wait_for_selector("h1:has-text('About the numbers')")
@@ -88,7 +88,7 @@ def test_the_first_page_lists_the_largest_areas_and_others_when_opened(site: Wat
     assert len(links(page, "Ethnic groups")) == 6
     page.click("summary:text-is('Ethnic groups, only answer')")
     assert len(links(page, "Ethnic groups, only answer")) == 6
-    assert page.inner_text("#home-link") == "NZ ethnicity 2023"
+    assert page.inner_text("#home-link").split("\n") == ["NZ ethnicity 2023", "safetab, with invented people"]
     assert page.locator("h1 .unbroken").all_inner_texts() == ["made-up"]
     page.goto(page.url.split("#")[0] + "#/group/1")
     page.wait_for_selector(".tabs [aria-current]")
@@ -110,13 +110,22 @@ def test_groups_of_an_area_can_be_filtered_by_level(site: Watched) -> None:
 
 @pytest.fixture(scope="module")
 def unnamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site of a census with one answer, every group of which is published, and many areas without names."""
+    """A census with one answer and a group of everyone; every group is published, and many areas have no names."""
     keys, folder = nz_keys(), tmp_path_factory.mktemp("unnamed")
+    header, *codes = CODES.splitlines()
+    everyone = [f"{header},all,all_name", *(f"{line},{',' if ',,' in line else 'T,Everyone'}" for line in codes)]
+    level = {"name": "all", "title": "All", "of": "ethnicity", "column": "all", "names": "all_name", "members": ["any"]}
+    keys["groups"]["levels"].insert(0, level)
+    shape = {"id": "E0", "label": "age_2", "title": "Age", "by": ["age"], "breaks": {"age": [0, 18]}}
+    keys["tables"][0]["shapes"].insert(1, shape)
+    keys["privacy"]["levels"][0] |= {"groups": ["all", "level 1", "level 2"], "thresholds": [0, 2]}
     keys["classifications"]["ethnicity"]["columns"] = ["ETH1"]
-    keys["groups"]["levels"][0]["members"] = ["any"]
+    keys["groups"]["levels"][1]["members"] = ["any"]
     del keys["privacy"]["suppress"]
     areas = AREAS + "".join(f"80000{n},a{n},b{n},{n}\n" for n in range(10, 70))
-    parameters, data = write_specification(folder, keys, files={"areas.csv": areas})
+    parameters, data = write_specification(
+        folder, keys, files={"areas.csv": areas, "ethnicity.csv": "\n".join(everyone)}
+    )
     (data / "SYNTHETIC").touch()
     safetab.run(parameters, data, folder / "out", test_key=KEY)
     write_site(folder / "out", folder / "site")
@@ -135,7 +144,20 @@ def test_many_areas_are_folded_and_one_without_a_name_is_called_what_it_is(unnam
         assert page.inner_text("h1") == "Region 01"
         assert page.inner_text(".list caption") == "Groups in region 01"
         assert "Groups without a number" not in page.inner_text("main")
+        rows = page.eval_on_selector_all(
+            ".list tbody tr",
+            "rows => rows.map(({ cells }) => [cells[0].querySelector('bdi'), cells[1], cells[4]].map(one => one.innerText))",
+        )
+        shown = {name: (int(number), share) for name, number, share in rows if name in {"Everyone", "European"}}
+        (everyone, whole), (european, share) = shown["Everyone"], shown["European"]
+        assert f"Shares are of the number for Everyone, {everyone} people." in page.inner_text("[data-shares]")
+        assert (whole, share) == ("100 %", f"{100 * european / everyone:.1f} %")
         assert (page.locator("#kind").count(), page.locator("#level").count()) == (0, 1)
+        asked(page, "01", "Everyone")
+        assert page.inner_text(".adding > p.soft").startswith(
+            "Under 18 years: 0 to 17 is not a range of this table. Its ages begin at 0, 15, 65."
+        )
+        assert page.locator(".quick button").all_inner_texts() == ["Male", "Female", "Another gender"]
         page.goto(page.url.split("#")[0] + "#/about")
         page.wait_for_selector("h1:has-text('About the numbers')")
         text = page.inner_text("main")
@@ -172,3 +194,34 @@ def test_three_categories_have_plain_bars(site: Watched) -> None:
     rows = site.page.inner_text("main section:has-text('Gender by age')")
     assert [rows.count(one) for one in ("Male\t", "Female\t", "Another gender\t")] == [1, 1, 1]
     assert (site.page.locator("table.bars").count(), site.page.locator("table.pyramid").count()) == (1, 0)
+
+
+def test_a_census_without_outlines_has_no_map(site: Watched) -> None:
+    for kind in ("region", "ta"):
+        site.page.evaluate(f"location.hash = '#/group/331/{kind}'")
+        site.page.wait_for_selector(f"main:not([aria-busy]) nav.tabs a[aria-current][href$='/{kind}']")
+        assert site.page.locator("table.list tbody tr").count() > 1
+        assert site.page.locator("svg.shapes, .map").count() == 0
+
+
+def test_sums_of_a_specified_table_are_those_of_open_release(site: Watched, release: Release) -> None:
+    page = site.page
+    asked(page, "nation", "European")
+    table = release.table("nation", "1")
+    for genders, (first, last) in (
+        (["male", "another gender"], (15, 44)),
+        (["female"], (65, 120)),
+        (["male"], (0, 14)),
+    ):
+        page.select_option("#from-age-0", label=str(first))
+        page.select_option("#to-age-0", label="no limit" if last == 120 else str(last))
+        for name in ("male", "female", "another gender"):
+            page.get_by_label(name.capitalize(), exact=True).set_checked(name in genders)
+        wanted = release.sum([table.count(gender, (first, last)) for gender in genders])
+        low, high = wanted.interval
+        assert page.inner_text("[data-number=sum]") == f"{wanted.value:,}"
+        assert page.inner_text("[data-interval=sum]") == f"± {wanted.margin_of_error:,}: {low:,} to {high:,}"
+    assert page.inner_text(".sum-words") == "Male, age 0 to 14 years"
+    assert page.locator(".quick button").all_inner_texts() == [
+        "Male", "Female", "Another gender", "Under 15 years", "15 to 29 years", "30 to 64 years", "65 years and over",
+    ]  # fmt: skip

@@ -163,7 +163,8 @@ def test_totals_refuse_a_budget_that_is_none(production: Tuning, tmp_path: Path,
     opened["Inputs"].cell(row, 3).value = typed
     opened.save(tmp_path / "typed.xlsx")
     book = computed(tmp_path / "typed.xlsx", tmp_path)
-    of_puerto_rico = float(sum(b for one, b in production.config.families[0].budgets.items() if name(one)[:3] == "PR-"))
+    budgets = production.config.families[0].budgets
+    of_puerto_rico = float(sum(budgets[one] for one in budgets if name(one).startswith("Puerto Rico ")))
     for sheet, rows, first in ((book["Results"], range(5, 8), 1), (book["Inputs"], range(6, 9), 9)):
         losses = {
             sheet.cell(one, first).value: [sheet.cell(one, first + k).value for k in (1, 2, 3, 4)] for one in rows
@@ -181,13 +182,14 @@ def test_totals_refuse_a_budget_that_is_none(production: Tuning, tmp_path: Path,
     assert set(results[names[2]][1:16]) == {None}
     measured = {name(level) for level in production.levels}
     for level, cells in results.items():
-        if level in measured - {names[2]} and not level.startswith("PR-"):
+        if level in measured - {names[2]} and not level.startswith("Puerto Rico "):
             assert (cells[0], cells[-1]) == (BAD, "yes"), level
-    assert isinstance(results["PR-STATE Detailed"][0], float)
+    assert isinstance(results["Puerto Rico state, Detailed"][0], float)
     assert book["Inputs"].cell(row, 14).value == REFUSED_ROW
+    assert {book["Start"][cell].value for cell in ("B16", "B17", "C16", "C17", "A19")} == {BAD}
     assert book["Config"]["A4"].value == "bad budget: every budget must be 0 or a positive number"
     assert no_errors(book)
 
 
 def name(level: PopulationGroupLevel) -> str:
-    return f"{level.geography.label} {level.iterations.name}"
+    return f"{level.geography.title}, {level.iterations.name}"

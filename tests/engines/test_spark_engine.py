@@ -62,7 +62,7 @@ def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) 
 @pytest.mark.parametrize(
     ("damage", "sentence"),
     [
-        (lambda text: text.partition("\n")[2], "the header must be"),
+        (lambda text: text.partition("\n")[2], "Is the header missing? The header must be"),
         (lambda text: text.replace("\n", "\n\n", 3), "blank lines are only allowed at the end"),
         (lambda text: text.replace("\n", "\n\r", 1), "a carriage return is inside a line"),
         (lambda text: text + text.splitlines()[-1] + "\r\r\n", "a carriage return is inside a line"),

@@ -204,7 +204,7 @@ def released(folder: Path, options: ReleaseOptions | None = None, text: str = SP
         written.close()
         rows |= written.rows
     universe = universe_of_run(plan, files.geography_of_pass, files.names)
-    facts = ReleaseFacts("0", DATE, OutputStatus.SYNTHETIC, options)
+    facts = ReleaseFacts("0", DATE, OutputStatus.SYNTHETIC, options, publication=files.publication)
     write_not_for_release(out, facts.status)
     checks = OutputChecks(out, universe, options)
     with checks.of_tables_beside():

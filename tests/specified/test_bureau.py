@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+import tomllib
+from dataclasses import fields
 from fractions import Fraction
 from pathlib import Path
 
@@ -9,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import safetab
+from safetab.specification.publication import Publication
 from tests.random_worlds import write_random_world
 from tests.specified.bureau import as_specification
 
@@ -18,6 +23,7 @@ CASES = {
     **{name: f"cases/{name}" for name in ("toy", "tricky-8-codes", "tricky-3-codes", "two-states-20k")},
     "households, tricky": "households/case-tricky",
 }
+ABOUT_KEYS = {field.name for field in fields(Publication)}
 LEVELS = "release/universe/levels.parquet"
 CODES = "release/universe/iteration-codes.parquet"
 FIRST_ETHNICITY_CODE = "9"
@@ -33,7 +39,9 @@ def files_of(folder: Path) -> dict[str, bytes]:
 
 def assert_same_bytes(parameters: Path, data: Path, folder: Path) -> None:
     specification = as_specification(parameters, folder / "specification")
-    safetab.run(parameters, data, folder / "of_config", test_key=KEY)
+    config = shutil.copytree(parameters, folder / "config")
+    (config / "about.toml").write_text(about_of(specification))
+    safetab.run(config, data, folder / "of_config", test_key=KEY)
     safetab.run(specification, data, folder / "of_specification", test_key=KEY)
     expected, found = files_of(folder / "of_config"), files_of(folder / "of_specification")
     assert expected.keys() == found.keys()
@@ -44,6 +52,12 @@ def assert_same_bytes(parameters: Path, data: Path, folder: Path) -> None:
     listed, kept = (pq.read_table(folder / each / CODES).to_pylist() for each in ("of_config", "of_specification"))
     assert [row for row in listed if row not in kept and row["code"] < FIRST_ETHNICITY_CODE] == []
     assert [row for row in kept if row not in listed] == []
+
+
+def about_of(specification: Path) -> str:
+    """What a specification says of whose numbers these are, as an about.toml."""
+    about = tomllib.loads((specification / "census.toml").read_text())["about"]
+    return "\n".join(["[about]", *(f"{key} = {json.dumps(about[key])}" for key in about if key in ABOUT_KEYS)])
 
 
 def levels_of(output: Path) -> list[dict[str, object]]:

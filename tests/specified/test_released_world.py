@@ -25,6 +25,7 @@ from safetab.outputs.pass_files import schema_of
 from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
 from safetab.planning.planner import read_public_files
 from safetab.products.attributes import TAKEN_COLUMNS
+from safetab.release.data_dictionary import _IDS
 from safetab.release.export import export_csv
 from safetab.release.numbers.number_files import number_columns
 from safetab.release.release_folder import open_release_folder
@@ -188,7 +189,15 @@ def test_the_steps_after_measuring_work_with_texts(stepped: ReleasedWorld, tmp_p
     rows = export_csv(stepped.out, tmp_path / "csv")
     assert rows["universe/entities.csv"] == 11
     with (tmp_path / "csv" / "universe" / "entities.csv").open(encoding="utf-8", newline="") as file:
-        parents = {row["region_id"]: row["parent_region_id"] for row in csv.DictReader(file)}
+        entities = list(csv.DictReader(file))
+    parents = {row["region_id"]: row["parent_region_id"] for row in entities}
+    assert all(row["geo_id"] == f"{row['geography_level']}:{row['region_id'].lstrip(chr(39))}" for row in entities)
+    assert {row["parent_geo_id"] for row in entities if not row["parent_region_id"]} == {""}
+    for path in (tmp_path / "csv" / "numbers").iterdir():
+        with path.open(encoding="utf-8", newline="") as file:
+            numbers = list(csv.DictReader(file))
+        assert all(row["iteration_id"] == f"{row['iteration_level']}:{row['iteration_code']}" for row in numbers)
+        assert all(row["interval_low"] or row["status"] == "withheld" for row in numbers)
     assert parents["a,b"] == "Île du Nord"
     assert parents["a|b"] == "'=1+1", "a text that a spreadsheet takes for a formula has an apostrophe in front"
 
@@ -303,7 +312,8 @@ def test_labels_never_take_the_name_of_another_column(world: ReleasedWorld) -> N
     own = {column.name for column in product.label_columns}
     columns = {column.name for column in number_columns(product, census)} | set(schema_of(product).names)
     columns |= {name for layout in product.files for name in layout.columns} | {"geography_level"}
-    assert columns - own == TAKEN_COLUMNS
+    of_csv = {text for text, _ in _IDS.values()} - {"parent_geo_id"}  # which no file of numbers has
+    assert (columns | of_csv) - own == TAKEN_COLUMNS
 
 
 TOTALS = 'area_level,area,group,count\nisle,01,e f,250\nmarket town,"a,b",x β,-3\nfar isle,日本,o,7\n'

@@ -28,12 +28,13 @@ def test_noise_three_percent_too_narrow_or_too_wide_fails(factor: str, monkeypat
     verdicts = selftest()
     assert len(verdicts) == len(NOISES)
     assert not any(verdict.is_right for verdict in verdicts)
-    result = CliRunner().invoke(app, ["selftest"])
+    result = CliRunner().invoke(app, ["audit", "--selftest"])
     assert result.exit_code == 3
     assert "The run failed: the noise of this installation is not right." in result.stderr
 
 
-def test_the_command_says_what_it_tried() -> None:
-    result = CliRunner().invoke(app, ["selftest"])
+@pytest.mark.parametrize("command", [["audit", "--selftest"], ["selftest"]])
+def test_the_command_says_what_it_tried(command: list[str]) -> None:
+    result = CliRunner().invoke(app, command)
     assert result.exit_code == 0
     assert result.stdout.count("right") == len(NOISES) + 1

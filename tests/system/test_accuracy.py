@@ -343,6 +343,8 @@ def test_the_page_needs_nothing_else(report: Path) -> None:
     assert "http" not in page.replace("http-equiv", "")
     assert "default-src &#x27;none&#x27;" in page
     assert page.count("<figure") > 10
+    assert '<p class="verdict"><strong>Margins hold: yes. </strong>' in page
+    assert page.split("</header>")[0].count("<li>") == 5
     assert OutputStatus.TEST_KEY.sentence in page  # these runs have one
     assert "parameters, against parameters again</h2>" in page
 

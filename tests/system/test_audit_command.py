@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import re
 from pathlib import Path
@@ -10,16 +11,26 @@ import pytest
 from tests.report_pages import ReportPage
 from typer.testing import CliRunner
 
-from safetab.audit import audit
+from safetab.audit import (
+    audit,
+    noise_checks,
+    publication_checks,
+    random_bits_checks,
+    replay_checks,
+    spending_checks,
+)
 from safetab.audit.audit import AUDITED_PRODUCTS, parts_of_audit
-from safetab.audit.verdicts import Part, Verdict, verdict
+from safetab.audit.claims import ATTACKS, EXPLAINED
+from safetab.audit.page import review_page
+from safetab.audit.verdicts import AuditReport, LossSeen, Part, Verdict, verdict
 from safetab.cli.main import app
 from safetab.foundation.findings import VERSION
+from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.all_products import PRODUCTS
 
 
 class AuditPage(ReportPage):
-    """`lines` are those at the top, `rows` the cells of each table, by caption."""
+    """`lines` are those at the top, `rows` the cells of each table, by caption; those of checks have names first."""
 
     def __init__(self, page: str) -> None:
         self.lines: list[str] = []
@@ -72,10 +83,14 @@ def test_a_fault_is_shown_and_ends_with_3(monkeypatch: pytest.MonkeyPatch, tmp_p
     assert "FAILED  second: two worlds" in result.output
     assert "1 audit check failed. Do not release anything with this installation." in result.output
     page = AuditPage((tmp_path / "page.html").read_text())
-    assert page.rows["Checks of worlds"] == [
-        ["first", "passed", "three worlds", "any difference"],
-        ["second", "FAILED: x differs", "two worlds", "a budget overspent by 4.7%"],
+    assert page.rows["Checks: Nothing is lost"] == [
+        ["First. "],
+        ["this installation", "passed", "three worldsWould have found: any difference"],
+        ["Second. "],
+        ["this installation", "FAILED", "x differstwo worldsWould have found: a budget overspent by 4.7%"],
     ]
+    assert page.lines[1] == "May it be used? No. Do not release anything with this installation."
+    assert page.lines[4].startswith("What should you check? Failed: Nothing is lost. ")
 
 
 @pytest.mark.parametrize(
@@ -147,24 +162,46 @@ def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch: pytest.MonkeyP
         attributes for tag, attributes in page.tags if attributes.get("http-equiv") == "Content-Security-Policy"
     ]
     assert [policy["content"].split(";")[0] for policy in policies] == ["default-src 'none'"]
-    lines = [re.sub(r"\d{4}-\d\d-\d\d", "DATE", line) for line in page.lines]
+    lines = page.lines
     assert len(lines) == 5
-    assert lines[0].startswith("What this is: ")
-    assert lines[1].startswith("Verdict: The audit found no fault, but 1 of 4 checks had too little data to find one")
-    assert lines[2] == "Counts: 4 checks: 3 passed, 0 failed, 1 not shown."
-    assert lines[3] == f"Version and date: safetab {VERSION}, DATE, quick form."
-    assert lines[4].startswith("What to check: ")
-    assert page.rows == {
-        "Checks of worlds": [
-            ["first", "passed", "three worlds", "any difference"],
-            ["second", "passed", "two worlds", "a budget overspent by 4.7%"],
-        ],
-        "Checks of samples": [
-            ["third", "not shown", "4 samples are too few", "nothing below fourfold spending"],
-            ["<fourth>", "passed", "a & b", "any difference"],
-        ],
-    }
-    assert [text for tag, text in page.headings if tag == "h2"] == ["Nothing is lost", "Noise < data & noise"]
+    assert re.fullmatch(rf"What is this\? safetab {VERSION}, .* Quick audit of \d+ [A-Z][a-z]+ \d{{4}}\.", lines[0])
+    assert lines[1].startswith("May it be used? Nothing speaks against it. The audit found no fault, but 1 of 4 checks")
+    assert (
+        lines[2]
+        == "How strong was the attack? 2 of 4 checks are exact: a single difference fails them. See how strong."
+    )
+    assert lines[3].endswith("No loss was seen.")
+    assert lines[4].startswith("What should you check? Not shown: Noise < data & noise. ")
+    assert "not every claim was shown. 4 checks: 3 passed, 0 failed, 1 not shown." in page.text
+    assert page.rows["Checks: Noise < data & noise"] == [
+        ["Third. "],
+        ["this installation", "not shown", "4 samples are too fewWould have found: nothing below fourfold spending"],
+        ["<fourth>. "],
+        ["this installation", "passed", "a & bWould have found: any difference"],
+    ]
+    titles = [text for tag, text in page.headings if tag == "h2"]
+    assert titles[:3] == ["What was attacked", "How strong the attack was", "What no check can see"]
+    assert titles[3:] == ["Nothing is lost", "Noise < data & noise"]
+
+
+@pytest.mark.parametrize(("share", "end"), [(0.96, "never more than it claims."), (1.2, "more than it claims.")])
+def test_the_page_says_how_much_of_the_budget_was_seen(share: float, end: str) -> None:
+    part = Part("Nobody loses more", "worlds", 1, 1, lambda *_: iter(()), "SafeTab-P")
+    losses = (LossSeen(0.9, 1.15), LossSeen(share, 1.05))
+    found = [(part, Verdict(f"loss: {number}", (), "seen", "power", loss=one)) for number, one in enumerate(losses)]
+    page = AuditPage(review_page(AuditReport(tuple(found), False, datetime.date(2026, 1, 2))))
+    assert page.lines[3].endswith(f"In 2 attacks, 90.0% to {share:.1%} of the budget was seen to be lost: {end}")
+    assert "Overspending by 15.0% or more is found 99 times out of 100." in page.lines[2]
+    assert page.rows["Attacks on budgets"][0] == ["SafeTab-P: 0", "90.0% of the budget", "overspending by 15.0%"]
+
+
+def test_every_claim_and_every_check_has_a_plain_sentence() -> None:
+    assert {part.claim for part in parts_of_audit()} == set(ATTACKS)
+    rooms = (noise_checks, publication_checks, random_bits_checks, replay_checks, spending_checks)
+    named = {value for room in rooms for name, value in vars(room).items() if name.isupper() and name[0] != "_"}
+    texts = {value for value in named if isinstance(value, str)} - {SYNTHETIC_MARKER}
+    assert len(texts) >= 20
+    assert texts <= set(EXPLAINED)
 
 
 def test_a_page_that_is_there_is_refused_before_anything_is_done(tmp_path: Path) -> None:

@@ -34,7 +34,8 @@ def bad_paths(tmp_path: Path) -> dict[str, Path]:
 NAMES = ["circle", "long", *(pytest.param(name, marks=pytest.mark.slow) for name in ("pipe", "file", "device"))]
 READ = ["pipes", *(pytest.param(name, marks=pytest.mark.slow) for name in ("bytes", "deep.json"))]
 COMMANDS = {
-    "a release": ["show BAD", "status BAD", "report BAD -o NEW", "export BAD NEW", "site BAD NEW", "rerelease BAD NEW"],
+    "a release": ["show BAD", "status BAD", "report BAD -o NEW", "export BAD NEW", "site BAD NEW", "rerelease BAD NEW",
+        "site OUT NEW --earlier BAD"],
     "a release to write": ["rerelease OUT BAD/new", "export OUT BAD/new", "site OUT BAD/new", "report OUT -o BAD/new"],
     "parameters": ["plan BAD DATA", "lists BAD", "plan PARAMETERS DATA --with BAD", "explore --config BAD -o NEW"],
     "data": ["plan PARAMETERS BAD", "plan PARAMETERS DATA --totals BAD", "convert BAD NEW", "blocks-with-units BAD NEW"],

@@ -66,7 +66,7 @@ def test_the_records_of_the_dummy_are_those_of_the_bureaus_readers(table: str, t
 
 def test_a_converted_cef_runs_as_any_other_data(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
     converted = tmp_path / "converted"
-    assert invoke("convert", cef.ini, converted).exit_code == 0
+    assert invoke("cef", "convert", cef.ini, converted).exit_code == 0
     runs = {}
     for reader, data in (("cef", cef.ini), ("csv", converted)):
         world.configure(reader=reader)
@@ -158,7 +158,7 @@ def test_a_missing_file_is_a_finding(cef: Cef, tmp_path: Path) -> None:
 def test_spark_says_what_to_do_with_a_cef(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
     result = invoke("run", world.parameters, cef.ini, tmp_path / "out", "--engine", "spark")
     assert result.exit_code == 1
-    assert f"safetab convert {cef.ini} FOLDER" in result.stderr
+    assert f"safetab cef convert {cef.ini} FOLDER" in result.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -182,7 +182,7 @@ def test_the_list_goes_to_empty_blocks_and_the_manifest_says_why_it_is_public(
 ) -> None:
     """A list of the blocks without a unit, written by hand, gives the same release."""
     cef, listed = write_cef(sparse, tmp_path / "cef"), tmp_path / "blocks.txt"
-    assert invoke("blocks-with-units", cef.ini, listed).exit_code == 0
+    assert invoke("cef", "blocks", cef.ini, listed).exit_code == 0
     header, *rows = listed.read_text().splitlines()
     without = [row for row in rows if row.endswith("|0")]
     assert without
@@ -219,3 +219,20 @@ def test_an_old_file_stays(cef: Cef, tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "already exists" in result.stderr
     assert (tmp_path / "blocks.txt").read_text() == "mine"
+
+
+def test_a_re_release_takes_the_geography_that_the_ini_file_names(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+    world.configure(reader="cef")
+    given = (world.parameters, cef.ini)
+    assert invoke("run", *given, tmp_path / "out", "--test-key", KEY).exit_code == 0
+    assert invoke("run", *given, tmp_path / "at-once", "--test-key", KEY, "--coterminous").exit_code == 0
+    for command in (("rerelease", "--coterminous"), ("coterminous",)):
+        new = tmp_path / command[0]
+        made = invoke(command[0], tmp_path / "out", new, *command[1:], "--geography", cef.ini)
+        assert made.exit_code == 0, made.output
+        assert (new / "after-steps").is_dir()
+        for path in (tmp_path / "at-once" / "after-steps").rglob("*.csv"):
+            assert (new / path.relative_to(tmp_path / "at-once")).read_bytes() == path.read_bytes()
+        read = json.loads((new / "manifest.json").read_text())["rerelease"]["public_files"]["geography"]
+        assert read
+        assert all(name.startswith("grfc") for name in read)

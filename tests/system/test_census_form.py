@@ -87,7 +87,7 @@ def test_an_export_is_replaced_only_if_that_is_asked_for(made: Made, tmp_path: P
     (folder / "T01001.csv").write_text("old\n")
     refused = cli("export", made.out, folder, "--form", form)
     assert refused.exit_code == 1
-    assert "already exists. Choose another OUT, or add --overwrite." in refused.stderr
+    assert "already exists. Choose another folder, or add --overwrite." in refused.stderr
     done("export", made.out, folder, "--form", form, "--overwrite")
     done("export", made.out, folder, "--form", "census", "--overwrite")
     assert (folder / "T01001.csv").read_bytes() == (made.census / "T01001.csv").read_bytes()

@@ -37,7 +37,7 @@ def test_a_tour_ends_with_a_site_and_says_that_nobody_is_real(
         assert (out / path).is_file(), path
     specification = (out / "parameters" / "census.toml").read_text()
     assert "shaped after" in specification
-    assert 'agency  = "example"' in specification
+    assert 'agency  = "safetab, with invented people"' in specification
     shown = CliRunner().invoke(app, ["show", str(out / "output"), *PLACES[name]])
     assert shown.exit_code == 0
     assert ", ".join(reversed(PLACES[name])) in shown.stdout

@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from tests.conftest import SHARED, SMALL_EXAMPLE, World
 from tests.random_worlds import write_random_world
 from typer.testing import CliRunner
 
+import safetab
 from safetab.cli.main import app
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
@@ -156,3 +159,147 @@ def test_the_2020_plan_runs_from_the_terminal(tmp_path: Path) -> None:
     assert result.returncode == 0
     assert "no block of state 01, 02, 04, 05, 08 and 44 more" in result.stderr
     assert "141,426 population groups" in result.stdout
+
+
+def described(words: list[str]) -> str:
+    return CliRunner().invoke(app, words).output
+
+
+@pytest.mark.parametrize("words", [[], ["run"], ["tune"], ["tune", "levels"], ["cef", "blocks"], ["selftest"]])
+def test_every_command_shows_its_help_for_h(words: list[str]) -> None:
+    assert described([*words, "-h"]) == described([*words, "--help"])
+    assert described([*words, "-h"]).startswith("Usage:")
+
+
+def test_the_help_lists_commands_by_task_and_no_earlier_name() -> None:
+    shown = described(["--help"]).splitlines()
+    headings = [line for line in shown if line.endswith(":") and not line.startswith(" ")]
+    assert headings == [
+        "Options:", "Start:", "Run a census:", "Use a release:", "Choose parameters:", "Check the program:",
+    ]  # fmt: skip
+    listed = {line.split()[0] for line in shown if line.startswith("  ") and not line.startswith("   ")}
+    assert {"run", "cef", "tune", "audit", "rerelease"} <= listed
+    for earlier in ("coterminous", "convert", "blocks-with-units", "selftest"):
+        assert earlier not in listed
+        assert CliRunner().invoke(app, [earlier, "--help"]).exit_code == 0
+    for command, hidden in (("run", "--spark-master"), ("show", "--county"), ("show", "--nation")):
+        assert hidden not in described([command, "--help"])
+
+
+@pytest.mark.parametrize(
+    ("words", "suggested"),
+    [
+        (["validate", "--json", *SMALL], None),
+        (["site", "--json", *SMALL], None),
+        (["run", "--confidnce", "0.9", *SMALL, "out"], "--confidence"),
+        (["run", "--overwite", *SMALL, "out"], "--overwrite"),
+    ],
+)
+def test_an_option_is_suggested_only_if_it_is_similar(words: list[str], suggested: str | None) -> None:
+    result = CliRunner().invoke(app, words)
+    assert result.exit_code == 2
+    assert f"No such option: {words[1]}" in result.stderr
+    assert ("Possible options" in result.stderr) == (suggested is not None)
+    assert suggested is None or f"(Possible options: {suggested})" in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["synthesize", "x", "--people", "ten"], "'--people': must be a whole number."),
+        (["validate", *SMALL, "--threads", "0"], "'--threads': must be at least 1"),
+        (["export", "a", "b", "--form", "x"], "'--form': 'x' is not one of 'tidy', 'census'."),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_answered_in_plain_words(words: list[str], message: str) -> None:
+    result = CliRunner().invoke(app, words)
+    assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
+
+
+def test_a_quiet_run_prints_its_result_alone(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", 3, people=60, budget=1)
+    given = [str(world.parameters), str(world.data), str(tmp_path / "out")]
+    result = CliRunner().invoke(app, ["run", *given, "--quiet"])
+    assert (result.exit_code, "done in" in result.stderr) == (0, False)
+    begins = [line[:7] for line in result.stdout.splitlines() if not line.startswith(" ")]
+    assert begins == ["Wrote /", "Privacy", "Status:"]
+    shown = CliRunner().invoke(app, ["run", *given, "--overwrite"])
+    assert "Checking the person records: done in" in shown.stderr
+    for words in (["validate", *given[:2]], ["plan", *given[:2]]):
+        assert "done in" not in CliRunner().invoke(app, [*words, "-q"]).stderr
+
+
+def commands_of(words: list[str]) -> Iterator[list[str]]:
+    """Every command below these words that the help lists."""
+    shown = described([*words, "--help"]).partition("\nOptions:")[2].partition(":\n")[2]
+    names = re.findall(r"(?m)^  ([a-z][a-z-]*) ", shown)
+    if not names:
+        yield words
+    for name in names:
+        yield from commands_of([*words, name])
+
+
+def test_every_command_takes_quiet() -> None:
+    commands = [*commands_of([])]
+    assert len(commands) > 20
+    assert {("tune", "budget"), ("cef", "blocks"), ("site",), ("spend",)} <= {*map(tuple, commands)}
+    for words in commands:
+        assert "-q, --quiet" in described([*words, "--help"]), words
+
+
+def test_a_quiet_command_that_writes_prints_nothing(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", 3, people=60, budget=1)
+    out = str(tmp_path / "out")
+    assert CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), out, "-q"]).exit_code == 0
+    for words in (["report", out, "-o"], ["export", out], ["site", out], ["rerelease", out], ["new"]):
+        result = CliRunner().invoke(app, [*words, str(tmp_path / words[0]), "--quiet"])
+        assert (result.exit_code, result.output) == (0, ""), words
+        assert (tmp_path / words[0]).exists()
+
+
+@pytest.mark.parametrize("words", [["lists"], ["explore", "--parameters"], ["tune", "levels", "--parameters"]])
+def test_data_in_the_place_of_parameters_is_told_once(words: list[str], tmp_path: Path) -> None:
+    (tmp_path / "person-records.txt").touch()
+    result = CliRunner().invoke(app, [*words, str(tmp_path)], env={"COLUMNS": "1000"})
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr == (
+        f"the command has 1 problem:\n  PARAMETERS: {tmp_path} looks like DATA: it has person-records.\n"
+    )
+
+
+@pytest.mark.parametrize("words", [["cef", "convert", "{}", "{}-x"], ["cef", "blocks", "{}", "{}-x"]])
+def test_a_folder_in_the_place_of_the_ini_file_is_told(words: list[str], tmp_path: Path) -> None:
+    given = [word.format(tmp_path) for word in words]
+    result = CliRunner().invoke(app, given, env={"COLUMNS": "1000"})
+    assert "READER.INI is the .ini file of a CEF." in result.stderr
+    assert "config.json" not in result.stderr
+
+
+def test_records_of_another_census_are_told_once(tmp_path: Path) -> None:
+    assert CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "-q"]).exit_code == 0
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "person-records.txt").touch()
+    given = ["validate", str(tmp_path / "mine"), str(data), "-q"]
+    result = CliRunner().invoke(app, given, env={"COLUMNS": "1000"})
+    has = f"{data} has the person-records of SafeTab-P"
+    assert result.stderr == f"census.toml describes other records: {has}. Give the DATA of this census.\n"
+
+
+@pytest.mark.parametrize("command", ["validate", "plan", "run", "accuracy"])
+@pytest.mark.parametrize("kind", ["config.json", "census.toml"])
+def test_swapped_folders_are_told_once_with_the_command_to_type(command: str, kind: str, tmp_path: Path) -> None:
+    parameters, data, out = tmp_path / "parameters", tmp_path / "data", tmp_path / "out"
+    for folder in (parameters, data):
+        folder.mkdir()
+    (parameters / kind).write_text("{}")
+    others = [str(out)] if command in {"run", "accuracy"} else []
+    result = CliRunner().invoke(app, [command, str(data), str(parameters), *others], env={"COLUMNS": "1000"})
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert result.stderr.splitlines() == [
+        "the command has 1 problem:",
+        f"  PARAMETERS and DATA look swapped: {kind} is in {parameters}, not in {data}.",
+        f"Type: safetab {command} {' '.join([str(parameters), str(data), *others])}",
+    ]
+    with pytest.raises(safetab.InvalidInput, match="look swapped"):
+        safetab.plan(data, parameters)

@@ -320,13 +320,13 @@ def test_the_hashes_are_those_of_the_geography_that_was_read_and_of_nothing_else
     [
         (["--order", "state,moon"], "--order: must be two or more of state,county,place,aiannh,tract"),
         (["--order", "state"], "--order: must be two or more of"),
-        (["--empty-blocks", "{}/missing.txt"], "there is no file"),
+        (["--empty-blocks", "{}/missing.txt"], "does not exist"),
         (["--empty-blocks", "{}/unknown.txt"], "not in the geography: block 440010001001000"),
         (["--empty-blocks", "{}/data/GRF-C.txt"], "lists every block of the US pass"),
         (["--empty-blocks", "{}/short.txt"], 'TABBLK: must be 4 digits: line 2 ("1")'),
         (["--empty-blocks", "{}/header.txt"], "columns missing or repeated: TABBLK."),
         (["--geography", "{}/other/GRF-C.txt"], "COUNTY: not the entities of the run: 44005"),
-        (["--geography", "{}/nothing"], "there is no file"),
+        (["--geography", "{}/nothing"], "does not exist"),
         (["--geography", "{}/GRF-C.docx"], "must be a file that ends in .txt, .txt.gz, .parquet"),
     ],
 )

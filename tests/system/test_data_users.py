@@ -525,6 +525,8 @@ def test_show_answers_on_the_terminal_what_python_answers(release: Release, out:
     assert shown(out, "USA").stdout == shown(out, "--nation").stdout
     across = release.totals(group="Hmong alone", level="county").largest(20)
     assert shown(out, "county", "Hmong alone").stdout == f"{status}{across}\n"
+    for area in ("Providence County, RI", "county", "USA"):  # the order is plain from the names
+        assert shown(out, "Hmong alone", area).stdout == shown(out, area, "Hmong alone").stdout != ""
     absent = shown(out, "--place", "Provo", "--group", "Hispanic")
     assert absent.exit_code == 0
     assert "no number (not tabulated)" in absent.stdout
@@ -534,11 +536,13 @@ def test_show_answers_on_the_terminal_what_python_answers(release: Release, out:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ([], "area: give AREA, or one of --place, --county, --state, --tract, --aiannh or --nation."),
-        (["--state", "Utah", "--nation"], "area: give AREA, or one of"),
-        (["Utah", "--nation"], "area: give AREA, or one of"),
+        ([], "AREA: name one area, or a level and a GROUP."),
+        (["--state", "Utah", "--nation"], "AREA: name one area, or a level and a GROUP."),
+        (["Utah", "--nation"], "AREA: name one area, or a level and a GROUP."),
         (["Utah", "Mexican", "--group", "Cuban"], "--group: means the same as GROUP."),
-        (["county"], '"county" is a level, not an area.'),
+        (["county"], '"county" is a level, not an area. Name one area, or add a GROUP.'),
+        (["Hmong"], '"Hmong" is a group. Name an area or a level before it.'),
+        (["Hmong", "Utha"], '"Hmong" is not in this release.'),
         (["--state", "Utah", "--table"], "--group: must be given with --table, --sex or --ages."),
         (["--state", "Utah", "--group", "Mexican", "--table", "--ages", "0-4"], "--table: shows all sexes and ages"),
         (["--state", "Utah", "--group", "Mexican", "--ages", "young"], "--ages: must be like 0-17 or 65+."),

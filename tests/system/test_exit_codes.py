@@ -92,7 +92,7 @@ from safetab.outputs import output_folder
 output_folder.sync_directory = lambda _: signal.raise_signal(signal.SIGTERM)
 from safetab.cli import summaries
 show = summaries.show_run
-summaries.show_run = lambda *given: (signal.raise_signal(signal.SIGINT), show(*given))
+summaries.show_run = lambda *given, **how: (signal.raise_signal(signal.SIGINT), show(*given, **how))
 """
     ended = program(patch, *arguments(world, tmp_path), capture_output=True)
     assert ended.returncode == 0, ended.stderr

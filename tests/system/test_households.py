@@ -19,6 +19,7 @@ from tests.household_worlds import (
     write_totals,
     written_household_tables,
 )
+from tests.random_worlds import write_random_world
 from typer.testing import CliRunner
 
 import safetab
@@ -118,6 +119,41 @@ def test_families_have_noise_of_their_own(tmp_path: Path) -> None:
 # totals
 
 
+def test_records_of_the_other_product_are_told_first(tmp_path: Path) -> None:
+    households = write_household_world(tmp_path / "households", 5)
+    people = write_random_world(tmp_path / "people", 5)
+    (households.data / "person-records.txt").unlink(missing_ok=True)
+    wants = {households: ("households (SafeTab-H)", people, "people (SafeTab-P)")}
+    wants[people] = ("people (SafeTab-P)", households, "households (SafeTab-H)")
+    for asked, (kind, held, found) in wants.items():
+        told = CliRunner().invoke(
+            app, ["validate", str(asked.parameters), str(held.data), "-q"], env={"COLUMNS": "1000"}
+        )
+        assert told.exit_code == 1
+        assert told.stderr.splitlines()[:2] == [
+            "config.json has 1 problem:",
+            f"  this is for {kind}, but the records in {held.data} are {found}. Did you mean the config.json of"
+            f" {found.partition('(')[2][:-1]}, or another DATA?",
+        ]
+
+
+def test_households_in_the_place_of_people_are_told(tmp_path: Path) -> None:
+    households = write_household_world(tmp_path / "households", 5)
+    people = write_random_world(tmp_path / "people", 5)
+    (people.data / "person-records.txt").write_bytes((households.data / "household-records.txt").read_bytes())
+    told = CliRunner().invoke(app, ["validate", str(people.parameters), str(people.data), "-q"]).stderr
+    assert "These look like household records." in " ".join(told.split())
+
+
+@pytest.mark.needs_2020_files
+def test_a_place_without_its_state_is_explained() -> None:
+    toy = SHARED / "households" / "case-toy-of-the-bureau"
+    told = CliRunner().invoke(app, ["validate", str(toy / "input_dir_zcdp"), str(toy)], env={"COLUMNS": "1000"}).stderr
+    assert (
+        "REGION_ID: must be 7 digits, state first, where REGION_TYPE is PLACE: pop-group-totals.txt, line 400" in told
+    )
+
+
 @pytest.mark.parametrize(
     ("row", "words"),
     [
@@ -125,7 +161,7 @@ def test_families_have_noise_of_their_own(tmp_path: Path) -> None:
         ("{state}|STATE|9999|5", "not in the lists of iterations"),
         ("{first}", "more than one total"),
         ("{state}|STAAT|{code}|5", "must be a geography level"),
-        ("{state}1|STATE|{code}|5", "must have the digits of its REGION_TYPE"),
+        ("{state}1|STATE|{code}|5", "must be 2 digits where REGION_TYPE is STATE"),
         ("{state}|STATE|{code}|5.0", "must be an integer"),
         ("{state}|STATE|{code}x|5", "must be 4 digits"),
         ("{state}|STATE|{code}", "a row must have 4 fields"),

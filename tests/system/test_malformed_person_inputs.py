@@ -107,8 +107,11 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "two forms": (two_forms, "more than one form of this table"),
     "an empty folder": (folder(), "is empty"),
     "a folder with something else": (folder("a.txt", "b.csv"), "not part of a table: b.csv"),
-    "an empty file": (with_bytes(lambda _: b""), "the header must be QAGE|QSEX"),
-    "no header": (with_bytes(lambda text: text.split(b"\n", 1)[1]), "the header must be QAGE|QSEX"),
+    "an empty file": (with_bytes(lambda _: b""), "or begins with an empty line. The header must be QAGE|QSEX"),
+    "no header": (
+        with_bytes(lambda text: text.split(b"\n", 1)[1]),
+        "Is the header missing? The header must be QAGE|QSEX",
+    ),
     "a column missing": (with_header(lambda header: header.replace("|QSPAN", "")), "in any order; missing: QSPAN."),
     "a header in another order than its values": (
         with_header(lambda header: header.replace("QAGE|QSEX", "QSEX|QAGE")),
@@ -120,8 +123,15 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     ),
     "a column more": (with_header(lambda header: header + "|MORE"), "in any order; unknown columns, by position: 18."),
     "the header again": (with_bytes(lambda text: text + text.split(b"\n", 1)[0]), "may stand only in line 1. 1 row"),
-    "a header in lower case": (with_header(str.lower), "the header must be"),
-    "a header with commas": (with_header(lambda header: header.replace("|", ",")), "the header must be"),
+    "a header in lower case": (with_header(str.lower), "line 1: column names must be in capitals. The header"),
+    "a header with commas": (
+        with_header(lambda header: header.replace("|", ",")),
+        "line 1: the columns are separated by commas, not by |. The header must be QAGE|QSEX",
+    ),
+    "a header with tabs and quotes": (
+        with_header(lambda header: "\t".join(f'"{name}"' for name in header.split("|"))),
+        "line 1: the columns are separated by tabs, not by |; the names are in quotes. The header must be QAGE|QSEX",
+    ),
     "age too high": (with_value("QAGE", "116"), "QAGE: must be an age from 0 to 115. 1 row breaks this rule"),
     "age negative": (with_value("QAGE", "-1"), "QAGE: must be an age"),
     "age empty": (with_value("QAGE", ""), "QAGE: must be an age"),
@@ -249,7 +259,7 @@ def test_an_output_that_is_there_is_replaced_only_on_request(world: RandomWorld,
     (tmp_path / "out" / "mine").write_text("keep")
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 1
-    assert "already exists. Choose another OUT, or add --overwrite." in result.stderr
+    assert "already exists. Choose another folder, or add --overwrite." in result.stderr
     assert (tmp_path / "out" / "mine").read_text() == "keep"
     result = invoke(world, tmp_path / "out", "--overwrite")
     assert result.exit_code == 1

@@ -129,10 +129,22 @@ HEADER_OF_GEOGRAPHY = b"TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|PLACEFP|AIANNHCE\n"
 
 MALFORMED: dict[str, tuple[Damage, str]] = {
     # config.json: the file
-    "no config": (removed(CONFIG), "config.json has 1 problem:\n  there is no file"),
+    "no config": (removed(CONFIG), "/config.json does not exist."),
     "config is a directory": (made_a_directory(CONFIG), "is a directory, not a file"),
-    "config is no JSON": (written(CONFIG, b"{max_race_codes: 8}"), "line 1, column 2"),
-    "config is empty": (written(CONFIG, b""), "line 1, column 1"),
+    "config is no JSON": (
+        written(CONFIG, b"{max_race_codes: 8}"),
+        "line 1, column 2: a key in double quotes is expected here",
+    ),
+    "config lacks a value": (written(CONFIG, b'{"a": }'), "line 1, column 7: a value is expected here: a number"),
+    "config lacks a comma": (
+        written(CONFIG, b'{"a": 1\n "b": 2}'),
+        "line 2, column 2: a comma or a closing bracket is",
+    ),
+    "config lacks a colon": (written(CONFIG, b'{"a" 1}'), "line 1, column 6: a colon is missing after the key."),
+    "config lacks a quote": (written(CONFIG, b'{"a": "zcdp}'), "line 1, column 7: the text that begins here has no"),
+    "config goes on": (written(CONFIG, b'{"a": 1}}'), "line 1, column 9: the object ends before this place"),
+    "a key is misspelled": (raw_config('"run_us"', '"Run_US"'), 'it has no effect. Did you mean "run_us"?'),
+    "config is empty": (written(CONFIG, b""), "it is empty."),
     "config is a list": (written(CONFIG, b"[]"), "must hold one JSON object"),
     "config is not UTF-8": (written(CONFIG, b'{\n"a": "\xff"}'), "line 2 is not UTF-8 text"),
     "config is nested too deeply": (written(CONFIG, b"[" * 100_000), "nested too deeply"),
@@ -144,7 +156,10 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     ),
     "budget of a level of Puerto Rico missing": (without("privacy_budget_p_level_1_pr_place"), "_pr_place: missing"),
     "budget negative": (configured(privacy_budget_p_level_1_usa=-0.1), "-0.1 is not a number 0 or above"),
-    "budget is text": (configured(privacy_budget_p_level_1_usa="0.1"), '"0.1" is not a number 0 or above'),
+    "budget is text": (
+        configured(privacy_budget_p_level_1_usa="0.1"),
+        '"0.1" is not a number 0 or above. Write it without quotes.',
+    ),
     "budget is a boolean": (configured(privacy_budget_p_level_1_usa=True), "true is not a number 0 or above"),
     "budget is null": (configured(privacy_budget_p_level_1_usa=None), "privacy_budget_p_level_1_usa: null"),
     "budget is NaN": (
@@ -187,7 +202,7 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "neither pass runs": (configured(run_us=False, run_pr=False), "both are false"),
     "no states": (configured(state_filter_us=[]), "state_filter_us: empty"),
     "a state that isn't": (configured(state_filter_us=["44", "03"]), '"03": not a two-digit FIPS code'),
-    "Puerto Rico among the states": (configured(state_filter_us=["44", "72"]), '"72": not a two-digit FIPS code'),
+    "Puerto Rico among the states": (configured(state_filter_us=["44", "72"]), "and write run_pr: true."),
     "a state as a number": (configured(state_filter_us=[44]), "44: not a two-digit FIPS code, in quotes"),
     "a state twice": (configured(state_filter_us=["44", "44"]), "44 given more than once"),
     "states are text": (configured(state_filter_us="44"), '"44" is not a list'),
@@ -205,8 +220,16 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "a threshold is a boolean": (thresholds("(USA, 1)", [True, 2, 3]), "each threshold must be an integer"),
     "a threshold is no integer": (thresholds("(USA, 1)", [1.5, 2, 3]), "each threshold must be an integer"),
     # the list of codes
-    "no list of codes": (removed(CODES), f"{CODES} has 1 problem:\n  there is no file"),
+    "no list of codes": (removed(CODES), f"/{CODES} does not exist."),
     "list of codes is empty": (written(CODES, b""), "it is empty. Its first line must be RACE_ETH_CODE|RACE_ETH_NAME"),
+    "list of codes has commas": (
+        edited(CODES, "RACE_ETH_CODE|RACE_ETH_NAME", "RACE_ETH_CODE,RACE_ETH_NAME"),
+        'line 1: the columns are separated by commas, not by |. Line 1 is "RACE_ETH_CODE,RACE_ETH_NAME". The header',
+    ),
+    "list of codes has no header": (
+        edited(CODES, "RACE_ETH_CODE|RACE_ETH_NAME\n", ""),
+        "line 1: it names none of the columns. Is the header missing? Line 1 is",
+    ),
     "list of codes has no rows": (written(CODES, b"RACE_ETH_CODE|RACE_ETH_NAME\n"), "a header but no rows"),
     "list of codes has other columns": (edited(CODES, "RACE_ETH_NAME", "NAME"), 'the header is "RACE_ETH_CODE|NAME"'),
     "a code has three digits": (appended(CODES, "123|Someone"), 'must be four digits, 1000 to 9999: line 19 ("123")'),
@@ -223,7 +246,10 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     "list of codes is not UTF-8": (written(CODES, b"RACE_ETH_CODE|RACE_ETH_NAME\n1000|\xe9"), "line 2 is not UTF-8"),
     # the lists of iterations
     "a header in another order than its values": (edited(RACE, "LEVEL|ALONE", "ALONE|LEVEL"), "LEVEL: must be 0"),
-    "race list with the ethnicity header": (edited(RACE, "|ALONE", ""), "in any order; missing: ALONE."),
+    "race list with the ethnicity header": (
+        edited(RACE, "|ALONE", ""),
+        "line 1: these are the columns of ethnicity-characteristic-iterations.txt. The header must be",
+    ),
     "an unknown column": (edited(RACE, "|ALONE", "|ALONE|MORE"), 'in any order; unknown: "MORE".'),
     "a column twice": (edited(RACE, "|ALONE", "|LEVEL"), "missing: ALONE; more than once: LEVEL."),
     "iteration code has letters": (appended(RACE, "A001|X|1|True|False|False"), "ITERATION_CODE: must be four digits"),
@@ -251,7 +277,7 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     ),
     "race and ethnicity share a code": (appended(ETHNICITY, "1002|X|1|False|False"), "1002 is also a race iteration"),
     # codes to iterations
-    "no pairs": (removed(PAIRS), f"{PAIRS} has 1 problem"),
+    "no pairs": (removed(PAIRS), f"/{PAIRS} does not exist."),
     "a pair twice": (
         appended(PAIRS, "1003|1110"),
         "the same pair is listed more than once; keep one row per pair: line",
@@ -270,7 +296,7 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
     # geography
     "no geography": (removed(GEOGRAPHY), "holds no GRF-C.txt, GRF-C.txt.gz, GRF-C.parquet, or folder GRF-C"),
     "geography is a directory": (made_a_directory(GEOGRAPHY), "is a directory, not a file"),
-    "geography is empty": (written(GEOGRAPHY, b""), "columns missing"),
+    "geography is empty": (written(GEOGRAPHY, b""), "the file is empty, or begins with an empty line."),
     "geography has no rows": (written(GEOGRAPHY, HEADER_OF_GEOGRAPHY), "it lists no block"),
     "geography lacks a column": (
         edited(GEOGRAPHY, "PLACEFP", "PLACE"),

@@ -14,7 +14,10 @@ from tests.official_forms import Made, as_published, cli, done, numbers_in, read
 
 import safetab
 from safetab.estimates.estimate import Absence, Estimate
+from safetab.pipeline.official import published_by_the_bureau
 from safetab.privacy.output_status import STATUS_COLUMN, OutputStatus
+from safetab.release.release_folder import open_release_folder
+from safetab.specification.publication import Publication
 
 pytestmark = pytest.mark.slow
 
@@ -123,6 +126,15 @@ def test_the_status_says_where_the_numbers_are_from_and_no_more(whole) -> None:
 
 
 TOLD = [OutputStatus.SYNTHETIC, OutputStatus.TEST_KEY, OutputStatus.NO_PROTECTION]
+
+
+def test_published_files_are_the_bureaus(whole) -> None:
+    publication = open_release_folder(whole).facts.publication
+    assert publication == Publication("Detailed Demographic and Housing Characteristics File A", "U.S. Census Bureau")
+    assert "\nPublished by: U.S. Census Bureau\n" in (whole / "README.txt").read_text()
+    names = ["DECENNIALDDHCB2020.T03001-Data.csv", "answer.json"]
+    assert published_by_the_bureau("household", names).year == "2020"
+    assert published_by_the_bureau("person", ["DECENNIALDDHCA2020.a.csv", "DECENNIALDDHCA2030.b.csv"]).year == ""
 
 
 @pytest.mark.parametrize("told", TOLD)
@@ -337,7 +349,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(made, tmp_path
         "T03001_001N: is not a column of SafeTab-P, which has T01001, T02001, T02002, T02003.",
         "T02001_012N: T02001 has 11 lines.",
         "a row has more or fewer fields than the header",
-        "there is no file",
+        "does not exist",
         "--confidence: must be a number from 0.5 to 0.999999",
     ):
         assert sentence in result.stderr, sentence

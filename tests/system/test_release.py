@@ -274,7 +274,7 @@ def test_csv_files_say_the_same(made, tmp_path: Path) -> None:
     columns = "* exclude (geo_id, donor_geo_id)"
     read = duckdb.sql(f"select {columns} from read_csv('{tmp_path}/csv/numbers/*.csv', all_varchar = true)")
     rows = [dict(zip(read.columns, row, strict=True)) for row in read.fetchall()]
-    expected = numbers_of(out)
+    expected = [row for row in numbers_of(out) if (row["table_id"][:3], row["line"]) != ("T02", 1)]  # each total once
 
     package = json.loads((tmp_path / "csv" / "datapackage.json").read_text())
     for resource in package["resources"]:
@@ -286,11 +286,12 @@ def test_csv_files_say_the_same(made, tmp_path: Path) -> None:
 
     found = {key(row): row for row in rows}
     assert len(found) == len(rows) == len(expected)
+    differ = ("variance", "interval_low", "interval_high")
     for row in expected:
         written = found[key(row)]
         assert {
-            name: str(value) if value is not None else None for name, value in row.items() if name != "variance"
-        } == {name: value for name, value in written.items() if name != "variance"}
+            name: str(value) if value is not None else None for name, value in row.items() if name not in differ
+        } == {name: value for name, value in written.items() if name not in differ}
 
 
 def test_a_geography_level_asked_for_alone_is_written_to_a_file(made, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pyarrow.csv as pc
@@ -92,22 +93,53 @@ def test_the_report_is_in_the_release_too(name: str, outs: dict[str, Path]) -> N
     assert (outs[name] / "release" / "report.html").read_bytes() == (outs[name] / "report.html").read_bytes()
 
 
+ENDS = ("interval_low", "interval_high")
+
+
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_csv_files_have_the_rows_of_the_parquet_files_and_ids_that_spreadsheets_keep(
-    name: str, outs: dict[str, Path]
-) -> None:
+def test_csv_files_have_the_numbers_of_the_parquet_files_each_total_once(name: str, outs: dict[str, Path]) -> None:
     release = outs[name] / "release"
     for path in sorted((release / "csv" / "numbers").iterdir()):
         with path.open(encoding="utf-8", newline="") as file:
             rows = list(csv.DictReader(file))
         files = sorted((release / "numbers" / f"geography_level={path.stem}").iterdir())
         numbers = [row for one in files for row in pq.read_table(one, partitioning=None).to_pylist()]
-        found = [{key: row[key] for key in numbers[0]} for row in rows] if numbers else rows
-        assert sorted(map(str, found)) == sorted(str(_texts(row)) for row in numbers)
-        assert all(row["geo_id"] == geo_id(LEVELS[path.stem], row["region_id"]) for row in rows)
-        assert not any(
-            re.fullmatch(r"[\d.eE+-]+", row["geo_id"]) for row in rows
-        )  # no spreadsheet takes it for a number
+        numbers = [row for row in numbers if (row["table_id"][:3], row["line"]) != ("T02", 1)]
+        same = [key for key in numbers[0] if key not in ENDS] if numbers else []
+        found = [{key: row[key] for key in same} for row in rows]
+        assert sorted(map(str, found)) == sorted(str({key: _texts(row)[key] for key in same}) for row in numbers)
+        measured = Counter((row["region_id"], row["iteration_code"], row["table_id"][:3]) for row in rows
+                           if row["stub"].startswith("Total"))  # fmt: skip
+        assert set(measured.values()) <= {1}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_intervals_of_csv_files_are_those_of_python(name: str, outs: dict[str, Path]) -> None:
+    opened = safetab.open_release(outs[name])
+    compared = 0
+    for level in ("COUNTY", "TRACT"):
+        with (outs[name] / "release" / "csv" / "numbers" / f"{level}.csv").open(encoding="utf-8", newline="") as file:
+            rows = list(csv.DictReader(file))
+        assert all((row[end] == "") == (row["status"] == "withheld") for row in rows for end in ENDS)
+        shown = [row for row in rows if row["status"] != "withheld"]
+        for row in shown[:: max(len(shown) // 12, 1)]:
+            at = (row["region_id"], row["iteration_code"])
+            numbers = [opened.total(*at, level=level), *opened.table(*at, level=level).lines]
+            for one in numbers:
+                (counted,) = one.counted
+                if (counted.line.table_id, counted.line.number) == (row["table_id"], int(row["line"])):
+                    compared += 1
+                    assert one.interval == (int(row[ENDS[0]]), int(row[ENDS[1]]))
+    assert compared >= 12
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_a_plain_reader_keeps_the_ids_of_areas(name: str, outs: dict[str, Path]) -> None:
+    pandas = pytest.importorskip("pandas")
+    for path in sorted((outs[name] / "release" / "csv" / "numbers").iterdir()):
+        read = pandas.read_csv(path)  # without any option: region_id loses its zeros
+        texts = pandas.read_csv(path, dtype=str)
+        assert list(read["geo_id"]) == [geo_id(LEVELS[path.stem], region) for region in texts["region_id"]]
 
 
 def _texts(row: dict[str, object]) -> dict[str, str]:
@@ -143,6 +175,7 @@ def test_the_data_dictionary_lists_every_csv_file_and_each_of_its_columns(name: 
     assert len({one["name"] for one in package["resources"]}) == len(package["resources"])
     for path, resource in described.items():
         assert [field["name"] for field in resource["schema"]["fields"]] == pc.read_csv(release / path).column_names
+    assert package["safetab"]["csv_format"] == 2
 
 
 def test_csv_files_are_there_only_if_asked_for(outs: dict[str, Path]) -> None:

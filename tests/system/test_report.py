@@ -23,7 +23,7 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from safetab.privacy.output_status import OutputStatus
-from safetab.reports.page_parts import NOTHING
+from safetab.reports.page_parts import LEADS, NOTHING, percent
 from safetab.reports.report import report_file
 
 KEY = "17" * 32
@@ -314,7 +314,8 @@ def test_alone_totals_above_their_partners_are_counted_and_the_widest_named(nast
                 above += same_level and row["count"] > partner["count"]
     assert above > 5
     page = page_of(out)
-    assert f"{above:,} totals of Alone groups are above those of their partners" in page.concerns
+    larger = "Pairs in which a group alone came out larger than the same group alone or in any combination"
+    assert f"{larger}: {above:,}" in page.concerns
     assert "Each group has its own random noise, so it may not be." in page.text
     negative = sum(
         row["count"] < 0 for row in numbers_of(out) if row["table_id"] == "T01001" or row["noise_draws"] == 1
@@ -415,7 +416,7 @@ def test_the_command_writes_a_new_file_or_says_why_not(out: Path, tmp_path: Path
     for release, file, sentence in [
         (out, page, "already exists. Choose another name."),
         (out, tmp_path, "is a directory. Give the name of a file."),
-        (out, tmp_path / "nowhere" / "page.html", "can't be written: No such file or directory."),
+        (out, tmp_path / "nowhere" / "page.html", "can't be written: there is no folder"),
         (tmp_path, tmp_path / "new.html", "is not a release: it has no datapackage.json. Give OUT or OUT/release."),
     ]:
         code, told = report(release, "-o", file)
@@ -439,3 +440,20 @@ def test_the_key_figures_count_each_group_and_each_row_once(out: Path) -> None:
     shown = re.findall(r"<dd>([^<]*)</dd>", (out / "report.html").read_text(encoding="utf-8"))
     assert shown[:2] == [f"{len({group(row) for row in rows}):,}", f"{len(rows):,}"]
     assert shown[3] == str(len(page_of(out).concerns))
+
+
+def test_five_lines_at_the_top_answer_what_readers_ask_first(out: Path) -> None:
+    text, page = (out / "report.html").read_text(encoding="utf-8"), page_of(out)
+    lines = re.findall(r"<li><strong>([^<]*) </strong><span>(.*?)</span></li>", text.split("</header>")[0])
+    assert [lead for lead, _ in lines] == list(LEADS)
+    what, released, precise, cost, check = (re.sub(r"<[^>]*>", "", answer) for _, answer in lines)
+    assert what.startswith("Counts of synthetic people. Made on ")
+    assert released == "No: these people are synthetic. They do not exist, even where the places do."
+    totals = totals_of(numbers_of(out)).values()
+    zeros = [row for row in totals if ends_of(row)[0] <= 0]
+    assert f"and {percent(len(zeros), len(totals))} may be zero" in precise
+    assert re.match(r"A privacy loss of at most \S = [\d.]+ per person", cost)
+    assert check.startswith(f"{len(page.concerns)} point")
+    keys = {attributes.get("id") for _, attributes in page.tags}
+    linked = {attributes["href"] for tag, attributes in page.tags if tag == "a"}
+    assert {f"#{key}" for key in ("precision", "cost", "eye")} <= linked <= {f"#{key}" for key in keys}

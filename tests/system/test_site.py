@@ -267,7 +267,7 @@ def test_shapes_are_found_by_the_ids_that_files_have(persons: Path, tmp_path: Pa
     assert result.exit_code == 0
     assert "1 shapes" in result.output
     files = SiteFiles(tmp_path / "site")
-    assert files.facts["shapeFiles"] == {"STATE": [[0, 1]]}
+    assert files.facts["shapeFiles"]["STATE"] == [[0, 1]]
     positions = [position for position, _ in enumerate(files.areas[_number(files, "STATE")])]
     shapes = {position: (step, rings) for position, step, rings in files.data("shapes/STATE/0")}
     assert sorted(shapes) == positions
@@ -319,5 +319,5 @@ def test_a_data_file_that_is_too_large_is_not_written(tmp_path: Path) -> None:
 
 
 def test_boundaries_that_are_not_there_are_named(persons: Path, tmp_path: Path) -> None:
-    with pytest.raises(safetab.InvalidInput, match="there is no file"):
+    with pytest.raises(safetab.InvalidInput, match="does not exist"):
         read_boundaries(tmp_path / "none.json", safetab.open_release(persons)._universe)

@@ -6,7 +6,7 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.official_forms import Made, numbers_in, read_again, rows_of
+from tests.official_forms import Made, done, numbers_in, read_again, rows_of
 from tests.site_files import SiteFiles
 
 import safetab
@@ -87,3 +87,27 @@ def test_lines_that_no_file_has_are_said_to_be_in_none(made_in_census_form: Made
     assert len(numbers) > 8, "the other lines of its table have their place"
     part = files.data(f"areas/{next(iter(files.facts['areas']))}/0")
     assert {files.facts["rules"][why][2] for why in part["withheld"][1::2]} == {"not in the files"}
+
+
+def test_releases_of_published_files_are_compared_with_each_other(
+    made_in_census_form: Made, official_whole: Path, official_totals: Path, tmp_path: Path
+) -> None:
+    """The newer one is another draw; of the earlier ones, one has all tables and one only totals."""
+    world = made_in_census_form.world
+    safetab.run(world.parameters, world.data, tmp_path / "out", test_key="11" * 32)
+    done("export", tmp_path / "out", tmp_path / "census", "--form", "census")
+    read_again(made_in_census_form, tmp_path / "new", files=[tmp_path / "census" / "T01001.csv"])
+    for earlier in (official_whole, official_totals):
+        summary = write_site(tmp_path / "new", tmp_path / f"site-{earlier.name}", earlier=earlier)
+        assert not summary.status.is_for_release, "the newer one has a test key"
+        files = SiteFiles(tmp_path / f"site-{earlier.name}")
+        tables, totals = files.facts["earlier"]["tables"], files.totals("earlier")
+        rows = {key[:3]: row for key, row in numbers_in(earlier).items() if key[3] == "T01001"}
+        assert rows.keys() == totals.keys()
+        for key, (table, value) in totals.items():
+            assert (rows[key]["status"] == "withheld") == (table < 0)
+            if table >= 0:
+                margins = rows[key]["unclamped_margin_of_error"], rows[key]["least_margin_of_error"]
+                assert (value, tables[table]["margin"]) == (rows[key]["unclamped_count"], margins[0])
+                assert tables[table]["least"] == margins[1]
+        assert files.facts["earlier"]["isRead"]

@@ -119,7 +119,7 @@ def test_help_fits_80_columns_and_shows_flags_as_flags(
     for name in command:
         described = described.commands[name]
     shown = " ".join(re.sub(r"[│╭╮╰╯─]", " ", text).split())
-    for parameter in described.params:
+    for parameter in (each for each in described.params if not getattr(each, "hidden", False)):
         for word in (getattr(parameter, "help", None) or "").split():
             assert word in shown, (parameter.name, word)  # not broken
 
@@ -166,6 +166,20 @@ def test_a_table_that_is_too_wide_comes_in_parts_with_its_first_column(monkeypat
     ]
     assert all(part.columns[0].header == "level" for part in parts)
     assert [column.header for part in parts for column in part.columns[1:]] == [f"column {n}" for n in range(6)]
+
+
+def test_every_part_of_a_table_repeats_all_key_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "60")
+    table = text_table("data set", "pass", "definition", "spent", "limit", "left", "runs")
+    for tabulation_pass in ("US", "PR"):
+        table.add_row("census-2020", tabulation_pass, "zcdp", "rho 4.944", "rho 10.000000", "rho 5.056000", "1")
+    parts = list(tables_that_fit(table, terminal_console(), keys=2))
+    assert len(parts) > 1
+    for part in parts:
+        assert [column.header for column in part.columns[:2]] == ["data set", "pass"]
+        assert list(part.columns[1].cells) == ["US", "PR"]
+    rest = [column.header for part in parts for column in part.columns[2:]]
+    assert rest == ["definition", "spent", "limit", "left", "runs"]
 
 
 def test_a_word_that_is_longer_than_a_line_stays_whole() -> None:

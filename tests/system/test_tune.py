@@ -109,7 +109,7 @@ def test_questions_from_the_other_side() -> None:
     found = answer("threshold", "county-detailed", "23", "--relative", "0.1", "--number", "sex")
     assert (found["size"], found["cautious_threshold"], found["threshold_now"]) == (1060, 1093, 19_971)
     found = answer("margins", "5")
-    assert (found["spent"], found["left"]) == ("4.2024", "0.7976")
+    assert (found["spent"], found["left"]) == ("5", "0")
     assert {level["level"]: level["margin"] for level in found["levels"]}["COUNTY Detailed"] == 8
     found = answer("margins", "1", "--pass", "pr", "--proportion", "pr-county-detailed=1")
     assert [level["level"] for level in found["levels"]] == ["PR-COUNTY Detailed"]
@@ -168,7 +168,7 @@ def test_no_margin_is_shown_without_its_confidence(words: list[str]) -> None:
         (["margins", "5", "--proportion", "pr-state-detailed=1"], "not in the US pass"),
         (["margins", "5", "--pass", "guam"], 'must be us or pr, a pass that runs, not "guam".'),
         (["noise", "--delta", "1"], '--delta: "1" is not a decimal number above 0 and below 1'),
-        (["codes", "county-detailed", "--config", "nowhere.json"], "there is no file nowhere.json"),
+        (["codes", "county-detailed", "--config", "nowhere.json"], "nowhere.json does not exist"),
         (["curve", "county-detailed", "--size", "-1"], "must lie between 0 and 1,000,000,000"),
     ],
 )

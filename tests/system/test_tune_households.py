@@ -141,7 +141,7 @@ def test_a_sum_of_cells_is_a_number_too(config: str) -> None:
 def test_margins_share_a_total_among_families(config: str) -> None:
     both = answer(config, "margins", "8.895302", "--proportion", "county-detailed=11")
     assert [one["family"] for one in both["levels"]] == ["household type", "tenure"]
-    assert both["levels"][0]["budget"] == both["levels"][1]["budget"]
+    assert [one["budget"] for one in both["levels"]] == ["4.448302", "4.447"]  # the first takes what rounding leaves
     alone = answer(config, "margins", "8.895302", "--proportion", "county-detailed=11", "--family", "tenure")
     assert [one["family"] for one in alone["levels"]] == ["tenure"]
     assert alone["levels"][0]["margin"] < both["levels"][0]["margin"]
@@ -193,6 +193,5 @@ def test_there_is_no_workbook_of_it(config: str, tmp_path: Path) -> None:
         app, ["explore", "--config", config, "-o", str(page), "--xlsx", str(tmp_path / "x.xlsx")]
     )
     assert result.exit_code == 1
-    assert "is a configuration of SafeTab-H" in result.stderr
-    assert "Write the page alone" in result.stderr
+    assert "--xlsx: works only for SafeTab-P. Leave it out to write the page." in result.stderr
     assert list(tmp_path.iterdir()) == []

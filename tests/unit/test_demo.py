@@ -19,7 +19,7 @@ def quick_tour(monkeypatch: pytest.MonkeyPatch) -> None:
         (folder / "data").mkdir()
         (folder / "data" / "SYNTHETIC").write_text("nobody")
 
-    def write_site(_: Path, folder: Path) -> None:
+    def write_site(_: Path, folder: Path, **_linked: object) -> None:
         folder.mkdir()
         (folder / "index.html").write_text("a site")
 
@@ -27,7 +27,7 @@ def quick_tour(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "run_files", lambda *_, **__: SimpleNamespace(warnings=(), plan=None))
     monkeypatch.setattr(demo, "write_site", write_site)
     monkeypatch.setattr(demo, "write_explorer", lambda request: request.page.write_text("an explorer"))
-    monkeypatch.setattr(demo, "show_run", lambda *_: None)
+    monkeypatch.setattr(demo, "show_run", lambda *_, **__: None)
     monkeypatch.setattr(demo, "show_county", lambda *_: None)
 
 

@@ -8,6 +8,7 @@ import importlib
 import re
 import tempfile
 import tomllib
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -81,6 +82,19 @@ def test_links_between_pages_lead_somewhere() -> None:
     for page in [*PROJECT.glob("*.md"), *(PROJECT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+@pytest.mark.parametrize("door", ["I use the numbers", "I choose parameters", "I run a census", "I check the privacy"])
+def test_every_door_of_the_documentation_opens_a_path_of_three_to_five_pages(door: str) -> None:
+    section = (PROJECT / "docs" / "overview.md").read_text().split(f"## {door}\n")[1].split("\n## ")[0]
+    path = re.findall(r"^(\d)\. \[[^]]+\]\(([^)]+)\)", section, re.MULTILINE)
+    assert [int(number) for number, _ in path] == list(range(1, len(path) + 1))
+    assert 3 <= len(path) <= 5
+    pages = [PROJECT / "docs" / page for _, page in path]
+    for page, following in pairwise(pages):
+        last_line = page.read_text().strip().splitlines()[-1]
+        if page.suffix == ".md":
+            assert (page.parent / re.fullmatch(r"Next: \[[^]]+\]\(([^)]+)\)\.", last_line)[1]).resolve() == following
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PROJECT / "src")))

@@ -10,6 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
+from docs.site.accessible import make_accessible
 from docs.site.checks import faults_of
 from docs.site.notebook import run_notebook
 from docs.site.pages import navigation_of, with_links
@@ -25,6 +26,19 @@ def site_of(folder: Path, **pages: str) -> Path:
         (folder / f"{name}.html").write_text(PAGE.format(body))
     (folder / "style.css").write_text("p { color: red }")
     return folder
+
+
+def test_what_the_theme_leaves_out_is_mended(tmp_path: Path) -> None:
+    body = (
+        '<p class="caption" role="heading">Start</p><aside class="sidebar-drawer"></aside><th></th>'
+        '<div class="highlight"><pre>code</pre></div><dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl>'
+    )
+    make_accessible(site_of(tmp_path, a=body))
+    assert (tmp_path / "a.html").read_text() == PAGE.format(
+        '<p class="caption" role="heading" aria-level="2">Start</p><aside class="sidebar-drawer" aria-label="All pages">'
+        '</aside><td></td><div class="highlight"><pre tabindex="0">code</pre></div>'
+        '<div class="parameter"><em class="sig-param">a</em>,</div>\n'
+    )
 
 
 def test_a_site_whose_links_lead_somewhere_has_no_faults(tmp_path: Path) -> None:

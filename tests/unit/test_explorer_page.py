@@ -136,7 +136,7 @@ def test_a_configuration_of_households_opens_the_page_on_them(tmp_path: Path) ->
     refused = CliRunner().invoke(
         app, ["explore", "-o", str(tmp_path / "f.html"), "--config", str(config), "--xlsx", str(tmp_path / "w.xlsx")]
     )
-    assert (refused.exit_code, "Write the page alone" in refused.stderr) == (1, True)
+    assert (refused.exit_code, "Leave it out to write the page" in refused.stderr) == (1, True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "e.html"]
 
 
@@ -174,13 +174,13 @@ def test_the_facts_of_a_page_are_those_of_the_files_given(tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--config", "nowhere.json"], "there is no file nowhere.json."),
-        (["--parameters", "nowhere"], "there is no file nowhere/config.json."),
+        (["--config", "nowhere.json"], "nowhere.json does not exist."),
+        (["--parameters", "nowhere"], "nowhere/config.json does not exist."),
         (["--geography", "nowhere"], "nowhere"),
         (["-o", "."], "is a directory. Give the name of a file."),
-        (["-o", "nowhere/explorer.html"], "can't be written: No such file or directory."),
+        (["-o", "nowhere/explorer.html"], "can't be written: there is no folder nowhere."),
         (["--xlsx", "there.html"], "already exists. Choose another name, or add --overwrite."),
-        (["--xlsx", "nowhere/w.xlsx"], "can't be written: No such file or directory."),
+        (["--xlsx", "nowhere/w.xlsx"], "can't be written: there is no folder nowhere."),
         (["-o", "new.html", "--xlsx", "./new.html"], "--xlsx: is the page itself. Choose another name."),
         (["-o", "there.html"], "already exists. Choose another name, or add --overwrite."),
     ],

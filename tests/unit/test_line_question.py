@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+from math import prod
+
 import pytest
 
-from safetab.products.product import Refusal, Shape, WantedCells
+from safetab.products.product import Product, Refusal, Shape, WantedCells
+from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE_4, SEX_BY_AGE_9, TOTAL
 
 ASKED = SAFETAB_P.line_question
@@ -68,3 +72,14 @@ def test_lines_are_named_by_sex_and_ages() -> None:
     assert [ASKED.name_of(line) for line in SEX_BY_AGE_4.lines[1:5]] == [
         "both, all ages", "male, all ages", "male, 0 to 17", "male, 18 to 44",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("product", [SAFETAB_P, SAFETAB_H], ids=lambda one: one.name)
+def test_the_cells_of_a_shape_are_its_divisions_crossed(product: Product) -> None:
+    for shape in product.shapes:
+        divisions = product.line_question.divisions_of(shape)
+        assert prod(len(division.parts) for division in divisions) == shape.cells
+        crossed = itertools.product(*(division.parts for division in divisions))
+        words = [" ".join(part.words for part in parts) for parts in crossed]
+        of_cell = {line.first_cell: line.words for line in shape.lines if line.cells == 1}
+        assert words == [of_cell[cell] for cell in range(shape.cells)]

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.foundation.findings import FindingsOf, described
 from safetab.planning.losses import epsilons_by_delta, privacy_warnings, reported_references
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import PrivacyLoss
@@ -103,6 +104,14 @@ def test_plan_shows_the_reference_and_warns(world: World) -> None:
     loud = CliRunner().invoke(app, words).stdout
     assert "Warning: The total loss per person, rho 900,004.65, is more than 182,039 times" in loud
     assert "Warning: (COUNTY, Detailed): The loss of this level, rho 900,000," in loud
+    same = {f"privacy_budget_p_level_2_{level}": 900_000 for level in ("usa", "state", "tract", "place")}
+    world.configure(**same)
+    loudest = " ".join(CliRunner().invoke(app, words).stdout.split())
+    listed = (
+        "5 levels, (USA, Detailed); (STATE, Detailed); (COUNTY, Detailed) and 2 more: The loss of each, rho 900,000,"
+    )
+    assert f"Warning: {listed}" in loudest
+    assert loudest.count("The loss of") == 1
     plan = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
     assert plan["privacy_warnings"] == list(privacy_warnings(safetab.plan(world.parameters, world.data)))
     assert plan["loss_of_2020"]["unbounded_epsilon"] == 25.3629
@@ -113,3 +122,19 @@ def test_under_pure_dp_the_reference_is_told_in_rho(world: World) -> None:
     told = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)]).stdout
     assert "2020 Detailed DHC-A: rho 4.944 (bounded 9.888). A pure epsilon counts as rho = epsilon squared / 2" in told
     assert "Warning: The total loss per person, epsilon 4.85, counts as rho 11.76125 at most" in told
+
+
+def test_the_same_warning_of_several_places_is_one_line() -> None:
+    findings = FindingsOf("config.json")
+    for number in range(38):
+        findings.warning(f"key_{number}", "unknown key; it has no effect.")
+    findings.warning("other", "something else.")
+    for number in range(5):
+        findings.error(f"level_{number}", "missing.")
+    assert described(findings.findings).splitlines() == [
+        "config.json has 39 warnings:",
+        "  key_0, key_1, key_2 and 35 more: unknown key; it has no effect.",
+        "  other: something else.",
+        "config.json has 5 problems:",
+        *(f"  level_{number}: missing." for number in range(5)),
+    ]

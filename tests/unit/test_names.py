@@ -14,7 +14,7 @@ from safetab.dialects.bureau.states import STATE_NAMES
 from safetab.dialects.bureau.us_census import AIANNH, COUNTY, PLACE, RACE_ALONE, TRACT, US
 from safetab.estimates.reading import names
 from safetab.estimates.reading.lookup import Lookup
-from safetab.estimates.reading.names import AreaNames, NameIndex, forms_of_group, suggestions
+from safetab.estimates.reading.names import AreaNames, NameIndex, forms_of_group, group_suggestions, plain
 from safetab.foundation.findings import InvalidInput
 
 
@@ -198,11 +198,31 @@ def test_a_group_that_is_not_there_is_told(written: str, message: str, lookup: L
         assert message in refused.value.findings[0].message
 
 
-def test_a_name_with_all_the_words_is_suggested_before_one_that_only_looks_like_it() -> None:
-    given = ["Beninese alone", "Chinese, except Taiwanese alone"]
-    index = NameIndex(given, lambda position: forms_of_group(given[position], RACE_ALONE))
-    assert suggestions("chinese alone", [(index, given.__getitem__)]) == given[1:]
-    assert suggestions("chines alone", [(index, given.__getitem__)]) == given[:1]
+PEOPLES = ["Black or African American", "African American", "American Indian", "South American", "Mexican", "Asian",
+           "Asian Indian", "East Asian", "Beninese", "Chinese, except Taiwanese", "Hmong", "Zambian", "Zuni Tribe"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("written", "suggested"),
+    [
+        ("chinese alone", ["Chinese, except Taiwanese"]),
+        ("chines alone", ["Chinese, except Taiwanese"]),  # and not Beninese, which looks like it
+        ("Mexican American", ["Mexican"]),  # and not African American
+        ("mexcan american", ["Mexican"]),
+        ("Indian American", []),  # and not American Indian
+        ("Gambian", []),  # and not Zambian
+        ("Klingon American", []),
+        ("American Klingon", []),
+        ("Hmnog", ["Hmong"]), ("Hmog", ["Hmong"]), ("Hmongg", ["Hmong"]), ("Hmang", ["Hmong"]), ("Hmaang", []),
+        ("Hmnog tribe", []),
+        ("Zuni", ["Zuni Tribe"]),
+        ("asain", ["Asian", "East Asian", "Asian Indian"]),
+        ("alone", []), ("", []),
+    ],
+)  # fmt: skip
+def test_a_suggested_group_is_never_a_different_people(written: str, suggested: list[str]) -> None:
+    given = [(f"{name} alone", RACE_ALONE) for name in PEOPLES]
+    assert group_suggestions(plain(written), given) == [f"{name} alone" for name in suggested]
 
 
 def test_what_follows_a_colon_names_a_group_unless_another_has_the_name() -> None:

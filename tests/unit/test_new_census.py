@@ -242,8 +242,8 @@ def test_a_file_without_a_footer_is_refused(content: bytes, tmp_path: Path) -> N
 
 
 def test_what_is_not_there_or_given_twice_is_refused(tmp_path: Path) -> None:
-    assert "there is no file" in new(tmp_path / "mine", "--columns", tmp_path / "nothing.parquet")[1]
+    assert "does not exist" in new(tmp_path / "mine", "--columns", tmp_path / "nothing.parquet")[1]
     assert "is a directory" in new(tmp_path / "mine", "--columns", tmp_path)[1]
-    assert "there is no file" in new(tmp_path / "mine", "--from", tmp_path / "nothing.json")[1]
+    assert "does not exist" in new(tmp_path / "mine", "--from", tmp_path / "nothing.json")[1]
     assert "Leave out one of them" in new(tmp_path / "mine", "--from", tmp_path, "--columns", tmp_path)[1]
     assert list(tmp_path.iterdir()) == []

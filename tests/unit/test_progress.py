@@ -5,13 +5,20 @@ from __future__ import annotations
 import io
 import re
 import time
+from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
+from tests.person_forms import columns_of, people_of
+from tests.random_worlds import write_random_world
 
 from safetab.cli.progress import StepLines, TerminalProgress, progress_bars, seconds_in_words
+from safetab.engines.local.backend import LocalBackend
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.step_times import Elapsed, StepTimes
+from safetab.pipeline.validate import validate_files
 
 
 class Clock:
@@ -89,7 +96,7 @@ def test_a_bar_never_exceeds_its_total_and_has_none_where_none_is_known(monkeypa
 def test_bars_fit_80_columns_and_break_between_words() -> None:
     console = Console(width=80, force_terminal=True, color_system=None, file=io.StringIO())
     bars = progress_bars(console)
-    name = "Checking what can be checked of the household records"
+    name = "Checking the household records of every part of the country"
     bars.add_task(name, total=335_000_000, completed=334_999_999)
     with console.capture() as shown:
         console.print(bars.get_renderable())
@@ -156,3 +163,48 @@ def _work_for_a_tenth_of_a_second() -> None:
     began = time.thread_time()
     while time.thread_time() - began < 0.1:
         pass
+
+
+class Steps(NoProgress):
+    """Remembers the steps, and how many parts each advance counted."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self.advances: list[int] = []
+
+    def step(self, name: str, parts: int) -> None:  # noqa: ARG002
+        self.names.append(name)
+        self.advances.clear()
+
+    def advance(self, parts: int = 1) -> None:
+        self.advances.append(parts)
+
+
+def test_the_bar_of_the_records_moves_with_each_batch_of_one_large_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = write_random_world(tmp_path / "world", 4, people=200, budget=1)
+    rows = people_of(world)
+    (world.data / "person-records.txt").unlink()
+    pq.write_table(pa.table(columns_of(rows)), world.data / "person-records.parquet")  # one row group: one piece
+    monkeypatch.setattr("safetab.engines.local.records._ROWS_AT_ONCE", 40)
+    progress = Steps()
+    validate_files(world.parameters, world.data, None, progress)
+    assert progress.names[-1] == "Checking the person records"
+    assert progress.advances == [40] * 5
+
+
+def test_what_an_engine_needs_is_started_in_a_step_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    world = write_random_world(tmp_path / "world", 4, people=60, budget=1)
+    monkeypatch.setattr(LocalBackend, "start", lambda _, progress: progress.step("Starting Spark", 1))
+    progress = Steps()
+    validate_files(world.parameters, world.data, None, progress)
+    assert progress.names == ["Reading the public files", "Starting Spark", "Checking the person records"]
+
+
+def test_quiet_progress_shows_no_step_and_no_note(capsys: pytest.CaptureFixture[str]) -> None:
+    with TerminalProgress(is_quiet=True) as progress:
+        progress.step("Reading", 1)
+        progress.note("something useful")
+        progress.tell("something to know")
+    assert capsys.readouterr().err == "something to know\n"

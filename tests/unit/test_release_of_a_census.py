@@ -12,7 +12,9 @@ from safetab.census.census import Census
 from safetab.dialects.bureau.us_census import US, US_PASS
 from safetab.foundation.findings import InvalidInput
 from safetab.planning.planner import plan_of, read_public_files
-from safetab.release.data_dictionary import _with_ids, csv_resources_of
+from safetab.products.safetab_h.safetab_h import SAFETAB_H
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.release.data_dictionary import _numbers_for_csv, _with_ids, csv_resources_of, geo_id, repeated_totals
 from safetab.release.release_options import CoterminousOptions
 from safetab.release.release_universe import Universe, universe_of_run
 
@@ -59,12 +61,40 @@ def test_without_an_order_donors_are_in_the_order_of_the_census() -> None:
     assert CoterminousOptions(("tract", "state")).donors(US) == (US.kind("tract"), US.kind("state"))
 
 
-@pytest.mark.parametrize(("census", "names"), [(US, ["region_id", "geo_id"]), (WITHOUT_CODES, ["region_id"])])
-def test_only_an_agency_with_ids_of_its_own_has_a_column_of_them(
-    universe: Universe, census: Census, names: list[str]
-) -> None:
-    written = _with_ids(pa.table({"region_id": ["44007"]}), census, "COUNTY")
-    assert written.column_names == ["geography_level", *names]
+@pytest.mark.parametrize(("census", "id_"), [(US, "0500000US04007"), (WITHOUT_CODES, "COUNTY:04007")])
+def test_every_census_has_ids_that_stay_texts(universe: Universe, census: Census, id_: str) -> None:
+    written = _with_ids(pa.table({"region_id": ["04007"]}), census, "COUNTY")
+    assert written.column_names == ["geography_level", "region_id", "geo_id"]
+    assert written["geo_id"].to_pylist() == [id_] == [geo_id(census, census.area_level("COUNTY"), "04007")]
     (described,) = csv_resources_of(replace(universe, census=census), ["universe/entities.csv"])
     fields = [field["name"] for field in described["schema"]["fields"]]
-    assert fields == ["geography_level", *names, "region_name"]
+    assert fields == ["geography_level", "region_id", "geo_id", "region_name"]
+
+
+def test_a_group_has_an_id_that_stays_text_if_the_agency_has_no_form_of_its_own() -> None:
+    table = pa.table({"iteration_code": ["0101"], "iteration_level": ["Detailed"]})
+    assert _with_ids(table, WITHOUT_CODES, None)["iteration_id"].to_pylist() == ["Detailed:0101"]
+    assert _with_ids(table, US, None).column_names == table.column_names
+
+
+NO_NUMBER = {"interval_low": None, "interval_high": None}
+
+
+def test_intervals_of_csv_files_reach_no_size_below_0_and_are_null_only_if_withheld() -> None:
+    rows = [
+        {"table_id": "T01001", "line": 1, "unclamped_count": 30, "unclamped_margin_of_error": 9, **NO_NUMBER},
+        {"table_id": "T02001", "line": 1, "unclamped_count": 30, "unclamped_margin_of_error": 9, **NO_NUMBER},
+        {"table_id": "T02001", "line": 2, "unclamped_count": -3, "unclamped_margin_of_error": 9, **NO_NUMBER},
+        {"table_id": "T02003", "line": 3, "unclamped_count": -30, "unclamped_margin_of_error": 9, **NO_NUMBER},
+        {"table_id": "T01001", "line": 1, "unclamped_count": 20, "unclamped_margin_of_error": 9, "interval_low": 0,
+         "interval_high": 25},
+        {"table_id": "T01001", "line": 1, "unclamped_count": None, "unclamped_margin_of_error": None, **NO_NUMBER},
+    ]  # fmt: skip
+    written = _numbers_for_csv(pa.Table.from_pylist(rows), SAFETAB_P)
+    ends = list(zip(written["interval_low"].to_pylist(), written["interval_high"].to_pylist(), strict=True))
+    assert ends == [(21, 39), (0, 6), (0, 0), (0, 25), (None, None)]
+
+
+def test_only_tables_of_people_repeat_totals() -> None:
+    assert repeated_totals(SAFETAB_P) == {("T02001", 1), ("T02002", 1), ("T02003", 1)}
+    assert repeated_totals(SAFETAB_H) == frozenset()

@@ -2,18 +2,34 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pyarrow as pa
 import pytest
 from tests.conftest import SMALL_EXAMPLE
 
+from safetab.assessment.pages import verdict
+from safetab.assessment.pages.verdict import MarginShares, margins_line
 from safetab.dialects.bureau.us_census import DETAILED, US
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.release.numbers.read_numbers import NumberBatch
 from safetab.release.release_options import partner_codes
 from safetab.release.release_universe import ReleaseLevel, Universe, universe_of_run
 from safetab.reports.content_sections import CLASS_NAMES
-from safetab.reports.page_parts import NOTHING, Markup, bar, element, joined, name, percent, rounded_up, void
+from safetab.reports.page_parts import (
+    NOTHING,
+    Markup,
+    bar,
+    element,
+    five_lines,
+    joined,
+    link,
+    name,
+    percent,
+    rounded_up,
+    void,
+)
 from safetab.reports.release_summary import PairAbove, PairTally, precision_classes
 
 
@@ -35,6 +51,36 @@ def test_what_is_made_from_markup_by_other_means_is_text_again() -> None:
     assert not isinstance(Markup("<b>") + "x", Markup)
     assert element("p", Markup("<b>") + "<i>") == "<p>&lt;b&gt;&lt;i&gt;</p>"
     assert element("p", f"{Markup('<b>')}") == "<p>&lt;b&gt;</p>"
+
+
+def test_five_lines_have_five_answers() -> None:
+    made = five_lines("a < b", "no", "yes", "1", link("eye", "2"))
+    assert made.startswith('<ul class="lines"><li><strong>What is this? </strong><span>a &lt; b</span></li>')
+    assert made.endswith('<span><a href="#eye">2</a></span></li></ul>')
+    with pytest.raises(ValueError, match="shorter"):
+        five_lines("only one")
+
+
+def share(column: str, count: str, value: float, number: int = 10_000) -> dict:
+    return {column: value, count: number}
+
+
+def test_the_verdict_on_margins_has_the_shares_that_were_seen() -> None:
+    intervals = [share("interval_coverage_95", "numbers", value) for value in (0.949, 0.953)]
+    draws = [share("all_draws_coverage_95", "draws", 0.96)]
+    assert re.sub("<[^>]*>", "", margins_line(MarginShares(intervals, draws, ()))) == (
+        "Margins hold: yes. 95.1% of published totals have the truth in their 95% interval, and 96.0% of all draws of"
+        " noise are within their 95% margin; expected: 95% or a little more. By level: 94.9% to 95.3%, nowhere below"
+        " 95% by more than chance explains."
+    )
+    assert "Margins hold: no. " in margins_line(MarginShares(intervals, draws, ("County, Detailed (90.0%)",)))
+    assert "Margins hold: not shown. " in margins_line(MarginShares([], [], ()))
+
+
+@pytest.mark.parametrize(("number", "is_short"), [(400, False), (40_000, True)])
+def test_a_share_is_short_if_chance_does_not_explain_it(number: int, is_short: bool) -> None:
+    row = share("interval_coverage_95", "numbers", 0.93, number)
+    assert bool(verdict._if_short("County", row, "interval_coverage_95", "numbers")) == is_short
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ import pytest
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.distributions.weighted_sum import FloatTails
+from safetab.estimates.noisy_number import chance_in_words
 from safetab.release.numbers.level_numbers import SelectionAwareIntervals
 
 COUNTY_2020 = DiscreteGaussian(Fraction(9) / (2 * Fraction(9, 10) * Fraction(159, 1000)))
@@ -100,3 +101,16 @@ def test_the_smallest_published_total_may_be_a_group_of_nobody() -> None:
     assert low.tolist() == [0, 0, 49]
     assert high.tolist()[0] < 22 + COUNTY_2020.margin_of_error(Fraction(95, 100))
     assert high.tolist()[2] == 71
+
+
+@pytest.mark.parametrize(
+    ("chance", "words"),
+    [
+        (0.6, "60 times in 100"),
+        (1 / 833, "about once in 800 times"),
+        (1 / 96_000, "about once in 100,000 times"),
+        (1e-7, "less than once in a million times"),
+    ],
+)
+def test_a_rare_chance_is_rounded(chance: float, words: str) -> None:
+    assert chance_in_words(chance) == words

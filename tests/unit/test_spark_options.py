@@ -57,7 +57,7 @@ def test_a_master_that_does_not_answer_is_told(world: RandomWorld, tmp_path: Pat
         closed.bind(("127.0.0.1", 0))
         url = f"spark://127.0.0.1:{closed.getsockname()[1]}"
     told = refused(world, tmp_path / "out", "--engine", "spark", "--spark-master", url)
-    assert f"--spark-master: nothing answers at {url}. Is the master running?" in told
+    assert f"spark.master: nothing answers at {url}. Is the master running?" in told
 
 
 @pytest.mark.parametrize("setting", ["x", "spark.x", "x=1", "=1"])

@@ -457,7 +457,7 @@ def test_what_is_not_text_has_a_sentence(tmp_path: Path) -> None:
     (folder / "census.toml").write_bytes(b"census = 1\n# \xff\n")
     assert errors(read_specification(folder)) == ["line 2 is not UTF-8 text. Save the file as UTF-8."]
     (folder / "census.toml").unlink()
-    assert errors(read_specification(folder)) == [f"there is no file {folder / 'census.toml'}."]
+    assert errors(read_specification(folder)) == [f"{folder / 'census.toml'} does not exist."]
 
 
 def test_public_files_stay_in_their_folder(tmp_path: Path) -> None:

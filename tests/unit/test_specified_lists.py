@@ -37,6 +37,11 @@ LONG = "x" * 65
 
 # name: (file, a text of the right list, what stands in its place, where, the message)
 BROKEN = {
+    "another separator": ("faiths.csv", "code,name\n1,One\n2,Two", "code;name\n1;One\n2;Two", "line 1",
+                          "the columns are separated by semicolons, not by commas. The heading must hold code,name, in"
+                          " any order."),
+    "an empty file": ("faiths.csv", "code,name\n1,One\n2,Two\n", "", "",
+                      "it is empty. Its first line must hold code,name."),
     "no such column": ("areas.csv", ",TOWN,", ",TWN,", "TOWN",
                        "no such column. The file has AREA_ID, REGION, REGION_NAME, TWN, ISLAND."),
     "two columns": ("areas.csv", ",ISLAND\n", ",TOWN\n", "TOWN", "two columns have this name. Keep one."),

@@ -6,6 +6,7 @@ import csv
 import json
 import re
 import tomllib
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -20,8 +21,12 @@ from typer.testing import CliRunner
 from safetab.assessment.truth import _summed_cells
 from safetab.cli.main import app
 from safetab.cli.tune_answers.answer import name
+from safetab.dialects.bureau.us_census import US
 from safetab.dialects.configuration import config_of_text, read_config
 from safetab.explorer.explore import explorer_page, specified_page_facts
+from safetab.products.safetab_h.safetab_h import SAFETAB_H
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.site.meanings import meanings
 from safetab.site.write_site import _words
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import least_budget, tuning_of
@@ -106,7 +111,7 @@ def test_the_page_of_a_specification_names_no_other_census(parameters: Path, tmp
         ],
     )
     assert (told.exit_code, list(tmp_path.iterdir())) == (1, [])
-    assert "The workbook is for SafeTab-P" in told.stderr
+    assert "--xlsx: works only for SafeTab-P. Leave it out to write the page." in told.stderr
 
 
 @pytest.mark.parametrize("breaks", [[0, 15], [0, 20]], ids=["divided by the finest", "not divided"])
@@ -235,3 +240,40 @@ def test_a_specification_of_the_bureau_opens_its_page_with_its_choices(tmp_path:
     assert opened.budgets == given.budgets
     assert [one.thresholds for one in opened.families] == [one.thresholds for one in given.families]
     assert (opened.passes, opened.most_answers) == (given.passes, given.most_answers)
+
+
+def test_a_site_says_who_is_in_a_group_of_each_kind(tmp_path: Path) -> None:
+    assert meanings(US, SAFETAB_P.record, "95 %")["kinds"] == [
+        ["“Alone” means that every race answer is in this group."] * 2 + ["every race answer is in it"],
+        ["“Alone or in any combination” means that at least one race answer is in this group."] * 2
+        + ["at least one race answer is in it"],
+        [
+            "This group goes by the ethnicity answer, whatever the race answers are.",
+            "Ethnicity: this group goes by the ethnicity answer, whatever the race answers are.",
+            "",
+        ],
+    ]
+    of_households = meanings(US, SAFETAB_H.record, "95 %")["kinds"]
+    assert isinstance(of_households, list)
+    assert [sentence for sentence, _, _ in of_households] == [
+        "“Alone” means that every race answer of the householder is in this group.",
+        "“Alone or in any combination” means that at least one race answer of the householder is in this group.",
+        "This group goes by the householder's ethnicity answer, whatever the race answers are.",
+    ]
+    config = tuning_of(parameters=write_specification(tmp_path / "several", nz_keys())[0]).require().config
+    assert meanings(config.census, replace(config.product.record, noun="guest"), "95 %")["kinds"] == [
+        [
+            "A guest is in this group if at least one ethnicity answer is in it.",
+            "Ethnic groups: a guest is in this group if at least one ethnicity answer is in it.",
+            "at least one ethnicity answer is in it",
+        ],
+        [
+            "A guest is in this group if every ethnicity answer is in it.",
+            "Ethnic groups, only answer: a guest is in this group if every ethnicity answer is in it.",
+            "every ethnicity answer is in it",
+        ],
+    ]
+    keys = nz_keys()
+    keys["classifications"]["ethnicity"]["columns"] = ["ETH1"]
+    config = tuning_of(parameters=write_specification(tmp_path / "one", keys)[0]).require().config
+    assert meanings(config.census, config.product.record, "95 %")["kinds"] == [["", "", ""], ["", "", ""]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import replace
 from fractions import Fraction
 from math import ceil, floor, log10
@@ -111,26 +112,38 @@ def test_a_threshold_is_the_least_size_that_is_precise_enough(
     assert county.relative_margin(found.size - 1, kind) > Fraction(1, 10)
 
 
-@pytest.mark.parametrize("total", ["0.5", "5", "40"])
-def test_the_best_margins_spend_the_total_and_no_more(production: Tuning, total: str) -> None:
+@pytest.mark.parametrize("total", ["0.5", "3", "5", "40"])
+def test_the_best_margins_spend_the_whole_total(production: Tuning, total: str) -> None:
     proportions = {
         level: Fraction(margin) for level, margin in zip(production.levels, (49, 3) * 5 + (11,), strict=False)
     }
-    us = US_PASS
-    found = best_margins(production, us, Fraction(total), proportions)
+    found = best_margins(production, US_PASS, Fraction(total), proportions)
     assert found is not None
-    assert found.spent + found.left == Fraction(total)
-    assert found.left >= 0
+    assert (found.spent, found.left) == (Fraction(total), 0)
     assert found.spent == sum(found.budgets.values())
     for level, budget in found.budgets.items():
         tuned = production.with_budgets({level: budget}).levels[level]
-        assert tuned.design.margin(SEX_BY_AGE_4.kind("cell")) <= found.margins[level]
-    # margins are a multiple of the proportions, in steps of a thousandth, rounded up; the step before is too dear
-    step_before = floor(1000 * max((margin - 1) / proportions[level] for level, margin in found.margins.items()))
-    assert {level: ceil((step_before + 1) * proportions[level] / 1000) for level in found.margins} == found.margins
-    dearer = {level: ceil(step_before * proportions[level] / 1000) for level in found.margins}
-    budgets = [least_budget(production.levels[level], margin).budget for level, margin in dearer.items()]
-    assert sum(budgets) > Fraction(total)
+        assert tuned.design.margin(SEX_BY_AGE_4.kind("cell")) == found.margins[level]
+
+    def least_budgets(steps: int) -> dict[PopulationGroupLevel, Fraction]:
+        margins = {level: ceil(steps * proportions[level] / 1000) for level in found.margins}
+        return {level: least_budget(production.levels[level], margin).budget for level, margin in margins.items()}
+
+    # the first thousandths of the proportions that the total pays for; the rest raises all budgets alike
+    steps = bisect_left(range(10**6), True, lo=1, key=lambda one: sum(least_budgets(one).values()) <= Fraction(total))
+    least = least_budgets(steps)
+    factor = found.spent / sum(least.values())
+    largest = max(found.budgets, key=found.budgets.__getitem__)
+    for level, budget in found.budgets.items():
+        lost = 1 - budget / (least[level] * factor)
+        assert -Fraction(1, 500) < lost <= 0 if level == largest else 0 <= lost < Fraction(1, 1000)
+
+
+def test_what_makes_no_margin_smaller_is_not_spent(production: Tuning) -> None:
+    found = best_margins(production, US_PASS, Fraction(1000), {COUNTY: Fraction(1)})
+    assert found is not None
+    assert (found.margins[COUNTY], found.spent + found.left) == (0, 1000)
+    assert found.left > 900
 
 
 def test_levels_without_a_proportion_are_left_out_of_the_best_margins(production: Tuning) -> None:

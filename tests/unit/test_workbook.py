@@ -22,7 +22,7 @@ from safetab.planning.losses import DELTA
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import epsilon_of_rho
 from safetab.products.product import Thresholds
-from safetab.tuning import Tuning, tuning_of
+from safetab.tuning import Tuning, least_budget, tuning_of
 from safetab.tuning.tuning import presets
 
 pytestmark = pytest.mark.slow
@@ -30,6 +30,7 @@ pytestmark = pytest.mark.slow
 GAUSSIAN, GEOMETRIC = of(1).is_above(0), of(0).is_above(1)
 FUNCTIONS = {
     "SQRT",
+    "SUMSQ",
     "LN",
     "EXP",
     "INT",
@@ -77,7 +78,7 @@ def test_the_numbers_kept_in_the_file_are_those_of_python(production: Tuning, tm
     is_zcdp = definition is PrivacyDefinition.ZCDP
     write_workbook(production if is_zcdp else under_pure_dp(production), tmp_path / "w.xlsx")
     live, exact = (rows_of(tmp_path / "w.xlsx", sheet, 11) for sheet in ("Results", "Exact"))
-    assert set(live) - set(exact) == {"AIANNH Regional"}  # it has no budget
+    assert set(live) - set(exact) == {"AIANNH area, Regional"}  # it has no budget
     for level, numbers in exact.items():
         *static, empty_groups = numbers[:17]
         for column, (shown, true) in enumerate(zip(live[level], static, strict=False)):
@@ -108,9 +109,9 @@ def test_losses_are_never_shown_too_small(production: Tuning, tmp_path: Path) ->
 def test_the_paper_is_in_the_file(production: Tuning, tmp_path: Path) -> None:
     write_workbook(production, tmp_path / "w.xlsx")
     live = rows_of(tmp_path / "w.xlsx", "Results", 11)
-    assert live["COUNTY Detailed"][4:8] == [21, 9, 11, 14]
-    assert live["PLACE Regional"][4:8] == [93, 41, 49, 64]
-    assert live["USA Detailed"][18] == pytest.approx(2.1342, abs=1e-4)  # the paper's formula
+    assert live["County, Detailed"][4:8] == [21, 9, 11, 14]
+    assert live["Place, Regional"][4:8] == [93, 41, 49, 64]
+    assert live["Nation, Detailed"][18] == pytest.approx(2.1342, abs=1e-4)  # the paper's formula
 
 
 def test_formulas_are_made_of_known_functions_cells_and_numbers_alone(production: Tuning, tmp_path: Path) -> None:
@@ -120,17 +121,53 @@ def test_formulas_are_made_of_known_functions_cells_and_numbers_alone(production
     assert len(formulas) > 800
     for formula in formulas:
         ours = r"zcdp|yes|no: sigma is below 0\.7|bad budget(: [a-z 0]*)?|no: the budget must be 0 or a positive number"
-        without_words = re.sub(rf'"(|{ours}|,|\.|, | )"', "", formula[1:])
+        of_start = (
+            r"zcdp only|US|PR|1|This level is not published with these budgets\.|: counts are within "
+            r"| persons of the true count 95 of 100 times\.|All tables together cost (at most |about as much privacy as 2020\.)?"
+            r"| times as much privacy as 2020\."
+        )
+        without_words = re.sub(rf'"(|{ours}|{of_start}|,|\.|, | )"', "", formula[1:])
         without_cells = re.sub(
-            r"((Inputs|Facts|Epsilon|Config|Results|Curves)!)?\$[A-Z]{1,2}\$[0-9]+", "", without_words
+            r"((Start|Inputs|Facts|Epsilon|Config|Results|Curves)!)?\$[A-Z]{1,2}\$[0-9]+", "", without_words
         )
         assert set(re.findall("[A-Z]{2,}", without_cells)) <= FUNCTIONS
         assert re.fullmatch(r"[A-Z0-9.+\-*/^(),:>= &]*", without_cells), formula
     assert {sheet.title for sheet in book} == {
-        *("Inputs", "Facts", "Results", "Epsilon", "Config", "Curves", "Exact", "What is exact")
+        *("Start", "Inputs", "Facts", "Results", "Epsilon", "Config", "Curves", "Exact", "What is exact")
     }
     kinds = {cell.data_type for row in book["Exact"].iter_rows() for cell in row if cell.value is not None}
     assert kinds == {"s", "n"}
+
+
+def test_the_first_sheet_bounds_pure_dp_level_by_level(production: Tuning, tmp_path: Path) -> None:
+    pure = under_pure_dp(production)
+    write_workbook(pure, tmp_path / "w.xlsx")
+    sheet = load_workbook(tmp_path / "w.xlsx", data_only=True)["Start"]
+    budgets = pure.config.families[0].budgets
+    squares = [budget**2 for level, budget in budgets.items() if level.geography.tabulation_pass.name == "us"]
+    assert sheet["C16"].value == pytest.approx(float(sum(squares) / 2 / Fraction("4.944")))
+    assert sheet["A19"].value == "All tables together cost at most 8.38 times as much privacy as 2020."
+
+
+def test_the_first_sheet_answers_both_questions_in_words(production: Tuning, tmp_path: Path) -> None:
+    budgets = dict(production.config.families[0].budgets)
+    county = next(level for level in budgets if str(level) == "(COUNTY, Detailed)")
+    write_workbook(production.with_budgets({county: Fraction("0.5")}), tmp_path / "w.xlsx")
+    book = load_workbook(tmp_path / "w.xlsx", data_only=True)
+    sheet = book["Start"]
+    assert book.sheetnames[0] == "Start"
+    assert [sheet[cell].value for cell in ("B7", "B8", "B9", "B10")] == ["County, Detailed", 6, 6, 0.5]
+    assert sheet["A12"].value == "County, Detailed: counts are within 6 persons of the true count 95 of 100 times."
+    assert [sheet[cell].value for cell in ("B16", "B18")] == [5.285, 4.944]
+    assert sheet["A19"].value == "All tables together cost 1.07 times as much privacy as 2020."
+    least = least_budget(production.level(county), 6)
+    assert least is not None
+    enough = sheet["B11"].value
+    assert enough == pytest.approx(float(least.budget), rel=1e-3)
+    assert sheet["B17"].value == pytest.approx(5.285 - 0.5 + enough)
+    margins = {row[0]: row[1:3] for row in sheet.iter_rows(min_row=34, max_row=53, max_col=3, values_only=True)}
+    assert margins["Tract, Regional"] == (49, 49)
+    assert set(margins["AIANNH area, Regional"]) <= {None, ""}  # it has no budget
 
 
 def test_the_workbooks_epsilon_is_the_pages(production: Tuning, tmp_path: Path) -> None:
@@ -151,7 +188,7 @@ def test_a_cell_holds_the_config_of_the_inputs(production: Tuning, tmp_path: Pat
     assert "\n" not in copied  # a spreadsheet would put it into quotes
     assert json.loads(copied) == json.loads(text) | {"max_race_codes": 5}
     assert parse_config(copied).require() == production.but(most_answers=5).config
-    beside = next(row for row in book["Inputs"].iter_rows(min_row=14, values_only=True) if row[0] == "COUNTY Detailed")
+    beside = next(row for row in book["Inputs"].iter_rows(min_row=14, values_only=True) if row[0] == "County, Detailed")
     assert beside[7:11] == (pytest.approx(0.159 / 4.944), 9, 61, 17)  # with 5 codes
     assert [cell.value for cell in book["Inputs"][8][8:13]] == ["anyone", 4.944, 9.888, 25.3629, 38.9488]
 
@@ -188,7 +225,7 @@ def test_a_workbook_is_never_overwritten_and_never_half_written(tmp_path: Path) 
     with pytest.raises(InvalidInput, match="already exists"):
         write_explorer(ExplorerRequest(tmp_path / "page.html", workbook=there))
     assert there.read_text() == "mine"
-    with pytest.raises(InvalidInput, match="can't be written: No such file or directory"):
+    with pytest.raises(InvalidInput, match="can't be written: there is no folder"):
         write_explorer(ExplorerRequest(tmp_path / "page.html", workbook=tmp_path / "nowhere" / "w.xlsx"))
     with pytest.raises(InvalidInput, match="can't be written: Not a directory"):
         write_explorer(ExplorerRequest(tmp_path / "page.html", workbook=there / "w.xlsx"))
@@ -208,10 +245,12 @@ def test_strange_configurations_have_workbooks_too(production: Tuning, tmp_path:
         "pure": under_pure_dp(puerto_rico).but(zero_suppression_chance=Fraction(1, 10)),
     }.items():
         write_workbook(tuning, tmp_path / f"{name}.xlsx")
-    assert rows_of(tmp_path / "narrow.xlsx", "Results", 11)["PR-STATE Detailed"][-1] == "no: sigma is below 0.7"
+    assert (
+        rows_of(tmp_path / "narrow.xlsx", "Results", 11)["Puerto Rico state, Detailed"][-1] == "no: sigma is below 0.7"
+    )
     assert set(rows_of(tmp_path / "one code.xlsx", "Results", 11)) == {
-        f"PR-{geography} {iterations}"
-        for geography in ("STATE", "COUNTY", "TRACT", "PLACE")
+        f"Puerto Rico {area}, {iterations}"
+        for area in ("state", "county", "tract", "place")
         for iterations in ("Regional", "Detailed")
     }
 

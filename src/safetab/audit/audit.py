@@ -10,6 +10,7 @@ from pathlib import Path
 
 from safetab.audit.audited_product import AuditedProduct, LossWorld
 from safetab.audit.audited_runs import SPARK
+from safetab.audit.claims import BUDGET, DISTRIBUTED, NEW_KEY, NOISY_ONLY, ONE_RECORD, OWN_BITS, PAID, RECORDED
 from safetab.audit.loss_bound import loss_check, steps_of
 from safetab.audit.noise_checks import CHECKS_OF_A_NOISE_WORLD, draw_checks, noise_world_checks
 from safetab.audit.publication_checks import large_level_check, release_checks
@@ -34,18 +35,16 @@ def parts_of_audit(*, is_quick: bool = False) -> Sequence[Part]:
     keys = [key_check, key_bits_check]
     addresses = [shared_bits_check, empty_groups_check]
     parts = [
-        _part("Noise has the right distribution", "draws without a census", 2, 2, lambda _: draw_checks()),
-        _part("Every run has a new, unpredictable key", "keys", 1, 2, lambda _: (check() for check in keys)),
-        _part(
-            "No two numbers share random bits", "addresses of noise", 3, 2, lambda _: (check() for check in addresses)
-        ),
+        _part(DISTRIBUTED, "draws without a census", 2, 2, lambda _: draw_checks()),
+        _part(NEW_KEY, "keys", 1, 2, lambda _: (check() for check in keys)),
+        _part(OWN_BITS, "addresses of noise", 3, 2, lambda _: (check() for check in addresses)),
     ]
     for audited in AUDITED_PRODUCTS:
         parts += _ProductAudit(audited.quick() if is_quick else audited, is_quick).parts()
     return [part for part in parts if part.steps]
 
 
-def _part(claim: str, what: str, seconds: int, checks: int, verdicts: Checks) -> Part:
+def _part(claim: str, what: str, seconds: int, checks: int, verdicts: Checks, product: str = "") -> Part:
     """A part that advances with each of its checks."""
 
     def advancing(folder: Path, advance: Advance) -> Iterator[Verdict]:
@@ -53,7 +52,7 @@ def _part(claim: str, what: str, seconds: int, checks: int, verdicts: Checks) ->
             advance()
             yield verdict
 
-    return Part(claim, what, seconds, checks, advancing)
+    return Part(claim, what, seconds, checks, advancing, product)
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,17 +108,14 @@ class _ProductAudit:
         spending_steps = 2 + 2 * (product.totals_table is not None)
         noise_steps = CHECKS_OF_A_NOISE_WORLD * len(audited.noise_worlds)
         loss_steps = sum(steps_of(self._runs(world)) for world in audited.loss_worlds)
-        one_record = f"{name}: one {product.record.noun} changes only what the proof allows"
-        published = f"{name}: everything published depends only on noisy numbers"
-        recorded = f"{name}: spending is recorded first, and too little noise is refused"
-        paid = f"{name}: noise matches its cost and is independent"
-        lost = f"{name}: nobody loses more than the budget"
         return (
-            _part(one_record, f"neighbouring worlds of {name}", cpu["neighbours"], neighbour_steps, self._neighbours),
-            _part(published, f"every kind of output of {name}", route_seconds, route_steps, self._routes),
-            _part(recorded, f"accounts and floors of {name}", cpu["spending"], spending_steps, self._spending),
-            _part(paid, f"noise of totals and cells of {name}", cpu["noise"], noise_steps, self._noise),
-            Part(lost, f"many runs of neighbours of {name}", cpu["loss"], loss_steps, self._loss),
+            _part(
+                ONE_RECORD, f"neighbouring worlds of {name}", cpu["neighbours"], neighbour_steps, self._neighbours, name
+            ),
+            _part(NOISY_ONLY, f"every kind of output of {name}", route_seconds, route_steps, self._routes, name),
+            _part(RECORDED, f"accounts and floors of {name}", cpu["spending"], spending_steps, self._spending, name),
+            _part(PAID, f"noise of totals and cells of {name}", cpu["noise"], noise_steps, self._noise, name),
+            Part(BUDGET, f"many runs of neighbours of {name}", cpu["loss"], loss_steps, self._loss, name),
         )
 
 

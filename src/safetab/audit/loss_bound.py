@@ -11,7 +11,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from multiprocessing import get_context
@@ -22,7 +22,7 @@ from flint import arb
 from numpy.typing import NDArray
 
 from safetab.audit.audited_product import LossWorld, due_noise
-from safetab.audit.verdicts import Verdict, verdict
+from safetab.audit.verdicts import LossSeen, Verdict, verdict
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.guards import backend_of
 from safetab.pipeline.inputs import checked_engine, read_inputs
@@ -239,7 +239,8 @@ def judged(world: LossWorld, samples: Samples, *, is_full: bool) -> Verdict:
         if bound.delta <= 0:
             seen, power = f"{number} are too few to show any loss here", ""
         seen += "" if is_full else ": run the full audit"
-    return verdict(f"{LOSS}: {world.name}", faults, seen, power, could_find=could_find)
+    found_verdict = verdict(f"{LOSS}: {world.name}", faults, seen, power, could_find=could_find)
+    return replace(found_verdict, loss=LossSeen(share, found) if bound.delta > 0 else None)
 
 
 def _claimed_delta(world: LossWorld, epsilon: Fraction, factor: Fraction = Fraction(1)) -> float:

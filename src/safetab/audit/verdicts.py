@@ -1,4 +1,4 @@
-"""Results of the audit: of one check, of all checks together, and the page for reviewers."""
+"""Results of the audit: of one check, and of all checks together."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from enum import Enum
 from pathlib import Path
 
 from safetab.foundation.findings import VERSION
-from safetab.reports.page_parts import contents_and_sections, document, element, paragraphs, plain_table
 
 _MOST_FAULTS = 12
 
@@ -21,6 +20,14 @@ class Result(Enum):
     PASSED = "passed"
     FAILED = "failed"
     NOT_SHOWN = "not shown"  # no fault was found, but the check could not have found one
+
+
+@dataclass(frozen=True, slots=True)
+class LossSeen:
+    """What an attack on one budget proved, as multiples of the budget that the program claims to spend."""
+
+    share: float  # at least this much was lost, with confidence 99.99 %
+    overspending: float  # the smallest spending that the attack finds, 99 times of 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,7 @@ class Verdict:
     seen: str
     power: str = ""
     could_find: bool = True
+    loss: LossSeen | None = None
 
     @property
     def result(self) -> Result:
@@ -65,7 +73,7 @@ class Part:
     """Checks of one claim, described in words, with the work that they take.
 
     `verdicts` runs the checks. It takes a folder for its files and a function that it calls
-    `steps` times to report progress.
+    `steps` times to report progress. `product` is the name of the product that is audited, if it is one.
     """
 
     claim: str
@@ -73,6 +81,12 @@ class Part:
     cpu_seconds: int
     steps: int
     verdicts: Callable[[Path, Callable[[], None]], Iterator[Verdict]]
+    product: str = ""
+
+    @property
+    def full_claim(self) -> str:
+        """The claim, and the product that it is about."""
+        return f"{self.product}: {self.claim[:1].lower()}{self.claim[1:]}" if self.product else self.claim
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +143,7 @@ def report_as_json(report: AuditReport, exit_code: int) -> dict[str, object]:
         "verdicts": [
             {
                 "part": part.what,
-                "claim": part.claim,
+                "claim": part.full_claim,
                 "check": verdict.check,
                 "result": verdict.result.value,
                 "faults": list(verdict.faults),
@@ -143,55 +157,3 @@ def report_as_json(report: AuditReport, exit_code: int) -> dict[str, object]:
 
 def _checks(number: int, what: str = "check") -> str:
     return f"{number} {what}{'' if number == 1 else 's'}"
-
-
-_HEADINGS = ("Check", "Result", "What was seen", "What it would have found")
-_WHAT_THIS_IS = (
-    "safetab audit ran the installed program on made-up census records and tried to break each of its privacy claims."
-)
-_WHAT_TO_CHECK = (
-    'Is this the version in use? Did any check fail, or end as "not shown"? The audit section of'
-    " docs/privacy.md lists what no check can see."
-)
-_RESULTS_EXPLAINED = (
-    '"Not shown": the check had too little data to find a fault. "Any difference": the check is'
-    " exact, and a single difference fails it. Where a check is statistical, it would have found"
-    " this with 99 % probability."
-)
-
-
-def review_page(report: AuditReport) -> str:
-    """The whole page as HTML in one file: a table for each part of the audit, below its claim."""
-    sections = []
-    for number, part in enumerate(dict.fromkeys(part for part, _ in report.found), start=1):
-        rows = [_row(verdict) for of_part, verdict in report.found if of_part is part]
-        table = plain_table(f"Checks of {part.what}", _HEADINGS, rows)
-        sections.append((f"part-{number}", part.claim, element("div", table, class_="words")))
-    date = report.date.isoformat()
-    lines = (
-        ("What this is", _WHAT_THIS_IS),
-        ("Verdict", report.conclusion),
-        ("Counts", report.counts),
-        ("Version and date", f"safetab {VERSION}, {date}, {report.form} form."),
-        ("What to check", _WHAT_TO_CHECK),
-    )
-    items = [element("li", element("strong", f"{name}: "), text) for name, text in lines]
-    has_failed = report.count(Result.FAILED) > 0
-    header = element(
-        "header",
-        element("p", report.conclusion, class_="forbidden") if has_failed else "",
-        element("p", "Audit", class_="kicker"),
-        element("h1", "Does the program keep its privacy claims?"),
-        element("ul", *items, class_="lines"),
-        paragraphs(_RESULTS_EXPLAINED),
-    )
-    footer = element("footer", paragraphs(f"Made by safetab {VERSION}: safetab audit --page."))
-    body = element("body", header, contents_and_sections(sections), footer)
-    return document(f"Audit of safetab {VERSION}, {date}", body)
-
-
-def _row(verdict: Verdict) -> tuple[str, tuple[str, ...]]:
-    name = verdict.result.name.lower().replace("_", "-")
-    result = f"FAILED: {'; '.join(verdict.faults)}" if verdict.faults else verdict.result.value
-    cell = element("td", result, class_=f"result-{name}")
-    return verdict.check, (cell, verdict.seen, verdict.would_have_found)

@@ -106,6 +106,9 @@ class BoundaryFiles:
     column_end: str = "$"  # a regular expression: endings of columns that don't matter
     id_forms: tuple[str, ...] = ("(.*)",)  # regular expressions whose group is the id
     example: str = ""  # an id
+    shipped: str = ""  # the outlines that the program carries, for a census that has some
+    insets: tuple[tuple[str, int, int, int, int], ...] = ()
+    """Parts far from the others: id, left, top, width and height, where the map of the others is 1000 wide."""
 
 
 def capitalized(text: str) -> str:

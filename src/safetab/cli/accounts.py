@@ -70,7 +70,7 @@ def show_accounts(accounts: Sequence[PeopleAccounts]) -> None:
         named = (", ".join(people.names), "-" if pass_name == WHOLE_TERRITORY else pass_name.upper())
         table.add_row(*named, *cells, f"{len(account.spends):,}")
     console = terminal_console()
-    show_table("What was spent, and what is left", table, console)
+    show_table("What was spent, and what is left", table, console, keys=2)
     of_units = {note for people in accounts for note in about_units(people.spends)}
     for note in (*_NOTES, *of_units):
         show_text(note, console)

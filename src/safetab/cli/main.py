@@ -1,4 +1,4 @@
-"""The `safetab` command: its help, its subcommands in the order of the list, and its version."""
+"""The `safetab` command: its help, its subcommands by task, and its version."""
 
 from __future__ import annotations
 
@@ -46,16 +46,24 @@ def _top(version: Annotated[bool, _Version] = False) -> None:
     pass
 
 
-for _command in (
-    *(synthetic.demo, synthetic.new),
-    *(curator.validate, curator.plan, curator.run, curator.spend),
-    *(release.rerelease, release.coterminous, release.show, release.status),
-    *(release.report, release.site, release.export, release.official),
-    *(study.explore, study.accuracy, study.lists, synthetic.synthesize),
-    *(curator.convert, curator.blocks_with_units, trust.selftest, trust.audit),
-):
-    app.command()(_command)
-app.add_typer(tune)
+_TASKS = {
+    "Start": (synthetic.demo, synthetic.new, synthetic.synthesize),
+    "Run a census": (curator.validate, curator.plan, curator.run, curator.spend),
+    "Use a release": (
+        *(release.show, release.status, release.report, release.site),
+        *(release.export, release.rerelease, release.official),
+    ),
+    "Choose parameters": (study.explore, study.accuracy, study.lists),
+    "Check the program": (trust.audit,),
+}
+_EARLIER_NAMES = (release.coterminous, curator.convert, curator.blocks_with_units, trust.selftest)
+for _task, _commands in _TASKS.items():
+    for _command in _commands:
+        app.command(rich_help_panel=_task)(_command)
+app.add_typer(curator.cef, rich_help_panel="Run a census")
+app.add_typer(tune, rich_help_panel="Choose parameters")
+for _earlier in _EARLIER_NAMES:  # still work, without being listed
+    app.command(hidden=True)(_earlier)
 
 
 def main() -> None:

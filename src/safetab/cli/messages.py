@@ -10,6 +10,7 @@ import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from enum import IntEnum
 from pathlib import PurePath
 from types import FrameType
@@ -26,6 +27,7 @@ from safetab.foundation.interrupts import SIGNALS, Publication, until_published
 _LEAST_WIDTH = 40
 _BETWEEN = "(?<=\\d){0}(?=%)|(?<=±){0}(?=\\d)"  # the space in "95 %" and "± 3"
 _NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"
+_is_quiet = ContextVar("is_quiet", default=False)
 
 
 class ExitCode(IntEnum):
@@ -69,6 +71,22 @@ def say(text: str, *, err: bool = False) -> None:
     Names come from files, so control characters in them are replaced.
     """
     typer.echo(wrapped(printable(text)), err=err)
+
+
+def note(text: str, *, err: bool = False) -> None:
+    """Print sentences as `say` does, unless the command is to be quiet."""
+    if not _is_quiet.get():
+        say(text, err=err)
+
+
+@contextmanager
+def quietly(*, is_quiet: bool) -> Iterator[None]:
+    """Leave out notes, if the command is to be quiet."""
+    earlier = _is_quiet.set(is_quiet)
+    try:
+        yield
+    finally:
+        _is_quiet.reset(earlier)
 
 
 def show_findings(findings: Iterable[Finding]) -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from safetab.cli.messages import exits_with_code, quietly
 from safetab.dialects.known_census import examples
 from safetab.pipeline.declared_options import OVERWRITE, DeclaredOption, EngineKind
 
@@ -33,9 +38,18 @@ Out = Annotated[Path, path_argument("OUT", "Directory to make.")]
 Folder = Annotated[Path, path_argument("FOLDER", "Directory to make.")]
 Release = Annotated[Path, path_argument("RELEASE", "A release: OUT of a run, or OUT/release.")]
 Overwrite = Annotated[bool, typer.Option(OVERWRITE.flag, help=OVERWRITE.help)]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results, warnings and errors.")]
 _HYPHEN = "\ue000"  # of Unicode's private area: no text contains it
 OF_US = "\N{THIN SPACE}"  # in the help of an option that only the U.S. census has: it gets a heading of its own
 _PlainFormatter: Any = typer.Context.formatter_class
+_PLAIN_WORDS = {
+    "Value error, ": "",
+    "Input should be a valid integer, unable to parse string as an integer": "must be a whole number.",
+    "Input should be greater than or equal to": "must be at least",
+}
+"""The library's words for a wrong value, and ours."""
+_LONGEST_SUMMARY = 200
+_LEAST_LIKENESS = 0.7  # of an option that is suggested for an unknown one
 
 
 class _Formatter(_PlainFormatter):  # type: ignore[misc]
@@ -59,7 +73,7 @@ class _Formatter(_PlainFormatter):  # type: ignore[misc]
 
 
 class _PlainFlags:
-    """Help in which a flag has no value, since it takes none."""
+    """Help in which a flag has no value, since it takes none, and suggestions of similar options only."""
 
     context_class: Any = type("_Context", (typer.Context,), {"formatter_class": _Formatter})
 
@@ -70,11 +84,61 @@ class _PlainFlags:
                 parameter.metavar = ""
         return parameters
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        with self._in_plain_words(ctx):
+            rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
+            return rest
 
-class _Command(_PlainFlags, TyperCommand): ...
+    @contextmanager
+    def _in_plain_words(self, ctx: Any) -> Iterator[None]:
+        """Replace the library's suggestions for an unknown option, which look at the hyphens too, and its jargon."""
+        try:
+            yield
+        except Exception as error:
+            if isinstance(error, typer.BadParameter):
+                for words, plain in _PLAIN_WORDS.items():
+                    error.message = error.message.replace(words, plain)
+            if hasattr(error, "possibilities"):
+                shown = (each for each in self.get_params(ctx) if not getattr(each, "hidden", False))
+                names = [name.lstrip("-") for each in shown for name in each.opts if name.startswith("--")]
+                unknown = str(getattr(error, "option_name", "")).lstrip("-")
+                close = get_close_matches(unknown, names, 1, _LEAST_LIKENESS)
+                error.possibilities = [f"--{name}" for name in close]
+            raise
 
 
-class _Group(_PlainFlags, TyperGroup): ...
+class _Command(_PlainFlags, TyperCommand):
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command, unless PARAMETERS and DATA are swapped."""
+        parameters, data = (ctx.params.get(name) for name in ("parameters", "data"))
+        if isinstance(parameters, Path) and isinstance(data, Path):
+            from safetab.dialects.configuration import require_not_swapped  # noqa: PLC0415 - help is quick
+
+            words = [*ctx.command_path.split(), data, parameters, *filter(None, [ctx.params.get("out")])]
+            with exits_with_code():
+                require_not_swapped(parameters, data, shlex.join(map(str, words)))
+        elif isinstance(parameters, Path):
+            from safetab.dialects.configuration import require_not_data  # noqa: PLC0415 - help is quick
+
+            with exits_with_code():
+                require_not_data(parameters)
+        return super().invoke(ctx)
+
+
+class _Group(_PlainFlags, TyperGroup):
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        """List the commands under the headings of their tasks; hidden ones, earlier names, are not listed."""
+        tasks: dict[str, list[tuple[str, str]]] = {}
+        for name in self.list_commands(ctx):
+            command = self.get_command(ctx, name)
+            if command is not None and not command.hidden:
+                task = getattr(command, "rich_help_panel", None)
+                heading = task if isinstance(task, str) else "Commands"
+                tasks.setdefault(heading, []).append((name, command.get_short_help_str(_LONGEST_SUMMARY)))
+        width = max(len(name) for rows in tasks.values() for name, _ in rows)
+        for heading, rows in tasks.items():
+            with formatter.section(heading):
+                formatter.write_dl([(name.ljust(width), summary) for name, summary in rows])
 
 
 class App(typer.Typer):
@@ -82,7 +146,8 @@ class App(typer.Typer):
 
     def __init__(self, **settings: Any) -> None:
         # Loading what draws boxes and colours takes longer than all the rest of the help.
-        super().__init__(cls=_Group, no_args_is_help=True, rich_markup_mode=None, **settings)
+        names = {"help_option_names": ["-h", "--help"]}
+        super().__init__(cls=_Group, no_args_is_help=True, rich_markup_mode=None, context_settings=names, **settings)
 
     def command(self, name: str | None = None, **settings: Any) -> Callable[[F], F]:
         """Register a command, as typer does; its summary is its docstring's first sentence."""
@@ -90,9 +155,32 @@ class App(typer.Typer):
         def added(function: F) -> F:
             summary = (inspect.getdoc(function) or "").split("\n\n", maxsplit=1)[0].replace("\n", " ")
             defaults: dict[str, Any] = {"cls": _Command, "short_help": summary}
-            return super(App, self).command(name, **(defaults | settings))(function)
+            super(App, self).command(name, **(defaults | settings))(_with_quiet(function))
+            return function
 
         return added
+
+
+def _with_quiet(function: F) -> F:
+    """A command with the option --quiet, which leaves out its notes, if it does not take it itself."""
+    signature = inspect.signature(function, eval_str=True)
+    takes_it = "quiet" in signature.parameters
+
+    @wraps(function)
+    def quietable(*, quiet: bool, **given: Any) -> None:
+        with quietly(is_quiet=quiet):
+            function(**given, **({"quiet": quiet} if takes_it else {}))
+
+    option = inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Quiet)
+    parameters = [*signature.parameters.values(), *(() if takes_it else (option,))]
+    _declare(quietable, signature, parameters)
+    return cast("F", quietable)
+
+
+def _declare(command: Any, signature: inspect.Signature, parameters: list[inspect.Parameter]) -> None:
+    """Tell typer which parameters a command has."""
+    command.__signature__ = signature.replace(parameters=parameters)
+    command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
 
 
 def takes(*options: DeclaredOption) -> Callable[[F], F]:
@@ -102,8 +190,7 @@ def takes(*options: DeclaredOption) -> Callable[[F], F]:
         signature = inspect.signature(command, eval_str=True)
         own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
         parameters = [*own, *(each.parameter(_annotated(each)) for each in options)]
-        command.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-        command.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        _declare(command, signature, parameters)
         return command
 
     return taking
@@ -115,7 +202,7 @@ def _annotated(declared: DeclaredOption) -> object:
     settings: dict[str, Any] = {"metavar": declared.metavar, "min": declared.least}
     if declared.type is EngineKind:
         settings = {"parser": _engine, "metavar": f"[{'|'.join(EngineKind)}]"}
-    return Annotated[declared.type, typer.Option(*flags, help=declared.help, **settings)]
+    return Annotated[declared.type, typer.Option(*flags, help=declared.help, hidden=declared.is_hidden, **settings)]
 
 
 def _engine(given: str) -> EngineKind:

@@ -23,9 +23,11 @@ _LONGEST_WORD = 12
 class TerminalProgress:
     """Implements the protocol `safetab.foundation.progress.Progress`."""
 
-    def __init__(self, *, is_quiet_in_a_log: bool = False) -> None:
-        self._bars = progress_bars(Console(stderr=True)) if sys.stderr.isatty() else None
-        self._lines = StepLines((lambda _: None) if is_quiet_in_a_log else _write_line)
+    def __init__(self, *, is_quiet: bool = False, is_quiet_in_a_log: bool = False) -> None:
+        shows_bars = sys.stderr.isatty() and not is_quiet
+        self._bars = progress_bars(Console(stderr=True)) if shows_bars else None
+        self._lines = StepLines((lambda _: None) if is_quiet or is_quiet_in_a_log else _write_line)
+        self.is_quiet = is_quiet
 
     def step(self, name: str, parts: int) -> None:
         """Begin a step of `parts` parts; 0 if their number is not known."""
@@ -51,10 +53,13 @@ class TerminalProgress:
             sys.stdout.flush()
 
     def note(self, text: str) -> None:
-        """Print a remark on standard error, above the bar."""
-        _write_line(text)
+        """Print a remark on standard error, above the bar, unless the command is to be quiet."""
+        if not self.is_quiet:
+            _write_line(text)
 
-    tell = note
+    def tell(self, text: str) -> None:
+        """Print what the curator should know on standard error, above the bar."""
+        _write_line(text)
 
     def __enter__(self) -> Self:
         if self._bars is not None:

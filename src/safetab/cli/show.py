@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from safetab.dialects.known_census import examples
 from safetab.estimates.estimate import Absence
 from safetab.estimates.open_release import Release, open_release
 from safetab.estimates.results import Answers
@@ -15,6 +14,7 @@ from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.products.product import Refusal
 
 _LARGEST = 20
+_OF_AREA = "geography"  # where a finding about the name of an area is
 _SEVERAL_LEVELS = "Groups of several levels have the same name: --groups LEVEL shows one level."
 
 
@@ -53,7 +53,35 @@ def answer_to(path: Path, question: Question) -> str:
     """
     release = open_release(path)
     part = _checked(question, release)
-    return f"{release.output_status.line}\n\n{_answer(release, question, part)}"
+    return f"{release.output_status.line}\n\n{_answer_in_order(release, question, part)}"
+
+
+def _answer_in_order(release: Release, question: Question, part: Mapping[str, object]) -> object:
+    """The answer, also if GROUP was given before AREA and only that order makes sense."""
+    try:
+        return _answer(release, question, part)
+    except InvalidInput as refused:
+        ((name, level),) = question.areas
+        if level is not None or refused.findings[0].where != _OF_AREA:
+            raise
+        if question.group is None:
+            if _names_a_group(release, name):
+                message = f'"{name}" is a group. Name an area or a level before it.'
+                raise InvalidInput.about("the command", message, "AREA") from None
+            raise
+        swapped = replace(question, areas=((question.group, None),), groups=(name,))
+        try:
+            return _answer(release, swapped, part)
+        except InvalidInput as other:
+            if other.findings[0].where == _OF_AREA:
+                raise refused from None
+            raise  # GROUP is an area: its order was the other one
+
+
+def _names_a_group(release: Release, name: str) -> bool:
+    """Whether the release has a group of this name, or several."""
+    found = release.find(name)
+    return bool(found.groups) and not found.areas
 
 
 def _answer(release: Release, question: Question, part: Mapping[str, object]) -> object:
@@ -64,6 +92,9 @@ def _answer(release: Release, question: Question, part: Mapping[str, object]) ->
             message = "tables are shown for one area. Give its name, or leave the other options out."
             raise InvalidInput.about("the command", message, "AREA")
         return _largest(release.totals(group=question.group, level=name, kind=question.kind, groups=of))
+    if level is None and question.group is None and release.is_level(name):
+        message = f'"{name}" is a level, not an area. Name one area, or add a GROUP.'
+        raise InvalidInput.about("the command", message, "AREA")
     entity = release.geography(name, level)
     if question.group is None:
         return _largest(release.totals(geography=entity, kind=question.kind, groups=of))
@@ -95,9 +126,7 @@ def _checked(question: Question, release: Release) -> Mapping[str, object]:
     if len(question.areas) != 1:
         for name, level in question.areas[1:]:
             release.geography(name, level)  # refuses a level that the census doesn't have
-        names = ", ".join(f"--{option}" for option in examples.AREA_OPTIONS)
-        others = "" if release.is_specified else f", or one of {names} or --{examples.WHOLE_OPTION}"
-        findings.error("area", f"give AREA{others}.")
+        findings.error("AREA", "name one area, or a level and a GROUP.")
     if len(question.groups) > 1:
         findings.error("--group", "means the same as GROUP. Give one of them.")
     options = [f"--where {argument}=VALUE" if release.is_specified else f"--{argument}" for argument in asked.arguments]

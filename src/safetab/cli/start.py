@@ -32,7 +32,7 @@ def _keep_to_limits() -> None:
     """Exit with code 3 if the process has too little memory for the command; help always works."""
     command = sys.argv[1] if len(sys.argv) > 1 else "--help"
     space = start_up.address_space_limit()
-    if not command.startswith("-") and "--help" not in sys.argv:
+    if not command.startswith("-") and not {"-h", "--help"} & {*sys.argv}:
         too_little = start_up.why_too_little(command, space, start_up.control_group_limit())
         if too_little is not None:
             sys.stderr.write(f"The run failed: {too_little}\n")

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from safetab.cli.messages import say
+from safetab.cli.messages import note, say
 from safetab.planning.losses import privacy_warnings, reference_words, reported_loss
 from safetab.privacy.reference import loss_text
 from safetab.reports.report import REPORT_FILE
@@ -20,21 +20,22 @@ if TYPE_CHECKING:  # a command loads what it needs itself
 _NUMBERS = "release/numbers/"
 
 
-def show_run(summary: RunSummary, out: Path) -> None:
-    """Print what a run wrote, what it cost and whether it may be released."""
+def show_run(summary: RunSummary, out: Path, *, is_quiet: bool = False) -> None:
+    """Print what a run wrote, what it cost and whether it may be released; if it is to be quiet, in three lines."""
     config = summary.plan.config
     definition = config.privacy_definition
     loss = reported_loss(definition, summary.plan.loss)
-    say(f"Wrote {out}:")
-    _show_rows({name: rows for name, rows in summary.rows.items() if not name.startswith("release/")})
-    numbers = [rows for name, rows in summary.rows.items() if name.startswith(_NUMBERS)]
-    say(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
-    say(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
+    say(f"Wrote {out}{'.' if is_quiet else ':'}")
+    if not is_quiet:
+        _show_rows({name: rows for name, rows in summary.rows.items() if not name.startswith("release/")})
+        numbers = [rows for name, rows in summary.rows.items() if name.startswith(_NUMBERS)]
+        say(f"  release: {sum(numbers):,} rows of numbers in {len(numbers)} files, and the universe they come from")
+        say(f"  {REPORT_FILE}: what was released, how precise it is and what it cost, for people")
     say(
         f"Privacy loss per {config.product.record.protected}:"
         f" {definition.budget_symbol} {loss_text(loss.unbounded)} (bounded {loss_text(loss.bounded)})."
     )
-    for words in reference_words(config.product, definition):
+    for words in () if is_quiet else reference_words(config.product, definition):
         say(words)
     for warning in privacy_warnings(summary.plan):
         say(f"Warning: {warning}", err=True)
@@ -44,15 +45,15 @@ def show_run(summary: RunSummary, out: Path) -> None:
 def show_rerelease(summary: RereleaseSummary, out: Path, new: Path) -> None:
     """Print what a re-release of OUT wrote into NEW."""
     total = sum(rows for name, rows in summary.rows.items() if name.startswith(_NUMBERS))
-    say(f"Wrote {new}: its release has {total:,} rows of numbers. {out} is unchanged.")
+    note(f"Wrote {new}: its release has {total:,} rows of numbers. {out} is unchanged.")
     _show_rows({name: rows for name, rows in summary.rows.items() if name.startswith("after-steps/")})
-    say(f"Nothing was drawn, and it cost nothing. {summary.status.line}")
+    note(f"Nothing was drawn, and it cost nothing. {summary.status.line}")
 
 
 def show_official(summary: OfficialSummary, new: Path) -> None:
     """Print how many published numbers were read, and what was left out."""
     numbers = sum(rows for name, rows in summary.rows.items() if name.startswith("numbers/"))
-    say(f"Wrote {new}: {numbers:,} numbers.")
+    note(f"Wrote {new}: {numbers:,} numbers.")
     for count, what in (
         (summary.unknown_tables, "groups have a table that is not known: their margin of error is a range"),
         (summary.withheld, "numbers are withheld"),
@@ -60,12 +61,12 @@ def show_official(summary: OfficialSummary, new: Path) -> None:
         (summary.differing, "groups differ, although their areas have the same blocks: taken as measured apart"),
     ):
         if count:
-            say(f"  {count:,} {what}")
+            note(f"  {count:,} {what}")
     for reason, rows in summary.left_out.items():
-        say(f"  left out: {rows:,} rows of {reason}")
+        note(f"  left out: {rows:,} rows of {reason}")
     for level, groups in summary.not_tabulated.items():
-        say(f"  left out: {groups:,} groups that {level} doesn't tabulate")
-    say(summary.status.line)
+        note(f"  left out: {groups:,} groups that {level} doesn't tabulate")
+    note(summary.status.line)
 
 
 def show_accuracy(summary: AccuracySummary, out: Path) -> None:
@@ -82,4 +83,4 @@ def show_accuracy(summary: AccuracySummary, out: Path) -> None:
 
 def _show_rows(rows_of_file: Mapping[str, int]) -> None:
     for name, rows in rows_of_file.items():
-        say(f"  {name}: {rows:,} rows")
+        note(f"  {name}: {rows:,} rows")

@@ -32,36 +32,38 @@ def show_text(text: str, console: Console, style: str | None = None) -> None:
     console.print(wrapped(text, console.width), style=style, soft_wrap=True)
 
 
-def show_table(title: str, table: TextTable, console: Console) -> None:
-    """Print a title and the table; a table too wide is split, each part with the first column."""
+def show_table(title: str, table: TextTable, console: Console, keys: int = 1) -> None:
+    """Print a title and the table; a table too wide is split, each part with the key columns, the first ones."""
     show_text(title, console, "bold")
-    for part in tables_that_fit(table, console):
+    for part in tables_that_fit(table, console, keys):
         console.print(part)
 
 
-def tables_that_fit(table: TextTable, console: Console) -> Iterator[TextTable]:
-    """The table, or parts of it with as many columns as the console has room for."""
+def tables_that_fit(table: TextTable, console: Console, keys: int = 1) -> Iterator[TextTable]:
+    """The table, or parts of it with the key columns and as many others as the console has room for."""
     if _width(table, console) <= console.width:
         yield table
         return
-    chosen = [0]
-    for column in range(1, len(table.columns)):
-        if len(chosen) > 1 and _width(_with_columns(table, [*chosen, column], console), console) > console.width:
-            yield _with_columns(table, chosen, console)
-            chosen = [0]
+    chosen = [*range(keys)]
+    for column in range(keys, len(table.columns)):
+        wider = _with_columns(table, [*chosen, column], console, keys)
+        if len(chosen) > keys and _width(wider, console) > console.width:
+            yield _with_columns(table, chosen, console, keys)
+            chosen = [*range(keys)]
         chosen.append(column)
-    yield _with_columns(table, chosen, console)
+    yield _with_columns(table, chosen, console, keys)
 
 
 def _width(table: TextTable, console: Console) -> int:
     return console.measure(table, options=console.options.update(max_width=_WIDEST_TABLE)).maximum
 
 
-def _with_columns(table: TextTable, columns: Sequence[int], console: Console) -> TextTable:
-    """A table of some columns; a long first column is broken."""
+def _with_columns(table: TextTable, columns: Sequence[int], console: Console, keys: int) -> TextTable:
+    """A table of some columns; long key columns are broken."""
     part = text_table(*(str(table.columns[column].header) for column in columns))
-    part.columns[0].no_wrap = False
-    part.columns[0].max_width = int(console.width * _WIDEST_LABEL)
+    for key in part.columns[:keys]:
+        key.no_wrap = False
+        key.max_width = int(console.width * _WIDEST_LABEL / keys)
     cells = [list(table.columns[column].cells) for column in columns]
     for row, texts in zip(table.rows, zip(*cells, strict=True), strict=True):
         part.add_row(*texts, end_section=row.end_section)

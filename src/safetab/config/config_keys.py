@@ -9,6 +9,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, TypeGuard
 
@@ -16,6 +17,7 @@ from safetab.foundation.findings import FindingsOf
 
 _MOST_CHARACTERS = 60
 _MOST_EXPONENT = 60
+_LEAST_LIKENESS = 0.8  # of a key that is suggested for an unknown one
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,20 @@ class _UnusableNumber:
     """NaN, an infinity, or a number that is too long or too far from 1 to be intended."""
 
     text: str
+
+
+_JSON_MISTAKES = {
+    "Expecting value": "a value is expected here: a number, true, false, a list, or text in double quotes",
+    "Expecting property name": "a key in double quotes is expected here, or a comma is too many",
+    "Illegal trailing comma": "remove the comma before the closing bracket",
+    "Expecting ',' delimiter": "a comma or a closing bracket is missing before this place",
+    "Expecting ':' delimiter": "a colon is missing after the key",
+    "Extra data": "the object ends before this place; remove what follows, or a bracket too many",
+    "Unterminated string": "the text that begins here has no closing quote",
+    "Invalid control character": "a text holds a line break or another control character; is a closing quote missing?",
+    "Invalid \\": "a backslash is misplaced in a text; write two of them for one",
+}
+"""What Python's words for a mistake in JSON mean, by their beginning."""
 
 
 class NotJson(Exception):  # noqa: N818 - the name is the sentence
@@ -58,7 +74,10 @@ def parse_exact_json(text: str) -> ParsedJson:
             object_pairs_hook=remember_repeated,
         )  # fmt: skip
     except json.JSONDecodeError as error:
-        raise NotJson(f"line {error.lineno}, column {error.colno}: {error.msg}.") from None
+        if not text.strip():
+            raise NotJson("it is empty.") from None
+        words = next((words for begins, words in _JSON_MISTAKES.items() if error.msg.startswith(begins)), error.msg)
+        raise NotJson(f"line {error.lineno}, column {error.colno}: {words}.") from None
     except RecursionError:
         raise NotJson("its brackets are nested too deeply.") from None
     return ParsedJson(value, tuple(repeated))
@@ -142,7 +161,8 @@ class ConfigKeys:
         value = self.value(key, if_missing)
         if value is None or is_right(value):
             return value
-        self.findings.error(key, f"{shown(value)} is not {wanted}.")
+        unquoted = ". Write it without quotes" if isinstance(value, str) and wanted.startswith("a number") else ""
+        self.findings.error(key, f"{shown(value)} is not {wanted}{unquoted}.")
         return None
 
     def integer(self, key: str, low: int, high: int) -> int | None:
@@ -179,6 +199,9 @@ class ConfigKeys:
 
     def warn_of_unknown(self, what: str) -> None:
         """Warn about keys that were never read. `what` says what they are keys of."""
+        missing = {key.casefold(): key for key in self._asked if key not in self._values}
         for key in self._values:
             if key not in self._asked:
-                self.findings.warning(key, f"unknown {what}; it has no effect.")
+                close = get_close_matches(key.casefold(), missing, 1, _LEAST_LIKENESS)
+                meant = f' Did you mean "{missing[close[0]]}"?' if close else ""
+                self.findings.warning(key, f"unknown {what}; it has no effect.{meant}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -10,17 +11,39 @@ from numpy.typing import NDArray
 from safetab.census.areas import Areas
 from safetab.dialects.bureau import grfc
 from safetab.dialects.bureau.block_areas import states_of_blocks
+from safetab.dialects.bureau.cef.reader_file import read_reader_file
 from safetab.foundation.findings import Checked
+from safetab.readers.table_files import table_paths_at
 
 AREAS_TABLE = grfc.GEOGRAPHY_TABLE
 """The name of the table of areas in a data directory."""
+_INI = ".ini"
 SMALLEST_AREA_COLUMN = "TABBLK"
 """The column that names the smallest areas."""
 
 
-def read_areas_at(path: Path) -> Checked[Areas]:
-    """The areas of one file, or of a folder of files, with any name."""
-    return grfc.read_geography_at(path)
+def read_areas_at(path: Path, parts: Iterable[str] | None = None) -> Checked[Areas]:
+    """The areas of one file, or of a folder of files, with any name.
+
+    An .ini file stands for the files of areas that it names: those of these parts of the territory, or all.
+    """
+    if path.suffix != _INI:
+        return grfc.read_geography_at(path)
+    named = _named_by(path, parts)
+    return Checked(None, named.findings) if named.value is None else grfc.read_geography_of(named.value)
+
+
+def area_paths_at(path: Path, parts: Iterable[str]) -> tuple[Path, ...]:
+    """The files that the areas at a path are read from."""
+    return (_named_by(path, parts).value or ()) if path.suffix == _INI else table_paths_at(path)
+
+
+def _named_by(ini: Path, parts: Iterable[str] | None) -> Checked[tuple[Path, ...]]:
+    """The files of areas that an .ini file names."""
+    reader = read_reader_file(ini, "Give the .ini file of the CEF, or a GRF-C file, with --geography.")
+    if reader.value is None:
+        return Checked(None, reader.findings)
+    return reader.value.geography_of(reader.value.states_there if parts is None else parts)
 
 
 def read_smallest_areas_at(path: Path) -> Checked[NDArray[np.int64]]:

@@ -9,10 +9,11 @@ from safetab.config.run_config import CONFIG_FILE, ReaderKind, RunConfig
 from safetab.dialects.bureau.config_file import READER_KEY, parse_config, readable_keys
 from safetab.dialects.specified_files import compile_folder
 from safetab.foundation.files import UnreadableFile, read_text
-from safetab.foundation.findings import Checked, FindingsOf
+from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.products.all_products import PRODUCTS, product_of_keys
 from safetab.products.product import Product
 from safetab.specification.reading import is_specification
+from safetab.specification.values import SPECIFICATION_FILE
 
 
 def read_config(parameters: Path) -> Checked[RunConfig]:
@@ -28,7 +29,7 @@ def read_config_at(path: Path) -> Checked[RunConfig]:
     try:
         return config_of_text(read_text(path))
     except UnreadableFile as problem:
-        findings = FindingsOf(CONFIG_FILE)
+        findings = FindingsOf(path.name)
         findings.error("", str(problem))
         return Checked(None, findings.findings)
 
@@ -36,6 +37,34 @@ def read_config_at(path: Path) -> Checked[RunConfig]:
 def config_of_text(text: str) -> Checked[RunConfig]:
     """The configuration in the text of such a file, and every finding about it."""
     return parse_config(text)
+
+
+def require_not_swapped(parameters: Path, data: Path, command: str = "") -> None:
+    """Raise InvalidInput if DATA holds the configuration, and PARAMETERS, though it exists, does not.
+
+    The message ends with the command in the right order, if it is given.
+    """
+    if _configuration_in(parameters) is None and os.path.exists(parameters):  # noqa: PTH110 - never raises
+        found = _configuration_in(data)
+        if found is not None:
+            problem = f"PARAMETERS and DATA look swapped: {found} is in {data}, not in {parameters}."
+            finding = Finding(Severity.ERROR, "the command", "", problem)
+            raise InvalidInput([finding], f"Type: {command}" if command else "Give PARAMETERS first, then DATA.")
+
+
+def require_not_data(parameters: Path) -> None:
+    """Raise InvalidInput if PARAMETERS holds records, and no configuration."""
+    if _configuration_in(parameters) is None and os.path.isdir(parameters):  # noqa: PTH112 - never raises
+        held = {name.partition(".")[0] for name in os.listdir(parameters)}  # noqa: PTH208 - names alone
+        records = [product.record.table for product in PRODUCTS if product.record.table in held]
+        if records:
+            raise InvalidInput.about("the command", f"{parameters} looks like DATA: it has {records[0]}.", "PARAMETERS")
+
+
+def _configuration_in(folder: Path) -> str | None:
+    """The name of the file that makes a folder a parameters directory, if it holds one."""
+    files = (SPECIFICATION_FILE, CONFIG_FILE)
+    return next((name for name in files if os.path.isfile(folder / name)), None)  # noqa: PTH113 - never raises
 
 
 def product_asked_for(parameters: Path) -> Product:

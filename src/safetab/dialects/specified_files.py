@@ -21,6 +21,7 @@ from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.products.record import record_layout_of
 from safetab.products.specified import product_of
 from safetab.readers.area_names import AreaNames
+from safetab.specification.publication import Publication, publication_of
 from safetab.specification.reading import read_sound_parts
 from safetab.specification.values import SPECIFICATION_FILE, Specification
 
@@ -35,6 +36,7 @@ class Compiled:
     areas_of_pass: Mapping[Pass, Areas] = field(default_factory=dict)
     names: AreaNames = field(default_factory=dict)
     paths: tuple[Path, ...] = ()
+    publication: Publication | None = None
 
 
 def compile_folder(parameters: Path) -> Checked[Compiled]:
@@ -49,7 +51,10 @@ def compile_folder(parameters: Path) -> Checked[Compiled]:
     if is_of_the_bureau(spec):
         names = {code: name for of_list in lists.value.codes.values() for code, name in of_list.names.items()}
         groups = lists_of_bureau(lists.value.groups, names)
-        return Checked(Compiled(config_of_bureau(spec), groups, paths=lists.value.paths), found + lists.findings)
+        of_bureau = Compiled(
+            config_of_bureau(spec), groups, paths=lists.value.paths, publication=publication_of(spec.about)
+        )
+        return Checked(of_bureau, found + lists.findings)
     compiled = _compiled(spec, lists.value, own)
     return Checked(compiled, found + lists.findings + own.findings)
 
@@ -72,7 +77,8 @@ def _compiled(spec: Specification, given: GivenLists, findings: FindingsOf) -> C
     config = config_of(spec, census, product, parts)
     names = {(level, text): name for level in census.area_levels for text, name in table.names[level.kind.name].items()}
     lists = public_lists_of(groups, codes, census)
-    return Compiled(config, lists, areas, MappingProxyType(areas_of_pass), names, given.paths)
+    publication = publication_of(spec.about)
+    return Compiled(config, lists, areas, MappingProxyType(areas_of_pass), names, given.paths, publication)
 
 
 def _ids_of_parts(census: Census, areas: Areas) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from safetab.dialects.configuration import product_asked_for, read_config, reade
 from safetab.dialects.own_records import OwnRecords
 from safetab.dialects.public_files import read_codes, read_given_geography
 from safetab.foundation.findings import Checked, Finding
+from safetab.foundation.progress import Progress
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
@@ -149,6 +150,9 @@ def _parts_by_number(config: RunConfig) -> Mapping[int, str]:
 
 class Backend(Protocol):
     """Finds the records and makes the engine that reads them, in a folder that is removed afterwards."""
+
+    def start(self, progress: Progress) -> None:
+        """Start what the engine needs, if it takes time, as a step of its own."""
 
     def records(self, data: Path, record: RecordLayout) -> Checked[Records]:
         """The records to count, by default those of the data directory."""

@@ -117,7 +117,7 @@ def chance_in_words(chance: float) -> str:
     if chance < 1e-6:
         return "less than once in a million times"
     if chance < 0.01:
-        return f"about once in {round(1 / chance):,} times"
+        return f"about once in {float(f'{1 / chance:.1g}'):,.0f} times"
     return f"{100 * chance:.0f} times in 100"
 
 
@@ -182,7 +182,7 @@ def withheld_because(rule: str | None) -> str:
 def reason_of(why: str | None, level: ReleaseLevel | None, product: Product, status: str) -> str:
     """Why a group has no number at this level, in one or two sentences."""
     if why is not None:
-        return f"It is never tabulated there: {why}."
+        return f"The group is not counted here: {why}. This does not mean zero."
     if status == NOT_IN_FILES:
         where = "it is published elsewhere, or suppressed"
         return f"It is not in the files that were read: {where}. This does not mean zero."

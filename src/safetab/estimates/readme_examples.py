@@ -19,7 +19,7 @@ from safetab.estimates.reading.lookup import Entity
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.safe_csv import safe_text
 from safetab.products.product import TOTAL_LINE
-from safetab.release.data_dictionary import CSV_FOLDER
+from safetab.release.data_dictionary import CSV_FOLDER, geo_id
 from safetab.release.documents import ReadmeExamples
 from safetab.release.group_statuses import NOT_SELECTED, NOT_TABULATED, SUPPRESSED
 from safetab.release.numbers.number_files import NUMBERS_FOLDER, PUBLISHED, STATUSES
@@ -114,9 +114,7 @@ def _from_csv(shown: _Shown, census: Census) -> str:
     """The example that reads the number from a CSV file."""
     level = shown.entity.geography.label
     file = f"{CSV_FOLDER}/{NUMBERS_FOLDER}/{level}.csv"
-    column, area = "region_id", safe_text(shown.entity.region_id)
-    if census.area_codes is not None:
-        column, area = "geo_id", census.area_codes.of(shown.entity.geography, shown.entity.region_id)
+    area = safe_text(geo_id(census, shown.entity.geography, shown.entity.region_id))
     group = shown.group.code
     in_r = group if group.isdecimal() else _literal(safe_text(group))  # R reads a column of digits as numbers
     return _example(
@@ -125,13 +123,12 @@ def _from_csv(shown: _Shown, census: Census) -> str:
         f'>>> with open("{file}", encoding="utf-8") as file:',
         "...     rows = list(csv.DictReader(file))",
         '>>> [row["count"] for row in rows if',
-        f'...     (row["{column}"], row["iteration_code"]) == ({_literal(area)}, {_literal(safe_text(group))})',
+        f'...     (row["geo_id"], row["iteration_code"]) == ({_literal(area)}, {_literal(safe_text(group))})',
         f'...     and (row["table_id"], row["line"]) == ("{shown.table_id}", "{TOTAL_LINE}")]',
         f"['{shown.count}']",
         "",
-        f'> rows <- read.csv("{file}",',
-        '+                  colClasses = c(region_id = "character"))',
-        f"> subset(rows, {column} == {_literal(area)} & iteration_code == {in_r} &",
+        f'> rows <- read.csv("{file}")',
+        f"> subset(rows, geo_id == {_literal(area)} & iteration_code == {in_r} &",
         f'+        table_id == "{shown.table_id}" & line == {TOTAL_LINE})$count',
         f"[1] {shown.count}",
     )

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 
 from safetab.census.area_levels import Pass
-from safetab.census.census import Census, capitalized
+from safetab.census.census import Census, PopulationGroupLevel, capitalized
 from safetab.config.run_config import RunConfig
 from safetab.dialects.specification.census_value import WHOLE_TERRITORY, slots_of
-from safetab.products.product import Selector
+from safetab.products.product import Selector, TableFamily
 from safetab.specification.values import Specification
 
 JsonObject = dict[str, object]
@@ -20,7 +21,13 @@ def census_facts(config: RunConfig) -> JsonObject:
     groups, words = census.tabulated_group_levels, census.words
     return {
         "passes": [
-            {"name": one.name, "title": _title(one), "key": config.spelling.passes[one]} for one in census.passes
+            {
+                "name": one.name,
+                "title": _title(one),
+                "in_sentences": one.in_sentences or _title(one),
+                "key": config.spelling.passes[one],
+            }
+            for one in census.passes
         ],
         "most_answers": census.most_answers,
         "answers_key": config.spelling.most_answers,
@@ -44,6 +51,27 @@ def threshold_unit(config: RunConfig) -> str:
     if config.specification is None:
         return "people"
     return config.specification.about.holds or config.product.record.counted
+
+
+def counts_in_words(level: PopulationGroupLevel, config: RunConfig, family: TableFamily, entities: int) -> str:
+    """What a level counts, within a sentence: such as "county counts of detailed groups".
+
+    The names of a specification are quoted, since they may be any words.
+    """
+    area, name = level.geography, level.iterations.name
+    groups = f"{name} groups".lower()
+    if config.specification is not None:
+        groups = f"“{name}”" if re.search(r"\bgroups?$", name, re.IGNORECASE) else f"“{name}” groups"
+    tables = f" by {family.name}" if config.product.has_several_families else ""
+    if area.kind.is_whole:
+        where = f"in the {area.kind.noun}" if config.specification is None else "for all areas together"
+        return f"counts of {groups}{tables} {where}"
+    of_pass = area.tabulation_pass
+    whole = of_pass.in_sentences or of_pass.title
+    where = "" if area.title == area.kind.title else f" in {whole}"
+    if where and entities == 1:
+        return f"counts of {groups}{tables} for all of {whole}"
+    return f"{area.kind.noun} counts of {groups}{tables}{where}"
 
 
 def fixed_choices(spec: Specification) -> JsonObject:

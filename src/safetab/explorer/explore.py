@@ -16,9 +16,16 @@ from pathlib import Path
 from typing import Any
 
 from safetab.census.census import PopulationGroupLevel, Words, capitalized
-from safetab.config.run_config import CONFIG_FILE, RunConfig, budget_key, measured_levels, threshold_key
+from safetab.config.run_config import RunConfig, budget_key, measured_levels, threshold_key
 from safetab.dialects.known_census import facts_of_2020
-from safetab.explorer.census_facts import JsonObject, census_facts, fixed_choices, sentence_words, threshold_unit
+from safetab.explorer.census_facts import (
+    JsonObject,
+    census_facts,
+    counts_in_words,
+    fixed_choices,
+    sentence_words,
+    threshold_unit,
+)
 from safetab.explorer.workbook.workbook import write_workbook
 from safetab.foundation.files import page_script, read_text, whole_path
 from safetab.foundation.findings import VERSION, Finding, InvalidInput, Severity
@@ -28,7 +35,6 @@ from safetab.privacy.reference import FAR_ABOVE, loss_text
 from safetab.products.all_products import PRODUCTS
 from safetab.products.product import LineKind, Product, Selector, TableFamily
 from safetab.specification.reading import is_specification
-from safetab.specification.values import SPECIFICATION_FILE
 from safetab.specification.writing import privacy_text
 from safetab.tuning.concerns import NO_PROTECTION
 from safetab.tuning.tuned_level import Facts, LevelSizes, TunedLevel
@@ -92,6 +98,7 @@ def _product(config: RunConfig, facts: Facts, configs: Mapping[str, str]) -> Jso
     return {
         **census_facts(config),
         "name": product.name,
+        "title": _title(config),
         "counts": product.counts,
         "record": record.noun,
         "protected": record.protected,
@@ -111,6 +118,14 @@ def _product(config: RunConfig, facts: Facts, configs: Mapping[str, str]) -> Jso
         "no_protection": NO_PROTECTION,
         "presets": [{"name": name, "config": text} for name, text in configs.items()],
     }
+
+
+def _title(config: RunConfig) -> str:
+    """Whose census it is, and which tables."""
+    if config.specification is not None:
+        return config.specification.about.title
+    assert config.product.reference is not None
+    return f"2020 U.S. Census, {config.product.reference.name.removeprefix('2020 ')}"
 
 
 def _family(product: Product, family: TableFamily) -> JsonObject:
@@ -167,6 +182,7 @@ def _level(tuned: TunedLevel) -> JsonObject:
         "pass": level.geography.tabulation_pass.name,
         "geography": level.geography.label,
         "title": level.geography.title,
+        "counts": counts_in_words(level, tuned.config, family, sizes.entities),
         "kind_title": level.geography.kind.title,
         "iterations": level.iterations.name,
         "iteration_level": level.iterations.number,
@@ -223,7 +239,7 @@ def _scaled(sizes: Iterable[Pair], known: int, possible: int) -> Iterable[Pair]:
 
 
 _PAGE = files("safetab.explorer") / "page"
-_SCRIPT_FOLDERS = ("arithmetic", "elements", "session", "settings", "charts", "results", "questions")
+_SCRIPT_FOLDERS = ("arithmetic", "elements", "session", "settings", "charts", "results", "questions", "opening")
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,15 +296,10 @@ def _loaded_config(request: ExplorerRequest, config: RunConfig) -> str | None:
 def _refuse_workbook_of_others(config: RunConfig) -> None:
     """Raises InvalidInput unless the product has two stages and one table family, as the workbook's formulas need."""
     product = config.product
-    if config.specification is not None:
-        message = f"The workbook is for SafeTab-P, not for {product.name}. Write the page alone."
-        raise InvalidInput.about(SPECIFICATION_FILE, message)
-    if product.has_several_families or product.selector is not Selector.NOISY_STAGE_1:
-        message = (
-            f"is a configuration of {product.name}. The workbook is for products whose tables are"
-            " chosen by a noisy first stage. Write the page alone: it supports both."
-        )
-        raise InvalidInput.about(CONFIG_FILE, message)
+    has_other_stages = product.has_several_families or product.selector is not Selector.NOISY_STAGE_1
+    if config.specification is not None or has_other_stages:
+        message = "works only for SafeTab-P. Leave it out to write the page."
+        raise InvalidInput.about("the command", message, "--xlsx")
 
 
 def _source(request: ExplorerRequest, words: Words) -> str:

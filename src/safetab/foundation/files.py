@@ -43,7 +43,7 @@ def why_unreadable(path: Path, error: OSError) -> str:
     """One sentence for an operating-system error about a path."""
     match error:
         case FileNotFoundError():
-            return f"there is no file {path}."
+            return f"{path} does not exist."
         case IsADirectoryError():
             return f"{path} is a directory, not a file."
         case NotADirectoryError():

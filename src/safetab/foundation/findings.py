@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from pathlib import Path
 from typing import Generic, Self, TypeVar
@@ -11,6 +11,8 @@ from typing import Generic, Self, TypeVar
 T_co = TypeVar("T_co", covariant=True)
 
 _LONGEST_PLACE, _LONGEST_MESSAGE = 200, 2_000  # characters
+_OF_WHOLE_FILES = ("does not exist", "already exists", "is not a spend log", "describes other records")
+_MOST_ALIKE = 3  # warnings that say the same, each on its own line
 
 
 class Severity(Enum):
@@ -122,10 +124,40 @@ def described(findings: Iterable[Finding]) -> str:
         groups.setdefault((finding.file, finding.severity), []).append(finding)
     lines: list[str] = []
     for (file, severity), group in groups.items():
+        if len(group) == 1 and (sentence := _whole_sentence(group[0])):
+            lines.append(sentence)
+            continue
         noun = "problem" if severity is Severity.ERROR else "warning"
         lines.append(f"{file} has {len(group)} {noun}{'s' if len(group) > 1 else ''}:")
-        lines += ["  " + str(finding).replace("\n", "\\n") for finding in group]  # a value can't forge a line
+        folded = group if severity is Severity.ERROR else _folded(group)
+        lines += ["  " + str(finding).replace("\n", "\\n") for finding in folded]  # a value can't forge a line
     return "\n".join(lines)
+
+
+def _whole_sentence(finding: Finding) -> str | None:
+    """One sentence about a file that is missing, exists already, or is of another kind; None if there is more."""
+    message = str(finding).replace("\n", "\\n")
+    if not finding.is_error or finding.where:
+        return None
+    if message.startswith(_OF_WHOLE_FILES):
+        return f"{finding.file} {message}"
+    names_the_file = f"/{finding.file} {_OF_WHOLE_FILES[0]}" in f"/{message}"
+    return message if names_the_file else None
+
+
+def _folded(warnings: list[Finding]) -> list[Finding]:
+    """The warnings, with those that say the same of many places as one, where the first of them is."""
+    places: dict[str, list[str]] = {}
+    for warning in warnings:
+        places.setdefault(warning.message, []).append(warning.where)
+    folded: dict[object, Finding] = {}
+    for warning in warnings:
+        where = places[warning.message]
+        if len(where) <= _MOST_ALIKE:
+            folded[warning] = warning
+        else:
+            folded.setdefault(warning.message, replace(warning, where=shortened(where, _MOST_ALIKE)))
+    return [*folded.values()]
 
 
 def _cut(text: str, longest: int) -> str:

@@ -142,7 +142,10 @@ def _why_not_new(file: Path, *, overwrite: bool | None) -> str | None:
         return f"already exists. Choose another name{'' if overwrite is None else ', or add --overwrite'}."
     if file.exists() and not file.is_file():
         return "is not a regular file, so it is not replaced. Choose another name."
-    file.parent.stat()
+    try:
+        file.parent.stat()
+    except FileNotFoundError:
+        return f"can't be written: there is no folder {file.parent}."
     if (around := output_around(file)) is not None:
         return f"is inside {around}, the output of a run, which must not change. Choose another place."
     return None

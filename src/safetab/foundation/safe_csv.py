@@ -33,8 +33,13 @@ def safe_texts(table: pa.Table) -> pa.Table:
         if pa.types.is_dictionary(field.type) or pa.types.is_string_view(field.type):
             column = column.cast(pa.string() if _is_text(field.type) else field.type.value_type)
         if _is_text(column.type):
-            printable = _replaced(column, _STEERING, "\N{REPLACEMENT CHARACTER}")
-            table = table.set_column(position, field.name, _replaced(printable, _FORMULA, r"'\1"))
+            distinct = pc.unique(column)  # names repeat
+            if _has(distinct, _STEERING):
+                column = pc.replace_substring_regex(column, _STEERING, "\N{REPLACEMENT CHARACTER}")
+                distinct = pc.unique(column)
+            if _has(distinct, _FORMULA):
+                column = pc.replace_substring_regex(column, _FORMULA, r"'\1")
+            table = table.set_column(position, field.name, column)
     return table
 
 
@@ -44,12 +49,8 @@ def _is_text(kind: pa.DataType) -> bool:
 
 def plain_texts(column: pa.Array) -> pa.Array:
     """A column of safe texts as it was before."""
-    return _replaced(pa.chunked_array([column]), _ESCAPED, r"\1").combine_chunks()
+    return pc.replace_substring_regex(column, _ESCAPED, r"\1") if _has(pc.unique(column), _ESCAPED) else column
 
 
-def _replaced(column: pa.ChunkedArray, pattern: str, replacement: str) -> pa.ChunkedArray:
-    """Replace a pattern. Looks at each distinct text once, because names repeat."""
-    distinct = pc.unique(column)
-    if not pc.any(pc.match_substring_regex(distinct, pattern)).as_py():
-        return column
-    return pc.replace_substring_regex(column, pattern, replacement)
+def _has(texts: pa.Array, pattern: str) -> bool:
+    return bool(pc.any(pc.match_substring_regex(texts, pattern)).as_py())

@@ -29,7 +29,7 @@ _LEAST_FOR_RECORDS = (900 << 20, 300 << 20)
 """Address space and memory in bytes, for commands that read no records and for those that do."""
 
 _READ_RECORDS = {  # commands
-    "run", "validate", "accuracy", "audit", "convert", "blocks-with-units", "demo", "synthesize", "selftest",
+    "run", "validate", "accuracy", "audit", "cef", "convert", "blocks-with-units", "demo", "synthesize", "selftest",
 }  # fmt: skip
 _ARENA_MAX = -8  # M_ARENA_MAX of the C library's mallopt
 

@@ -117,7 +117,7 @@ def _why_misplaced(out: Path, read: Iterable[Path], kept: Iterable[Path]) -> str
 def _why_not(out: Path, *, overwrite: bool, earlier: EarlierOutput) -> str | None:
     """Why `out` can't be replaced, or None if it can."""
     if out.exists() and not overwrite:
-        return "already exists. Choose another OUT, or add --overwrite."
+        return "already exists. Choose another folder, or add --overwrite."
     if out.exists() and any(out.iterdir()) and not (out / earlier.known_by).is_file():
         lacks = f"already exists and holds no {earlier.known_by} of an earlier output"
         return f"{lacks}, so it is not replaced. Choose another OUT."

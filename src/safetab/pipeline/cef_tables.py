@@ -139,7 +139,7 @@ def _guarded(
 
 def _opened(data: Path) -> _Cef:
     """The files and the geography of a CEF. Raises InvalidInput with every finding."""
-    reader = read_reader_file(data).require()
+    reader = read_reader_file(data, "READER.INI is the .ini file of a CEF.").require()
     states = reader.states_there
     files, paths = reader.files_of(states), reader.geography_of(states)
     geography = read_cef_geography(paths.value or (), states)

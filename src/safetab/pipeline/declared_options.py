@@ -43,6 +43,7 @@ class DeclaredOption:
     flag: str | None = None  # if the command line has another name for it
     least: int | None = None
     is_number: bool = False  # a number in Python; text on the command line, which is exact
+    is_hidden: bool = False  # accepted, but not in the help of the command line
 
     def parameter(self, annotation: object) -> inspect.Parameter:
         """A keyword parameter of a function that takes this option."""
@@ -83,15 +84,19 @@ GEOGRAPHY = _file(
 )
 AS_JSON = DeclaredOption("as_json", bool, False, "Print JSON, for programs.", flag="--json")
 MEMORY = DeclaredOption("memory", str, "4GB", "Memory limit for Spark's driver. No effect with --engine local.", "SIZE")
-MEMORY_TO_ASSESS = DeclaredOption("memory", str, "4GB", "Has no effect here.", "SIZE")
+MEMORY_TO_ASSESS = DeclaredOption("memory", str, "4GB", "Has no effect here.", "SIZE", is_hidden=True)
 MACHINE = (
     DeclaredOption("threads", int, 2, "How many threads a run may use.", least=1),
     _file("temp", "Folder for encoded records during the run. Default: the system's temporary folder."),
 )
 ENGINE = (
     DeclaredOption("engine", EngineKind, EngineKind.LOCAL, "Where to count: in this process, or on Spark."),
-    _text("spark_master", "Where Spark runs, with --engine spark. Default: local[THREADS].", "URL"),
-    _texts("spark_conf", "A setting of Spark; repeatable.", "NAME=VALUE"),
+    _text("spark_master", "Where Spark runs, like spark.master in --spark-conf.", "URL", is_hidden=True),
+    _texts(
+        "spark_conf",
+        "A setting of Spark, such as spark.master=URL; repeatable. Default master: local[THREADS].",
+        "NAME=VALUE",
+    ),
     _text("persons", "Person records outside DATA: a path that Spark reads, or table:NAME.", "WHERE"),
     _text("geography", "The geography outside DATA: a path that Spark reads, or table:NAME.", "WHERE"),
 )
@@ -110,7 +115,7 @@ COTERMINOUS = _flag("coterminous", "Give entities made of the same blocks the sa
 COPYING = (
     _file(
         "empty_blocks",
-        "Blocks that hold nobody, e.g. water, or a list from blocks-with-units: ignored when areas are compared.",
+        "Blocks that hold nobody, e.g. water, or a list from `cef blocks`: ignored when areas are compared.",
         "FILE",
     ),
     _text("order", f"Order of donors, separated by commas: {_DONORS}, or levels of the specification.", "KINDS"),

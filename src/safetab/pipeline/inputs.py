@@ -10,14 +10,14 @@ from pathlib import Path
 
 from safetab.census.area_levels import Pass
 from safetab.census.areas import Areas
-from safetab.config.run_config import ReaderKind
+from safetab.config.run_config import CONFIG_FILE, ReaderKind
 from safetab.dialects.configuration import product_asked_for, read_config, reader_asked_for
 from safetab.dialects.own_records import OwnRecords
 from safetab.engines.contract import Backend, CountingEngine, EngineSettings, KnownLists, RecordLocation, Records
 from safetab.engines.local.backend import LocalBackend
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.files import identity_of
-from safetab.foundation.findings import Checked, Finding, InvalidInput
+from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
 from safetab.foundation.progress import Progress
 from safetab.outputs.manifest import hashes_by_name
 from safetab.pipeline.options import RunOptions, refused_plan
@@ -25,7 +25,11 @@ from safetab.pipeline.release_parts import populated_geography
 from safetab.pipeline.totals_of_release import given_totals
 from safetab.planning.planner import PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
+from safetab.products.all_products import PRODUCTS
+from safetab.products.product import Product
+from safetab.readers.record_files import record_file_names
 from safetab.specification.reading import is_specification
+from safetab.specification.values import SPECIFICATION_FILE
 
 _DEPTH_OF_RELEASES = 4  # OUT/release/numbers/geography_level=COUNTY
 
@@ -59,22 +63,44 @@ def read_inputs(
         public = read_public_files(parameters, data, areas, given_totals(totals, data))
         if public.value is None:
             return Checked(None, public.findings)
-        records = backend.records(data, public.value.config.product.record)
+        product = public.value.config.product
+        records = backend.records(data, product.record)
         if records.value is None:
             rows = backend.judge(data, KnownLists.of_files(public.value), lambda _: None)
-            records = Checked(None, records.findings + rows)
+            others = records_of_another_product(product, data, SPECIFICATION_FILE)
+            records = Checked(None, others or records.findings + rows)
         return _planned_inputs(public, records, empty_blocks)
-    config = read_config(parameters)
+    config, wrong_product = read_config(parameters), tuple[Finding, ...]()
     if reader_asked_for(parameters, data) is ReaderKind.CEF:
         folder = Checked(data, ())
         records = backend.cef_records(data, () if config.value is None else config.value.parts_asked_for)
     else:
         folder = backend.geography_folder(data)
-        records = backend.records(data, product_asked_for(parameters).record)
+        product = product_asked_for(parameters)
+        records = backend.records(data, product.record)
+        if records.value is None:
+            wrong_product = records_of_another_product(product, data, CONFIG_FILE)
     if folder.value is None:
-        return Checked(None, config.findings + folder.findings + records.findings)
+        return Checked(None, wrong_product + config.findings + folder.findings + records.findings)
     public = read_public_files(parameters, data, folder.value, given_totals(totals, data))
+    public = Checked(public.value, wrong_product + public.findings)
     return _planned_inputs(public, records, empty_blocks)
+
+
+def records_of_another_product(product: Product, data: Path, configuration: str) -> tuple[Finding, ...]:
+    """An error if DATA holds no records for a product, but those of another one."""
+    findings, asked = FindingsOf(configuration), product.record
+    if record_file_names(data, asked).value is None:
+        for other in PRODUCTS:
+            if record_file_names(data, other.record).value is not None:
+                if configuration == SPECIFICATION_FILE:
+                    has = f"{data} has the {other.record.table} of {other.name}"
+                    findings.error("", f"describes other records: {has}. Give the DATA of this census.")
+                    break
+                holds = f"the records in {data} are {other.record.nouns} ({other.name})"
+                advice = f"Did you mean the {configuration} of {other.name}, or another DATA?"
+                findings.error("", f"this is for {asked.nouns} ({product.name}), but {holds}. {advice}")
+    return findings.findings
 
 
 def _may_have_config(parameters: Path) -> bool:
@@ -104,6 +130,8 @@ def required_inputs(
 
     Raises InvalidInput if one is at fault, with all that can still be judged about the records.
     """
+    if options.spark.persons is not None or options.spark.geography is not None:
+        backend.start(progress)
     progress.step("Reading the public files", 1)
     checked = read_inputs(parameters, data, options.empty_blocks, backend, options.totals)
     progress.advance()
@@ -112,7 +140,7 @@ def required_inputs(
         raise InvalidInput(checked.findings)
     if checked.value is None:
         noun = product_asked_for(parameters).record.noun
-        progress.step(f"Checking what can be checked of the {noun} records", 0)
+        progress.step(f"Checking the {noun} records", 0)
     else:
         refused = refused_plan(checked.value.plan, data, options)
     if checked.value is None or refused:
@@ -131,6 +159,7 @@ def checked_engine(
     Raises InvalidInput, with all findings, if a record breaks a rule. Closes the engine at the end.
     """
     inputs = checked.require()
+    backend.start(progress)
     with closing(backend.engine(inputs.records, inputs.files)) as engine:
         noun = "" if inputs.plan.config.specification else f"{inputs.plan.config.product.record.noun} "
         progress.step(f"Checking the {noun}records", backend.number_of_records(inputs.records))

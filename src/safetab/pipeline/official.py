@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import datetime
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from safetab.foundation.failures import refusals_as_run_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, require_none, shortened
 from safetab.outputs.manifest import hashes_of
 from safetab.outputs.output_folder import EarlierOutput, output_findings, whole_output
-from safetab.planning.planner import PublicFiles, plan_of
+from safetab.planning.planner import PublicFiles, about_path, plan_of
 from safetab.privacy.output_status import OutputStatus, gravest
 from safetab.readers.table_files import table_paths_at
 from safetab.release.census_form import check_not_clamped, statuses_beside
@@ -35,6 +36,7 @@ from safetab.release.official.numbers import sets_by_numbers
 from safetab.release.official.write_official import ORIGIN_FILE, OfficialRelease, OfficialSummary, write_official
 from safetab.release.release_options import CoterminousOptions, confidence_of
 from safetab.release.release_universe import Universe
+from safetab.specification.publication import Publication, read_publication
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,12 +96,32 @@ def _read(files: Sequence[Path], request: OfficialRequest) -> tuple[OfficialRele
     by_blocks = None if of_pass is None else sets_of_passes(of_pass, CoterminousOptions(), US)
     sets = sets_by_numbers(universe, groups) if by_blocks is None else by_blocks
     blocks = () if request.geography is None else table_paths_at(request.geography)
-    paths = [*files, request.parameters / CONFIG_FILE, *list_paths(request.parameters), *blocks]
+    parameters = request.parameters
+    paths = [*files, parameters / CONFIG_FILE, *list_paths(parameters), *about_path(parameters), *blocks]
+    publication = read_publication(parameters).value
+    if publication is None and status is OutputStatus.OFFICIAL:
+        publication = published_by_the_bureau(config.product.record.noun, [path.name for path in files])
     read = OfficialRelease(
         plan, universe, tables, groups, sets, of_pass is not None, request.is_complete, confidence,
-        hashes_of(paths), status,
+        hashes_of(paths), status, publication,
     )  # fmt: skip
     return read, (*given.warnings, *findings)
+
+
+_PUBLISHED_AS = "Detailed Demographic and Housing Characteristics File {}"
+_FILE_OF_RECORDS = {"person": "A", "household": "B"}
+_YEAR_OF_FILE = re.compile(r"DECENNIAL[A-Z]*(\d{4})\.")
+"""The year in the name of a download of data.census.gov, such as DECENNIALDDHCA2020.T02001-Data.csv."""
+
+
+def published_by_the_bureau(noun: str, names: Iterable[str]) -> Publication:
+    """Whose numbers the published files hold, by the noun of their records.
+
+    The year is known if all files with one in their name have the same.
+    """
+    years = {found[1] for found in map(_YEAR_OF_FILE.search, names) if found}
+    year = years.pop() if len(years) == 1 else ""
+    return Publication(_PUBLISHED_AS.format(_FILE_OF_RECORDS[noun]), "U.S. Census Bureau", year)
 
 
 def _inputs(files: Sequence[Path], request: OfficialRequest, command: FindingsOf) -> Checked[_PublicInputs]:
@@ -110,6 +132,7 @@ def _inputs(files: Sequence[Path], request: OfficialRequest, command: FindingsOf
         geography = read_geography_at(request.geography)
     product = product_asked_for(request.parameters)
     tables = read_official_files(files, product)
+    publication = read_publication(request.parameters)
     if config.value is not None and not config.value.allow_negative_counts:
         message = "false: numbers below 0 were raised to 0, so the noise of the others is not known."
         command.error("allow_negative_counts", f"{message} Give the parameters of the published tables.")
@@ -119,7 +142,8 @@ def _inputs(files: Sequence[Path], request: OfficialRequest, command: FindingsOf
         if missing:
             message = f"no file has {shortened(missing)}. Give the files of all tables, or leave it out."
             command.error("--complete", message)
-    found = config.findings + lists.findings + geography.findings + tables.findings + command.findings
+    found = config.findings + lists.findings + publication.findings
+    found += geography.findings + tables.findings + command.findings
     is_wrong = request.geography is not None and geography.value is None
     is_wrong |= any(finding.is_error for finding in found)
     if config.value is None or lists.value is None or tables.value is None or is_wrong:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from safetab.census.census import Words
-from safetab.dialects.area_files import read_areas_at
+from safetab.dialects.area_files import area_paths_at, read_areas_at
 from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.dialects.specification.area_tables import read_area_table
 from safetab.dialects.specification.census_value import census_of
@@ -37,7 +37,6 @@ from safetab.outputs.pass_files import stated_format
 from safetab.pipeline.declared_options import CONFIDENCE, CSV, OF_BLOCKS, STEPS, with_defaults
 from safetab.pipeline.release_parts import GeographyOfPass, empty_blocks_as_json, populated_geography, write_documents
 from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
-from safetab.readers.table_files import table_paths_at
 from safetab.release.allowed_files import measured_files
 from safetab.release.census_file import ReleasedCensus
 from safetab.release.checks.output_checks import OutputChecks
@@ -159,7 +158,8 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
             steps = steps_as_json(request.options, census) | empty_blocks_as_json(request.empty_blocks, census)
             made = {"version": facts.version, FORMAT: OUTPUT_FORMAT, "date": facts.date.isoformat()}
             manifest = {**measured.manifest, **made, **status_as_json(measured.status), "release": steps}
-            files = {name: manifests.hashes_of(table_paths_at(path)) for name, path in request.paths.items()}
+            parts = _parts_of(folder.universe)
+            files = {name: manifests.hashes_of(area_paths_at(path, parts)) for name, path in request.paths.items()}
             manifest |= {MEASURED_BY: measured.origin, "rerelease": {"public_files": files}}
             manifests.write_json(output / manifests.MANIFEST_FILE, manifest | manifests.outputs_as_json(output, rows))
         checks.of_remaining_files()
@@ -227,7 +227,7 @@ def _populated(universe: Universe, request: RereleaseRequest) -> GeographyOfPass
     path = request.geography
     if path is None:
         return {}
-    geography = read_areas_at(path).require()
+    geography = read_areas_at(path, _parts_of(universe)).require()
     number_of = universe.census.part.ids.number
     of_pass = {which: geography.of_parts(map(number_of, parts)) for which, parts in universe.states.items()}
     findings = FindingsOf(path.name)
@@ -241,6 +241,11 @@ def _populated(universe: Universe, request: RereleaseRequest) -> GeographyOfPass
     if populated.value is None or findings.has_errors:
         raise InvalidInput(findings.findings + populated.findings)
     return populated.value
+
+
+def _parts_of(universe: Universe) -> list[str]:
+    """The parts of the territory, such as states, that the run tabulated."""
+    return [part for parts in universe.states.values() for part in parts]
 
 
 def _words_of(out: Path) -> Words:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from safetab.dialects.configuration import require_not_swapped
 from safetab.dialects.own_records import paths_read
 from safetab.engines.contract import CountingEngine
 from safetab.foundation.files import whole_path
@@ -96,6 +97,7 @@ def run_files(
 
 def _refuse(parameters: Path, data: Path, out: Path, options: RunOptions) -> None:
     """Raise InvalidInput, with all findings, if paths or options can't be used together."""
+    require_not_swapped(parameters, data)
     read = (parameters, *paths_read(data))
     log = options.log_of(out)
     refused = output_findings(out, read, overwrite=options.overwrite, kept=(options.temporary_folder,))

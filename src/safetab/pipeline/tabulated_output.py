@@ -95,7 +95,7 @@ class TabulatedOutput:
         self.times.step("Writing and checking the release", 3)
         write_not_for_release(output, self.status)
         universe = universe_of_run(plan, self.inputs.files.geography_of_pass, self.inputs.files.names)
-        facts = ReleaseFacts(VERSION, today, self.status, steps)
+        facts = ReleaseFacts(VERSION, today, self.status, steps, publication=self.inputs.files.publication)
         checks = OutputChecks(output, universe, steps)
         with checks.of_tables_beside():
             rows |= write_release(output, universe, facts, self.inputs.populated)

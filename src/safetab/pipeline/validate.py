@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from safetab.dialects.configuration import require_not_swapped
 from safetab.dialects.own_records import paths_read
 from safetab.engines.contract import CountingEngine
 from safetab.foundation.findings import Finding, FindingsOf, require_none
@@ -28,6 +29,7 @@ def validate_files(
     """
     options = options or RunOptions()
     progress = progress or NoProgress()
+    require_not_swapped(parameters, data)
     refused = refused_options(data, options)
     if options.confidential_log is not None:
         refused += refused_log(options.confidential_log, (parameters, *paths_read(data)))

@@ -9,7 +9,8 @@ from fractions import Fraction
 from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
 from safetab.config.run_config import RunConfig
-from safetab.planning.run_plan import RunPlan, loss_of_config_pass
+from safetab.foundation.findings import shortened
+from safetab.planning.run_plan import LevelPlan, RunPlan, loss_of_config_pass
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import PrivacyLoss, epsilon_of_rho
 from safetab.privacy.output_status import SYNTHETIC_MARKER
@@ -115,15 +116,22 @@ def _loss(config: RunConfig, tabulation_pass: Pass) -> Fraction:
 
 
 def privacy_warnings(plan: RunPlan) -> Iterator[str]:
-    """Sentences on losses far above those of the reference: the whole run, then each level."""
+    """Sentences on losses far above those of the reference: the whole run, then levels, those alike in one sentence."""
     definition, product = plan.config.privacy_definition, plan.config.product
     total = total_far_above(product, definition, plan.loss.unbounded)
     if total is not None:
         yield total
+    levels_of = dict[str, list[LevelPlan]]()
     for level in plan.levels:
         sentence = level_far_above(product, definition, level.design.budget)
         if sentence is not None:
-            yield f"{level}: {sentence}"
+            levels_of.setdefault(sentence, []).append(level)
+    for sentence, levels in levels_of.items():
+        names = shortened(levels, 3, "; ")
+        if len(levels) == 1:
+            yield f"{names}: {sentence}"
+        else:
+            yield f"{len(levels)} levels, {names}: {sentence.replace('this level', 'each')}"
 
 
 def no_protection(unprotected_levels: Collection[PopulationGroupLevel]) -> str | None:

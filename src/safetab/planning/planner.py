@@ -14,7 +14,7 @@ from safetab.census.groups import GroupLevel, PublicLists, iteration_map_of
 from safetab.census.population_groups import PublishedTotals, universe_of
 from safetab.census.sensitivity import Sensitivity, sensitivity
 from safetab.config.run_config import CONFIG_FILE, ReaderKind, RunConfig, budget_key
-from safetab.dialects.configuration import read_config, reader_asked_for
+from safetab.dialects.configuration import read_config, reader_asked_for, require_not_swapped
 from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.dialects.public_files import (
     folder_beside,
@@ -34,7 +34,8 @@ from safetab.planning.run_plan import LevelPlan, RunPlan, check_totals, selected
 from safetab.privacy.calibration import Stage
 from safetab.readers.area_names import AreaNames, area_names_path, read_area_names
 from safetab.readers.published_totals import find_published_totals, find_totals_in, read_published_totals
-from safetab.specification.reading import is_specification
+from safetab.specification.publication import Publication, read_publication
+from safetab.specification.reading import ABOUT_FILE, is_specification
 
 if TYPE_CHECKING:
     from safetab.dialects.own_records import OwnIds
@@ -52,6 +53,7 @@ class PublicFiles:
     oids: OwnIds | None = None  # of records in a dialect's own form
     totals: PublishedTotals | None = None  # that choose tables, if the product asks for such
     totals_files: Mapping[str, Path] = field(default_factory=dict)
+    publication: Publication | None = None  # None: nobody says whose numbers these are
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,11 @@ class GivenTotals:
 
 
 def plan_of_files(parameters: str | Path, data: str | Path, totals: GivenTotals | None = None) -> Checked[RunPlan]:
-    """The plan that the parameters and the geography of the data make. Opens no record file."""
+    """The plan that the parameters and the geography of the data make. Opens no record file.
+
+    Raises InvalidInput if PARAMETERS and DATA are swapped.
+    """
+    require_not_swapped(Path(parameters), Path(data))
     files = read_public_files(Path(parameters), Path(data), totals=totals)
     if files.value is None:
         return Checked(None, files.findings)
@@ -91,13 +97,14 @@ def read_public_files(
         if compiled.value.areas is not None:
             return _specified_files(compiled, data, totals)
         config, lists = Checked(compiled.value.config, compiled.findings), Checked(compiled.value.lists, ())
-        paths = compiled.value.paths
+        paths, publication = compiled.value.paths, Checked(compiled.value.publication, ())
     else:
         config, lists = read_config(parameters), read_public_lists(parameters)
-        paths = (parameters / CONFIG_FILE, *list_paths(parameters))
+        publication = read_publication(parameters)
+        paths = (parameters / CONFIG_FILE, *list_paths(parameters), *about_path(parameters))
     geography = read_given_geography(geography_folder, reader, config.value)
     names = read_area_names(folder_beside(data, reader), DEFAULT_CENSUS)
-    findings = config.findings + lists.findings + geography.findings + names.findings
+    findings = config.findings + lists.findings + publication.findings + geography.findings + names.findings
     if config.value is None or lists.value is None:
         return Checked(None, findings)
     if geography.value is None:  # what is wrong with the budgets doesn't need it
@@ -112,7 +119,14 @@ def read_public_files(
     paths += () if names_path is None else (names_path,)
     oids, geographies = geography.value.oids, MappingProxyType(of_pass)
     files = PublicFiles(config.value, lists.value, geographies, paths, names.value or {}, oids)
+    files = replace(files, publication=publication.value)
     return _with_totals(files, findings, whole, _selecting_totals(config.value, data, reader, totals))
+
+
+def about_path(parameters: Path) -> tuple[Path, ...]:
+    """The file about.toml, if the parameters have it."""
+    path = parameters / ABOUT_FILE
+    return (path,) if path.is_file() else ()
 
 
 def _specified_files(compiled: Checked[Compiled], data: Path, totals: GivenTotals | None) -> Checked[PublicFiles]:
@@ -120,6 +134,7 @@ def _specified_files(compiled: Checked[Compiled], data: Path, totals: GivenTotal
     given = compiled.require()
     assert given.areas is not None
     files = PublicFiles(given.config, given.lists, given.areas_of_pass, given.paths, given.names)
+    files = replace(files, publication=given.publication)
     findings = compiled.findings + warnings_of_places(given.paths, data)
     chosen = _specified_totals(given.config, given.paths[0].parent, data, totals)
     return _with_totals(files, findings, given.areas, chosen)

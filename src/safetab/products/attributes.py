@@ -24,6 +24,7 @@ TAKEN_COLUMNS = frozenset({
     "interval_high", "unclamped_count", "unclamped_margin_of_error", "variance", "noise_draws", "noise_mechanism",
     "noise_parameter", "stage_1_total", "status", "rule", "donor_geography_level", "donor_region_id", "stage",
     "value", "mechanism", "parameter_numerator", "parameter_denominator", "area_level", "area", "group",
+    "geo_id", "donor_geo_id", "iteration_id",
 })  # fmt: skip
 """The other columns of files with numbers: an attribute of such a name has `record_` before it."""
 
@@ -163,7 +164,12 @@ class Attribute:
         first, last = map(int, labels)
         if first == last != self.bounds[1] and self.one:
             return self.one.format(first)
-        return self._range_in_words(first, last, self.field.unit_name if self.unit is None else self.unit)
+        return self._range_in_words(first, last, self.unit_in_words)
+
+    @property
+    def unit_in_words(self) -> str:
+        """What follows a range in a sentence."""
+        return self.field.unit_name if self.unit is None else self.unit
 
     def _range_in_words(self, first: int, last: int, unit: str) -> str:
         after = f" {unit}" if unit else ""

@@ -10,8 +10,8 @@ from inspect import Parameter, Signature
 from typing import Any
 
 from safetab.foundation.argument_types import require_type
-from safetab.products.attributes import ALL, Attribute
-from safetab.products.product import Label, Line, Refusal, Shape, WantedCells
+from safetab.products.attributes import ALL, Attribute, plural_of
+from safetab.products.product import Division, Label, Line, PartOfDivision, Refusal, Shape, WantedCells
 from safetab.products.tables import CATEGORY, Tables
 from safetab.specification.values import Family, TableShape
 
@@ -85,6 +85,24 @@ class QuestionByAttributes:
             if labels != attribute.whole.labels:
                 wanted[attribute.argument] = labels if attribute.is_range else text
         return wanted | ({CATEGORY: texts[CATEGORY]} if texts.get(CATEGORY, ALL) != ALL else {})
+
+    def divisions_of(self, shape: Shape) -> tuple[Division, ...]:
+        """What the shape divides records by; nothing if it is a total alone."""
+        family, described = self._of_table[shape.table_id]
+        if family.of is not None:
+            own = tuple(PartOfDivision(line.stub, line.words) for line in shape.lines if line.cells == 1)
+            name = self.tables.attributes[family.of].name
+            return (Division(name, plural_of(name), "", own),) if shape.cells > 1 else ()
+        divisions = []
+        for name in described.by:
+            attribute = self.tables.attributes[name]
+            parts = attribute.parts(described.breaks.get(name, ()), family.stubs.get(name, {}))
+            own = tuple(
+                PartOfDivision(part.stub, part.words, tuple(map(int, part.labels)) if attribute.is_range else ())
+                for part in parts
+            )
+            divisions.append(Division(name, attribute.plural, attribute.unit_in_words, own))
+        return tuple(divisions)
 
     @cached_property
     def _attributes(self) -> tuple[Attribute, ...]:

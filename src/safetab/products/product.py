@@ -187,6 +187,25 @@ class Refusal:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class PartOfDivision:
+    """Some values by which a shape divides records: what its line is called, and the ends of a range."""
+
+    stub: str
+    words: str  # in a sentence
+    ends: tuple[int, ...] = ()  # the first and the last value; empty if it is not a range
+
+
+@dataclass(frozen=True, slots=True)
+class Division:
+    """What a shape divides records by. Its cells are the parts of all divisions crossed, the last one's fastest."""
+
+    name: str
+    plural: str
+    unit: str  # after a range, in a sentence
+    parts: tuple[PartOfDivision, ...]
+
+
 class LineQuestion(Protocol):
     """How people ask for part of a group's table, and what they call its lines: see `QuestionByAttributes`."""
 
@@ -198,6 +217,7 @@ class LineQuestion(Protocol):
     def bar_of(self, line: Line) -> tuple[str | None, str]: ...
     def cells_of(self, shape: Shape, /, *wanted: Any, **named: Any) -> WantedCells | Refusal: ...
     def parsed(self, texts: Mapping[str, str]) -> Mapping[str, object] | Refusal: ...
+    def divisions_of(self, shape: Shape) -> tuple[Division, ...]: ...
 
 
 class Selector(Enum):

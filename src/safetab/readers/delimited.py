@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import FindingsOf, shortened
 
 SEPARATOR = "|"
+_NO_HEADER = "it names none of the columns. Is the header missing? "
+_SEPARATORS = {SEPARATOR: SEPARATOR, ",": "commas", "\t": "tabs", ";": "semicolons"}
 NAME_RULE = "must be text with only printable characters and plain spaces"
 """The rule for names. It also forbids marks that turn the direction of reading."""
 
@@ -49,11 +52,19 @@ class RowProblems:
             )
 
 
-def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_be_empty: bool = False) -> list[Row]:
+def read_rows(
+    path: Path,
+    header: tuple[str, ...],
+    findings: FindingsOf,
+    others: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    *,
+    may_be_empty: bool = False,
+) -> list[Row]:
     """The rows below the header, with their fields in the order of `header`.
 
     The columns of the file may stand in any order. Problems with the shape of the file go to the
-    findings. If the header is wrong, there are no rows.
+    findings. If the header is wrong, there are no rows. `others` has the headers of files that may
+    have been taken for this one.
     """
     try:
         text = read_text(path)
@@ -73,11 +84,45 @@ def read_rows(path: Path, header: tuple[str, ...], findings: FindingsOf, *, may_
     if sorted(found) != sorted(header):
         strange = [f'"{cut(name)}"' for name in found if name not in header]
         wrong = wrong_columns(found, header) + (f"; unknown: {shortened(strange)}" if strange else "")
-        findings.error("line 1", f'the header is "{cut(lines[0], 200)}". It must be {expected}, in any order{wrong}.')
+        of_other = next((name for name, columns in others.items() if sorted(columns) == sorted(found)), None)
+        if of_other is not None:
+            findings.error("line 1", f"these are the columns of {of_other}. The header must be {expected}.")
+            return []
+        cause = header_mistake(lines[0], header)
+        given = f'{"Line 1" if cause else "the header"} is "{cut(lines[0], 200)}"'
+        must = f"{'The header' if cause else 'It'} must be {expected}, in any order{'' if cause else wrong}."
+        findings.error("line 1", f"{cause}{given}. {must}")
         return []
     if len(lines) == 1 and not may_be_empty:
         findings.error("", "it has a header but no rows.")
     return _rows_below_header(lines, header, findings)
+
+
+def header_mistake(
+    line: str, columns: Sequence[str], separator: str = SEPARATOR, if_none_is_named: str = _NO_HEADER
+) -> str:
+    """What is likely wrong with a header: sentences that quote nothing of it, or "" if nothing is likely."""
+    known = {column.casefold() for column in columns}
+
+    def known_by(other: str) -> set[str]:
+        return known & {name.strip(" \"'").casefold() for name in line.split(other)}
+
+    found = max(_SEPARATORS, key=lambda other: (len(known_by(other)), other == separator))
+    if not line.strip():
+        return "the file is empty, or begins with an empty line. "
+    if not known_by(found):
+        return if_none_is_named
+    names = [name for name in line.split(found) if name.strip(" \"'").casefold() in known]
+    are_capitals = all(column.isupper() for column in columns)
+    must_case = "column names must be in capitals" if are_capitals else "upper and lower case differ in the names"
+    mistakes = {
+        f"the columns are separated by {_SEPARATORS[found]}, not by {_SEPARATORS[separator]}": found != separator,
+        "the names are in quotes": any(name.strip(" ").startswith(('"', "'")) for name in names),
+        "the names have blanks around them": any(name != name.strip(" ") for name in names),
+        must_case: any(name.strip(" \"'") not in columns for name in names),
+    }
+    made = [mistake for mistake, is_made in mistakes.items() if is_made]
+    return f"{'; '.join(made)}. " if made else ""
 
 
 def wrong_columns(found: Sequence[str], header: Sequence[str], shown: int = 5) -> str:

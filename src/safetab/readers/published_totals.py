@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from safetab.census.area_levels import DigitIds, Ids
+from safetab.census.area_levels import AreaLevel, DigitIds, Ids
 from safetab.census.census import Census
 from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
 from safetab.foundation.failures import raise_if_the_machine_failed
@@ -92,17 +92,18 @@ def _checked(batch: pa.RecordBatch, census: Census, first_line: int, wrong: RowP
     labels = pa.array([level.label.encode() for level in census.area_levels], pa.binary())
     level = _numbers(pc.index_in(_as_text(texts["REGION_TYPE"]), value_set=labels).cast(pa.int64()))
     entity = np.full(len(batch), NOT_DIGITS, dtype=np.int64)
+    is_wrong = dict[tuple[str, str], NDArray[np.bool_]]()
     for number, geography in enumerate(census.area_levels):
         own = np.flatnonzero(level == number)
         if len(own):
             entity[own] = _numbers_of_ids(texts["REGION_ID"].take(pa.array(own)), geography.kind.ids)
+            is_wrong["REGION_ID", _rule_of_ids(geography)] = (level == number) & (entity == NOT_DIGITS)
     code = digits_of(texts["ITERATION_CODE"], _CODE_DIGITS)
     count_text = _as_text(texts["COUNT"])
     is_count = pc.match_substring_regex(count_text, _COUNT).fill_null(False)
     count = _numbers(pc.if_else(is_count, count_text, pa.scalar(b"0")).cast(pa.string()).cast(pa.int64()))
-    is_wrong = {
+    is_wrong |= {
         ("REGION_TYPE", f"must be a geography level such as {census.words.example_levels}"): level == NOT_DIGITS,
-        ("REGION_ID", "must have the digits of its REGION_TYPE"): (level != NOT_DIGITS) & (entity == NOT_DIGITS),
         ("ITERATION_CODE", f"must be {_CODE_DIGITS} digits"): code == NOT_DIGITS,
         ("COUNT", "must be an integer"): ~np.asarray(is_count),
     }
@@ -111,6 +112,13 @@ def _checked(batch: pa.RecordBatch, census: Census, first_line: int, wrong: RowP
         wrong.add_places(column, rule, [f"line {first_line + row}" for row in np.flatnonzero(rows).tolist()])
         is_right &= ~rows
     return level[is_right], TotalsOfLevel(entity, code, count).take(is_right)
+
+
+def _rule_of_ids(level: AreaLevel) -> str:
+    """What the ids of a level must be, such as 7 digits, state first."""
+    ids, parent = level.kind.ids, level.kind.parent
+    begins = isinstance(ids, DigitIds) and ids.begin_with_parent and parent is not None
+    return f"{ids.rule}{f', {parent.noun} first,' if begins and parent else ''} where REGION_TYPE is {level.label}"
 
 
 def _numbers_of_ids(column: pa.Array, ids: Ids) -> NDArray[np.int64]:

@@ -16,8 +16,9 @@ import pyarrow.parquet
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
+from safetab.products.all_products import PRODUCTS
 from safetab.products.record import RecordLayout
-from safetab.readers.delimited import SEPARATOR, wrong_columns
+from safetab.readers.delimited import SEPARATOR, header_mistake, wrong_columns
 from safetab.readers.digit_columns import is_text
 from safetab.readers.table_files import TableFiles, TableForm, find_table, why_damaged
 from safetab.readers.text_tables import LONGEST_LINE, blank_lines_inside, header_of, lines_of_text
@@ -78,7 +79,9 @@ def check_typed_columns(part: TypedColumns, record: RecordLayout, findings: Find
     if wrong:
         listed = shortened(wrong, len(record.columns))
         findings.error(
-            "", f"columns missing or repeated{', ignoring upper and lower case' * (not record.fields)}: {listed}."
+            "",
+            f"columns missing or repeated{', ignoring upper and lower case' * (not record.fields)}: {listed}."
+            f"{_likely_other(part.names, record)}",
         )
     columns = (*record.ruled, *record.fields.values())
     holds = {column.column: _KIND_OF_FIELD.get(column.field.type) for column in columns}
@@ -109,11 +112,20 @@ def check_header(header: Sequence[str], record: RecordLayout, findings: Findings
     """
     columns = record.columns
     wrong = wrong_columns(header, columns, len(columns))
+    cause = header_mistake(separator.join(header), columns, separator) if wrong else ""
     strange = [position for position, name in enumerate(header, start=1) if name not in columns]
     if strange:
         wrong += f"; unknown columns, by position: {shortened(strange, len(columns))}"
     if wrong:
-        findings.error("line 1", f"the header must be {separator.join(columns)}, in any order{wrong}.")
+        must = f"{'The' if cause else 'the'} header must be {separator.join(columns)}, in any order"
+        findings.error("line 1", f"{cause}{must}{'' if cause else wrong}.{_likely_other(header, record)}")
+
+
+def _likely_other(names: Sequence[str], record: RecordLayout) -> str:
+    """A sentence if the columns are those of another product's records, otherwise nothing."""
+    others = (product.record for product in PRODUCTS if product.record.table != record.table)
+    likely = next((other.noun for other in others if {*other.columns} <= {*names}), None)
+    return "" if likely is None else f" These look like {likely} records."
 
 
 MOST_ROWS_LISTED = 100

@@ -17,7 +17,7 @@ from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import why_unreadable
 from safetab.foundation.findings import FindingsOf, shortened
 from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
-from safetab.readers.delimited import SEPARATOR
+from safetab.readers.delimited import SEPARATOR, header_mistake
 from safetab.readers.digit_columns import is_text
 from safetab.readers.text_tables import BLOCK_BYTES, header_of, is_ascii, is_header_alone
 
@@ -77,7 +77,7 @@ def find_table_at(path: Path, findings: FindingsOf) -> TableFiles | None:
         if path.is_dir():
             return _parts_of(path, findings, TABLE_FORMS)
         if not path.exists():
-            findings.error("", f"there is no file {path}.")
+            findings.error("", f"{path} does not exist.")
         elif not path.is_file() or not _has_known_ending(path, TABLE_FORMS):
             findings.error("", f"{path} must be a file that ends in {', '.join(form.value for form in TABLE_FORMS)}.")
         elif not _is_utf8(path):
@@ -240,9 +240,9 @@ def _text_batches(
     header = header_of(path)
     missing = [column for column in columns if header.count(column) != 1]
     if missing:
-        advice = f"The header must hold {SEPARATOR.join(columns)}, in any order."
-        listed = shortened(missing, len(columns))
-        findings.error("line 1", f"columns missing or repeated: {listed}. {advice}")
+        cause = header_mistake(SEPARATOR.join(header), columns)
+        problem = cause or f"columns missing or repeated: {shortened(missing, len(columns))}. "
+        findings.error("line 1", f"{problem}The header must hold {SEPARATOR.join(columns)}, in any order.")
         return
 
     def remember(row: pa.csv.InvalidRow) -> str:

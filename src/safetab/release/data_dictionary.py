@@ -1,15 +1,16 @@
 """The data dictionary, a Frictionless resource for each table, and the tables as CSV files.
 
 In CSV, texts are in quotes, null is nothing, and no text is a formula (`safetab.foundation.safe_csv`).
-A spreadsheet drops the zeros that an id of digits begins with, so every id of an area has a column
-`geo_id` beside it if the agency has a form of its own, e.g. 0500000US01001, which stays text.
+Plain readers take an id of digits for a number and drop its zeros, so every id of an area has a column
+`geo_id` beside it that stays text: the agency's form, e.g. 0500000US01001, or the level and the id. The
+numbers have each total once, and an interval for each number that is not withheld.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from itertools import chain
+from functools import cache, reduce
 from pathlib import Path
 
 import pyarrow as pa
@@ -21,6 +22,7 @@ from safetab.census.census import Census
 from safetab.foundation.findings import OUTPUT_FORMAT
 from safetab.foundation.safe_csv import safe_texts
 from safetab.outputs.pass_files import TEXT
+from safetab.products.product import Product
 from safetab.release.census_file import CENSUS_FILE
 from safetab.release.numbers.number_files import NUMBERS_FOLDER, Column, number_columns, numbers_file
 from safetab.release.numbers.read_numbers import rows_of_file
@@ -82,7 +84,10 @@ def csv_resources_of(
         is_numbers = folder == NUMBERS_FOLDER
         short = f"{folder}-{stem.lower()}" if is_numbers else stem
         description, columns, keys = tables[folder if is_numbers else stem]
-        with_ids = [each for column in columns for each in (column, *_geo_id_column(column.name, universe.census))]
+        if is_numbers:
+            description = f"{description}{_EACH_TOTAL_ONCE if repeated_totals(universe.product) else ''}"
+            columns = tuple(replace(one, description=_IN_CSV.get(one.name, one.description)) for one in columns)
+        with_ids = _with_id_columns(columns, universe.census)
         resource = _resource(f"{CSV_FOLDER}-{short}" if within else short, [name], description, with_ids, keys)
         found.append(resource | {"format": "csv", "mediatype": "text/csv", "encoding": "utf-8"})
     return found
@@ -123,16 +128,94 @@ def _field(column: Column) -> JsonObject:
 
 
 CSV_FOLDER = "csv"
+CSV_FORMAT = 2
+"""The number of the layout of CSV files: docs/compatibility.md."""
 _UNIVERSE_FOLDER = "universe"
-_IDS = {"region_id": "geography_level", "donor_region_id": "donor_geography_level"}
+_IDS = {
+    "region_id": ("geo_id", "geography_level"),
+    "parent_region_id": ("parent_geo_id", "parent_geography_level"),
+    "donor_region_id": ("donor_geo_id", "donor_geography_level"),
+    "iteration_code": ("iteration_id", "iteration_level"),
+}
+"""Columns of ids, the columns of CSV files that say the same as texts, and those of the levels that both have."""
+_EACH_TOTAL_ONCE = " The line of a finer table that repeats the group's total is left out."
+_IN_CSV = {
+    "interval_low": "Least true size that agrees with the number at the stated confidence, never below 0. Null only if"
+    " the number is withheld. If small totals are suppressed, it allows for that.",
+    "interval_high": "The same: greatest true size.",
+}
 
 
-def _geo_id_column(name: str, census: Census) -> tuple[Column, ...]:
-    """The column of identifiers that CSV files have behind the column with this name, if any."""
-    if name not in _IDS or census.area_codes is None:
-        return ()
-    about = f"The same area as {name}, in {census.words.agency}'s form, which spreadsheets keep as text."
-    return (Column(name.replace("region_id", "geo_id"), TEXT, about, is_required=name == "region_id"),)
+_ABOUT_CSV = (
+    "In the CSV files texts are in quotes, nothing means null, and the encoding is UTF-8. Each total is there once, and"
+    " interval_low and interval_high are empty only where a number is withheld. A spreadsheet or another plain reader"
+    " drops the zeros at the beginning of region_id; geo_id names the same area {form}, and stays as it is. A text that"
+    " a spreadsheet would take for a formula, because it begins with = + - or @, has an apostrophe in front."
+)
+
+
+def about_csv(census: Census) -> str:
+    """What to know about the CSV files of a release, in sentences."""
+    codes = census.area_codes
+    if codes is None:
+        example = geo_id(census, census.area_levels[-1], "ID")
+        return _ABOUT_CSV.format(form=f"by its level and its id, e.g. {example}")
+    return _ABOUT_CSV.format(form=f"in {census.words.agency}'s form, e.g. {codes.example}")
+
+
+def _ids_in_csv(census: Census, names: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """The part of `_IDS` for a table with these columns. The Bureau's codes of groups never begin with a zero."""
+    known = set(names)
+    ids = {name: ids for name, ids in _IDS.items() if name in known and ids[1] in known}
+    if census.area_codes is not None:
+        ids.pop("iteration_code", None)
+    return ids
+
+
+def _with_id_columns(columns: Iterable[Column], census: Census) -> list[Column]:
+    """The columns of a CSV file: behind each id one that stays text."""
+    listed = list(columns)
+    ids, found = _ids_in_csv(census, [column.name for column in listed]), []
+    for column in listed:
+        found.append(column)
+        if column.name in ids:
+            form = "with its level before it"
+            if census.area_codes is not None:
+                form = f"in {census.words.agency}'s form"
+            about = f"The same as {column.name}, {form}, which spreadsheets and other plain readers keep as text."
+            found.append(Column(ids[column.name][0], TEXT, about, is_required=column.is_required))
+    return found
+
+
+def geo_id(census: Census, level: AreaLevel, region_id: str) -> str:
+    """An id of an area that no reader takes for a number: the agency's own form, or the level and the id."""
+    return f"{level.label}:{region_id}" if census.area_codes is None else census.area_codes.of(level, region_id)
+
+
+@cache
+def repeated_totals(product: Product) -> frozenset[tuple[str, int]]:
+    """The lines, by table and number, that repeat the total of a group which another line has."""
+    repeated = set()
+    for shape in product.shapes:
+        total = next(line for line in shape.lines if line.is_total)
+        alike = [line for line in shape.lines if line.run == total.run and line is not total]
+        repeated |= {(line.table_id, line.number) for line in alike}
+    return frozenset(repeated)
+
+
+def _numbers_for_csv(table: pa.Table, product: Product) -> pa.Table:
+    """Each total once, and an interval for each number: its own, or its margin of error on both sides, from 0."""
+    others = [
+        pc.or_(pc.not_equal(table["table_id"], table_id), pc.not_equal(table["line"], line))
+        for table_id, line in sorted(repeated_totals(product))
+    ]
+    table = table.filter(reduce(pc.and_, others)) if others else table
+    number, margin = table["unclamped_count"], table["unclamped_margin_of_error"]
+    for name, end in (("interval_low", pc.subtract(number, margin)), ("interval_high", pc.add(number, margin))):
+        not_below_0 = pc.max_element_wise(end, pa.scalar(0, pa.int64()), skip_nulls=False)
+        ends = pc.coalesce(table[name], not_below_0)
+        table = table.set_column(table.column_names.index(name), name, ends)
+    return table
 
 
 def csv_names(
@@ -148,21 +231,24 @@ def write_csv_tables(release: Path, universe: Universe, folder: Path, of_format:
     rows: dict[str, int] = {}
     known = {release / name for name in (*UNIVERSE_FILES, COTERMINOUS_FILE)}
     for path in sorted(known.intersection((release / _UNIVERSE_FOLDER).glob("*.parquet"))):
-        rows |= _written(folder, f"{_UNIVERSE_FOLDER}/{path.stem}.csv", [path], universe.census)
+        rows |= _written(folder, f"{_UNIVERSE_FOLDER}/{path.stem}.csv", rows_of_file(path), universe.census)
     for label in sorted({level.geography.label for level in universe.levels}):
         designs = [level.design for level in universe.levels if level.geography.label == label]
         paths = [path for design in designs if (path := release / numbers_file(design, of_format)).is_file()]
         if paths:
-            rows |= _written(folder, f"{NUMBERS_FOLDER}/{label}.csv", paths, universe.census, label)
+            tables = (_numbers_for_csv(table, universe.product) for path in paths for table in rows_of_file(path))
+            rows |= _written(folder, f"{NUMBERS_FOLDER}/{label}.csv", tables, universe.census, label)
     return rows
 
 
-def _written(folder: Path, name: str, paths: list[Path], census: Census, label: str | None = None) -> dict[str, int]:
-    """One CSV file of some Parquet files; the geography level, which their folder tells, becomes the first column."""
+def _written(
+    folder: Path, name: str, tables: Iterable[pa.Table], census: Census, label: str | None = None
+) -> dict[str, int]:
+    """One CSV file of some tables; the geography level, which their folder tells, becomes the first column."""
     (folder / name).parent.mkdir(parents=True, exist_ok=True)
     rows = 0
     with (folder / name).open("wb") as file:
-        for table in chain.from_iterable(map(rows_of_file, paths)):
+        for table in tables:
             written = safe_texts(_with_ids(table, census, label))
             pa.csv.write_csv(written, file, pa.csv.WriteOptions(include_header=not file.tell()))
             rows += len(table)
@@ -172,19 +258,24 @@ def _written(folder: Path, name: str, paths: list[Path], census: Census, label: 
 def _with_ids(table: pa.Table, census: Census, label: str | None) -> pa.Table:
     if label is not None:
         table = table.add_column(0, "geography_level", pa.repeat(pa.scalar(label), len(table)))
-    for name, level in _IDS.items() if census.area_codes is not None else ():
-        if name in table.column_names and level in table.column_names:
-            ids = _geo_ids(census, table[level], table[name])
-            after = table.column_names.index(name) + 1
-            table = table.add_column(after, name.replace("region_id", "geo_id"), ids)
+    for name, (text, level) in _ids_in_csv(census, table.column_names).items():
+        labels = {one.label: one for one in census.area_levels}
+        if name == "iteration_code":
+            prefixes = {one.name: f"{one.name}:" for one in census.group_levels}
+        else:
+            prefixes = {label: geo_id(census, one, "") for label, one in labels.items()}
+        # the agency's form of the area that holds everybody has no id of its own
+        whole = [label for label, one in labels.items() if one.kind.is_whole and census.area_codes is not None]
+        ids = _prefixed(table[level], table[name], prefixes, whole)
+        table = table.add_column(table.column_names.index(name) + 1, text, ids)
     return table
 
 
-def _geo_ids(census: Census, levels: pa.ChunkedArray, regions: pa.ChunkedArray) -> pa.ChunkedArray:
-    assert census.area_codes is not None
-    prefix = {level.label: census.area_codes.of(level, "") for level in census.area_levels}
-    whole = [level.label for level in census.area_levels if level.kind.is_whole]
-    positions = pc.index_in(levels, pa.array(list(prefix), TEXT)).combine_chunks()
-    prefixes = pa.array(list(prefix.values()), TEXT).take(positions)
-    own = pc.if_else(pc.is_in(levels, pa.array(whole, TEXT)), "", regions)
-    return pc.binary_join_element_wise(prefixes, own, "")
+def _prefixed(
+    levels: pa.ChunkedArray, ids: pa.ChunkedArray, prefixes: Mapping[str, str], alone: list[str]
+) -> pa.ChunkedArray:
+    """Each id behind the prefix of its level; at the levels `alone`, the prefix alone."""
+    positions = pc.index_in(levels, pa.array(list(prefixes), TEXT)).combine_chunks()
+    of_rows = pa.array(list(prefixes.values()), TEXT).take(positions)
+    own = pc.if_else(pc.is_in(levels, pa.array(alone, TEXT)), "", ids)
+    return pc.binary_join_element_wise(of_rows, own, "")

@@ -21,11 +21,12 @@ from safetab.privacy.output_status import OutputStatus, status_as_json
 from safetab.privacy.reference import loss_number
 from safetab.products.product import Product, Selector
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE
-from safetab.release.data_dictionary import resources_of
+from safetab.release.citation import about_lines, as_data_package, citation_with_address, title_of
+from safetab.release.data_dictionary import CSV_FORMAT, about_csv, resources_of
 from safetab.release.numbers.number_files import LEAST_MARGIN_COLUMN, Column
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
-from safetab.specification.values import About
+from safetab.specification.publication import Publication, publication_as_json
 
 _README_WIDTH = 80
 _SELECTION = {
@@ -43,10 +44,10 @@ _ABSENT = {
     " at that level; there may be {nouns} in it.",
     Selector.NONE: "If a group has no row, it was never tabulated at that level; there may be {nouns} in it.",
 }
-SELECTED_SUMS = """ If some of the numbers have an
-  interval_low (they were shown because they passed a threshold), their sum is
-  too large on average, and this is no 95 % interval: safetab's open_release
-  gives one."""
+SELECTED_SUMS = """ If some of the numbers
+  were shown because they passed a threshold (in the Parquet files of numbers/
+  these have an interval_low), their sum is too large on average, and this is
+  no 95 % interval: safetab's open_release gives one."""
 
 
 def selection_in_words(universe: Universe) -> str:
@@ -89,6 +90,9 @@ def write_from_template(
     """
     text = resources.files("safetab.release").joinpath(template).read_text(encoding="utf-8")
     product, words = universe.product, universe.census.words
+    publication = facts.publication
+    title = title_of(publication, universe.census, product.record)
+    cited = "" if publication is None else citation_with_address(publication, title, facts.status, facts.date)
     shared = {
         "TITLE": words.title.upper(),
         "COUNTS": indented(f"For many geographic areas and {words.some_groups}: {product.counts}."),
@@ -98,6 +102,8 @@ def write_from_template(
         "STATUS": textwrap.fill(facts.status.line, width=_README_WIDTH),
         "DATE": facts.date.isoformat(),
         "VERSION": facts.version,
+        "CITATION": f"{indented(cited)}\n" if cited else "",
+        "ABOUT": _wrapped(about_lines(publication)),
     }
     for key, value in {**values, **shared}.items():
         text = text.replace(f"[{key}]", value)
@@ -107,6 +113,7 @@ def write_from_template(
 DATAPACKAGE_FILE = "datapackage.json"
 README_FILE = "README.txt"
 PRIVACY_FILE = "privacy.json"
+ABOUT = "about"
 
 PARTS = {True: "states", False: "parts"}
 """The key of the ids of parts of each pass, by whether no specification describes the census."""
@@ -129,12 +136,6 @@ _NAMES = """
 _APART = "Numbers of different levels are measured apart and don't add up exactly:"
 _CSV_FILES = """
   csv/                the same tables as CSV files, a file for each level"""
-_CSV = (
-    "In the CSV files texts are in quotes, nothing means null, and the encoding is UTF-8. A spreadsheet drops the zeros"
-    " at the beginning of region_id when it opens them by a double click{codes}. A text that a spreadsheet would take"
-    " for a formula, because it begins with = + - or @, has an apostrophe in front."
-)
-_CODES = "; geo_id names the same area in {agency}'s form, e.g. {example}, and stays as it is"
 _NO_CSV = "For a spreadsheet, write CSV files: EXAMPLES says how."
 
 
@@ -157,6 +158,7 @@ class ReleaseFacts:
     status: OutputStatus
     options: ReleaseOptions
     origin: Origin | None = None
+    publication: Publication | None = None  # None: nobody says whose numbers these are
 
     @property
     def more_columns(self) -> tuple[Column, ...]:
@@ -178,16 +180,16 @@ def write_datapackage(release: Path, universe: Universe, facts: ReleaseFacts, ro
     It has the data dictionary and everything that a program must know to read the release.
     """
     title = universe.census.words.title
-    about = None if universe.specification is None else universe.specification.about
+    about = facts.publication
     package = {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": "safetab-release",
-        "title": f"Differentially private counts of {title[:1].lower()}{title[1:]}" if about is None else title,
+        "title": f"Differentially private counts of {title[:1].lower()}{title[1:]}" if about is None else about.title,
         "description": f"{facts.status.line} Every number carries noise and its margin of error. A group that is absent"
         " is not zero. README.txt explains it.",
         "version": facts.version,
         "created": f"{facts.date.isoformat()}T00:00:00Z",
-        **({} if about is None else _about_as_json(about)),
+        **({} if about is None else as_data_package(about)),
         "safetab": facts_as_json(universe, facts),
         "resources": resources_of(universe, rows, facts.more_columns),
     }
@@ -207,8 +209,17 @@ def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
         "allow_negative_counts": universe.allow_negative_counts,
         CHECKSUMS: CHECKSUMS_FILE,
         **steps_as_json(facts.options, universe.census),
+        **({"csv_format": CSV_FORMAT} if facts.options.csv else {}),
         **({} if facts.origin is None else {"origin": {"complete": facts.origin.is_complete}}),
+        **_about_as_json(universe, facts),
     }
+
+
+def _about_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:
+    """Whose numbers these are, unless the specification in the release says it."""
+    if facts.publication is None or universe.specification is not None:
+        return {}
+    return {ABOUT: publication_as_json(facts.publication)}
 
 
 def steps_as_json(options: ReleaseOptions, census: Census) -> JsonObject:
@@ -237,21 +248,22 @@ def write_readme(release: Path, universe: Universe, facts: ReleaseFacts, example
     )
     specification = universe.specification
     whose, headline = "", f"counts of {words.title}"
+    if facts.publication is not None:
+        headline = facts.publication.title
     whom, missed = "the people who were counted", "people who were missed or counted twice in the census"
     if specification is not None:
-        whose, headline = f" {protected_sentence(product)}", specification.about.title
+        whose = f" {protected_sentence(product)}"
         whom, missed = "privacy", "what the census missed or counted twice"
     overlaps = _OVERLAPS.format(groups=words.overlapping, noun=a_or_an(product.record.noun), nouns=product.record.nouns)
     values = {
         "HEADLINE": headline.upper(),
-        "ABOUT": "" if specification is None else _wrapped(about_lines(specification.about)),
         "OVERLAPS": f"\n{indented(overlaps)}" if words.overlapping else "",
         "NAMES": "" if specification is None else _NAMES,
         "MISSED": indented(f"The margin is about noise alone. It says nothing about {missed}."),
         "NESTING": indented(f"{_APART} {words.nesting}"),
         "ABSENT": indented(f"{absence_in_words(product)} {_ASK}"),
         "CSV_FILES": _CSV_FILES if facts.options.csv else "",
-        "CSV": indented(_about_csv(universe.census) if facts.options.csv else _NO_CSV),
+        "CSV": indented(about_csv(universe.census) if facts.options.csv else _NO_CSV),
         "EXAMPLES": examples.text.rstrip("\n"),
         "READING": indented(reading_in_words(facts.options.confidence, examples.number)),
         "NOISE": indented(_NOISE[is_protected].format(whom=whom)),
@@ -262,37 +274,10 @@ def write_readme(release: Path, universe: Universe, facts: ReleaseFacts, example
     write_from_template(release / README_FILE, "readme_template.txt", universe, facts, values)
 
 
-def about_lines(about: About) -> list[str]:
-    """Whose numbers these are, a line for each fact."""
-    facts = {"Published by": about.agency, "Year": about.year, "Source": about.source, "Contact": about.contact}
-    facts |= {"Address": about.url, "Licence": about.licence}
-    return [f"{name}: {text}" for name, text in facts.items() if text]
-
-
 def _wrapped(lines: Sequence[str]) -> str:
     """The lines as the text below a headline."""
     wrapped = [textwrap.fill(line, _README_WIDTH, subsequent_indent="  ", break_long_words=False) for line in lines]
     return "".join(f"\n{line}" for line in wrapped)
-
-
-def _about_as_json(about: About) -> JsonObject:
-    """Whose numbers these are, as a Data Package says it."""
-    return {
-        "contributors": [{"title": about.agency, "roles": ["publisher"], **_given(email=about.contact)}],
-        **({"sources": [{"title": about.source}]} if about.source else {}),
-        **({"licenses": [{"name": about.licence}]} if about.licence else {}),
-        **_given(homepage=about.url),
-    }
-
-
-def _given(**texts: str) -> JsonObject:
-    return {name: text for name, text in texts.items() if text}
-
-
-def _about_csv(census: Census) -> str:
-    codes = census.area_codes
-    named = "" if codes is None else _CODES.format(agency=census.words.agency, example=codes.example)
-    return _CSV.format(codes=named)
 
 
 def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: ReleaseFacts) -> None:

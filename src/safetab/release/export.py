@@ -16,7 +16,7 @@ from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE, write_json, write_not
 from safetab.outputs.output_folder import EarlierOutput, always_named, output_findings, whole_output
 from safetab.release.census_form import CENSUS_FORM_FILES, COLUMNS_FILE, write_census_form
 from safetab.release.checksums import CHECKSUMS, document_of, invalid
-from safetab.release.data_dictionary import csv_names, csv_resources_of, write_csv_tables
+from safetab.release.data_dictionary import CSV_FORMAT, csv_names, csv_resources_of, write_csv_tables
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, facts_as_json
 from safetab.release.release_folder import EXPORTED_ENTITIES, ReleaseFolder, open_release_folder
 
@@ -30,8 +30,10 @@ class ExportForm(Enum):
 
 _OF_BOTH = (README_FILE, PRIVACY_FILE, NOT_FOR_RELEASE_FILE)
 _ABOUT_EXPORTS = """This folder holds the tables of a release as CSV files: numbers/{level}.csv,
-universe/entities.csv and so on; datapackage.json describes their columns. What
-follows is the README of the release. Its files and examples are those of the
+universe/entities.csv and so on; datapackage.json describes their columns. Each
+total is there once, every number that is not withheld has its interval, and
+geo_id names an area in a form that stays text. What follows is the README of
+the release. Its files and examples are those of the
 release itself, not of this folder.
 
 """
@@ -89,6 +91,7 @@ def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:
     rows = write_csv_tables(release, opened.universe, output, opened.format)
     package = json.loads((release / DATAPACKAGE_FILE).read_text(encoding="utf-8"))
     package["safetab"] = facts_as_json(opened.universe, opened.facts)
+    package["safetab"]["csv_format"] = CSV_FORMAT
     del package["safetab"][CHECKSUMS]
     package["resources"] = csv_resources_of(opened.universe, rows, more=opened.facts.more_columns)
     write_json(output / DATAPACKAGE_FILE, package)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,12 +20,13 @@ from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.output_status import status_of_json
 from safetab.release.census_file import read_census
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files, damage_as_invalid_input, invalid
-from safetab.release.documents import DATAPACKAGE_FILE, PARTS, PRIVACY_FILE, Origin, ReleaseFacts
+from safetab.release.documents import ABOUT, DATAPACKAGE_FILE, PARTS, PRIVACY_FILE, Origin, ReleaseFacts
 from safetab.release.numbers.number_files import RELEASE_FOLDER, number_columns, numbers_file
 from safetab.release.numbers.read_numbers import NumbersReader
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions, ReleaseRule, confidence_of
 from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.release.universe_files import read_universe
+from safetab.specification.publication import publication_of, publication_of_json
 
 EXPORTED_ENTITIES = "universe/entities.csv"
 """An export as CSV files has it, and no release."""
@@ -105,7 +106,11 @@ def _opened(path: Path) -> ReleaseFolder:
         states = {of.census.pass_named(name): tuple(listed) for name, listed in parts.items()}
         allow_negative = bool(facts["allow_negative_counts"])
         universe = read_universe(folder, of, definition, states, allow_negative=allow_negative)
-        return ReleaseFolder(folder, _facts(facts, of.census), universe, written_in)
+        publication = publication_of_json(facts.get(ABOUT))
+        if of.specification is not None:
+            publication = publication_of(of.specification.about)
+        read = replace(_facts(facts, of.census), publication=publication)
+        return ReleaseFolder(folder, read, universe, written_in)
 
 
 def _require_known_format(folder: Path) -> int:

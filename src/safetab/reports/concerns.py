@@ -171,8 +171,8 @@ def _alone_above_partner(release: ReleaseSummary) -> Concerns:
     only, any_ = _only_and_any(release)
     headline = f"Pairs in which {only} is above {any_}: {_sum(found):,}"
     if release.universe.specification is None:
-        headline = f"{_sum(found):,} totals of {only.capitalize()} groups are above those of their partners"
         only, any_ = f"a group {only}", f"the same group {any_}"
+        headline = f"Pairs in which {only} came out larger than {any_}: {_sum(found):,}"
     meaning = (
         f"Everyone in {only} is also in {any_}, so the second number"
         " should be at least as large. Each group has its own random noise, so it may not be. The largest"

@@ -124,6 +124,12 @@ def _availability_cell(level: LevelSummary, kind: GroupKind) -> page.Markup:
     return page.element("td", of_all, with_detail, class_=f"heat h{shade}", title=words, **keys)
 
 
+def totals_by_precision(release: ReleaseSummary) -> tuple[int, int, int]:
+    """How many published totals are known within 10 %, how many may be zero, and how many there are."""
+    classes = sum(level.precision[TOTALS].sum(axis=0) for level in release.levels)
+    return int(classes[: _TEN_PERCENT + 1].sum()), int(classes[MAY_BE_ZERO]), int(classes.sum())
+
+
 def precision_section(release: ReleaseSummary) -> page.Markup:
     """How far off totals and cells may be, relative to their size."""
     detail = release.family.detail

@@ -67,12 +67,39 @@ def document(title: str, body: Markup) -> str:
 def contents_and_sections(sections: Iterable[tuple[str, str, Markup]]) -> Markup:
     """A list of links, and below it the sections (key, title and content) that have content."""
     filled = [section for section in sections if section[2]]
-    links = [element("li", element("a", title, href=f"#{key}")) for key, title, _ in filled]
+    links = [element("li", link(key, title)) for key, title, _ in filled]
     bodies = []
     for key, title, content in filled:
         heading = element("h2", title, id=f"{key}-title")
         bodies.append(element("section", heading, content, id=key, aria_labelledby=f"{key}-title"))
     return joined([element("nav", element("ul", *links), aria_label="Contents"), element("main", *bodies)])
+
+
+LEADS = ("What is this?", "May it be released?", "How precise is it?", "What did it cost?", "What should you check?")
+"""The questions that the lines at the top of every page answer."""
+
+
+def five_lines(*answers: str, leads: Sequence[str] = LEADS) -> Markup:
+    """The lines at the top of a page: an answer to each question, in a sentence or two."""
+    pairs = zip(leads, answers, strict=True)
+    return element("ul", *(element("li", element("strong", f"{lead} "), element("span", text)) for lead, text in pairs),
+                   class_="lines")  # fmt: skip
+
+
+def verdict_line(lead: str, why: str, *, is_bad: bool = False) -> Markup:
+    """The answer to the question in the page's title, and what it rests on."""
+    return element("p", element("strong", f"{lead} "), why, class_=f"verdict{' failed' if is_bad else ''}")
+
+
+def link(key: str, text: str) -> Markup:
+    """A link to the section of the page with this key."""
+    return element("a", text, href=f"#{key}")
+
+
+def figure_list(figures: Iterable[tuple[str, str]]) -> Markup:
+    """A few large figures side by side, each with its meaning in words."""
+    terms = [element("div", element("dt", words), element("dd", figure)) for figure, words in figures]
+    return element("dl", *terms, class_="figures")
 
 
 def _opening(tag: str, attributes: dict[str, str]) -> str:
@@ -173,7 +200,7 @@ def body_of_pass(release: ReleaseSummary, tabulation_pass: Pass, rows: list[Mark
 def whole_table(caption: str, head: Markup, bodies: Iterable[Markup]) -> Markup:
     """A table that scrolls by itself, also by keyboard, if it is wider than the screen."""
     table = element("table", element("caption", element("span", caption)), head, *bodies)
-    return element("div", table, class_="scroll", role="region", tabindex="0", aria_label=caption)
+    return element("div", table, class_="scroll", role="group", tabindex="0", aria_label=caption)
 
 
 def _row(level: LevelSummary, cells: Sequence[str], columns: int) -> Markup:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from itertools import chain
 from pathlib import Path
 
@@ -16,6 +18,7 @@ from safetab.privacy.composition import PrivacyLoss
 from safetab.privacy.output_status import OutputStatus
 from safetab.privacy.reference import loss_text, reference_losses
 from safetab.release import allowed_files
+from safetab.release.citation import NOT_NAMED, about_lines, agency_and_year, citation_with_address, title_of
 from safetab.release.documents import Origin
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 from safetab.reports import content_sections
@@ -181,7 +184,8 @@ def _page(release: ReleaseSummary) -> str:
     body = page.element("body", _header(release, concerns), page.contents_and_sections(sections), footer)
     facts = release.facts
     what = "release of" if facts.status.is_for_release else f"{facts.status.value}, not a release, made on"
-    return page.document(f"{release.universe.census.words.title}: {what} {facts.date.isoformat()}", body)
+    title = title_of(facts.publication, release.universe.census, release.record)
+    return page.document(f"{title}: {what} {facts.date.isoformat()}", body)
 
 
 def _by_family(release: ReleaseSummary, section: Callable[[ReleaseSummary], page.Markup]) -> page.Markup:
@@ -194,25 +198,87 @@ def _by_family(release: ReleaseSummary, section: Callable[[ReleaseSummary], page
 
 
 def _header(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page.Markup:
-    """The status, the title, what the report is about, and the key figures."""
-    day, status = release.facts.date, release.facts.status
-    nouns, kicker = release.record.nouns, "Report"
-    what = f"Counts of synthetic {nouns}. Made on "
-    if release.facts.origin is not None:
-        kicker = "Report on numbers read from files"
-        what = f"Counts of {nouns} read from files, and how noisy they are. Read on "
-    elif status.is_for_release:
+    """The status, the title, five lines for readers in a hurry, and the key figures."""
+    status, origin = release.facts.status, release.facts.origin
+    kicker = "Report" if origin is None else "Report on numbers read from files"
+    if origin is None and status.is_for_release:
         kicker = "Release report"
-        what = f"Counts of {nouns}, with noise that protects every {release.record.protected}. Released "
+    lines = (_what_it_is(release), _may_it(status), _how_precise(release), _what_it_cost(release), _to_check(concerns))
     return page.element(
         "header",
         page.element("p", status.line, class_="status" if status.is_for_release else "forbidden"),
         page.element("p", kicker, class_="kicker"),
-        page.element("h1", release.universe.census.words.title),
-        page.element("p", what, page.element("time", f"{day.day} {day:%B} {day.year}", datetime=day.isoformat()), "."),
-        page.paragraphs(*_origin_notes(release.facts.origin)),
+        page.element("h1", title_of(release.facts.publication, release.universe.census, release.record)),
+        page.element("p", agency_and_year(release.facts.publication), class_="agency"),
+        page.five_lines(*lines),
+        page.paragraphs(*_origin_notes(origin)),
         _key_figures(release, concerns),
     )
+
+
+def _what_it_is(release: ReleaseSummary) -> page.Markup:
+    """What is counted, and when the numbers were made, released or read."""
+    day, nouns = release.facts.date, release.record.nouns
+    groups = f"in {release.universe.census.words.some_groups}, by area"
+    what = f"Counts of synthetic {nouns} {groups}. Made on "
+    if release.facts.origin is not None:
+        what = f"Counts of {nouns} {groups}, read from files, and how noisy they are. Read on "
+    elif release.facts.status.is_for_release:
+        what = f"Counts of {nouns} {groups}, with noise that protects every {release.record.protected}. Released "
+    return page.joined([what, page.element("time", f"{day.day} {day:%B} {day.year}", datetime=day.isoformat()), "."])
+
+
+def _may_it(status: OutputStatus) -> str:
+    """Whether the numbers may be released, and why not."""
+    if status is OutputStatus.OFFICIAL:
+        return f"{status.sentence} safetab can't check that."
+    if status.is_for_release:
+        return f"Yes. {status.sentence}"
+    return f"No: {status.sentence.removeprefix('STOP. ').removeprefix('Not for release: ')}"
+
+
+def _how_precise(release: ReleaseSummary) -> page.Markup:
+    """How many totals are known well, and how many may be zero."""
+    near, may_be_zero, totals = content_sections.totals_by_precision(release)
+    if not totals:
+        return page.joined(["No total was published."])
+    within, zero = page.percent(near, totals), page.percent(may_be_zero, totals)
+    sentence = (
+        f"For {within} of the published totals, the range at {release.confidence_text} is within 10% of the number."
+    )
+    see = page.link("precision", "how precise each level is")
+    return page.joined([f"{sentence} {zero} may be zero. See ", see, "."])
+
+
+def _what_it_cost(release: ReleaseSummary) -> page.Markup:
+    """The largest privacy loss of anyone, rounded up, and that of the release to compare with."""
+    definition, protected = release.universe.definition, release.record.protected
+    words = [f"A privacy loss of at most {loss_words(definition, release.loss.unbounded, protected)}"]
+    if definition is PrivacyDefinition.ZCDP:
+        references = reference_losses(release.universe.product).items()
+        words += [f"; the {name} cost {SYMBOLS[definition]} = {loss_text(one.unbounded)}" for name, one in references]
+    words.append(f". It limits how different the release can look with or without any one {protected}. See ")
+    if not all(level.design.is_protected for level in release.levels):
+        words[-1] = ". At some levels nobody is protected. See "
+    return page.joined([*words, page.link("cost", "what it cost in privacy"), "."])
+
+
+def loss_words(definition: PrivacyDefinition, loss: Fraction, protected: str) -> str:
+    """A loss per person in its own unit and, under zCDP, as an epsilon."""
+    words = f"{SYMBOLS[definition]} = {loss_text(loss)} per {protected}"
+    if definition is PrivacyDefinition.PURE_DP:
+        return words
+    return f"{words}, or ε = {loss_text(epsilons_by_delta(loss)[SHOWN_DELTA])} at δ = {power_of_ten(SHOWN_DELTA)}"
+
+
+def _to_check(concerns: tuple[Concern, ...]) -> page.Markup:
+    """How many points there are, by their badges."""
+    if not concerns:
+        return page.joined(["Nothing stands out."])
+    badges = Counter(concern.urgency.value for concern in concerns)
+    counted = ", ".join(f"{number} marked “{badge}”" for badge, number in badges.items())
+    points = "point" if len(concerns) == 1 else "points"
+    return page.joined([page.link("eye", f"{len(concerns)} {points}"), f": {counted}."])
 
 
 def _origin_notes(origin: Origin | None) -> list[str]:
@@ -249,8 +315,7 @@ def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page
         (f"{symbol} = {loss_text(loss)}", f"privacy loss per {release.record.protected}, at most{as_epsilon}"),
         (f"{len(concerns)}", "points to check"),
     ]
-    terms = [page.element("div", page.element("dt", words), page.element("dd", number)) for number, words in figures]
-    return page.element("dl", *terms, class_="figures")
+    return page.figure_list(figures)
 
 
 def _about(release: ReleaseSummary) -> page.Markup:
@@ -277,7 +342,23 @@ def _about(release: ReleaseSummary) -> page.Markup:
         "README.txt, next to the numbers, explains how to read a number; universe/ and datapackage.json describe every"
         " column."
     )
+    parts += _publication(release)
     return page.joined([*parts, page.paragraphs(f"{overlap if words.overlapping else ''}{read_more}")])
+
+
+def _publication(release: ReleaseSummary) -> list[page.Markup]:
+    """Whose numbers these are, and how to cite them."""
+    facts = release.facts
+    if facts.publication is None:
+        return [page.paragraphs(NOT_NAMED)]
+    lines = [page.element("li", line) for line in about_lines(facts.publication)]
+    title = title_of(facts.publication, release.universe.census, release.record)
+    cited = citation_with_address(facts.publication, title, facts.status, facts.date)
+    return [
+        page.element("p", page.element("strong", "Whose numbers these are.")),
+        page.element("ul", *lines),
+        page.element("p", page.element("strong", "How to cite. "), cited),
+    ]
 
 
 def _areas_of_pass(release: ReleaseSummary, tabulation_pass: Pass) -> page.Markup:

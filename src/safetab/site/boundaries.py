@@ -1,10 +1,12 @@
-"""The shapes of areas for maps, from the user's GeoJSON file."""
+"""The shapes of areas for maps: the outlines that the program carries, and those of the user's GeoJSON file."""
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
 from collections.abc import Iterable, Mapping
+from importlib.resources import files
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.area_levels import AreaLevel
+from safetab.census.area_levels import AreaKind, AreaLevel
 from safetab.census.census import Census
 from safetab.foundation.arrays import Integers
 from safetab.foundation.files import UnreadableFile, read_text
@@ -54,16 +56,64 @@ def read_boundaries(path: Path, universe: Universe) -> tuple[Shapes, int]:
     return found, without_area
 
 
-def write_boundaries(site: Path, shapes_by_level: Shapes) -> dict[str, list[list[int]]]:
+def write_maps(site: Path, universe: Universe, given: Shapes) -> dict[str, object]:
+    """Write the shapes of all levels, and return what the pages must know of them.
+
+    A kind of area has the given shapes or else the outlines that the program carries. Those lie on a backdrop
+    of all parts of the census; `backdrop` has by level the parts where it shows areas that are not of the release.
+    """
+    outlines = shipped_outlines(universe.census)
+    kinds = {level.kind for level in given}
+    carried = {level: shapes for level, shapes in _carried(outlines, universe).items() if level.kind not in kinds}
+    backdrop = {level.label: _wider_parts(level, outlines, universe) for level in carried}
+    if backdrop:
+        parts = [(region, *shape) for region, shape in outlines.items() if _is_id(region, universe.census.part)]
+        write_data(site, "shapes/backdrop/0", parts)
+    insets = universe.census.boundary_files.insets
+    return {"shapeFiles": _write_shapes(site, carried | dict(given)), "backdrop": backdrop, "insets": insets}
+
+
+def shipped_outlines(census: Census) -> dict[str, tuple[float, list[list[int]]]]:
+    """The step and the rings of each outline that the program carries for the census, by id."""
+    name = census.boundary_files.shipped
+    if not name:
+        return {}
+    packed = (files("safetab.site") / "outlines" / f"{name}.json.gz").read_bytes()
+    read = json.loads(gzip.decompress(packed))
+    return {region: (read["step_degrees"], rings) for region, rings in read["outlines"].items()}
+
+
+def _carried(outlines: Mapping[str, tuple[float, list[list[int]]]], universe: Universe) -> dict[AreaLevel, list[Shape]]:
+    found: dict[AreaLevel, list[Shape]] = {}
+    for level, entities in universe.entities.items():
+        known = enumerate(entities.region_ids)
+        shapes = [Shape(position, *outlines[region]) for position, region in known if region in outlines]
+        if shapes:
+            found[level] = shapes
+    return found
+
+
+def _is_id(region: str, kind: AreaKind) -> bool:
+    return re.fullmatch(kind.ids.pattern, region) is not None
+
+
+def _wider_parts(level: AreaLevel, outlines: Iterable[str], universe: Universe) -> list[str]:
+    """The parts of the census that have outlines of areas like those of the level, but not of the release."""
+    alike = [entities.region_ids for other, entities in universe.entities.items() if other.kind == level.kind]
+    others = {region for region in outlines if _is_id(region, level.kind)} - {*chain.from_iterable(alike)}
+    return sorted({level.kind.id_around(region, universe.census.part) or "" for region in others})
+
+
+def _write_shapes(site: Path, shapes_by_level: Shapes) -> dict[str, list[list[int]]]:
     """Write shapes/LEVEL/0.js, .. and return, by level, the first and the last position of each file."""
-    files = {}
+    written = {}
     for level, shapes in shapes_by_level.items():
         sizes = [len(json.dumps(shape, separators=(",", ":"))) + 1 for shape in shapes]
         parts = parts_of(np.array(sizes, dtype=np.int64))
         for number, (first, end) in enumerate(parts):
             write_data(site, f"shapes/{level.label}/{number}", shapes[first:end])
-        files[level.label] = [[shapes[first].position, shapes[end - 1].position] for first, end in parts]
-    return files
+        written[level.label] = [[shapes[first].position, shapes[end - 1].position] for first, end in parts]
+    return written
 
 
 def _shapes(features: Iterable[Mapping[str, Any]], universe: Universe) -> tuple[Shapes, int]:

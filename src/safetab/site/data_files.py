@@ -16,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaLevel, DigitIds
-from safetab.census.groups import CharacteristicIteration
+from safetab.census.groups import CharacteristicIteration, Members
 from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
 from safetab.estimates.reading.lookup import names_of_parts, words_for_many_areas
 from safetab.estimates.reading.names import SAME_WORDS
 from safetab.foundation.arrays import Columns, Integers, Truths, begins_run, find_sorted, run_starts
 from safetab.foundation.failures import RunFailed
+from safetab.release.data_dictionary import geo_id
 from safetab.release.release_universe import Universe
 from safetab.site.level_rows import LevelRows, MeasuredTables
 
@@ -137,7 +138,7 @@ def _parents(geography: AreaLevel, universe: Universe) -> list[Integers]:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Totals(Columns):
+class Totals(Columns):
     """Totals by rising iteration and entity. A withheld one has the table -1 less the number of the reason."""
 
     iterations: Integers
@@ -146,15 +147,22 @@ class _Totals(Columns):
     values: Integers
 
 
-def write_groups(
-    site: Path, name: str, families: Sequence[LevelRows], tables: MeasuredTables, universe: Universe
-) -> list[list[int]]:
+def totals_of(families: Sequence[LevelRows], tables: MeasuredTables) -> Totals:
+    """One total for each group: from the first family that shows it, or from the first family."""
+    totals = [_totals(rows, tables) for rows in families]
+    joined = Totals.concat(totals)
+    family = np.concatenate([np.full(len(one), number) for number, one in enumerate(totals)] or [np.zeros(0)])
+    order = np.lexsort((family, joined.tables < 0, joined.entities, joined.iterations))
+    ordered = joined.take(order)
+    return ordered.take(run_starts(ordered.iterations, ordered.entities))
+
+
+def write_totals(site: Path, name: str, totals: Totals, geography: AreaLevel, universe: Universe) -> list[list[int]]:
     """Write the totals of every group to NAME/0.js, .., cut by group and by the largest areas around.
 
     Returns the iteration and the entity with which each file begins.
     """
-    totals = _first_shown([_totals(rows, tables) for rows in families])
-    around = _parents(families[0].level.geography, universe)[:1]
+    around = _parents(geography, universe)[:1]
     group_begins = begins_run(totals.iterations)
     flat = np.stack([totals.entities, totals.tables, totals.values], axis=1)
     sizes = text_sizes(flat.ravel()).reshape(flat.shape).sum(axis=1, dtype=np.int64)
@@ -171,23 +179,14 @@ def write_groups(
     return [[int(totals.iterations[first]), int(totals.entities[first])] for first, _ in parts]
 
 
-def _totals(rows: LevelRows, tables: MeasuredTables) -> _Totals:
+def _totals(rows: LevelRows, tables: MeasuredTables) -> Totals:
     """The total of each group of a level."""
     lines = [[line.is_total for line in table.lines].index(True) for table in tables.tables]
     at = rows.starts[:-1] + np.array(lines, dtype=np.int64)[rows.tables]
     place, is_withheld = find_sorted(rows.withheld.at, at)
     numbers = rows.tables.copy()
     numbers[is_withheld] = -1 - rows.withheld.values[place[is_withheld]]
-    return _Totals(rows.iterations, rows.entities, numbers, np.where(is_withheld, 0, rows.values[at]))
-
-
-def _first_shown(families: Sequence[_Totals]) -> _Totals:
-    """One total for each group: from the first family that shows it, or from the first family."""
-    joined = _Totals.concat(families)
-    family = np.repeat(np.arange(len(families)), [len(totals) for totals in families])
-    order = np.lexsort((family, joined.tables < 0, joined.entities, joined.iterations))
-    ordered = joined.take(order)
-    return ordered.take(run_starts(ordered.iterations, ordered.entities))
+    return Totals(rows.iterations, rows.entities, numbers, np.where(is_withheld, 0, rows.values[at]))
 
 
 _GROUPS_PER_FILE = 4000
@@ -256,6 +255,7 @@ def area_facts(geography: AreaLevel, universe: Universe) -> dict[str, object]:
     lengths = f"{min(map(len, ids), default=0)},{max(map(len, ids), default=0)}"
     return {
         "label": geography.label,
+        "geoId": geo_id(universe.census, geography, ""),
         "kind": kind.name,
         "grain": universe.census.grain_of(kind),
         "isWhole": kind.is_whole,
@@ -303,7 +303,18 @@ def census_facts(universe: Universe) -> dict[str, object]:
         "kindOrder": [kind.name for kind in census.kinds_for_people],
         "groupLevels": {str(level.number): [level.name, level.is_tabulated] for level in census.group_levels},
         "spellings": _spellings(universe),
+        "everyone": _everyone(universe),
     }
+
+
+def _everyone(universe: Universe) -> int:
+    """The position of the first group that holds everyone, whatever code they give, or -1."""
+    codes, every = universe.lists.codes_of_iteration, universe.lists.code_names.keys()
+    for position, group in enumerate(universe.lists.iterations):
+        is_counted = group.level.is_tabulated and group.kind.members is Members.ANY
+        if is_counted and every <= codes.get(group.code, frozenset()):
+            return position
+    return -1
 
 
 def _spellings(universe: Universe) -> dict[str, object]:

@@ -78,6 +78,13 @@ class MeasuredTables:
         ends = zip(low[~is_plain][first].tolist(), high[~is_plain][first].tolist(), strict=True)
         self.selected.setdefault(number, {}).update(zip(distinct.tolist(), ends, strict=True))
 
+    def selected_as_json(self) -> dict[str, list[list[int]]]:
+        """Total, low and high of each of these intervals, by the number of the table."""
+        found = {
+            str(number): [[total, *ends[total]] for total in sorted(ends)] for number, ends in self.selected.items()
+        }
+        return {number: rows for number, rows in found.items() if rows}
+
 
 NOT_WITHHELD = -1
 UNKNOWN_RULE = len(RULES)  # withheld by those who published the number, who don't say why

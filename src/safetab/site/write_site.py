@@ -6,15 +6,12 @@ import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from fractions import Fraction
 from importlib.resources import files
 from pathlib import Path
 
 from safetab.census.area_levels import AreaLevel
 from safetab.census.census import Census, Words, a_or_an
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.estimates.noise import far_threshold
-from safetab.estimates.noisy_number import most_if_suppressed, reason_of, withheld_because
+from safetab.estimates.noisy_number import reason_of, withheld_because
 from safetab.estimates.tables import percent
 from safetab.foundation.failures import refusals_as_run_failed
 from safetab.foundation.files import page_script
@@ -22,18 +19,22 @@ from safetab.foundation.findings import InvalidInput
 from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE, write_not_for_release
 from safetab.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
 from safetab.planning.guarantee import protected_sentence
-from safetab.privacy.calibration import Stage
-from safetab.privacy.output_status import OutputStatus
+from safetab.privacy.output_status import OutputStatus, gravest
 from safetab.products.product import Product, Selector, Shape
 from safetab.release import release_folder
-from safetab.release.documents import ReleaseFacts, about_lines
-from safetab.release.group_statuses import NOT_IN_FILES, NOT_TABULATED, SUPPRESSED, absent_status
+from safetab.release.citation import agency_and_year, citation, known_facts, title_of
+from safetab.release.documents import ReleaseFacts
+from safetab.release.group_statuses import NOT_IN_FILES, NOT_TABULATED
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_files import WITHHELD
 from safetab.release.release_universe import Universe
 from safetab.site import data_files
-from safetab.site.boundaries import Shapes, read_boundaries, write_boundaries
+from safetab.site.boundaries import Shapes, read_boundaries, write_maps
+from safetab.site.earlier import EARLIER_NAMES, EarlierRelease, LevelTotals, open_earlier
+from safetab.site.level_facts import absent_at, is_selected, noise_of_level
 from safetab.site.level_rows import MeasuredTable, MeasuredTables, lines_shown, read_level
+from safetab.site.linked_site import LinkedSite, linked_facts
+from safetab.site.meanings import meanings
 
 JsonObject = dict[str, object]
 Indices = Mapping[str, object]
@@ -41,19 +42,20 @@ KnownShapes = list[tuple[Shape, bool]]
 Begins = dict[str, list[list[int]]]
 
 
-def _site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, indices: Indices) -> JsonObject:
+def _site_facts(
+    universe: Universe, facts: ReleaseFacts, tables: MeasuredTables, indices: Indices, status: OutputStatus
+) -> JsonObject:
     """All facts of a site. `indices` give the areas and groups with which the files begin."""
     product, confidence = universe.product, facts.options.confidence
+    title = title_of(facts.publication, universe.census, product.record)
     # all shapes that groups can have, then those of groups whose table is not known; with whether it is
     shapes = [(shape, True) for shape in product.shapes]
     shapes += dict.fromkeys((one.shape, False) for one in tables.tables if not one.is_known)
-    line = facts.status.line
+    line = status.line if status is facts.status else f"{status.line} This is the status of the earlier release."
     if any(not one.is_known for one in tables.tables):
         line += (
             " Where the files don't say which table a group got, its margin of error is the largest that it can have."
         )
-    ends = {number: sorted(found.items()) for number, found in tables.selected.items()}
-    selected = {number: [[total, *of_total] for total, of_total in found] for number, found in ends.items()}
     return {
         "product": {
             "name": product.name,
@@ -65,12 +67,19 @@ def _site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables,
             "families": [{"name": one.name, "detail": one.detail} for one in product.families],
         },
         "status": {
-            "value": facts.status.value,
+            "value": status.value,
             "line": line,
-            "forRelease": facts.status.is_for_release,
+            "forRelease": status.is_for_release,
             "protects": facts.status is not OutputStatus.NO_PROTECTION,
         },
-        "about": [] if universe.specification is None else about_lines(universe.specification.about),
+        "isSpecified": universe.specification is not None,
+        "publication": {
+            "agencyAndYear": agency_and_year(facts.publication),
+            "facts": list(known_facts(facts.publication).items()),
+            "url": "" if facts.publication is None else facts.publication.url,
+            "citation": citation(facts.publication, title, facts.status, facts.date),
+        },
+        "meanings": meanings(universe.census, product.record, percent(confidence)),
         "protected": "" if universe.specification is None else protected_sentence(product),
         "isRead": facts.origin is not None,
         "date": facts.date.isoformat(),
@@ -79,13 +88,13 @@ def _site_facts(universe: Universe, facts: ReleaseFacts, tables: MeasuredTables,
         "percent": percent(confidence),
         "shapes": [_shape(*one, product) for one in shapes],
         "tables": [_table(one, universe, tables, shapes) for one in tables.tables],
-        "noises": [_noise(level, universe, confidence) for level in range(len(universe.levels))],
-        "selected": {str(number): found for number, found in selected.items() if found},
+        "noises": [noise_of_level(level, universe, confidence) for level in range(len(universe.levels))],
+        "selected": tables.selected_as_json(),
         "geographies": [_geography(one, universe, facts) for one in universe.entities],
         "rules": _why_withheld(universe.census.words),
         "reasons": [reason_of(why, None, product, NOT_TABULATED) for why in universe.reasons],
         "tiles": universe.census.tiles,
-        "words": _words(universe.census, product.record.noun),
+        "words": {**_words(universe.census, product.record.noun), "title": title},
         "isCopied": facts.options.coterminous is not None,
         **data_files.census_facts(universe),
         **indices,
@@ -112,7 +121,6 @@ def _words(census: Census, noun: str) -> JsonObject:
     above = [f"a group {only} can come out larger than the same group {any_}" for only, any_ in of_pairs]
     above += [_ONLY_ABOVE_ANY] if census.only_and_any and not of_pairs else []
     return {
-        "title": words.title,
         "group": words.group,
         "groups": words.some_groups,
         "reach": words.reach,
@@ -149,8 +157,12 @@ def _why_withheld(words: Words) -> list[list[str]]:
 
 
 def _shape(shape: Shape, is_known: bool, product: Product) -> JsonObject:
-    """A shape with its lines: name alone, name in the table, first cell, cells, whether it is the total, table id."""
+    """A shape with its lines: name alone, name in the table, first cell, cells, whether it is the total, table id.
+
+    `divisions` are what its cells are by: of each part the stub, the words and, of a range, both ends.
+    """
     question = product.line_question
+    divisions = question.divisions_of(shape) if is_known else ()
     family = product.family_of_label[shape.label]
     return {
         "family": product.families.index(family),
@@ -160,6 +172,15 @@ def _shape(shape: Shape, is_known: bool, product: Product) -> JsonObject:
             [question.name_of(line), line.stub, line.first_cell, line.cells, int(line.is_total), line.table_id]
             for line in lines_shown(shape, is_known=is_known)
         ],
+        "divisions": [
+            {
+                "name": one.name,
+                "plural": one.plural,
+                "unit": one.unit,
+                "parts": [[part.stub, part.words, *part.ends] for part in one.parts],
+            }
+            for one in divisions
+        ],
     }
 
 
@@ -168,53 +189,27 @@ def _table(table: MeasuredTable, universe: Universe, tables: MeasuredTables, sha
 
     If the shape is not known, `least` is the margin of error of a lone total.
     """
-    level = universe.levels[table.level]
-    is_lone = table.shape is level.family.total and table.stage is Stage.STAGE_2
     return {
         "level": table.level,
-        "geography": list(universe.entities).index(level.geography),
+        "geography": list(universe.entities).index(universe.levels[table.level].geography),
         "shape": shapes.index((table.shape, table.is_known)),
         "stage": table.stage.name,
         "margins": {line.cells: tables.margin(table, line.cells) for line in table.lines},
         "least": None if table.is_known else tables.margin(table, 1),
-        "isSelected": is_lone and level.design.suppression_threshold is not None,
+        "isSelected": is_selected(table, universe),
     }
 
 
-def _noise(number: int, universe: Universe, confidence: Fraction) -> JsonObject:
-    """How a level draws its noise, and above which totals selection no longer changes a difference."""
-    level = universe.levels[number].design
-    threshold = level.suppression_threshold
-    known: JsonObject = {}
-    for stage, measured in level.stages.items():
-        name = "gaussian" if isinstance(measured.noise, DiscreteGaussian) else "laplace"
-        known[stage.name] = [name, float(measured.noise.parameter)]  # a float only describes published numbers
-    if threshold is not None and Stage.STAGE_2 in level.stages:
-        known["far"] = [far_threshold(level.noise(Stage.STAGE_2), threshold, draws, confidence) for draws in (1, 2)]
-    return known
-
-
 def _geography(geography: AreaLevel, universe: Universe, facts: ReleaseFacts) -> JsonObject:
-    """A geography level: its words, the levels around it, and why a group may be absent there.
-
-    `absent` has, by iteration level, the status, the reason, and the size above which a group would
-    probably be shown.
-    """
+    """A geography level: its words, the levels around it, and why a group may be absent there."""
     kind = geography.kind
-    status = absent_status(universe.product, facts.origin)
-    absent = {}
-    for iterations in universe.census.tabulated_group_levels:
-        level = universe.level_of(geography, iterations)
-        is_suppressed = bool(level.design.stages) and status == SUPPRESSED
-        most = most_if_suppressed(level.design, facts.options.confidence) if is_suppressed else None
-        absent[str(iterations.number)] = [status, reason_of(None, level, universe.product, status), most]
     return {
         **data_files.area_facts(geography, universe),
         "noun": kind.long_noun or kind.noun,
         "nouns": kind.long_nouns or kind.nouns,
         "tab": kind.tab or kind.long_nouns or kind.nouns,
         "reasons": data_files.reasons_of_geography(geography, universe),
-        "absent": absent,
+        "absent": absent_at(geography, universe, facts),
     }
 
 
@@ -223,10 +218,12 @@ _PAGE = files("safetab.site") / "page"
 _SCRIPT_FOLDERS = ("numbers", "drawing", "search", "views")
 _PAGES = ("index.html", "site.css")
 _SCRIPT = "site.js"
-_TITLE = "{{title}}"
-_DATA = rf"{data_files.DATA_FOLDER}/({_FACTS}|(areas|totals|names|shapes)/[A-Za-z0-9_-]+/\d+|groups/\d+)\.js"
+_TITLE, _HOME, _WHOSE = "{{title}}", "{{home}}", "{{whose}}"
+_LONGEST_HOME = 50  # letters; a longer title is shown on the first view alone
+_PARTS = r"(areas|totals|names|shapes)/[A-Za-z0-9_-]+/\d+|groups/\d+"
+_DATA = rf"{data_files.DATA_FOLDER}/({_FACTS}|{_PARTS}|{EARLIER_NAMES})\.js"
 _OTHER_FILES = [re.escape(name) for name in (*_PAGES, _SCRIPT, NOT_FOR_RELEASE_FILE)]
-_EARLIER = always_named(f"{data_files.DATA_FOLDER}/{_FACTS}.js", NamesLike("|".join((_DATA, *_OTHER_FILES))))
+_EARLIER_SITE = always_named(f"{data_files.DATA_FOLDER}/{_FACTS}.js", NamesLike("|".join((_DATA, *_OTHER_FILES))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,29 +238,56 @@ class SiteSummary:
     shapes_without_area: int | None = None  # shapes of the boundary file that match no area
 
 
-def write_site(release: Path, folder: Path, boundaries: Path | None = None, *, overwrite: bool = False) -> SiteSummary:
+def write_site(
+    release: Path,
+    folder: Path,
+    boundaries: Path | None = None,
+    earlier: Path | None = None,
+    *,
+    linked: LinkedSite | None = None,
+    overwrite: bool = False,
+) -> SiteSummary:
     """Write the site of a release, completely or not at all. The same release gives the same bytes.
 
-    Reads published numbers and public lists only. Raises InvalidInput if a file is at fault or the
-    folder can't be used.
+    Numbers are compared with those of `earlier`, and link to the site of another product of the same
+    census. Reads published numbers and public lists only. Raises InvalidInput if a file is at fault, the
+    folder can't be used, or the releases don't fit together.
     """
     opened = release_folder.open_release_folder(release)
-    opened.refuse_inside(folder)
-    inputs = [opened.path] if boundaries is None else [opened.path, boundaries]
-    refused = output_findings(folder, inputs, overwrite=overwrite, earlier=_EARLIER)
+    before = None if earlier is None else open_earlier(earlier, opened)
+    folders = [opened] if before is None else [opened, before.opened]
+    for one in folders:
+        one.refuse_inside(folder)
+    inputs = [*(one.path for one in folders), *([] if boundaries is None else [boundaries])]
+    inputs += [] if linked is None else [linked.release]
+    statuses = [one.facts.status for one in folders]
+    status = gravest(one for one in statuses if not one.is_for_release) or opened.facts.status
+    refused = output_findings(folder, inputs, overwrite=overwrite, earlier=_EARLIER_SITE)
     if refused:
         raise InvalidInput(refused)
-    shapes, without_area = (None, None) if boundaries is None else read_boundaries(boundaries, opened.universe)
+    other = None if linked is None else linked_facts(opened, folder, linked)
+    shapes, without_area = ({}, None) if boundaries is None else read_boundaries(boundaries, opened.universe)
     with refusals_as_run_failed(folder), whole_output(folder, opened.facts.date, overwrite=overwrite) as site:
-        write_not_for_release(site, opened.facts.status)
-        numbers = _write_data(opened, site, shapes)
-        title = html.escape(opened.universe.census.words.title)
-        for name in _PAGES:
-            page = (_PAGE / name).read_text(encoding="utf-8").replace(_TITLE, title)
-            (site / name).write_text(page, encoding="utf-8", newline="")
+        write_not_for_release(site, status)
+        more: JsonObject = {} if other is None else {"linked": other}
+        numbers = _write_data(opened, site, shapes, before, status, more)
+        _write_pages(opened, site)
         (site / _SCRIPT).write_text(site_script(), encoding="utf-8")
         sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
-    return SiteSummary(opened.facts.status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
+    return SiteSummary(status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
+
+
+def _write_pages(opened: release_folder.ReleaseFolder, site: Path) -> None:
+    """Write the page and its style, with the title of the release and whose numbers it holds."""
+    title = title_of(opened.facts.publication, opened.universe.census, opened.universe.product.record)
+    is_long = len(title) > _LONGEST_HOME and opened.universe.specification is not None
+    texts = {_TITLE: title, _HOME: opened.universe.product.name if is_long else title}
+    texts[_WHOSE] = agency_and_year(opened.facts.publication)
+    for name in _PAGES:
+        page = (_PAGE / name).read_text(encoding="utf-8")
+        for mark, text in texts.items():
+            page = page.replace(mark, html.escape(text))
+        (site / name).write_text(page, encoding="utf-8", newline="")
 
 
 def site_script() -> str:
@@ -271,8 +295,18 @@ def site_script() -> str:
     return page_script(*(_PAGE / folder for folder in _SCRIPT_FOLDERS))
 
 
-def _write_data(opened: release_folder.ReleaseFolder, site: Path, shapes: Shapes | None) -> int:
-    """Write all data files, level by level, and return how many numbers they hold."""
+def _write_data(
+    opened: release_folder.ReleaseFolder,
+    site: Path,
+    shapes: Shapes,
+    earlier: EarlierRelease | None,
+    status: OutputStatus,
+    more: JsonObject,
+) -> int:
+    """Write all data files, level by level, and return how many numbers they hold, without earlier ones.
+
+    `more` are further facts of the site.
+    """
     universe = opened.universe
     tables = MeasuredTables(universe, opened.facts.options.confidence)
     areas: Begins = {}  # the areas with which files of tables begin
@@ -288,15 +322,20 @@ def _write_data(opened: release_folder.ReleaseFolder, site: Path, shapes: Shapes
                     areas[f"{name}-{number}"] = data_files.write_areas(site, f"areas/{name}-{number}", rows, universe)
                     numbers += rows.numbers
                     families.append(rows)
+            found = data_files.totals_of(families, tables)
             if families:
-                totals[name] = data_files.write_groups(site, f"totals/{name}", families, tables, universe)
+                totals[name] = data_files.write_totals(site, f"totals/{name}", found, geography, universe)
+            if earlier is not None:
+                earlier.write_level(site, name, LevelTotals(geography, iterations, found, tables))
     indices: dict[str, object] = {
         "areas": areas,
         "totals": totals,
         "names": [data_files.write_area_names(site, geography, universe) for geography in universe.entities],
         "groupFiles": data_files.write_group_names(site, universe),
+        **write_maps(site, universe, shapes),
     }
-    if shapes is not None:
-        indices["shapeFiles"] = write_boundaries(site, shapes)
-    data_files.write_data(site, _FACTS, _site_facts(universe, opened.facts, tables, indices))
+    facts = _site_facts(universe, opened.facts, tables, indices, status) | more
+    if earlier is not None:
+        facts["earlier"] = earlier.write_facts(site)
+    data_files.write_data(site, _FACTS, facts)
     return numbers

@@ -27,6 +27,7 @@ from safetab.specification.values import (
     Specification,
 )
 
+ABOUT_FILE = "about.toml"
 _BUREAUS_FILE = "config.json"
 _LIKE, _PRIVACY = "like", "privacy"
 
@@ -62,6 +63,8 @@ def read_sound_parts(parameters: Path) -> tuple[Specification | None, tuple[Find
         return None, findings.findings
     if (parameters / _BUREAUS_FILE).exists():
         findings.error("", f"{_BUREAUS_FILE} lies beside it. A folder has one of them: remove the other.")
+    if (parameters / ABOUT_FILE).exists():
+        findings.error("", f"{ABOUT_FILE} lies beside it, and is for {_BUREAUS_FILE}. Write its keys here, in [about].")
     lacks: tuple[str, ...] = () if _add_privacy(parameters, keys, findings) else (_PRIVACY,)
     lacks += () if _LIKE not in keys or _add_inherited(parameters, keys, findings) else INHERITED
     specification = _specification(keys, Reading(findings), lacks)
@@ -184,20 +187,28 @@ def _add_privacy(parameters: Path, keys: dict[str, Any], findings: _FindingsOfFi
     if not (parameters / PRIVACY_FILE).exists():
         return True
     of_file = FindingsOf(PRIVACY_FILE)
-    path = public_file(parameters, PRIVACY_FILE, "", of_file)
-    given = None if path is None else _keys_at(path, of_file)
-    if given is not None and _PRIVACY not in given:
-        of_file.error(_PRIVACY, f"missing. {PRIVACY_FILE} holds the table [{_PRIVACY}] and nothing else.")
-    for key in given or {}:
-        if key != _PRIVACY:
-            of_file.error(key, f"unknown key. {PRIVACY_FILE} holds the table [{_PRIVACY}] and nothing else.")
+    given = read_section(parameters, PRIVACY_FILE, _PRIVACY, of_file)
     findings._findings += of_file.findings
     if _PRIVACY in keys:
         findings.error(_PRIVACY, f"also in {PRIVACY_FILE}. Keep one of them.")
-    elif given and _PRIVACY in given:
-        keys[_PRIVACY] = given[_PRIVACY]
+    elif given is not None:
+        keys[_PRIVACY] = given
         findings.file_of[_PRIVACY] = PRIVACY_FILE
-    return given is not None and _PRIVACY in given
+    return given is not None
+
+
+def read_section(parameters: Path, file: str, section: str, findings: FindingsOf) -> object:
+    """The table that is all of a public file, unchecked; None if there is no such file or table."""
+    if not (parameters / file).exists():
+        return None
+    path = public_file(parameters, file, "", findings)
+    given = None if path is None else _keys_at(path, findings)
+    if given is not None and section not in given:
+        findings.error(section, f"missing. {file} holds the table [{section}] and nothing else.")
+    for key in given or {}:
+        if key != section:
+            findings.error(key, f"unknown key. {file} holds the table [{section}] and nothing else.")
+    return None if given is None else given.get(section)
 
 
 def _add_inherited(parameters: Path, keys: dict[str, Any], findings: _FindingsOfFiles) -> bool:

@@ -64,6 +64,8 @@ class About(Keyed):
     url: str = keyed(
         TEXT, "The address where the release is published.", '"https://example.org/census"', default="")
     licence: str = keyed(TEXT, "The licence of the release.", '"CC-BY-4.0"', default="")
+    cite: str = keyed(TEXT, "How readers should cite the release; if absent, this is made of the other keys.",
+        '"Stats Example (2023): Languages."', default="")
     holds: str = keyed(
         TEXT, 'If a record stands for several people, their noun ("people"); the spend log then charges the'
         ' bounded loss.', '"people"', default="")

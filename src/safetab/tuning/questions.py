@@ -28,6 +28,7 @@ PAPER_CONSTANT = Fraction("1.9208")
 
 What = TypeVar("What", bound=Hashable)
 """A level, or a table family of a level."""
+Found = TypeVar("Found")
 _LEAST_POWER, _MOST_POWER = -16, 14
 _STEPS_OF_PROPORTIONS = 1000
 
@@ -61,7 +62,7 @@ class ThresholdForError:
 
 @dataclass(frozen=True, slots=True)
 class MarginsForTotal(Generic[What]):
-    """Margins in given proportions, as small as a total loss allows, and their budgets."""
+    """Margins about in given proportions, as small as a total loss allows, and their budgets."""
 
     margins: Mapping[What, int]
     budgets: Mapping[What, Fraction]
@@ -148,7 +149,8 @@ def best_margins(
 ) -> MarginsForTotal[PopulationGroupLevel] | None:
     """The smallest margins in these proportions that a pass can have for `total`, in the tuning's table family.
 
-    Levels of the pass without a proportion are left out. None if there is no such noise.
+    The whole total is spent: what the proportions leave over makes every margin a little smaller. Levels of the
+    pass without a proportion are left out. None if there is no such noise.
 
     Args:
         tuning: The configuration.
@@ -165,19 +167,30 @@ def best_margins(
 def smallest_margins(
     levels: Mapping[What, TunedLevel], total: Fraction, proportions: Mapping[What, Fraction], confidence: Fraction
 ) -> MarginsForTotal[What] | None:
-    """The smallest margins in these proportions, rounded up, that cost at most `total` together."""
+    """The smallest margins in these proportions, rounded up, that cost at most `total` together.
 
-    def at(steps: int) -> MarginsForTotal[What] | None:
+    Their budgets are then raised alike until they cost all of it, unless no margin can become smaller.
+    """
+
+    def at(steps: int) -> dict[What, BudgetForMargin] | None:
         margins = {one: ceil(steps * proportions[one] / _STEPS_OF_PROPORTIONS) for one in levels}
         answers = {one: least_budget(levels[one], margin, confidence) for one, margin in margins.items()}
-        budgets = {one: answer.budget for one, answer in answers.items() if answer is not None}
-        spent = sum(budgets.values(), Fraction(0))
-        if len(budgets) < len(levels) or spent > total:
-            return None
-        return MarginsForTotal(MappingProxyType(margins), MappingProxyType(budgets), spent, total - spent)
+        known = {one: answer for one, answer in answers.items() if answer is not None}
+        return None if len(known) < len(levels) or sum(answer.budget for answer in known.values()) > total else known
 
-    if not levels:
+    best = _first_that_works(at) if levels else None
+    if best is None:
         return None
+    budgets = {one: answer.budget for one, answer in best.items()}
+    if any(answer.margin > 0 for answer in best.values()):
+        budgets = spread_over(budgets, total)
+    margins = {one: _margin_at(levels[one], budget, confidence) for one, budget in budgets.items()}
+    spent = sum(budgets.values(), Fraction(0))
+    return MarginsForTotal(MappingProxyType(margins), MappingProxyType(budgets), spent, total - spent)
+
+
+def _first_that_works(at: Callable[[int], Found | None]) -> Found | None:
+    """What the smallest number of steps gives that gives anything; None if none up to 2**40 does."""
     too_few, best_steps = -1, 1
     while (best := at(best_steps)) is None:
         too_few, best_steps = best_steps, 2 * best_steps
@@ -191,6 +204,34 @@ def smallest_margins(
         else:
             best, best_steps = found, middle
     return best
+
+
+def spread_over(budgets: Mapping[What, Fraction], total: Fraction) -> dict[What, Fraction]:
+    """Budgets in the same proportions that add up to `total`.
+
+    They have 4 significant digits; the largest one also takes what rounding leaves over.
+    """
+    factor = total / sum(budgets.values())
+    spread = {one: _rounded_down(budget * factor) for one, budget in budgets.items()}
+    largest = max(spread, key=spread.__getitem__)
+    return spread | {largest: spread[largest] + total - sum(spread.values())}
+
+
+def _rounded_down(number: Fraction) -> Fraction:
+    """The largest decimal of 4 significant digits that is not above the number, which is above 0."""
+    power = len(str(number.numerator)) - len(str(number.denominator))
+    if Fraction(10) ** power > number:
+        power -= 1
+    step = Fraction(10) ** (power + 1 - SIGNIFICANT_DIGITS)
+    return number // step * step
+
+
+def _margin_at(tuned: TunedLevel, budget: Fraction, confidence: Fraction) -> int:
+    """The margin of a published cell if the level had this budget."""
+    stage, config = tuned.main_stage, tuned.config
+    assert stage is not None
+    share = stage_fraction(stage, config.stage_1_fraction)
+    return calibrated_noise(config.privacy_definition, tuned.sensitivity, budget * share).margin_of_error(confidence)
 
 
 @dataclass(frozen=True, slots=True)

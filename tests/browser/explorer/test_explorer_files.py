@@ -7,9 +7,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
-from tests.browser.chromium import opened
-from tests.browser.explorer_page import FACTS, field, load, saved_config
+from playwright.sync_api import Browser, Page, expect
+from tests.browser.explorer_page import FACTS, field, load, opened, saved_config
 from tests.explorer_numbers import can_be_drawn, random_config, setting_of
 from typer.testing import CliRunner
 
@@ -109,7 +108,7 @@ def test_every_download_says_which_setting_it_is_of_where_it_is_from_and_when(pa
 def test_a_configuration_of_the_other_product_brings_it_into_view(page: Page) -> None:
     load(page, presets(PRODUCTS[1])["2020 production"])
     assert page.locator("[data-product='1']").get_attribute("aria-pressed") == "true"
-    assert page.locator("#started-from").text_content() == "Current setting: loaded config.json."
+    expect(page.locator("#started-from")).to_have_text("Current setting: loaded config.json.")
 
 
 def test_a_file_with_a_budget_beyond_all_measure_is_refused_in_words(page: Page) -> None:

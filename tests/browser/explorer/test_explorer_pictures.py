@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.browser.chromium import opened
-from tests.browser.explorer_page import field
+from tests.browser.explorer_page import field, opened
 
 pytestmark = pytest.mark.browser
 
@@ -48,7 +47,9 @@ def test_the_marks_of_the_first_picture_are_dragged_and_fields_follow(browser: B
         assert one.complaints == []
 
 
-def test_the_first_picture_is_on_the_first_screen_with_the_line_of_2020(page: Page) -> None:
+def test_more_begins_with_the_picture_of_all_levels_and_the_line_of_2020(page: Page) -> None:
+    for _ in range(2):  # hides it and shows it again
+        page.locator("#more-button").click()
     assert page.locator("#overview-chart").bounding_box()["y"] < 450
     assert page.locator("#setting").bounding_box()["y"] < 900  # beside it
     assert "2020 Detailed DHC-A: \N{GREEK SMALL LETTER RHO} = 4.944" in page.locator("#overview-losses").text_content()

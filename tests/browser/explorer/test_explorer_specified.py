@@ -15,8 +15,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.browser.chromium import opened
-from tests.browser.explorer_page import asked_on, disagreements, load, saved_config
+from tests.browser.explorer_page import asked_on, disagreements, load, opened, saved_config
 from tests.explorer_numbers import ExactNumbers, can_be_drawn, setting_of, tuned_levels
 from tests.specified.small_specifications import nz_keys, write_specification
 from tests.specified.toml_text import toml_of
@@ -25,6 +24,7 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.config.run_config import RunConfig
+from safetab.planning.run_plan import loss_of_config
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Thresholds
 from safetab.tuning import Tuning, tuning_of
@@ -186,6 +186,25 @@ def test_the_page_speaks_of_its_own_census(page: Page, parameters: Path) -> None
     assert re.findall(r"\b[Ff]ewer codes|against \d codes|more codes is|, such as an ethnic group", text) == []
     assert page.locator("#simulation").is_hidden()
     assert page.locator("#joint").is_hidden()
+
+
+def test_the_first_screen_asks_of_its_own_census(page: Page, parameters: Path) -> None:
+    config = tuning_of(parameters=parameters).require().config
+    opening = page.locator("#opening")
+    assert re.match(
+        r"How precise should (region|authority|area) counts of “level [12]” groups( by gender and age)? be\?",
+        opening.inner_text(),
+    )
+    reference = config.product.reference
+    known = "the loaded specification" if reference is None else f"the {reference.name}"
+    assert f"may that cost, compared with {known}?" in opening.inner_text()
+    unbounded = loss_of_config(config).unbounded if reference is None else Fraction("0.3")
+    opening.get_by_label(f"Privacy cost, times {known}", exact=True).fill("1.5")
+    page.keyboard.press("Enter")
+    loss = page.locator("#opening-notes [data-number='loss/whole_run/unbounded']").inner_text()
+    assert Fraction(loss) == unbounded * Fraction(3, 2)
+    opening.get_by_label("Wanted margin of error", exact=False).first.fill("25")
+    assert "are within ±\u00a025 " in page.locator("#opening-answer").inner_text()
 
 
 def test_a_wrong_privacy_file_is_refused_with_its_problems(page: Page) -> None:

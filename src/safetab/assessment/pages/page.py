@@ -20,6 +20,7 @@ from safetab.assessment.pages.sections import (
     key_figures,
     levels_section,
 )
+from safetab.assessment.pages.verdict import lines, margin_shares, margins_line
 from safetab.assessment.tables import ALL, FAMILY
 from safetab.census.census import capitalized
 from safetab.foundation.findings import VERSION
@@ -46,6 +47,13 @@ class AssessedData:
         if self.status is OutputStatus.NO_PROTECTION:
             words += " This configuration protects nobody at some levels, and `safetab run` refuses it."
         return words
+
+    @property
+    def release_line(self) -> str:
+        """Whether the report may be released, for readers in a hurry."""
+        if self.is_synthetic:
+            return "No. It is made from the true counts of synthetic records: keep it apart from any release."
+        return f"No, never. It is made from the true counts of real {self.nouns}."
 
 
 def accuracy_page(
@@ -77,18 +85,19 @@ def accuracy_page(
     # those whose numbers could have been published
     groups = sum(plan.universe.size if plan.selected is None else len(plan.selected.indices) for plan in plans)
     only = f" Only the comparison shows {second}; all other figures are for {first}."
+    what = (
+        f"The algorithm ran {own.runs:,} times on the same {data.nouns}, in {groups:,} groups, each time with new"
+        " noise. Every number that would have been published is compared with the truth. Points are observed, lines are"
+        f" theory.{'' if comparison is None else only}"
+    )
+    seen = margin_shares(own, rows)
     header = element(
         "header",
         element("p", data.warning, class_="forbidden"),
         element("p", "Accuracy report", class_="kicker"),
         element("h1", "How good are the numbers?"),
-        element(
-            "p",
-            f"The algorithm ran {own.runs:,} times on the same {data.nouns}, in {groups:,}"
-            " groups, each time with new noise. Every number that would have been published is"
-            " compared with the truth. Points are observed, lines are theory."
-            f"{'' if comparison is None else only}",
-        ),
+        margins_line(seen),
+        lines(own, rows, what, data.release_line, seen),
         key_figures(own, rows),
     )
     footer = element("footer", paragraphs(f"Made by safetab {VERSION} from exact counts. {data.warning}"))

@@ -11,7 +11,16 @@ from safetab.assessment.pages.page_parts import Row, Rows
 from safetab.assessment.tables import ALL, FAMILY
 from safetab.assessment.tally import CONFIDENCES, MeasuredAs
 from safetab.census.census import Census
-from safetab.reports.page_parts import NOTHING, Markup, element, joined, paragraphs, plain_table, shape_name
+from safetab.reports.page_parts import (
+    NOTHING,
+    Markup,
+    element,
+    figure_list,
+    joined,
+    paragraphs,
+    plain_table,
+    shape_name,
+)
 
 _FAR = 3.0
 _FARTHEST_SHOWN = 8
@@ -66,8 +75,7 @@ def key_figures(assessment: Assessment, rows: Rows) -> Markup:
         f" {len(distances):,} comparisons; about {_expected_farthest(len(distances)):.1f} by chance"
     )
     figures[words] = NOTHING if farthest is None else f"{farthest:.1f}"
-    pairs = [element("div", element("dt", words), element("dd", text)) for words, text in figures.items()]
-    return element("dl", *pairs, class_="figures")
+    return figure_list((text, words) for words, text in figures.items())
 
 
 def _mean_share(rows: Sequence[Row], name: str, weight: str) -> float | None:
@@ -178,6 +186,13 @@ def _expected_farthest(comparisons: int) -> float:
         middle = (low + high) / 2
         low, high = (middle, high) if comparisons * erfc(middle / sqrt(2)) > 1 else (low, middle)
     return low
+
+
+def beyond_three(rows: Rows) -> tuple[int, float, int]:
+    """How many distances from theory are beyond 3 standard errors, how many by chance, and how many there are."""
+    distances = _distances(rows)
+    far = sum(abs(distance) > _FAR for _, _, distance in distances)
+    return far, len(distances) * erfc(_FAR / sqrt(2)), len(distances)
 
 
 def distance_section(assessment: Assessment, rows: Rows) -> Markup:

@@ -1,4 +1,4 @@
-"""The curator's commands: validate, plan, run, spend; convert and blocks-with-units for a CEF."""
+"""The curator's commands: validate, plan, run and spend; `cef` for the Census Edited File of a U.S. census."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from safetab.cli.messages import exits_with_code, say, show_findings
-from safetab.cli.options import Data, Out, Overwrite, Parameters, option, path_argument, takes
+from safetab.cli.messages import exits_with_code, note, show_findings
+from safetab.cli.options import App, Data, Out, Overwrite, Parameters, Quiet, option, path_argument, takes
 from safetab.dialects.known_census import examples
 from safetab.foundation.failures import NOTHING_RELEASED, NOTHING_SPENT, RunFailed, why_refused
 from safetab.foundation.files import whole_path
@@ -18,12 +18,13 @@ from safetab.pipeline.declared_options import FINDINGS_LOG, RUN, TOGETHER_WITH, 
 
 _INI = "The .ini file that says where the files of a CEF lie."
 _ReaderIni = Annotated[Path, typer.Argument(metavar="READER.INI", help=_INI)]
+cef = App(name="cef", help="Rewrite a Census Edited File (CEF), or list its blocks that have a unit.")
 _UNIT = "Unit of --set-limit. Default: the current limit's, or the runs'."
 
 
 @takes(*VALIDATE)
 @if_interrupted("")
-def validate(parameters: Parameters, data: Data, **given: object) -> None:
+def validate(parameters: Parameters, data: Data, quiet: Quiet = False, **given: object) -> None:
     """Check all inputs and list every problem.
 
     Checks census.toml or config.json, the lists, the areas, and every row
@@ -35,7 +36,7 @@ def validate(parameters: Parameters, data: Data, **given: object) -> None:
     from safetab.pipeline.validate import validate_files
     from safetab.specification.reading import is_specification
 
-    with exits_with_code(), TerminalProgress() as progress:
+    with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         warnings = validate_files(parameters, data, RunOptions.of(VALIDATE, **given), progress)
     show_findings(warnings)
     count = len(warnings) if is_specification(parameters) else 0
@@ -48,6 +49,7 @@ def plan(
     parameters: Parameters,
     data: Annotated[Path | None, path_argument("DATA", examples.DATA)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON, for programs.")] = False,
+    quiet: Quiet = False,
     **given: Any,
 ) -> None:
     """Show what a run would measure, with how much noise, at what cost.
@@ -68,7 +70,7 @@ def plan(
         raise typer.BadParameter("needed unless PARAMETERS has a census.toml.", param_hint="DATA")
     data = data or parameters / "DATA"  # a specification reads nothing there
     with exits_with_code():
-        with TerminalProgress(is_quiet_in_a_log=True) as progress:
+        with TerminalProgress(is_quiet=quiet, is_quiet_in_a_log=True) as progress:
             progress.step("Reading the public files", 1)
             planned = plan_of_files(parameters, data, given_totals(given["totals"], data))
             progress.advance()
@@ -87,7 +89,7 @@ def plan(
 
 @takes(*RUN)
 @if_interrupted(f"{NOTHING_RELEASED} {NOTHING_SPENT}")
-def run(parameters: Parameters, data: Data, out: Out, **given: object) -> None:
+def run(parameters: Parameters, data: Data, out: Out, quiet: Quiet = False, **given: object) -> None:
     """Validate, tabulate and write the tables, the measurements, the release and a manifest.
 
     OUT appears whole or not at all. The terminal and the confidential log
@@ -99,10 +101,10 @@ def run(parameters: Parameters, data: Data, out: Out, **given: object) -> None:
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.run import run_files
 
-    with exits_with_code(), TerminalProgress() as progress:
+    with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         summary = run_files(parameters, data, out, RunOptions.of(**given), progress)
     show_findings(summary.warnings)
-    show_run(summary, out)
+    show_run(summary, out, is_quiet=quiet)
 
 
 def spend(
@@ -133,8 +135,11 @@ def spend(
         show_accounts(accounts)
 
 
+@cef.command()
 @takes(FINDINGS_LOG)
-def convert(data: _ReaderIni, out: Out, overwrite: Overwrite = False, **given: Path | None) -> None:
+def convert(
+    data: _ReaderIni, out: Out, overwrite: Overwrite = False, quiet: Quiet = False, **given: Path | None
+) -> None:
     """Write the records of a CEF as Parquet, for --engine spark or other programs.
 
     Writes persons, households and the geography of every state that has
@@ -143,12 +148,13 @@ def convert(data: _ReaderIni, out: Out, overwrite: Overwrite = False, **given: P
     from safetab.cli.progress import TerminalProgress
     from safetab.pipeline.cef_tables import convert_cef
 
-    with exits_with_code(), TerminalProgress() as progress:
+    with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         converted = convert_cef(data, out, given["confidential_log"], progress, overwrite=overwrite)
     show_findings(converted.warnings)
-    say(f"{converted.persons:,} persons and {converted.households:,} households: {out}, for the curator alone.")
+    note(f"{converted.persons:,} persons and {converted.households:,} households: {out}, for the curator alone.")
 
 
+@cef.command("blocks")
 @takes(FINDINGS_LOG)
 def blocks_with_units(
     data: _ReaderIni, out_file: Annotated[Path, path_argument("OUT_FILE", "File to make.")], **given: Path | None
@@ -163,4 +169,4 @@ def blocks_with_units(
     with exits_with_code():
         warnings = write_blocks(data, out_file, **given)
     show_findings(warnings)
-    say(f"{out_file}: every block, and whether it has a unit. Confidential, unless these numbers are published.")
+    note(f"{out_file}: every block, and whether it has a unit. Confidential, unless these numbers are published.")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 import typer
@@ -27,6 +28,7 @@ from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import RunSummary, run_files
 from safetab.planning.planner import plan_of_files
 from safetab.reports.report import REPORT_FILE
+from safetab.site.linked_site import LinkedSite
 from safetab.site.write_site import write_site
 from safetab.specification.values import SPECIFICATION_FILE
 from safetab.synthetic.demo_census import write_demo_census
@@ -48,10 +50,12 @@ _PAGES = {
     f"{PEOPLE}/{REPORT_FILE}": "The report: what was released, how precise it is, what it cost.",
 }
 _GROUPS_SHOWN = 12
+Shown = Callable[[], TerminalProgress]
+"""Where the progress of a step is shown."""
 _EARLIER = EarlierOutput(MADE_FILE, lambda folder: set((folder / MADE_FILE).read_text(encoding="utf-8").splitlines()))
 
 
-def make_demo(out: Path, census: str | None, *, overwrite: bool, opens_browser: bool) -> None:
+def make_demo(out: Path, census: str | None, *, overwrite: bool, opens_browser: bool, is_quiet: bool = False) -> None:
     """Make the demo of the U.S. census or of another shipped one in OUT, and print what was made.
 
     OUT appears whole or not at all; an earlier demo is replaced if OUT holds nothing else.
@@ -59,23 +63,34 @@ def make_demo(out: Path, census: str | None, *, overwrite: bool, opens_browser: 
     about = "about 200,000 made-up people and their households."
     if census is not None:
         about = f"{PEOPLE_OF[census]:,} made-up people in made-up places, shaped after a real census."
-    with exits_with_code(), _demo_folder(out, about, overwrite=overwrite) as folder:
-        runs = _run_us(folder) if census is None else _run_census(folder, census)
-        for name in runs:
-            write_site(folder / name, folder / name.replace(PEOPLE, "site"))
+    with exits_with_code(), _demo_folder(out, "" if is_quiet else about, overwrite=overwrite) as folder:
+        progress = partial(TerminalProgress, is_quiet=is_quiet)
+        runs = _run_us(folder, progress) if census is None else _run_census(folder, census, progress)
+        _write_sites(folder, list(runs))
     for name, summary in runs.items():
         show_findings(summary.warnings)
-        show_run(summary, out / name)
-    if census is None:
+        show_run(summary, out / name, is_quiet=is_quiet)
+    if is_quiet:
+        say(f"Open {out / PEOPLE_PAGE} in a browser.")
+    elif census is None:
         show_county(out / PEOPLE)
     else:
         say("\nNobody in this census is real, and no agency published it.")
-    _show_pages(out)
+    if not is_quiet:
+        _show_pages(out)
     if opens_browser:
         _open_in_browser(whole_path(out) / PEOPLE_PAGE)
 
 
-def _run_us(folder: Path) -> dict[str, RunSummary]:
+def _write_sites(folder: Path, outputs: list[str]) -> None:
+    """Write the site of each output; if there are two, they link to each other."""
+    site_of = {name: folder / name.replace(PEOPLE, "site") for name in outputs}
+    for name, site in site_of.items():
+        linked = next((LinkedSite(folder / each, str(site_of[each])) for each in outputs if each != name), None)
+        write_site(folder / name, site, linked=linked)
+
+
+def _run_us(folder: Path, shown: Shown) -> dict[str, RunSummary]:
     """The summary of each run, by its folder, after making the census and the explorer.
 
     People come first: their published totals, after the coterminous step as in 2020, choose the
@@ -84,23 +99,25 @@ def _run_us(folder: Path) -> dict[str, RunSummary]:
     write_demo_census(folder, has_households=True)
     parameters, data = folder / "parameters", folder / "data"
     write_explorer(ExplorerRequest(folder / EXPLORER, parameters=parameters, geography=data / GEOGRAPHY_TABLE))
-    people = _run(parameters, data, folder / PEOPLE, coterminous=True)
-    households = _run(folder / HOUSEHOLD_PARAMETERS, data, folder / HOUSEHOLDS, totals=folder / PEOPLE)
+    people = _run(parameters, data, folder / PEOPLE, shown, coterminous=True)
+    households = _run(folder / HOUSEHOLD_PARAMETERS, data, folder / HOUSEHOLDS, shown, totals=folder / PEOPLE)
     return {PEOPLE: people, HOUSEHOLDS: households}
 
 
-def _run_census(folder: Path, name: str) -> dict[str, RunSummary]:
+def _run_census(folder: Path, name: str, shown: Shown) -> dict[str, RunSummary]:
     """The summary of the run of a shipped census, by its folder, after making people, the explorer and the plan."""
     parameters, data = folder / "parameters", folder / "data"
-    with TerminalProgress() as progress:
+    with shown() as progress:
         write_example(name, PEOPLE_OF[name], folder, progress)
-    show_plan(plan_of_files(parameters, data, None).require())
+        is_quiet = progress.is_quiet
+    if not is_quiet:
+        show_plan(plan_of_files(parameters, data, None).require())
     write_explorer(ExplorerRequest(folder / EXPLORER, parameters=parameters))
-    return {PEOPLE: _run(parameters, data, folder / PEOPLE)}
+    return {PEOPLE: _run(parameters, data, folder / PEOPLE, shown)}
 
 
-def _run(parameters: Path, data: Path, out: Path, **options: object) -> RunSummary:
-    with TerminalProgress() as progress:
+def _run(parameters: Path, data: Path, out: Path, shown: Shown, **options: object) -> RunSummary:
+    with shown() as progress:
         return run_files(parameters, data, out, RunOptions.of(**options), progress)
 
 
@@ -114,7 +131,8 @@ def _demo_folder(out: Path, about: str, *, overwrite: bool) -> Iterator[Path]:
     with suppress(OSError):  # found below
         whole.parent.mkdir(parents=True, exist_ok=True)
     require_none(output_findings(whole, (), overwrite=overwrite, earlier=_EARLIER))
-    say(f"Making a synthetic census in {out}: {about}")
+    if about:
+        say(f"Making a synthetic census in {out}: {about}")
     with whole_output(whole, overwrite=overwrite) as folder:
         with publishing_for_itself():
             yield folder

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from safetab.cli.messages import exits_with_code, say, show_findings
+from safetab.cli.messages import exits_with_code, note, say, show_findings
 from safetab.cli.options import OF_US, Folder, Release, option, path_argument, takes
 from safetab.dialects.known_census import examples
 from safetab.foundation.files import whole_path
@@ -26,12 +26,15 @@ _LEVEL = f"Geography level, e.g. {examples.KIND_OF_AREA}; all if left out."
 _AREAS = typer.Option("--area", "--region", metavar="NAME", help=examples.AREA_NAME)
 _GROUPS = typer.Option("--group", "--iteration", metavar="NAME", help=examples.GROUP_NAME)
 _OPTIONS_OF_AREAS = (
-    *(DeclaredOption(kind, _Text, None, "Name or id." + OF_US, "NAME") for kind in examples.AREA_OPTIONS),
-    DeclaredOption(examples.WHOLE_OPTION, bool, False, examples.WHOLE + OF_US, flag=f"--{examples.WHOLE_OPTION}"),
+    *(DeclaredOption(kind, _Text, None, "", "NAME", is_hidden=True) for kind in examples.AREA_OPTIONS),
+    DeclaredOption(examples.WHOLE_OPTION, bool, False, "", flag=f"--{examples.WHOLE_OPTION}", is_hidden=True),
 )
+"""Earlier ways to say of which level AREA is."""
 _CSV_FILE = typer.Option("--output", "-o", metavar="FILE", help="Write a CSV file instead of the terminal.")
 _PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write; it must not exist yet.")
 _SHAPES = typer.Option(metavar="FILE", help="GeoJSON with the shapes of areas, for maps.", readable=False)
+_EARLIER = option("OUT2", "An earlier release of the same design. The page of a number says what has changed since.")
+_LINKED = option("OUT2 FOLDER2", "Link to the site of households, or of people: its release, and its folder or URL.")
 _Blocks = option("FILE", f"With --coterminous: the geography of the run, its {examples.GEOGRAPHY_FILE}.")
 _OverwriteExport = typer.Option("--overwrite", help="Replace FOLDER if it holds an earlier export.")
 _PUBLISHED_PARAMETERS = "Directory with the config.json and the lists of the published tables."
@@ -152,9 +155,9 @@ def status(
             print_statuses(statuses(opened, chosen))
         else:
             show_statuses(opened, chosen)
-    say(opened.facts.status.line, err=True)
+    note(opened.facts.status.line, err=True)
     if output is not None:
-        say(f"Wrote {output}: {rows:,} groups.")
+        note(f"Wrote {output}: {rows:,} groups.")
 
 
 def report(release: Release, output: Annotated[Path, _PAGE] = Path("report.html")) -> None:
@@ -168,13 +171,15 @@ def report(release: Release, output: Annotated[Path, _PAGE] = Path("report.html"
 
     with exits_with_code():
         status = report_file(release, output)
-    say(f"Wrote {output}. {status.line}")
+    note(f"Wrote {output}. {status.line}")
 
 
 def site(
     release: Release,
     folder: Folder,
     boundaries: Annotated[Path | None, _SHAPES] = None,
+    earlier: Annotated[Path | None, _EARLIER] = None,
+    linked: Annotated[tuple[Path, str] | None, _LINKED] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace FOLDER if it is a site.")] = False,
 ) -> None:
     """Write a release as a web site that everybody can read.
@@ -183,14 +188,16 @@ def site(
     It needs no network. Readers type an area or a group; every number has
     its interval, and every missing number its reason.
     """
+    from safetab.site.linked_site import LinkedSite
     from safetab.site.write_site import write_site
 
     with exits_with_code():
-        made = write_site(release, whole_path(folder), boundaries, overwrite=overwrite)
-    say(f"Wrote {folder}: {made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:,.1f} MB.")
+        other = None if linked is None else LinkedSite(*linked)
+        made = write_site(release, whole_path(folder), boundaries, earlier, linked=other, overwrite=overwrite)
+    note(f"Wrote {folder}: {made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:,.1f} MB.")
     if made.shapes_without_area:
         say(f"{made.shapes_without_area:,} shapes of {boundaries} match no area of this release and were left out.")
-    say(f"Open {folder / 'index.html'} in a browser. {made.status.line}")
+    note(f"Open {folder / 'index.html'} in a browser. {made.status.line}")
 
 
 def export(
@@ -212,10 +219,10 @@ def export(
     with exits_with_code():
         status = open_release_folder(release).facts.status
         rows = export_csv(release, whole_path(folder), ExportForm(form), overwrite=overwrite)
-    say(f"Wrote {folder}:")
+    note(f"Wrote {folder}:")
     for name, count in rows.items():
-        say(f"  {name}: {count:,} rows")
-    say(status.line)
+        note(f"  {name}: {count:,} rows")
+    note(status.line)
 
 
 @takes(CONFIDENCE)

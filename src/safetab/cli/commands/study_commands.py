@@ -10,8 +10,8 @@ from typing import Annotated, Any
 
 import typer
 
-from safetab.cli.messages import exits_with_code, say, show_findings
-from safetab.cli.options import Data, Out, Overwrite, Parameters, option, takes
+from safetab.cli.messages import exits_with_code, note, say, show_findings
+from safetab.cli.options import Data, Out, Overwrite, Parameters, Quiet, option, takes
 from safetab.pipeline.declared_options import ASSESS, CONFIG, GEOGRAPHY, PARAMETERS
 
 _PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
@@ -22,7 +22,9 @@ _SHORT = typer.Option(metavar="FILE", help="Write the codes of each iteration in
 @takes(CONFIG, PARAMETERS, GEOGRAPHY)
 def explore(
     output: Annotated[Path, _PAGE] = Path("explorer.html"),
-    xlsx: Annotated[Path | None, option("FILE", "Write a workbook for spreadsheet programs too.")] = None,
+    xlsx: Annotated[
+        Path | None, option("FILE", "Write a workbook for spreadsheet programs too; only for SafeTab-P.")
+    ] = None,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace the files if they exist.")] = False,
     **given: Any,
 ) -> None:
@@ -40,17 +42,18 @@ def explore(
         warnings = write_explorer(ExplorerRequest(output, **given, workbook=xlsx, overwrite=overwrite))
     show_findings(warnings)
     for written in filter(None, (output, xlsx)):
-        say(f"Wrote {written}.")
+        note(f"Wrote {written}.")
 
 
 @takes(*ASSESS)
-def accuracy(
+def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
     parameters: Parameters,
     data: Data,
     out: Out,
     runs: Annotated[int, typer.Option(help="How many times the algorithm runs.")] = 100,
     against: Annotated[Path | None, option("OTHER_PARAMETERS", "Compare with another configuration.")] = None,
     confidential: Annotated[bool, _REAL] = False,
+    quiet: Quiet = False,
     **given: object,
 ) -> None:
     """Measure how good the numbers are: many runs beside the true counts.
@@ -66,7 +69,7 @@ def accuracy(
     from safetab.cli.summaries import show_accuracy
     from safetab.pipeline.options import RunOptions
 
-    with exits_with_code(), TerminalProgress() as progress:
+    with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         request = AccuracyRequest(runs, against, confidential, RunOptions.of(ASSESS, **given))
         summary = accuracy_files(parameters, data, out, request, progress)
     show_findings(summary.warnings)
@@ -95,4 +98,4 @@ def lists(
     pairs = sum(map(len, found.codes_of_iteration.values()))
     say(f"{len(found.code_names):,} codes, {len(found.iterations):,} iterations, {pairs:,} pairs of the two.")
     if short is not None:
-        say(f"Wrote {short}.")
+        note(f"Wrote {short}.")

@@ -52,25 +52,28 @@ _EARLIER_PEOPLE = always_named(SYNTHETIC_MARKER, NamesLike(rf"{SYNTHETIC_MARKER}
 _EARLIER = always_named(f"data/{SYNTHETIC_MARKER}", NamesLike(f"{_PARAMETERS}|{_DATA}"))
 
 
-def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool) -> None:
+def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool, is_quiet: bool = False) -> None:
     """Write the census into OUT, whole or not at all, and print how to run it."""
     out = whole_path(out)
     with exits_with_code():
         inputs = [] if request.parameters is None else [request.parameters]
         plan = _plan(request.checked(), out, inputs, overwrite=overwrite, earlier=_EARLIER)
-        _check_disk(out, plan)
-        with TerminalProgress() as progress, _filled(out, overwrite=overwrite) as folder:
+        _check_disk(out, plan, is_quiet=is_quiet)
+        with TerminalProgress(is_quiet=is_quiet) as progress, _filled(out, overwrite=overwrite) as folder:
             groups = write_census(folder, plan, progress, request.parameters)
-    _show_groups(groups)
+    if not is_quiet:
+        _show_groups(groups)
     data = out / "data" / READER_FILE if plan.reader is ReaderKind.CEF else out / "data"
     typer.echo(f"Parameters: {out / 'parameters'}\nData:       {data}")
+    if is_quiet:
+        return
     typer.echo(f"To run it:  safetab run {out / 'parameters'} {data} {out}-output")
     if (out / HOUSEHOLD_PARAMETERS).is_dir():
         of_households = f"{out / HOUSEHOLD_PARAMETERS} {data} {out}-households --totals {out}-output"
         typer.echo(f"Then:       safetab run {of_households}")
 
 
-def synthesize_people(request: PeopleRequest, *, overwrite: bool, is_us: bool) -> None:
+def synthesize_people(request: PeopleRequest, *, overwrite: bool, is_us: bool, is_quiet: bool = False) -> None:
     """Make up people for a specification, in a directory beside it, and print what to do with them.
 
     `is_us` says that options were given that are for the U.S. census alone.
@@ -87,17 +90,19 @@ def synthesize_people(request: PeopleRequest, *, overwrite: bool, is_us: bool) -
             raise InvalidInput.about(folder, f"there is no {SPECIFICATION_FILE} in it: {ways}")
         inputs = [whole_path(folder)]
         plan = _plan(request.checked(), out, inputs, overwrite=overwrite, earlier=_EARLIER_PEOPLE)
-        with TerminalProgress() as progress, _filled(out, overwrite=overwrite) as data:
+        with TerminalProgress(is_quiet=is_quiet) as progress, _filled(out, overwrite=overwrite) as data:
             write_people(data, plan, progress)
     say(f"Made up {request.people:,} {plan.layout.nouns} in {shown}. None of them is real.")
+    if is_quiet:
+        return
     typer.echo(f"To check them:     safetab validate {folder} {shown}")
     typer.echo(f"To see the plan:   safetab plan {folder} {shown}")
     typer.echo(f"To make tables:    safetab run {folder} {shown} {folder}-output")
     typer.echo(f"To make a site:    safetab site {folder}-output {folder}-site")
 
 
-def make_new_census(folder: Path, package: Path | None, parquet: Path | None) -> None:
-    """Write a specification to start from, and print what to do next."""
+def make_new_census(folder: Path, package: Path | None, parquet: Path | None, *, is_quiet: bool = False) -> None:
+    """Write a specification to start from, and print what to do next unless it is to be quiet."""
     out = whole_path(folder)
     with exits_with_code():
         if package is not None and parquet is not None:
@@ -113,6 +118,8 @@ def make_new_census(folder: Path, package: Path | None, parquet: Path | None) ->
             guessed = new_census.write_new_census(made, columns, str(folder))
             refused = PeopleRequest(made, people=1).checked().errors  # such as names that the language refuses
             require_none(each for each in refused if new_census.UNKNOWN not in str(each))
+    if is_quiet:
+        return
     say(f"Wrote {folder / SPECIFICATION_FILE}, which explains itself, and two short lists, areas.csv and codes.csv.")
     say(f"{guessed}Try it on made-up people, then replace the lists with your own:")
     typer.echo(f"  safetab synthesize {folder} --people 100000")
@@ -134,13 +141,14 @@ def _filled(out: Path, *, overwrite: bool) -> Iterator[Path]:
         yield folder
 
 
-def _check_disk(out: Path, plan: CensusPlan) -> None:
+def _check_disk(out: Path, plan: CensusPlan, *, is_quiet: bool) -> None:
     """Say how large the census will be. Raises RunFailed if the disk has too little room."""
     people = sum(share.people for share in plan.shares)
     needed = size_in_words(bytes_needed(plan))
     free = shutil.disk_usage(out.parent).free
     where = f"{len(plan.shares) - 1} states and Puerto Rico"
-    say(f"Making {people:,} synthetic people in {where}; about {needed} of disk.")
+    if not is_quiet:
+        say(f"Making {people:,} synthetic people in {where}; about {needed} of disk.")
     if free < bytes_needed(plan):
         message = f"{out.parent} has {size_in_words(free)} free, and {needed} are needed. Nothing was written."
         raise RunFailed(message)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from safetab.cli.options import OF_US, Folder, Overwrite, option, path_argument, takes
+from safetab.cli.options import OF_US, Folder, Overwrite, Quiet, option, path_argument, takes
 from safetab.pipeline.declared_options import DeclaredOption
 
 _number, _flag = (
@@ -39,6 +39,7 @@ def demo(
     overwrite: Overwrite = False,
     opens_browser: Annotated[bool, typer.Option("--open", help="Open the site in a browser at the end.")] = False,
     census: Annotated[Literal["nz", "ons"] | None, _CENSUS] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Make a small synthetic census, its tables, and pages to explore.
 
@@ -48,13 +49,14 @@ def demo(
     """
     from safetab.cli.commands.demo import make_demo
 
-    make_demo(out, census, overwrite=overwrite, opens_browser=opens_browser)
+    make_demo(out, census, overwrite=overwrite, opens_browser=opens_browser, is_quiet=quiet)
 
 
 def new(
     folder: Folder,
     package: Annotated[Path | None, typer.Option("--from", metavar="DATAPACKAGE.JSON", help=_PACKAGE)] = None,
     columns: Annotated[Path | None, option("PEOPLE.PARQUET", _COLUMNS)] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Start the specification of a census of your own.
 
@@ -64,7 +66,7 @@ def new(
     """
     from safetab.cli.commands.synthesize import make_new_census
 
-    make_new_census(folder, package, columns)
+    make_new_census(folder, package, columns, is_quiet=quiet)
 
 
 @takes(*_US)
@@ -74,6 +76,7 @@ def synthesize(
     seed: Annotated[int, typer.Option(help="The same seed gives the same bytes.")] = 2020,
     form: Annotated[Literal["parquet", "text", "cef"], _FORMAT] = "parquet",
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace what this command made before.")] = False,
+    quiet: Quiet = False,
     **given: Any,
 ) -> None:
     """Make up people to try a census on.
@@ -94,9 +97,9 @@ def synthesize(
     is_us = form == "cef" or bool(asked)
     if is_specification(folder) or not is_us:
         asked_for = PeopleRequest(folder, people, seed, is_text=form == "text")
-        synthesize_people(asked_for, overwrite=overwrite, is_us=is_us)
+        synthesize_people(asked_for, overwrite=overwrite, is_us=is_us, is_quiet=quiet)
         return
     size = SizeRequest(people, given["states"], given["counties"], given["tracts"])
     how = (given["shuffle"], asked.get("threads", 2), given["households"])
     request = CensusRequest(size, given["parameters"], given["iterations"], seed, CensusFormat(form), *how)
-    synthesize_census(folder, request, overwrite=overwrite)
+    synthesize_census(folder, request, overwrite=overwrite, is_quiet=quiet)

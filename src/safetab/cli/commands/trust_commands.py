@@ -1,20 +1,26 @@
-"""The commands that test whether the program keeps its promises: selftest and audit."""
+"""The commands that test whether the program keeps its promises: audit, and selftest, an earlier name of its part."""
 
 from __future__ import annotations
 
 import datetime
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from safetab.cli.messages import ExitCode, exits_with_code, say
+from safetab.cli.options import Quiet
 from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed
 from safetab.foundation.findings import require_none
 from safetab.foundation.interrupts import if_interrupted, publishing_for_itself
 
+if TYPE_CHECKING:
+    from safetab.audit.verdicts import Part
+
 _QUICK = "The same kinds of checks with less work: about a minute instead of seven."
+_NOISE_ALONE = "Check only, in seconds, that the noise of this installation has the right distribution."
 _REVIEW = "Write an HTML page for reviewers: each claim, the evidence, and what it would find."
 
 
@@ -39,6 +45,8 @@ def audit(
     quick: Annotated[bool, typer.Option("--quick", help=_QUICK)] = False,
     page: Annotated[Path | None, typer.Option(help=_REVIEW)] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON, for programs.")] = False,
+    noise_alone: Annotated[bool, typer.Option("--selftest", help=_NOISE_ALONE)] = False,
+    quiet: Quiet = False,
 ) -> None:
     """Try to break the program's own privacy claims.
 
@@ -50,20 +58,24 @@ def audit(
     """
     from safetab.audit.audit import audit as verdicts
     from safetab.audit.audit import parts_of_audit
-    from safetab.audit.verdicts import AuditReport, Result, report_as_json, review_page
+    from safetab.audit.page import review_page
+    from safetab.audit.verdicts import AuditReport, Result, report_as_json
     from safetab.cli.progress import TerminalProgress
     from safetab.foundation.new_files import new_file_findings, write_new_file
 
+    if noise_alone:
+        if quick or as_json or page is not None:
+            raise typer.BadParameter("can't be combined with --quick, --page or --json.", param_hint="--selftest")
+        selftest()
+        return
     found = []
     outcome = NOTHING_WRITTEN if page is not None else ""
     with exits_with_code(), if_interrupted(outcome), publishing_for_itself():
         require_none(() if page is None else new_file_findings(page))
         parts = parts_of_audit(is_quick=quick)
-        for part in parts:
-            say(f"{part.what}: about {_counted(part.cpu_seconds, 'CPU second')}", err=as_json)
-        minutes = -(-sum(part.cpu_seconds for part in parts) // 60)
-        say(f"In all, about {_counted(minutes, 'minute')} on one core.", err=as_json)
-        with TerminalProgress() as progress:
+        if not quiet:
+            _show_steps(parts, err=as_json)
+        with TerminalProgress(is_quiet=quiet) as progress:
             for part, verdict in verdicts(parts, progress):
                 found.append((part, verdict))
                 word = "FAILED" if verdict.faults else verdict.result.value
@@ -84,6 +96,14 @@ def audit(
             raise RunFailed(report.conclusion)
     if not as_json:
         say(report.conclusion)
+
+
+def _show_steps(parts: Sequence[Part], *, err: bool) -> None:
+    """Print the steps of an audit and how long each takes."""
+    for part in parts:
+        say(f"{part.what}: about {_counted(part.cpu_seconds, 'CPU second')}", err=err)
+    minutes = -(-sum(part.cpu_seconds for part in parts) // 60)
+    say(f"In all, about {_counted(minutes, 'minute')} on one core.", err=err)
 
 
 def _counted(number: int, noun: str) -> str:

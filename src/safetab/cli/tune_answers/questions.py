@@ -165,23 +165,18 @@ def margins_answer(
         numbers = (exact(shares[which]), f"{margin:,}", exact(found.budgets[which]), margin_now)
         table.add_row(title_of(levels[which]), *numbers, exact(levels[which].budget))
     changed = _with_budgets(tunings, found.budgets)
+    unused = f" The other {exact(found.left)} would make no margin smaller." if found.left else ""
+    by_level = [
+        {**keys_of(levels[which]), "margin": margin, "budget": exact(found.budgets[which])}
+        for which, margin in found.margins.items()
+    ]
+    amounts = {"unit": symbol, "total": exact(loss), "spent": exact(found.spent), "left": exact(found.left)}
     return Answer(
-        for_programs={
-            "pass": which_pass.name,
-            "confidence": exact(sure),
-            "unit": symbol,
-            "total": exact(loss),
-            "spent": exact(found.spent),
-            "left": exact(found.left),
-            "levels": [
-                {**keys_of(levels[which]), "margin": margin, "budget": exact(found.budgets[which])}
-                for which, margin in found.margins.items()
-            ],
-        },
+        for_programs={"pass": which_pass.name, "confidence": exact(sure), **amounts, "levels": by_level},
         tables=((f"Smallest margins of error in these proportions for {symbol} {exact(loss)}{alone}", table),),
         notes=(
-            f"They spend {symbol} {exact(found.spent)} and leave {exact(found.left)}. Margins are rounded up to whole"
-            f" {unit_of(tuning.config)} from the proportions {'given' if wanted else f'of the margins at {at} now'}.",
+            f"They spend {symbol} {exact(found.spent)}.{unused} Margins are whole {unit_of(tuning.config)}, about"
+            f" in the proportions {'given' if wanted else f'of the margins at {at} now'}.",
         ),
         concerns=concerns_about(changed, *levels.values()),
         config=changed.config,

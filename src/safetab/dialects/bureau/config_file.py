@@ -215,6 +215,10 @@ def _states(keys: ConfigKeys, *, must_have_one: bool) -> tuple[str, ...]:
     if must_have_one and not states:
         keys.findings.error(_STATES_KEY, "empty, but run_us is true. List the states to tabulate.")
     invalid = [shown(state) for state in states if not isinstance(state, str) or state not in US_STATES]
+    if PUERTO_RICO_STATE in states:
+        advice = f"Leave it out here, and write {_PASS_KEYS[PR_PASS]}: true."
+        keys.findings.error(_STATES_KEY, f'"{PUERTO_RICO_STATE}" is Puerto Rico, which has its own pass. {advice}')
+        return ()
     if invalid:
         problem = f"{shortened(invalid)}: not a two-digit FIPS code, in quotes, of the 50 states and DC."
         keys.findings.error(_STATES_KEY, problem)

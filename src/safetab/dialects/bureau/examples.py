@@ -13,7 +13,7 @@ AREA_NAME = 'Name or id, e.g. "Providence County, RI" or 44007.'
 _FIRST_OPTIONS = ("place", "county", "state", "tract", "aiannh")
 AREA_OPTIONS = tuple(dict.fromkeys([*_FIRST_OPTIONS, *(kind.name for kind in US.kinds if not kind.is_whole)]))
 """Kinds of area, in the order of help."""
-WHOLE_OPTION, WHOLE = "nation", "The whole nation."
+WHOLE_OPTION = "nation"
 KIND_OF_AREA = "county"
 
 GROUP = 'Such as "Hmong alone"; all if left out.'

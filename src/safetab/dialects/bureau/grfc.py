@@ -21,7 +21,14 @@ from safetab.dialects.bureau.us_census import AIANNH, PLACE, STATE
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
-from safetab.readers.table_files import TableFiles, TableForm, batches_of, columns_of, find_table, find_table_at
+from safetab.readers.table_files import (
+    TableFiles,
+    TableForm,
+    batches_of,
+    columns_of,
+    find_table,
+    find_table_at,
+)
 
 GEOGRAPHY_TABLE = "GRF-C"
 UNIT_COLUMN = "HAS_UNIT"
@@ -46,6 +53,11 @@ def read_geography_at(path: Path) -> Checked[Areas]:
     """The geography of one file, or of a folder of parts, with any name."""
     findings = FindingsOf(path.name)
     return _geography_of_files(find_table_at(path, findings), findings)
+
+
+def read_geography_of(paths: tuple[Path, ...]) -> Checked[Areas]:
+    """The geography of these text files, gzipped or not. Columns that it does not need are ignored."""
+    return _geography_of_files(TableFiles(TableForm.TEXT, paths), FindingsOf(GEOGRAPHY_TABLE))
 
 
 def read_blocks_at(path: Path) -> Checked[NDArray[np.int64]]:
@@ -103,7 +115,8 @@ def _geography_of_files(files: TableFiles | None, findings: FindingsOf) -> Check
     parts: list[Blocks] = []
     of_parts: list[Finding] = []
     for path in files.parts:
-        part_findings = FindingsOf(path.name)
+        in_folder = path.parent.name == GEOGRAPHY_TABLE
+        part_findings = FindingsOf(f"{GEOGRAPHY_TABLE}/{path.name}" if in_folder else path.name)
         parts += map(geography_of, digits_of_file(path, files.form, GEOGRAPHY_DIGITS, part_findings))
         of_parts += part_findings.findings
     blocks = joined(parts)

@@ -116,7 +116,7 @@ def _start_of(path: Path) -> str:
     """The beginning of a file, with at least its first two lines."""
     try:
         if not path.is_file():
-            raise UnreadableFile(f"{path} is not a regular file." if path.exists() else f"there is no file {path}.")
+            raise UnreadableFile(f"{path} is not a regular file." if path.exists() else f"{path} does not exist.")
         with path.open("rb") as file:
             start = file.read(1 << 16)
     except OSError as error:

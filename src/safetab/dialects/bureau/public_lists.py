@@ -129,7 +129,7 @@ def read_code_assignments(
     """
     path = assignments_path(parameters)
     findings = FindingsOf(path.name)
-    rows = read_rows(path, _ASSIGNMENTS_HEADER, findings)
+    rows = read_rows(path, _ASSIGNMENTS_HEADER, findings, _headers())
     # no code has a comma or a colon
     if path.name == SHORT_FORM_FILE or any(not _MARKS.isdisjoint(row.fields[-1]) for row in rows):
         rows = expanded(rows, codes, findings)
@@ -216,6 +216,13 @@ _CODES_HEADER = ("RACE_ETH_CODE", "RACE_ETH_NAME")
 _ETHNICITY_HEADER = ("ITERATION_CODE", "ITERATION_NAME", "LEVEL", "DETAILED_ONLY", "COARSE_ONLY")
 _RACE_HEADER = ("ITERATION_CODE", "ITERATION_NAME", "LEVEL", "ALONE", "DETAILED_ONLY", "COARSE_ONLY")
 
+
+def _headers() -> dict[str, tuple[str, ...]]:
+    """The columns of each list."""
+    of_iterations = {RACE_ITERATIONS_FILE: _RACE_HEADER, ETHNICITY_ITERATIONS_FILE: _ETHNICITY_HEADER}
+    return {CODES_FILE: _CODES_HEADER, ASSIGNMENTS_FILE: _ASSIGNMENTS_HEADER, **of_iterations}
+
+
 _CODE = re.compile("[1-9][0-9]{3}")
 _ITERATION_CODE = re.compile("[0-9]{4}")
 _LEVELS = {"0": MAJOR, "1": REGIONAL, "2": DETAILED}
@@ -254,7 +261,7 @@ def read_lists(parameters: Path) -> Checked[PublicLists]:
 def codes_and_names(parameters: Path) -> Checked[Mapping[str, str]]:
     """The names of all codes, and every finding about their list."""
     findings = FindingsOf(CODES_FILE)
-    rows = read_rows(parameters / CODES_FILE, _CODES_HEADER, findings)
+    rows = read_rows(parameters / CODES_FILE, _CODES_HEADER, findings, _headers())
     problems = RowProblems(findings)
     names: dict[str, str] = {}
     for row in rows:
@@ -275,7 +282,7 @@ def codes_and_names(parameters: Path) -> Checked[Mapping[str, str]]:
 def _read_iterations(parameters: Path, file: str, header: tuple[str, ...]) -> Checked[_Iterations]:
     """The iterations of one list, and every finding about it."""
     findings = FindingsOf(file)
-    rows = read_rows(parameters / file, header, findings, may_be_empty=header is _ETHNICITY_HEADER)
+    rows = read_rows(parameters / file, header, findings, _headers(), may_be_empty=header is _ETHNICITY_HEADER)
     problems = RowProblems(findings)
     iterations: dict[str, CharacteristicIteration] = {}
     for row in rows:

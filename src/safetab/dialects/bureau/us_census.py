@@ -172,6 +172,8 @@ US = Census(
         column_end="(10|20)$",  # as in GEOID20 and STATEFP20 of census files
         id_forms=("(?:.*US)?(.*)", r"(?:.*US)?(\d{4})[RT]"),  # a long id; a reservation, or its trust land
         example="44007",
+        shipped="us",
+        insets=(("02", 0, 470, 240, 165), ("15", 262, 545, 105, 90), ("72", 890, 580, 110, 50)),
     ),
     tiles=tuple((code, STATE_NAMES[code][1], *place) for code, place in _TILES.items()),
     example_order=_EXAMPLE_ORDER,

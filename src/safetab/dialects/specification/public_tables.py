@@ -14,11 +14,12 @@ import pyarrow.csv
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import FindingsOf, shortened
 from safetab.foundation.parquet_facts import opened_parquet
+from safetab.readers.delimited import header_mistake
 from safetab.specification.kinds import nearest, shown
 
 LONGEST_TEXT = 64
 """How many bytes an id or a code may have."""
-_PARQUET = ".parquet"
+_PARQUET, _COMMA = ".parquet", ","
 
 Texts = Mapping[str, pa.Array]
 """Columns of a table by name; an absent value is an empty text."""
@@ -33,24 +34,42 @@ def read_columns(
         table = _read_parquet(path) if path.suffix == _PARQUET else _read_csv(path, findings)
     except (pa.ArrowException, csv.Error, OSError) as error:
         raise_if_the_machine_failed(error)
+        if isinstance(error, pa.ArrowInvalid) and not path.stat().st_size:
+            findings.error("", f"it is empty. Its first line must hold {_COMMA.join(columns)}.")
+            return None
         findings.error("", f"can't be read: {str(error).partition(chr(10))[0][:200]}")
         return None
-    twice = repeated(table.column_names)
-    for name in twice:
-        findings.error(name, "two columns have this name. Keep one.")
-    for name in table.column_names if may_have else ():
-        if name not in may_have:
-            findings.error(name, f"unknown column. {nearest(name, list(may_have))}")
-    missing = [name for name in columns if name not in table.column_names]
-    for name in missing:
-        findings.error(name, f"no such column. The file has {shortened(table.column_names, 12)}.")
-    if twice or missing:
+    if not _has_columns(table, columns, may_have, findings, is_csv=path.suffix != _PARQUET):
         return None
     if not len(table):
         findings.error("", "has no rows.")
         return None
     there = [name for name in may_have if name in table.column_names]
     return {name: _texts(table.column(name)) for name in dict.fromkeys([*columns, *there])}
+
+
+def _has_columns(
+    table: pa.Table, columns: list[str], may_have: Collection[str], findings: FindingsOf, *, is_csv: bool
+) -> bool:
+    """Whether a table has these columns, each once. What is wrong with its heading goes to the findings."""
+    missing = [name for name in columns if name not in table.column_names]
+    cause = header_mistake(_COMMA.join(table.column_names), columns, _COMMA, "") if missing and is_csv else ""
+    if cause:
+        findings.error("line 1", f"{cause}The heading must hold {_COMMA.join(columns)}, in any order.")
+        return False
+    twice = repeated(table.column_names)
+    for name in twice:
+        findings.error(name, "two columns have this name. Keep one.")
+    for name in table.column_names if may_have else ():
+        if name not in may_have:
+            findings.error(name, f"unknown column. {nearest(name, list(may_have))}")
+    has = f"The file has {shortened(table.column_names, 12)}."
+    if len(missing) == len(columns) > 1:
+        findings.error("", f"none of the columns {shortened(missing, 12)} is in it. {has}")
+        return False
+    for name in missing:
+        findings.error(name, f"no such column. {has}")
+    return not (twice or missing)
 
 
 def _read_parquet(path: Path) -> pa.Table:

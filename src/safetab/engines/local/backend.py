@@ -12,6 +12,7 @@ from safetab.config.run_config import ReaderKind
 from safetab.dialects.own_records import OwnRecords, find_own_records
 from safetab.engines.contract import CountingEngine, EngineSettings, KnownLists, Records
 from safetab.foundation.findings import Checked, Finding, FindingsOf
+from safetab.foundation.progress import Progress
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
 from safetab.readers.record_files import find_record_files, label_of, number_of_records, readable_record_files
@@ -24,6 +25,9 @@ class LocalBackend:
     def __init__(self, settings: EngineSettings, log: Callable[[str], None]) -> None:
         self._settings = settings
         self._log = log
+
+    def start(self, progress: Progress) -> None:
+        """Nothing needs to be started."""
 
     def records(self, data: Path, record: RecordLayout) -> Checked[Records]:
         """As `Backend.records`."""

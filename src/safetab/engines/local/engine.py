@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from functools import partial
 from queue import SimpleQueue
+from threading import Lock
 
 import pyarrow as pa
 
@@ -93,16 +94,20 @@ class LocalEngine(ArrayEngine):
 
     def _encode(self, encoders: list[RecordEncoder], rows_done: Callable[[int], None]) -> bool:
         """Whether all rows are right; if not, some may be unread. One thread at a time uses an encoder."""
-        free, rows = SimpleQueue[RecordEncoder](), 0
+        free, rows, one_at_a_time = SimpleQueue[RecordEncoder](), 0, Lock()
         for encoder in encoders:
             free.put(encoder)
-        pieces = (partial(_encoded, batches, free) for batches in self._pieces())
+
+        def batch_done(rows_of_batch: int) -> None:
+            with one_at_a_time:  # a piece may be a whole file: progress is shown by batch, from any thread
+                rows_done(rows_of_batch)
+
+        pieces = (partial(_encoded, batches, free, batch_done) for batches in self._pieces())
         with closing(results_in_threads(pieces, len(encoders))) as encoded:
             for rows_of_piece, are_right in encoded:
                 if not are_right:
                     return False
                 rows += rows_of_piece
-                rows_done(rows_of_piece)
         self._compare(rows)
         return True
 
@@ -151,7 +156,9 @@ class LocalEngine(ArrayEngine):
             raise
 
 
-def _encoded(batches: Iterable[ValueBatch], free: SimpleQueue[RecordEncoder]) -> tuple[int, bool]:
+def _encoded(
+    batches: Iterable[ValueBatch], free: SimpleQueue[RecordEncoder], rows_done: Callable[[int], None]
+) -> tuple[int, bool]:
     """The number of rows of the batches up to the first that is wrong, and whether all are right."""
     encoder, rows = free.get(), 0
     try:
@@ -161,6 +168,7 @@ def _encoded(batches: Iterable[ValueBatch], free: SimpleQueue[RecordEncoder]) ->
             if not encoder.is_right:
                 return rows, False
             rows += rows_of(batch)
+            rows_done(rows_of(batch))
     except MisshapenRows:
         return rows, False
     finally:

@@ -20,6 +20,7 @@ from safetab.engines.spark.rules import report_broken_rules
 from safetab.engines.spark.session import SPARK_ERRORS, Log, hadoop_configuration, java, require_python, spark_session
 from safetab.foundation.failures import raise_if_refused_in_words
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.progress import Progress
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
 from safetab.readers.record_files import find_record_files, record_file_names, unreadable
@@ -40,6 +41,13 @@ class SparkBackend:
         self._settings = settings
         self._log = log
         self._open = ExitStack()
+
+    def start(self, progress: Progress) -> None:
+        """Start Spark, as a step of its own, unless it was started before."""
+        if "_session" not in self.__dict__:
+            progress.step("Starting Spark", 1)
+            _ = self._session
+            progress.advance()
 
     def records(self, data: Path, record: RecordLayout) -> Checked[Records]:
         """The files in the data directory, found by their names, or those that --persons names.
@@ -64,7 +72,7 @@ class SparkBackend:
     def cef_records(self, data: Path, states: Sequence[str]) -> Checked[Records]:  # noqa: ARG002
         """Nothing, and a finding that says how to convert a CEF."""
         message = (
-            f'the engine "spark" reads no CEF. Convert it first, safetab convert {data} FOLDER, which writes'
+            f'the engine "spark" reads no CEF. Convert it first, safetab cef convert {data} FOLDER, which writes'
             ' confidential Parquet files; then give FOLDER as DATA, with "reader": "csv" in config.json.'
         )
         return Checked(None, (Finding(Severity.ERROR, "the command", "--engine", message),))

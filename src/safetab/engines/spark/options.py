@@ -41,6 +41,11 @@ class SparkOptions:
     geography: str | None = None
 
     @property
+    def where(self) -> str | None:
+        """The master: where Spark runs, or None if neither a setting nor --spark-master names one."""
+        return self.setting_values.get("spark.master", self.master)
+
+    @property
     def setting_values(self) -> dict[str, str]:
         """Spark's settings by name; call it after `check_spark_options` has found no mistake."""
         pairs = (setting.partition("=") for setting in self.settings)
@@ -63,9 +68,9 @@ def check_spark_options(options: SparkOptions, findings: FindingsOf, *, has_test
     if any(importlib.util.find_spec(package) is None for package in ("pyspark", "pandas")):
         message = "the engine \"spark\" needs PySpark 4 and pandas. Install both: pip install 'safetab[spark]'."
         findings.error("--engine", message)
-    standalone = _STANDALONE.fullmatch(options.master or "")
+    standalone = _STANDALONE.fullmatch(options.where or "")
     if standalone and not any(_answers(address) for address in standalone[1].split(",")):
-        findings.error("--spark-master", f"nothing answers at {options.master}. Is the master running?")
+        findings.error("spark.master", f"nothing answers at {options.where}. Is the master running?")
 
 
 def _answers(address: str) -> bool:

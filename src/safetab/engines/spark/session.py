@@ -81,9 +81,9 @@ def spark_session(options: SparkOptions, settings: EngineSettings, log: Log) -> 
         session = _started(values, settings)
     except (*SPARK_ERRORS, RuntimeError, OSError) as error:
         log(f"Spark: {error}")
-        where = options.master or "here"
+        where = options.where or "here"
         message = f"Spark did not start ({where}); the confidential log has the reason. Nothing was read."
-        raise _setup_mistake("--spark-master", message) from None
+        raise _setup_mistake("--engine", message) from None
     try:
         yield session
     finally:
@@ -124,7 +124,7 @@ def _values(options: SparkOptions, settings: EngineSettings) -> Mapping[str, str
     """Spark's settings. A later one outranks an earlier one."""
     values = dict(_TUNED)
     if not is_submitted():
-        master = options.master or f"local[{settings.threads}]"
+        master = options.where or f"local[{settings.threads}]"
         values |= {"spark.master": master, "spark.driver.memory": _megabytes(settings.memory)}
         if master.startswith("local"):
             partitions = str(_LOCAL_PARTITIONS_OF_A_THREAD * settings.threads)

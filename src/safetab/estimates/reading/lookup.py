@@ -170,7 +170,7 @@ class Lookup:
             return by_code
         ranked = self._groups.ranked(plain(wanted))
         if not ranked:
-            near = names.suggestions(plain(wanted), [(self._groups, lambda position: iterations[position].name)])
+            near = names.group_suggestions(plain(wanted), [(one.name, one.kind) for one in iterations])
             raise self._missing("group", wanted, near)
         best = min(rank for rank, _ in ranked)
         found = [iterations[position] for rank, position in ranked if rank == best]

@@ -9,8 +9,10 @@ from __future__ import annotations
 import difflib
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cached_property, lru_cache
+from operator import contains
 from types import MappingProxyType
 
 from safetab.census.area_levels import AreaKind
@@ -205,3 +207,75 @@ def nearest(wanted: str, names: Mapping[str, Sequence[str]]) -> list[str]:
     """The names that look most like the text, best first; empty if none does."""
     close = difflib.get_close_matches(wanted, names, n=_MOST_SUGGESTIONS, cutoff=_LEAST_LIKENESS)
     return list(dict.fromkeys(name for form in close for name in names[form]))
+
+
+_LEAST_LETTERS = 4  # of a word that may have a typing error
+_SEVERAL = 3
+
+
+def group_suggestions(wanted: str, groups: Sequence[tuple[str, GroupKind]]) -> list[str]:
+    """Names of groups that are in the text, then those that have the text in them.
+
+    A word that no name has may have one typing error. Around a name, only words may be left over that
+    several groups share, such as American in "Mexican American". So no suggestion is a different people.
+    """
+    of_kinds = {word for _, kind in groups for end in kind.ends for word in end.split()}
+    shared = _shared_words(groups)
+    known = of_kinds.union(*(plain(name).split() for name, _ in groups))
+    meant = [
+        {word} if word in known else {one for one in known if is_typing_error(word, one)} for word in wanted.split()
+    ]
+    named = [words for words in meant if not words or words - of_kinds]
+    kinds_meant = set[str]().union(*(words for words in meant if words <= of_kinds))
+    in_text, with_text = [], []
+    for name, kind in groups:
+        words, *heads = [
+            [word for word in form.split() if word not in of_kinds] for form in _heads_of_group(name, kind)
+        ]
+        if not kinds_meant <= {*plain(name).split(), *" ".join(kind.ends).split()}:
+            continue
+        if any(_is_in_text(head, named, shared) for head in [words, *heads]):
+            in_text.append(name)
+        elif _has_text(words, named):
+            with_text.append(name)
+    return list(dict.fromkeys([*sorted(in_text, key=len), *sorted(with_text, key=len)]))[:_MOST_SUGGESTIONS]
+
+
+def _shared_words(groups: Sequence[tuple[str, GroupKind]]) -> set[str]:
+    """The words that the names of several groups have, of whatever kind."""
+    groups_of: dict[str, set[str]] = defaultdict(set)
+    for name, kind in groups:
+        base = forms_of_group(name, kind)[1][0]
+        for word in base.split():
+            groups_of[word].add(base)
+    return {word for word, bases in groups_of.items() if len(bases) >= _SEVERAL}
+
+
+def _heads_of_group(name: str, kind: GroupKind) -> list[str]:
+    """The whole name, then its short forms, then what is before a comma: Chinese, except Taiwanese."""
+    return [plain(name), *forms_of_group(name, kind)[1], plain(name.partition(",")[0])]
+
+
+def _is_in_text(words: Sequence[str], text: Sequence[Set[str]], shared: Set[str]) -> bool:
+    """Whether words follow each other in a text, of which the other words are shared by several groups."""
+    for at in range(len(text) - len(words) + 1 if words else 0):
+        others = [*text[:at], *text[at + len(words) :]]
+        if all(map(contains, text[at:], words)) and all(one & shared for one in others):
+            return True
+    return False
+
+
+def _has_text(words: Sequence[str], text: Sequence[Set[str]]) -> bool:
+    """Whether the words of a text follow each other in a name."""
+    return any(all(map(contains, text, words[at:])) for at in range(len(words) - len(text) + 1 if text else 0))
+
+
+def is_typing_error(typed: str, word: str) -> bool:
+    """Whether a letter is missing, added or wrong, or two neighbours are swapped. The first letter must be right."""
+    if len(typed) < _LEAST_LETTERS or typed[0] != word[:1] or abs(len(typed) - len(word)) > 1:
+        return False
+    differs = (at for at, (one, other) in enumerate(zip(typed, word, strict=False)) if one != other)
+    start = next(differs, min(len(typed), len(word)))
+    one, other = typed[start:], word[start:]
+    is_swapped = one[:2] == other[1::-1] and one[2:] == other[2:]
+    return is_swapped or other in (one[1:], other[:1] + one, other[:1] + one[1:])

@@ -44,6 +44,8 @@ class LevelInputs:
     thresholds: tuple[Live, Live, Live]
     wanted_margin: Live
     stability: Live
+    adaptive_iterations: Live
+    pass_name: Live
     entities: int
     adaptive: int
     total_only: int
@@ -79,19 +81,20 @@ class Inputs:
 
 
 def level_name(level: PopulationGroupLevel) -> str:
-    """A level's name in the workbook, such as "COUNTY Detailed"."""
-    return f"{level.geography.label} {level.iterations.name}"
+    """A level's name in the workbook, as on the page, such as "County, Detailed"."""
+    return f"{level.geography.title}, {level.iterations.name}"
 
 
 def write_inputs(workbook: Workbook, tuning: Tuning, styles: Styles) -> Inputs:
     """Write the inputs and the facts about levels, and return the cells that formulas read."""
-    sheet = Sheet(workbook, "Inputs", (22, 7, 13, 11, 11, 11, 14, *[11] * 8))
-    facts = Sheet(workbook, "Facts", (22, 12, 11, 11, 14, *[10] * tuning.config.census.most_answers))
+    sheet = Sheet(workbook, "Inputs", (28, 7, 13, 11, 11, 11, 14, *[11] * 8))
+    facts = Sheet(workbook, "Facts", (28, 12, 11, 11, 14, *[10] * tuning.config.census.most_answers))
     facts.put(0, 0, "Facts about the levels, from public lists and geography", styles.title)
     facts.put_heads(2, _facts_heads(tuning.config.census), styles)
+    facts.worksheet.freeze_panes(3, 1)
     sheet.put(0, 0, "Choosing parameters of SafeTab-P", styles.title)
     lines = (
-        "Change the yellow cells. The numbers beside them follow, and so do Results, Curves and"
+        "Change the yellow cells. The numbers beside them follow, and so do Start, Results, Curves and"
         " Config. No confidential data is included or needed.",
         "The sheet Exact has exact numbers for the loaded configuration. They don't follow changes.",
         "The sheet What is exact says which formulas are exact, and how far off the others are at most.",
@@ -145,23 +148,24 @@ def _write_level(
     level = tuning.config.levels[number]
     sheet, row, facts = sheets[0], FIRST_LEVEL + number, tuning.facts[level]
     name = sheet.put(row, 0, level_name(level), styles.text)
-    sheet.put(row, 1, level.geography.tabulation_pass.name.upper(), styles.text)
+    pass_name = sheet.put(row, 1, level.geography.tabulation_pass.name.upper(), styles.text)
     budget_cell = sheet.put(row, 2, float(tuning.config.budget_of(level)), styles.input)
     low, middle, high = sheet.put_row(row, 3, tuning.of_family.thresholds[level].totals, styles.input_whole)
     wanted = sheet.put(row, 6, _margin_now(tuning, level), styles.input_whole)
-    stability = _write_facts(sheets[1], 3 + number, facts, styles, answers)
-    cells = (name, budget_cell, (low, middle, high), wanted, stability)
+    stability, adaptive = _write_facts(sheets[1], 3 + number, facts, styles, answers)
+    cells = (name, budget_cell, (low, middle, high), wanted, stability, adaptive, pass_name)
     iterations = facts.lists.iterations
     return LevelInputs(level, *cells, facts.entities, iterations.adaptive, iterations.total_only)
 
 
-def _write_facts(sheet: Sheet, row: int, facts: LevelSizes, styles: Styles, answers: Live) -> Live:
-    """Write the facts of a level and return the cell of its stability at the inputs' number of codes."""
+def _write_facts(sheet: Sheet, row: int, facts: LevelSizes, styles: Styles, answers: Live) -> tuple[Live, Live]:
+    """Write the facts of a level; return its stability at the inputs' number of codes, and its adaptive iterations."""
     iterations = facts.lists.iterations
     sheet.put(row, 0, level_name(facts.level), styles.text)
-    sheet.put_row(row, 1, (facts.entities, iterations.adaptive, iterations.total_only), styles.whole)
+    numbers = (facts.entities, iterations.adaptive, iterations.total_only)
+    _, adaptive, _ = sheet.put_row(row, 1, numbers, styles.whole)
     stabilities = sheet.put_row(row, 5, facts.lists.stability_by_codes, styles.whole)
-    return sheet.put(row, 4, live.one_of(stabilities, answers), styles.whole)
+    return sheet.put(row, 4, live.one_of(stabilities, answers), styles.whole), adaptive
 
 
 def _margin_now(tuning: Tuning, level: PopulationGroupLevel) -> int:
@@ -173,11 +177,11 @@ def _margin_now(tuning: Tuning, level: PopulationGroupLevel) -> int:
 
 
 def _validate(sheet: Sheet, levels: int, most_answers: int) -> None:
-    """Refuse entries that config.json would refuse."""
+    """Refuse entries that config.json would refuse. A note says what a cell takes when it is selected."""
     last = FIRST_LEVEL + levels - 1
 
     def only(first: tuple[int, int], end: tuple[int, int], rule: dict[str, object], message: str) -> None:
-        refusal = {"error_title": "Not possible", "error_message": message}
+        refusal = {"error_title": "Not possible", "error_message": message, "input_message": message}
         sheet.worksheet.data_validation(*first, *end, rule | refusal)
 
     spellings = [definition.spelling for definition in PrivacyDefinition]

@@ -177,6 +177,12 @@ def total_of(cells: Sequence[Live]) -> Live:
     return Live(f"SUM({range_of(cells)})", sum(values))
 
 
+def squares_of(cells: Sequence[Live]) -> Live:
+    """The sum of the squares of neighbouring cells. Words count as 0."""
+    values = [cell.value for cell in cells if not isinstance(cell.value, str)]
+    return Live(f"SUMSQ({range_of(cells)})", sum(value * value for value in values))
+
+
 def one_of(cells: Sequence[Live], position: Live) -> Live:
     """The cell at a position among neighbouring cells, counted from 1."""
     assert isinstance(position.value, int)
@@ -314,6 +320,8 @@ class Styles:
         self.wrapped = style(text_wrap=True, valign="top")
         self.title = style(bold=True, font_size=16)
         self.section = style(bold=True, font_size=12)
+        self.answer = style(bold=True, font_size=13, font_color="#0b5394")
+        self.link = style(font_color="#0b5394", underline=1)
         head = {"bold": True, "bg_color": _QUIET, "text_wrap": True, "valign": "bottom", "border": 1}
         self.head = style(**head, border_color="#c3cedb")
         self.number_head = style(**head, border_color="#c3cedb", align="right")
@@ -330,6 +338,7 @@ class Styles:
         self.code_framed = style(**code, text_wrap=True, valign="top", border=2, border_color="#b58900")
         self.percent = style(num_format="0.00%")
         self.average = style(num_format="#,##0.00")
+        self.times = style(num_format="0.00")
         self.alarm = workbook.add_format({"font_color": "#9c1c1c", "bold": True})
 
 

@@ -64,6 +64,7 @@ class _EpsilonSheet:
         for row, line in enumerate(lines, start=1):
             self._sheet.put(row, 0, line, styles.text)
         self._sheet.put_heads(_FIRST_EPSILON - 1, _EPSILON_HEADS, styles)
+        self._sheet.worksheet.freeze_panes(_FIRST_EPSILON, 1)
 
     def epsilon_of(self, rho: Live) -> Live:
         """The cell with the epsilon of a loss, which is 0 for a loss of 0. Text is repeated as text."""
@@ -95,13 +96,22 @@ class LevelResults:
     cells: tuple[Live, ...]  # of the whole row, in the order of the heads
 
 
-def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> tuple[LevelResults, ...]:
-    """Write the results, also beside the inputs, and return the cells that the curves read."""
-    sheet = Sheet(workbook, "Results", (22, 12, 12, 13, 13, 8, *[9] * 11, 12, 10, 12, 12, 9, 24))
+@dataclass(frozen=True, slots=True)
+class Results:
+    """The cells of all levels, of each pass's loss and of the loss of anyone. Losses are a word if a budget is bad."""
+
+    levels: tuple[LevelResults, ...]
+    losses: dict[Pass, Live]
+    loss: Live
+
+
+def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> Results:
+    """Write the results, also beside the inputs, and return the cells that other sheets read."""
+    sheet = Sheet(workbook, "Results", (28, 12, 12, 13, 13, 8, *[9] * 11, 12, 10, 12, 12, 9, 24))
     sheet.put(0, 0, "Results", styles.title)
     sheet.put(1, 1, "Margins of error (±) are in persons, each with its confidence.", styles.text)
     epsilons = _EpsilonSheet(workbook, inputs, styles)
-    totals = _write_losses(sheet, inputs, epsilons, styles)
+    totals, anyone = _write_losses(sheet, inputs, epsilons, styles)
     sheet.put_heads(_FIRST_LEVEL - 1, HEADS, styles)
     rows = []
     for number, level in enumerate(inputs.levels, start=_FIRST_LEVEL):
@@ -112,7 +122,7 @@ def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> tuple[L
     sheet.worksheet.freeze_panes(_FIRST_LEVEL, 1)
     sheet.print_two_wide()
     _write_beside_inputs(inputs, rows, styles)
-    return tuple(rows)
+    return Results(tuple(rows), totals, anyone)
 
 
 _BESIDE = {
@@ -135,10 +145,12 @@ def _write_beside_inputs(inputs: Inputs, rows: list[LevelResults], styles: Style
             inputs.sheet.put(FIRST_INPUT + number, column, row.cells[HEADS.index(head)], look)
 
 
-def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: _EpsilonSheet, styles: Styles) -> dict[Pass, Live]:
-    """Write the totals here and beside the inputs; return the cell of each pass's total.
+def _write_losses(
+    sheet: Sheet, inputs: Inputs, epsilons: _EpsilonSheet, styles: Styles
+) -> tuple[dict[Pass, Live], Live]:
+    """Write the totals here and beside the inputs; return the cells of each pass's total and of anyone's.
 
-    The cell holds text if a budget is bad.
+    A cell holds text if a budget is bad.
     """
     heads = ("people", "unbounded", "bounded", "epsilon at delta, unbounded", "epsilon at delta, bounded")
     sheet.put_heads(3, heads, styles)
@@ -152,7 +164,7 @@ def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: _EpsilonSheet, styles:
     costliest = first
     for other in others:
         costliest = live.if_number(costliest, live.if_number(other, live.greater(costliest, other)))
-    _write_loss(sheet, 4 + len(totals), "anyone", costliest, epsilons)
+    anyone = _write_loss(sheet, 4 + len(totals), "anyone", costliest, epsilons)
     words = (
         "Losses are rounded up. Epsilon is at the delta of the inputs, as on the page; the sheet Epsilon has the steps."
         ' A total shows "bad budget" if a budget is missing, negative or not a number.'
@@ -161,7 +173,7 @@ def _write_losses(sheet: Sheet, inputs: Inputs, epsilons: _EpsilonSheet, styles:
     sheet.put(8, 1, " ".join(reference_words(SAFETAB_P, PrivacyDefinition.ZCDP)), styles.text)
     _mark_bad_budgets(sheet, (4, 1), inputs, styles)
     _mark_bad_budgets(inputs.sheet, (5, FIRST_RESULT + 2), inputs, styles)
-    return totals
+    return totals, anyone
 
 
 def _mark_bad_budgets(sheet: Sheet, first: tuple[int, int], inputs: Inputs, styles: Styles) -> None:

@@ -15,6 +15,7 @@ from safetab.explorer.workbook import live
 from safetab.explorer.workbook.inputs import Inputs, level_name, write_config, write_inputs
 from safetab.explorer.workbook.live import Live, LiveNoise, Sheet, Styles
 from safetab.explorer.workbook.results import CONFIDENCES, HEADS, LEAST_SIGMA, WANTED_HEAD, LevelResults, write_results
+from safetab.explorer.workbook.start import start_sheet, write_start
 from safetab.planning.level_design import CONFIDENCE, LevelDesign
 from safetab.planning.losses import DELTA, reported_loss
 from safetab.privacy.calibration import Stage
@@ -49,7 +50,7 @@ def write_curves(
     workbook: Workbook, inputs: Inputs, results: Sequence[LevelResults], opens_with: int, styles: Styles
 ) -> None:
     """Write the curves of the chosen level, with charts. The level at `opens_with` is chosen first."""
-    sheet = Sheet(workbook, _CURVES, (26, 20, 13, 13, 13, 3, 3, 12, 13, 13, 13, 13, 3))
+    sheet = Sheet(workbook, _CURVES, (26, 28, 13, 13, 13, 3, 3, 12, 13, 13, 13, 13, 3))
     sheet.put(0, 0, "Curves by the true size of a group", styles.title)
     sheet.put(2, 0, "level (choose)", styles.text)
     levels = [one.inputs for one in results]
@@ -204,7 +205,7 @@ def write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None,
 
     `curve_of` is the level whose curves are written too, if there is one.
     """
-    sheet = Sheet(workbook, "Exact", (22, 12, 12, 14, 14, 8, *[9] * 11, 12, 14))
+    sheet = Sheet(workbook, "Exact", (28, 12, 12, 14, 14, 8, *[9] * 11, 12, 14))
     sheet.put(0, 0, "Exact values", styles.title)
     sheet.put(1, 1, "For the loaded configuration, computed by safetab with certified arithmetic.", styles.text)
     sheet.put(2, 1, "These are numbers, not formulas: they don't follow the inputs.", styles.text)
@@ -298,6 +299,7 @@ def write_accuracy(workbook: Workbook, styles: Styles) -> None:
         sheet.put(row, 0, line, styles.wrapped)
         sheet.worksheet.set_row(row, 32)
     sheet.put_row(4, 0, ("what", "formula", "how exact"), styles.head)
+    sheet.worksheet.freeze_panes(5, 0)
     for row, cells in enumerate(_ACCURACY, start=5):
         sheet.put_row(row, 0, cells, styles.wrapped)
         sheet.worksheet.set_row(row, 34)
@@ -314,12 +316,14 @@ def write_workbook(tuning: Tuning, path: Path, loaded_config: str | None = None)
     content = BytesIO()
     workbook = Workbook(content, _OPTIONS)
     styles = Styles(workbook)
+    start = start_sheet(workbook)
     inputs = write_inputs(workbook, tuning, styles)
     results = write_results(workbook, inputs, styles)
     write_config(workbook, inputs, loaded_config or presets()[PRODUCTION], styles)
-    opens_with = first_choice(tuning.config.census, results)
-    write_curves(workbook, inputs, results, opens_with, styles)
-    curve_of = tuning.levels.get(results[opens_with].inputs.level)
+    opens_with = first_choice(tuning.config.census, results.levels)
+    write_curves(workbook, inputs, results.levels, opens_with, styles)
+    write_start(workbook, start, inputs, results, opens_with, styles)
+    curve_of = tuning.levels.get(results.levels[opens_with].inputs.level)
     if curve_of is not None and (Stage.STAGE_2 not in curve_of.design.stages or not curve_of.design.can_be_drawn):
         curve_of = None
     write_exact(workbook, tuning, curve_of, styles)

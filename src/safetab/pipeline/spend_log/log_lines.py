@@ -138,9 +138,10 @@ def read_lines(file: str, written: bytes) -> Checked[LogContent]:
             findings.error("", newer)
             return Checked(None, findings.findings)
         content = LogContent(_secret_of(header))
-    except _Malformed as malformed:
-        message = f"is not the header of a spend log: {malformed} Choose another file, or restore this one."
-        findings.error("line 1", message)
+    except _Malformed:
+        findings.error(
+            "", "is not a spend log, or its first line is damaged. Choose another file, or restore this one."
+        )
         return Checked(None, findings.findings)
     content.is_unended = bool(lines[-1] if lines else first)
     for position, line in enumerate(lines):

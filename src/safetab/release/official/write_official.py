@@ -28,6 +28,7 @@ from safetab.release.official.numbers import OfficialNumbers, donors_of
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions
 from safetab.release.release_universe import Universe
 from safetab.release.universe_files import write_universe
+from safetab.specification.publication import Publication
 
 ORIGIN_FILE = "official-files.json"
 
@@ -46,6 +47,7 @@ class OfficialRelease:
     confidence: Fraction
     hashes: Mapping[str, str]
     status: OutputStatus
+    publication: Publication | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,7 @@ def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> 
     has_sets = any(read.sets.values())
     coterminous = CoterminousOptions() if has_sets else None
     options = ReleaseOptions(read.confidence, (), coterminous)
-    facts = ReleaseFacts(VERSION, date, read.status, options, Origin(read.is_complete))
+    facts = ReleaseFacts(VERSION, date, read.status, options, Origin(read.is_complete), read.publication)
     rows = write_universe(output, read.universe, read.sets if has_sets else None)
     donors, differing = donors_of(read.groups, read.sets)
     numbers = OfficialNumbers(read.universe, read.groups, donors, read.confidence)

@@ -1,4 +1,4 @@
-"""The parameters folders of a synthetic census: config.json and the four public lists.
+"""The parameters folders of a synthetic census: config.json, the four public lists and about.toml.
 
 They are made for lists of the census's own, with about the proportions of the 2020 lists, or taken
 over from parameters that somebody gave. The parameters of households are derived from those of people.
@@ -39,11 +39,19 @@ from safetab.products.bureau_columns import RACE, RACE_COLUMNS
 from safetab.products.safetab_h.safetab_h import HOUSEHOLD_TYPE, SAFETAB_H, TENURE
 from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P
 from safetab.readers.delimited import SEPARATOR
+from safetab.specification.reading import ABOUT_FILE
 from safetab.synthetic.seeded_bits import apportioned
 
 HOUSEHOLD_PARAMETERS = "household-parameters"
 """The folder of the parameters with which households are tabulated."""
 
+_ABOUT = """\
+[about]
+title   = "Race and ethnicity groups of a synthetic census"
+agency  = "safetab, with invented people"
+source  = "Synthetic records made by safetab. Nobody in them exists, even where the places do."
+licence = "CC0 1.0 (public domain)"
+"""
 _FLAGS = {None: "Null|Null"} | {listed: SEPARATOR.join(flags) for flags, listed in public_lists.LISTS.items()}
 _NUMBER_MARK = "\ue000"  # a character that no configuration uses
 _MARKED_NUMBER = re.compile(f'"{_NUMBER_MARK}([^"]*)"')
@@ -60,6 +68,7 @@ def write_parameters(
 ) -> None:
     """Write the configuration of the demo and these lists into an existing folder."""
     write_lines(folder / CONFIG_FILE, [json.dumps(_demo_config(us_states, reader), indent=2)])
+    write_lines(folder / ABOUT_FILE, _ABOUT.splitlines())
     codes = (f"{code}|{name}" for code, name in sorted(lists.code_names.items()))
     write_lines(folder / public_lists.CODES_FILE, ["RACE_ETH_CODE|RACE_ETH_NAME", *codes])
     races = list[str]()
@@ -127,12 +136,13 @@ def read_given_parameters(parameters: Path) -> Checked[tuple[PublicLists, int]]:
 def write_given_parameters(folder: Path, parameters: Path, us_states: Iterable[str], reader: ReaderKind) -> None:
     """Copy given parameters into a new folder, for these states and this reader.
 
-    The lists are copied byte for byte. The configuration keeps the passes that run: people are made
-    for both passes anyway.
+    The lists are copied byte for byte, and about.toml says that the people are synthetic. The
+    configuration keeps the passes that run: people are made for both passes anyway.
     """
     folder.mkdir()
     for path in public_lists.paths_of_lists(parameters):
         shutil.copyfile(path, folder / path.name)
+    write_lines(folder / ABOUT_FILE, _ABOUT.splitlines())
     # numbers keep their spelling: a budget is an exact decimal
     text = read_text(parameters / CONFIG_FILE)
     config = json.loads(text, parse_float=lambda number: _NUMBER_MARK + number)

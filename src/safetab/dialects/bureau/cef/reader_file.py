@@ -174,16 +174,18 @@ class ReaderFile:
         return [folder / name for name in names if name[_STATE_IN_NAME] == state and name.startswith("grfc")]
 
 
-def read_reader_file(path: Path) -> Checked[ReaderFile]:
-    """The content of an .ini file, and every finding about it."""
+_DATA_IS_INI = 'With "reader": "cef" in config.json, DATA is the .ini file.'
+
+
+def read_reader_file(path: Path, if_unreadable: str = _DATA_IS_INI) -> Checked[ReaderFile]:
+    """The content of an .ini file, and every finding about it; `if_unreadable` says what the path must be."""
     findings = FindingsOf(path.name)
     try:
         parser = configparser.ConfigParser()
         parser.read_string(read_text(path))
         given = dict(parser.items(_SECTION))
     except UnreadableFile as problem:
-        advice = ' With "reader": "cef" in config.json, DATA is the .ini file.'
-        findings.error("", f"{problem}{advice}")
+        findings.error("", f"{problem} {if_unreadable}")
     except (configparser.DuplicateOptionError, configparser.DuplicateSectionError) as twice:
         findings.error(f"line {twice.lineno}", "repeats a key or a section. Keep one.")
     except configparser.Error:

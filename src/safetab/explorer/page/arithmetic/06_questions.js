@@ -92,25 +92,61 @@ function thresholdFor(facts, setting, key, table, number, relative, confidence) 
   return { size, cautious_threshold: cautious };
 }
 
-/** The best margins of each pass that runs. A level without a proportion is left out. */
+/** The best margins of each pass that runs, which spend the whole total. A level without a proportion is left out. */
 function bestMargins(facts, setting, total, proportions, confidence) {
   const limit = fractionOf(total);
   if (limit === null || !isAbove(limit, ZERO)) return null;
   const found = { margins: {}, budgets: {}, spent: {}, left: {} };
   for (const pass of runningPasses(facts, setting)) {
     const levels = facts.levels.filter((level) => level.pass === pass && proportions[level.key] > 0);
-    const best = levels.length ? firstThatWorks((steps) => marginsAt(setting, levels, proportions, steps, limit, confidence)) : null;
+    const best = levels.length ? firstThatWorks((steps) => budgetsAt(setting, levels, proportions, steps, limit, confidence)) : null;
     if (best === null) return null;
-    Object.assign(found.margins, best.margins);
-    for (const [key, budget] of Object.entries(best.budgets)) found.budgets[key] = decimalText(budget);
-    found.spent[pass] = decimalText(best.spent);
-    found.left[pass] = decimalText(minus(limit, best.spent));
+    const marginWith = (level, budget) => marginAt(setting, level, budget, confidence);
+    const budgets = levels.some((level) => marginWith(level, best[level.key]) > 0) ? spreadOver(best, limit) : best;
+    for (const level of levels) {
+      found.margins[level.key] = marginWith(level, budgets[level.key]);
+      found.budgets[level.key] = decimalText(budgets[level.key]);
+    }
+    const spent = sumOf(Object.values(budgets));
+    found.spent[pass] = decimalText(spent);
+    found.left[pass] = decimalText(minus(limit, spent));
   }
   return found;
 }
 
-function marginsAt(setting, levels, proportions, steps, limit, confidence) {
-  const [margins, budgets] = [{}, {}];
+/** The margin of a published cell if the level had this budget. */
+function marginAt(setting, level, budget, confidence) {
+  const sensitivity = sensitivityOf(setting.definition, level, setting.answers);
+  return marginOf(noiseOf(setting.definition, sensitivity, toNumber(times(budget, mainShare(level, setting)))), confidence);
+}
+
+function sumOf(fractions) {
+  return fractions.reduce(plus, ZERO);
+}
+
+/**
+ * Budgets in the same proportions that add up to `total`.
+ * They have 4 significant digits; the largest one also takes what rounding leaves over.
+ */
+function spreadOver(budgets, total) {
+  const sum = sumOf(Object.values(budgets));
+  const factor = fraction(total.numerator * sum.denominator, total.denominator * sum.numerator);
+  const spread = Object.fromEntries(Object.entries(budgets).map(([key, budget]) => [key, roundedDown(times(budget, factor))]));
+  const largest = Object.keys(spread).reduce((most, key) => (isAbove(spread[key], spread[most]) ? key : most));
+  return { ...spread, [largest]: plus(spread[largest], minus(total, sumOf(Object.values(spread)))) };
+}
+
+/** The largest decimal of 4 significant digits that is not above the number, which is above 0. */
+function roundedDown(number) {
+  const power = String(number.numerator).length - String(number.denominator).length;
+  const step = powerOfTen((isAbove(powerOfTen(power), number) ? power - 1 : power) + 1 - SIGNIFICANT_DIGITS);
+  const steps = (number.numerator * step.denominator) / (number.denominator * step.numerator);
+  return times(step, fraction(steps));
+}
+
+/** The smallest budgets of margins in these proportions; null if they cost more than the limit. */
+function budgetsAt(setting, levels, proportions, steps, limit, confidence) {
+  const budgets = {};
   let spent = ZERO;
   for (const level of levels) {
     const proportion = fractionOf(String(proportions[level.key]));
@@ -119,11 +155,10 @@ function marginsAt(setting, levels, proportions, steps, limit, confidence) {
     const budget = isMeasurable(level, setting)
       ? leastBudgetOf(setting.definition, sensitivity, mainShare(level, setting), margin, confidence) : null;
     if (budget === null) return null;
-    margins[level.key] = margin;
     budgets[level.key] = budget;
     spent = plus(spent, budget);
   }
-  return isAbove(spent, limit) ? null : { margins, budgets, spent };
+  return isAbove(spent, limit) ? null : budgets;
 }
 
 function firstThatWorks(at) {

@@ -57,7 +57,7 @@ function rowsByPass(levels, columns, cellsOf) {
 
 /** A container that scrolls sideways so that the page doesn't. It is a tab stop only while it scrolls. */
 function scrolling(label, ...children) {
-  const container = element("div", { class: "scroll", role: "region", "aria-label": label }, ...children);
+  const container = element("div", { class: "scroll", role: "group", "aria-label": label }, ...children);
   const watch = new ResizeObserver(() => {
     if (container.scrollWidth > container.clientWidth + 1) container.tabIndex = 0;
     else container.removeAttribute("tabindex");

@@ -140,7 +140,7 @@ function confidenceChoice() {
 }
 
 /** The level that is shown in detail everywhere on the page. */
-function levelChoice() {
+function levelChoice(label = "Level") {
   const id = newId("level");
   const groups = session.facts.families.flatMap((family, number) => Object.entries(passTitles()).map(([pass, name]) => element(
     "optgroup", { label: hasSeveralFamilies() ? `${capitalized(family.name)}, ${name}` : name },
@@ -148,7 +148,7 @@ function levelChoice() {
       .map((level) => choice(levelName(level), level.key, session.level)),
   )));
   const select = element("select", { id, onchange: () => look({ level: select.value }) }, groups);
-  return { block: labelled("Level", id, select), choose: () => { select.value = session.level; } };
+  return { block: labelled(label, id, select), choose: () => { select.value = session.level; } };
 }
 
 // From typed text to exact values, or a sentence that says what is wrong.

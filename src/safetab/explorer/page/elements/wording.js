@@ -56,6 +56,11 @@ function unit() {
   return session.facts.records;
 }
 
+/** The unit after this number: "person" after 1. */
+function unitAfter(number) {
+  return number === 1 ? session.facts.record : unit();
+}
+
 /** The unit after a threshold. */
 function thresholdUnit() {
   return session.facts.threshold_unit;
@@ -66,7 +71,7 @@ function fillWords() {
   const { facts } = session;
   const grains = ({ detail, shapes, divided_into: into }) => `${detail} (${listed(shapes.slice(1).map(({ divisions }) => String(divisions)))} ${into})`;
   const words = {
-    product: facts.name, counts: facts.counts, record: facts.record, records: facts.records, threshold_unit: facts.threshold_unit,
+    title: facts.title, product: facts.name, counts: facts.counts, record: facts.record, records: facts.records, threshold_unit: facts.threshold_unit,
     people: facts.records_in_words, tables: facts.families.map(grains).join(" and "), protected: facts.protected, file: configFile(),
     a_protected: withArticle(facts.protected), A_record: capitalized(withArticle(facts.record)),
     members: facts.specified ? capitalized(facts.records_in_words) : "people", codes: codesInWords(),

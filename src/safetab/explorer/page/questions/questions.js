@@ -235,7 +235,8 @@ function totalAnswer(setting, found) {
     "dl", { class: "read-off" },
     Object.keys(found.spent).flatMap((pass) => [
       fact(`${symbol} spent, ${passTitles()[pass]}`, element("strong", {}, numberCell(`best/spent/${pass}`, found.spent[pass], "text"))),
-      fact(`${symbol} left over, ${passTitles()[pass]}`, numberCell(`best/left/${pass}`, found.left[pass], "text")),
+      Number(found.left[pass]) === 0 ? null
+        : fact(`${symbol} that would make no margin smaller, ${passTitles()[pass]}`, numberCell(`best/left/${pass}`, found.left[pass], "text")),
     ]),
   );
 }

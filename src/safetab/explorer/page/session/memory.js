@@ -109,8 +109,9 @@ function startFresh() {
   showProduct(session.common.first_product);
   showRestored();
   remember();
-  byId("started-from").tabIndex = -1;
-  byId("started-from").focus({ preventScroll: true });
+  const target = byId(session.isMore ? "started-from" : "opening-answer");
+  target.tabIndex = -1;
+  target.focus({ preventScroll: true });
   announce("Started fresh.");
 }
 
@@ -128,7 +129,7 @@ function keptFromStorage(facts, stored, pinned) {
 
 /** Remembers every change from now on, after a short rest. */
 function rememberChanges() {
-  addSection(byId("bar"), () => {
+  addSection(document.body, () => {
     clearTimeout(remembering);
     remembering = setTimeout(remember, REMEMBER_AFTER);
   });
@@ -182,6 +183,7 @@ function buildMemory() {
     if (!link) return;
     event.preventDefault(); // the address holds the setting, so a link within the page only scrolls
     const target = byId(link.getAttribute("href").slice(1));
+    if (target.closest("#more")) showMore(true);
     target.scrollIntoView();
     target.tabIndex = -1;
     target.focus({ preventScroll: true });

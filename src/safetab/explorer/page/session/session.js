@@ -14,6 +14,8 @@ const session = {
   sections: [],
   waiting: [],
   resting: 0, // the timer after which waiting sections are drawn
+  isMore: false, // whether all settings, tables and charts are shown, or the first screen alone
+  holdsCost: false, // whether a new margin on the first screen leaves the cost as it is
   simulating: null, // sizes of groups and whether the simulation is on, for all products
   common: null, // facts of all products
   restored: null, // { changed }: when the restored settings were last changed; null if none were restored
@@ -130,9 +132,10 @@ function addSection(place, drawSection) {
 function draw(origin = null) {
   const started = performance.now();
   clearTimeout(session.resting);
-  const inSight = session.sections.map(({ place }) => isInSight(place));
-  session.waiting = session.sections.filter((_, index) => !inSight[index]);
-  session.sections.filter((_, index) => inSight[index]).forEach((section) => drawOne(section, origin));
+  const shown_ = session.sections.filter(({ place }) => isShown(place));
+  const inSight = shown_.map(({ place }) => isInSight(place));
+  session.waiting = shown_.filter((_, index) => !inSight[index]);
+  shown_.filter((_, index) => inSight[index]).forEach((section) => drawOne(section, origin));
   session.slowest = Math.max(session.slowest, performance.now() - started);
   if (session.waiting.length) session.resting = setTimeout(drawNextWaiting, REST, origin);
 }
@@ -160,6 +163,11 @@ function drawWaitingInSight() {
 function drawAll() {
   session.waiting = [];
   session.sections.forEach((section) => drawOne(section, null));
+}
+
+/** Whether a place is on the page at all. What "More" hides is drawn when it is opened. */
+function isShown(place) {
+  return session.isMore || !place.closest("#more, #sticky");
 }
 
 function isInSight(place) {

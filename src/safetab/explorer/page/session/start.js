@@ -27,8 +27,16 @@ function start() {
 function productAtStart(facts) {
   const first = facts.presets[0];
   const { setting } = settingOfConfig(facts, first.config);
-  const level = facts.levels.find(({ geography, iterations }) => [geography, iterations].join() === String(facts.opens_with)) ?? facts.levels[0];
+  const level = facts.levels.find(({ geography, iterations }) => [geography, iterations].join() === String(facts.opens_with)) ?? typicalLevel(facts, setting);
   return { facts, entries: [{ setting, base: first.config, from: first.name }], position: 0, kept: [], pinned: null, level: level.key, size: 25 };
+}
+
+/** The finest groups in the middle one of the kinds of area that are tabulated. */
+function typicalLevel(facts, setting) {
+  const tabulated = facts.levels.filter(({ key, pass, family }) => pass === facts.passes[0].name && family === 0 && isIncluded(setting, key));
+  const finest = Math.max(...tabulated.map(({ iteration_level: number }) => number));
+  const ofFinest = tabulated.filter(({ iteration_level: number }) => number === finest);
+  return ofFinest[Math.floor(ofFinest.length / 2)] ?? facts.levels[0];
 }
 
 /** Stores the state of the product in view, and builds the page for another one. */
@@ -37,10 +45,12 @@ function showProduct(number) {
   Object.assign(session, session.products[number], { gesture: null, sections: [], waiting: [] });
   document.querySelector("main").replaceWith(emptyMain.cloneNode(true));
   fillWords();
+  document.querySelectorAll("[data-product]").forEach((one) => one.setAttribute("aria-pressed", session.products[one.dataset.product].facts === session.facts));
   byId("summary-source").textContent = `Computed by the explorer of safetab ${session.common.version}. ${session.common.source}`;
-  [buildBar, buildOverview, buildLossBars, buildPresets, buildControls, buildLevels, buildCost, buildJointLoss, buildPrecision, buildThresholds, buildCurves, buildHeatMaps, buildSimulation, buildQuestions, buildCompare, buildFiles, buildSummary, rememberChanges]
+  [buildOpening, buildBar, buildOverview, buildLossBars, buildPresets, buildControls, buildLevels, buildCost, buildJointLoss, buildPrecision, buildThresholds, buildCurves, buildHeatMaps, buildSimulation, buildQuestions, buildCompare, buildFiles, buildSummary, rememberChanges]
     .filter((build) => !isLeftOut(build)).forEach((build) => build());
-  drawAll();
+  if (session.isMore) drawAll();
+  else draw();
 }
 
 /** What needs another product, sizes of groups, or thresholds. */
@@ -69,6 +79,7 @@ function openToTests() {
     pinned: () => session.pinned,
     view: () => ({ level: session.level, size: session.size, confidence: session.confidence }),
     show: showProduct,
+    more: () => showMore(true),
     look: (level) => { session.level = level; drawAll(); },
     settle: drawAll,
     slowestAnswer: () => session.slowest,

@@ -31,12 +31,19 @@ function definitionControl() {
     attributes: { class: "radios stacked" },
   });
   const others = element("span", { class: "others" });
+  const offer = element("p", { class: "offer", hidden: true });
   const block = element(
     "div", { class: "control" }, radios.block, others,
     element("p", { class: "explanation" },
-      "How privacy loss is counted. If you change this, budgets keep their numbers but not their meaning, so check the margins afterwards."),
+      "How privacy loss is counted. If you change this, budgets keep their numbers but not their meaning: convert them."), offer,
   );
-  const refresh = (setting) => { radios.choose(setting.definition); drawOthers({ others }, definitionName, definitionName(setting)); };
+  const refresh = (setting) => {
+    radios.choose(setting.definition);
+    drawOthers({ others }, definitionName, definitionName(setting));
+    const offered = conversionOffer(setting);
+    offer.hidden = offered === null;
+    place(offer, ...(offered ?? []));
+  };
   return { block, refresh };
 }
 

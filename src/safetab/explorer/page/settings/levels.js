@@ -14,7 +14,8 @@ function buildLevels() {
   addSection(byId("levels"), (setting, R, origin) => {
     confidence.choose(session.confidence);
     session.facts.families.forEach((_, number) => drawLevelHeads(setting, R, number));
-    rows.forEach((row) => drawLevelRow(row, setting, R, origin));
+    const toConvert = unconverted(setting) !== null;
+    rows.forEach((row) => drawLevelRow(row, setting, R, origin, toConvert));
   });
 }
 
@@ -103,7 +104,7 @@ function drawLevelHeads(setting, R, number) {
   }
 }
 
-function drawLevelRow(row, setting, R, origin) {
+function drawLevelRow(row, setting, R, origin, toConvert) {
   const { level, numbers, parts } = row;
   const result = R.levels[level.key];
   parts.forEach((part) => part.refresh(setting, origin));
@@ -116,7 +117,7 @@ function drawLevelRow(row, setting, R, origin) {
   put("T", "suppression_threshold", (one) => one.suppression_threshold, "count");
   put("groups", "groups", ({ groups }) => groups, "count");
   put("empty", "empty_groups_published", (one) => one.empty_groups_published, "expected");
-  const warnings = R.warnings.filter((warning) => warning.level === level.key);
+  const warnings = toConvert ? [] : R.warnings.filter((warning) => warning.level === level.key);
   row.warning.hidden = warnings.length === 0;
   place(row.warning.firstChild, ...warnings.map(({ text }) => element("p", {}, warningBadge(), ` ${text}`)));
 }
@@ -144,7 +145,6 @@ function buildBar() {
         ? barFigure(`ε at δ = 1e-10, joins or leaves${compared("unbounded_epsilon")}`, "loss/whole_run/unbounded_epsilon", loss.unbounded_epsilon, "loss") : null,
       session.facts.has_stage_1
         ? barFigure("empty groups published by chance (at most, on average)", "empty_published", R.empty_published, "expected") : null);
-    document.querySelectorAll("[data-product]").forEach((one) => one.setAttribute("aria-pressed", session.products[one.dataset.product].facts === session.facts));
     byId("undo").setAttribute("aria-disabled", session.position === 0);
     byId("redo").setAttribute("aria-disabled", session.position === session.entries.length - 1);
     drawWarnings(setting, R);
@@ -155,10 +155,11 @@ function buildBar() {
 
 /** Keeps the targets of links and of the keyboard clear of the bar, however high it is. */
 function keepClearOfBar() {
-  const sticky = byId("sticky");
-  new ResizeObserver(() => {
-    document.documentElement.style.scrollPaddingTop = `${sticky.offsetHeight + 8}px`;
-  }).observe(sticky);
+  new ResizeObserver(clearBar).observe(byId("sticky"));
+}
+
+function clearBar() {
+  document.documentElement.style.scrollPaddingTop = `${byId("sticky").offsetHeight + 8}px`;
 }
 
 function barFigure(label, path, value, kind) {
@@ -175,12 +176,11 @@ function noWarnings() {
 }
 
 function drawWarnings(setting, R) {
-  const count = R.warnings.length;
+  const offer = conversionOffer(setting);
+  const count = offer ? 0 : R.warnings.length; // of budgets that are not converted, warnings mean little
   const about = [...new Set(R.warnings.map(({ level }) => (level ? levelName(levelWith(level)) : "the whole run")))];
-  byId("warning-count").textContent = count ? counted(count, "warning", "warnings") : "No warnings";
-  byId("warning-summary").textContent = count
-    ? `${counted(count, "warning", "warnings")} about ${listed(about)}.`
-    : noWarnings();
+  byId("warning-count").textContent = offer ? "Budgets to convert" : count ? counted(count, "warning", "warnings") : "No warnings";
+  place(byId("warning-summary"), ...(offer ?? [count ? `${counted(count, "warning", "warnings")} about ${listed(about)}.` : noWarnings()]));
   byId("warning-list").hidden = count === 0;
   place(byId("warnings"), ...R.warnings.map(({ level, text }) => element(
     "li", {}, warningBadge(), element("span", {}, level ? element("strong", {}, `${levelName(levelWith(level))}: `) : null, text),

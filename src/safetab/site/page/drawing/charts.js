@@ -24,11 +24,16 @@ function figureCells(number) {
   return [element("span", { class: "figure" }, shown(number.value)), " ", element("small", {}, around(number))];
 }
 
-/** The table of a group: a pyramid if it has two equal halves, otherwise bars. */
-function tableChart(entry) {
+/** The lines of a table that its chart shows. */
+function linesOfChart(entry) {
   const numbers = entry.table.shape.lines.map((_, n) => estimate(entry, n));
   const own = numbers.filter(({ line }) => !line.isTotal);
-  const lines = own.length ? own : numbers;
+  return own.length ? own : numbers;
+}
+
+/** The table of a group: a pyramid if it has two equal halves, otherwise bars. */
+function tableChart(entry) {
+  const lines = linesOfChart(entry);
   const halves = halvesOf(lines);
   return halves ? pyramid(halves, entry) : bars(lines, entry);
 }
@@ -64,16 +69,20 @@ function pyramid([left, right], entry) {
   );
 }
 
+/** How many of the lines hold this one. */
+function depthIn(numbers, { line }) {
+  return numbers.filter(({ line: other }) => other.cells > line.cells && other.first <= line.first && line.first + line.cells <= other.first + other.cells).length;
+}
+
 /** Lines in order. Lines inside a sum are indented below it. */
 function bars(numbers, entry) {
   const most = greatest(numbers);
-  const depth = ({ line }) => numbers.filter(({ line: other }) => other.cells > line.cells && other.first <= line.first && line.first + line.cells <= other.first + other.cells).length;
   return element(
     "table", { class: "bars" },
     element("caption", {}, `${entry.table.shape.title}. The thin line on each bar is its range at ${facts.percent}.`),
     element("tbody", {}, numbers.map((one) => element(
       "tr", { "data-line": one.line.words },
-      element("th", { scope: "row", class: `depth-${Math.min(depth(one), 3)}` }, one.line.stub),
+      element("th", { scope: "row", class: `depth-${Math.min(depthIn(numbers, one), 3)}` }, one.line.stub),
       element("td", { class: "wide" }, one.rule ? null : bar(one, most)),
       element("td", { class: "number", "data-number": one.line.words }, figureCells(one)),
     ))),

@@ -8,9 +8,11 @@ function severalTotals() {
   return `${capitalised(tables)} were measured separately, each with its own random noise, so their totals can differ.`;
 }
 
+const FIGURES = new Intl.NumberFormat("en-US", { maximumFractionDigits: 1 }); // made once, for maps of thousands of areas
+
 /** A number with separated thousands and at most one decimal. */
 function shown(number) {
-  const text = Math.abs(number).toLocaleString("en-US", { maximumFractionDigits: 1 });
+  const text = FIGURES.format(Math.abs(number));
   return number < 0 ? MINUS + text : text;
 }
 
@@ -23,23 +25,42 @@ function between(low, high) {
   return low === high ? shown(low) : `${shown(low)} to ${shown(high)}`;
 }
 
+/** Whether noise took a count to zero or below. Its range then says more than the number. */
+function isFewOrNone(number) {
+  return number.value <= 0;
+}
+
+/** Whether noise took a count so far below zero that its range has nothing but zero. */
+function isTooLow(number) {
+  return number.value < 0 && number.high === 0;
+}
+
+const TOO_LOW = "Probably few or none: the noise came out unusually low here, so no useful range can be given.";
+
 /** What follows a number in a table: its margin, or its interval where selection changes it. */
 function around(number) {
   if (number.selectionMatters) return between(number.low, number.high);
   return number.least === null ? `± ${shown(number.margin)}` : `± ${between(number.least, number.margin)}`;
 }
 
+/** The range of a number in a sentence. */
+function rangeWords(number) {
+  if (number.selectionMatters) return `probably ${between(number.low, number.high)}`;
+  const margin = `± ${shown(number.margin)}${number.least === null ? "" : `, or as little as ± ${shown(number.least)}`}`;
+  return isTooLow(number) ? margin : `${margin}: ${between(number.low, number.high)}`;
+}
+
 /** The interval of a number in plain words. */
 function inPlainWords(number) {
   const { nouns } = facts.product;
   const range = number.high === 0 ? "is 0" : `is between ${shown(number.low)} and ${shown(number.high)}`;
-  const sure = `We can be ${facts.percent} sure that the true number of ${nouns} ${range}.`;
+  const sure = isTooLow(number) ? TOO_LOW : `We can be ${facts.percent} sure that the true number of ${nouns} ${range}.`;
   if (number.selectionMatters) {
     return `${sure} A number this small is shown only if it comes out above a threshold, so the ones shown tend to be too`
       + " large. The range takes that into account.";
   }
   if (number.value < 0) {
-    return `${sure} The number is below zero because random noise was added to a very small count. It is not changed, so that sums come out right.`;
+    return `${sure} The published number is below zero because random noise was added to a very small count. It is left as it is, so that sums come out right.`;
   }
   return `${sure} The number is not exact: random noise was added to it${whyNoise()}.`;
 }
@@ -53,14 +74,6 @@ function whyNoise() {
 function unknownTableNote({ least }) {
   if (least === null) return null;
   return "The files don't say which table the group got, and tables differ in noise. The range is the widest possible one.";
-}
-
-/** Who made or read the numbers, and when. */
-function sourceWords() {
-  const { product, version, date, status, isRead } = facts;
-  if (isRead) return `${product.name}. Read by safetab ${version} on ${date}. ${status.line}`;
-  const made = status.forRelease ? `${product.name}, released ${date}. Made by safetab ${version}.` : `${product.name}. Made by safetab ${version} on ${date}.`;
-  return [...facts.about.map((line) => `${line}.`), made, status.line].join(" ");
 }
 
 /** The level of a group, if groups of other levels have its name. */
@@ -83,7 +96,7 @@ function publishedNote(number) {
 /** A chance in words, as safetab says it elsewhere. */
 function chanceInWords(chance) {
   if (chance < 1e-6) return "less than once in a million times";
-  if (chance < 0.01) return `about once in ${shown(Math.round(1 / chance))} times`;
+  if (chance < 0.01) return `about once in ${shown(Number((1 / chance).toPrecision(1)))} times`;
   return `${Math.round(100 * chance)} times in 100`;
 }
 
@@ -96,7 +109,7 @@ function capitalised(text) {
 }
 
 function kindWords(group) {
-  return facts.about.length ? facts.words.group : facts.kinds[group.kind];
+  return facts.isSpecified ? facts.words.group : facts.kinds[group.kind];
 }
 
 function areaHref(area) {

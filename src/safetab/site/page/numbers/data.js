@@ -30,7 +30,7 @@ function dataOf(name) {
 
 /** Forgets files of numbers when many were read; names and facts stay. */
 function forgetOldest() {
-  const numbers = [...waiting.keys()].filter((name) => name.startsWith("areas/") || name.startsWith("totals/"));
+  const numbers = [...waiting.keys()].filter((name) => /^(areas|(earlier\/)?totals)\//.test(name));
   if (numbers.length > KEPT_FILES) waiting.delete(numbers[0]);
 }
 
@@ -82,13 +82,20 @@ async function readFacts() {
   facts.tables.forEach((table, number) => {
     table.number = number;
     table.shape = facts.shapes[table.shape];
-    table.selected = new Map((facts.selected[number] || []).map(([total, low, high]) => [total, [low, high]]));
+    table.noise = facts.noises[table.level];
+    table.selected = selectedOf(facts, number);
   });
+  if (facts.earlier) readEarlier(facts.earlier);
   facts.shapes.forEach((shape) => {
     shape.lines = shape.lines.map(([words, stub, first, cells, isTotal, id]) => (
       { words, stub, first, cells, isTotal: isTotal === 1, id }));
     shape.totalLine = shape.lines.findIndex((line) => line.isTotal);
   });
+}
+
+/** The intervals of totals near the threshold of a table: total -> low and high. */
+function selectedOf({ selected }, number) {
+  return new Map((selected[number] || []).map(([total, low, high]) => [total, [low, high]]));
 }
 
 function withoutKind(name, kind) {
@@ -98,12 +105,12 @@ function withoutKind(name, kind) {
 
 /** The name of an area; of one without a name, what it is and its id. */
 function nameOfArea({ geography, id, name }) {
-  return name === id && facts.about.length ? `${geography.noun} ${id}` : name;
+  return name === id && facts.isSpecified ? `${geography.noun} ${id}` : name;
 }
 
 /** The name of an area without what the default census writes behind a comma. */
 function headOf({ name }) {
-  return facts.about.length ? name : name.split(",")[0];
+  return facts.isSpecified ? name : name.split(",")[0];
 }
 
 let groupsByName = null;

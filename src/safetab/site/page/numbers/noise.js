@@ -1,5 +1,5 @@
 // The noise of a difference: sums of independent draws, integrated from their characteristic function.
-// The same formulas as safetab's own (docs/noise.md#weighted-sums); errors of chances are below 1e-9.
+// The same formulas as safetab's own (docs/noise.md#weighted-sums); errors of chances are below 1e-8.
 
 const FAR_SHARE = 1 / 1000; // of the error, as in safetab: for small groups with totals far above their threshold
 const LEAST_MATTERING = 1e-22;
@@ -8,6 +8,11 @@ const MOST_NODES = 1 << 21;
 function geometricVariance(scale) {
   const q = Math.exp(-1 / scale);
   return (2 * q) / Math.expm1(-1 / scale) ** 2;
+}
+
+/** The variance of one draw. That of Gaussian noise is the parameter, or less. */
+function varianceOf([mechanism, parameter]) {
+  return mechanism === "laplace" ? geometricVariance(parameter) : parameter;
 }
 
 /** The logarithm of the characteristic function of one draw, for 0 <= t <= pi. */
@@ -37,7 +42,7 @@ function logOfImages(sigmaSquared, t) {
 
 /** The noise of a sum of draws. `parts` are pairs of a draw and how often it occurs. */
 function noiseOf(parts) {
-  const spread = ([mechanism, parameter]) => (mechanism === "laplace" ? Math.max(geometricVariance(parameter), 1) : parameter);
+  const spread = (draw) => (draw[0] === "laplace" ? Math.max(varianceOf(draw), 1) : varianceOf(draw));
   const deviation = Math.sqrt(parts.reduce((sum, [draw, draws]) => sum + draws * spread(draw), 0));
   const isLaplace = parts.some(([[mechanism]]) => mechanism === "laplace");
   const reach = Math.ceil((isLaplace ? 36 : 10) * deviation) + 1;
@@ -74,23 +79,29 @@ function leastWith(holds, high) {
   return most;
 }
 
+/** The draw of each cell of a table, of this release or an earlier one. */
+function drawOf({ table }) {
+  return table.noise[table.stage];
+}
+
 /** Identifies the noise of a number. Copies have the noise of their donor. */
 function measuredKey({ entry, line }) {
   const whose = entry.donor ?? entry.area.id;
-  return [entry.table.level, entry.table.stage, whose, entry.group.code, line.first, line.cells].join(" ");
+  return [entry.table.isEarlier, entry.table.level, entry.table.stage, whose, entry.group.code, line.first, line.cells].join(" ");
 }
 
-/** The difference of two totals. `chance` is null where selection changes it. */
+/** The difference of two totals. `low`, `high` and `chance` are null where selection changes them, or noise took a total to zero or below. */
 function differenceOf(a, b) {
   const value = a.value - b.value;
-  if (measuredKey(a) === measuredKey(b)) return { value, isSame: true, margin: 0, low: 0, high: 0, chance: null };
-  const parts = [a, b].map(({ entry, line }) => [facts.noises[entry.table.level][entry.table.stage], line.cells]);
+  if (measuredKey(a) === measuredKey(b)) return { value, isSame: true, isFew: false, margin: 0, low: 0, high: 0, chance: null };
+  const parts = [a, b].map(({ entry, line }) => [drawOf(entry), line.cells]);
   const selected = [a, b].filter(({ entry }) => entry.table.isSelected);
-  const isFar = selected.every(({ value: total, entry }) => total >= facts.noises[entry.table.level].far[selected.length - 1]);
+  const isFar = selected.every(({ value: total, entry }) => total >= entry.table.noise.far[selected.length - 1]);
+  const isFew = [a, b].some(isFewOrNone);
   const noise = noiseOf(parts);
   const error = 1 - facts.confidence;
   const margin = noise.margin(facts.confidence + (selected.length && isFar ? error * FAR_SHARE : 0));
-  if (!isFar) return { value, isSame: false, margin: noise.margin(facts.confidence), low: null, high: null, chance: null };
+  if (isFew || !isFar) return { value, isSame: false, isFew, margin: noise.margin(facts.confidence), low: null, high: null, chance: null };
   const chance = noise.chanceOfAtLeast(Math.abs(value));
-  return { value, isSame: false, margin, low: value - margin, high: value + margin, chance };
+  return { value, isSame: false, isFew, margin, low: value - margin, high: value + margin, chance };
 }

@@ -92,19 +92,19 @@ function firstShown(entries) {
   return [...chosen.values()];
 }
 
-/** Totals of a group in the areas of a level whose positions lie in a range: position -> estimate. */
-async function totalsOfGroup(group, geography, [least, most] = [0, Infinity]) {
+/** Totals of a group in the areas of a level whose positions lie in a range: position -> estimate. `release` may be facts.earlier. */
+async function totalsOfGroup(group, geography, [least, most] = [0, Infinity], release = facts) {
   const name = `${geography.number}-${group.level}`;
-  const firsts = facts.totals[name];
-  if (!firsts) return new Map();
+  const firsts = release.totals[name];
+  if (!firsts?.length) return new Map();
   const files = filesBetween(firsts, [group.number, least], [group.number, most]);
-  const read = await Promise.all(files.map((file) => dataOf(`totals/${name}/${file}`)));
+  const read = await Promise.all(files.map((file) => dataOf(`${release === facts ? "" : "earlier/"}totals/${name}/${file}`)));
   const found = new Map();
-  for (const part of read) addTotals(found, part, group);
+  for (const part of read) addTotals(found, part, group, release.tables);
   return found;
 }
 
-function addTotals(found, part, group) {
+function addTotals(found, part, group, tables) {
   let at = 0;
   for (let n = 0; n < part.groups.length; n += 2) {
     const end = at + 3 * part.groups[n + 1];
@@ -112,16 +112,16 @@ function addTotals(found, part, group) {
       let position = 0;
       for (let row = at; row < end; row += 3) {
         position += part.totals[row];
-        found.set(position, loneTotal(part.totals[row + 1], part.totals[row + 2], group));
+        found.set(position, loneTotal(part.totals[row + 1], part.totals[row + 2], group, tables));
       }
     }
     at = end;
   }
 }
 
-function loneTotal(number, value, group) {
+function loneTotal(number, value, group, tables) {
   if (number < 0) return { rule: facts.rules[-1 - number] };
-  const table = facts.tables[number];
+  const table = tables[number];
   const values = [];
   values[table.shape.totalLine] = value;
   return estimate({ table, values, group, counts: null, withheld: null, donor: null }, table.shape.totalLine);

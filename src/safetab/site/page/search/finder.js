@@ -44,6 +44,7 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     field.matches = matches;
     field.active = -1;
     hint.textContent = !text.trim() ? "" : hintFor(text, matches, missing);
+    if (matches.length) announce(matches.length === 1 ? "1 choice." : `${matches.length} choices.`);
     show();
   };
   input.addEventListener("input", suggest);
@@ -92,7 +93,7 @@ const DID_YOU_MEAN = "Did you mean one of these?";
 
 /** The sentence beside the choices. `otherwise` is for choices that are more than suggestions. */
 function hintFor(text, matches, missing, otherwise = "") {
-  if (matches.length) return matches[0].rank === SUGGESTED ? DID_YOU_MEAN : otherwise;
+  if (matches.length) return matches[0].said ?? (matches[0].rank === SUGGESTED ? DID_YOU_MEAN : otherwise);
   if (isNumbered(text)) return facts.spellings.asWritten;
   return isLevelWord(text) ? "This is a kind of area. Type the name of one." : missing;
 }
@@ -108,33 +109,28 @@ function groupField(id, chosen, areaOf) {
   return combobox(id, "Group", texts, (text) => groupsMatching(text, areaOf()), chosen);
 }
 
-let topArea = null;
-let topGroup = null;
+let topField = null;
 
+/** The one field at the top, for a place, a group, or both. */
 function makeFinder() {
-  const go = async () => {
-    const area = await topArea.resolved();
-    if (area === undefined) return;
-    const group = await topGroup.resolved();
-    if (group === undefined) return;
-    if (area && group) location.hash = numberHref(area.area, group.group);
-    else if (area) location.hash = areaHref(area.area);
-    else if (group) location.hash = groupHref(group.group);
-    else topArea.input.focus();
+  const go = ({ area, group }) => {
+    if (area && group) location.hash = numberHref(area, group);
+    else location.hash = area ? areaHref(area) : groupHref(group);
   };
-  const goIfBoth = () => { if (topArea.taken && topGroup.taken) go(); };
-  topArea = areaField("find-area", goIfBoth);
-  topGroup = groupField("find-group", goIfBoth, () => topArea.taken?.area);
+  const missing = `No place or group with this name was found.${facts.words.tried ? ` Try ${facts.words.tried}.` : ""}`;
+  topField = combobox("find", "Place, group, or both", { placeholder: `${facts.words.areas} or ${facts.words.group}`, missing }, thingsMatching, go);
   const form = byId("finder");
-  form.append(topArea.view, topGroup.view, element("button", { type: "submit" }, "Show"));
-  form.addEventListener("submit", (event) => {
+  form.append(topField.view, element("button", { type: "submit" }, "Show"));
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
-    go();
+    const match = await topField.resolved();
+    if (match) go(match);
+    else if (match === null) topField.input.focus();
   });
 }
 
-/** Shows the area and group of the view in the fields. */
+/** Shows the area and group of the view in the field. */
 function setFinder(area, group) {
-  topArea.set(area ? { label: area.name, area, rank: NAMED } : null);
-  topGroup.set(group ? { label: group.name, group, rank: NAMED } : null);
+  const match = area && group ? asPairMatch(area, group, NAMED) : (area && asAreaMatch(area, NAMED)) || (group && asGroupMatch(group, NAMED));
+  topField.set(match || null);
 }

@@ -4,7 +4,7 @@ const NAMED = 0; // the typed text is its name or its code
 const BEGINS = 1;
 const WORD_BEGINS = 2;
 const SUGGESTED = 3;
-const MOST_SHOWN = 12;
+const MOST_SHOWN = 20;
 const MOST_PART_WORDS = 3;
 const ID_AT_END = /\((?:[^()]* )?([^()\s]+)\)\s*$/;
 
@@ -143,32 +143,26 @@ function byKindAndName(a, b) {
   return facts.kindOrder.indexOf(a.geography.kind) - facts.kindOrder.indexOf(b.geography.kind) || a.name.localeCompare(b.name);
 }
 
-/** Things with a word in their name that begins with the text. */
-function withWordBeginning(text, indices) {
-  const start = ` ${plain(text)}`;
-  return indices.flatMap((index) => index.things).filter(({ name }) => ` ${plain(name)}`.includes(start));
-}
-
-/** What a field lists: exact names, then names and words that begin with the text, and suggestions if there are none. */
-async function matchesOf(ways, asMatch) {
+/** What a field lists: exact names, then names and words that begin with the text, and suggestions if there are none. No match is worse than `worst`. */
+async function matchesOf(ways, asMatch, worst) {
   const found = new Map();
   for (const [rank, find] of ways) {
-    if (rank === SUGGESTED && found.size) break;
+    if (rank > worst || (rank === SUGGESTED && found.size)) break;
     if (found.size < MOST_SHOWN) for (const one of await find()) if (!found.has(one)) found.set(one, asMatch(one, rank));
   }
   const matches = [...found.values()];
   return matches.slice(0, Math.max(MOST_SHOWN, matches.filter(({ rank }) => rank === NAMED).length));
 }
 
-async function areasMatching(text) {
+async function areasMatching(text, worst = SUGGESTED) {
   if (!plain(text)) return [];
   const named = await areasNamed(text);
   return matchesOf([
     [NAMED, () => named],
     [BEGINS, async () => (await areasBeginning(text)).filter((area) => !named.some((one) => isSameArea(one, area)))],
-    [WORD_BEGINS, async () => (named.length ? [] : withWordBeginning(text, await searchableAreas()).sort(byKindAndName))],
+    [WORD_BEGINS, async () => (named.length ? [] : (await searchableAreas()).flatMap((index) => index.withWordBeginning(text)).sort(byKindAndName))],
     [SUGGESTED, () => areasSuggested(text)],
-  ], asAreaMatch);
+  ], asAreaMatch, worst);
 }
 
 function isSameArea(a, b) {
@@ -208,7 +202,7 @@ async function finestOf(named, area) {
   return finestFirst.slice(0, 1);
 }
 
-async function groupsMatching(text, area = null) {
+async function groupsMatching(text, area = null, worst = SUGGESTED) {
   if (!plain(text)) return [];
   const index = searchableGroups();
   const named = await finestOf(groupsNamed(text, area), area);
@@ -216,11 +210,11 @@ async function groupsMatching(text, area = null) {
   return matchesOf([
     [NAMED, () => named],
     [BEGINS, () => inOrder(index.beginning(plain(text)))],
-    [WORD_BEGINS, () => (named.length ? [] : inOrder(withWordBeginning(text, [index])))],
-    [SUGGESTED, () => suggested(plain(text), [index])],
-  ], asGroupMatch);
+    [WORD_BEGINS, () => index.withWordBeginning(text)],
+    [SUGGESTED, () => groupsSuggested(text)],
+  ], asGroupMatch, worst);
 }
 
 function asGroupMatch(group, rank) {
-  return { rank, group, label: group.name, note: group.isCounted ? kindWords(group) + levelNote(group) : `${facts.groupLevels[group.level][0].toLowerCase()} group, not counted here` };
+  return { rank, group, label: group.name, note: group.isCounted ? kindNote(group) + levelNote(group) : `${facts.groupLevels[group.level][0].toLowerCase()} group, not counted here` };
 }

@@ -3,6 +3,8 @@
 const MOST_COMPARED = 200;
 const MOST_SUGGESTED = 3; // names
 const LEAST_LIKENESS = 0.7;
+const LEAST_LETTERS = 4; // of a word that may have a typing error
+const SEVERAL = 3;
 
 /** Finds named things by the forms of their names; whole forms beat short ones. */
 class NameIndex {
@@ -41,14 +43,25 @@ class NameIndex {
     return forms.sort((a, b) => b.shared - a.shared).slice(0, MOST_COMPARED);
   }
 
+  /** The words of each thing's name. */
+  get words() {
+    this.wordsOfNames ??= this.things.map(({ name }) => plain(name).split(" "));
+    return this.wordsOfNames;
+  }
+
   /** The things whose name has all wanted words, shortest names first. */
   withWords(wanted) {
     const words = wanted.split(" ");
-    const found = this.things.filter(({ name }) => {
-      const own = new Set(plain(name).split(" "));
-      return words.every((word) => own.has(word));
-    });
+    const found = this.things.filter((_, n) => words.every((word) => this.words[n].includes(word)));
     return found.sort((a, b) => a.name.length - b.name.length);
+  }
+
+  /** The things with a word in their name with which the text begins; whole words of the name come first. */
+  withWordBeginning(text) {
+    const start = ` ${plain(text)}`;
+    const names = this.things.map((thing, n) => ({ thing, name: ` ${this.words[n].join(" ")} ` }));
+    const found = names.filter(({ name }) => name.includes(start));
+    return [...found.filter(({ name }) => name.includes(`${start} `)), ...found.filter(({ name }) => !name.includes(`${start} `))].map(({ thing }) => thing);
   }
 }
 
@@ -96,4 +109,62 @@ function alike(wanted, indices, isMeant) {
     if (meant.length) named.set(form, [...(named.get(form) || []), ...meant]);
   }
   return nearest(wanted, [...named.keys()]).flatMap((form) => named.get(form));
+}
+
+/** Groups whose names are in the text, then those that have the text in their names. A word that no name has may have one typing error. Around a name, only words may be left over that several groups share, so that no suggestion is a different people. */
+function groupsSuggested(text) {
+  const ofKinds = new Set(facts.spellings.kindEnds.flatMap(wordsOfEnds));
+  const shared = new Set(sharedWords());
+  const known = new Set([...ofKinds, ...searchableGroups().words.flat()]);
+  const meant = plain(text).split(" ").filter((word) => word)
+    .map((word) => (known.has(word) ? [word] : [...known].filter((one) => isTypingError(word, one))));
+  const named = meant.filter((words) => !words.length || words.some((word) => !ofKinds.has(word)));
+  const kindsMeant = meant.filter((words) => words.every((word) => ofKinds.has(word))).flat();
+  const own = (form) => form.split(" ").filter((word) => word && !ofKinds.has(word));
+  const [inText, withText] = [[], []];
+  groups.forEach((group, n) => {
+    const words = searchableGroups().words[n];
+    if (!kindsMeant.every((word) => words.includes(word) || wordsOfEnds(facts.spellings.kindEnds[group.kind]).includes(word))) return;
+    const heads = [words.join(" "), ...formsOfGroup(group)[1], plain(group.name.split(",")[0])].map(own);
+    if (heads.some((head) => isInText(head, named, shared))) inText.push(group);
+    else if (hasText(heads[0], named)) withText.push(group);
+  });
+  const found = [inText, withText].flatMap((some) => some.sort((a, b) => a.name.length - b.name.length));
+  const names = [...new Set(found.map(({ name }) => name))].slice(0, MOST_SUGGESTED);
+  return names.flatMap((name) => found.filter((one) => one.name === name));
+}
+
+function wordsOfEnds(ends) {
+  return ends.join(" ").split(" ").filter((word) => word);
+}
+
+/** The words that the names of several groups have, of whatever kind. */
+function sharedWords() {
+  const groupsOf = new Map();
+  for (const group of groups) {
+    const [base] = formsOfGroup(group)[1];
+    for (const word of base.split(" ")) groupsOf.set(word, (groupsOf.get(word) ?? new Set()).add(base));
+  }
+  return [...groupsOf].filter(([, bases]) => bases.size >= SEVERAL).map(([word]) => word);
+}
+
+/** Whether words follow each other in a text, of which the other words are shared by several groups. */
+function isInText(words, text, shared) {
+  return words.length > 0 && text.some((_, at) => at + words.length <= text.length && text.every((meant, n) => (
+    n >= at && n < at + words.length ? meant.includes(words[n - at]) : meant.some((one) => shared.has(one)))));
+}
+
+/** Whether the words of a text follow each other in a name. */
+function hasText(words, text) {
+  return text.length > 0 && words.some((_, at) => at + text.length <= words.length && text.every((meant, n) => meant.includes(words[at + n])));
+}
+
+/** Whether a letter is missing, added or wrong, or two neighbours are swapped. The first letter must be right. */
+function isTypingError(typed, word) {
+  if (typed.length < LEAST_LETTERS || typed[0] !== word[0] || Math.abs(typed.length - word.length) > 1) return false;
+  let start = 0;
+  while (start < Math.min(typed.length, word.length) && typed[start] === word[start]) start += 1;
+  const [one, other] = [typed.slice(start), word.slice(start)];
+  const isSwapped = one.length > 1 && other.length > 1 && one[0] === other[1] && one[1] === other[0] && one.slice(2) === other.slice(2);
+  return isSwapped || [one.slice(1), other.slice(0, 1) + one, other.slice(0, 1) + one.slice(1)].includes(other);
 }

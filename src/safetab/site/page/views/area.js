@@ -6,25 +6,34 @@ async function areaView(area) {
   const rows = chosen.map((entry) => ({ group: entry.group, answer: totalOf(entry), shape: entry.table.shape }));
   const present = new Set(chosen.map(({ group }) => group));
   const absent = groups.filter((group) => !present.has(group) && group.isCounted).map((group) => absenceOf(area, group));
+  const above = groupsInContradiction(area, rows);
+  const everyone = rows.find(({ group, answer }) => group.number === facts.everyone && !answer.rule && answer.value > 0) ?? null;
+  const ranks = ranksOf(rows.map(({ answer }) => answer));
   const list = element("div");
   const filter = { text: "", kind: "", level: "" };
-  const show = () => list.replaceChildren(rowsOfArea(area, rows.filter(({ group }) => (
-    (!filter.kind || group.kind === Number(filter.kind)) && (!filter.level || group.level === Number(filter.level)) && plain(group.name).includes(plain(filter.text))))));
+  const isChosen = ({ group }) => (
+    (!filter.kind || group.kind === Number(filter.kind)) && (!filter.level || group.level === Number(filter.level)) && plain(group.name).includes(plain(filter.text)));
+  const show = () => list.replaceChildren(rowsOfArea(area, { above, everyone, ranks }, rows.filter(isChosen)));
+  const filters = areaFilters(filter, show);
+  const choice = choiceOf(filter, filters);
   show();
   return {
     title: capitalised(nameOfArea(area)),
     area,
     content: [
       crumbs(area, around_).lastChild.children.length > 1 ? crumbs(area, around_) : null,
-      element("h1", {}, nameOf(capitalised(nameOfArea(area))), nameOfArea(area) === area.name ? element("small", {}, ` ${area.geography.noun} ${area.id}`) : null),
+      element("h1", {}, nameOf(capitalised(nameOfArea(area))), nameOfArea(area) === area.name && !area.geography.isWhole ? element("small", {}, ` ${area.geography.noun} ${area.id}`) : null),
       element("p", { class: "lead" }, countsPublished(area, rows.length)),
-      areOutOfOrder(area, rows) ? element("p", { class: "soft" }, facts.words.above) : null,
-      rows.length ? areaFilters(filter, show) : null,
-      rows.length ? list : null,
+      rows.length ? wordMeanings(kindMeanings()) : null,
+      rows.length ? filters : null,
+      rows.length > 1 ? profileNote(ranks, sharesOfArea(everyone)) : null,
+      rows.length ? savableList(list, `Groups in ${nameOfArea(area)}`, () => rows.filter(isChosen).map(({ group, answer }) => [group.name, answer]), choice) : null,
+      above.size ? element("p", { class: "soft" }, `${PAIR_MARK} ${facts.words.above} The page of such a group has the range that uses both numbers.`) : null,
       absentGroups(area, absent),
       await insideSection(area),
-      actions(`${area.geography.label}-${area.id}`, () => [
-        ...rows.map(({ group, answer }) => csvOfNumber(answer, area, group)), ...absent.map(csvOfAbsence)]),
+      actions(() => [`${area.geography.label}-${area.id}`, fileNameOf(choice.words())].filter((one) => one).join("-"), () => [
+        ...rows.filter(isChosen).map(({ group, answer }) => [...csvOfNumber(answer, area, group), ...csvOfProfile(answer, ranks, everyone?.answer.value ?? null)]),
+        ...absent.filter(isChosen).map((one) => [...csvOfAbsence(one), ...csvOfProfile(null, ranks, null)])], [...CSV_COLUMNS, ...PROFILE_COLUMNS]),
     ],
   };
 }
@@ -36,11 +45,25 @@ function countsPublished({ geography }, number) {
   return `Counts are published for ${shown(number)} ${number === 1 ? "group" : "groups"} in ${where}.`;
 }
 
-/** Whether noise put some group above its partner, which holds everyone in it. */
-function areOutOfOrder(area, rows) {
-  const withNumber = rows.filter(({ answer }) => !answer.rule);
-  const valueOf = new Map(withNumber.map(({ group, answer }) => [group.number, answer.value]));
-  return withNumber.some(({ group, answer }) => answer.value > valueOf.get(group.partners[area.geography.grain]));
+/** What shares in an area are of, or why there are none. */
+function sharesOfArea(everyone) {
+  if (!everyone) return `There are no shares: ${facts.words.overlap ? "groups overlap, and " : ""}the release has no number for everyone here.`;
+  return `Shares are of the number for ${everyone.group.name}, ${counted(everyone.answer.value)}.`;
+}
+
+/** What a filter leaves: in words, as part of a link, and how to set it from a link. */
+function choiceOf(filter, filters) {
+  const fields = () => [...filters.querySelectorAll("input, select")].filter(({ value }) => value);
+  return {
+    words: () => [filter.text && `only groups with “${filter.text}”`, facts.kinds[filter.kind || -1], filter.level && facts.groupLevels[filter.level][0]].filter((one) => one).join(", "),
+    query: () => fields().map(({ id, value }) => `&${id}=${encodeURIComponent(value)}`).join(""),
+    set: (query) => {
+      for (const field of filters.querySelectorAll("input, select")) {
+        field.value = query.get(field.id) ?? "";
+        field.dispatchEvent(new Event(field.localName === "input" ? "input" : "change"));
+      }
+    },
+  };
 }
 
 function areaFilters(filter, show) {
@@ -53,17 +76,21 @@ function areaFilters(filter, show) {
   return element("div", { class: "filters" },
     element("div", {}, element("label", { for: "filter" }, "Only groups with"), text),
     choice("kind", "Kind", facts.kinds.map((one, n) => [n, one])),
-    facts.about.length ? choice("level", "Level", levelsOfGroups().map((one) => [one, facts.groupLevels[one][0]])) : null);
+    facts.isSpecified ? choice("level", "Level", levelsOfGroups().map((one) => [one, facts.groupLevels[one][0]])) : null);
 }
 
-function rowsOfArea(area, rows) {
-  const most = greatest(rows.map(({ answer }) => answer));
+function rowsOfArea(area, { above, everyone, ranks }, rows) {
+  const answerOfRow = ({ answer }) => answer;
+  const most = greatest(rows.map(answerOfRow));
+  const shareOfRow = ({ answer }) => shareWords(shareOf(answer, everyone?.answer.value ?? null));
   return sortableTable(`Groups in ${nameOfArea(area)}`, [
-    { key: "group", label: "Group", value: ({ group }) => group.name, cell: ({ group }) => [link(numberHref(area, group), nameOf(group.name)), element("small", { class: "soft" }, levelNote(group))] },
-    numberColumn(({ answer }) => answer),
-    marginColumn(({ answer }) => answer),
-    barColumn(({ answer }) => answer, most),
-    { key: "detail", label: "Shown as", class: "soft", value: ({ shape }) => shape.words, cell: ({ shape }) => shape.words },
+    { key: "group", label: "Group", value: ({ group }) => group.name, cell: ({ group }) => [link(numberHref(area, group), nameOf(group.name)), above.has(group.number) ? pairMark() : null, element("small", { class: "soft" }, levelNote(group))] },
+    numberColumn(answerOfRow, shareOfRow),
+    marginColumn(answerOfRow),
+    rankColumn(answerOfRow, ranks),
+    ...(everyone ? [shareColumn(answerOfRow, everyone.answer.value)] : []),
+    barColumn(answerOfRow, most),
+    { key: "detail", label: "Shown as", class: "soft extra", value: ({ shape }) => shape.words, cell: ({ shape }) => shape.words },
   ], rows, "number");
 }
 
@@ -81,14 +108,24 @@ function numberColumn(answerOfRow, noteOfRow = () => "") {
 
 function figureInCell(answer) {
   if (!answer) return element("span", { class: "soft" }, "no number");
-  return answer.rule ? element("span", { class: "soft", title: answer.rule[1] }, answer.rule[2]) : element("span", { class: "figure" }, shown(answer.value));
+  if (answer.rule) return element("span", { class: "soft", title: answer.rule[1] }, answer.rule[2]);
+  return isFewOrNone(answer) ? fewOrNone(answer) : element("span", { class: "figure" }, shown(answer.value));
+}
+
+/** In place of a number that noise took to zero or below; the number itself follows in small print. */
+function fewOrNone(number) {
+  return [element("span", {}, "few or none"), " ", element("small", {}, shown(number.value))];
+}
+
+function rangeBeside(number) {
+  return isFewOrNone(number) ? between(number.low, number.high) : around(number);
 }
 
 function marginColumn(answerOfRow) {
   return {
     key: "margin", label: "Margin or range", isNumber: true,
     value: (row) => (answerOfRow(row) && !answerOfRow(row).rule ? answerOfRow(row).margin : null),
-    cell: (row) => (answerOfRow(row) && !answerOfRow(row).rule ? around(answerOfRow(row)) : ""),
+    cell: (row) => (answerOfRow(row) && !answerOfRow(row).rule ? rangeBeside(answerOfRow(row)) : ""),
   };
 }
 

@@ -1,4 +1,4 @@
-// The first view, and the one that explains the numbers.
+// The first view, and the choice of the view that a link names.
 
 async function homeView() {
   const levelOfWhole = facts.geographies.find(({ isWhole, count }) => isWhole && count > 0);
@@ -7,7 +7,7 @@ async function homeView() {
     title: facts.words.title,
     content: [
       element("section", { class: "hero" },
-        element("h1", {}, unbrokenWords(facts.words.title)),
+        element("h1", {}, unbrokenWords(facts.words.title), element("small", {}, ` ${facts.publication.agencyAndYear}`)),
         element("p", { class: "lead" }, `${capitalised(facts.product.counts)}${facts.words.reach ? `: ${facts.words.reach}` : ""}.`
           + " Type a place, a group, or both at the top of this page, or start here.")),
       element("div", { class: "two" },
@@ -40,16 +40,17 @@ async function partLists() {
   return element("div", { class: "group-list" }, await Promise.all(lists));
 }
 
-/** Wide groups, kind by kind. */
+/** Groups that are inside no other, kind by kind. Their views list the groups inside; if they are many, only those of the widest level are here. */
 function groupList() {
   const [widest] = levelsOfGroups();
-  const wide = groups.filter(({ level }) => level === widest);
-  return element("div", { class: "group-list" }, facts.kinds.map((kind, number) => {
+  const outermost = groupsInside();
+  const wide = outermost.length > MOST_LISTED ? outermost.filter(({ level }) => level === widest) : outermost;
+  return [element("div", { class: "group-list" }, facts.kinds.map((kind, number) => {
     const own = wide.filter((group) => group.kind === number);
     return own.length ? element("details", { open: number === facts.words.openKind || own.length < 4 },
       element("summary", {}, capitalised(kind)),
       element("ul", { class: "links" }, own.map((group) => element("li", {}, link(groupHref(group), nameOf(group.short)))))) : null;
-  }));
+  })), paragraph(link("#/groups", "All groups"))];
 }
 
 function readingCards() {
@@ -58,31 +59,10 @@ function readingCards() {
   return element(
     "div", { class: "cards" },
     card("Each number has a range", `Random noise was added to every number${whyNoise()}. The range beside it contains the true number of ${nouns} ${facts.percent} of the time.`),
-    card("Absent is not zero", "A group without a number may still be present. The page says why there is no number, and what to use instead."),
+    card("No number does not mean zero", "A group may be present even if no number is shown. The page says why, and what to use instead."),
     card("Small differences may be chance", "Compare two numbers to see how often noise alone would make them differ by that much."),
+    kindMeanings().length ? card("Who is in a group", kindMeanings().map((sentence, n) => [n ? element("br") : "", sentence])) : null,
   );
-}
-
-function aboutView() {
-  return {
-    title: "About the numbers",
-    content: [
-      element("h1", {}, "About the numbers"),
-      element("p", { class: "lead" }, `This release says, for many places and ${facts.words.groups}, ${facts.product.counts}.`),
-      element("h2", {}, "Noise"),
-      paragraph("Exact counts of small groups can reveal what one person answered. So every number here is a count plus random noise, drawn once from a known distribution before publication. The noise is equally likely to be positive or negative."),
-      facts.protected ? paragraph(facts.protected) : null,
-      element("h2", {}, "Ranges"),
-      paragraph(`Because the distribution is known, we know how far off a number can be. “± 75” means that the noise is at most 75, ${facts.percent} of the time. A range such as “120 to 270” contains the true number ${facts.percent} of the time. Ranges cover noise only, not ${facts.about.length ? "what the census" : "people who were"} missed or counted twice.`),
-      element("h2", {}, "Sums"),
-      paragraph(`Numbers that should add up may not, because each has its own noise. ${facts.words.overlap}Ranges don't add up either; the program safetab computes the range of a sum exactly.`),
-      element("h2", {}, "No number"),
-      paragraph(capitalised(`${facts.product.leftOut}some groups are counted only for large areas, ${facts.isRead ? "and the files that were read show X in place of some numbers" : "and a rule of the release may withhold a number"}. In each case the page gives the reason. No number does not mean zero.`)),
-      ...(facts.about.length && !facts.isCopied ? [] : [element("h2", {}, "The same area twice"), paragraph(`Where two areas have the same boundary${facts.words.sameArea ? `, such as ${facts.words.sameArea}` : ""}, the release may give both the same number. Such a number is marked as a copy.`)]),
-      element("h2", {}, "Source"),
-      paragraph(sourceWords()),
-    ],
-  };
 }
 
 // Every view is a link: the part after the # says which.
@@ -91,6 +71,7 @@ async function viewOf(parts) {
   const [view, ...rest] = parts;
   if (!view) return homeView();
   if (view === "about") return aboutView();
+  if (view === "groups") return allGroupsView();
   if (view === "area") {
     const area = await areaOfRoute(rest);
     if (area && rest.length === 2) return areaView(area);
@@ -124,22 +105,32 @@ async function showRoute() {
   shownRoutes += 1;
   const route = shownRoutes;
   const main = byId("main");
+  keepView(main);
+  const kept = keptView();
+  const [path, query = ""] = location.hash.slice(2).split("?");
   main.setAttribute("aria-busy", "true");
-  let view;
-  try {
-    view = await viewOf(location.hash.slice(2).split("/").map(decodeURIComponent));
-  } catch (error) {
-    view = { title: "Can't be read", content: [element("h1", {}, "Can't be read"), paragraph(error.message)] };
-  }
+  const view = kept ?? await newView(path);
   if (route !== shownRoutes) return; // the reader went to another view meanwhile
   main.replaceChildren(...view.content.flat().filter((one) => one));
   main.removeAttribute("aria-busy");
+  view.isEmbedded ??= showOnly(main, new URLSearchParams(query));
+  document.body.classList.toggle("embedded", view.isEmbedded);
   document.title = view.title;
   setFinder(view.area, view.group);
+  setLinked(view.area, view.group);
+  nowShown(view);
   if (route > 1) {
-    window.scrollTo(0, 0);
-    main.focus({ preventScroll: true });
+    window.scrollTo(0, kept ? kept.scroll : 0);
+    (kept?.focused ?? main).focus({ preventScroll: true });
     announce(view.title);
+  }
+}
+
+async function newView(path) {
+  try {
+    return await viewOf(path.split("/").map(decodeURIComponent));
+  } catch (error) {
+    return { title: "Can't be read", content: [element("h1", {}, "Can't be read"), paragraph(error.message)] };
   }
 }
 
@@ -153,9 +144,9 @@ async function start() {
   const status = byId("status");
   status.hidden = facts.status.forRelease;
   status.textContent = facts.status.line;
-  if (facts.about.length) byId("home-link").textContent = facts.product.name;
-  byId("source").textContent = sourceWords();
+  byId("source").append(...sourceWords());
   makeFinder();
+  history.scrollRestoration = "manual";
   window.addEventListener("hashchange", showRoute);
   await showRoute();
 }

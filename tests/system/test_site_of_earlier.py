@@ -1,0 +1,206 @@
+"""`safetab site --earlier`: the totals of an earlier release beside those of a release, and what can't be compared."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.random_worlds import RandomWorld
+from tests.site_files import SiteFiles
+from tests.stored_formats import stored
+from tests.system.test_site import cli, write_persons
+
+import safetab
+from safetab.estimates.estimate import Absence, Estimate
+from safetab.estimates.noise import far_threshold
+from safetab.privacy.calibration import Stage
+from safetab.privacy.output_status import OutputStatus
+from safetab.release import release_folder
+from safetab.site.write_site import write_site
+
+pytestmark = pytest.mark.slow
+
+KEY = "11" * 32
+STATE = "44"  # the only one that both releases have
+
+
+@pytest.fixture(scope="module")
+def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_persons(tmp_path_factory.mktemp("newer"))
+
+
+@pytest.fixture(scope="module")
+def earlier(newer: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Another draw and another confidence, for one state. A group had another name, and another was not listed."""
+    folder = tmp_path_factory.mktemp("earlier")
+    world = RandomWorld(folder / "parameters", newer.parent / "world" / "data")
+    shutil.copytree(newer.parent / "world" / "parameters", world.parameters)
+    world.configure(state_filter_us=[STATE])
+    for name in ("ethnicity-characteristic-iterations.txt", "race-and-ethnicity-code-to-iteration.txt"):
+        lines = (world.parameters / name).read_text().replace("group 1091", "bunch 1091").splitlines()
+        kept = [line for line in lines if not line.startswith("1093|")]
+        (world.parameters / name).write_text("\n".join(kept) + "\n")
+    steps = {"confidence": "0.9", "rules": ["withhold-negatives"]}
+    safetab.run(world.parameters, world.data, folder / "out", test_key=KEY, **steps)
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def files(newer: Path, earlier: Path, tmp_path_factory: pytest.TempPathFactory) -> SiteFiles:
+    site = tmp_path_factory.mktemp("sites") / "site"
+    write_site(newer, site, earlier=earlier)
+    return SiteFiles(site)
+
+
+def test_earlier_totals_are_those_of_the_earlier_release_at_the_newer_confidence(
+    files: SiteFiles, earlier: Path, tmp_path: Path
+) -> None:
+    safetab.rerelease(earlier, tmp_path / "same", confidence="0.95", rules=["withhold-negatives"])
+    release, facts = safetab.open_release(tmp_path / "same"), files.facts["earlier"]
+    near = {(int(table), row[0]): tuple(row[1:]) for table, rows in facts["selected"].items() for row in rows}
+    answers, selected, withheld = 0, 0, 0
+    for (level, region, code), (number, value) in files.totals("earlier").items():
+        answer = release.total(release.geography(region, level), release.group(code))
+        if number < 0:
+            assert isinstance(answer, Absence)
+            assert files.facts["rules"][-1 - number][0] == "withhold-negatives"
+            withheld += 1
+            continue
+        assert isinstance(answer, Estimate)
+        table = facts["tables"][number]
+        plain = max(value - table["margin"], 0), max(value + table["margin"], 0)
+        interval = near.get((number, value), plain) if table["isSelected"] else plain
+        assert (value, table["margin"], interval) == (answer.value, answer.margin_of_error, answer.interval)
+        answers += 1
+        selected += answer.selection_matters
+    assert answers > 40
+    assert selected > 3
+    assert withheld > 3
+
+
+def test_earlier_noise_is_that_of_the_earlier_levels(files: SiteFiles, earlier: Path) -> None:
+    universe = release_folder.open_release_folder(earlier).universe
+    assert len(files.facts["earlier"]["noises"]) == len(universe.levels)
+    for noise, level in zip(files.facts["earlier"]["noises"], universe.levels, strict=True):
+        for stage, measured in level.design.stages.items():
+            assert noise[stage.name] == ["gaussian", float(measured.noise.parameter)]
+        threshold = level.design.suppression_threshold
+        if threshold is not None and level.design.stages:
+            draw = level.design.noise(Stage.STAGE_2)
+            assert noise["far"] == [far_threshold(draw, threshold, n, Fraction(19, 20)) for n in (1, 2)]
+
+
+def test_what_only_one_release_has_is_told_from_what_was_not_published(files: SiteFiles, earlier: Path) -> None:
+    release, absent = safetab.open_release(earlier), files.data("earlier/absent")
+    states = next(n for n, one in enumerate(files.facts["geographies"]) if one["label"] == "STATE")
+    assert [region for region, _ in files.areas[states]] == ["01", STATE]
+    assert absent["areas"][states] == [[1, 2]]
+    assert absent["areas"][0] == [], "the nation of the earlier release has one state less"
+    codes = [code for code, *_ in files.groups]
+    assert absent["reasons"][states][codes.index("1093")] == "x"
+    assert files.facts["earlier"]["renamed"] == {str(codes.index("1091")): "bunch 1091"}
+    looked_at = set()
+    for geography, reasons, by_level in zip(
+        files.facts["geographies"], absent["reasons"], absent["absent"], strict=True
+    ):
+        level, totals = geography["label"], {key[2] for key in files.totals("earlier") if key[0] == geography["label"]}
+        for (code, _, group_level, *_), why in zip(files.groups, reasons, strict=True):
+            if why == "x" or code in totals:
+                continue
+            said = by_level[str(group_level)] if why == "0" else absent["why"][int(why) - 1]
+            region = release._universe.entities[release._universe.census.area_level(level)].region_ids[0]
+            answer = release.total(release.geography(region, level), release.group(code))
+            assert level == "USA" or answer.reason == said
+            looked_at.add(why)
+    assert len(looked_at) >= 2
+
+
+def test_the_same_releases_give_the_same_bytes_and_a_site_can_be_replaced(
+    newer: Path, earlier: Path, tmp_path: Path
+) -> None:
+    site = tmp_path / "site"
+    assert cli(newer, site, "--earlier", earlier).exit_code == 0
+    first = {path.relative_to(site): path.read_bytes() for path in site.rglob("*") if path.is_file()}
+    assert cli(newer, site, "--earlier", earlier, "--overwrite").exit_code == 0
+    assert {path.relative_to(site): path.read_bytes() for path in site.rglob("*") if path.is_file()} == first
+    assert cli(newer, site, "--overwrite").exit_code == 0
+    assert not (site / "data" / "earlier").exists()
+    assert "earlier" not in SiteFiles(site).facts
+
+
+def test_the_same_measurements_are_refused(newer: Path, tmp_path: Path) -> None:
+    """Also after other steps: these lack the coterminous one, so that many areas have numbers of their own."""
+    safetab.rerelease(newer, tmp_path / "again", confidence="0.9", rules=["withhold-alone-above-partner"])
+    for release, earlier in (
+        (newer, newer),
+        (newer, tmp_path / "again"),
+        (stored("persons")[-1], stored("official")[-1]),
+    ):
+        refused = cli(release, tmp_path / "site", "--earlier", earlier)
+        assert refused.exit_code == 1
+        assert "has the same measurements as" in refused.stderr
+        assert not (tmp_path / "site").exists()
+
+
+def test_another_product_is_refused(newer: Path, tmp_path: Path) -> None:
+    refused = cli(newer, tmp_path / "site", "--earlier", stored("households")[-1])
+    assert refused.exit_code == 1
+    said = " ".join(refused.stderr.split())
+    assert "it has counts of households (SafeTab-H) instead of people (SafeTab-P). Give" in said
+    assert not (tmp_path / "site").exists()
+
+
+def test_a_release_with_nothing_to_compare_is_refused(
+    newer: Path, earlier: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    without = np.full(len(safetab.open_release(earlier)._universe.lists.iterations), -1)
+    monkeypatch.setattr("safetab.site.earlier.EarlierRelease._positions_of_groups", lambda _: without)
+    refused = cli(newer, tmp_path / "site", "--earlier", earlier)
+    assert refused.exit_code == 1
+    assert "has no number for an area and a group of" in refused.stderr
+
+
+def test_nations_of_other_states_are_not_compared(newer: Path, earlier: Path, tmp_path: Path) -> None:
+    """Neither has all states of the other; the nation is all that they have in common."""
+    world = RandomWorld(tmp_path / "parameters", newer.parent / "world" / "data")
+    shutil.copytree(newer.parent / "world" / "parameters", world.parameters)
+    world.configure(state_filter_us=["01"])
+    safetab.run(world.parameters, world.data, tmp_path / "other", test_key="22" * 32)
+    refused = cli(tmp_path / "other", tmp_path / "site", "--earlier", earlier)
+    assert refused.exit_code == 1
+    assert "has no number for an area and a group of" in refused.stderr
+
+
+def test_the_earlier_release_is_named(files: SiteFiles, earlier: Path) -> None:
+    opened = release_folder.open_release_folder(earlier)
+    assert files.facts["earlier"]["title"] == opened.universe.census.words.title
+    assert files.facts["earlier"]["date"] == opened.facts.date.isoformat()
+
+
+def test_a_site_inside_the_earlier_release_is_refused(newer: Path, earlier: Path, tmp_path: Path) -> None:
+    shutil.copytree(earlier / "release", tmp_path / "release")
+    refused = cli(newer, tmp_path / "release" / "site", "--earlier", tmp_path / "release")
+    assert refused.exit_code == 1
+    assert "is inside the release" in refused.stderr
+
+
+def test_the_graver_status_is_that_of_the_site(newer: Path, earlier: Path, tmp_path: Path) -> None:
+    """Here the newer release is marked as if it were for release."""
+    shutil.copytree(newer / "release", tmp_path / "release")
+    (tmp_path / "release" / "SHA256SUMS").unlink()
+    package = json.loads((tmp_path / "release" / "datapackage.json").read_text())
+    package["safetab"] |= {"status": "for release", "for_release": True}
+    del package["safetab"]["checksums"]
+    (tmp_path / "release" / "datapackage.json").write_text(json.dumps(package))
+    assert write_site(tmp_path / "release", tmp_path / "alone").status is OutputStatus.FOR_RELEASE
+    summary = write_site(tmp_path / "release", tmp_path / "site", earlier=earlier)
+    assert summary.status is OutputStatus.TEST_KEY
+    assert (tmp_path / "site" / "NOT-FOR-RELEASE").read_text().startswith("Status: test key.")
+    facts = SiteFiles(tmp_path / "site").facts
+    assert facts["status"]["line"].endswith("This is the status of the earlier release.")
+    assert (facts["status"]["value"], facts["status"]["forRelease"]) == ("test key", False)
+    assert facts["earlier"]["status"]["value"] == "test key"

@@ -1,0 +1,215 @@
+"""Whose numbers a release holds: about.toml, the documents of the release, and the sites of two products."""
+
+from __future__ import annotations
+
+import datetime
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.household_worlds import write_household_world
+from tests.random_worlds import write_random_world
+from tests.site_files import SiteFiles
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.foundation.findings import InvalidInput
+from safetab.privacy.output_status import OutputStatus
+from safetab.release.citation import as_data_package, citation
+from safetab.release.export import export_csv
+from safetab.release.release_folder import open_release_folder
+from safetab.site.linked_site import LinkedSite
+from safetab.site.write_site import write_site
+from safetab.specification.publication import Publication, read_publication
+
+KEY = "00" * 32
+ABOUT = """[about]
+title = "Peoples of the isles"
+agency = "Stats Isles"
+year = 2031
+contact = "help@isles.example"
+url = "https://isles.example/census"
+licence = "CC-BY-4.0"
+"""
+STATED = Publication(
+    "Peoples of the isles", "Stats Isles", "2031", "", "help@isles.example", "https://isles.example/census", "CC-BY-4.0"
+)
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """People and households of one census, and people of another."""
+    folder = tmp_path_factory.mktemp("isles")
+    people = write_random_world(folder / "p", 21, people=80, max_race_codes=3)
+    (people.parameters / "about.toml").write_text(ABOUT)
+    homes = write_household_world(folder / "h", 21, budget=0.3, people=80)
+    others = write_random_world(folder / "o", 22, people=60)
+    worlds = {"people": people, "homes": homes, "others": others}
+    for name, world in worlds.items():
+        safetab.run(world.parameters, world.data, folder / name, test_key=KEY)
+    return {name: folder / name for name in worlds}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("[about]\ntitle = 'a'\n", 'about.agency: missing. Write it, for example agency = "Stats Example".'),
+        (ABOUT + "licens = 'x'\n", 'about.licens: unknown key. Did you mean "licence"?'),
+        (ABOUT + "cite = 3\n", "about.cite: must be a text of one line, not 3."),
+        ("title = 'a'\n", "title: unknown key. about.toml holds the table [about] and nothing else."),
+        ("[about\n", "line 1, column 7: not valid TOML"),
+        (ABOUT.replace("isles.example/", "isles\\u001b.example/"), "about.url: must be a text of one line, not"),
+    ],
+)
+def test_a_mistake_in_about_toml_is_named(text: str, sentence: str, tmp_path: Path) -> None:
+    (tmp_path / "about.toml").write_text(text)
+    read = read_publication(tmp_path)
+    assert read.value is None
+    assert any(f"{finding}".startswith(sentence) for finding in read.findings), read.findings
+
+
+def test_a_run_refuses_a_wrong_about_toml_and_a_second_one(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "w", 3, people=60)
+    (world.parameters / "about.toml").write_text("[about]\ntitel = 'a'\n")
+    with pytest.raises(InvalidInput, match=r'about.titel: unknown key. Did you mean "title"\?'):
+        safetab.run(world.parameters, world.data, tmp_path / "out", test_key=KEY)
+    (world.parameters / "census.toml").write_text("")
+    checked = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    assert "about.toml lies beside it, and is for config.json. Write its keys here, in [about]." in checked.stderr
+
+
+def test_it_travels_with_the_release(outputs: dict[str, Path], tmp_path: Path) -> None:
+    out = outputs["people"]
+    safetab.rerelease(out, tmp_path / "again")
+    export_csv(out, tmp_path / "csv")
+    for folder in (out / "release", tmp_path / "again" / "release", tmp_path / "csv"):
+        package = json.loads((folder / "datapackage.json").read_text())
+        assert (package["title"], package["homepage"]) == ("Peoples of the isles", "https://isles.example/census")
+        assert package["contributors"][0] == {
+            "title": "Stats Isles", "roles": ["publisher"], "email": "help@isles.example",
+        }  # fmt: skip
+        readme = (folder / "README.txt").read_text()
+        assert "\nPEOPLES OF THE ISLES\n" in readme
+        assert "\nPublished by: Stats Isles\nYear: 2031\nContact: help@isles.example\n" in readme
+        cited = "CITING Stats Isles (2031): Peoples of the isles. Not for release (no protection), made "
+        assert cited in " ".join(readme.split())
+    for folder in (out, tmp_path / "again"):
+        assert open_release_folder(folder).facts.publication == STATED
+        report = (folder / "report.html").read_text()
+        assert '<h1>Peoples of the isles</h1><p class="agency">Stats Isles, 2031</p>' in report.replace("\n", "")
+        assert "Licence: CC-BY-4.0" in report
+    assert "about.toml" in json.loads((out / "manifest.json").read_text())["public_files"]
+
+
+def test_a_release_without_it_says_so(outputs: dict[str, Path], tmp_path: Path) -> None:
+    assert open_release_folder(outputs["homes"]).facts.publication is None
+    assert "The publisher is not named." in (outputs["homes"] / "report.html").read_text()
+    write_site(outputs["homes"], tmp_path / "site")
+    said = SiteFiles(tmp_path / "site").facts["publication"]
+    assert said["agencyAndYear"] == "The publisher is not named."
+    assert said["citation"].startswith("Detailed race and ethnicity groups: households. The publisher is not named.")
+    assert "<small>The publisher is not named.</small>" in (tmp_path / "site" / "index.html").read_text()
+
+
+def test_a_citation_that_the_publisher_asks_for_keeps_the_status() -> None:
+    asked = replace(STATED, cite="Stats Isles, Peoples.")
+    day = datetime.date(2031, 5, 1)
+    assert citation(asked, asked.title, OutputStatus.FOR_RELEASE, day) == "Stats Isles, Peoples."
+    synthetic = citation(asked, asked.title, OutputStatus.SYNTHETIC, day)
+    assert synthetic == "Stats Isles, Peoples. Not for release (synthetic)."
+
+
+@pytest.mark.parametrize(
+    ("contact", "keys"),
+    [
+        ("help@isles.example", {"email": "help@isles.example"}),
+        ("https://isles.example/help", {"path": "https://isles.example/help"}),
+        ("PO Box 7, Isles", {}),
+        ("@isles on the web", {}),
+    ],
+)
+def test_a_data_package_has_an_email_address_or_a_path(contact: str, keys: dict[str, str]) -> None:
+    package = as_data_package(replace(STATED, contact=contact))
+    assert package["contributors"] == [{"title": "Stats Isles", "roles": ["publisher"], **keys}]
+
+
+@pytest.mark.parametrize("forged", ['"\\u001b[2J"', "7", "null"])
+def test_a_forged_agency_is_damage(forged: str, outputs: dict[str, Path], tmp_path: Path) -> None:
+    release = tmp_path / "release"
+    release.mkdir()
+    for path in (outputs["people"] / "release").rglob("*"):
+        if path.is_file() and path.name != "SHA256SUMS":
+            (release / path.relative_to(outputs["people"] / "release")).parent.mkdir(parents=True, exist_ok=True)
+            (release / path.relative_to(outputs["people"] / "release")).write_bytes(path.read_bytes())
+    package = (release / "datapackage.json").read_text()
+    at = package.index('"about"')
+    changed = package[:at] + package[at:].replace('"agency": "Stats Isles"', f'"agency": {forged}', 1)
+    changed = changed.replace('"checksums": "SHA256SUMS",', "")
+    assert changed.count(forged) >= 1
+    (release / "datapackage.json").write_text(changed)
+    with pytest.raises(InvalidInput, match="damaged"):
+        open_release_folder(release)
+
+
+def test_the_sites_of_people_and_households_lead_to_each_other(outputs: dict[str, Path], tmp_path: Path) -> None:
+    (tmp_path / "a b").mkdir()
+    sites = {"people": tmp_path / "people", "homes": tmp_path / "a b" / "homes"}
+    linked = {"people": "homes", "homes": "people"}
+    for name, site in sites.items():
+        other = linked[name]
+        arguments = [outputs[name], site, "--linked", outputs[other], sites[other]]
+        assert CliRunner().invoke(app, ["site", *map(str, arguments)]).exit_code == 0
+    found = {name: SiteFiles(site).facts["linked"] for name, site in sites.items()}
+    assert [found[name]["address"] for name in sites] == ["../a%20b/homes/index.html", "../../people/index.html"]
+    assert [found[name]["nouns"] for name in sites] == ["households", "people"]
+    assert [found[name]["comesFirst"] for name in sites] == [False, True]
+    assert "COUNTY" in found["people"]["levels"]
+    assert found["people"]["lacks"] == []
+    write_site(outputs["people"], tmp_path / "web", linked=LinkedSite(outputs["homes"], "https://isles.example/homes/"))
+    assert SiteFiles(tmp_path / "web").facts["linked"]["address"] == "https://isles.example/homes/index.html"
+
+
+@pytest.mark.parametrize(
+    ("other", "sentence"),
+    [
+        ("others", "is of SafeTab-P too. Give the release of the other product of this census."),
+        ("people", "is of SafeTab-P too"),
+        ("homes", "its areas or groups are not those of"),
+    ],
+)
+def test_a_site_links_only_to_the_other_product_of_its_census(
+    other: str, sentence: str, outputs: dict[str, Path], tmp_path: Path
+) -> None:
+    own = outputs["others" if other == "homes" else "people"]
+    with pytest.raises(InvalidInput, match=sentence):
+        write_site(own, tmp_path / "site", linked=LinkedSite(outputs[other], str(tmp_path / "other")))
+    assert not (tmp_path / "site").exists()
+
+
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("javascript://isles.example/%0aalert(1)", "must be a folder, or an address that begins with https://"),
+        ("ftp://isles.example/homes", "must be a folder, or an address that begins with https://"),
+        ("https://isles.example/homes?a=1", "has no \\? or #"),
+        ("https://isles.example/homes/#/about", "has no \\? or #"),
+        ("here/../site", "is the folder of this site. Give that of the other one."),
+    ],
+)
+def test_an_address_that_is_no_site_is_refused(
+    address: str, sentence: str, outputs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidInput, match=sentence):
+        write_site(outputs["people"], Path("site"), linked=LinkedSite(outputs["homes"], address))
+    assert not Path("site").exists()
+
+
+def test_a_site_is_not_written_over_the_release_that_it_links_to(outputs: dict[str, Path], tmp_path: Path) -> None:
+    homes = tmp_path / "site" / "homes"
+    shutil.copytree(outputs["homes"], homes)
+    with pytest.raises(InvalidInput, match="contains files that this command reads"):
+        write_site(outputs["people"], tmp_path / "site", linked=LinkedSite(homes, "other"), overwrite=True)
