@@ -447,11 +447,11 @@ def test_five_lines_at_the_top_answer_what_readers_ask_first(out: Path) -> None:
     lines = re.findall(r"<li><strong>([^<]*) </strong><span>(.*?)</span></li>", text.split("</header>")[0])
     assert [lead for lead, _ in lines] == list(LEADS)
     what, released, precise, cost, check = (re.sub(r"<[^>]*>", "", answer) for _, answer in lines)
-    assert what.startswith("Counts of synthetic people. Made on ")
+    assert what.startswith("Counts of synthetic people in race or ethnicity groups, by area. Made on ")
     assert released == "No: these people are synthetic. They do not exist, even where the places do."
     totals = totals_of(numbers_of(out)).values()
     zeros = [row for row in totals if ends_of(row)[0] <= 0]
-    assert f"and {percent(len(zeros), len(totals))} may be zero" in precise
+    assert f" {percent(len(zeros), len(totals))} may be zero." in precise
     assert re.match(r"A privacy loss of at most \S = [\d.]+ per person", cost)
     assert check.startswith(f"{len(page.concerns)} point")
     keys = {attributes.get("id") for _, attributes in page.tags}

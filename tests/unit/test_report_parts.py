@@ -70,7 +70,8 @@ def test_the_verdict_on_margins_has_the_shares_that_were_seen() -> None:
     draws = [share("all_draws_coverage_95", "draws", 0.96)]
     assert re.sub("<[^>]*>", "", margins_line(MarginShares(intervals, draws, ()))) == (
         "Margins hold: yes. 95.1% of published totals have the truth in their 95% interval, and 96.0% of all draws of"
-        " noise are within their 95% margin; expected: 95% or a little more. By level: 94.9% to 95.3%, nowhere below"
+        " noise are within their 95% margin; expected: 95% or a little more. By level, where at least"
+        " 100 were seen: 94.9% to 95.3%, nowhere below"
         " 95% by more than chance explains."
     )
     assert "Margins hold: no. " in margins_line(MarginShares(intervals, draws, ("County, Detailed (90.0%)",)))
