@@ -338,6 +338,9 @@ def test_the_disk_that_is_told_is_enough_and_not_much_more(tmp_path: Path, form:
 class _Interrupted(NoProgress):
     """Somebody presses Ctrl-C after the first part."""
 
+    def __init__(self, *, is_quiet: bool = False) -> None:
+        pass
+
     def __enter__(self) -> _Interrupted:
         return self
 

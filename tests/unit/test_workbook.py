@@ -123,7 +123,7 @@ def test_formulas_are_made_of_known_functions_cells_and_numbers_alone(production
         ours = r"zcdp|yes|no: sigma is below 0\.7|bad budget(: [a-z 0]*)?|no: the budget must be 0 or a positive number"
         of_start = (
             r"zcdp only|US|PR|1|This level is not published with these budgets\.|: counts are within "
-            r"| persons of the true count 95 of 100 times\.|All tables together cost (at most |about as much privacy as 2020\.)?"
+            r"| persons of the true count 95 of 100 times\.|All tables together cost (at most )?|about as much privacy as 2020\."
             r"| times as much privacy as 2020\."
         )
         without_words = re.sub(rf'"(|{ours}|{of_start}|,|\.|, | )"', "", formula[1:])

@@ -26,7 +26,7 @@ from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.safetab_h.safetab_h import HOUSEHOLD_RECORD
 from safetab.products.safetab_p.safetab_p import PERSON_RECORD
 from safetab.readers.area_names import NAMES_FILE
-from safetab.specification.reading import is_specification
+from safetab.specification.reading import ABOUT_FILE, is_specification
 from safetab.specification.values import SPECIFICATION_FILE
 from safetab.synthetic.cef.cef_files import READER_FILE
 from safetab.synthetic.census import CensusPlan, CensusRequest, bytes_needed, write_census
@@ -39,9 +39,8 @@ T = TypeVar("T")
 
 _LISTS = (lists.CODES_FILE, lists.RACE_ITERATIONS_FILE, lists.ETHNICITY_ITERATIONS_FILE)
 _CODES_OF_LISTS = (lists.ASSIGNMENTS_FILE, lists.SHORT_FORM_FILE)
-_PARAMETERS = (
-    rf"(parameters|{HOUSEHOLD_PARAMETERS})/({'|'.join(map(re.escape, (CONFIG_FILE, *_LISTS, *_CODES_OF_LISTS)))})"
-)
+_PARAMETER_FILES = (CONFIG_FILE, ABOUT_FILE, *_LISTS, *_CODES_OF_LISTS)
+_PARAMETERS = rf"(parameters|{HOUSEHOLD_PARAMETERS})/({'|'.join(map(re.escape, _PARAMETER_FILES))})"
 _DATA = (
     rf"data/({SYNTHETIC_MARKER}|{NAMES_FILE}|{READER_FILE}|(CEF20_(PER|UNIT|CNT)|grfc_tab20)_\d\d\.txt"
     rf"|({GEOGRAPHY_TABLE}|{PERSON_RECORD.table}|{HOUSEHOLD_RECORD.table})/\d\d\.(parquet|txt))"
