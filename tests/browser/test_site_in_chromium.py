@@ -931,7 +931,7 @@ def test_a_map_shows_what_is_missing_and_what_is_uncertain(watched: Watched, rel
 
 
 def test_a_map_can_show_shares(watched: Watched, release: Release) -> None:
-    """Of the sum of the counties shown, and of the wider group in each county."""
+    """The share of the sum of all counties shown, and that of the wider group in each county."""
     page = watched.page
     go(page, "#/group/1167/county")
     county, group, around = release.geography("44007", "COUNTY"), release.group("1167"), release.group("1165")
