@@ -98,7 +98,7 @@ def in_a_row(number: Estimate) -> str:
     if number.value > 0:
         return in_words(number)
     value = in_words(number).split(" ", maxsplit=1)[0]
-    return f"few or none {value} {low:,} to {high:,}" if low != high else f"few or none {value} {low:,}"
+    return f"few or none ({value}) {low:,} to {high:,}" if low != high else f"few or none ({value}) {low:,}"
 
 
 def cells(page: Page, selector: str) -> list[str]:

@@ -114,7 +114,7 @@ function figureInCell(answer) {
 
 /** In place of a number that noise took to zero or below; the number itself follows in small print. */
 function fewOrNone(number) {
-  return [element("span", {}, "few or none"), " ", element("small", {}, shown(number.value))];
+  return [element("span", {}, "few or none"), " ", element("small", {}, `(${shown(number.value)})`)];
 }
 
 function rangeBeside(number) {
