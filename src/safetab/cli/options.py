@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import shlex
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -46,8 +47,10 @@ _PLAIN_WORDS = {
     "Value error, ": "",
     "Input should be a valid integer, unable to parse string as an integer": "must be a whole number.",
     "Input should be greater than or equal to": "must be at least",
+    r"'.*' is not a valid integer\.": "must be a whole number.",
+    r"\S+ is not in the range x>=(\d+)\.": r"must be at least \1",
 }
-"""The library's words for a wrong value, and ours."""
+"""The library's words for a wrong value, in all its versions, and ours."""
 _LONGEST_SUMMARY = 200
 _LEAST_LIKENESS = 0.7  # of an option that is suggested for an unknown one
 
@@ -97,7 +100,7 @@ class _PlainFlags:
         except Exception as error:
             if isinstance(error, typer.BadParameter):
                 for words, plain in _PLAIN_WORDS.items():
-                    error.message = error.message.replace(words, plain)
+                    error.message = re.sub(words, plain, error.message)
             if hasattr(error, "possibilities"):
                 shown = (each for each in self.get_params(ctx) if not getattr(each, "hidden", False))
                 names = [name.lstrip("-") for each in shown for name in each.opts if name.startswith("--")]
@@ -110,14 +113,16 @@ class _PlainFlags:
 class _Command(_PlainFlags, TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command, unless PARAMETERS and DATA are swapped."""
-        parameters, data = (ctx.params.get(name) for name in ("parameters", "data"))
-        if isinstance(parameters, Path) and isinstance(data, Path):
+        # Early versions of typer hand over texts here and make paths of them later.
+        given = (ctx.params.get(name) for name in ("parameters", "data"))
+        parameters, data = (Path(each) if isinstance(each, str | Path) else None for each in given)
+        if parameters is not None and data is not None:
             from safetab.dialects.configuration import require_not_swapped  # noqa: PLC0415 - help is quick
 
             words = [*ctx.command_path.split(), data, parameters, *filter(None, [ctx.params.get("out")])]
             with exits_with_code():
                 require_not_swapped(parameters, data, shlex.join(map(str, words)))
-        elif isinstance(parameters, Path):
+        elif parameters is not None:
             from safetab.dialects.configuration import require_not_data  # noqa: PLC0415 - help is quick
 
             with exits_with_code():
