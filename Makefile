@@ -26,7 +26,7 @@ test: $(VENV)/.dev ## the default test suite
 QUICK_TESTS := tests/unit tests/engines tests/property $(patsubst %,tests/system/test_%.py,command_line data_users \
 	households numbers_of_a_key release runs_without_noise terminal words_of_a_product)
 test-lowest: $(LOWEST)/.ready ## the quick tests with the lowest versions that pyproject.toml allows, in a venv of their own
-	$(LOWEST)/bin/python -m pytest -n 2 -q $(QUICK_TESTS)
+	$(LOWEST)/bin/python -m pytest -n 2 -q $(QUICK_TESTS) --ignore tests/unit/comparison
 
 test-slow: $(VENV)/.dev ## what takes seconds a test: accuracy, CEF, same bytes, planted bugs, a thousand million draws
 	$(BIN)/python -m pytest -n 2 -q -m slow

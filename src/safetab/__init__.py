@@ -16,11 +16,23 @@ from typing import TYPE_CHECKING, Literal
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import VERSION, Finding, InvalidInput
-from safetab.pipeline.declared_options import ASSESS, CONFIDENCE, CSV, RUN, STEPS, VALIDATE, DeclaredOption, shows
+from safetab.pipeline.declared_options import (
+    ASSESS,
+    COMPARE,
+    CONFIDENCE,
+    CSV,
+    RUN,
+    STEPS,
+    VALIDATE,
+    DeclaredOption,
+    shows,
+)
 
 if TYPE_CHECKING:
     from safetab import tuning
     from safetab.assessment.accuracy_files import AccuracySummary
+    from safetab.comparison.compare_files import ComparisonSummary
+    from safetab.comparison.written_tables import OpenedComparison
     from safetab.estimates.estimate import Absence, Difference, Estimate
     from safetab.estimates.open_release import Release
     from safetab.estimates.ratio import Ratio
@@ -33,14 +45,17 @@ if TYPE_CHECKING:
 __version__ = VERSION
 
 __all__ = [
-    "Absence", "AccuracySummary", "Answers", "Areas", "Difference", "Estimate", "Finding", "Found",
-    "GroupTable", "Groups", "InvalidInput", "Ratio", "Release", "RereleaseSummary", "RunFailed",
-    "RunOptions", "RunPlan", "RunSummary", "Statuses", "__version__", "accuracy", "export",
-    "open_release", "plan", "rerelease", "run", "status", "tuning", "validate",
+    "Absence", "AccuracySummary", "Answers", "Areas", "ComparisonSummary", "Difference", "Estimate",
+    "Finding", "Found", "GroupTable", "Groups", "InvalidInput", "OpenedComparison", "Ratio",
+    "Release", "RereleaseSummary", "RunFailed", "RunOptions", "RunPlan", "RunSummary", "Statuses",
+    "__version__", "accuracy", "compare", "export", "open_comparison", "open_release", "plan",
+    "rerelease", "run", "status", "tuning", "validate",
 ]  # fmt: skip
 
 _LATE = {
     "assessment.accuracy_files": ("AccuracySummary",),
+    "comparison.compare_files": ("ComparisonSummary",),
+    "comparison.written_tables": ("OpenedComparison",),
     "estimates.estimate": ("Absence", "Difference", "Estimate"),
     "estimates.ratio": ("Ratio",),
     "estimates.open_release": ("Release",),
@@ -231,6 +246,39 @@ def accuracy(  # noqa: PLR0913 - what the command takes
 
 
 assess = accuracy
+
+
+@shows(COMPARE)
+@checks_arguments
+def compare(parameters: str | Path, data: str | Path, out: str | Path, **given: object) -> ComparisonSummary:
+    """Compare protections on one synthetic census, as the command `safetab compare` does.
+
+    Returns what was compared and what was not finished. Raises `safetab.InvalidInput` if an input is
+    at fault or the people may be real, `safetab.RunFailed` if the machine refuses.
+
+    Args:
+        parameters: The directory with config.json and the lists of codes and iterations.
+        data: The directory with the geography file GRF-C and the records of synthetic people.
+        out: The directory to make.
+    """
+    from safetab.comparison.compare_files import compare_files
+    from safetab.comparison.request import CompareRequest
+
+    return compare_files(Path(parameters), Path(data), Path(out), CompareRequest.of(**given))
+
+
+@checks_arguments
+def open_comparison(path: str | Path) -> OpenedComparison:
+    """Open what `compare` wrote: its tables, of one protection or of all.
+
+    Raises `safetab.InvalidInput` if it is no comparison.
+
+    Args:
+        path: OUT of a comparison.
+    """
+    from safetab.comparison.written_tables import open_comparison as opened
+
+    return opened(Path(path))
 
 
 def _options(declared: Iterable[DeclaredOption], options: RunOptions | None, given: Mapping[str, object]) -> RunOptions:

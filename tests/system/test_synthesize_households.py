@@ -285,7 +285,7 @@ def test_households_change_nothing_of_the_persons_but_who_is_a_householder(tmp_p
         ("True", "True"), ("False", "False"), ("False", "True")
     }  # fmt: skip
     without = {key: content for key, content in bytes_of(plain).items() if "person-records" not in key}
-    own = ("-records", "household-parameters")
+    own = ("-records", "person-household", "household-parameters")
     assert without == {key: content for key, content in bytes_of(text).items() if not any(one in key for one in own)}
 
 

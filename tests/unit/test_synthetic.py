@@ -140,6 +140,7 @@ def test_households_are_of_the_same_people(tmp_path: Path) -> None:
     ]
     assert homes.parts("household-records")
     assert set(bytes_of(homes.folder)) - set(bytes_of(people.folder)) == {
+        "data/person-household.parquet",
         *(f"data/household-records/{state}.txt" for state in STATES),
         *(f"household-{name}" for name in bytes_of(homes.folder) if name.startswith("parameters/")),
     }

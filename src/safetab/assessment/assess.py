@@ -6,8 +6,9 @@ An error is what the release shows minus the truth.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -28,7 +29,7 @@ from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.calibration import Stage
 from safetab.privacy.ledger import Ledger
 from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.products.product import Product, Selector, TableFamily
+from safetab.products.product import Product, Selector, Shape, TableFamily
 from safetab.release.coterminous import Copies, SetsOfPasses, sets_of_passes
 from safetab.release.numbers.level_numbers import NO_INTERVAL, NumberKinds, Numbers, NumbersOfLevel
 from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups, joined, merged
@@ -48,6 +49,24 @@ class AssessedLevel:
     truth: LevelTruth
     tallies: Mapping[MeasuredAs, LevelTally]
     theories: Mapping[MeasuredAs, LevelTheory]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SeenNumbers:
+    """What a run publishes of groups with one shape: a row for each group, a column for each line."""
+
+    shape: Shape
+    indices: NDArray[np.int64]  # of the groups, in the level's universe
+    truths: NDArray[np.int64]
+    counts: NDArray[np.int64]
+    is_shown: NDArray[np.bool_]
+    is_in_interval: NDArray[np.bool_]  # whether the interval that comes with the number, for 95 %, holds the truth
+
+
+Observer = Callable[[LevelPlan, SeenNumbers], None]
+"""Is shown the numbers of one run, part by part."""
+Observers = Callable[[int], AbstractContextManager[Observer | None]]
+"""The observer of each run, by its number; the context ends when the run does."""
 
 
 class AssessedRuns:
@@ -78,8 +97,8 @@ class AssessedRuns:
         compares_groups = ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER in options.rules
         self._needs_whole_levels = bool(sets) or compares_groups
 
-    def run(self, bits: AddressedBits) -> None:
-        """Run once with a new ledger and add the errors to the tallies."""
+    def run(self, bits: AddressedBits, observer: Observer | None) -> None:
+        """Run once with a new ledger, add the errors to the tallies, and show the numbers to the observer."""
         ledger = Ledger(self._plan.config.budgets, bits)
         for tabulation_pass in self._plan.config.passes:
             held: list[tuple[int, PublishedGroups]] = []
@@ -89,11 +108,13 @@ class AssessedRuns:
                     if self._needs_whole_levels:
                         held.append((level.number, groups))
                     else:
-                        self._assess(level, groups)
+                        self._assess(level, groups, observer)
             if held:
-                self._assess_whole_levels(tabulation_pass, held)
+                self._assess_whole_levels(tabulation_pass, held, observer)
 
-    def _assess_whole_levels(self, tabulation_pass: Pass, held: list[tuple[int, PublishedGroups]]) -> None:
+    def _assess_whole_levels(
+        self, tabulation_pass: Pass, held: list[tuple[int, PublishedGroups]], observer: Observer | None
+    ) -> None:
         """Tally the levels of a pass, given by number and published groups, with their copies."""
         copies = None
         if self._options.coterminous is not None:
@@ -104,7 +125,7 @@ class AssessedRuns:
             groups = groups.chosen(np.argsort(groups.indices, kind="stable"))
             if copies is not None:
                 groups = merged(groups, copies.to_level(number))
-            self._assess(self._levels[number], groups)
+            self._assess(self._levels[number], groups, observer)
 
     def _published(self, level: AssessedLevel, plan: LevelPlan, ledger: Ledger) -> Iterator[PublishedGroups]:
         """The published groups of a level, part by part; tallies the suppressed ones at the end."""
@@ -139,7 +160,7 @@ class AssessedRuns:
         groups = Groups(total, kinds, truth.size_index_of(exact.indices))
         level.tallies[MeasuredAs.ADAPTIVE].add_draws(TOTAL, groups, noise.astype(float), margins)
 
-    def _assess(self, level: AssessedLevel, groups: PublishedGroups) -> None:
+    def _assess(self, level: AssessedLevel, groups: PublishedGroups, observer: Observer | None) -> None:
         """Tally the errors of these groups; all of an entity if a rule compares groups of one."""
         truth, shapes = level.truth, level.truth.plan.family.shapes
         numbers = self._numbers[level.number].of(groups)
@@ -161,9 +182,11 @@ class AssessedRuns:
                 seen = Groups(shape, kinds, truth.size_index_of(own_indices))
                 of_shape = groups.chosen(chosen)
                 part = _GroupsOfShape(seen, own_indices, of_shape, numbers, rows[chosen])
-                self._assess_part(level, measured, part)
+                self._assess_part(level, measured, part, observer)
 
-    def _assess_part(self, level: AssessedLevel, measured: MeasuredAs, part: _GroupsOfShape) -> None:
+    def _assess_part(
+        self, level: AssessedLevel, measured: MeasuredAs, part: _GroupsOfShape, observer: Observer | None
+    ) -> None:
         """Tally every sort of number of groups with one shape."""
         shape, numbers = part.seen.shape, part.numbers
         tally = level.tallies[measured]
@@ -194,8 +217,13 @@ class AssessedRuns:
             tally.add_draws(sort, own, drawn[is_drawn][:, lines], margins[is_drawn])
         margins = self._margins[numbers.kinds[part.rows]]
         plain = Errors(drawn[:, :1], exact[:, :1], is_shown[:, :1], margins)
-        _assess_intervals(tally, part, plain)
+        is_holding = _assess_intervals(tally, part, plain)
         self._assess_combined(level, measured, part, plain)
+        if observer is not None:
+            is_within = np.abs(errors) <= self._margins[numbers.kinds[all_rows], USUAL]
+            is_within[:, 0] = is_holding
+            counts = numbers.counts[all_rows]
+            observer(truth.plan, SeenNumbers(shape, part.indices, exact, counts, is_shown, is_within))
 
     def _assess_combined(self, level: AssessedLevel, measured: MeasuredAs, part: _GroupsOfShape, plain: Errors) -> None:
         """Tally combined totals of both stages; copies have those of another level: left out."""
@@ -226,8 +254,8 @@ class _GroupsOfShape:
         return Groups(self.seen.shape, self.seen.kinds[chosen], self.seen.size_indices[chosen])
 
 
-def _assess_intervals(tally: LevelTally, part: _GroupsOfShape, plain: Errors) -> None:
-    """Tally the release's intervals of totals: selection-aware ones, or else by margin of error."""
+def _assess_intervals(tally: LevelTally, part: _GroupsOfShape, plain: Errors) -> NDArray[np.bool_]:
+    """Tally the release's intervals of totals, selection-aware ones or else by margin of error; whether each holds."""
     low = part.numbers.low[part.rows]
     high = part.numbers.high[part.rows]
     truth = plain.truths[:, 0]
@@ -236,6 +264,7 @@ def _assess_intervals(tally: LevelTally, part: _GroupsOfShape, plain: Errors) ->
     is_within = np.abs(plain.errors[:, 0]) <= plain.margins[:, USUAL]
     is_holding = np.where(is_selected, (low <= truth) & (truth <= high), is_within)
     tally.add_intervals(part.seen_of(is_shown), is_selected[is_shown], is_holding[is_shown])
+    return np.asarray(is_holding)
 
 
 def _published_groups(measurements: Measurements, level: AssessedLevel) -> PublishedGroups:
@@ -297,7 +326,7 @@ class Assessment:
         return is_plain and self.plan.config.allow_negative_counts
 
 
-def _bits_of_run(run: int, test_key: bytes | None) -> AddressedBits:
+def bits_of_run(run: int, test_key: bytes | None) -> AddressedBits:
     """The random bits of a run, from its own key.
 
     With a test key, which only synthetic data may have, the keys of the runs follow from it.
@@ -307,16 +336,27 @@ def _bits_of_run(run: int, test_key: bytes | None) -> AddressedBits:
     return AddressedBits(hashlib.sha256(test_key + run.to_bytes(8, "big")).digest())
 
 
-def assess(inputs: RunInputs, engine: GroupCounts, options: RunOptions, runs: int, progress: Progress) -> Assessment:
+def assess(
+    inputs: RunInputs,
+    engine: GroupCounts,
+    options: RunOptions,
+    runs: int,
+    progress: Progress,
+    observers: Observers = lambda _: nullcontext(),
+) -> Assessment:
     """Run the algorithm many times and compare its numbers with the truth.
 
-    The result is made from the truth and is confidential: its numbers are never released.
+    The result is made from the truth and is confidential: its numbers are never released. Counts
+    that are known already are not counted again.
     Proof: docs/privacy.md#accuracy.
     """
     plan = inputs.plan
     universe = universe_of_run(plan, inputs.files.geography_of_pass, inputs.files.names)
-    progress.step("Counting exactly", len(plan.levels))
-    counts = KnownCounts(engine, plan.levels, progress.advance)
+    if isinstance(engine, KnownCounts):
+        counts = engine
+    else:
+        progress.step("Counting exactly", len(plan.levels))
+        counts = KnownCounts(engine, plan.levels, progress.advance)
     kinds = plan.config.census.group_kinds
     levels = {}
     for level_plan in plan.levels:
@@ -332,8 +372,13 @@ def assess(inputs: RunInputs, engine: GroupCounts, options: RunOptions, runs: in
     assessed = AssessedRuns(plan, universe, counts, levels, release, sets)
     progress.step("Running the algorithm", runs)
     pool = ThreadPoolExecutor(min(options.threads, runs))
+
+    def run_once(run: int) -> None:
+        with observers(run) as observer:
+            assessed.run(bits_of_run(run, options.test_key), observer)
+
     try:
-        for _ in pool.map(lambda run: assessed.run(_bits_of_run(run, options.test_key)), range(runs)):
+        for _ in pool.map(run_once, range(runs)):
             progress.advance()
     finally:  # the first failure, or Ctrl-C, stops runs that have not begun
         pool.shutdown(cancel_futures=True)

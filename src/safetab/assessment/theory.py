@@ -191,24 +191,24 @@ class SumOfDraws:
         distribution = noise.sum_of(draws)
         self.variance = float(distribution.variance().mid())
         self.margins = tuple(distribution.margin_of_error(confidence) for confidence in CONFIDENCES)
-        self._chances = _chances_of_sum(noise, draws)
-        self.reach = len(self._chances) // 2
+        self.chances = _chances_of_sum(noise, draws)
+        self.reach = len(self.chances) // 2
         self._values = np.arange(-self.reach, self.reach + 1)
 
     @cached_property
     def covered(self) -> tuple[float, ...]:
         """The exact confidence of each margin, by CONFIDENCES."""
         away = np.abs(self._values)
-        return tuple(float(self._chances[away <= margin].sum()) for margin in self.margins)
+        return tuple(float(self.chances[away <= margin].sum()) for margin in self.margins)
 
     def above(self, limits: Sizes) -> ErrorTheory:
         """Theory of noise that is above a limit: an element for each limit."""
-        chance = self._from(self._chances, limits + 1)
+        chance = self._from(self.chances, limits + 1)
         weights = [self._values, np.abs(self._values), self._values.astype(np.float64) ** 2]
         weights += [np.abs(self._values) <= margin for margin in self.margins]
         with np.errstate(divide="ignore", invalid="ignore"):
             mean, absolute, square, *covered = (
-                self._from(self._chances * weight, limits + 1) / chance for weight in weights
+                self._from(self.chances * weight, limits + 1) / chance for weight in weights
             )
         return ErrorTheory(mean, absolute, square, tuple(covered))
 
@@ -219,11 +219,11 @@ class SumOfDraws:
             return self._from(weights, low) - self._from(weights, high)
 
         with np.errstate(divide="ignore", invalid="ignore"):
-            chance = inside(self._chances)
+            chance = inside(self.chances)
             chance[chance < float(_NEVER)] = np.nan
             return (
-                inside(self._chances * self._values) / chance,
-                inside(self._chances * self._values.astype(np.float64) ** 2) / chance,
+                inside(self.chances * self._values) / chance,
+                inside(self.chances * self._values.astype(np.float64) ** 2) / chance,
             )
 
     def _from(self, weights: Floats, first: Sizes) -> Floats:

@@ -144,6 +144,20 @@ RUN = (
 VALIDATE = (*ENGINE[:1], MEMORY, *MACHINE, FINDINGS_LOG, TOTALS, *ENGINE[1:])
 ASSESS = (*STEPS, MEMORY_TO_ASSESS, *MACHINE, OVERWRITE, TEST_KEY, TOTALS)
 
+COMPARED_WITH = (MEMORY_TO_ASSESS, *MACHINE, OVERWRITE, TOTALS)
+COMPARE = (
+    _texts("protection", "A protection instead of the presets, repeatable, such as round:base=5.", "SPEC"),
+    DeclaredOption("preset", str, "agencies", "agencies, order-2026, europe, us-history or sweep.", "GROUP"),
+    DeclaredOption("tables", str, "as-released", "as-released, or every-group: a table for every group.", "TABLES"),
+    _texts(
+        "attack", "The area to attack, repeatable: name or id, or none. Default: one of about 100,000 people.", "AREA"
+    ),
+    DeclaredOption("runs", int, 10, "How many draws of each random protection."),
+    DeclaredOption("seed", int, 2020, "The same inputs and seed give the same bytes."),
+    DeclaredOption("time_limit", float | None, None, "Seconds that the attack on each protection may take.", "SECONDS"),
+    *COMPARED_WITH,
+)
+
 
 def with_defaults(options: Iterable[DeclaredOption], given: Mapping[str, object]) -> dict[str, Any]:
     """The values of these options: the given ones, and the defaults of the others.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ from safetab.synthetic.files import census_files, parameter_files
 from safetab.synthetic.files.census_files import CensusFormat, PersonAndHouseholdFiles
 from safetab.synthetic.geography.census_size import SizeRequest, StateShare, state_shares
 from safetab.synthetic.geography.state_geography import Named, StateGeography, names_in, names_of_areas, state_geography
-from safetab.synthetic.households.units import housed, vacant_in_empty_blocks
+from safetab.synthetic.households.units import housed, vacant_in_empty_blocks, with_shared_codes
 from safetab.synthetic.people import nonempty_groups
 from safetab.synthetic.people.code_mix import CodeMix, code_mix_of, palettes_of
 from safetab.synthetic.people.nonempty_groups import GroupMaps, NonEmptyGroups, StateGroups, StateNonEmpty
@@ -37,13 +37,14 @@ _SEVERAL_OF_256 = {US_PASS: 26, PR_PASS: 60}
 # addresses of random bits below that of a state
 _HOUSEHOLDS = 4
 _EMPTY_BLOCKS = 5
+_SHARED_CODES = 6
 
 
 @dataclass(frozen=True, slots=True)
 class CensusPlan:
     """A census to be made. The same plan gives the same bytes with any number of threads.
 
-    A plan with households must not be shuffled.
+    A plan with households must not be shuffled; only such a plan has shared codes.
     """
 
     shares: tuple[StateShare, ...]
@@ -55,6 +56,7 @@ class CensusPlan:
     is_shuffled: bool
     threads: int
     has_households: bool = False
+    shared_codes: float | None = None  # the chance that a member has the householder's codes; None: as drawn
 
     @property
     def us_states(self) -> list[str]:
@@ -76,7 +78,7 @@ def write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tup
         census_files.begin_census(folder, ())
         write_reader_file(folder)
     else:
-        households = [HOUSEHOLD_RECORD.table] if plan.has_households else []
+        households = [HOUSEHOLD_RECORD.table, census_files.PERSON_HOUSEHOLD] if plan.has_households else []
         census_files.begin_census(folder, [GEOGRAPHY_TABLE, PERSON_RECORD.table, *households])
     chunks = sum(-(-share.people // CHUNK_PEOPLE) for share in plan.shares)
     progress.step(f"Making people, {CHUNK_PEOPLE:,} at a time", chunks)
@@ -84,6 +86,8 @@ def write_census_data(folder: Path, plan: CensusPlan, progress: Progress) -> tup
     mafids = record_lines.mafids_of_states(plan.shares)
     written = _StateWriter(folder, plan, maps, progress, mafids).write_states()
     of_states = [name for share in plan.shares for name in written[share.state.code][0]]
+    if plan.has_households and plan.form is not CensusFormat.CEF:
+        census_files.join_person_households(folder)
     census_files.write_names(folder, [*of_states, *names_of_areas(plan.shares, plan.seed)])
     return nonempty_groups.non_empty_groups(maps, [groups for _, groups in written.values()])
 
@@ -132,7 +136,8 @@ class _StateWriter:
             people = self._people_of(geography)
             chunks = (people.chunk(number, self.plan.seed) for number in range(people.chunks))
             with census_files.person_file(self.folder, share.state.code, self.plan.form) as write:
-                for chunk in self._seen(chunks, groups):
+                for chunk in chunks:
+                    self._see(chunk, groups)
                     write(census_files.person_table(chunk, people, self.plan.mix))
         return list(names_in(geography, self.plan.seed)), groups.summary()
 
@@ -154,26 +159,29 @@ class _StateWriter:
         with opened as files:
             if geography.share.people:
                 people = self._people_of(geography)
-                for number, chunk in enumerate(self._seen(people.whole_blocks(seed), groups)):
+                for number, chunk in enumerate(people.whole_blocks(seed)):
                     bits = RandomBits(seed, state, _HOUSEHOLDS, number)
-                    files.write(housed(chunk, people.demographics, bits), people, bits)
+                    home = housed(chunk, people.demographics, bits)
+                    if self.plan.shared_codes is not None:
+                        shared_bits = RandomBits(seed, state, _SHARED_CODES, number)
+                        home = with_shared_codes(home, self.plan.shared_codes, shared_bits)
+                    self._see(home.people, groups)
+                    files.write(home, people, bits)
             bits = RandomBits(seed, state, _EMPTY_BLOCKS)
             files.write_vacant(vacant_in_empty_blocks(geography, bits))
 
-    def _seen(self, chunks: Iterable[PeopleChunk], groups: StateGroups) -> Iterator[PeopleChunk]:
-        """The same chunks, after noting their groups. Counts progress, and stops when asked to."""
-        for chunk in chunks:
-            if self.stop.is_set():
-                raise _Stopped
-            groups.see(chunk)
-            yield chunk
-            self.progress.advance()
+    def _see(self, chunk: PeopleChunk, groups: StateGroups) -> None:
+        """Note the groups of a chunk that is to be written, and count progress. Raises _Stopped when asked to."""
+        if self.stop.is_set():
+            raise _Stopped
+        groups.see(chunk)
+        self.progress.advance()
 
 
 _MOST_THREADS = 1024
-_BYTES = {  # of a person, a block and a unit
-    CensusFormat.PARQUET: (4.2, 1.0, 6.0),
-    CensusFormat.TEXT: (78.0, 30.0, 70.0),
+_BYTES = {  # of a person, a block and a unit; who lives with whom is part of the units
+    CensusFormat.PARQUET: (4.2, 1.0, 8.4),
+    CensusFormat.TEXT: (78.0, 30.0, 72.4),
     CensusFormat.CEF: (92.0, 140.0, 77.0),
 }
 
@@ -184,6 +192,7 @@ class CensusRequest:
 
     Without `parameters` the census gets lists of its own, with this number of `iterations` or as
     many as in 2020. `households` asks for household records; a CEF always has households.
+    `shared_codes` is the chance that a member of a household has all codes of the householder.
     """
 
     size: SizeRequest
@@ -194,6 +203,7 @@ class CensusRequest:
     is_shuffled: bool = False
     threads: int = 2
     households: bool = False
+    shared_codes: float | None = None
 
     def checked(self) -> Checked[CensusPlan]:
         """The plan of the census, and every finding about the request and the given parameters."""
@@ -215,7 +225,7 @@ class CensusRequest:
         """The plan of a request without errors. A CEF with lists of its own gets codes that it can hold."""
         mix = code_mix_of(lists, self.seed)
         has_households = self.households or self.form is CensusFormat.CEF
-        how = (self.seed, self.form, self.is_shuffled, self.threads, has_households)
+        how = (self.seed, self.form, self.is_shuffled, self.threads, has_households, self.shared_codes)
         if self.form is CensusFormat.CEF and self.parameters is None:
             lists, mix = record_lines.with_codes_of_a_cef(lists, mix)
         return CensusPlan(state_shares(self.size), lists, mix, max_race_codes, *how)
@@ -235,6 +245,10 @@ class CensusRequest:
             findings.error("--threads", f"must be from 1 to {_MOST_THREADS}.")
         if self.households and self.form is CensusFormat.CEF:
             findings.error("--households", "is for text and Parquet: a CEF always has households. Leave it out.")
+        if self.shared_codes is not None and not 0 <= self.shared_codes <= 1:
+            findings.error("--shared-codes", "must be a chance from 0 to 1.")
+        elif self.shared_codes is not None and not (self.households or self.form is CensusFormat.CEF):
+            findings.error("--shared-codes", "is for people in households. Add --households, or leave it out.")
         if self.is_shuffled and (self.households or self.form is CensusFormat.CEF):
             findings.error("--shuffle", "tears households apart. Leave it out, or leave out --households or the CEF.")
         return findings.findings

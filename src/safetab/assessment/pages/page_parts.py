@@ -121,12 +121,20 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Observed points, and the line that theory predicts."""
+    """Observed points, and the line that theory predicts; or points and the line through them.
+
+    Lines that colours alone can't tell apart have a mark, a dash and a label at one point.
+    """
 
     name: str
     colour: int
     points: Sequence[Point] = ()
     line: Sequence[Point] = ()
+    mark: int = 0
+    is_hollow: bool = False
+    dash: str = ""
+    label: str = ""
+    label_at: int = -1  # the point that the label stands at
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +146,7 @@ class Plot:
     up: Axis
     series: Sequence[Series]
     marks: Sequence[tuple[float, str]] = field(default_factory=tuple)
+    description: str = ""  # the same in words
 
 
 def log_axis(label: str, low: float, high: float, unit: str = "") -> Axis:
@@ -165,7 +174,19 @@ def figures(plots: Sequence[Plot]) -> Markup:
         for name, colour in names
     ]  # fmt: skip
     legend = element("ul", *keys, class_="legend") if keys else Markup("")
-    return joined([legend, element("div", *map(_figure, shown), class_="plots")])
+    return joined([legend, element("div", *map(figure, shown), class_="plots")])
+
+
+MARKS = (
+    "M-3 0a3 3 0 1 0 6 0a3 3 0 1 0-6 0z",
+    "M-2.8-2.8h5.6v5.6h-5.6z",
+    "M0-3.6L3.3 2.6h-6.6z",
+    "M0-3.9L3.9 0 0 3.9-3.9 0z",
+    "M0 3.6L3.3-2.6h-6.6z",
+    "M-1.4-3.4h2.8v2h2v2.8h-2v2h-2.8v-2h-2v-2.8h2z",
+    "M-3.4-3h6.8l-3.4 3 3.4 3h-6.8l3.4-3z",
+)
+"""The marks of points, around their middle: circle, square, triangle, diamond, ..."""
 
 
 def on_one_scale(plots: Sequence[Plot]) -> list[Plot]:
@@ -181,15 +202,17 @@ def _widest(axes: Sequence[Axis]) -> Axis:
     return log_axis(axes[0].label, low, high, axes[0].unit) if axes[0].is_log else axes[0]
 
 
-def _figure(plot: Plot) -> Markup:
-    """A plot as SVG, with its title and legend."""
+def figure(plot: Plot) -> Markup:
+    """A plot as SVG, with its title."""
     words = f"{plot.title}: {plot.up.label} by {plot.across.label}"
     drawing = element(
         "svg",
         element("title", words),
+        *([element("desc", plot.description)] if plot.description else []),
         _axes(plot),
         *(_line(plot, one) for one in plot.series),
         *(_points(plot, one) for one in plot.series),
+        _labels(plot),
         viewBox=f"0 0 {_WIDTH} {_HEIGHT}",
         role="img",
         aria_label=words,
@@ -238,7 +261,8 @@ def _line(plot: Plot, series: Series) -> Markup:
             continue
         steps.append(f"{'L' if is_down else 'M'}{_x(plot, x):.1f} {_y(plot, y):.1f}")
         is_down = True
-    return element("path", d="".join(steps), class_=f"line l{series.colour}") if steps else Markup("")
+    dash = {"stroke_dasharray": series.dash} if series.dash else {}
+    return element("path", d="".join(steps), class_=f"line l{series.colour}", **dash) if steps else Markup("")
 
 
 def _points(plot: Plot, series: Series) -> Markup:
@@ -246,8 +270,41 @@ def _points(plot: Plot, series: Series) -> Markup:
     for x, y in series.points:
         if isfinite(x) and isfinite(y):
             title = element("title", f"{x:,.4g}: {y:,.4g}")
-            dots.append(element("circle", title, cx=f"{_x(plot, x):.1f}", cy=f"{_y(plot, y):.1f}", r="3"))
-    return element("g", *dots, class_=f"d{series.colour}")
+            place = f"translate({_x(plot, x):.1f} {_y(plot, y):.1f})"
+            dots.append(element("path", title, d=MARKS[series.mark % len(MARKS)], transform=place))
+    return element("g", *dots, class_=f"d{series.colour}{f' hollow l{series.colour}' if series.is_hollow else ''}")
+
+
+_LETTER, _LINE = 6, 9
+"""Width and height of the letters of labels."""
+
+
+def _labels(plot: Plot) -> Markup:
+    """The labels of all series: one text for those that coincide, none on another.
+
+    It stands to the right of a last point if there is room, else above it, and below any other point.
+    """
+    at: dict[tuple[int, int, bool], list[str]] = {}
+    for one in plot.series:
+        if one.label and one.points:
+            across, up = one.points[one.label_at]
+            x, y = _x(plot, across), _y(plot, up)
+            near = next((place for place in at if abs(place[0] - x) < _LINE and abs(place[1] - y) < _LINE / 2), None)
+            at.setdefault(near or (round(x), round(y), one.label_at == -1), []).append(one.label)
+    placed: list[tuple[float, float, float]] = []
+    texts = []
+    for (x, y, is_last), labels in sorted(at.items(), key=lambda item: item[0][1]):
+        text = " ".join(labels)
+        width = _LETTER * len(text)
+        is_beside = is_last and x + _LETTER + width <= _WIDTH
+        left, top = (
+            (x + _LETTER, y + 4) if is_beside else (min(x, _WIDTH - width), y - _LETTER if is_last else y + _LINE + 4)
+        )
+        while any(abs(top - up) < _LINE and left < end and start < left + width for start, end, up in placed):
+            top += 1
+        placed.append((left, left + width, top))
+        texts.append(element("text", text, x=f"{left:.0f}", y=f"{top:.0f}", class_="label"))
+    return element("g", *texts)
 
 
 def _short(number: float) -> str:

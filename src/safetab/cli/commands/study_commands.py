@@ -1,6 +1,6 @@
 """The commands for studies, which need no confidential data.
 
-They are explore, accuracy and lists.
+They are explore, accuracy, compare and lists.
 """
 
 from __future__ import annotations
@@ -12,10 +12,12 @@ import typer
 
 from safetab.cli.messages import exits_with_code, note, say, show_findings
 from safetab.cli.options import Data, Out, Overwrite, Parameters, Quiet, option, takes
-from safetab.pipeline.declared_options import ASSESS, CONFIG, GEOGRAPHY, PARAMETERS
+from safetab.pipeline.declared_options import ASSESS, COMPARE, CONFIG, GEOGRAPHY, PARAMETERS
 
+_FOLDERS = ("PARAMETERS", "DATA", "OUT")
 _PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
 _REAL = typer.Option("--confidential", help="DATA may hold real people; the report must never be released.")
+_COMPARED = {name: typer.Argument(metavar=name, readable=False, show_default=False) for name in _FOLDERS}
 _SHORT = typer.Option(metavar="FILE", help="Write the codes of each iteration in short form.", readable=False)
 
 
@@ -74,6 +76,44 @@ def accuracy(  # noqa: PLR0913, PLR0917 - the options of the command
         summary = accuracy_files(parameters, data, out, request, progress)
     show_findings(summary.warnings)
     show_accuracy(summary, out)
+
+
+@takes(*COMPARE)
+def compare(
+    parameters: Annotated[Path | None, _COMPARED["PARAMETERS"]] = None,
+    data: Annotated[Path | None, _COMPARED["DATA"]] = None,
+    out: Annotated[Path | None, _COMPARED["OUT"]] = None,
+    list_presets: Annotated[bool, typer.Option("--list", help="Show the presets with their sources.")] = False,
+    explain: Annotated[str | None, option("NAME", "Explain one protection, with ten numbers.")] = None,
+    quiet: Quiet = False,
+    **given: Any,
+) -> None:
+    """Compare protections on one synthetic census, side by side.
+
+    Noise, rounding, suppression, cell keys and swapping protect the same
+    tables, with settings that agencies published where there are any. The
+    same measures say what users lose, and one attacker, who knows every
+    method, what he finds. Writes a page for a committee. Only for
+    synthetic people.
+    """
+    from safetab.comparison.explain import explanation, list_text
+
+    if list_presets or explain is not None:
+        with exits_with_code():
+            typer.echo(explanation(explain) if explain is not None else list_text())
+        return
+    if parameters is None or data is None or out is None:
+        raise typer.BadParameter("give PARAMETERS, DATA and OUT; or --list, or --explain NAME.")
+    from safetab.cli.progress import TerminalProgress
+    from safetab.comparison.compare_files import PAGE_FILE, compare_files
+    from safetab.comparison.request import CompareRequest
+
+    with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
+        summary = compare_files(parameters, data, out, CompareRequest.of(**given), progress)
+    show_findings(summary.warnings)
+    say(f"Wrote {out}: {len(summary.protections)} protections compared. Open {out / PAGE_FILE}.")
+    for sentence in summary.not_finished:
+        say(f"Not finished: {sentence}")
 
 
 def lists(

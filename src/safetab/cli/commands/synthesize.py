@@ -30,6 +30,7 @@ from safetab.specification.reading import ABOUT_FILE, is_specification
 from safetab.specification.values import SPECIFICATION_FILE
 from safetab.synthetic.cef.cef_files import READER_FILE
 from safetab.synthetic.census import CensusPlan, CensusRequest, bytes_needed, write_census
+from safetab.synthetic.files.census_files import PERSON_HOUSEHOLD_FILE
 from safetab.synthetic.files.parameter_files import HOUSEHOLD_PARAMETERS
 from safetab.synthetic.people.nonempty_groups import NonEmptyGroups
 from safetab.synthetic.specified import new_census
@@ -42,7 +43,7 @@ _CODES_OF_LISTS = (lists.ASSIGNMENTS_FILE, lists.SHORT_FORM_FILE)
 _PARAMETER_FILES = (CONFIG_FILE, ABOUT_FILE, *_LISTS, *_CODES_OF_LISTS)
 _PARAMETERS = rf"(parameters|{HOUSEHOLD_PARAMETERS})/({'|'.join(map(re.escape, _PARAMETER_FILES))})"
 _DATA = (
-    rf"data/({SYNTHETIC_MARKER}|{NAMES_FILE}|{READER_FILE}|(CEF20_(PER|UNIT|CNT)|grfc_tab20)_\d\d\.txt"
+    rf"data/({SYNTHETIC_MARKER}|{NAMES_FILE}|{READER_FILE}|{PERSON_HOUSEHOLD_FILE}|(CEF20_(PER|UNIT|CNT)|grfc_tab20)_\d\d\.txt"
     rf"|({GEOGRAPHY_TABLE}|{PERSON_RECORD.table}|{HOUSEHOLD_RECORD.table})/\d\d\.(parquet|txt))"
 )
 _EMPTY = always_named(SPECIFICATION_FILE, ())

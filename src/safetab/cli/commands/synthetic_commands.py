@@ -16,6 +16,7 @@ _number, _flag = (
     partial(DeclaredOption, type=bool, default=False),
 )
 _OWN_LISTS = "Directory with config.json and lists to use. Default: lists of its own." + OF_US
+_SHARED = "Chance, such as 0.9, that a member has the codes of the householder. Needs households."
 _US = (
     _flag("us", help="Make a U.S. census in FOLDER. Each option below means it, too." + OF_US, flag="--us"),
     DeclaredOption("parameters", Path | None, None, _OWN_LISTS),
@@ -24,7 +25,8 @@ _US = (
     _number("tracts", help="How many tracts in them. Default: 84414." + OF_US),
     _number("iterations", help="How many iterations its own lists have. Default: 2996." + OF_US),
     _flag("shuffle", help="Write the people of a state in random order, not by block." + OF_US, flag="--shuffle"),
-    _flag("households", help="Write household records too. A CEF has them anyway." + OF_US, flag="--households"),
+    _flag("households", help="Write household records too, and who lives with whom." + OF_US, flag="--households"),
+    DeclaredOption("shared_codes", float | None, None, _SHARED + OF_US, "CHANCE"),
     _number("threads", help="How many threads to use; the bytes are the same. Default: 2." + OF_US),
 )
 _FORMAT = typer.Option("--format", help="How people are written; cef: the Census Edited File of a U.S. census.")
@@ -100,6 +102,6 @@ def synthesize(
         synthesize_people(asked_for, overwrite=overwrite, is_us=is_us, is_quiet=quiet)
         return
     size = SizeRequest(people, given["states"], given["counties"], given["tracts"])
-    how = (given["shuffle"], asked.get("threads", 2), given["households"])
+    how = (given["shuffle"], asked.get("threads", 2), given["households"], given["shared_codes"])
     request = CensusRequest(size, given["parameters"], given["iterations"], seed, CensusFormat(form), *how)
     synthesize_census(folder, request, overwrite=overwrite, is_quiet=quiet)

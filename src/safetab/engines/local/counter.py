@@ -175,6 +175,11 @@ class RecordCounter:
             self._counted_parts.append(counted[number].result())
             yield self._counted_parts[-1]
 
+    @property
+    def encoded(self) -> tuple[Encoding, Sequence[CountedPart]]:
+        """The numbers that records got, and the counted parts: only for records of synthetic people."""
+        return self._encoding, self._counted_parts
+
     def close(self) -> None:
         """End the threads; work that has not begun is dropped."""
         self._pool.shutdown(cancel_futures=True)
@@ -242,6 +247,17 @@ class RecordCounter:
                     self._do(pieces)
         self._do(pieces)
         return selected.counts()
+
+    def records_of_areas(self, geography: AreaLevel) -> Int64s:
+        """How many records each entity of an area level has, whatever their groups."""
+        entity_of_atom = self._encoding.entity_of_atom(geography)
+        areas = int(entity_of_atom.max(initial=-1)) + 1
+        counts = np.zeros(areas, dtype=np.int64)
+        for part in self._counted_parts:
+            entity = entity_of_atom[part.atoms]
+            inside = entity >= 0
+            counts += np.bincount(entity[inside], np.diff(part.records.starts)[inside], areas).astype(np.int64)
+        return counts
 
     def _do(self, pieces: list[Callable[[], None]]) -> None:
         list(self._pool.map(lambda piece: piece(), pieces))

@@ -6,6 +6,7 @@ dictionary of texts: this form is the fastest to write and to read.
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 from numpy.typing import NDArray
@@ -37,6 +39,10 @@ from safetab.synthetic.seeded_bits import Flags, Integers, RandomBits
 
 TEXTS = pa.dictionary(pa.int32(), pa.string())
 PERSON_SCHEMA = pa.schema([(column, TEXTS) for column in PERSON_RECORD.columns])
+PERSON_HOUSEHOLD = "person-household"
+PERSON_HOUSEHOLD_FILE = f"{PERSON_HOUSEHOLD}.parquet"
+"""Who lives with whom: a row for each person record, in the order of the files of person records."""
+PERSON_HOUSEHOLD_SCHEMA = pa.schema([("HOUSEHOLD", pa.int32())])
 HOUSEHOLD_SCHEMA = pa.schema([(column, TEXTS) for column in HOUSEHOLD_RECORD.columns])
 
 _AGES = pa.array([str(age) for age in range(OLDEST_AGE + 1)])
@@ -199,12 +205,16 @@ class PersonAndHouseholdFiles:
     mix: CodeMix
     write_persons: _TableWriter
     write_households: _TableWriter
+    write_homes: _TableWriter
 
     def write(self, chunk: HousedChunk, people: StatePeople, bits: RandomBits) -> None:  # noqa: ARG002 - for CEFs
         """Append the records of a chunk. HOUSEHOLDER of a person follows from the households."""
         is_householder = chunk.homes.householder == np.arange(len(chunk.unit))
         self.write_persons(person_table(chunk.people, people, self.mix, is_householder))
         self.write_households(household_table(chunk, people, self.mix))
+        in_quarters = chunk.homes.householder < 0
+        numbers = pa.array(chunk.unit.astype(np.int32), mask=in_quarters)  # households come first among units
+        self.write_homes(pa.table([numbers], PERSON_HOUSEHOLD_SCHEMA))
 
     def write_vacant(self, vacant: VacantUnits) -> None:
         """Write nothing: vacant units are not households."""
@@ -214,10 +224,34 @@ class PersonAndHouseholdFiles:
 def person_and_household_files(
     folder: Path, state: str, form: CensusFormat, mix: CodeMix
 ) -> Iterator[PersonAndHouseholdFiles]:
-    """The open files of one state's person and household records."""
+    """The open files of one state's person and household records, and of who lives with whom."""
     path = folder / HOUSEHOLD_RECORD.table / f"{state}{form.ending}"
-    with person_file(folder, state, form) as persons, table_file(path, HOUSEHOLD_SCHEMA) as households:
-        yield PersonAndHouseholdFiles(mix, persons, households)
+    homes_path = folder / PERSON_HOUSEHOLD / f"{state}.parquet"
+    with (
+        person_file(folder, state, form) as persons,
+        table_file(path, HOUSEHOLD_SCHEMA) as households,
+        table_file(homes_path, PERSON_HOUSEHOLD_SCHEMA) as homes,
+    ):
+        yield PersonAndHouseholdFiles(mix, persons, households, homes)
+
+
+def join_person_households(folder: Path) -> None:
+    """Make one file of the states' files of who lives with whom.
+
+    Household n, counted from 0, is row n of the household records. People in group quarters have null.
+    """
+    parts = folder / PERSON_HOUSEHOLD
+    kept: dict[str, Any] = {"use_dictionary": False, "column_encoding": "DELTA_BINARY_PACKED", "store_schema": False}
+    first = 0
+    with pa.parquet.ParquetWriter(folder / PERSON_HOUSEHOLD_FILE, PERSON_HOUSEHOLD_SCHEMA, **kept) as file:
+        for path in sorted(parts.iterdir()):
+            part = pa.parquet.ParquetFile(path)
+            for number in range(part.num_row_groups):  # of a chunk, in which households are numbered from 0
+                numbers = part.read_row_group(number)["HOUSEHOLD"]
+                file.write_table(pa.table([pc.add(numbers, pa.scalar(first, pa.int32()))], PERSON_HOUSEHOLD_SCHEMA))
+                last = pc.max(numbers).as_py()
+                first += 0 if last is None else last + 1
+    shutil.rmtree(parts)
 
 
 def write_geography(folder: Path, geography: StateGeography, form: CensusFormat) -> None:

@@ -3,13 +3,13 @@
 Everybody marked as a householder is one. If a block has too few of them, its oldest adults become
 householders too. Partners are found by rank of age. Everybody else joins a household of the block,
 older people with older householders. Children whose block has nobody old enough live in a children's
-home. Nobody is moved, added or left out.
+home. Nobody is moved, added or left out. Members may then be given their householder's codes.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.households import living_arrangements
 from safetab.synthetic.households.living_arrangements import Members, Relationship
-from safetab.synthetic.people.state_people import Demographics, PeopleChunk
+from safetab.synthetic.people.state_people import Demographics, FurtherCodes, PeopleChunk
 from safetab.synthetic.seeded_bits import Flags, Integers, RandomBits, from_age_on
 
 _NO_HOUSEHOLDER = -1
@@ -29,6 +29,7 @@ _MOST_SHARES = 3
 _MOST_A_SHARE = 6
 _MOST_YEARS_BETWEEN_PARTNERS = 14
 _PER_MILLE_OF_AN_AGE_IN_QUARTERS = 850
+_CHANCES = 1_000_000  # how finely the chance of shared codes is drawn
 
 # from this age on, per mille
 _SEEKS_PARTNER = ((0, 0), (18, 250), (25, 620), (35, 760), (75, 560))
@@ -255,6 +256,21 @@ def housed(chunk: PeopleChunk, demographics: Demographics, bits: RandomBits) -> 
     household_block = block[householder]
     vacant = _vacant_beside(household_block, chunk.blocks, bits)
     return HousedChunk(chunk, homes, householder, household_block, facts, tenure, quarters, vacant, unit)
+
+
+def with_shared_codes(chunk: HousedChunk, share: float, bits: RandomBits) -> HousedChunk:
+    """The same households, in which each member has all codes of the householder with this chance."""
+    people, householder = chunk.people, chunk.homes.householder
+    everybody = np.arange(len(householder))
+    is_sharing = bits.below(_CHANCES, len(everybody)) < round(share * _CHANCES)
+    is_sharing &= (householder >= 0) & (householder != everybody)
+    codes_of = np.where(is_sharing, householder, everybody)
+    row_of = np.full(len(everybody), -1, dtype=np.int64)  # among the people with several codes
+    row_of[people.several.person] = np.arange(len(people.several.person))
+    row = row_of[codes_of]
+    several = FurtherCodes(np.flatnonzero(row >= 0), people.several.races[row[row >= 0]])
+    race, ethnicity = people.race[codes_of], people.ethnicity[codes_of]
+    return replace(chunk, people=replace(people, race=race, ethnicity=ethnicity, several=several))
 
 
 def _quarters(block: Integers, kind: NDArray[np.uint16], is_female: Flags) -> tuple[GroupQuarters, Integers]:

@@ -1,0 +1,1 @@
+"""Several protections side by side: one synthetic census, the same tables, the same measures and attacks."""

@@ -1,0 +1,1 @@
+"""What one attacker, who knows every method, finds out; attacks see likelihoods alone."""

@@ -1,0 +1,1 @@
+"""What users lose: the same measures for every protection."""

@@ -1,0 +1,121 @@
+"""The cell key method: the people in a cell decide how its count is changed. Its tables can be read from files."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from safetab.comparison.protections.protection import Floats, Known, Windows, from_chances
+from safetab.comparison.tables.exact_tables import ExactTables, Int64s, PublishedTables, UInt64s
+from safetab.foundation.files import read_text
+
+_ROWS_OF_KEYS, _REPEATED_ROWS = 750, 250  # a table by keys has rows 1 to 750; 501 to 750 serve larger counts
+_BY_KEY, _BY_CHANCE = ("pcv", "ckey", "pvalue"), ("i", "j", "p")
+_KEY_BITS = 44  # of a cell key: its steps are far larger than rounding errors in sums of chances
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CellKey:
+    """Changes each count by its row of the perturbation table, at its cell key. Zero stays zero.
+
+    The same people always get the same change, whatever table they are counted in. The row of a
+    count has a chance for each change from -largest to largest; above the last row the last
+    `repeated` rows are used in turn. With `by_key` the change of a row is looked up by the cell key,
+    an integer; else the chances divide the keys from 0 to 1 in rising order of the changes.
+    """
+
+    chances: Floats  # one row per count, one column per change
+    repeated: int = 1
+    by_key: Int64s | None = None  # one row per count, one column per key
+
+    @property
+    def largest_error(self) -> int:
+        """The largest change, up or down."""
+        return int(self.chances.shape[1] // 2)
+
+    def protect(self, tables: ExactTables, bits: np.random.Generator) -> PublishedTables:
+        """The changed numbers; all that is random is in the record keys."""
+        del bits
+        return PublishedTables.of(tables.counts + self.changes(tables.counts, tables.keys))
+
+    def changes(self, counts: Int64s, keys: UInt64s) -> Int64s:
+        """The change of each count, by the cell keys (2**64 is 1)."""
+        rows = self._rows_of(counts)
+        if self.by_key is not None:
+            size = np.uint64(self.by_key.shape[1])
+            return np.asarray(self.by_key[rows, ((keys >> np.uint64(32)) * size) >> np.uint64(32)])
+        uniform = (keys >> np.uint64(64 - _KEY_BITS)) * 2.0**-_KEY_BITS
+        bounds = np.cumsum(self.chances[:, :-1], axis=1)[rows]
+        return np.asarray((bounds <= uniform[:, None]).sum(axis=1) - self.largest_error)
+
+    def windows(self, published: PublishedTables, known: Known) -> Windows:
+        """The true counts that may have been changed to the published number, each with its chance."""
+        values, largest = published.numbers.data, self.largest_error
+        changes = np.arange(largest, -largest - 1, -1)
+        rows = self._rows_of(np.maximum(values[:, None] - changes, 0))
+        return from_chances(values - largest, self.chances[rows, changes + largest], known)
+
+    def _rows_of(self, counts: Int64s) -> Int64s:
+        first = len(self.chances) - self.repeated
+        return np.where(counts < first, counts, first + (counts - first) % self.repeated)
+
+
+def cell_key_of_file(path: Path) -> CellKey:
+    """The method with the table of a CSV file: columns pcv, ckey, pvalue or i, j, p.
+
+    Raises UnreadableFile, or ValueError with what is wrong.
+    """
+    lines = read_text(path).splitlines()
+    delimiter = ";" if lines and ";" in lines[0] else ","
+    names, *rows = [[cell.strip(' "') for cell in line.split(delimiter)] for line in lines] or [[]]
+    form = next((form for form in (_BY_KEY, _BY_CHANCE) if set(form) <= set(names)), None)
+    if form is None:
+        raise ValueError(f"columns: {', '.join(names) or 'none'}. Give pcv, ckey, pvalue or i, j, p in the first line.")
+    try:
+        columns = [np.array([float(row[names.index(name)]) for row in rows if any(row)]) for name in form]
+    except (ValueError, IndexError):
+        raise ValueError(f"rows: some have no number for {', '.join(form)}. Give one in every row.") from None
+    for name, column in zip(form, columns, strict=True):
+        is_whole = (np.abs(column) < 10**6) & (column == np.rint(column))
+        _require(name == "p" or is_whole.all(), f"{name}: some values are not whole numbers below a million.")
+    first, second = (column.astype(np.int64) for column in columns[:2])
+    if form is _BY_KEY:
+        return _by_key(first, second, columns[2].astype(np.int64))
+    return _by_chance(first, second, columns[2])
+
+
+def _by_key(counts: Int64s, keys: Int64s, changes: Int64s) -> CellKey:
+    order = np.lexsort((keys, counts))
+    order = order[counts[order] > 0]  # zero stays zero
+    size = int(keys.max(initial=-1)) + 1
+    places = np.divmod(np.arange(_ROWS_OF_KEYS * size), max(size, 1))
+    is_whole = size > 0 and np.array_equal([counts[order] - 1, keys[order]], places)
+    _require(is_whole, f"rows: every pcv from 1 to {_ROWS_OF_KEYS} needs each ckey from 0 on exactly once.")
+    by_key = np.vstack([np.zeros(size, dtype=np.int64), changes[order].reshape(_ROWS_OF_KEYS, size)])
+    is_possible = (by_key + np.arange(len(by_key))[:, None] >= 0).all()
+    _require(is_possible, "pvalue: some changes are larger than the count, so a number would be below 0.")
+    largest = int(np.abs(by_key).max())
+    chances = [(by_key == change).mean(axis=1) for change in range(-largest, largest + 1)]
+    return CellKey(np.stack(chances, axis=1), _REPEATED_ROWS, by_key)
+
+
+def _by_chance(counts: Int64s, targets: Int64s, chances: Floats) -> CellKey:
+    _require(len(counts) > 0, "rows: there are none.")
+    _require(((chances >= 0) & (chances <= 1)).all(), "p: some probabilities are not between 0 and 1.")
+    _require(min(counts.min(), targets.min()) >= 0, "i, j: some counts are below 0.")
+    _require(not ((counts == 0) & (targets > 0) & (chances > 0)).any(), "i = 0: zero must stay zero.")
+    largest = int(np.abs(targets - counts).max())
+    table = np.zeros((int(counts.max()) + 1, 2 * largest + 1))
+    np.add.at(table, (counts, targets - counts + largest), chances)
+    table[0] = np.arange(-largest, largest + 1) == 0
+    sums = table.sum(axis=1)
+    count = int(np.argmax(np.abs(sums - 1) > 1e-6))
+    _require(abs(sums[count] - 1) <= 1e-6, f"i = {count}: the probabilities sum to {sums[count]:.6g}, not to 1.")
+    return CellKey(table / sums[:, None])
+
+
+def _require(is_right: bool | np.bool_, sentence: str) -> None:
+    if not is_right:
+        raise ValueError(sentence)

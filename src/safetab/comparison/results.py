@@ -1,0 +1,149 @@
+"""The results of a comparison, as the page and the files show them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from statistics import fmean
+
+import pyarrow as pa
+
+from safetab.comparison.protections.protection import Protection
+
+
+@dataclass(frozen=True, slots=True)
+class Claims:
+    """What an attacker claims, and how many of these claims are right."""
+
+    claims: int
+    right: int
+
+    @property
+    def precision(self) -> float | None:
+        """The share of right claims; None without claims."""
+        return self.right / self.claims if self.claims else None
+
+
+@dataclass(frozen=True, slots=True)
+class Exposure:
+    """People exposed by one protection in the area under attack. None: the measure does not apply."""
+
+    uniques: int
+    proven: Claims | None  # every claim should be right
+    named: Claims  # with a chance of at least 95 %
+    ranked: Mapping[int, int]  # of the k cells that look likeliest to hold one person, how many do, by k
+    presence: Claims  # groups of 1 or 2 people known to be there
+    membership: float | None  # advantage of the best test for one person, on the attacked tables
+    membership_bound: float | None  # of the guarantee over the whole release; only for formal privacy
+    averaging: Mapping[int, float] = field(default_factory=dict)  # share of totals exact, by the number of splits
+    differencing: tuple[int, int] | None = None  # slivers of 1 to 9 people, and the people in those that follow
+    r_hat: float | None = None  # of the two chains; near 1 if they agree
+    groups_apart: int = 0  # groups whose chains disagree
+    outside: int = 0  # states that left a window: must be 0
+    not_finished: tuple[str, ...] = ()  # in sentences
+    proven_by: str = ""  # "propagation", or "propagation and CP-SAT"
+
+
+def added(exposures: Sequence[Exposure]) -> Exposure | None:
+    """The exposure of several areas together: people add up, advantages and shares are averaged. None without any."""
+    if len(exposures) < 2:
+        return exposures[0] if exposures else None
+    first = exposures[0]
+    proven = [each.proven for each in exposures if each.proven is not None]
+    known = [each.membership for each in exposures if each.membership is not None]
+    slivers = [each.differencing for each in exposures if each.differencing is not None]
+    sizes = set.intersection(*(set(each.ranked) for each in exposures))
+    return replace(
+        first,
+        uniques=sum(each.uniques for each in exposures),
+        proven=_added_claims(proven) if proven else None,
+        named=_added_claims([each.named for each in exposures]),
+        ranked={size: sum(each.ranked[size] for each in exposures) for size in sorted(sizes)},
+        presence=_added_claims([each.presence for each in exposures]),
+        membership=fmean(known) if known else None,
+        averaging={
+            splits: fmean(each.averaging[splits] for each in exposures if splits in each.averaging)
+            for splits in first.averaging
+        },
+        differencing=(sum(found for found, _ in slivers), sum(people for _, people in slivers)),
+        r_hat=max((each.r_hat for each in exposures if each.r_hat is not None), default=None),
+        groups_apart=sum(each.groups_apart for each in exposures),
+        outside=sum(each.outside for each in exposures),
+        not_finished=tuple(sentence for each in exposures for sentence in each.not_finished),
+    )
+
+
+def _added_claims(found: Sequence[Claims]) -> Claims:
+    return Claims(sum(each.claims for each in found), sum(each.right for each in found))
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """A check of the attack itself, which ran with this comparison."""
+
+    name: str
+    sentence: str  # what was done, and what came out
+    holds: bool
+
+
+@dataclass(frozen=True, slots=True)
+class WorkedExample:
+    """One deduction of an attack, from this run: what is published, the steps, and what follows."""
+
+    attack: str  # "proven", "named", "differencing", ...
+    protection: str
+    about: str  # the group, and the area if all numbers are of one
+    published: tuple[tuple[str, str], ...]  # words and the number as printed, "withheld" without one
+    steps: tuple[str, ...]
+    truth: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownNumber:
+    """A group's total in the area of the page's example table."""
+
+    group: str
+    truth: int
+    printed: Mapping[str, str]  # by the protection's spec: "12", "withheld"
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """One protection: what users lost, and whom it exposed."""
+
+    protection: Protection
+    utility: pa.Table  # the columns of measures/utility.py
+    exposure: Exposure | None
+    guarantee: str  # the formal one in words, or "no formal guarantee"
+    comes_with: str  # what a user gets with a number: "interval", "flag", "nothing"
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedCensus:
+    """What the page calls the census and its parts."""
+
+    people: int
+    nouns: str  # what the records describe: "people", "households"
+    groups: str  # "population groups"
+    tables: str  # a noun phrase: "the total of every group, and a table where its true size gives one"
+    attacked_area: str = ""  # its name; empty if nothing was attacked
+    areas: str = "areas"  # the small areas in it, and that of the example table: "tracts"
+    has_tables_by_true_size: bool = False  # as in a release of SafeTab, but by the true size
+    is_stress_test: bool = False  # a finer table of every group, however small
+    whole: str = ""  # where SafeTab publishes every group
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Everything that the page shows."""
+
+    census: ComparedCensus
+    protections: tuple[Compared, ...]
+    is_sweep: bool  # whether families are compared at several strengths, which the third picture joins
+    baseline: Exposure | None
+    controls: tuple[Control, ...]
+    examples: tuple[WorkedExample, ...]
+    shown: tuple[ShownNumber, ...]  # ten groups of one smallest area
+    shown_area: str
+    facts: Mapping[str, str]  # how it was run: people, area, tables, seed, versions, limits; words and values
+    not_finished: tuple[str, ...]

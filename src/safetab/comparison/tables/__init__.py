@@ -1,0 +1,1 @@
+"""The tables that every protection publishes, and the area under attack."""

@@ -1,0 +1,118 @@
+"""Small attacked areas, what protections tell about them, and every data set that fits, one by one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from safetab.comparison.attacks.unknowns import Unknowns
+from safetab.comparison.protections.protection import Known, Publication, Windows
+from safetab.comparison.protections.spec_text import parse
+from safetab.comparison.protections.steps import publish, windows_of
+from safetab.comparison.tables.attacked_area import AreaOfLevel, AttackedArea, System
+from safetab.comparison.tables.exact_tables import ExactTables, PublishedTables, Rows
+
+
+def system_of(truth, expected, seed: int = 0) -> System:
+    """A group in areas (rows of `truth`) and the whole: cells, from 4 cells on two halves, and the total."""
+    areas, cells = truth.shape
+    half = cells // 2
+    lines = (
+        [range(cells)] + ([range(half), range(half, cells)] if cells >= 4 else []) + [[cell] for cell in range(cells)]
+    )
+    inside = [[area] for area in range(areas)] + [range(areas)]
+    rows = Rows.of_lists([[area * cells + cell for area in of for cell in line] for of in inside for line in lines])
+    counts, positions = rows.sums(truth.ravel()), np.repeat(np.arange(areas + 1), len(lines))
+    keys = np.array([np.random.default_rng([seed, n]).integers(0, 2**64, dtype=np.uint64) for n in range(truth.size)])
+    totals = counts[:: len(lines)][positions]
+    exact = ExactTables(counts, rows.sums(keys), totals, np.full(len(rows), 10_000), rows)
+    leaves = np.array([a * len(lines) + len(lines) - cells + cell for a in range(areas) for cell in range(cells)])
+    line = np.tile(np.arange(len(lines)), areas + 1)
+    wide = np.zeros(len(rows), dtype=np.int64), np.full(len(rows), 10_000)
+    return System(f"{seed}", f"group {seed}", truth.ravel(), expected.ravel(), exact, positions, line, *wide, leaves)
+
+
+def area_of(systems, areas: int, shape: float) -> AttackedArea:
+    parts = tuple(AreaOfLevel(1, n, f"tract {n}", 10_000) for n in range(areas))
+    whole = AreaOfLevel(0, 0, "county", 10_000)
+    return AttackedArea("county", "c", 10_000, ("county", "tract"), 1, (*parts, whole), ("",), "alone", shape, systems)
+
+
+def drawn_systems(number: int, areas: int, cells: int, shape: float, mean: float, seed: int) -> list[System]:
+    """Groups whose true counts come from the attacker's own prior."""
+    random = np.random.default_rng([seed, areas, cells])
+    systems = []
+    for place in range(number):
+        expected = random.gamma(2, mean / 2, (areas, cells)) + 0.02
+        systems.append(system_of(random.negative_binomial(shape, shape / (shape + expected)), expected, place))
+    return systems
+
+
+def noise_windows(noisy, sigma: float, tells) -> Windows:
+    """Noise of a discrete normal shape on the numbers that tell, as its likelihood."""
+    lists = [
+        [-((count - value) ** 2) / (2 * sigma**2) for count in range(max(value, 0) + 8)] if tells_it else []
+        for value, tells_it in zip(noisy.tolist(), tells, strict=True)
+    ]
+    starts = np.cumsum([0, *map(len, lists)])
+    return Windows(np.zeros(len(lists), dtype=np.int64), starts, np.concatenate([np.zeros(0), *lists]))
+
+
+def discrete_noise(sigma: float, size: int, random: np.random.Generator):
+    values = np.arange(-12, 13)
+    chances = np.exp(-(values**2) / (2 * sigma**2))
+    return random.choice(values, size, p=chances / chances.sum())
+
+
+def is_cell(system: System):
+    """Whether each number is a cell's: not a total, not a half's."""
+    return system.lines > (2 if system.lines.max() > 3 else 0)
+
+
+def published(system: System, spec: str, seed: int) -> tuple[PublishedTables, Windows]:
+    """One draw of a protection; `noise:1.0` stands for noise on every cell of the areas and of the whole."""
+    random = np.random.default_rng([seed, 99])
+    if spec.startswith("noise:"):
+        sigma = float(spec.removeprefix("noise:"))
+        noisy = system.exact.counts + discrete_noise(sigma, len(system.lines), random)
+        return PublishedTables.of(noisy), noise_windows(noisy, sigma, is_cell(system))
+    protection = parse(spec, Path())
+    tables = publish(protection, system.exact, random)
+    known = Known(system.least, system.most, system.exact.parts.sums(system.expected))
+    return tables, windows_of(protection, tables, known)
+
+
+def publication_of(area: AttackedArea, spec: str, seed: int = 1) -> Publication:
+    both = [published(system, spec, seed + place) for place, system in enumerate(area.systems)]
+    tables, windows = zip(*both, strict=True)
+    return Publication(tables, windows, can_be_proven=not spec.startswith("noise"))
+
+
+def enumerated(unknowns: Unknowns, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+    """The exact chances that each number is 1, and at least 1: all data sets, one by one."""
+    rows, shape = unknowns.numbers, unknowns.shape
+    most = np.full(len(unknowns.expected), 25)
+    parts = [rows.members[rows.starts[n] : rows.starts[n + 1]] for n in range(len(rows))]
+    for number, members in enumerate(parts):
+        first, logs = windows.of(number)
+        if len(logs):
+            most[members] = np.minimum(most[members], first + len(logs) - 1)
+    assert np.prod(most + 1.0) < 3e6, "too many data sets"
+    sets = np.indices(most + 1, dtype=np.int16).reshape(len(most), -1)
+    logs_of_set = np.zeros(sets.shape[1])
+    for unknown, expected in enumerate(unknowns.expected):
+        counts = np.arange(1, most[unknown] + 1)
+        prior = np.log((counts - 1 + shape) / counts * expected / (expected + shape)).cumsum()
+        logs_of_set += np.concatenate([[0.0], prior])[sets[unknown]]
+    for number, members in enumerate(parts):
+        first, logs = windows.of(number)
+        if len(logs):
+            at = sets[members].sum(axis=0) - first
+            inside = np.where((at >= 0) & (at < len(logs)), logs[np.clip(at, 0, len(logs) - 1)], -np.inf)
+            logs_of_set += inside
+    sets, logs_of_set = sets[:, np.isfinite(logs_of_set)], logs_of_set[np.isfinite(logs_of_set)]
+    chances = np.exp(logs_of_set - logs_of_set.max())
+    chances /= chances.sum()
+    sums = [sets[members].sum(axis=0) for members in parts]
+    return np.array([chances @ (n == 1) for n in sums]), np.array([chances @ (n >= 1) for n in sums])

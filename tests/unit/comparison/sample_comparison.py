@@ -1,0 +1,164 @@
+"""A comparison for tests of the page. Every number in it is made up; none is a result of any protection."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+
+import pyarrow as pa
+
+from safetab.comparison.measures.utility_table import MERGED, SIZE_CLASSES
+from safetab.comparison.protections.protection import Protection, Source
+from safetab.comparison.results import (
+    Claims,
+    Compared,
+    ComparedCensus,
+    Comparison,
+    Control,
+    Exposure,
+    ShownNumber,
+    WorkedExample,
+)
+
+GUARANTEE = (
+    "one person added or removed: rho = 4.944 (epsilon = 25.4 at delta = 1e-10), membership at most 0.88; one record"
+    " changed: at most twice that rho"
+)
+CLASSES = (*SIZE_CLASSES[:9], *MERGED)
+STARTS = {name: 1 if name == "all" else int(name.split()[0].replace(",", "")) for name in CLASSES}
+UNIQUES, RANKED = 2048, 500
+
+# spec: name, agency, years, error by size, least size published, proven, named claims and right, ranked, membership,
+# false zeros, false non-zeros, tables not additive, assumed
+MADE_UP = {
+    "area:people=40+round-random:base=5": (
+        "Statistics Canada, random rounding", "Statistics Canada", "1971 on", 1.7, 1, 0, (16, 16), 318, 0.53, 0.40, 0.0, 0.67, ()),
+    "cell-key:D=2,V=0.9": (
+        "Cell key, variance 0.9", "Eurostat, recommendation", "2021", 0.7, 1, 38, (370, 368), 490, 0.9, 0.13, 0.0, 0.81,
+        ("Countries keep their tables secret: D and V are an example of the method's package.",)),
+    "cell-key:D=5,V=3,js=2": (
+        "Cell key, variance 3", "Eurostat, recommendation", "2021", 1.4, 1, 0, (25, 25), 356, 0.61, 0.33, 0.0, 0.90,
+        ("D, V and js are an example of the method's package.",)),
+    "none": ("Nothing", "No agency", "never", 0.0, 1, 2048, (2048, 2048), 500, 1.0, 0.0, 0.0, 0.0, ()),
+    "round-random:base=3,fixed=yes": (
+        "Stats NZ, random rounding", "Stats NZ", "1981 on", 0.9, 1, 31, (68, 68), 411, 0.76, 0.28, 0.0, 0.62, ()),
+    "round:rule=10-5": ("10-5 rule", "Office for National Statistics", "2021 on", 1.2, 10, 22, (108, 105), 470, 1.0, 0.0, 0.0, 0.4, ()),
+    "safetab": ("SafeTab-P, given parameters", "U.S. Census Bureau", "2020", 4.5, 20, None, (0, 0), 83, 0.1, 0.0, 0.0, 0.0, ()),
+    "suppress:below=10,secondary=lp": (
+        "Suppression of 1 to 9", "several agencies", "1960s on", 0.0, 10, 0, (282, 250), 432, 1.0, 0.0, 0.0, 0.0,
+        ("The limit of 10.",)),
+    "suppress:below=3,secondary=lp": (
+        "Suppression of 1 and 2", "several agencies", "1960s on", 0.0, 3, 0, (518, 452), 441, 1.0, 0.0, 0.0, 0.0, ("The limit of 3.",)),
+    "swap:rate=0.05+threshold:people=100": (
+        "Swapping, tables from 100 people on", "U.S. Census Bureau", "2010", 3.4, 100, None, (345, 286), 397, None, 0.03, 0.04, 0.0,
+        ("The rate and the matching variables, which are secret.",)),
+}  # fmt: skip
+
+
+def sample_comparison(**changes: object) -> Comparison:
+    """A comparison with ten protections, a sweep, examples and controls."""
+    parts = {
+        "census": ComparedCensus(
+            1_002_345, "people", "population groups",
+            "the total of every group, and its table by sex and age where its true size gives it one",
+            "Example County", "tracts", has_tables_by_true_size=True, whole="the nation and states",
+        ),
+        "protections": tuple(compared(spec) for spec in MADE_UP),
+        "is_sweep": False,
+        "baseline": Exposure(UNIQUES, None, Claims(0, 0), {100: 19, RANKED: 69}, Claims(0, 0), None, None),
+        "controls": CONTROLS,
+        "examples": EXAMPLES,
+        "shown": tuple(shown_number(number) for number in range(10)),
+        "shown_area": "Tract 12, Example County",
+        "facts": {
+            "Numbers": "made up for a test; they are not results", "Area under attack": "Example County, 99,018 people, 25 tracts",
+            "Tables": "as released", "Draws of each random protection": "10", "Seed": "1", "Proven by": "propagation and CP-SAT",
+            "Alone by block, sex and age": "49.2 % of people", "Versions": "safetab, numpy 2.3, ortools 9.15",
+        },
+        "not_finished": ("Suppression of 1 and 2: the solver reached its limit of 60 s in 2 of 152 groups.",),
+    }  # fmt: skip
+    return Comparison(**(parts | changes))  # type: ignore[arg-type]
+
+
+@cache
+def compared(spec: str) -> Compared:
+    name, agency, years, error, least, proven, named, ranked, membership, zeros, nonzeros, gaps, assumed = MADE_UP[spec]
+    is_safetab = spec == "safetab"
+    source = Source(agency, years, f"{name}, a document of {years}", ("The method and its steps.",), assumed)
+    exposure = Exposure(
+        UNIQUES,
+        None if proven is None else Claims(proven, proven),
+        Claims(*named),
+        {100: min(ranked, 100), RANKED: ranked},
+        Claims(40, 38),
+        membership,
+        0.884 if is_safetab else None,
+        {0: 0.06} if is_safetab else {1: 0.3, 10: 0.5, 90: 0.8} if error else {},
+        (12, 31),
+        1.01,
+    )
+    return Compared(
+        Protection(spec, name, source, is_safetab=is_safetab),
+        utility_of(spec, error, least, {"false_zeros_share": zeros, "false_nonzeros_share": nonzeros, "tables_not_additive_share": gaps}),
+        exposure,
+        GUARANTEE if is_safetab else "no formal guarantee",
+        "an interval" if is_safetab else "the largest error, 4" if "round" in spec or "cell" in spec else "a mark where withheld",
+    )  # fmt: skip
+
+
+def utility_of(spec: str, error: float, least: int, shares: Mapping[str, float]) -> pa.Table:
+    """Rows of two levels, whose means are the made-up numbers."""
+    rows = []
+    for level in ("County", "Tract"):
+        for name in CLASSES:
+            for sort in ("total", "cell"):
+                if name == "0" and sort == "cell":
+                    continue
+                published = (
+                    1.0 if STARTS[name] >= least else 0.92 if name == "all" else 0.7 if name == "10 to 99" else 0.0
+                )
+                has_numbers = published > 0
+                gaps_between = 0.25 if error else 0.0
+                growth = 1.0 + (STARTS[name] ** 0.5 / 10 if "swap" in spec else 0.0)
+                rows.append({
+                    "protection": spec, "level": level, "kind": "all", "size_class": name, "sort": sort, "groups": 100,
+                    "people": 1000, "published_groups_share": published, "published_people_share": min(1.0, published + 0.07),
+                    "asked": 200, "numbers": 1000 if has_numbers else 0, "mean_absolute_error": error * growth if has_numbers else None,
+                    "true_zeros": 100 if name == "0" else 40, "tables": 50, "runs": 10, "areas": 10, "areas_not_additive_share": gaps_between, "false_zeros_share": None,
+                    "false_nonzeros_share": None, "tables_not_additive_share": None, **shares,
+                })  # fmt: skip
+    return pa.Table.from_pylist(rows)
+
+
+CONTROLS = (
+    Control(
+        "Strength to zero", "With every family at its least strength, 1,701 to 2,048 of 2,048 uniques were named.", True
+    ),
+    Control("Equal footing", "The same prior, starts and moves for all; 0 states outside a window.", True),
+    Control("Enumeration", "On 36 small worlds the largest difference of a chance was 0.008.", True),
+)
+EXAMPLES = (
+    WorkedExample(
+        "proven", "cell-key:D=2,V=0.9", "Samoan, Tract 12", (("women of 18 to 44", "1"), ("men of 18 to 44", "1"), ("both", "0")),
+        ("A published 1 is a true count from 1 to 3, since zero stays zero.", "A published 0 is a true count from 0 to 2.",
+         "The sum of two counts of 1 at least is 2 at most, so both are 1."), "1 woman and 1 man.",
+    ),
+    WorkedExample(
+        "named", "suppress:below=3,secondary=lp", "Welsh, Tract 12", (("women of 65 and over", "withheld"), ("all women", "14")),
+        ("The cell is 1 or 2, since zeros are shown.", "Of the sets of counts that fit, 97 % have 1."), "1 woman.",
+    ),
+    WorkedExample(
+        "differencing", "none", "Irish", (("the tract", "212"), ("its part in the town", "210")), ("212 - 210 = 2.",), "2 people.",
+    ),
+)  # fmt: skip
+GROUPS = ("Samoan", "Tongan", "Fijian", "Irish", "Welsh", "Dominican", "Navajo", "Cherokee", "Japanese", "Korean")
+
+
+def shown_number(number: int) -> ShownNumber:
+    truth = (1, 2, 4, 7, 12, 23, 48, 120, 640, 1811)[number]
+    printed = {
+        spec: f"{truth:,}" if not row[3] else f"{round(truth + row[3] * (-1) ** number):,}"
+        for spec, row in MADE_UP.items()
+    }
+    printed |= {spec: "withheld" for spec, row in MADE_UP.items() if truth < row[4]}
+    return ShownNumber(GROUPS[number], truth, printed)

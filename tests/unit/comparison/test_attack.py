@@ -1,0 +1,138 @@
+"""Whom a publication exposes: claims, proofs, ranks and presence, and what they are counted against."""
+
+from __future__ import annotations
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.attacked_worlds import area_of, drawn_systems, publication_of, system_of
+
+from safetab.comparison.attacks import attack
+from safetab.comparison.attacks.attack import Finding, Limits, attacked, baseline, exposure, findings
+from safetab.comparison.attacks.posterior import Chances
+from safetab.comparison.protections.protection import Publication, Windows
+from safetab.comparison.results import Claims
+
+LIMITS = Limits(None, 1)
+
+
+@pytest.fixture(scope="module")
+def area():
+    return area_of(drawn_systems(12, 5, 4, 0.3, 0.5, 4), 5, 0.3)
+
+
+@pytest.mark.parametrize(
+    "spec", ["none", "round:base=1", "round-random:base=1", "threshold:people=1", "suppress:below=1"]
+)
+def test_everybody_is_exposed_without_protection(area, spec: str) -> None:
+    found = attacked(area, publication_of(area, spec), 1, LIMITS)
+    everybody = Claims(area.uniques, area.uniques)
+    assert area.uniques > 20
+    assert found.named == found.proven == everybody
+    assert found.ranked[area.uniques] == area.uniques
+    small = sum(np.isin(system.exact.counts[system.totals[:-1]], (1, 2)).sum() for system in area.systems)
+    assert found.presence == Claims(small, small)
+    assert (found.outside, found.not_finished, found.r_hat) == (0, (), 1.0)
+
+
+def test_a_protection_names_fewer_and_the_baseline_still_fewer(area) -> None:
+    rounded = attacked(area, publication_of(area, "round-random:base=3"), 1, LIMITS)
+    nothing = baseline(area, 1)
+    assert nothing.proven is None
+    assert nothing.named.claims <= rounded.named.claims < area.uniques
+    assert nothing.ranked[area.uniques] < rounded.ranked[area.uniques] < area.uniques
+    assert rounded.proven.claims == rounded.proven.right
+    assert rounded.outside == nothing.outside == 0
+    assert 1 <= rounded.r_hat < 1.1
+
+
+def test_one_thread_and_two_find_the_same(area) -> None:
+    publication = publication_of(area, "suppress:below=3")
+    assert attacked(area, publication, 5, Limits(None, 1)) == attacked(area, publication, 5, Limits(None, 2))
+
+
+def test_what_is_found_does_not_depend_on_the_truth(area) -> None:
+    """The same publication, but the truth is turned around: the same chances, and other scores."""
+    publication = publication_of(area, "round-random:base=3")
+    turned = [
+        replace(
+            system,
+            truth=system.truth[::-1].copy(),
+            exact=replace(system.exact, counts=system.exact.counts[::-1].copy()),
+        )
+        for system in area.systems
+    ]
+    few = replace(publication, windows=publication.windows[:3])
+    worlds = (replace(area, systems=systems[:3]) for systems in (area.systems, turned))
+    first, second = (findings(of, few, 1, LIMITS) for of in worlds)
+    for one, other in zip(first, second, strict=True):
+        assert np.array_equal(one.chances.is_one, other.chances.is_one)
+        assert np.array_equal(one.proofs.is_proven, other.proofs.is_proven)
+
+
+def test_time_that_is_up_is_said_and_nobody_is_named(area) -> None:
+    found = attacked(area, publication_of(area, "none"), 1, Limits(0.0, 1))
+    assert found.not_finished == ("12 groups were not attacked, because the time limit was reached.",)
+    assert found.named == found.presence == Claims(0, 0)
+    assert found.r_hat is None
+
+
+def test_the_time_limit_is_asked_before_each_group(area, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count()
+    monkeypatch.setattr(attack, "monotonic", lambda: float(next(clock)))
+    found = attacked(area, publication_of(area, "none"), 1, Limits(4.5, 1))
+    assert found.not_finished == ("8 groups were not attacked, because the time limit was reached.",)
+
+
+def test_a_publication_that_nothing_fits_is_said(area) -> None:
+    right = publication_of(area, "none")
+    windows = [replace(of, firsts=of.firsts + (np.arange(len(of.firsts)) == 0)) for of in right.windows[:2]]
+    found = attacked(area, replace(right, windows=[*windows, *right.windows[2:]]), 1, LIMITS)
+    assert found.not_finished == (
+        "2 groups were attacked by bounds alone, because no data set was found that fits everything published.",
+    )
+
+
+def calls(system, is_one=None, is_present=None) -> Finding:
+    nothing = np.zeros(len(system.lines))
+    return Finding(Chances(nothing if is_one is None else is_one, nothing if is_present is None else is_present))
+
+
+def test_equal_chances_are_ranked_by_lot() -> None:
+    """All 400 leaves look alike; 100 hold one person, all at the front. About 25 of the first 100 are right."""
+    truth = np.zeros((100, 4), dtype=np.int64)
+    truth[:25] = 1
+    system = system_of(truth, np.ones((100, 4)))
+    one = area_of([system], 100, 0.5)
+    found = [exposure(one, [calls(system)], seed).ranked[100] for seed in range(40)]
+    assert abs(np.mean(found) - 25) < 4.5 * 4 / np.sqrt(40)  # false alarm 7e-6
+    assert len(set(found)) > 1
+
+
+def test_claims_of_presence_leave_out_groups_of_three_or_more() -> None:
+    system = system_of(np.array([[1, 0], [2, 0], [3, 0], [0, 0], [0, 0]]), np.ones((5, 2)))
+    called = np.zeros(len(system.lines))
+    called[system.totals[[0, 1, 2, 3]]] = 0.95
+    called[system.totals[[4]]] = 0.94
+    called[system.totals[[5]]] = 1.0  # the whole area is no smallest area
+    found = exposure(area_of([system], 5, 0.5), [calls(system, is_present=called)], 1)
+    assert found.presence == Claims(3, 2)
+
+
+def test_the_baseline_knows_the_total_of_the_whole_area_alone() -> None:
+    """No cell is certain if 8 people are in 4 equal cells, and every cell is if nobody is there."""
+    crowd, nobody = (system_of(np.full((2, 2), count), np.ones((2, 2))) for count in (2, 0))
+    found = baseline(area_of([crowd, nobody], 2, 5.0), 1)
+    assert found.named == Claims(0, 0)
+    assert found.presence.claims == 0
+    windows = attack.total_alone(crowd)
+    assert isinstance(windows, Windows)
+    assert [windows.of(number)[1].tolist() for number in range(9)] == [[]] * 6 + [[0.0], [], []]
+    assert windows.of(6)[0] == 8
+
+
+def test_an_area_without_systems_exposes_nobody() -> None:
+    found = attacked(area_of([], 1, 0.5), Publication((), (), can_be_proven=True), 1, LIMITS)
+    assert (found.uniques, found.named, found.ranked) == (0, Claims(0, 0), {0: 0, 100: 0, 500: 0})

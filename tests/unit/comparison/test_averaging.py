@@ -1,0 +1,76 @@
+"""Averaging: sums of two parts, asked many times, give the total away; fixed seeds, so tests fail always or never."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from safetab.comparison.attacks.averaging import SPLITS, SplitGroups, averaging, averaging_under_one_budget, example
+from safetab.comparison.protections.spec_text import parse
+from safetab.comparison.tables.exact_tables import PublishedTables
+
+AGES = 100
+
+
+def groups_of(people_of_an_age: float, groups: int = 400) -> SplitGroups:
+    """Both sexes of 100 ages, women after men."""
+    rng = np.random.default_rng(3)
+    counts = rng.poisson(people_of_an_age / 2, (groups, 2 * AGES)).astype(np.int64)
+    counts[:, 0] += 1
+    keys = rng.integers(0, 1 << 64, counts.shape, dtype=np.uint64) * (counts > 0)
+    ordered = np.tile(np.arange(AGES), 2)
+    return SplitGroups([f"group {n}" for n in range(groups)], counts, keys, np.full(groups, 10**6), ordered)
+
+
+def shares(spec: str, people_of_an_age: float = 6) -> dict[int, float]:
+    return dict(averaging(groups_of(people_of_an_age), parse(spec, Path()), 1))
+
+
+def test_exact_numbers_are_exact_after_any_number_of_splits() -> None:
+    assert shares("none") == dict.fromkeys(SPLITS, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("spec", "splits"),
+    [("cell-key:D=2,V=0.9", 30), ("round-random:base=3,fixed=yes", 90), ("round-random:base=3,fixed=no", 90)],
+)
+def test_averages_of_errors_around_0_find_the_total(spec: str, splits: int) -> None:
+    """About 31 V splits average errors of variance V away in 95 % of groups (Asghar and Kaafar): here 28 and 41."""
+    found = shares(spec)
+    assert found[0] < 0.5 < found[10]
+    assert found[splits] > 0.95
+
+
+def test_splits_of_small_groups_repeat_and_fixed_errors_with_them() -> None:
+    """Most splits of 5 people divide them alike: the same people have the same errors, which no average removes."""
+    fixed, free = (shares(f"round-random:base=3,fixed={fixed}", 0.04)[90] for fixed in ("yes", "no"))
+    assert fixed < 0.9 < free
+
+
+def test_the_average_of_biased_errors_is_wrong_but_limits_of_sums_help() -> None:
+    found = shares("round:base=5")
+    assert found[90] > 2 * found[0]
+
+
+def test_what_is_never_shown_is_never_exact() -> None:
+    assert shares("threshold:people=100000", 0.1) == dict.fromkeys(SPLITS, 0.0)
+
+
+def test_noise_with_one_budget_is_as_exact_as_its_totals() -> None:
+    published = PublishedTables.of(np.array([4, 9, 2, 0]), np.array([False, False, False, True]))
+    assert averaging_under_one_budget(published, np.array([4, 8, 2, 0])) == {0: 0.5}
+
+
+def test_the_example_is_a_wrong_total_whose_splits_sum_to_the_right_one() -> None:
+    groups, protection = groups_of(6), parse("cell-key:D=2,V=0.9", Path())
+    shown = example(groups, protection, 1)
+    assert shown is not None
+    (_, total), *splits = shown.published
+    place = int(shown.about.split()[1].strip(","))
+    assert shown.truth == f"{groups.by_value[place].sum():,}" != total
+    sums = [sum(int(part.replace(",", "")) for part in text.split(" and ")) for _, text in splits]
+    assert len(sums) == 5
+    assert all(f"{one:,}" in shown.steps[0] for one in sums)
+    assert example(groups, parse("none", Path()), 1) is None

@@ -1,0 +1,67 @@
+"""What adds up and keeps its order, on tables that can be checked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from safetab.comparison.measures.error_tally import table_gaps
+from safetab.comparison.measures.utility import distinct_lines
+from safetab.comparison.tables.counted_level import LargestGroups, ShownTotals
+from safetab.products.safetab_h.safetab_h import SAFETAB_H
+from safetab.products.safetab_p.safetab_p import SEX_BY_AGE
+
+
+def test_a_total_that_is_printed_twice_is_asked_for_once() -> None:
+    coarsest, *_ = SEX_BY_AGE
+    addresses, lines, places = distinct_lines(coarsest)
+    runs = [(coarsest.lines[line].first_cell, coarsest.lines[line].cells) for line in lines]
+    assert len(set(addresses)) == len(runs)
+    assert [runs[place] for place in places] == [(line.first_cell, line.cells) for line in coarsest.lines]
+    assert runs == [(0, 8), (0, 4), *((cell, 1) for cell in range(4)), (4, 4), *((cell, 1) for cell in range(4, 8))]
+
+
+def test_a_table_is_not_additive_if_any_line_is_not_the_sum_of_its_cells() -> None:
+    shape = SAFETAB_H.shape("T03003")  # all; first half: two cells; second half: two cells
+    tables = np.array([[10, 3, 1, 2, 7, 3, 4], [12, 3, 1, 2, 7, 3, 4], [10, 4, 1, 2, 7, 3, 4], [0, 0, 0, 0, 0, 0, 0]])
+    differs, gaps = table_gaps(shape, tables) or pytest.fail("it has parts")
+    assert differs.tolist() == [False, True, True, False]
+    assert gaps.tolist() == [0, 2, 0, 0]
+    assert table_gaps(SAFETAB_H.shape("T03001"), np.array([[5]])) is None
+
+
+@pytest.mark.parametrize(
+    ("shown", "is_shown", "changes"),
+    [
+        ([90, 80, 70, 70], [1, 1, 1, 1], 0),
+        ([80, 90, 70, 70], [1, 1, 1, 1], 2),  # the first two stand in each other's place
+        ([90, 80, 60, 70], [1, 1, 1, 1], 0),  # equal sizes have no order
+        ([85, 85, 70, 70], [1, 1, 1, 1], 0),  # equal numbers leave it open
+        ([70, 90, 80, 70], [1, 1, 1, 1], 3),
+        ([60, 80, 70, 70], [0, 1, 1, 1], 0),  # one that is withheld is left out
+        ([60, 80, 90, 70], [0, 1, 1, 1], 2),
+        ([60, 80, 90, 70], [0, 0, 1, 0], None),  # one alone is no order
+    ],
+)
+def test_rank_changes_are_places_where_the_wrong_group_stands(
+    shown: list[int], is_shown: list[int], changes: int | None
+) -> None:
+    """Those of the second of two areas; the first has one group, of another kind."""
+    areas, kinds, sizes = np.array([0, 1, 1, 1, 1]), np.array([0, 1, 1, 1, 1]), np.array([5, 90, 80, 70, 70])
+    totals, chosen = ShownTotals(np.arange(5)), np.flatnonzero([1, *is_shown])
+    totals.show(chosen, np.array([7, *shown])[chosen])
+    rankings, wrong = LargestGroups(areas, kinds, sizes).compared(totals)
+    assert rankings.tolist() == [1] * (changes is not None)
+    assert wrong.tolist() == [1] * (changes or 0)
+
+
+def test_only_the_ten_largest_groups_are_ranked() -> None:
+    sizes = np.arange(12, 0, -1)
+    largest, totals = LargestGroups(np.zeros(12, dtype=np.int64), np.zeros(12, dtype=np.int64), sizes), []
+    for swapped in ([8, 9], [10, 11]):
+        numbers = sizes.copy()
+        numbers[swapped] = numbers[swapped[::-1]]
+        shown = ShownTotals(np.arange(12))
+        shown.show(np.arange(12), numbers)
+        totals.append(len(largest.compared(shown)[1]))
+    assert totals == [2, 0]

@@ -1,0 +1,92 @@
+"""The controls hold for the attack as it is, and fail for one that is made weak."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from tests.attacked_worlds import area_of, drawn_systems
+
+from safetab.comparison.attacks import attack, controls
+from safetab.comparison.attacks.posterior import posterior
+from safetab.comparison.protections.steps import publish
+
+NAMES = [
+    "protection that changes nothing", "protection that changes very little", "sampler and enumeration",
+    "data sets fit what is published", "withheld numbers have no number",
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def area():
+    return area_of(drawn_systems(6, 5, 4, 0.3, 0.5, 4), 5, 0.3)
+
+
+@pytest.fixture(scope="module")
+def small(area):
+    return replace(area, systems=area.systems[:2])
+
+
+def failing(found) -> list[str]:
+    assert [control.name for control in found] == NAMES
+    return [control.name for control in found if not control.holds]
+
+
+@pytest.mark.slow
+def test_the_controls_hold_and_say_what_was_measured(area) -> None:
+    found = controls.controls(area, 1)
+    assert failing(found) == []
+    named = sum(sorted(len(system.uniques) for system in area.systems)[-4:])
+    assert f"Of {named} people who are alone in a cell, the attack named at least {named};" in found[0].sentence
+    assert "the attack named" in found[1].sentence
+    assert "at most 0.00" in found[2].sentence
+    assert found[3].sentence.startswith("0 of the data sets at the beginning and the end of 7 attacks")
+    assert found[4].sentence.startswith("0 of ")
+
+
+def test_a_data_set_outside_a_window_makes_a_control_fail(small, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(controls, "_TINY_WORLDS", ((0, 0, 0, 0),))
+    nobody = attack.baseline(replace(small, systems=[]), 1)
+    assert failing(controls.controls(small, 1, {"some": nobody})) == []
+    found = controls.controls(small, 1, {"some": nobody, "other": replace(nobody, outside=1)})
+    assert failing(found) == NAMES[3:4]
+    assert "(other); it must be 0." in found[3].sentence
+
+
+def half_dropped(unknowns, windows, *others):
+    """Every second number is not looked at."""
+    sizes = np.diff(windows.starts)
+    dropped = np.arange(len(sizes)) % 2 == 1
+    starts = np.concatenate([[0], np.cumsum(np.where(dropped, 0, sizes))])
+    kept = windows.logs[np.repeat(~dropped, sizes)]
+    return posterior(unknowns, replace(windows, starts=starts, logs=kept), *others)
+
+
+def prior_from_windows(unknowns, windows, *others):
+    """The prior is made from what is published: the first possible count of each leaf."""
+    return posterior(replace(unknowns, expected=windows.firsts[unknowns.leaves] + 0.02), windows, *others)
+
+
+@pytest.mark.slow
+def test_a_dropped_factor_makes_controls_fail(area, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attack, "posterior", half_dropped)
+    monkeypatch.setattr(controls, "_TINY_WORLDS", controls._TINY_WORLDS[:1])
+    monkeypatch.setattr(controls, "posterior", half_dropped)
+    assert failing(controls.controls(area, 1))[:3] == NAMES[:3]
+
+
+def test_another_prior_makes_a_control_fail(area, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(controls, "posterior", prior_from_windows)
+    monkeypatch.setattr(controls, "_TINY_WORLDS", controls._TINY_WORLDS[:1])
+    assert failing(controls.controls(replace(area, systems=[]), 1)) == NAMES[2:3]
+
+
+def test_a_mark_instead_of_a_withheld_number_makes_a_control_fail(small, monkeypatch: pytest.MonkeyPatch) -> None:
+    def marked(*given):
+        tables = publish(*given)
+        return replace(tables, numbers=np.ma.MaskedArray(tables.numbers.filled(-1)))
+
+    monkeypatch.setattr(controls, "publish", marked)
+    monkeypatch.setattr(controls, "_TINY_WORLDS", ((0, 0, 0, 0),))
+    assert NAMES[4] in failing(controls.controls(small, 1))

@@ -1,0 +1,203 @@
+"""Programs in real and in whole numbers; the seven people of a block, from its published statistics."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from safetab.comparison import linear_programs
+from safetab.comparison.linear_programs import IntegerProgram, LinearProgram
+
+LIMIT = 60.0
+NO_SOLUTION = (None, True)
+OLDEST = 115
+
+
+def said(program: IntegerProgram) -> tuple[object, bool]:
+    answer = program.solution(LIMIT)
+    return answer.values, answer.is_finished
+
+
+def test_a_linear_program_finds_the_cheapest_solution_after_each_change() -> None:
+    program = LinearProgram()
+    x, y = program.add_unknown(0, 10, cost=1), program.add_unknown(0, 10, cost=3)
+    program.add_row([x, y], [1, 1], 4, 20)
+    assert program.solution() == pytest.approx([4, 0])
+    program.set_cost(x, 5)
+    assert program.solution() == pytest.approx([0, 4])
+    program.set_bounds(y, 0, 1)
+    assert program.solution() == pytest.approx([3, 1])
+    program.set_bounds(x, 0, 1)
+    assert program.solution() is None
+    assert 0 < program.seconds < 1
+
+
+def test_an_integer_program_knows_that_halves_are_no_people() -> None:
+    program = IntegerProgram()
+    x, y = program.add_unknown(0, 5), program.add_unknown_of([1, 4])
+    program.add_row([x, y], [2, 1], 6, 6)
+    answer = program.solution(LIMIT)
+    assert answer.values is not None
+    assert answer.values.tolist() == [1, 4]
+    program.set_bounds(x, 2, 5)
+    assert said(program) == NO_SOLUTION
+
+
+def test_an_unknown_without_values_has_no_solution() -> None:
+    program = IntegerProgram()
+    program.add_unknown_of([])
+    assert said(program) == NO_SOLUTION
+
+
+def test_a_limit_that_comes_first_proves_nothing() -> None:
+    program = IntegerProgram()
+    unknowns = [program.add_unknown(0, 1, cost=-1) for _ in range(40)]
+    rng = np.random.default_rng(1)
+    for _ in range(40):
+        program.add_row(unknowns, rng.integers(-9, 10, 40).tolist(), -3, 3)
+    answer = program.solution(1e-9)
+    assert not answer.is_finished
+
+
+def test_the_same_program_has_the_same_solution() -> None:
+    def values() -> list[int]:
+        program = IntegerProgram()
+        unknowns = [program.add_unknown(0, 9) for _ in range(30)]
+        for start in range(25):
+            program.add_row(unknowns[start : start + 6], [1] * 6, 20, 25)
+        found = program.solution(LIMIT).values
+        assert found is not None
+        return found.tolist()
+
+    assert values() == values()
+
+
+def test_nothing_loads_or_tools_at_start_up() -> None:
+    modules = "comparison.attacks.solver, comparison.protections.secondary_suppression, comparison.linear_programs"
+    imports = "; ".join(f"import safetab.{module}" for module in modules.split(", "))
+    words = f"{imports}; import sys; print([name for name in sys.modules if 'ortools' in name or name == 'pandas'])"
+    done = subprocess.run([sys.executable, "-c", words], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_where_or_tools_is_not_installed_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert linear_programs.is_available()
+    monkeypatch.setattr(linear_programs, "find_spec", lambda _: None)
+    assert not linear_programs.is_available()
+
+
+class Block:
+    """Seven people in order of age, each female or not, black or not, married or not.
+
+    Source of the statistics: Garfinkel, Abowd and Martindale, "Understanding Database Reconstruction
+    Attacks on Public Data" (2018), table 1. Counts of 1 or 2 people are withheld there.
+    """
+
+    def __init__(self, without: str | None = None) -> None:
+        self.program = IntegerProgram()
+        self.ages = [self.unknown(1, OLDEST) for _ in range(7)]
+        for younger, older in pairwise(self.ages):
+            self.row({older: 1, younger: -1}, 0, OLDEST)
+        self.row({self.ages[2]: 1}, 18, OLDEST)  # fewer than three are under 18 (and under 5)
+        self.row({self.ages[4]: 1}, 1, 63)  # fewer than three are 64 or older
+        self.is_female, self.is_black, self.is_married, self.is_adult = (
+            [self.bit() for _ in range(7)] for _ in range(4)
+        )
+        for age, is_married, is_adult in zip(self.ages, self.is_married, self.is_adult, strict=True):
+            self.row({age: 1, is_married: -15}, 0, OLDEST)
+            self.row({age: 1, is_adult: -18}, 0, OLDEST)
+            self.row({age: 1, is_adult: -OLDEST}, -OLDEST, 17)
+        is_black_female = self.both(self.is_female, self.is_black)
+        is_married_adult = self.both(self.is_married, self.is_adult)
+        self.row(dict.fromkeys(self.is_adult, 1) | dict.fromkeys(is_married_adult, -1), 0, 2)  # single adults: withheld
+        self.row(dict.fromkeys(is_black_female, 1), 2, 3)  # so no other sex and race has more than two
+        statistics = {
+            "1A": ([self.bit(1) for _ in range(7)], 7, 30, 7 * 38),
+            "2A": (self.is_female, 4, 30, 134),
+            "2B": (self.others(self.is_female), 3, 30, 3 * 44),
+            "2C": (self.is_black, 4, 51, 194),
+            "2D": (self.others(self.is_black), 3, 24, 3 * 24),
+            "3B": (is_married_adult, 4, 51, 4 * 54),
+            "4A": (is_black_female, 3, 36, 110),
+        }
+        for name, statistic in statistics.items():
+            if name != without:
+                self.add_statistic(*statistic)
+
+    def unknown(self, low: int, high: int) -> int:
+        return self.program.add_unknown(low, high)
+
+    def bit(self, least: int = 0) -> int:
+        return self.unknown(least, 1)
+
+    def row(self, terms: dict[int, int], low: int, high: int) -> None:
+        self.program.add_row(terms.keys(), terms.values(), low, high)
+
+    def both(self, first: list[int], second: list[int]) -> list[int]:
+        found = [self.bit() for _ in first]
+        for one, other, is_both in zip(first, second, found, strict=True):
+            self.row({is_both: 2, one: -1, other: -1}, -1, 0)
+        return found
+
+    def others(self, bits: list[int]) -> list[int]:
+        found = [self.bit() for _ in bits]
+        for bit, is_other in zip(bits, found, strict=True):
+            self.row({bit: 1, is_other: 1}, 1, 1)
+        return found
+
+    def add_statistic(self, members: list[int], people: int, median: int, sum_of_ages: int) -> None:
+        """Name the first, second, ... member; their ages have the median and the sum."""
+        ages = [self.unknown(1, OLDEST) for _ in range(people)]
+        is_nth = [[self.bit() for _ in members] for _ in range(people)]
+        for age, bits in zip(ages, is_nth, strict=True):
+            self.row(dict.fromkeys(bits, 1), 1, 1)
+            for bit, of_person in zip(bits, self.ages, strict=True):
+                self.row({age: 1, of_person: -1, bit: OLDEST}, -OLDEST, OLDEST)
+                self.row({age: -1, of_person: 1, bit: OLDEST}, -OLDEST, OLDEST)
+        for member, bits in zip(members, zip(*is_nth, strict=True), strict=True):
+            self.row(dict.fromkeys(bits, 1) | {member: -1}, 0, 0)
+        for bits, later in pairwise(is_nth):
+            places = {bit: -place for place, bit in enumerate(bits)} | {bit: place for place, bit in enumerate(later)}
+            self.row(places, 1, 7)
+        self.row(dict.fromkeys(ages, 1), sum_of_ages, sum_of_ages)
+        middle = ages[(people - 1) // 2 : people // 2 + 1]
+        self.row(dict.fromkeys(middle, 1), len(middle) * median, len(middle) * median)
+
+    def data_sets(self) -> set[str]:
+        """Every data set that fits; the last question proves that there is no other."""
+        sets: set[str] = set()
+        bits = [*self.is_female, *self.is_black, *self.is_married]
+        while (answer := self.program.solution(LIMIT)).values is not None:
+            values = answer.values
+            people = zip(self.ages, self.is_female, self.is_black, self.is_married, strict=True)
+            words = [f"{values[a]}{'MF'[values[f]]}{'WB'[values[b]]}{'SM'[values[m]]}" for a, f, b, m in people]
+            sets.add(" ".join(words))
+            self.exclude({unknown: int(values[unknown]) for unknown in [*self.ages, *bits]})
+        assert answer.is_finished
+        return sets
+
+    def exclude(self, found: dict[int, int]) -> None:
+        """Ask for another data set: some unknown is smaller or greater."""
+        differs = []
+        for unknown, value in found.items():
+            is_less, is_more = self.bit(), self.bit()
+            self.row({unknown: 1, is_less: OLDEST}, 0, value - 1 + OLDEST)
+            self.row({unknown: 1, is_more: -OLDEST}, value + 1 - OLDEST, OLDEST)
+            differs += [is_less, is_more]
+        self.row(dict.fromkeys(differs, 1), 1, len(differs))
+
+
+THE_BLOCK = "8FBS 18MWS 24FWS 30MWM 36FBM 66FBM 84MBM"
+ANOTHER = "2FBS 12MWS 24FWM 30MBM 36FWS 72FBM 90MBM"
+
+
+def test_one_data_set_fits_the_statistics_of_the_block() -> None:
+    assert Block().data_sets() == {THE_BLOCK}
+
+
+def test_two_data_sets_fit_without_the_statistic_of_black_females() -> None:
+    assert Block(without="4A").data_sets() == {THE_BLOCK, ANOTHER}

@@ -1,0 +1,351 @@
+"""The page of a comparison takes no side: rules of docs/decisions/0036-compare-is-neutral.md, as tests."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from html import unescape
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from tests.unit.comparison.sample_comparison import MADE_UP, compared, sample_comparison
+
+from safetab.comparison.pages.committee_table import committee_table
+from safetab.comparison.pages.compare_page import compare_page
+from safetab.comparison.pages.words import ATTACKS, DOES_NOT_SAY, SAID_FOR_IT, family_of, letter_of, said_for
+from safetab.comparison.protections.protection import Source
+from safetab.comparison.protections.spec_text import parse
+from safetab.comparison.request import CompareRequest, checked_protections
+from safetab.comparison.results import Claims, Compared, ComparedCensus, Control
+from safetab.comparison.world import comes_with
+from safetab.privacy.output_status import SYNTHETIC_MARKER
+
+JUDGING = re.compile(
+    r"\b(safe|unsafe|safer|safest|secure|insecure|weak|weaker|weakest|strong|stronger|strongest|good|bad|better|worse"
+    r"|best|worst|poor|excellent|superior|inferior|winner|loser|wins|loses|fails|failed|score|rank|ranks|recommended"
+    r"|acceptable|unacceptable|dangerous|reliable|unreliable|robust|vulnerable|broken|outdated|modern|harmless)\b",
+    re.IGNORECASE,
+)
+REQUIRED = (
+    "An attack that finds nobody proves nothing: another attacker may do better. People proven are a lower bound. People named"
+    " or ranked contain lucky guesses: read them with their precision and the baseline.",
+    "A formal guarantee holds for every attacker and every table together; the others were measured against these attacks on"
+    " these tables. The two columns are not the same kind of statement. A guarantee with a large loss is weak: with rho ="
+    " 4.944 (2020, persons) a person who knows everybody else may tell presence from absence with an advantage of up to 0.88."
+    " Without a guarantee no limit below 1 is stated.",
+    "Naming a cell of one is not naming a person. Somebody must know who it is; then sex, age or presence is what is learned."
+    " What can be guessed without the tables is in the baseline column.",
+    "People, households and places are synthetic. Groups gather, ages do not differ by group. Counts of people exposed belong"
+    " to this world.",
+    "Parameters that agencies keep secret were assumed; a stronger secret setting protects better and errs more.",
+    "All methods were asked for equal tables. Some answer with fewer: what they withhold lowers exposure and use alike. In"
+    " practice an agency that rounds publishes other tables than one that suppresses.",
+)
+"""Written out once more, so that a change of the page's sentences is seen."""
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return compare_page(sample_comparison())
+
+
+def body_of(page: str) -> ElementTree.Element:
+    """The page's body; tags without an end are closed for the parser."""
+    text = re.sub(r"<(col|wbr)>", r"<\1/>", page[page.index("<body") : page.index("</html>")])
+    return ElementTree.fromstring(text)
+
+
+def text_of(element: ElementTree.Element) -> str:
+    return " ".join("".join(element.itertext()).split())
+
+
+def tables_of(page: str, class_name: str) -> list[list[list[str]]]:
+    tables = [one for one in body_of(page).iter("div") if one.get("class") == class_name and one.find(".//table")]
+    return [[[text_of(cell) for cell in row] for row in table.iter("tr")] for table in tables]
+
+
+def users_of(page: str) -> list[list[str]]:
+    return tables_of(page, "committee")[0]
+
+
+def exposed_of(page: str) -> list[list[str]]:
+    return tables_of(page, "committee")[1]
+
+
+def names_in(page: str) -> list[str]:
+    names = [row[0] for row in users_of(page)[1:]]
+    assert names == [row[0] for row in exposed_of(page)[1:-1]]
+    return names
+
+
+def test_rows_keep_the_order_asked_for_whatever_the_results_are() -> None:
+    specs = list(MADE_UP)
+    results = [compared(spec) for spec in specs]
+    moved = [
+        replace(one, utility=other.utility, exposure=other.exposure, guarantee=other.guarantee)
+        for one, other in zip(results, reversed(results), strict=True)
+    ]
+    for given in (results, moved):
+        table = committee_table(sample_comparison(protections=tuple(given)))
+        assert table["protection"].to_pylist() == specs
+    backwards = compare_page(sample_comparison(protections=tuple(reversed(results))))
+    expected = [MADE_UP[spec][0] for spec in reversed(specs)]
+    assert all(name in row for name, row in zip(expected, names_in(backwards), strict=True))
+
+
+def test_no_cell_has_a_colour_and_no_class_depends_on_a_result(page: str) -> None:
+    cells = [cell for table in body_of(page).iter("table") for cell in (*table.iter("td"), *table.iter("th"))]
+    assert len(cells) > 200
+    assert {cell.get("class") for cell in cells} == {None, "text"}
+    assert not [cell for cell in cells if cell.get("style")]
+
+
+def test_no_sentence_judges(page: str) -> None:
+    body = body_of(page)
+    (limits,) = [one for one in body.iter("section") if one.get("id") == "does-not-say"]
+    limits.clear()
+    assert [match[0] for match in JUDGING.finditer(text_of(body))] == []
+
+
+@pytest.mark.parametrize("word", ["safe", "Best", "weak", "stronger", "score"])
+def test_a_planted_judgement_is_found(page: str, word: str) -> None:
+    assert JUDGING.search(
+        text_of(body_of(page.replace("One draw", f"One {word} draw").replace("as one draw", f"as one {word} draw")))
+    )
+
+
+@pytest.mark.parametrize("number", range(len(REQUIRED)))
+def test_what_the_page_does_not_say_is_there_word_for_word(page: str, number: int) -> None:
+    (limits,) = [one for one in body_of(page).iter("section") if one.get("id") == "does-not-say"]
+    assert [text_of(item) for item in limits.iter("li")][number] == REQUIRED[number]
+    assert len(DOES_NOT_SAY) == len(REQUIRED)
+
+
+def test_every_section_of_a_method_begins_with_what_is_said_for_it(page: str) -> None:
+    cards = [one for one in body_of(page).iter("div") if one.get("class") == "agency"]
+    assert len(cards) == len(MADE_UP)
+    for card, spec in zip(cards, MADE_UP, strict=True):
+        heading, first, *_ = card
+        assert heading.tag == "h3"
+        assert text_of(first) == f"What is said for it: {said_for(spec)}"
+
+
+@pytest.mark.parametrize(
+    ("spec", "word"),
+    [
+        ("swap:rate=0.05", "Additivity"),
+        ("cell-key:D=2,V=0.9", "Zero stays zero"),
+        ("suppress:below=3,secondary=lp", "exact"),
+        ("safetab:DIR", "guarantee"),
+        ("round-random:base=3", "no bias"),
+        ("round:ladder=drb", "known"),
+        ("suppress:rule=1980", "need no explanation"),
+    ],
+)
+def test_what_is_said_for_each_method_is_what_its_agency_names_first(spec: str, word: str) -> None:
+    assert word in said_for(spec)
+    assert said_for(f"{spec}+threshold:people=100") == f"{said_for(spec)} {SAID_FOR_IT['threshold']}"
+
+
+def test_measured_membership_and_the_guarantee_stand_in_different_columns(page: str) -> None:
+    heads = exposed_of(page)[0]
+    measured, promised = (
+        next(i for i, head in enumerate(heads) if word in head) for word in ("Membership", "guarantee")
+    )
+    assert measured != promised
+    (safetab,) = [row for row in exposed_of(page) if row[0].startswith("G ")]
+    assert safetab[measured] == "0.10"
+    assert safetab[promised].startswith("one person added or removed: rho = 4.944 (epsilon = 25.4 at delta = 1e-10)")
+    assert "membership at most 0.88" in safetab[promised]
+    columns = committee_table(sample_comparison()).column_names
+    assert {"membership_measured", "membership_limit_of_guarantee"} <= set(columns)
+
+
+def test_the_page_says_that_choosing_by_the_true_size_tells_something(page: str) -> None:
+    assert "true size chose its table. That choice tells something itself" in page
+
+
+def test_there_is_no_total_score(page: str) -> None:
+    assert not [
+        name for name in committee_table(sample_comparison()).column_names if "score" in name or "rank_" in name
+    ]
+    assert not [row for row in (*users_of(page), *exposed_of(page)) if "total" in row[0].lower()]
+
+
+def test_what_was_not_measured_is_said_in_words(page: str) -> None:
+    by_letter = {row[0][:1]: row for row in exposed_of(page)[1:-1]}
+    assert by_letter["G"][1] == "not applicable"  # proven, where noise may give any number
+    assert by_letter["G"][2] == "no claims"
+    assert by_letter["J"][4] == "not measured"
+    nothing = sample_comparison(
+        protections=tuple(replace(compared(spec), exposure=None) for spec in MADE_UP), baseline=None, examples=(),
+        census=ComparedCensus(10, "households", "groups", "totals"), controls=(), shown=(),
+    )  # fmt: skip
+    without = compare_page(nothing)
+    assert {cell for row in exposed_of(without)[1:] for cell in row[1:5]} == {"not attacked"}
+    assert "Nothing was attacked in this comparison" in without
+    assert "true size chose its table" not in without
+    assert "None" not in unescape(re.sub("<[^>]*>", " ", without[without.index("<body") :])).replace("“None shown”", "")
+
+
+def test_nothing_of_a_real_census_is_in_the_page_s_own_words() -> None:
+    census = ComparedCensus(5_000, "dwellings", "kinds of heating", "a total for every kind", "Region 7", "parishes")
+    page = compare_page(sample_comparison(census=census, shown_area="Parish 3", shown=(), examples=(), facts={}))
+    body = body_of(page)
+    for section in [one for one in body.iter("section") if one.get("id") in {"does-not-say", "agencies"}]:
+        section.clear()
+    words = text_of(body)
+    assert "5,000 synthetic dwellings" in words
+    assert "parishes" in words
+    assert not re.findall(r"\b(tracts?|county|counties|races?)\b", words)
+
+
+def test_a_control_that_does_not_hold_is_said_and_what_was_not_finished_too() -> None:
+    page = compare_page(
+        sample_comparison(controls=(Control("Enumeration", "It differed by 0.2.", False),), not_finished=("This.",))
+    )
+    assert "DOES NOT HOLD" in page
+    assert "Not finished" in page
+    assert "Not finished" not in compare_page(sample_comparison(not_finished=()))
+
+
+def test_every_attack_is_explained_with_its_example(page: str) -> None:
+    body = body_of(page)
+    (section,) = [one for one in body.iter("section") if one.get("id") == "attacks"]
+    assert [one.text for one in section.iter("h3")] == [attack.capitalize() for attack in ATTACKS]
+    examples = [text_of(one) for one in section.iter("div") if one.get("class") == "example"]
+    assert len(examples) == 3
+    assert examples[0].endswith("so both are 1.Truth: 1 woman and 1 man.")
+    assert examples[0].count("Tract 12") == 1
+    assert "both0" in examples[0]
+
+
+def test_pictures_have_words_and_no_line_is_known_by_colour_alone(page: str) -> None:
+    figures = list(body_of(page).iter("figure"))
+    assert [text_of(one.find("figcaption")) for one in figures] == [
+        "Error against true size", "Share published against true size", "The trade-off",
+    ]  # fmt: skip
+    for one in figures:
+        assert one.find("svg/title") is not None
+        assert "D Nothing" in text_of(one.find("svg/desc")) or "D, named" in text_of(one.find("svg/desc"))
+    (legend,) = [one for one in body_of(page).iter("ul") if one.get("class") == "legend looks"]
+    looks = [(item.find("svg/path[1]").get("stroke-dasharray"), item.find("svg/path[2]").get("d")) for item in legend]
+    assert len(set(looks)) == len(looks) == len(MADE_UP)
+    letters = {letter for one in figures for text in one.iter("text") for letter in (text.text or "").split()}
+    assert {letter_of(number) for number in range(len(MADE_UP))} <= letters
+
+
+def test_strengths_of_one_family_are_joined_by_a_line() -> None:
+    assert (
+        family_of("area:people=40+round-random:base=5") == family_of("round-random:base=3,fixed=yes") == "round-random"
+    )
+    assert family_of("swap:rate=0.08+cell-key:D=3,V=2") == "swap + cell-key"
+    strengths = tuple(compared(spec) for spec in MADE_UP if spec.startswith("cell-key"))
+    joined, apart = (compare_page(sample_comparison(protections=strengths, is_sweep=one)) for one in (True, False))
+    assert joined.count('class="line') == apart.count('class="line') + 2  # proven and named
+
+
+def test_the_file_has_numbers_and_nulls() -> None:
+    row = committee_table(sample_comparison()).to_pylist()[6]
+    assert (row["letter"], row["protection"], row["proven"], row["named_claims"]) == ("G", "safetab", None, 0)
+    assert (row["ranked_cells"], row["ranked_right"], row["ranked_right_of_baseline"]) == (500, 83, 69)
+    assert row["error_10_to_99"] == pytest.approx(4.5)
+
+
+def test_the_same_comparison_gives_the_same_bytes_without_a_script_or_an_address(page: str) -> None:
+    assert page == compare_page(sample_comparison())
+    assert len(page.encode()) < 200_000
+    assert "<script" not in page
+    assert "http" not in page.replace("http-equiv", "")
+
+
+def test_names_are_escaped() -> None:
+    census = replace(sample_comparison().census, attacked_area="<b>Area</b>")
+    assert "<b>" not in compare_page(sample_comparison(census=census))
+
+
+def named_nobody(one: Compared) -> Compared:
+    return replace(one, exposure=replace(one.exposure, named=Claims(0, 0)))
+
+
+def test_the_lines_at_the_top_give_ranges_and_no_names() -> None:
+    some = sample_comparison()
+    header = compare_page(some).split("<nav")[0].split("<body")[1]
+    assert "9 protections, and no protection, made numbers" in header
+    assert "0 to 38 were proven and 0 to 452 named where anything is protected" in header
+    assert not [name for name, *_ in MADE_UP.values() if f">{name}" in header or f" {name} " in header]
+    assert "and 0 named" in compare_page(replace(some, protections=tuple(map(named_nobody, some.protections))))
+
+
+def test_the_page_says_whether_the_attack_worked() -> None:
+    some = sample_comparison()
+    assert "All 3 checks hold: " in compare_page(some)
+    broken = (replace(some.controls[0], holds=False), *some.controls[1:])
+    assert "No: 1 of 3 checks do not hold in this run: " in compare_page(replace(some, controls=broken))
+    assert "No check of the attack ran" in compare_page(replace(some, controls=())).split("<nav")[0]
+
+
+def test_numbers_of_chains_that_disagree_are_marked_and_have_no_point(page: str) -> None:
+    first, *others = sample_comparison().protections
+    apart = replace(first, exposure=replace(first.exposure, groups_apart=3))
+    marked = compare_page(sample_comparison(protections=(apart, *others)))
+    assert exposed_of(marked)[1][2] == exposed_of(page)[1][2] + " †"
+    assert "chains disagree in some groups (A: 3): don't quote these numbers." in unescape(marked)
+    assert ("A, named:" in page, "A, named:" in marked, "A, proven:" in marked) == (True, False, True)
+    assert "A: no point for named" in marked
+    assert "†" not in page
+
+
+def test_tables_that_a_method_does_not_give_are_counted_and_said(page: str) -> None:
+    heads, first = users_of(page)[:2]
+    assert first[heads.index("Cells of tables shown")] == "50%"
+    assert "SafeTab chose its tables by its noisy totals, as in a release." in page
+    assert "stress test" not in page
+    census = replace(sample_comparison().census, is_stress_test=True)
+    assert "This is a stress test" in compare_page(sample_comparison(census=census))
+    without = tuple(one for one in sample_comparison().protections if not one.protection.is_safetab)
+    assert "SafeTab chose its tables" not in compare_page(sample_comparison(protections=without))
+
+
+def test_the_table_of_further_measures_has_a_baseline_and_no_averaging_of_safetab(page: str) -> None:
+    rows = tables_of(page, "further")[-1]
+    (safetab,) = [row for row in rows if row[0].startswith("G ")]
+    assert safetab[1:] == [
+        "38, beside 2 empty", "6% as published; answers no further question", "31 people (12 slivers looked at)",
+    ]  # fmt: skip
+    assert rows[-1][0].startswith("Baseline")
+
+
+def test_lines_are_promised_only_in_a_sweep(page: str) -> None:
+    swept = compare_page(sample_comparison(is_sweep=True))
+    assert ("--preset sweep draws lines" in page, "--preset sweep draws lines" in swept) == (True, False)
+    assert ("see the lines of the third picture" in page, "see the lines of the third picture" in swept) == (
+        False,
+        True,
+    )
+
+
+def test_a_preset_stands_in_the_order_of_names_and_a_request_in_its_own(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / SYNTHETIC_MARKER).touch()
+    asked = ("round:base=5", "none", "cell-key:D=2,V=0.9")
+    own, preset = (
+        [
+            one.name if not given else one.spec
+            for one in checked_protections(tmp_path / "parameters", data, tmp_path / "out", request)[0]
+        ]
+        for given, request in ((asked, CompareRequest(asked)), ((), CompareRequest(preset="agencies")))
+    )
+    assert tuple(own) == asked
+    assert preset == sorted(preset, key=str.casefold)
+    assert len(preset) > 5
+
+
+def test_the_largest_error_is_promised_only_where_it_is_known() -> None:
+    own = parse("cell-key:D=2,V=0.9", Path())
+    assert comes_with(own) == "the largest error, 2"
+    source = Source("An agency", "2021", "A document", (), ("D and V.",))
+    assert comes_with(replace(own, source=source)) == "the largest error, where the agency publishes it"
+    assert comes_with(replace(parse("round:base=5", Path()), source=source)) == "the largest error, 2"

@@ -1,0 +1,299 @@
+"""Protections of single numbers: what they publish, and what that tells."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from safetab.comparison.protections.protection import Known, Protection
+from safetab.comparison.protections.spec_text import parse
+from safetab.comparison.protections.steps import publish, windows_of
+from safetab.comparison.tables.exact_tables import ExactTables, PublishedTables, Rows
+
+CHI_SQUARE_1_AT_1E_6 = 23.93  # a fair draw is above it once in a million times
+
+
+def tables_of(
+    counts: list[int], keys: list[float] | None = None, group: int | None = None, area: int = 1_000
+) -> ExactTables:
+    """Numbers of one group, with cell keys between 0 and 1."""
+    size = len(counts)
+    scaled = np.array([int(key * 2**64) for key in keys or [0.0] * size], dtype=np.uint64)
+    true = np.array(counts, dtype=np.int64)
+    totals = true if group is None else np.full(size, group)
+    return ExactTables(true, scaled, totals, np.full(size, area))
+
+
+def published_by(spec: str, tables: ExactTables, seed: int = 0) -> list[int | None]:
+    numbers = publish(parse(spec, Path()), tables, np.random.default_rng(seed)).numbers
+    return [None if number is np.ma.masked else int(number) for number in numbers]
+
+
+def many_published_by(spec: str, count: int, draws: int) -> NDArray[np.int64]:
+    counts = np.full(draws, count)
+    tables = ExactTables(counts, counts.astype(np.uint64), counts, counts)
+    return publish(parse(spec, Path()), tables, np.random.default_rng(count)).numbers.data
+
+
+def known_of(size: int, least: int = 0, most: int = 60) -> Known:
+    return Known(np.full(size, least), np.full(size, most), np.ones(size))
+
+
+def window_of(spec: str, number: int | None, *, least: int = 0, most: int = 60, step: int = 1) -> dict[int, float]:
+    """The chance of the published number by true count."""
+    shown = PublishedTables.of(np.array([number or 0]), np.array([number is None]), step)
+    first, logs = windows_of(parse(spec, Path()), shown, known_of(1, least, most)).of(0)
+    return {first + place: float(np.exp(log)) for place, log in enumerate(logs)}
+
+
+# Rounding
+
+
+@pytest.mark.parametrize(
+    ("count", "rounded"),
+    [
+        (0, 0), (1, None), (14, None), (15, 20), (24, 20), (25, 20), (35, 40), (99, 100), (100, 100), (124, 100),
+        (125, 100), (126, 150), (175, 200), (999, 1_000), (1_049, 1_000), (1_050, 1_000), (1_150, 1_200),
+        (9_999, 10_000), (10_250, 10_000), (10_251, 10_500), (99_999, 100_000), (100_500, 100_000),
+        (101_500, 102_000), (1_234_500, 1_234_000), (1_234_501, 1_235_000), (12_345_678, 12_350_000),
+        (334_735_155, 334_700_000),
+    ],
+)  # fmt: skip
+def test_the_ladder_has_seven_rows_and_halves_go_to_the_even_multiple(count: int, rounded: int | None) -> None:
+    assert published_by("round:ladder=drb", tables_of([count])) == [rounded]
+
+
+def test_the_10_5_rule_withholds_below_10_and_rounds_the_others_to_5() -> None:
+    counts = [0, 1, 9, 10, 12, 13, 17, 18, 1_002]
+    rounded = [None, None, 10, 10, 15, 15, 20, 1_000]
+    assert published_by("round:rule=10-5", tables_of(counts)) == [0, *rounded]
+    assert published_by("round:rule=10-5,zeros=withheld", tables_of(counts)) == [None, *rounded]
+
+
+def test_rounding_to_a_base_keeps_nothing_back() -> None:
+    assert published_by("round:base=5", tables_of([0, 2, 3, 7, 8])) == [0, 0, 5, 5, 10]
+    assert published_by("round:base=10", tables_of([5, 15, 25])) == [0, 20, 20]
+
+
+# Random rounding
+
+
+def test_17_is_rounded_to_15_one_time_in_three_and_to_18_two_times() -> None:
+    """Stats NZ's example. A chi-square test that rejects fair rounding once in a million, and chances off by 0.01."""
+    draws = 300_000
+    published = many_published_by("round-random:base=3", 17, draws)
+    assert set(np.unique(published)) == {15, 18}
+    ups = int((published == 18).sum())
+
+    def chi_square(chance: float) -> float:
+        return (ups - draws * chance) ** 2 / (draws * chance * (1 - chance))
+
+    assert chi_square(2 / 3) < CHI_SQUARE_1_AT_1E_6
+    assert chi_square(2 / 3 + 0.01) > CHI_SQUARE_1_AT_1E_6
+    assert chi_square(2 / 3 - 0.01) > CHI_SQUARE_1_AT_1E_6
+
+
+def test_every_rest_is_rounded_up_with_its_own_chance() -> None:
+    draws = 100_000
+    for rest in range(5):
+        ups = np.mean(many_published_by("round-random:base=5", 20 + rest, draws) == 25)
+        assert abs(ups - rest / 5) < 5 * np.sqrt(0.25 / draws)  # false alarm: below 1e-6
+
+
+def test_fixed_rounding_looks_only_at_the_people_counted() -> None:
+    tables = tables_of([17, 17, 17, 3, 0], keys=[0.6, 0.7, 0.0, 0.0, 0.0])
+    fixed = [published_by("round-random:base=3,fixed=yes", tables, seed) for seed in range(5)]
+    assert fixed == [[18, 15, 18, 3, 0]] * 5
+    free = {tuple(published_by("round-random:base=3", tables, seed)) for seed in range(20)}
+    assert len(free) > 1
+
+
+# Suppression and selection
+
+
+def test_suppression_withholds_1_to_below_and_zeros_if_asked() -> None:
+    counts = [0, 1, 2, 3, 50]
+    assert published_by("suppress:below=3", tables_of(counts)) == [0, None, None, 3, 50]
+    assert published_by("suppress:below=3,zeros=withheld", tables_of(counts)) == [None, None, None, 3, 50]
+
+
+def test_secondary_suppression_gets_the_primary_pattern_and_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+    given = {}
+
+    def secondary(tables: ExactTables, is_primary: object, **bounds: object) -> tuple[object, bool]:
+        given.update(bounds, primary=list(np.asarray(is_primary)))
+        return tables.counts < 6, True  # not finished
+
+    monkeypatch.setattr("safetab.comparison.protections.suppression.secondary", secondary)
+    one_by_one = tables_of([1, 5, 6])
+    assert published_by("suppress:below=3,secondary=lp", one_by_one) == [None, 5, 6]
+    assert not given
+    whole = ExactTables(
+        one_by_one.counts, one_by_one.keys, one_by_one.counts, one_by_one.counts, Rows.of_lists([[0], [1], [0, 1]])
+    )
+    published = publish(parse("suppress:below=3,secondary=lp,range=2", Path()), whole, np.random.default_rng(0))
+    assert list(published.withheld_by) == [1, 1, 0]
+    assert not published.is_finished
+    assert given == {"primary": [True, False, False], "zeros_shown": True, "width": 2, "limit": 600.0}
+
+
+def test_a_withheld_number_may_be_anything_if_it_may_be_a_secondary_one() -> None:
+    assert window_of("suppress:below=3", None) == {1: 1.0, 2: 1.0}
+    assert window_of("suppress:below=3,zeros=withheld", None) == {0: 1.0, 1: 1.0, 2: 1.0}
+    assert window_of("suppress:below=3,secondary=lp", None, most=5) == dict.fromkeys(range(1, 6), 1.0)
+    assert window_of("suppress:below=3,secondary=lp,zeros=withheld", None, most=5) == dict.fromkeys(range(6), 1.0)
+
+
+def test_the_rules_of_1980_withhold_whole_tables_and_show_1_and_2_as_0() -> None:
+    assert published_by("suppress:rule=1980", tables_of([14, 9, 0], group=14)) == [None, None, None]
+    assert published_by("suppress:rule=1980", tables_of([15, 12, 2, 1, 0], group=15)) == [15, 12, 0, 0, 0]
+    assert published_by("suppress:rule=1980", tables_of([0, 0], group=0)) == [0, 0]
+    assert window_of("suppress:rule=1980", 0) == {0: 1.0, 1: 1.0, 2: 1.0}
+    assert window_of("suppress:rule=1980", None) == dict.fromkeys(range(15), 1.0)
+
+
+def test_thresholds_look_at_the_group_and_at_the_area() -> None:
+    assert published_by("threshold:people=100", tables_of([99, 50], group=99)) == [None, None]
+    assert published_by("threshold:people=100", tables_of([100, 50], group=100)) == [100, 50]
+    assert published_by("area:people=40", tables_of([5, 39], area=39)) == [None, None]
+    assert published_by("area:people=40", tables_of([5, 39], area=40)) == [5, 39]
+    assert window_of("area:people=40", None) == dict.fromkeys(range(40), 1.0)
+
+
+def test_each_withheld_number_says_which_step_withheld_it_and_has_that_steps_window() -> None:
+    protection = parse("area:people=40+threshold:people=10+suppress:below=3", Path())
+    true = np.array([1, 1, 1, 30])
+    keys = np.zeros(4, dtype=np.uint64)
+    tables = ExactTables(true, keys, np.array([5, 5, 50, 50]), np.array([20, 100, 100, 100]))
+    published = publish(protection, tables, np.random.default_rng(0))
+    assert list(published.withheld_by) == [1, 2, 3, 0]
+    assert list(published.numbers.data) == [0, 0, 0, 30]  # no true count below the mask
+    windows = windows_of(protection, published, known_of(4))
+    spans = [(windows.of(number)[0], len(windows.of(number)[1])) for number in range(4)]
+    assert spans == [(0, 40), (0, 10), (1, 2), (30, 1)]
+
+
+# What every protection must satisfy
+
+SPECS = [
+    "none",
+    "round:base=5",
+    "round:base=4",
+    "round:ladder=drb",
+    "round:rule=10-5",
+    "round:rule=10-5,zeros=withheld",
+    "round-random:base=3",
+    "round-random:base=3,fixed=yes",
+    "round-random:base=10",
+    "suppress:below=3",
+    "suppress:below=10,zeros=withheld",
+    "suppress:rule=1980",
+    "cell-key:D=2,V=0.9",
+    "cell-key:D=5,V=3,js=2,pstay=0.5",
+    "cell-key:D=2,V=1.08,js=1",
+    "threshold:people=10",
+    "area:people=40+round-random:base=5",
+]
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_windows_are_the_frequencies_of_what_is_published(spec: str) -> None:
+    """For every true count, every published number has its chance in the window, within six standard errors."""
+    protection, most, draws = parse(spec, Path()), 30, 4_000
+    generator = np.random.default_rng(40)
+    true = np.repeat(np.arange(most + 1), draws)
+    keys = generator.integers(0, 2**64, len(true), dtype=np.uint64)
+    group = np.maximum(true, 15) if "1980" in spec else true  # shown tables; the withheld ones have a test above
+    tables = ExactTables(true, keys, group, np.full(len(true), 100))
+    published = publish(protection, tables, generator)
+    seen = published.numbers.data * 8 + published.withheld_by
+    for each in np.unique(seen):
+        number, withheld_by = divmod(int(each), 8)
+        is_here = seen == each
+        frequencies = np.bincount(true[is_here], minlength=most + 1) / draws
+        one = PublishedTables.withheld(np.array([number]), np.array([withheld_by], dtype=np.int8))
+        first, logs = windows_of(protection, one, known_of(1, most=most)).of(0)
+        chances = np.zeros(most + 1)
+        chances[first : first + len(logs)] = np.exp(logs)
+        assert np.abs(chances - frequencies).max() < 6 * np.sqrt(0.25 / draws)
+        assert ((chances > 0) | (frequencies == 0)).all()
+        assert len(logs) == 0 or (logs[0] > -np.inf and logs[-1] > -np.inf)
+
+
+@pytest.mark.parametrize("spec", [spec for spec in SPECS if spec.startswith(("round-random", "cell-key"))])
+def test_the_chances_of_all_that_can_be_published_sum_to_1_and_keep_the_mean(spec: str) -> None:
+    protection = parse(spec, Path())
+    base = getattr(protection.numbers, "base", 1)
+    numbers = np.arange(0, 80, base)
+    windows = windows_of(protection, PublishedTables.of(numbers), known_of(len(numbers)))
+    sums, means = np.zeros(61), np.zeros(61)
+    for place, number in enumerate(numbers):
+        first, logs = windows.of(place)
+        sums[first : first + len(logs)] += np.exp(logs)
+        means[first : first + len(logs)] += number * np.exp(logs)
+    assert np.abs(sums[:31] - 1).max() < 1e-9
+    assert np.abs(means[:31] - np.arange(31)).max() < 1e-9
+
+
+@pytest.mark.parametrize("spec", SPECS)
+def test_the_truth_lies_in_every_window_and_in_what_is_known(spec: str) -> None:
+    protection, generator = parse(spec, Path()), np.random.default_rng(41)
+    true = generator.integers(0, 3_000, 5_000) // generator.integers(1, 300, 5_000)
+    tables = ExactTables(true, generator.integers(0, 2**64, 5_000, dtype=np.uint64), true, true + 20)
+    published = publish(protection, tables, generator)
+    known = Known(np.maximum(true - 2, 0), true + 1, np.ones(5_000))
+    windows = windows_of(protection, published, known)
+    sizes = np.diff(windows.starts)
+    assert (windows.firsts <= true).all()
+    assert (windows.firsts >= known.least).all()
+    assert (true < windows.firsts + sizes).all()
+    assert (windows.firsts + sizes - 1 <= known.most).all()
+    assert np.isfinite(windows.logs[windows.starts[:-1] + true - windows.firsts]).all()
+
+
+@pytest.mark.parametrize("spec", [spec for spec in SPECS if "threshold" not in spec])
+def test_no_published_number_is_further_off_than_the_largest_error(spec: str) -> None:
+    protection, generator = parse(spec, Path()), np.random.default_rng(42)
+    true = generator.integers(0, 300, 5_000)
+    tables = ExactTables(true, generator.integers(0, 2**64, 5_000, dtype=np.uint64), true + 20, true + 20)
+    published = publish(protection, tables, generator)
+    largest = 0 if protection.numbers is None else protection.numbers.largest_error
+    error = np.abs(published.numbers - true).max()
+    assert largest is None or error == largest
+
+
+@pytest.mark.parametrize(
+    "spec",
+    ["none", "round:base=1", "round-random:base=1", "suppress:below=1", "cell-key:D=2,V=0", "threshold:people=1", "area:people=1"],
+)  # fmt: skip
+def test_at_strength_zero_every_number_is_exact_and_its_window_has_one_count(spec: str) -> None:
+    protection = parse(spec, Path())
+    true = np.arange(1, 200)
+    keys = np.random.default_rng(1).integers(0, 2**64, len(true), dtype=np.uint64)
+    published = publish(protection, ExactTables(true, keys, true, true), np.random.default_rng(0))
+    windows = windows_of(protection, published, known_of(len(true), most=10**6))
+    assert (published.numbers == true).all()
+    assert (windows.firsts == true).all()
+    assert (np.diff(windows.starts) == 1).all()
+    assert (windows.logs == 0).all()
+
+
+def test_the_same_draw_gives_the_same_numbers_and_another_draw_others() -> None:
+    tables = tables_of([4] * 50)
+    assert published_by("round-random:base=3", tables, 1) == published_by("round-random:base=3", tables, 1)
+    assert published_by("round-random:base=3", tables, 1) != published_by("round-random:base=3", tables, 2)
+
+
+def test_no_numbers_at_all_are_no_problem() -> None:
+    empty = tables_of([])
+    for spec in SPECS:
+        published = publish(parse(spec, Path()), empty, np.random.default_rng(0))
+        assert len(windows_of(parse(spec, Path()), published, known_of(0)).logs) == 0
+
+
+def test_steps_without_a_protection_of_numbers_are_exact() -> None:
+    published = publish(Protection("none", "no protection"), tables_of([7]), np.random.default_rng(0))
+    assert list(published.numbers) == [7]

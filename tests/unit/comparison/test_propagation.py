@@ -1,0 +1,86 @@
+"""Bounds that follow from published numbers by adding and subtracting."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from tests.random_systems import random_system
+
+from safetab.comparison.attacks.propagation import propagated, relations_of
+from safetab.comparison.tables.exact_tables import Rows
+
+
+def bounds(numbers: list[list[int]], windows: list[tuple[int, int]], most: int = 9):
+    unknowns = 1 + max(max(parts) for parts in numbers)
+    low, high = np.array(windows, dtype=np.int64).T
+    return propagated(Rows.of_lists(numbers), low, high, np.full(unknowns, most))
+
+
+def test_two_cells_and_a_margin_published_as_1_1_and_0_are_both_1() -> None:
+    """Cell keys with D = 2: no number errs by more than 2, and zero stays zero (STACE D2.11, 2024)."""
+    found = bounds([[0], [1], [0, 1]], [(1, 3), (1, 3), (0, 2)])
+    assert found.unknown_low.tolist() == found.unknown_high.tolist() == [1, 1]
+    assert found.row_low.tolist() == found.row_high.tolist() == [1, 1, 2]
+    assert found.is_consistent
+
+
+def test_without_the_margin_nothing_follows() -> None:
+    found = bounds([[0], [1]], [(1, 3), (1, 3)])
+    assert (found.unknown_low.tolist(), found.unknown_high.tolist()) == ([1, 1], [3, 3])
+
+
+def test_a_number_is_bounded_by_numbers_inside_it() -> None:
+    """The county's cell has three tracts of two atoms each: no atom is bounded from below, but the tracts are."""
+    numbers = [[0, 1], [2, 3], [4, 5], [0, 1, 2, 3, 4, 5]]
+    found = bounds(numbers, [(1, 9), (1, 9), (0, 9), (2, 2)])
+    assert found.row_high.tolist() == [1, 1, 0, 2]
+    assert found.unknown_high.tolist() == [1, 1, 1, 1, 0, 0]
+
+
+def test_windows_that_contradict_each_other_fit_no_data_set() -> None:
+    assert not bounds([[0], [1], [0, 1]], [(2, 3), (2, 3), (0, 3)]).is_consistent
+
+
+def test_a_number_is_a_sum_in_every_way_that_the_numbers_allow() -> None:
+    """Four tracts' cells, two sexes of two cells: the county is the sum of its tracts and of its sexes."""
+    rows = random_system(np.random.default_rng(1), tracts=3, cells=4, crossed=False).exact.parts
+    relations = relations_of(rows, 12)
+    sums = {}
+    for place, total in enumerate(relations.totals.tolist()):
+        parts = relations.parts.members[relations.parts.starts[place] : relations.parts.starts[place + 1]]
+        sums.setdefault(total, []).append(parts.tolist())
+    assert sums[0] == [[1, 2], [7, 14, 21]]
+    assert sums[1] == [[3, 4], [8, 15, 22]]
+    assert sums[3] == [[10, 17, 24]]
+    assert sums[7] == [[8, 9]]
+    assert sums[10] == [[28]]
+
+
+def test_equal_numbers_have_equal_bounds() -> None:
+    found = bounds([[0, 1], [0, 1], [0]], [(0, 5), (3, 9), (0, 1)])
+    assert found.row_low.tolist() == [3, 3, 0]
+    assert found.row_high.tolist() == [5, 5, 1]
+    assert found.unknown_low.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_bounds_hold_for_every_data_set_that_fits(seed: int) -> None:
+    rng = np.random.default_rng([40, seed])
+    numbers = [[0], [1, 2], [3], [0, 1, 2, 3], [1, 3], [0, 2]]
+    rows = Rows.of_lists(numbers)
+    truth = rng.integers(0, 4, size=4)
+    low = np.maximum(rows.sums(truth) - rng.integers(0, 3, size=6), 0)
+    high = rows.sums(truth) + rng.integers(0, 3, size=6)
+    found = propagated(rows, low, high, np.full(4, 6))
+    fits = [sums for data in product(range(7), repeat=4) if _fits(sums := rows.sums(np.array(data)), low, high)]
+    assert found.is_consistent
+    assert np.all(found.row_low <= np.min(fits, axis=0))
+    assert np.all(found.row_high >= np.max(fits, axis=0))
+    assert np.all(found.row_low >= low)
+    assert np.all(found.row_high <= high)
+
+
+def _fits(sums, low, high) -> bool:
+    return bool(np.all((low <= sums) & (sums <= high)))

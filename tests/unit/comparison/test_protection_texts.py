@@ -1,0 +1,259 @@
+"""Texts of protections, presets with their sources, and explanations with their examples."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from safetab.comparison import presets as preset_texts
+from safetab.comparison.explain import explanation, list_text
+from safetab.comparison.presets import GROUPS, PRESETS, SWEEP, protections_of, with_source
+from safetab.comparison.protections import spec_text, suppression
+from safetab.comparison.protections.protection import Threshold
+from safetab.comparison.protections.rounding import REVIEW_BOARD, Rounding
+from safetab.comparison.protections.spec_text import checked, parse
+from safetab.comparison.protections.suppression import Suppression
+from safetab.comparison.protections.swapping import Swapping
+from safetab.foundation.findings import InvalidInput
+
+
+@pytest.mark.parametrize(
+    ("text", "canonical"),
+    [
+        ("none", "none"),
+        (" safetab ", "safetab"),
+        ("round:base=5", "round:base=5"),
+        ("round: base = 5", "round:base=5"),
+        ("round:rule=10-5,zeros=shown", "round:rule=10-5"),
+        ("round-random:fixed=yes,base=3", "round-random:base=3,fixed=yes"),
+        ("round-random:base=3,fixed=no", "round-random:base=3"),
+        ("suppress:zeros=withheld,below=3,range=1", "suppress:below=3,zeros=withheld"),
+        ("cell-key:V=0.90,D=2,js=0,pstay=0", "cell-key:D=2,V=0.9"),
+        ("cell-key:D=5,V=3,js=2,pstay=.5", "cell-key:D=5,V=3,js=2,pstay=0.5"),
+        ("area:people=40 + round-random:base=5", "area:people=40+round-random:base=5"),
+        ("swap:rate=.05,size-noise=0/1/0", "swap:rate=0.05"),
+        (
+            "swap:rate=0.5,size-noise=.25/.5/.25,geography=.3/.4/.3,target=unique",
+            "swap:rate=0.5,size-noise=0.25/0.5/0.25,geography=0.3/0.4/0.3,target=unique",
+        ),
+    ],
+)
+def test_a_text_has_one_canonical_form_which_gives_the_same_protection(text: str, canonical: str) -> None:
+    protection = parse(text, Path())
+    assert protection.spec == canonical
+    again = parse(canonical, Path())
+    assert (again.spec, again.name) == (protection.spec, protection.name)
+
+
+def test_steps_go_to_their_places() -> None:
+    protection = parse("swap:rate=0.1+area:people=40+threshold:people=10+suppress:below=3,zeros=withheld", Path())
+    assert protection.records == Swapping(0.1)
+    assert protection.selections == (Threshold(40, is_of_areas=True), Threshold(10, is_of_areas=False))
+    assert protection.numbers == Suppression(3, zeros_shown=False)
+    assert parse("round:ladder=drb", Path()).numbers == Rounding(REVIEW_BOARD, withheld_below=15)
+    assert parse("none", Path()).numbers is None
+
+
+def test_safetab_takes_a_directory_of_parameters(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    protection = parse("safetab:other", tmp_path)
+    assert protection.is_safetab
+    assert protection.parameters == tmp_path / "other"
+    assert "is not a directory" in str(checked("safetab:missing", tmp_path).errors[0])
+
+
+@pytest.mark.parametrize(
+    ("text", "messages"),
+    [
+        ("", ["There is no such protection. Known: none, safetab, swap, area"]),
+        ("rond:base=5", ['rond: There is no such protection. Did you mean "round"?']),
+        (
+            "round:bas=5,ladder=x",
+            ['round bas: There is no such key. Did you mean "base"?', 'round ladder: "x": Give drb.'],
+        ),
+        ("round", ["round: Give base, ladder or rule."]),
+        ("round:base=5,ladder=drb", ["round: Give base, ladder or rule."]),
+        ("round:base=5,zeros=withheld", ["round zeros: It can't be given with base."]),
+        ("round:base=0", ['round base: "0": Give a whole number from 1 to 1000000.']),
+        ("round:base=²", ['round base: "²": Give a whole number']),
+        ("round:base", ["round base: It has no value. Write key=value."]),
+        ("round:base=5,base=5", ["round base: It is given twice."]),
+        ("round-random:fixed=yes", ["round-random: Give base."]),
+        ("round-random:base=3,fixed=maybe", ['round-random fixed: "maybe": Give no or yes.']),
+        ("area:people=0", ['area people: "0"']),
+        ("suppress:rule=1980,zeros=withheld", ["suppress zeros: It can't be given with rule."]),
+        ("suppress:below=3,range=5", ["suppress range: It can only be given with secondary=lp."]),
+        ("cell-key:D=2", ["cell-key: Give D and V or ptable."]),
+        ("cell-key:D=2,V=nan,pstay=2", ['cell-key V: "nan": Give a number from 0 to 900.', 'cell-key pstay: "2"']),
+        ("cell-key:D=5,V=1.5,js=2", ["cell-key V: With js=2 it can't be below 2."]),
+        ("cell-key:D=2,V=9,js=3", ["cell-key js: 3 is larger than D"]),
+        ("cell-key:ptable=missing.csv,D=2", ["cell-key D: It can't be given with ptable."]),
+        ("cell-key:ptable=missing.csv", ["cell-key ptable: missing.csv does not exist."]),
+        (
+            "swap:rate=2,size-noise=1/2",
+            ['swap rate: "2": Give a number from 0 to 1.', "Give three chances that sum to 1"],
+        ),
+        ("round:base=5+area:people=3", ["steps: round and area can't be joined so. Give swap first"]),
+        ("round:base=5+round-random:base=3", ["steps: round and round-random can't be joined so."]),
+        ("area:people=4+area:people=5", ["steps: area and area can't be joined so."]),
+        ("none+round:base=5", ["none: It can't be joined with other steps."]),
+        ("safetab+round:base=5", ["safetab: It can't be joined with other steps."]),
+        ("rund:base=5+cell-key:D=x,V=1", ["rund: There is no such protection.", 'cell-key D: "x"']),
+    ],
+)
+def test_every_mistake_in_a_text_is_found_at_once(text: str, messages: list[str]) -> None:
+    with pytest.raises(InvalidInput) as refusal:
+        parse(text, Path())
+    assert len(refusal.value.findings) == len(messages)
+    for message in messages:
+        assert message in str(refusal.value)
+
+
+def test_a_table_that_does_not_sum_to_1_is_refused_with_its_row(tmp_path: Path) -> None:
+    (tmp_path / "ptable.csv").write_text("i,j,p\n0,0,1\n1,1,0.9\n")
+    with pytest.raises(InvalidInput, match=r"cell-key ptable: i = 1: the probabilities sum to 0\.9, not to 1\."):
+        parse("cell-key:ptable=ptable.csv", tmp_path)
+    (tmp_path / "ptable.csv").write_text("i,j,p\n0,0,1\n1,1,0.5\n1,2,0.25\n1,0,0.25\n")
+    assert parse("cell-key:ptable=ptable.csv", tmp_path).spec == "cell-key:ptable=ptable.csv"
+
+
+def test_secondary_suppression_without_or_tools_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spec_text, "is_available", lambda: False)
+    with pytest.raises(InvalidInput, match=r'Run "pip install safetab\[compare\]"'):
+        parse("suppress:below=3,secondary=lp", Path())
+    assert parse("suppress:below=3", Path()).numbers == Suppression(3)
+
+
+# Presets
+
+_NOTHING_ASSUMED = ("none", "safetab")  # SafeTab takes the parameters that it is given
+
+
+def test_every_preset_is_canonical_and_has_a_source() -> None:
+    specs = [preset.spec for preset in PRESETS]
+    assert len(set(specs)) == len(specs)
+    for preset in PRESETS:
+        assert parse(preset.spec, Path()).spec == preset.spec
+        assert set(preset.groups) <= set(GROUPS)
+        assert preset.source.published
+        assert bool(preset.source.document) == (preset.spec != "none")
+        assert bool(preset.source.assumed) == (preset.spec not in _NOTHING_ASSUMED)
+
+
+def test_groups_hold_what_they_promise() -> None:
+    for group in set(GROUPS) - {"sweep"}:
+        protections, left_out = protections_of(group)
+        assert not left_out
+        assert {"none", "safetab"} <= {protection.spec for protection in protections}
+        assert all(protection.source is not None for protection in protections)
+    assert any("swap" in each.spec and "cell-key" in each.spec for each in protections_of("agencies")[0])
+    order = " ".join(protection.spec for protection in protections_of("order-2026")[0])
+    assert "swap" not in order
+    assert "cell-key" not in order
+
+
+@pytest.mark.parametrize("group", sorted(set(GROUPS) - {"sweep"}))
+def test_the_protections_of_a_group_are_in_order_of_their_names(group: str) -> None:
+    names = [protection.name.casefold() for protection in protections_of(group)[0]]
+    assert names == sorted(names)
+
+
+def test_the_sweep_has_every_family_but_safetab_at_five_strengths_by_name() -> None:
+    assert {len(set(specs)) for specs in SWEEP.values()} == {5}
+    specs = [protection.spec for protection in protections_of("sweep")[0]]
+    assert specs == [spec for family in sorted(SWEEP) for spec in SWEEP[family]]
+    assert not any(spec.startswith("safetab") for spec in specs)
+
+
+def test_without_or_tools_a_group_has_all_others_and_says_what_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    every, _ = protections_of("agencies")
+    monkeypatch.setattr(spec_text, "is_available", lambda: False)
+    some, left_out = protections_of("agencies")
+    missing = [each.spec for each in every if "secondary=lp" in each.spec]
+    assert missing
+    assert [each.spec for each in some] == [each.spec for each in every if each.spec not in missing]
+    assert [sentence.split(" was left out: lp needs OR-Tools")[0] for sentence in left_out] == missing
+
+
+def test_a_protection_that_equals_a_preset_gets_its_name_and_source() -> None:
+    named = with_source(parse("round-random:fixed=yes,base=3", Path()))
+    assert named.source is not None
+    assert named.source.agency == "Stats NZ"
+    own = with_source(parse("round-random:base=7", Path()))
+    assert (own.name, own.source) == ("random rounding to base 7", None)
+
+
+def test_the_like_of_ons_changes_about_14_percent_of_the_counts_above_0() -> None:
+    numbers = parse("cell-key:D=3,V=0.14", Path()).numbers
+    stays = numbers.chances[1:, 3]  # type: ignore[union-attr]
+    assert ((stays > 0.85) & (stays < 0.87)).all()
+
+
+# Texts
+
+
+def test_the_list_names_every_preset_with_published_and_assumed() -> None:
+    text = list_text()
+    assert max(map(len, text.splitlines())) <= 100
+    unfolded = " ".join(text.split())
+    for preset in PRESETS:
+        assert unfolded.count(f" {preset.name}: {preset.spec} ") == len(preset.groups) + 1
+    assert text.count("Published: ") == len(PRESETS)
+    assert text.count("Assumed: ") == len(PRESETS) - len(_NOTHING_ASSUMED)
+    assert all(sentence in unfolded for preset in PRESETS for sentence in preset.source.assumed)
+
+
+@pytest.mark.parametrize(
+    ("name", "strength", "line"),
+    [
+        ("none", "Every number is exact", "area 1, cell 1     1     1"),
+        (
+            "rounding",
+            "Rounding is easy to explain",
+            "area 3            41            40                40               40",
+        ),
+        ("random-rounding", "Random rounding keeps the mean", "area 1, cell 1     1"),
+        ("cell-key", "A zero stays zero", "area 1, cell 1     1"),
+        ("thresholds", "Whatever is published is exact", "area 2             7               7             withheld"),
+        ("swapping", "Every table adds up", "area 1, cell 1     1               0"),
+        ("safetab", "SafeTab has a formal guarantee", "area 2             7    withheld"),
+    ],
+)
+def test_an_explanation_begins_with_what_the_method_is_good_at_and_ends_with_ten_numbers(
+    name: str, strength: str, line: str
+) -> None:
+    text = explanation(name)
+    assert text.split("\n\n")[1].startswith(strength)
+    assert line in text
+    assert sum(each.startswith(("area ", "all areas")) for each in text.splitlines() if "  " in each) == 10
+    assert text == explanation(name)
+
+
+def test_suppression_is_explained_with_and_without_or_tools(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(suppression, "secondary", lambda tables, _is_primary, **_: (tables.counts < 6, False))
+    assert "area 1, cell 2     3                 3                       withheld" in explanation("suppression")
+    monkeypatch.setattr(spec_text, "is_available", lambda: False)
+    assert "lp needs OR-Tools" in explanation("suppression")
+
+
+@pytest.mark.parametrize(
+    ("spelled", "name"),
+    [("round", "rounding"), ("suppress", "suppression"), ("swap", "swapping"), ("area", "thresholds"), ("threshold", "thresholds"), ("round-random", "random-rounding")],
+)  # fmt: skip
+def test_names_of_steps_are_explained_too(spelled: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spec_text, "is_available", lambda: False)
+    assert explanation(spelled) == explanation(name)
+
+
+def test_an_unknown_method_is_refused_with_the_nearest_name() -> None:
+    with pytest.raises(InvalidInput, match=r"swaping: There is no such method\. Did you mean \"swapping\"\?"):
+        explanation("swaping")
+
+
+def test_no_text_ranks_a_method() -> None:
+    """Explanations and sources use no word that praises or blames."""
+    folder = Path(preset_texts.__file__).parent
+    texts = [(folder / name).read_text().lower() for name in ("presets.toml", "explanations.toml")]
+    for word in ("best", "worst", "outdated", "superior", "inferior", "unfortunately", "fails", "gold standard"):
+        assert all(f" {word} " not in text for text in texts)

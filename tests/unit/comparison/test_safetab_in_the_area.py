@@ -1,0 +1,349 @@
+"""SafeTab in the attacked area: the numbers of a real run, and windows that tell the truth about its noise.
+
+Shares and means of independent draws are compared with exact chances at 6 standard errors: right code fails about
+once in 10^8 comparisons, and keys are fixed, so it fails always or never.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pyarrow.dataset as ds
+import pytest
+from tests.conftest import KEY, World
+from tests.random_worlds import RandomWorld, write_random_world
+from tests.safetab_copies import SafeTabCopies
+
+from safetab.comparison.attacks import membership
+from safetab.comparison.attacks.membership import (
+    Target,
+    bound_of_loss,
+    logs_at,
+    membership_bound,
+    membership_of_safetab,
+)
+from safetab.comparison.protections.protection import Publication
+from safetab.comparison.protections.safetab_runs import safetab_publication
+from safetab.comparison.tables.attacked_area import AreaOfLevel, AttackedArea, System, grain_of, lines_of
+from safetab.comparison.tables.count_area import ChosenArea, CountedArea
+from safetab.comparison.tables.exact_tables import ExactTables, Rows
+from safetab.comparison.tables.people_of_area import people_of_area
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.foundation.progress import NoProgress
+from safetab.mechanisms.noisy_count import noisy_count
+from safetab.pipeline import guards
+from safetab.pipeline.inputs import checked_engine, read_inputs
+from safetab.pipeline.options import RunOptions
+from safetab.planning.planner import plan_of, read_public_files
+from safetab.planning.run_plan import RunPlan
+from safetab.privacy.addressed_bits import AddressedBits
+from safetab.privacy.calibration import PrivacyDefinition, Stage
+from safetab.privacy.loss_curve import ChangedCounts, LossCurve
+from safetab.products.product import Product, Selector
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.tabulation import tabulate_level
+
+LINES = lines_of(grain_of(SAFETAB_P.families[0]))
+CELL = next(number for number, line in enumerate(LINES, start=1) if line.cells == 1)
+MARGIN = next(number for number, line in enumerate(LINES, start=1) if line.run == tuple(range(4)))
+DRAWS = 1_500
+
+
+def attacked(
+    world: RandomWorld | Path, tables: str, level: str, entity: int, families: int = 9
+) -> tuple[AttackedArea, Publication, RunPlan]:
+    """An area of a world, and what a run with the usual key publishes of it."""
+    parameters, data = (
+        (world.parameters, world.data) if isinstance(world, RandomWorld) else (world / "parameters", world / "data")
+    )
+    checked = read_inputs(parameters, data)
+    inputs = checked.require()
+    geography = next(each for each in inputs.plan.config.census.area_levels if each.label == level)
+    with guards.backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
+        engine.prepare()
+        chosen = ChosenArea(geography, entity, "", "")
+        area = CountedArea(inputs, people_of_area(engine, geography, entity), chosen, tables, 1).area
+        chosen_families = inputs.plan.config.product.families[:families]
+        plan = replace(inputs.plan, levels=tuple(each for each in inputs.plan.levels if each.family in chosen_families))
+        publication = safetab_publication(area, plan, engine, AddressedBits(bytes.fromhex(KEY)))
+    return area, publication, plan
+
+
+def plan_of_world(world: World, product: Product = SAFETAB_P, **changes: object) -> RunPlan:
+    files = read_public_files(world.parameters, world.data).require()
+    return plan_of(replace(files, config=replace(files.config, product=product, **changes))).require()
+
+
+def person_in(total: int, in_sex: int = 1, in_cell: int = 1, has_cells: bool = True) -> System:
+    """A group of one tract that counts a person, in three unknowns: her cell, the rest of her sex, and others."""
+    lists = [[0, 1, 2], [0, 1], [0]] if has_cells else [[0, 1, 2]]
+    truth = np.array([in_cell, in_sex - in_cell, total - in_sex])
+    rows = Rows.of_lists(lists)
+    counts = rows.sums(truth)
+    size = len(lists)
+    exact = ExactTables(counts, np.arange(size, dtype=np.uint64), np.full(size, total), np.full(size, 1000), rows)
+    least, areas, lines = (
+        np.zeros(size, dtype=np.int64),
+        np.zeros(size, dtype=np.int64),
+        np.array([0, MARGIN, CELL])[:size],
+    )
+    return System("", "", truth, truth.astype(float), exact, areas, lines, least, least + 10**6, np.array([size - 1]))
+
+
+def area_of(plan: RunPlan, *systems: System, total_only: bool = False, level: str = "TRACT") -> AttackedArea:
+    """The systems, as groups of the first iteration of the level's detailed groups."""
+    of_level = next(
+        p for p in plan.levels if p.level.geography.label == level and p.level.iterations.name == "Detailed"
+    )
+    code = next(each.code for each in of_level.universe.iterations if each.is_total_only == total_only)
+    systems = tuple(replace(system, iteration=code) for system in systems)
+    words = ("", *(line.words for line in LINES))
+    return AttackedArea("", "", 1000, (level,), 0, (AreaOfLevel(0, 0, "", 1000),), words, "alone", 1.0, systems)
+
+
+def copies_of(area: AttackedArea, plan: RunPlan) -> SafeTabCopies:
+    targets = [Target(system, np.arange(len(system.lines))) for system in area.systems]
+    return SafeTabCopies(area, plan, targets, DRAWS, is_absent=False)
+
+
+@pytest.mark.parametrize("level", ["STATE", "COUNTY"])
+@pytest.mark.parametrize("tables", ["as-released", "every-group"])
+@pytest.mark.parametrize(("world", "out", "table"), [("p", "people", "T01001"), ("h", "households", "T03001")])
+def test_the_numbers_are_those_of_a_run_with_the_same_key(
+    both_products: Path, world, out, table, level, tables
+) -> None:
+    area, publication, plan = attacked(both_products / world, tables, level, 0)
+    rows = ds.dataset(both_products / out / "release" / "numbers", partitioning="hive").to_table().to_pylist()
+    published = {}  # totals, and lines such as "Male", which tables of all shapes have
+    for row in rows:
+        if row["table_id"][:3] == table[:3] or row["line"] > 1:
+            place = (row["geography_level"], row["region_name"] or row["region_id"], row["iteration_code"])
+            published[(*place, row["stub"])] = row["count"]
+    lines = lines_of(grain_of(plan.config.product.families[0]))
+    stubs = ["Total", *(line.stub for line in lines)]
+    seen = Counter()
+    for system, own in zip(area.systems, publication.tables, strict=True):
+        for number, (of_area, line) in enumerate(zip(system.areas.tolist(), system.lines.tolist(), strict=True)):
+            if stubs.count(stubs[line]) == 1:
+                place = area.areas[of_area]
+                count = published.get((area.levels[place.level], place.name, system.iteration, stubs[line]))
+                assert own.is_shown[number] == (count is not None)
+                assert count is None or own.numbers[number] == count
+                seen[line > 0] += count is not None
+    assert seen[False] >= 2
+    assert seen[True] >= 2 or world == "h" or tables == "as-released"
+
+
+def test_without_noise_a_window_holds_the_truth_alone(tmp_path: Path) -> None:
+    """The lines of the systems are those of the published tables, or cells would not be their own."""
+    world = write_random_world(tmp_path / "world", 5, people=90, allow_negative_counts=True)
+    for tables in ("as-released", "every-group"):
+        area, publication, _ = attacked(world, tables, "STATE", 0)
+        cells = shown = 0
+        for system, own, windows in zip(area.systems, publication.tables, publication.windows, strict=True):
+            assert np.array_equal(own.numbers.compressed(), system.exact.counts[own.is_shown])
+            assert (logs_at(windows, system.exact.counts) > np.log(0.9)).all()
+            is_exact = own.is_shown & (np.diff(windows.starts) > 0)
+            assert (np.diff(windows.starts)[is_exact] == 1).all()
+            cells, shown = cells + int((is_exact & (system.lines > 0)).sum()), shown + int(is_exact.sum())
+        assert shown > 20
+        assert cells > 20
+    assert not publication.can_be_proven
+
+
+def test_membership_of_households_whose_tables_published_totals_choose(both_products: Path) -> None:
+    area, _, plan = attacked(both_products / "h", "every-group", "STATE", 0)
+    assert area.uniques > 5
+    measured = membership_of_safetab(area, plan, 1)
+    assert measured is not None
+    assert 0.02 < measured < membership_bound(plan)
+    assert measured == membership_of_safetab(area, plan, 1)
+
+
+def test_a_total_of_another_family_tells_the_same_size_once_more(both_products: Path) -> None:
+    area, both, _ = attacked(both_products / "h", "every-group", "STATE", 0)
+    _, one, _ = attacked(both_products / "h", "every-group", "STATE", 0, families=1)
+    narrower = 0
+    for system, own, with_other, alone in zip(area.systems, both.tables, both.windows, one.windows, strict=True):
+        totals = system.totals[own.is_shown[system.totals]]
+        assert (logs_at(with_other, system.exact.counts)[totals] > -np.inf).all()
+        narrower += int((np.diff(with_other.starts) < np.diff(alone.starts))[totals].sum())
+    assert narrower > 10
+
+
+@pytest.mark.slow
+def test_equal_bits_give_equal_publications(both_products: Path) -> None:
+    one, other = (attacked(both_products / "p", "every-group", "STATE", 0)[1] for _ in range(2))
+    for first, second in zip(one.windows, other.windows, strict=True):
+        assert first.logs.tobytes() == second.logs.tobytes()
+        assert first.firsts.tobytes() == second.firsts.tobytes()
+    for first, second in zip(one.tables, other.tables, strict=True):
+        assert first.numbers.filled(-(10**9)).tobytes() == second.numbers.filled(-(10**9)).tobytes()
+
+
+def plan_with_budget(world: World, budget: int) -> RunPlan:
+    config = world.config()
+    thresholds = {level: [12, 20, 35] for level in config["thresholds_p"]}
+    budgets = {key: budget for key in config if key.startswith("privacy_budget_p_level_2") and config[key]}
+    world.configure(**budgets, thresholds_p=thresholds, zero_suppression_chance=0.9, privacy_defn="zcdp")
+    return plan_of_world(world)
+
+
+@pytest.fixture
+def plan(world: World) -> RunPlan:
+    """Noise of some 1.7 and 0.6 people a draw in stages 1 and 2: chances change from one size to the next."""
+    return plan_with_budget(world, 15)
+
+
+@pytest.fixture
+def half_sigma(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    def half(counts, shape, right):
+        noise = noisy_count(counts, shape, right) - counts.confidential_counts
+        return counts.confidential_counts + np.round(noise / 2).astype(np.int64)
+
+    return lambda: monkeypatch.setattr(tabulate_level, "noisy_count", half)
+
+
+def distance_from_one(area: AttackedArea, plan: RunPlan) -> np.ndarray:
+    """In standard errors, for each system: how far the mean of P(y | without) / P(y | with) is from 1 over draws y
+    with the person. It is 1 if the windows are the chances of what is published."""
+    copies = copies_of(area, plan)
+    windows = copies.windows(AddressedBits(bytes.fromhex(KEY)))
+    counts = np.concatenate([np.repeat(system.exact.counts, DRAWS) for system in area.systems])
+    ratios = logs_at(windows, counts - 1) - logs_at(windows, counts)
+    distances, end = [], 0
+    for system in area.systems:
+        first, end = end, end + len(system.lines) * DRAWS
+        ratio = np.exp(ratios[first:end].reshape(-1, DRAWS).sum(axis=0))
+        distances.append((ratio.mean() - 1) / (ratio.std() / np.sqrt(DRAWS)))
+    return np.abs(distances)
+
+
+SIZES = [person_in(n, n // 2, n // 4) for n in (4, 9, 12, 16, 21, 40)]
+TOTALS = [person_in(n, has_cells=False) for n in (1, 3, 12, 22, 40)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("systems", [SIZES, TOTALS])
+def test_windows_are_the_chances_of_what_is_published(systems, plan, half_sigma) -> None:
+    area = area_of(plan, *systems)
+    assert distance_from_one(area, plan).max() < 6
+    half_sigma()
+    assert distance_from_one(area, plan).max() > 12
+
+
+@pytest.mark.slow
+def test_total_only_groups_and_groups_without_a_selector_have_windows_of_their_noise(world, plan, half_sigma) -> None:
+    every_group = plan_of_world(world, replace(SAFETAB_P, selector=Selector.NONE))
+    total_only = area_of(plan, *TOTALS, total_only=True, level="STATE")
+    assert distance_from_one(total_only, plan).max() < 6
+    assert distance_from_one(area_of(every_group, *SIZES[:2]), every_group).max() < 6
+    half_sigma()
+    assert distance_from_one(total_only, plan).max() > 12
+    assert distance_from_one(area_of(every_group, *SIZES[:2]), every_group).max() > 12
+
+
+@pytest.mark.slow
+def test_a_suppressed_group_has_the_window_of_its_chance_to_be_suppressed(plan: RunPlan) -> None:
+    sizes = (1, 2, 3, 4)
+    area = area_of(plan, *(person_in(size) for size in sizes))
+    windows = copies_of(area, plan).windows(AddressedBits(bytes.fromhex(KEY)))
+    design = next(each.design for each in plan.levels if str(each.level) == "(TRACT, Detailed)")
+    for place, size in enumerate(sizes):
+        totals = slice(place * 3 * DRAWS, (place * 3 + 1) * DRAWS)
+        is_suppressed = windows.firsts[totals] == 0
+        chance = float(design.suppression_chance(size).mid())
+        rows = np.flatnonzero((np.diff(windows.starts)[totals] > 0) & is_suppressed)
+        logs = [windows.of(totals.start + row)[1] for row in rows.tolist()]
+        suppressed = [log for log in logs if abs(log[size] - np.log(chance)) < 1e-6]
+        assert abs(len(suppressed) / DRAWS - chance) < 6 * np.sqrt(chance * (1 - chance) / DRAWS)
+
+
+def test_the_bound_of_a_loss() -> None:
+    assert bound_of_loss(PrivacyDefinition.ZCDP, 4.944) == pytest.approx(0.884, abs=5e-4)
+    assert bound_of_loss(PrivacyDefinition.PURE_DP, 1.0) == pytest.approx((np.e - 1) / (np.e + 1))
+
+
+def advantage_of(sigma_squared: Fraction, counts: int) -> float:
+    """The exact advantage against counts that a person changes by 1."""
+    return float(LossCurve((ChangedCounts(DiscreteGaussian(sigma_squared), counts),)).delta(Fraction(0)).mid())
+
+
+@pytest.mark.parametrize("counts", [1, 9, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("sigma_squared", [Fraction(1), Fraction(5, 2), Fraction(5000, 159)])
+def test_whole_numbers_as_noise_hardly_exceed_the_bound_of_wide_noise(sigma_squared: Fraction, counts: int) -> None:
+    bound = bound_of_loss(PrivacyDefinition.ZCDP, float(counts / (2 * sigma_squared)))
+    assert 0.9 * bound < advantage_of(sigma_squared, counts) <= bound * (1 + 1 / (20 * float(sigma_squared)))
+
+
+def test_narrow_noise_has_the_bound_of_any_mechanism(world: World) -> None:
+    advantage = advantage_of(Fraction(1, 10), 1)
+    wide, narrow = (bound_of_loss(PrivacyDefinition.ZCDP, 5.0, is_wide=is_wide) for is_wide in (True, False))
+    assert wide < 0.98 < advantage <= narrow < 0.99
+    plan = plan_with_budget(world, 2)
+    assert membership_bound(plan) == bound_of_loss(PrivacyDefinition.ZCDP, loss_of(plan))
+    plan = plan_with_budget(world, 15)
+    assert membership_bound(plan) == bound_of_loss(PrivacyDefinition.ZCDP, loss_of(plan), is_wide=False)
+
+
+def loss_of(plan: RunPlan) -> float:
+    return float(plan.loss.unbounded)
+
+
+def own_bound(plan: RunPlan) -> float:
+    """The bound of one tract's numbers: the loss of the two draws that a person changes by 1, not of nine groups."""
+    design = next(each.design for each in plan.levels if str(each.level) == "(TRACT, Detailed)")
+    variances = (float(design.noise(stage).sigma_squared) for stage in (Stage.STAGE_1, Stage.STAGE_2))
+    return bound_of_loss(PrivacyDefinition.ZCDP, sum(1 / (2 * variance) for variance in variances))
+
+
+def seeds(number: int):
+    return [0, *(pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, number))]
+
+
+@pytest.mark.parametrize("seed", seeds(20))
+def test_membership_is_below_the_bound_of_the_tables_and_half_sigma_above(world, monkeypatch, seed: int) -> None:
+    """The group gets 9 ages, and the attacked tables have 4: her cell sums two draws, of which she changes one.
+
+    So the right noise leaves the attacker some 0.75 of the bound, and half the sigma 1.8 of it.
+    """
+    plan = plan_with_budget(world, 3)
+    area = area_of(plan, *([person_in(27)] * 40))
+    bound = own_bound(plan)
+    measured = membership_of_safetab(area, plan, seed, 1_600)
+    drawn = membership.drawn_noise
+    monkeypatch.setattr(membership, "drawn_noise", lambda *given: np.round(drawn(*given) / 2).astype(np.int64))
+    planted = membership_of_safetab(area, plan, seed, 1_600)
+    assert measured is not None
+    assert 0 < measured < bound < membership_bound(plan)
+    assert planted > bound
+
+
+def advantage_of_copies(area: AttackedArea, plan: RunPlan, all_draws: int) -> float:
+    """The advantage against the real algorithm, which measures copies of the groups with and without the person."""
+    targets = [Target(system, np.arange(len(system.lines))) for system in area.systems]
+    counts = np.repeat(np.concatenate([system.exact.counts for system in area.systems]), all_draws)
+    alarms = []
+    for is_absent in (False, True):
+        bits = AddressedBits(bytes.fromhex(KEY)[:-1] + bytes([is_absent]))
+        windows = SafeTabCopies(area, plan, targets, all_draws, is_absent).windows(bits)
+        ratios = (logs_at(windows, counts) - logs_at(windows, counts - 1)).reshape(-1, 3, all_draws)
+        alarms.append((ratios.sum(axis=1) > 0).mean())
+    return alarms[0] - alarms[1]
+
+
+def test_membership_is_that_against_the_real_algorithm(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Groups of 4 sizes around suppression and the thresholds, each with a person who is alone in her cell."""
+    plan = plan_with_budget(world, 3)
+    area = area_of(plan, *(person_in(total) for total in (3, 11, 18, 40)))
+    real = advantage_of_copies(area, plan, DRAWS)
+    far = 6 * np.sqrt(2 * 0.25 * (1 / (4 * DRAWS) + 1 / 40_000))
+    assert membership_of_safetab(area, plan, 1, 40_000) == pytest.approx(real, abs=far)
+    drawn = membership.drawn_noise
+    monkeypatch.setattr(membership, "drawn_noise", lambda *given: np.round(drawn(*given) / 2).astype(np.int64))
+    assert membership_of_safetab(area, plan, 1, 40_000) > real + far

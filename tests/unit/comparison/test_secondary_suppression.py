@@ -1,0 +1,219 @@
+"""Secondary suppression: nothing withheld can be computed by the reader that the rule states, and little is lost."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from tests.random_systems import random_system, system_of, tables_of
+
+from safetab.comparison.linear_programs import IntegerProgram
+from safetab.comparison.protections import secondary_suppression
+from safetab.comparison.protections.secondary_suppression import secondary
+from safetab.comparison.tables.exact_tables import ExactTables, Rows
+
+LIMIT = 20.0
+ROW = [[0], [1], [2], [3], [0, 1, 2, 3]]
+
+
+def small(tables: ExactTables) -> np.ndarray:
+    return (tables.counts >= 1) & (tables.counts <= 2)
+
+
+def exactly_known(tables: ExactTables, is_withheld: np.ndarray, least: int) -> list[int]:
+    """The withheld numbers that have one possible value, for a reader who knows that withheld ones are `least` or more."""
+    known = []
+    for number in np.flatnonzero(is_withheld).tolist():
+        value = int(tables.counts[number])
+        others = [(least, value - 1), (value + 1, value + 100)]
+        if not any(low <= high and _is_possible(tables, is_withheld, least, number, low, high) for low, high in others):
+            known.append(number)
+    return known
+
+
+def _is_possible(tables: ExactTables, is_withheld: np.ndarray, least: int, number: int, low: int, high: int) -> bool:
+    program = IntegerProgram()
+    for _ in range(int(tables.parts.members.max()) + 1):
+        program.add_unknown(0, 10**6)
+    for other, (start, end) in enumerate(zip(tables.parts.starts, tables.parts.starts[1:], strict=False)):
+        unknowns = tables.parts.members[start:end].tolist()
+        value = int(tables.counts[other])
+        bounds = (least, 10**6) if is_withheld[other] else (value, value)
+        program.add_row(unknowns, [1] * len(unknowns), *((low, high) if other == number else bounds))
+    answer = program.solution(LIMIT)
+    assert answer.is_finished
+    return answer.values is not None
+
+
+def test_a_row_in_which_the_usual_bound_of_zero_protects_nothing() -> None:
+    """1 and 1 are withheld and their sum follows: they could be 0 and 2, but a withheld number isn't 0."""
+    tables = system_of([1, 1, 7, 9], ROW).exact
+    usual, _ = secondary(tables, small(tables), zeros_shown=False, limit=LIMIT)
+    assert usual.tolist() == [True, True, False, False, False]
+    assert exactly_known(tables, usual, least=0) == []
+    assert exactly_known(tables, usual, least=1) == [0, 1]
+    right, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
+    assert right.tolist() == [True, True, True, False, False]
+    assert exactly_known(tables, right, least=1) == []
+    assert not not_finished
+
+
+def test_shown_zeros_stay_and_hide_nothing() -> None:
+    tables = system_of([1, 0, 0, 8], ROW).exact
+    is_withheld, _ = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
+    assert is_withheld.tolist() == [True, False, False, True, False]
+
+
+def test_withheld_zeros_are_protected_too() -> None:
+    tables = system_of([1, 0, 0, 8], ROW).exact
+    is_withheld, _ = secondary(tables, tables.counts <= 2, zeros_shown=False, limit=LIMIT)
+    assert is_withheld.tolist() == [True, True, True, True, False]
+    assert exactly_known(tables, is_withheld, least=0) == []
+
+
+def test_a_total_that_equals_its_only_cell_is_withheld_with_it() -> None:
+    tables = system_of([1, 0, 0, 0], ROW).exact
+    is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
+    assert is_withheld.tolist() == [True, False, False, False, True]
+    assert not not_finished
+
+
+def test_a_wider_range_withholds_more() -> None:
+    """With 3 and 4 withheld beside the 1, it can be 1 to 6; a 3 alone leaves 1 to 3."""
+    tables = system_of([1, 3, 4, 90], ROW).exact
+    narrow, _ = secondary(tables, small(tables), zeros_shown=True, width=2, limit=LIMIT)
+    wide, _ = secondary(tables, small(tables), zeros_shown=True, width=4, limit=LIMIT)
+    assert narrow.tolist() == [True, True, False, False, False]
+    assert wide.tolist() == [True, True, True, False, False]
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_the_stated_reader_computes_nothing(seed: int) -> None:
+    """Three levels, places across tracts."""
+    tables = random_system(np.random.default_rng([43, seed]), tracts=5).exact
+    is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
+    assert not not_finished
+    assert np.all(is_withheld[small(tables)])
+    assert np.all(tables.counts[is_withheld] > 0)
+    assert exactly_known(tables, is_withheld, least=1) == []
+
+
+def test_a_bound_of_zero_is_seen() -> None:
+    """The same check, with the pattern that the usual bound gives, finds numbers that are exactly known."""
+    known = 0
+    for seed in (3, 4, 5):
+        tables = random_system(np.random.default_rng([43, seed]), tracts=5).exact
+        pattern = secondary_suppression._Pattern(tables, small(tables), zeros_shown=True)
+        pattern.least = 0
+        secondary_suppression._protect(pattern, 1, LIMIT)
+        is_withheld = small(tables) | pattern.is_number_withheld
+        assert exactly_known(tables, is_withheld, least=0) == []
+        known += len(exactly_known(tables, is_withheld, least=1))
+    assert known >= 30
+
+
+def test_a_dropped_equation_is_seen() -> None:
+    """A pattern made without knowing the totals leaves numbers that follow from them."""
+    tables = system_of([1, 5, 6, 9], ROW).exact
+    without = tables_of(tables.counts[:4], Rows.of_lists(ROW[:4]))
+    is_withheld, _ = secondary(without, small(without), zeros_shown=True, limit=LIMIT)
+    assert exactly_known(tables, np.append(is_withheld, False), least=1) == [0]
+
+
+def uneven() -> ExactTables:
+    """Half people could move here, whole ones can't: the linear programs alone leave the last number exactly known."""
+    return system_of([4, 4, 2, 0, 1, 1], [[1, 2, 3], [1, 5], [2, 3, 4], [0, 3, 5], [0, 2, 5], [3, 5]]).exact
+
+
+def test_the_audit_protects_what_only_half_people_protected(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables = uneven()
+    is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
+    assert not not_finished
+    assert exactly_known(tables, is_withheld, least=1) == []
+    monkeypatch.setattr(secondary_suppression, "_audit", lambda *_: False)
+    is_withheld, _ = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
+    assert exactly_known(tables, is_withheld, least=1) == [5]
+
+
+def test_a_limit_that_comes_first_is_said() -> None:
+    tables = random_system(np.random.default_rng(1)).exact
+    is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=-1.0)
+    assert is_withheld.tolist() == small(tables).tolist()
+    assert not_finished
+
+
+def test_nothing_to_protect_withholds_nothing() -> None:
+    tables = system_of([5, 6, 7, 8], ROW).exact
+    is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
+    assert not is_withheld.any()
+    assert not not_finished
+
+
+def test_the_same_tables_give_the_same_pattern() -> None:
+    tables = random_system(np.random.default_rng(2)).exact
+    patterns = [secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)[0].tolist() for _ in range(2)]
+    assert patterns[0] == patterns[1]
+
+
+JUDGE = """
+import json, sys
+from pytauargus import protect
+for number, cells in enumerate(json.load(sys.stdin)):
+    people = [(f"r{row}", f"c{column}") for row, line in enumerate(cells) for column, n in enumerate(line) for _ in range(n)]
+    rows, columns = zip(*people)
+    microdata = {"Region": rows, "Cell": columns, "One": [1] * len(people)}
+    done = protect(microdata, ["Region", "Cell"], "One", "FREQ(3,10)", "OPT(1)", workdir=f"table{number}")
+    table = done.tables[0].dataframe()
+    print(json.dumps([[row.Region, row.Cell, row.status] for row in table.itertuples()]), file=sys.stderr)
+"""
+
+
+def judged(tables: list[list[list[int]]], folder: Path) -> list[dict[tuple[str, str], str]]:
+    """The status of every number by tau-ARGUS, which writes true values into the folder that it works in."""
+    given = json.dumps(tables)
+    done = subprocess.run(
+        [sys.executable, "-c", JUDGE], cwd=folder, input=given, capture_output=True, text=True, check=True
+    )
+    lines = [json.loads(line) for line in done.stderr.splitlines() if line.startswith("[[")]
+    return [{(row, column): status for row, column, status in line} for line in lines]
+
+
+def table_of(cells: np.ndarray) -> tuple[ExactTables, list[tuple[str, str]]]:
+    """A table of two dimensions with its totals, and the names of its numbers as tau-ARGUS has them."""
+    place = np.arange(cells.size).reshape(cells.shape)
+    numbers = {(f"r{row}", f"c{column}"): [int(place[row, column])] for row, column in np.ndindex(*cells.shape)}
+    numbers |= {(f"r{row}", "Total"): line.tolist() for row, line in enumerate(place)}
+    numbers |= {("Total", f"c{column}"): line.tolist() for column, line in enumerate(place.T)}
+    numbers["Total", "Total"] = place.ravel().tolist()
+    return system_of(cells.ravel().tolist(), list(numbers.values())).exact, list(numbers)
+
+
+@pytest.mark.slow
+def test_as_few_numbers_are_withheld_as_by_tau_argus(tmp_path: Path) -> None:
+    """Tables without zeros and the usual bound of 0: the program that tau-ARGUS solves to the optimum."""
+    rng = np.random.default_rng(44)
+    worlds = [rng.integers(1, 13, size=(rng.integers(4, 8), rng.integers(3, 6))) for _ in range(20)]
+    judgements = judged([cells.tolist() for cells in worlds], tmp_path)
+    ours = optimal = 0
+    for cells, judgement in zip(worlds, judgements, strict=True):
+        tables, names = table_of(cells)
+        is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=False, limit=LIMIT)
+        assert not not_finished
+        assert exactly_known(tables, is_withheld, least=0) == []
+        by_judge = np.array([judgement[name] != "S" for name in names])
+        assert exactly_known(tables, by_judge, least=0) == []
+        assert np.all(by_judge[small(tables)])
+        ours += int((is_withheld & ~small(tables)).sum())
+        optimal += int((by_judge & ~small(tables)).sum())
+    assert ours <= 1.25 * optimal
+    assert optimal > 20
+
+
+def test_where_nothing_is_small_nothing_is_withheld() -> None:
+    nobody = ExactTables(*(np.zeros(2, dtype=kind) for kind in (int, np.uint64, int, int)), Rows.of_lists([[0], [0]]))
+    is_withheld, not_finished = secondary(nobody, np.zeros(2, dtype=np.bool_), zeros_shown=True, limit=1.0)
+    assert (is_withheld.any(), not_finished) == (False, False)

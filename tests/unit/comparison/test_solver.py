@@ -1,0 +1,220 @@
+"""Proofs that a number is 1: right in every world, complete beside enumeration, and honest about limits."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+
+import numpy as np
+import pytest
+from tests.random_systems import random_system, system_of, windows_of
+
+from safetab.comparison import linear_programs
+from safetab.comparison.attacks import solver
+from safetab.comparison.attacks.solver import any_fit, proven, window_ends
+from safetab.comparison.protections.protection import Windows
+from safetab.comparison.tables.attacked_area import System
+
+LIMIT = 20.0
+MARGIN = [[0], [1], [0, 1]]
+CYCLE = [[0, 1], [1, 2], [0, 2], [0], [1], [2]]
+"""Three sums of two: each unknown follows from all three, and from no two of them."""
+
+
+def test_what_propagation_proves_needs_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(linear_programs, "find_spec", lambda _: None)
+    found = proven(
+        system_of([1, 1], MARGIN), windows_of([range(1, 4), range(1, 4), range(3)]), np.array([0, 1, 2]), LIMIT
+    )
+    assert found.is_proven.tolist() == [True, True, False]
+    assert found.is_by_propagation_alone
+    assert found.not_finished == 0
+
+
+def cycle() -> tuple[System, list[range | None]]:
+    return system_of([1, 1, 1], CYCLE), [range(2, 3), range(2, 3), range(2, 3), None, None, None]
+
+
+def test_the_solver_proves_what_propagation_leaves_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    system, windows = cycle()
+    found = proven(system, windows_of(windows), np.array([3, 4, 5]), LIMIT)
+    assert found.is_proven.all()
+    assert not found.is_by_propagation_alone
+    monkeypatch.setattr(linear_programs, "find_spec", lambda _: None)
+    assert not proven(system, windows_of(windows), np.array([3, 4, 5]), LIMIT).is_proven.any()
+
+
+def test_without_one_equation_the_same_numbers_are_not_proven() -> None:
+    system, windows = cycle()
+    assert not proven(
+        system, windows_of([*windows[:2], None, *windows[3:]]), np.array([3, 4, 5]), LIMIT
+    ).is_proven.any()
+
+
+def test_a_hole_in_a_window_is_respected() -> None:
+    """Two unknowns of 0, 1 or 3 with the sum 2 are both 1; if 2 is possible too, nothing is proven."""
+    system = system_of([1, 1], MARGIN)
+    with_hole, without = windows_of([[0, 1, 3], [0, 1, 3], [2]]), windows_of([range(4), range(4), [2]])
+    assert proven(system, with_hole, np.array([0, 1]), LIMIT).is_proven.all()
+    assert not proven(system, without, np.array([0, 1]), LIMIT).is_proven.any()
+
+
+def test_where_no_data_set_fits_nothing_is_proven() -> None:
+    holes = windows_of([[1, 3], [1, 3], [3]])
+    for windows in (holes, windows_of([[2], [2], [3]])):
+        found = proven(system_of([1, 1], MARGIN), windows, np.array([0, 1]), LIMIT)
+        assert not found.is_proven.any()
+        assert found.not_finished == 0
+        assert any_fit(system_of([1, 1], MARGIN), windows, LIMIT) is None
+
+
+def test_a_limit_that_comes_first_is_said() -> None:
+    system, windows = cycle()
+    found = proven(system, windows_of(windows), np.array([3, 4, 5]), 0.0)
+    assert not found.is_proven.any()
+    assert found.not_finished == 3
+
+
+def test_the_ends_of_windows() -> None:
+    low, high = window_ends(windows_of([[2, 5], None, [0]]))
+    assert low.tolist() == [2, 0, 0]
+    assert high[[0, 2]].tolist() == [5, 0]
+    assert high[1] > 10**12
+
+
+@dataclass(frozen=True)
+class SmallWorld:
+    """Five unknowns, ten numbers that each err by 1 at most, and every data set that fits."""
+
+    system: System
+    windows: Windows
+    fits: list[list[int]]  # the numbers of each data set
+
+    def proven_by_enumeration(self) -> list[bool]:
+        return np.all(np.array(self.fits) == 1, axis=0).tolist()
+
+
+def small_world(seed: int) -> SmallWorld:
+    rng = np.random.default_rng([41, seed])
+    numbers = [[0], [1], [2], [3], [4], [0, 1], [2, 3, 4], [0, 2], [1, 3], [0, 1, 2, 3, 4]]
+    system = system_of(rng.integers(0, 3, size=5).tolist(), numbers)
+    published = system.exact.counts + rng.integers(-1, 2, size=len(numbers))
+    possible = []
+    for number, truth in zip(published.tolist(), system.exact.counts.tolist(), strict=True):
+        possible.append({*range(max(number - 1, 0), number + 2)} - ({3} - {truth}))  # nobody publishes so of a 3
+    is_part = np.array([[unknown in parts for parts in numbers] for unknown in range(5)])
+    sums = np.array([*product(range(5), repeat=5)]) @ is_part
+    is_fit = np.all([np.isin(sums[:, number], [*counts]) for number, counts in enumerate(possible)], axis=0)
+    return SmallWorld(system, windows_of(possible), sums[is_fit].tolist())
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_proofs_are_those_of_enumeration(seed: int) -> None:
+    """A number is proven if and only if it is 1 in all data sets that fit."""
+    world = small_world(seed)
+    found = proven(world.system, world.windows, np.arange(10), LIMIT)
+    assert found.is_proven.tolist() == world.proven_by_enumeration()
+    assert found.not_finished == 0
+    fit = any_fit(world.system, world.windows, LIMIT)
+    assert fit is not None
+    assert world.system.exact.parts.sums(fit).tolist() in world.fits
+
+
+def test_costs_choose_among_the_data_sets_that_fit() -> None:
+    worlds = [small_world(seed) for seed in range(20)]
+    few, many = ([any_fit(world.system, world.windows, LIMIT, [cost] * 5) for world in worlds] for cost in (1, -1))
+    assert all(low.sum() <= high.sum() for low, high in zip(few, many, strict=True))
+    assert any(low.sum() < high.sum() for low, high in zip(few, many, strict=True))
+
+
+def test_enumeration_sees_a_solver_that_forgets_that_a_number_may_be_larger(monkeypatch: pytest.MonkeyPatch) -> None:
+    alternatives = solver._is_other_than_one
+    monkeypatch.setattr(solver, "_is_other_than_one", lambda *given: alternatives(*given)[:-1])
+    worlds = [small_world(seed) for seed in range(20)]
+    found = [proven(world.system, world.windows, np.arange(10), LIMIT).is_proven.tolist() for world in worlds]
+    assert found != [world.proven_by_enumeration() for world in worlds]
+
+
+def rounded_at_random(system: System, rng: np.random.Generator) -> list[range]:
+    counts = system.exact.counts
+    published = counts - counts % 3 + 3 * (rng.random(len(counts)) < (counts % 3) / 3)
+    return [range(max(number - 2, 0), number + 3) for number in published.tolist()]
+
+
+def small_counts_withheld(system: System, rng: np.random.Generator) -> list[range]:
+    del rng
+    return [range(1, 500) if 1 <= count <= 2 else range(count, count + 1) for count in system.exact.counts.tolist()]
+
+
+def proofs(protect, seeds: range) -> tuple[int, int]:
+    """How many leaves are proven, and how many of these proofs are wrong."""
+    right = wrong = 0
+    for seed in seeds:
+        rng = np.random.default_rng([42, seed])
+        system = random_system(rng)
+        found = proven(system, windows_of(protect(system, rng)), system.leaves, LIMIT)
+        truth = system.exact.counts[system.leaves][found.is_proven]
+        right, wrong = right + int((truth == 1).sum()), wrong + int((truth != 1).sum())
+    return right, wrong
+
+
+@pytest.mark.parametrize("protect", [rounded_at_random, small_counts_withheld])
+def test_every_proof_is_right_in_20_worlds(protect) -> None:
+    right, wrong = proofs(protect, range(20))
+    assert wrong == 0
+    assert right >= {rounded_at_random: 1, small_counts_withheld: 50}[protect]
+
+
+BLOCKS, AGES = 3, 20
+AGE_GROUPS = [range(5), range(5, 10), range(10, 15), range(15, 18), range(18, 20)]
+TRACT = [
+    (0, 0, 3),
+    (0, 0, 7),
+    (0, 1, 11),
+    (0, 2, 16),
+    (1, 0, 19),
+    (1, 1, 2),
+    (1, 2, 8),
+    (1, 3, 12),
+    (2, 1, 17),
+    (2, 3, 18),
+    (2, 3, 4),
+]
+"""Eleven people: block, sex and race as one of four, age."""
+
+
+def tract_of(people: list[tuple[int, int, int]]) -> tuple[System, Windows, list[int]]:
+    """Published as for 2010: blocks by sex, race and age group; the tract by sex, race and single year of age.
+
+    Which record each person is follows last: an unknown, and nothing is published of it alone.
+    """
+    place = np.arange(BLOCKS * 4 * AGES).reshape(BLOCKS, 4, AGES)
+    truth = np.zeros(place.size, dtype=np.int64)
+    np.add.at(truth, [place[person] for person in people], 1)
+    tables = [
+        place[block, kind, group].tolist() for block in range(BLOCKS) for kind in range(4) for group in AGE_GROUPS
+    ]
+    tables += [place[:, kind, age].tolist() for kind in range(4) for age in range(AGES)]
+    records = [int(place[person]) for person in people]
+    system = system_of(truth.tolist(), [*tables, *([record] for record in records)])
+    published = [[count] for count in system.exact.counts[: len(tables)].tolist()]
+    return (
+        system,
+        windows_of([*published, *([None] * len(records))]),
+        list(range(len(tables), len(tables) + len(records))),
+    )
+
+
+def test_all_records_of_a_tract_follow_from_its_tables() -> None:
+    system, windows, records = tract_of(TRACT)
+    assert proven(system, windows, np.array(records), LIMIT).is_proven.sum() == 11
+    fit = any_fit(system, windows, LIMIT)
+    assert fit is not None
+    assert fit.tolist() == system.truth.tolist()
+
+
+def test_two_people_who_could_change_blocks_are_not_proven() -> None:
+    """Two of one sex, race and age group, in two blocks and of two ages: two data sets fit."""
+    system, windows, records = tract_of([*TRACT[:9], (2, 0, 18), TRACT[10]])
+    found = proven(system, windows, np.array(records), LIMIT).is_proven
+    assert np.flatnonzero(~found).tolist() == [4, 9]
