@@ -271,7 +271,7 @@ def compare(parameters: str | Path, data: str | Path, out: str | Path, **given: 
 def open_comparison(path: str | Path) -> OpenedComparison:
     """Open what `compare` wrote: its tables, of one protection or of all.
 
-    Raises `safetab.InvalidInput` if it is no comparison.
+    Raises `safetab.InvalidInput` if it isn't a comparison.
 
     Args:
         path: OUT of a comparison.

@@ -64,7 +64,7 @@ class LinearProgram:
         self._costs.SetCoefficient(self._unknowns[unknown], cost)
 
     def solution(self) -> NDArray[np.float64] | None:
-        """The values of all unknowns in a cheapest solution, or None if there is no solution."""
+        """The values of all unknowns in the cheapest solution, or None without one."""
         status = self._solver.Solve()
         size = self._solver.NumVariables() + self._solver.NumConstraints()
         self.seconds += SECONDS_OF_A_STEP * (self._solver.iterations() + 10) * size

@@ -90,7 +90,7 @@ def test_two_ones_and_a_margin_of_0_leave_1_to_3_and_0_to_2() -> None:
 
 
 def ons_table(path: Path, seed: int, size: int) -> Path:
-    """A file with random changes for the counts 1 to 750 and so many keys."""
+    """A file with random changes for the counts 1 to 750, and the given number of keys."""
     generator = np.random.default_rng(seed)
     counts, keys = np.repeat(np.arange(1, 751), size), np.tile(np.arange(size), 750)
     changes = np.maximum(generator.integers(-4, 5, len(counts)), -counts)

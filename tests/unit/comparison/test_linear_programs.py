@@ -168,7 +168,7 @@ class Block:
         self.row(dict.fromkeys(middle, 1), len(middle) * median, len(middle) * median)
 
     def data_sets(self) -> set[str]:
-        """Every data set that fits; the last question proves that there is no other."""
+        """Every data set that fits; the last question proves that no other fits."""
         sets: set[str] = set()
         bits = [*self.is_female, *self.is_black, *self.is_married]
         while (answer := self.program.solution(LIMIT)).values is not None:

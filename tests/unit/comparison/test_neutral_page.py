@@ -140,7 +140,7 @@ def test_every_section_of_a_method_begins_with_what_is_said_for_it(page: str) ->
         ("safetab:DIR", "guarantee"),
         ("round-random:base=3", "no bias"),
         ("round:ladder=drb", "known"),
-        ("suppress:rule=1980", "need no explanation"),
+        ("suppress:rule=1980", "are exact, except"),
     ],
 )
 def test_what_is_said_for_each_method_is_what_its_agency_names_first(spec: str, word: str) -> None:

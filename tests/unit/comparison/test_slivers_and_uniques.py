@@ -27,7 +27,7 @@ def area_of(lists: list[list[int]], truth: list[int], cells: int = 1) -> Attacke
 
 
 def published(area: AttackedArea, widths: list[int] | int = 1) -> Publication:
-    """Windows from the truth up to so many values; 0 tells nothing."""
+    """Windows of the given size, from the truth on; an empty one tells nothing."""
     counts = area.systems[0].exact.counts
     sizes = np.broadcast_to(np.array(widths), counts.shape)
     starts = np.concatenate([[0], np.cumsum(sizes)])

@@ -110,7 +110,7 @@ class NumberProtection(Protocol):
 
     @property
     def largest_error(self) -> int | None:
-        """The most that a published number can differ from the truth, or None if there is no limit."""
+        """How far a published number can be from the truth at most; None if nothing limits it."""
 
 
 @dataclass(frozen=True, slots=True)
