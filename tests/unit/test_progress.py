@@ -159,6 +159,16 @@ def test_the_time_of_work_in_another_thread_is_not_that_of_the_part_that_is_open
     assert float(of_part[1]) == pytest.approx(5 - taken, abs=0.02)
 
 
+def test_a_part_in_which_longer_work_of_another_thread_ends_takes_no_negative_time() -> None:
+    lines: list[str] = []
+    times = StepTimes(NoProgress(), lines.append, Clock().moment)
+    times.step("Tabulating", 1)
+    with times.part("counting"):
+        times.in_another_thread(_work_for_a_tenth_of_a_second)()
+    times.end_step()
+    assert lines[1] == 'of it "counting": 0.00 s, 0.00 CPU s'
+
+
 def _work_for_a_tenth_of_a_second() -> None:
     began = time.thread_time()
     while time.thread_time() - began < 0.1:

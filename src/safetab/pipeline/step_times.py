@@ -110,6 +110,7 @@ class StepTimes:
             return
         self._log(f'step "{self._step}": {self._now() - self._began}')
         for name, taken in self._of_parts.items():
-            self._log(f'of it "{name}": {taken}')
+            # Work in another thread that ended in this part may have begun in the one before.
+            self._log(f'of it "{name}": {Elapsed(taken.wall_seconds, max(0.0, taken.cpu_seconds))}')
         self._step = None
         self._of_parts = {}
