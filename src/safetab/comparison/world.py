@@ -130,8 +130,10 @@ def facts_of(world: World, areas: Sequence[CountedArea], request: CompareRequest
     }
     for counted in areas:
         area = counted.area
+        alone = [f"{share:.1%}" for share in counted.shares_unique()]
         facts[f"Area under attack: {area.name}"] = (
             f"{area.people:,} {record.nouns}, {len(area.areas) - 1:,} areas inside it, {len(area.systems):,} groups"
-            f" ({area.kind}), {area.uniques:,} {record.nouns} alone in a cell; shape of the prior {area.shape:.2f}"
+            f" ({area.kind}), {area.uniques:,} {record.nouns} alone in a cell; alone with their attribute in one of the"
+            f" smallest areas: {alone[0]}, in one of its groups: {alone[1]}; shape of the prior {area.shape:.2f}"
         )
     return facts

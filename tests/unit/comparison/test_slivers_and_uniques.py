@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from safetab.comparison.attacks.differencing import differencing, example
-from safetab.comparison.measures.uniqueness import share_unique
 from safetab.comparison.protections.protection import Publication, Windows
 from safetab.comparison.tables.attacked_area import AreaOfLevel, AttackedArea, System
+from safetab.comparison.tables.count_area import share_unique
 from safetab.comparison.tables.exact_tables import ExactTables, PublishedTables, Rows
 
 
@@ -89,7 +89,7 @@ def test_somebody_is_unique_who_is_alone_in_a_row() -> None:
     blocks, ages = np.array([1, 1, 1, 2]), np.array([30, 30, 31, 30])
     assert share_unique(4, np.arange(4), blocks, ages) == 0.5
     assert share_unique(4, np.arange(4), blocks) == 0.25
-    assert share_unique(0, np.arange(0), np.arange(0)) is None
+    assert share_unique(0, np.arange(0), np.arange(0)) == 0
 
 
 def test_somebody_in_two_groups_counts_once() -> None:

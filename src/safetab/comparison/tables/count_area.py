@@ -114,6 +114,16 @@ class CountedArea:
         longest = sizes.index(max(sizes))
         return np.arange(record.attribute_values) // record.attribute_factors[longest] % sizes[longest]
 
+    def shares_unique(self) -> tuple[float, float]:
+        """The shares of people who are alone with their attribute in a smallest area; and in one of their groups."""
+        area = self.people.encoding.entity_of_atom(self._smallest.level.geography)[self.people.atoms]
+        person, group = self._members(self.people)
+        everybody, attribute = len(self.people), self.people.attributes
+        return (
+            share_unique(everybody, np.arange(everybody), area, attribute),
+            share_unique(everybody, person, area[person], group, attribute[person]),
+        )
+
     @cached_property
     def area(self) -> AttackedArea:
         """The whole area."""
@@ -266,3 +276,13 @@ def _exact_tables(rows: Rows, people: Int64s, lines: Int64s, unknowns: Int64s, k
     counts, first_of_area = rows.sums(unknowns), np.flatnonzero(lines == 0)
     totals = np.repeat(counts[first_of_area], np.diff(first_of_area, append=len(lines)))
     return ExactTables(counts, rows.sums(keys), totals, people, rows)
+
+
+def share_unique(people: int, person: Int64s, *columns: Int64s) -> float:
+    """The share of people who are alone with their values in some row.
+
+    A row names its person: somebody in several groups has a row for each. The columns are, for
+    example, the smallest area and the attribute, or also the group.
+    """
+    _, row, times = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True, return_counts=True)
+    return len(np.unique(person[times[row.ravel()] == 1])) / max(people, 1)
