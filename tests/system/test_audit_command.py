@@ -20,8 +20,7 @@ from safetab.audit import (
     spending_checks,
 )
 from safetab.audit.audit import AUDITED_PRODUCTS, parts_of_audit
-from safetab.audit.claims import ATTACKS, EXPLAINED
-from safetab.audit.page import review_page
+from safetab.audit.page import ATTACKS, EXPLAINED, review_page
 from safetab.audit.verdicts import AuditReport, LossSeen, Part, Verdict, verdict
 from safetab.cli.main import app
 from safetab.foundation.findings import VERSION

@@ -10,7 +10,6 @@ from pathlib import Path
 
 from safetab.audit.audited_product import AuditedProduct, LossWorld
 from safetab.audit.audited_runs import SPARK
-from safetab.audit.claims import BUDGET, DISTRIBUTED, NEW_KEY, NOISY_ONLY, ONE_RECORD, OWN_BITS, PAID, RECORDED
 from safetab.audit.loss_bound import loss_check, steps_of
 from safetab.audit.noise_checks import CHECKS_OF_A_NOISE_WORLD, draw_checks, noise_world_checks
 from safetab.audit.publication_checks import large_level_check, release_checks
@@ -22,6 +21,14 @@ from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
 from safetab.audit.worlds.specified_stays import AUDITED_STAYS
 from safetab.foundation.progress import NoProgress, Progress
 
+DISTRIBUTED = "Noise has the right distribution"
+NEW_KEY = "Every run has a new, unpredictable key"
+OWN_BITS = "No two numbers share random bits"
+ONE_RECORD = "One record changes only what the proof allows"
+NOISY_ONLY = "Everything published depends only on noisy numbers"
+RECORDED = "Spending is recorded first, and too little noise is refused"
+PAID = "Noise matches its cost and is independent"
+BUDGET = "Nobody loses more than the budget"
 AUDITED_PRODUCTS = (AUDITED_PERSONS, AUDITED_HOUSEHOLDS, AUDITED_STAYS)
 _QUICK_SHARE = 10  # a quick audit makes one in ten of the runs of a loss world
 _RUNS_WORTH_PROCESSES = 50_000  # starting a second process takes seconds

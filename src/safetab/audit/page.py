@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from safetab.audit.claims import ATTACKS, EXPLAINED, check_and_case
 from safetab.audit.verdicts import AuditReport, Part, Result, Verdict
 from safetab.census.census import capitalized
+from safetab.foundation.files import package_data
 from safetab.foundation.findings import VERSION
 from safetab.reports.page_parts import (
     NOTHING,
@@ -33,16 +33,8 @@ _LEADS = (
     "What should you check?",
 )
 _THIS_INSTALLATION = "this installation"
-_UNSEEN = (
-    "Faults that show only on records unlike the made-up ones: millions of groups, counts above 6,000, other file"
-    " formats, several files.",
-    "Rare faults: a wrong draw in a million, or two threads that get in each other's way once in a thousand runs.",
-    "Overspending by less than the attack finds.",
-    "Keys that look random and are not, because the machine's own generator is broken.",
-    "Noise of different numbers that is related without being equal or correlated.",
-    "What times, memory use, the terminal and the confidential log give away.",
-    "Changes to the audit itself: it is part of the installation that it judges.",
-)
+_TEXTS = package_data("safetab.audit", "texts.toml")
+ATTACKS, EXPLAINED = _TEXTS["attacks"], _TEXTS["explained"]
 
 
 def review_page(report: AuditReport) -> str:
@@ -184,8 +176,14 @@ def _not_shown(report: AuditReport, keys: Mapping[str, str]) -> Markup:
         listed = joined(
             [paragraphs(f"These checks had too little data to find a fault.{advice}"), element("ul", *items)]
         )
-    unseen = element("ul", *(element("li", text) for text in _UNSEEN))
+    unseen = element("ul", *(element("li", text) for text in _TEXTS["unseen"]))
     return joined([listed, paragraphs("No check can see:"), unseen])
+
+
+def check_and_case(name: str) -> tuple[str, str]:
+    """The name of a check, and the case that it tries, which may be empty."""
+    check, _, case = name.partition(": ")
+    return check, case
 
 
 def _claim(claim: str, found: Found) -> Markup:

@@ -12,6 +12,7 @@ from rich.table import Table as TextTable
 from safetab.census.census import PopulationGroupLevel, Words
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
 from safetab.config.run_config import RunConfig
+from safetab.foundation.files import package_data
 from safetab.planning import guarantee
 from safetab.planning.level_design import CONFIDENCE, LevelDesign, margin_of
 from safetab.planning.losses import DELTA, JointLoss, no_protection, privacy_warnings, reference_words, reported_loss
@@ -52,13 +53,7 @@ def show_plan(plan: RunPlan) -> None:
         show_text(f"Warning: {warning}", console)
 
 
-_ROWS = {
-    Selector.NOISY_STAGE_1: "Rows: a group with {nouns} in it is published at least as often as an empty one, so a run"
-    " publishes at least this many rows.",
-    Selector.PUBLISHED_TOTALS: "Thresholds are compared with published totals, which count people. A group without such"
-    " a total is not measured.",
-    Selector.NONE: "Every group gets the finest table, with or without {nouns} in it.",
-}
+_ROWS = package_data("safetab.cli", "texts.toml")["plan"]
 
 
 def show_joint_loss(joint: JointLoss) -> None:
@@ -207,7 +202,7 @@ def _notes(plan: RunPlan) -> list[str]:
     notes = [f"T: {words.below}, a group that gets only a total is published only if its noisy total is above T."]
     notes = notes if any(level.design.suppression_threshold is not None for level in plan.levels) else []
     notes += [
-        _ROWS[product.selector].format(nouns=product.record.nouns),
+        _ROWS[product.selector.value].format(nouns=product.record.nouns),
         f"Unbounded: {added}; bounded: {changed}. Losses are rounded up.",
         *(reference_words(product, definition) if definition is PrivacyDefinition.PURE_DP else []),
         *([product.reference.published] if product.reference and product.reference.published else []),

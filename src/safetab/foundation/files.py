@@ -6,10 +6,11 @@ Text files are UTF-8 with an optional byte-order mark, and every problem has a s
 from __future__ import annotations
 
 import os
+import tomllib
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 
@@ -104,3 +105,8 @@ def page_script(*folders: Traversable) -> str:
     for folder in folders:
         scripts += sorted(folder.iterdir(), key=lambda script: script.name)
     return '"use strict";\n(() => {\n' + "\n".join(script.read_text("utf-8") for script in scripts) + "})();\n"
+
+
+def package_data(package: str, name: str) -> dict[str, Any]:
+    """The texts and numbers of a TOML file that the package ships."""
+    return tomllib.loads((files(package) / name).read_text(encoding="utf-8"))

@@ -11,6 +11,7 @@ from importlib import resources
 from pathlib import Path
 
 from safetab.census.census import Census, a_or_an
+from safetab.foundation.files import package_data
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, VERSION
 from safetab.outputs.manifest import write_json
 from safetab.planning.guarantee import protected_sentence
@@ -29,39 +30,22 @@ from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.specification.publication import Publication, publication_as_json
 
 _README_WIDTH = 80
-_SELECTION = {
-    Selector.NOISY_STAGE_1: "Small totals {below} are shown only if they are large enough. That makes the"
-    " smallest of those that are shown too large on average. For these, use interval_low and interval_high: they allow"
-    " for it.",
-    Selector.PUBLISHED_TOTALS: "Which groups are here, and how fine their tables are, was decided by published totals"
-    " of people, not by these numbers: their noise is as likely to raise as to lower them.",
-    Selector.NONE: "Every group is here, whatever its numbers are: their noise is as likely to raise as to lower them.",
-}
-_ABSENT = {
-    Selector.NOISY_STAGE_1: "If a group has no row, it was suppressed (too small to be shown, {perhaps}),"
-    " or it was never tabulated at that level.",
-    Selector.PUBLISHED_TOTALS: "If a group has no row, no total of its people was published, or it was never tabulated"
-    " at that level; there may be {nouns} in it.",
-    Selector.NONE: "If a group has no row, it was never tabulated at that level; there may be {nouns} in it.",
-}
-SELECTED_SUMS = """ If some of the numbers
-  were shown because they passed a threshold (in the Parquet files of numbers/
-  these have an interval_low), their sum is too large on average, and this is
-  no 95 % interval: safetab's open_release gives one."""
+_TEXTS = package_data("safetab.release", "texts.toml")
+README_TEXTS = _TEXTS["readme"]
 
 
 def selection_in_words(universe: Universe) -> str:
     """How being selected biases the numbers that are shown, if it does, in sentences."""
     census, selector = universe.census, universe.product.selector
     is_left_out = selector is not Selector.NOISY_STAGE_1 or census.suppresses
-    return _SELECTION[selector if is_left_out else Selector.NONE].format(below=census.words.below)
+    return _TEXTS["selection"][(selector if is_left_out else Selector.NONE).value].format(below=census.words.below)
 
 
 def absence_in_words(product: Product) -> str:
     """Why a number may be absent, in a sentence."""
     nouns = product.record.nouns
     perhaps = f"perhaps no {nouns}, perhaps some" if product.record.fields else "perhaps nobody, perhaps some people"
-    return _ABSENT[product.selector].format(nouns=nouns, perhaps=perhaps)
+    return _TEXTS["absent"][product.selector.value].format(nouns=nouns, perhaps=perhaps)
 
 
 def reading_in_words(confidence: Fraction, number: tuple[int, int] | None) -> str:
@@ -97,7 +81,7 @@ def write_from_template(
         "TITLE": words.title.upper(),
         "COUNTS": indented(f"For many geographic areas and {words.some_groups}: {product.counts}."),
         "SELECTION": indented(selection_in_words(universe)),
-        "SELECTED_SUMS": SELECTED_SUMS if product.selector is Selector.NOISY_STAGE_1 else "",
+        "SELECTED_SUMS": README_TEXTS["selected_sums"] if product.selector is Selector.NOISY_STAGE_1 else "",
         "ADDING_UP": indented(product.adding_up),
         "STATUS": textwrap.fill(facts.status.line, width=_README_WIDTH),
         "DATE": facts.date.isoformat(),

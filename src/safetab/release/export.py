@@ -17,7 +17,7 @@ from safetab.outputs.output_folder import EarlierOutput, always_named, output_fi
 from safetab.release.census_form import CENSUS_FORM_FILES, COLUMNS_FILE, write_census_form
 from safetab.release.checksums import CHECKSUMS, document_of, invalid
 from safetab.release.data_dictionary import CSV_FORMAT, csv_names, csv_resources_of, write_csv_tables
-from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, facts_as_json
+from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, README_TEXTS, facts_as_json
 from safetab.release.release_folder import EXPORTED_ENTITIES, ReleaseFolder, open_release_folder
 
 
@@ -29,14 +29,6 @@ class ExportForm(Enum):
 
 
 _OF_BOTH = (README_FILE, PRIVACY_FILE, NOT_FOR_RELEASE_FILE)
-_ABOUT_EXPORTS = """This folder holds the tables of a release as CSV files: numbers/{level}.csv,
-universe/entities.csv and so on; datapackage.json describes their columns. Each
-total is there once, every number that is not withheld has its interval, and
-geo_id names an area in a form that stays text. What follows is the README of
-the release. Its files and examples are those of the
-release itself, not of this folder.
-
-"""
 
 
 def _earlier_exports(census: Census) -> dict[ExportForm, EarlierOutput]:
@@ -86,7 +78,7 @@ def _write_tidy(opened: ReleaseFolder, output: Path) -> dict[str, int]:
         opened.numbers_of(level)  # has the columns of numbers
     levels = opened.universe.census.area_levels
     example = next((level for level in levels if level.kind.suppresses), levels[0])
-    readme = _ABOUT_EXPORTS.format(level=example.label) + document_of(release / README_FILE)
+    readme = README_TEXTS["exports"].format(level=example.label) + document_of(release / README_FILE)
     (output / README_FILE).write_text(readme, encoding="utf-8")
     rows = write_csv_tables(release, opened.universe, output, opened.format)
     package = json.loads((release / DATAPACKAGE_FILE).read_text(encoding="utf-8"))

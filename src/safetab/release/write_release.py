@@ -24,7 +24,7 @@ from safetab.privacy.calibration import Stage
 from safetab.products.product import TableFileLayout
 from safetab.release.coterminous import Copies, CoterminousSet, sets_of_passes
 from safetab.release.data_dictionary import CSV_FOLDER, write_csv_tables
-from safetab.release.documents import ReleaseFacts, write_datapackage
+from safetab.release.documents import README_TEXTS, ReleaseFacts, write_datapackage
 from safetab.release.numbers import published_groups
 from safetab.release.numbers.level_numbers import NumberKinds, Numbers, NumbersOfLevel
 from safetab.release.numbers.number_files import RELEASE_FOLDER, NumberColumns, NumberFile, numbers_file
@@ -143,17 +143,6 @@ AFTER_STEPS_FOLDER = "after-steps"
 AFTER_STEPS_README = "README.txt"
 _NOT_THERE = -1
 
-_README = """{folders} AFTER THE STEPS OF THE RELEASE
-
-These are not {product}'s own tables: those are {own}.
-These are the same tables after the coterminous step and the rules that
-../release/README.txt names: they include copied numbers, show 0 where a rule
-raised a number to 0, and have no row where a rule withheld one. A missing row
-does not mean zero.
-A sum whose parts were clamped or withheld need not be the sum of what is here.
-The columns are those of {folders}; rows are in the order of ../release.
-"""
-
 
 class AfterStepsTables:
     """The table files of one pass, written level by level."""
@@ -163,7 +152,9 @@ class AfterStepsTables:
         folder.mkdir(exist_ok=True)
         folders = list(dict.fromkeys(layout.folder.partition("/")[0] for layout in universe.product.files))
         own = " and ".join(f"../{name}" for name in folders)
-        readme = _README.format(folders=" and ".join(folders), own=own, product=universe.product.name)
+        readme = README_TEXTS["after_steps"].format(
+            folders=" and ".join(folders), own=own, product=universe.product.name
+        )
         (folder / AFTER_STEPS_README).write_text(readme, encoding="utf-8")
         self._universe = universe
         self._tables = {}

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
+from safetab.foundation.files import package_data
 from safetab.planning.level_design import margin_of
 from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import FAR_ABOVE, level_far_above, total_far_above
-from safetab.products.product import Selector
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_files import PUBLISHED
 from safetab.reports.page_parts import Markup, element, joined, level_name, name, percent, rounded_up
@@ -76,17 +76,15 @@ def _far_above_2020(release: ReleaseSummary) -> Concerns:
     return [Concern(Urgency.LOOK, headline, meaning, tuple(where))] if total is not None or where else []
 
 
-_WHY_NOTHING = {
-    Selector.NOISY_STAGE_1: "Is the level needed, or is its budget too small?",
-    Selector.PUBLISHED_TOTALS: "No published total selects a group there. Is the level needed?",
-    Selector.NONE: "Is the level needed?",
-}
+_WHY_NOTHING = package_data("safetab.reports", "texts.toml")["why_nothing"]
 
 
 def _levels_without_groups(release: ReleaseSummary) -> Concerns:
     """Levels that spent budget without publishing any group."""
     empty = [level for level in release.measured_levels if level.possible_groups and not level.shown_groups]
-    meaning = f"Budget was spent there, but no group was published. {_WHY_NOTHING[release.universe.product.selector]}"
+    meaning = (
+        f"Budget was spent there, but no group was published. {_WHY_NOTHING[release.universe.product.selector.value]}"
+    )
     where = [level_name(level.facts) for level in empty]
     return _about_levels(release, "with a budget but no published group", meaning, where)
 

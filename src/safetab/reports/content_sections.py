@@ -8,6 +8,7 @@ from functools import partial
 from safetab.census.area_levels import AreaLevel
 from safetab.census.census import a_or_an, capitalized
 from safetab.census.groups import GroupKind
+from safetab.foundation.files import package_data
 from safetab.products.product import Selector
 from safetab.release.group_statuses import absent_status
 from safetab.release.numbers.number_files import COPIED, PUBLISHED, WITHHELD
@@ -19,17 +20,7 @@ CLASS_NAMES = (*(f"within {limit}%" for limit in RELATIVE_MARGINS), "wider, but 
 _TEN_PERCENT, _HALF = RELATIVE_MARGINS.index(10), RELATIVE_MARGINS.index(50)
 _SHARES = (0, 1, 5, 20, 50, 90)
 """Lower limits of the shades in percent. The first shade is for nothing, the second for anything above 0."""
-_CHOICE = {
-    Selector.NOISY_STAGE_1: "The larger its noisy total, the more detailed its table. {a_group} with a"
-    " small noisy total is suppressed",
-    Selector.PUBLISHED_TOTALS: "The larger the published total of its people, the more detailed its table. A group"
-    " without such a total is not measured",
-    None: "The larger its noisy total, the more detailed its table. A group may be absent because it is never tabulated"
-    " there",
-    Selector.NONE: "Every group has the same tables. A group may be absent because it is never tabulated there",
-}
-
-
+_CHOICE = package_data("safetab.reports", "texts.toml")["choice"]
 _OTHERS = (COPIED, WITHHELD)
 
 
@@ -38,7 +29,7 @@ def groups_section(release: ReleaseSummary) -> page.Markup:
     parts = _parts(release)
     product, words = release.universe.product, release.universe.census.words
     is_left_out = product.selector is not Selector.NOISY_STAGE_1 or release.universe.census.suppresses
-    choice = _CHOICE[product.selector if is_left_out else None]
+    choice = _CHOICE[product.selector.value if is_left_out else "nothing withheld"]
     is_bureaus = release.universe.specification is None
     a_group = f"A group {words.below}" if is_bureaus else f"{capitalized(words.below)}, a group"
     sentences = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import field, fields, replace
 from typing import Any, dataclass_transform
 
+from safetab.foundation.files import package_data
 from safetab.specification.kinds import (
     NO_DEFAULT,
     Frozen,
@@ -19,6 +20,7 @@ from safetab.specification.kinds import (
     Whole,
 )
 
+_MEANINGS = package_data("safetab.specification", "meanings.toml")
 _NAME_WORDS = "a name (a letter or digit, then at most 39 letters, digits, blanks, dots, hyphens and underscores)"
 
 TEXT = Text()
@@ -36,12 +38,6 @@ PRODUCT_NAME = Text(
     "a text of at most 100 letters, digits, blanks, dots, commas, brackets, hyphens and underscores",
     "[A-Za-z0-9][A-Za-z0-9 ._,()-]{0,99}",
 )
-CONSTRAINTS = ("The rules that every record must keep.", "{ minimum = 0, maximum = 120 }")
-SUPPRESS = (
-    "Where small totals are withheld. If absent, none are.",
-    '{ chance = 0.9999, areas = ["ta", "sa2"] }',
-)
-WORDS = ("The names of groups that are made from columns.", '{ any = "{name}", only = "{name} only" }')
 NO_CODES = "it is empty. Write one, for example [classifications.language]."
 NO_ROWS = "it is empty. A pass has rows of its own and levels of areas."
 
@@ -56,15 +52,13 @@ def referring(what: str) -> Text:
     return replace(NAME, refers_to=what)
 
 
-def keyed(
-    kind: Kind, meaning: str, example: str, *, default: Any = NO_DEFAULT, required: bool | None = None, at: str = ""
-) -> Any:
+def keyed(kind: Kind, *, default: Any = NO_DEFAULT, required: bool | None = None, at: str = "") -> Any:
     """A field that a key of the file fills: the one with its name, or, in a table within the value's, that at a path.
 
     Without a default it is required, unless it is said otherwise.
     """
     is_required = default is NO_DEFAULT if required is None else required
-    declared = {"key": Key(at, kind, meaning, example, is_required, default=default)}
+    declared = {"key": Key(at, kind, "", "", is_required, default=default)}
     if default is NO_DEFAULT:
         return field(metadata=declared)
     return (
@@ -77,19 +71,20 @@ class Keyed(Frozen):
     """A value whose fields are declared with `keyed`."""
 
 
-def table_of(value: type, **flat: tuple[str, str]) -> Table:
-    """The table whose keys fill a value; `flat` has the meaning and an example of each table within it."""
+def table_of(value: type, *flat: str) -> Table:
+    """The table whose keys fill a value; `flat` are the tables within it. What keys mean is in meanings.toml."""
+    meanings = _MEANINGS[value.__name__]
     keys: dict[str, list[Key]] = {name: [] for name in ("", *flat)}
     for each in fields(value):
         if "key" in each.metadata:
             key: Key = each.metadata["key"]
             table, _, name = (key.name or each.name).rpartition(".")
-            is_section = key.example.startswith((f"[{name}", "[["))
-            example = key.example if is_section else f"{name} = {key.example}"
-            keys[table].append(replace(key, name=name, example=example, fills=each.name))
+            meaning, value_text = meanings[each.name]
+            is_section = value_text.startswith((f"[{name}", "[["))
+            example = value_text if is_section else f"{name} = {value_text}"
+            keys[table].append(replace(key, name=name, meaning=meaning, example=example, fills=each.name))
     inner = (
-        Key(name, Table(tuple(keys[name]), dict), meaning, f"{name} = {example}")
-        for name, (meaning, example) in flat.items()
+        Key(name, Table(tuple(keys[name]), dict), meanings[name][0], f"{name} = {meanings[name][1]}") for name in flat
     )
     return Table((*keys[""], *inner), value)
 

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from importlib.resources import files
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -14,6 +12,7 @@ import numpy as np
 
 from safetab.census.groups import GroupList
 from safetab.dialects.bureau.us_census import COMMON, DETAILED, MAJOR, REGIONAL, SUBSTATE_ONLY, TOTAL_ONLY, US
+from safetab.foundation.files import package_data
 from safetab.foundation.progress import NoProgress
 from safetab.products.bureau_columns import RACE_COLUMNS
 from safetab.synthetic.census import CensusPlan, write_census
@@ -49,7 +48,7 @@ def write_demo_census(out: Path, people: int = 200_000, seed: int = 2020, *, has
 
 def demo_plan(people: int, seed: int) -> CensusPlan:
     """The plan of a demo census with this number of people."""
-    description = tomllib.loads((files("safetab.synthetic") / "demo.toml").read_text(encoding="utf-8"))
+    description = package_data("safetab.synthetic", "demo.toml")
     races = [_code_of(row) for row in description["races"]]
     ethnicities = [_code_of(row) for row in description["ethnicities"]]
     names = {code.code: code.name for code in (*races, *ethnicities)}

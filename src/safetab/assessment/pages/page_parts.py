@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.resources import files
 from math import floor, isfinite, log10
 from typing import Any
 
@@ -13,6 +11,7 @@ from safetab.assessment.assess import AssessedLevel, Assessment
 from safetab.assessment.tables import ALL, FAMILY
 from safetab.assessment.tally import MeasuredAs
 from safetab.census.census import Census, capitalized
+from safetab.foundation.files import package_data
 from safetab.products.product import TableFamily
 from safetab.reports.page_parts import NOTHING, Markup, element, joined, level_name
 
@@ -20,7 +19,7 @@ Row = Mapping[str, Any]
 Rows = list[Row]
 
 
-_TEXTS = tomllib.loads((files("safetab.assessment") / "pages" / "texts.toml").read_text(encoding="utf-8"))
+_TEXTS = package_data("safetab.assessment.pages", "texts.toml")
 """The paragraphs that depend on how tables are chosen, by selector and section."""
 
 

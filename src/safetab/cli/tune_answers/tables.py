@@ -12,6 +12,7 @@ from safetab.cli.plan_tables import NONE, loss_table, noise_table, parameter_tex
 from safetab.cli.text_tables import text_table
 from safetab.cli.tune_answers import answer as words
 from safetab.cli.tune_answers.answer import Answer, keys_of, name, unit_of
+from safetab.foundation.files import package_data
 from safetab.planning.guarantee import neighbours_in_words
 from safetab.planning.level_design import LevelMargins
 from safetab.planning.losses import DELTA, reference_words, reported_loss
@@ -61,7 +62,7 @@ def levels_answer(tuning: Tuning) -> Answer:
             ("Total privacy loss", loss_table(tuning)),
         ),
         notes=(
-            _NOTES[product.selector].format(below=config.census.words.below, nouns=product.record.nouns),
+            _NOTES[product.selector.value].format(below=config.census.words.below, nouns=product.record.nouns),
             f"Unbounded: {added}; bounded: {changed}. Losses are rounded up.",
             *(reference_words(product, definition) if definition is PrivacyDefinition.PURE_DP else []),
         ),
@@ -69,14 +70,7 @@ def levels_answer(tuning: Tuning) -> Answer:
     )
 
 
-_NOTES = {
-    Selector.NOISY_STAGE_1: "Empty groups: the expected number of published groups if all of them were empty."
-    " T: {below}, a group that gets only a total is published only if its noisy total is above T.",
-    Selector.PUBLISHED_TOTALS: "Groups: all that can exist; those with a published total of people are measured, and"
-    " all of these are published. Thresholds are compared with that total, so they are in people; margins are in"
-    " {nouns}.",
-    Selector.NONE: "Groups: all that can exist. Every one is published, with the finest table.",
-}
+_NOTES = package_data("safetab.cli", "texts.toml")["tune"]
 
 
 def _tables(tuning: Tuning) -> Iterator[tuple[str, TextTable]]:

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from safetab.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass
 from safetab.census.census import AreaCodes, BoundaryFiles, Census, Spelling, Words
 from safetab.census.groups import GroupKind, GroupLevel, GroupList, Members
-from safetab.dialects.bureau.states import PUERTO_RICO_STATE, STATE_NAMES, US_STATES
+from safetab.dialects.bureau.states import PUERTO_RICO_STATE, STATE_NAMES, TILES, US_STATES
 from safetab.products.bureau_columns import ETHNICITY, RACE
 
 US_PASS = Pass("us", "United States", "the United States")
@@ -83,19 +83,6 @@ SUBSTATE_ONLY = GroupList(
     "substate only", (COUNTY, TRACT, PLACE, AIANNH),
     words="below states", only_here="tabulated below state only", clause="below state alone",
 )  # fmt: skip
-
-# the column and row of each state's tile in a map of tiles
-_TILES = {
-    "01": (7, 6), "02": (0, 0), "04": (2, 5), "05": (5, 5), "06": (1, 4), "08": (3, 4),
-    "09": (10, 3), "10": (10, 4), "11": (9, 5), "12": (9, 7), "13": (8, 6), "15": (0, 7),
-    "16": (2, 2), "17": (6, 2), "18": (6, 3), "19": (5, 3), "20": (4, 5), "21": (6, 4),
-    "22": (5, 6), "23": (11, 0), "24": (9, 4), "25": (10, 2), "26": (7, 2), "27": (5, 2),
-    "28": (6, 6), "29": (5, 4), "30": (3, 2), "31": (4, 4), "32": (2, 3), "33": (11, 1),
-    "34": (9, 3), "35": (3, 5), "36": (9, 2), "37": (7, 5), "38": (4, 2), "39": (7, 3),
-    "40": (4, 6), "41": (1, 3), "42": (8, 3), "44": (11, 3), "45": (8, 5), "46": (4, 3),
-    "47": (6, 5), "48": (4, 7), "49": (2, 4), "50": (10, 1), "51": (8, 4), "53": (1, 2),
-    "54": (7, 4), "55": (6, 1), "56": (3, 3), "72": (11, 7),
-}  # fmt: skip
 
 _EXAMPLE_ORDER = (
     "COUNTY", "STATE", "PR-COUNTY", "PR-STATE", "USA", "PLACE", "PR-PLACE", "TRACT", "PR-TRACT", "AIANNH",
@@ -175,7 +162,7 @@ US = Census(
         shipped="us",
         insets=(("02", 0, 470, 240, 165), ("15", 262, 545, 105, 90), ("72", 890, 580, 110, 50)),
     ),
-    tiles=tuple((code, STATE_NAMES[code][1], *place) for code, place in _TILES.items()),
+    tiles=TILES,
     example_order=_EXAMPLE_ORDER,
     area_codes=AreaCodes(mark="0000US", example="0500000US01001"),
     example_level=("COUNTY", "Detailed"),

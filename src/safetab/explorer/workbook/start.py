@@ -12,6 +12,7 @@ from safetab.explorer.workbook import live
 from safetab.explorer.workbook.inputs import BAD_BUDGET, Inputs, level_name
 from safetab.explorer.workbook.live import Live, Sheet, Styles
 from safetab.explorer.workbook.results import HEADS, LevelResults, Results
+from safetab.foundation.files import package_data
 from safetab.planning.losses import reported_references
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
@@ -19,16 +20,7 @@ NAME = "Start"
 _CELL_MARGIN, _LONE_MARGIN = "cell, lone total: ± at 95 %", "total-only: ± at 95 %"
 _FIRST_MARGIN = 33
 _GRID = {"visible": True, "line": {"color": "#d5dbe3"}}
-_SHEETS = {
-    "Inputs": "every budget, threshold and other choice (yellow), with the main results beside them",
-    "Facts": "how many areas and groups each level has, from public lists",
-    "Results": "privacy losses, noise, and margins of error at 90, 95 and 99 %",
-    "Epsilon": "how rho becomes epsilon at delta",
-    "Config": "the choices as config.json, to copy into a file that a run reads",
-    "Curves": "what happens to groups of each size at one level, with charts",
-    "Exact": "exact numbers of the loaded configuration; they don't follow changes",
-    "What is exact": "how far off each formula can be",
-}
+_SHEETS = package_data("safetab.explorer.workbook", "texts.toml")["sheets"]
 
 
 def start_sheet(workbook: Workbook) -> Sheet:

@@ -16,6 +16,7 @@ from safetab.explorer.workbook.inputs import Inputs, level_name, write_config, w
 from safetab.explorer.workbook.live import Live, LiveNoise, Sheet, Styles
 from safetab.explorer.workbook.results import CONFIDENCES, HEADS, LEAST_SIGMA, WANTED_HEAD, LevelResults, write_results
 from safetab.explorer.workbook.start import start_sheet, write_start
+from safetab.foundation.files import package_data
 from safetab.planning.level_design import CONFIDENCE, LevelDesign
 from safetab.planning.losses import DELTA, reported_loss
 from safetab.privacy.calibration import Stage
@@ -166,38 +167,7 @@ def _dress(chart: Chart, title: str, across: str, up: str, **x_axis: object) -> 
 _FIRST_EXACT_LEVEL = 10
 _EXACT_HEADS = (*HEADS[: HEADS.index(WANTED_HEAD)], "smallest budget for that cell margin: ± at 95 %")
 _CURVE_STEPS = 20
-_EXCEPT_DIGITS = "except for the 15 digits of a spreadsheet"
-_ACCURACY = (
-    ("shares", "sums and products", f"exact, {_EXCEPT_DIGITS}"),
-    ("totals, bounded loss", "sums and products, rounded up to 6 decimals",
-     f"never too small, {_EXCEPT_DIGITS}"),
-    ("sigma and scale of the stages", "√(stability / (2 rho share)); stability / (epsilon share)",
-     f"exact, {_EXCEPT_DIGITS}"),
-    ("rho by the paper's formula", "1.9208 stability / margin² / (1 - gamma)",
-     f"exact, {_EXCEPT_DIGITS}; the formula itself asks for more than is needed"),
-    ("margin of one draw, T; puredp", "closed form with LN", "exact: equal to the true value at all settings tried"),
-    ("chances and bias; puredp", "closed form with EXP", f"exact, {_EXCEPT_DIGITS}"),
-    ("margin of one draw or a sum; zcdp",
-     "normal distribution of variance sigma² - 1/12, rounded to whole persons",
-     "sigma of at least 3: equal to the true value at all settings tried; at least 0.7: at most"
-     " 1 person off, at fewer than 1 setting in 100; below 0.7: do not use"),
-    ("T; zcdp", "the same distribution",
-     "for a suppression chance from 0.9 to 0.999999: sigma of at least 3: equal to the true"
-     " value at all settings tried; at least 0.7: at most 1 person off, at fewer than 1 setting" " in 30"),
-    ("margin of a sum; puredp", "normal distribution of the sum's variance - 1/12, rounded",
-     "approximate: at 95 % and a scale of at least 1, at most 1 person or 4 % off"),
-    ("chance of suppression and of tables; zcdp", "the same distribution as for the margin",
-     "sigma of at least 1.5: within 0.0001; at least 5: within 0.000001"),
-    ("bias if published; zcdp", "mean of the cut normal distribution, times sigma² / (sigma² - 1/12)",
-     "up to twice T: sigma of at least 1.5: within 0.05 persons; at least 5: within 0.001"),
-    ("published if all were empty; zcdp", "groups times a chance far out in the tail",
-     "at a suppression chance of 0.9999: sigma of at least 1.5: within 2 %; at least 5: within 0.02 %"),
-    ("smallest rho, by rounded normal",
-     "stability / (2 (1 - gamma) (((margin + 0.5) / 1.96)² + 1/12)), times 1.000001 + 0.0021 / margin³",
-     "achieves the wanted margin; at most 0.1 % above the smallest rho that does"),
-    ("epsilon; zcdp", "the bound at its best order, found in 8 steps: the sheet Epsilon",
-     "rounded up to 4 decimals; equal to the page and the package at all settings tried, and never below"),
-)  # fmt: skip
+_ACCURACY = package_data("safetab.explorer.workbook", "texts.toml")["accuracy"]
 
 
 def write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None, styles: Styles) -> None:
@@ -300,8 +270,8 @@ def write_accuracy(workbook: Workbook, styles: Styles) -> None:
         sheet.worksheet.set_row(row, 32)
     sheet.put_row(4, 0, ("what", "formula", "how exact"), styles.head)
     sheet.worksheet.freeze_panes(5, 0)
-    for row, cells in enumerate(_ACCURACY, start=5):
-        sheet.put_row(row, 0, cells, styles.wrapped)
+    for row, (name, cells) in enumerate(_ACCURACY.items(), start=5):
+        sheet.put_row(row, 0, (name, *cells), styles.wrapped)
         sheet.worksheet.set_row(row, 34)
 
 
