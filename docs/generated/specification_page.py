@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from safetab.specification.checks import MOST_CLASSIFICATIONS, MOST_GROUP_LEVELS, MOST_LABELS
-from safetab.specification.committee import MOST_COLUMNS
 from safetab.specification.keys import NAME
 from safetab.specification.kinds import MOST_DIGITS, MOST_PATTERN, Key, Kind, ListOf, MapOf, Table, Text, in_sentence
 from safetab.specification.table_checks import MOST_CELLS, MOST_FAMILIES, MOST_SHAPES, MOST_VALUES
-from safetab.specification.values import MOST_CODE_BYTES, SPECIFICATION
+from safetab.specification.values import MOST_CODE_BYTES, MOST_COLUMNS, SPECIFICATION
 
 _PLURALS = {
     "a text of one line": "texts",

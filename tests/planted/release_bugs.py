@@ -12,7 +12,7 @@ import pytest
 from safetab.outputs import output_folder
 from safetab.outputs.pass_files import MeasurementFile
 from safetab.pipeline import release_parts, rerelease
-from safetab.pipeline import tabulated_output as pipeline
+from safetab.pipeline import run as pipeline
 from safetab.pipeline.inputs import WatchedFiles
 from safetab.release import data_dictionary, group_statuses
 from safetab.release.coterminous import Copies

@@ -12,7 +12,7 @@ from safetab.census.groups import Members
 from safetab.config.run_config import RunConfig
 from safetab.dialects.configuration import read_config
 from safetab.dialects.public_files import read_public_lists
-from safetab.specification.committee import Choice, Privacy
+from safetab.specification.values import Choice, Privacy
 from safetab.specification.writing import privacy_text
 
 _LISTS = {"common": "common", "total only": "total-only", "substate only": "substate"}

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import safetab
-from safetab.specification.publication import Publication
+from safetab.specification.reading import Publication
 from tests.random_worlds import write_random_world
 from tests.specified.bureau import as_specification
 

@@ -63,7 +63,7 @@ def names(folder: Path) -> set[str]:
 
 
 def test_a_signal_before_the_output_is_there_leaves_nothing(world: RandomWorld, tmp_path: Path) -> None:
-    patch = "import signal\nfrom safetab.pipeline import tabulated_output as output\noutput.write_release = lambda *_: signal.raise_signal(signal.SIGTERM)"
+    patch = "import signal\nfrom safetab.pipeline import run as output\noutput.write_release = lambda *_: signal.raise_signal(signal.SIGTERM)"
     ended = program(patch, *arguments(world, tmp_path), capture_output=True)
     assert (ended.returncode, ended.stdout) == (143, "")
     assert "Traceback" not in ended.stderr

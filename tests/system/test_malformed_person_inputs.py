@@ -286,7 +286,7 @@ def test_an_output_that_appears_meanwhile_is_not_replaced(world: RandomWorld, tm
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "theirs").write_text("keep")
 
-    monkeypatch.setattr("safetab.pipeline.tabulated_output.write_manifest", write_manifest)
+    monkeypatch.setattr("safetab.pipeline.run.write_manifest", write_manifest)
     assert invoke(world, tmp_path / "out").exit_code == 3
     assert (tmp_path / "out" / "theirs").read_text() == "keep"
 

@@ -17,7 +17,7 @@ from safetab.estimates.estimate import Absence, Estimate
 from safetab.pipeline.official import published_by_the_bureau
 from safetab.privacy.output_status import STATUS_COLUMN, OutputStatus
 from safetab.release.release_folder import open_release_folder
-from safetab.specification.publication import Publication
+from safetab.specification.reading import Publication
 
 pytestmark = pytest.mark.slow
 

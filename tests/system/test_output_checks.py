@@ -320,7 +320,7 @@ def test_a_run_that_leaves_a_stray_file_is_exit_3_and_publishes_nothing(
     world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
-        "safetab.pipeline.tabulated_output.write_documents", lambda output, *_: (output / "notes.txt").write_text("x")
+        "safetab.pipeline.run.write_documents", lambda output, *_: (output / "notes.txt").write_text("x")
     )
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
     assert result.exit_code == 3
@@ -337,7 +337,7 @@ def test_a_run_whose_tables_are_wrong_is_exit_3_and_publishes_nothing(
     def spoiled(output: Path, *_: object) -> None:
         line_changed(T1, 1, lambda fields: [*fields[:3], "4711"])(output)
 
-    monkeypatch.setattr("safetab.pipeline.tabulated_output.write_not_for_release", spoiled)
+    monkeypatch.setattr("safetab.pipeline.run.write_not_for_release", spoiled)
     places = [str(world.parameters), str(world.data), str(tmp_path / "out")]
     result = CliRunner().invoke(app, ["run", *places, "--threads", str(threads)])
     assert result.exit_code == 3
@@ -355,7 +355,7 @@ def test_a_file_that_changes_after_its_check_had_begun_is_not_published(
         shutil.copyfile(output / name, tmp_path / "other")  # the same bytes, but who knows
         (tmp_path / "other").replace(output / name)
 
-    monkeypatch.setattr("safetab.pipeline.tabulated_output.write_documents", changing)
+    monkeypatch.setattr("safetab.pipeline.run.write_documents", changing)
     places = [str(world.parameters), str(world.data), str(tmp_path / "out")]
     result = CliRunner().invoke(app, ["run", *places, "--threads", str(threads)])
     assert result.exit_code == 3

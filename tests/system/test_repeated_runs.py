@@ -21,12 +21,11 @@ import safetab
 from safetab.cli.main import app
 from safetab.dialects.bureau.us_census import US
 from safetab.foundation.findings import InvalidInput
-from safetab.pipeline import tabulated_output
+from safetab.pipeline import run as pipeline_run
 from safetab.pipeline.inputs import read_inputs
 from safetab.pipeline.spend_log import run_spending
-from safetab.pipeline.spend_log.accounts import Spend
+from safetab.pipeline.spend_log.accounts import Spend, begun_line, header_line
 from safetab.pipeline.spend_log.log_file import utc_now
-from safetab.pipeline.spend_log.log_lines import begun_line, header_line
 from safetab.pipeline.spend_log.run_spending import RunSpending, SpendRequest
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.tabulation import safetab as algorithm
@@ -167,7 +166,7 @@ def test_a_run_that_fails_after_it_has_begun_counts(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(tabulated_output, "write_manifest", full)
+        patched.setattr(pipeline_run, "write_manifest", full)
         assert run(world, tmp_path / "out", *accounts(tmp_path)).exit_code == 3
     assert states_of(tmp_path) == ["begun", "begun", "failed"]
     cost = costs(world)["us"]

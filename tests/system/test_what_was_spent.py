@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.random_worlds import RandomWorld, write_random_world
 
-from safetab.pipeline import tabulated_output
+from safetab.pipeline import run as pipeline_run
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
 
@@ -41,12 +41,12 @@ def appended(*given):
 SpendLogFile.append = appended
 """
 WHILE_NOISE_IS_DRAWN = """
-from safetab.pipeline import tabulated_output
-safetab = tabulated_output.safetab
+from safetab.pipeline import run as pipeline_run
+safetab = pipeline_run.safetab
 def drawn(*given):
     yield from safetab(*given)
     {fault}
-tabulated_output.safetab = drawn
+pipeline_run.safetab = drawn
 """
 WHILE_IT_IS_WRITTEN = """
 from safetab.outputs import output_folder
@@ -248,7 +248,7 @@ def test_python_is_told_too(world: RandomWorld, tmp_path: Path, monkeypatch: pyt
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(tabulated_output, "safetab", interrupted)
+    monkeypatch.setattr(pipeline_run, "safetab", interrupted)
     options = RunOptions(dataset="these-people", spend_log=tmp_path / "spend.log")
     with pytest.raises(KeyboardInterrupt, match=f"^Nothing was released. {SPENT}$"):
         run_files(world.parameters, world.data, tmp_path / "out", options)

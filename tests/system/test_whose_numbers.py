@@ -23,7 +23,7 @@ from safetab.release.export import export_csv
 from safetab.release.release_folder import open_release_folder
 from safetab.site.linked_site import LinkedSite
 from safetab.site.write_site import write_site
-from safetab.specification.publication import Publication, read_publication
+from safetab.specification.reading import Publication, read_publication
 
 KEY = "00" * 32
 ABOUT = """[about]

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from safetab.audit.worlds.configuration import usual_config
-from safetab.audit.worlds.people import HOUSEHOLDS
-from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, HOUSEHOLD_LOSS_WORLDS
+from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, HOUSEHOLD_LOSS_WORLDS, HOUSEHOLDS
 from safetab.audit.worlds.public_files import write_world
 from safetab.dialects.bureau.us_census import DETAILED
 from safetab.planning.planner import plan_of_files

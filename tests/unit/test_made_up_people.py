@@ -20,8 +20,7 @@ from safetab.specification.values import RecordField
 from safetab.synthetic.seeded_bits import RandomBits
 from safetab.synthetic.specified.new_census import columns_of_package, write_new_census
 from safetab.synthetic.specified.patterns import matching
-from safetab.synthetic.specified.people import PeopleRequest, write_example, write_people
-from safetab.synthetic.specified.questions import STEPS, shares_of, values_of
+from safetab.synthetic.specified.people import STEPS, PeopleRequest, shares_of, values_of, write_example, write_people
 
 Rows = list[dict[str, str | None]]
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from tests.conftest import PROJECT
 
-SUFFIXES = {"src": {".py", ".js", ".html", ".css"}, "docs": {".py", ".md", ".ipynb", ".css"}}
+SUFFIXES = {"src": {".py", ".toml", ".js", ".html", ".css"}, "docs": {".py", ".md", ".ipynb", ".css"}}
 PAGES = ("README.md", "CONTRIBUTING.md")
 
 COMMENT_SIGNS = {"#", "//", "*"}

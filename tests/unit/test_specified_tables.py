@@ -26,7 +26,6 @@ from safetab.products.product import Product, Refusal, Selector, Shape, WantedCe
 from safetab.products.record import RecordLayout
 from safetab.products.specified import product_of
 from safetab.release.numbers.number_files import number_columns
-from safetab.specification.committee import Privacy
 from safetab.specification.reading import read_specification
 from safetab.specification.values import (
     About,
@@ -35,6 +34,7 @@ from safetab.specification.values import (
     Family,
     Groups,
     LineOfValues,
+    Privacy,
     RecordField,
     Reference,
     Specification,

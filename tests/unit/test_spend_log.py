@@ -16,17 +16,22 @@ from typer.testing import CliRunner
 from safetab.cli.main import app
 from safetab.engines.fingerprint import of_nobody
 from safetab.foundation.findings import InvalidInput
-from safetab.pipeline.spend_log.accounts import Account, Limit, Spend, about_units, amount_of, why_no_room
-from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file
-from safetab.pipeline.spend_log.log_lines import (
+from safetab.pipeline.spend_log.accounts import (
+    Account,
+    Limit,
     LineState,
     LogContent,
+    Spend,
+    about_units,
+    amount_of,
     begun_line,
     header_line,
     limit_line,
     line_of,
     read_lines,
+    why_no_room,
 )
+from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file
 from safetab.pipeline.spend_log.people_accounts import (
     PeopleAccounts,
     accounts_of,

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from safetab.census.areas import Areas
 from safetab.dialects.bureau.cef.geography import BlockOids, CefGeography, read_cef_geography
 from safetab.dialects.bureau.cef.reader_file import CefFiles, ReaderFile, read_reader_file
-from safetab.dialects.bureau.cef.state_records import CefRecords, StateReader, records_of
-from safetab.dialects.bureau.cef.state_rules import CefRules
+from safetab.dialects.bureau.cef.state_records import CefRecords, CefRules, StateReader, records_of
 from safetab.dialects.bureau.grfc import GEOGRAPHY_TABLE, UNIT_COLUMN, block_columns
 from safetab.dialects.own_records import paths_read
 from safetab.engines.local.cef import whole_columns

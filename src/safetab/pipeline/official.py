@@ -36,7 +36,7 @@ from safetab.release.official.numbers import sets_by_numbers
 from safetab.release.official.write_official import ORIGIN_FILE, OfficialRelease, OfficialSummary, write_official
 from safetab.release.release_options import CoterminousOptions, confidence_of
 from safetab.release.release_universe import Universe
-from safetab.specification.publication import Publication, read_publication
+from safetab.specification.reading import Publication, read_publication
 
 
 @dataclass(frozen=True, slots=True)

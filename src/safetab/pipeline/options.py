@@ -18,9 +18,8 @@ from safetab.foundation.files import resolved, whole_path
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
 from safetab.foundation.locked_folder import why_no_folder
 from safetab.pipeline.declared_options import DEFAULTS, OF_BLOCKS, RUN, DeclaredOption, EngineKind, with_defaults
-from safetab.pipeline.spend_log.accounts import amount_of
+from safetab.pipeline.spend_log.accounts import DATASET_NAME, DATASET_RULE, amount_of
 from safetab.pipeline.spend_log.log_file import refused_file
-from safetab.pipeline.spend_log.log_lines import DATASET_NAME, DATASET_RULE
 from safetab.pipeline.spend_log.people_accounts import AMOUNT_RULE
 from safetab.pipeline.spend_log.run_spending import SpendRequest
 from safetab.planning.losses import no_protection

@@ -6,33 +6,56 @@ that it comes from.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+import datetime
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
+from typing import Self
 
+import numpy as np
+from numpy.typing import NDArray
+
+from safetab.census.area_levels import Pass
+from safetab.census.population_groups import GroupUniverse
 from safetab.dialects.configuration import require_not_swapped
 from safetab.dialects.own_records import paths_read
-from safetab.engines.contract import CountingEngine
+from safetab.engines.contract import CountingEngine, GroupCounts
+from safetab.foundation.failures import closing_without_masking
 from safetab.foundation.files import whole_path
-from safetab.foundation.findings import Finding, require_none
-from safetab.foundation.interrupts import until_published
+from safetab.foundation.findings import VERSION, Finding, require_none
+from safetab.foundation.in_threads import SecondThread
+from safetab.foundation.interrupts import interrupts_held, until_published
 from safetab.foundation.progress import ConfidentialLog, NoProgress, Progress
-from safetab.outputs.output_folder import output_findings
+from safetab.outputs.manifest import RunFacts, write_manifest, write_not_for_release, write_release_log
+from safetab.outputs.output_folder import output_findings, whole_output
+from safetab.outputs.pass_files import PassFiles
 from safetab.pipeline import options as about_options
+from safetab.pipeline.declared_options import EngineKind
 from safetab.pipeline.disk_space import require_disk
 from safetab.pipeline.guards import LateFailures, RunCost, guarded, log_passed
 from safetab.pipeline.inputs import RunInputs, WatchedFiles, checked_engine, record_files, required_inputs
 from safetab.pipeline.options import RunOptions
+from safetab.pipeline.release_parts import empty_blocks_as_json, write_documents
 from safetab.pipeline.spend_log.run_spending import RunSpending, cost_without_accounts
 from safetab.pipeline.step_times import StepTimes
-from safetab.pipeline.tabulated_output import TabulatedOutput
 from safetab.planning.guarantee import is_specified
-from safetab.planning.run_plan import RunPlan
+from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.addressed_bits import AddressedBits
+from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import Ledger
 from safetab.privacy.output_status import OutputStatus
+from safetab.products.product import Shape
 from safetab.readers.table_files import table_paths_at
+from safetab.release.checks.output_checks import OutputChecks
+from safetab.release.documents import ReleaseFacts, steps_as_json, write_privacy
+from safetab.release.numbers.number_files import RELEASE_FOLDER
+from safetab.release.release_universe import universe_of_run
+from safetab.release.write_release import write_release
+from safetab.tabulation.safetab import safetab
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,3 +170,127 @@ def bits_of_run(options: RunOptions) -> AddressedBits:
     Proof: docs/privacy.md#random-bits.
     """
     return AddressedBits(options.test_key) if options.test_key else AddressedBits.of_the_operating_system()
+
+
+@dataclass(frozen=True, slots=True)
+class TabulatedOutput:
+    """The output of a run, from checked inputs to a whole folder."""
+
+    inputs: RunInputs
+    status: OutputStatus
+    engine: CountingEngine
+    ledger: Ledger
+    options: RunOptions
+    times: StepTimes
+
+    def write(self, out: Path) -> dict[str, int]:
+        """Measure every level and write OUT, whole or not at all; return the rows of each file.
+
+        The ledger charges each budget before its noise is drawn. Raises RunFailed if the output
+        breaks a rule.
+        """
+        today = datetime.datetime.now(datetime.UTC).date()
+        rows: dict[str, int] = {}
+        self.times.step("Tabulating the levels", len(self.inputs.plan.levels))
+        with whole_output(out, today, overwrite=self.options.overwrite) as output:
+            for tabulation_pass in self.inputs.plan.config.passes:
+                rows |= self._write_pass(tabulation_pass, output)
+            self._write_release(output, today, rows)
+        return rows
+
+    def _write_pass(self, tabulation_pass: Pass, output: Path) -> dict[str, int]:
+        """Measure the levels of a pass; measurements are written while the next ones are drawn."""
+        options = self.options
+        levels = self.inputs.plan.levels_of(tabulation_pass)
+        is_ahead = options.threads > 1 and options.engine is EngineKind.LOCAL
+        files = PassFiles(output, tabulation_pass, self.inputs.plan.config)
+        with (
+            closing_without_masking(files),
+            SecondThread(options.threads) as writing,
+            CountsAhead(self.engine, levels, partial(self.times.part, "counting"), is_ahead=is_ahead) as counts,
+        ):
+            for measured in safetab(levels, counts, self.ledger, options.groups_at_once, options.threads):
+                with closing_without_masking(measured):
+                    for measurements in self.times.each("noise", measured):
+                        write = self.times.in_another_thread(partial(files.write, measurements))
+                        writing.do(write, len(measurements.indices))
+                self.times.advance()
+        return files.rows
+
+    def _write_release(self, output: Path, today: datetime.date, rows: dict[str, int]) -> None:
+        """Make the release from the measurements, check the whole output, and add to `rows`."""
+        plan = self.inputs.plan
+        steps = self.options.release
+        self.times.step("Writing and checking the release", 3)
+        write_not_for_release(output, self.status)
+        universe = universe_of_run(plan, self.inputs.files.geography_of_pass, self.inputs.files.names)
+        facts = ReleaseFacts(VERSION, today, self.status, steps, publication=self.inputs.files.publication)
+        checks = OutputChecks(output, universe, steps)
+        with checks.of_tables_beside():
+            rows |= write_release(output, universe, facts, self.inputs.populated)
+        self.times.advance()
+        with checks.of_numbers_beside():
+            write_privacy(output / RELEASE_FOLDER, plan, universe, facts)
+            write_documents(output, universe, facts)
+            has_test_key = self.options.test_key is not None
+            census = universe.census
+            described_steps = steps_as_json(steps, census) | empty_blocks_as_json(self.options.empty_blocks, census)
+            run = RunFacts(plan, self.ledger.events, today, self.status, has_test_key, described_steps)
+            write_release_log(output, run, rows)
+            write_manifest(output, run, self.inputs.hashes, rows)
+        self.times.advance()
+        checks.of_remaining_files()
+        self.times.advance()
+
+
+Timed = Callable[[], AbstractContextManager[None]]
+
+
+class CountsAhead:
+    """The engine's counts of a pass; the next level's totals are counted while one is measured.
+
+    Totals depend on no noise, so their order changes nothing. They are counted once for all table
+    families of a level. Levels must be asked for in the order given. The totals of one level are held
+    ahead; the end waits for a count that has begun.
+    """
+
+    def __init__(
+        self, counts: GroupCounts, levels: Sequence[LevelPlan], timed: Timed = nullcontext, *, is_ahead: bool
+    ) -> None:
+        """Without `is_ahead`, nothing is counted before it is asked for. All waiting for counts is inside `timed`."""
+        self._counts = counts
+        self._timed = timed
+        self._is_ahead = is_ahead
+        measured = [level for level in levels if level.universe.size and level.design.stages]
+        # The first level of each universe: the table families of a level have the same totals.
+        self._levels = list({id(level.universe): level for level in reversed(measured)}.values())[::-1]
+        self._pool = ThreadPoolExecutor(1)
+        self._next: tuple[GroupUniverse, Future[ExactCounts]] | None = None
+        self._last: tuple[GroupUniverse, ExactCounts] | None = None
+
+    def totals(self, level: LevelPlan) -> ExactCounts:
+        """The total of every group of the level that is not empty."""
+        if self._last is None or self._last[0] is not level.universe:
+            counted, self._next = self._next, None
+            self._last = None  # let go of the last level's before the next are asked for
+            is_counted = counted is not None and counted[0] is level.universe
+            with self._timed():
+                totals = counted[1].result() if counted and is_counted else self._counts.totals(level)
+            self._last = level.universe, totals
+            after = (later for this, later in pairwise(self._levels) if this.universe is level.universe)
+            following = next(after, None) if self._is_ahead else None
+            if following is not None:
+                self._next = following.universe, self._pool.submit(self._counts.totals, following)
+        return self._last[1]
+
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        """The cells of these groups, by the shape of their table."""
+        with self._timed():
+            return self._counts.cells(level, groups_of)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        with interrupts_held():
+            self._pool.shutdown(cancel_futures=True)

@@ -24,7 +24,7 @@ from safetab.dialects.public_files import (
     read_public_lists,
     totals_folder,
 )
-from safetab.dialects.specification.published_totals import find_specified_totals, read_specified_totals
+from safetab.dialects.specification.public_tables import find_specified_totals, read_specified_totals
 from safetab.dialects.specified_files import Compiled, compile_folder, warnings_of_places
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity
@@ -34,8 +34,7 @@ from safetab.planning.run_plan import LevelPlan, RunPlan, check_totals, selected
 from safetab.privacy.calibration import Stage
 from safetab.readers.area_names import AreaNames, area_names_path, read_area_names
 from safetab.readers.published_totals import find_published_totals, find_totals_in, read_published_totals
-from safetab.specification.publication import Publication, read_publication
-from safetab.specification.reading import ABOUT_FILE, is_specification
+from safetab.specification.reading import ABOUT_FILE, Publication, is_specification, read_publication
 
 if TYPE_CHECKING:
     from safetab.dialects.own_records import OwnIds

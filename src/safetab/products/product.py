@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from safetab.census.census import PopulationGroupLevel
 from safetab.products.record import RecordLayout
-from safetab.specification.committee import Choice, Privacy
+from safetab.specification.values import Choice, Privacy
 
 Label = str | int
 

@@ -9,7 +9,7 @@ from safetab.census.census import Census
 from safetab.planning.plan_json import JsonObject
 from safetab.privacy.output_status import OutputStatus
 from safetab.products.record import RecordLayout
-from safetab.specification.publication import Publication
+from safetab.specification.reading import Publication
 
 NOT_NAMED = "The publisher is not named."
 """What pages say if nobody has said whose numbers these are."""

@@ -27,7 +27,7 @@ from safetab.release.data_dictionary import CSV_FORMAT, about_csv, resources_of
 from safetab.release.numbers.number_files import LEAST_MARGIN_COLUMN, Column
 from safetab.release.release_options import ReleaseOptions
 from safetab.release.release_universe import ReleaseLevel, Universe
-from safetab.specification.publication import Publication, publication_as_json
+from safetab.specification.reading import Publication, publication_as_json
 
 _README_WIDTH = 80
 _TEXTS = package_data("safetab.release", "texts.toml")

@@ -26,7 +26,7 @@ from safetab.release.numbers.read_numbers import NumbersReader
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions, ReleaseRule, confidence_of
 from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.release.universe_files import read_universe
-from safetab.specification.publication import publication_of, publication_of_json
+from safetab.specification.reading import publication_of, publication_of_json
 
 EXPORTED_ENTITIES = "universe/entities.csv"
 """An export as CSV files has it, and no release."""

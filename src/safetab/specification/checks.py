@@ -10,12 +10,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
-from safetab.specification.committee import MOST_COLUMNS
 from safetab.specification.kinds import Problem, given_twice, inside, numbered, shown, unknown
 from safetab.specification.table_checks import problems_of_privacy, problems_of_tables
 from safetab.specification.values import (
     COMMON,
     EVERYWHERE,
+    MOST_COLUMNS,
     CodeList,
     ConfidentialRecords,
     Groups,

@@ -1,11 +1,11 @@
-"""Reads a specification: census.toml, privacy.toml beside it, and what another specification lends it."""
+"""Reads a specification: census.toml, privacy.toml beside it, what another one lends it, and about.toml."""
 
 from __future__ import annotations
 
 import os
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import fields, replace
 from decimal import Decimal, InvalidOperation
 from itertools import chain
 from pathlib import Path, PurePosixPath
@@ -14,8 +14,8 @@ from typing import Any
 from safetab.foundation.files import UnreadableFile, read_text, resolved
 from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.specification.checks import problems_of, separator_of, warnings_of
-from safetab.specification.keys import FILE, TEXT
-from safetab.specification.kinds import Reading, inside, numbered
+from safetab.specification.keys import FILE, TEXT, table_of
+from safetab.specification.kinds import Frozen, Reading, Table, inside, numbered
 from safetab.specification.values import (
     COMMON,
     EVERYWHERE,
@@ -23,6 +23,7 @@ from safetab.specification.values import (
     PRIVACY_FILE,
     SPECIFICATION,
     SPECIFICATION_FILE,
+    About,
     ListOfGroups,
     Specification,
 )
@@ -248,3 +249,59 @@ def _why_not_like(parameters: Path, like: object) -> str | None:
     if real == resolved(parameters / SPECIFICATION_FILE):
         return f"it is this file. {advice}"
     return None
+
+
+_ABOUT = "about"
+
+
+class Publication(Frozen):
+    """Whose numbers a release holds, in the words of its publisher. A text is empty if it is not known."""
+
+    title: str
+    agency: str
+    year: str = ""
+    source: str = ""
+    contact: str = ""
+    url: str = ""
+    licence: str = ""
+    cite: str = ""
+
+
+_NAMES = tuple(each.name for each in fields(Publication))
+_TABLE = Table(tuple(key for key in table_of(About).keys if key.name in _NAMES), Publication)
+
+
+def publication_of(about: About) -> Publication:
+    """Whose numbers these are, by a specification."""
+    return Publication(**{name: getattr(about, name) for name in _NAMES})
+
+
+def read_publication(parameters: Path) -> Checked[Publication]:
+    """Whose numbers these are, by about.toml; no value if there is no such file, or a wrong one."""
+    findings = FindingsOf(ABOUT_FILE)
+    given = read_section(parameters, ABOUT_FILE, _ABOUT, findings)
+    if given is None:
+        return Checked(None, findings.findings)
+    publication = _TABLE.read(given, _ABOUT, Reading(findings))
+    return Checked(None if findings.has_errors else publication, findings.findings)
+
+
+def publication_as_json(publication: Publication) -> dict[str, str]:
+    """The keys that say this again."""
+    keys: dict[str, str] = _TABLE.written(publication)
+    return keys
+
+
+def publication_of_json(keys: Mapping[str, Any] | None) -> Publication | None:
+    """Whose numbers these are, by the keys of a release; None without any. Raises ValueError if one is wrong.
+
+    Keys that a later version may add are ignored.
+    """
+    if keys is None:
+        return None
+    findings = FindingsOf("")
+    known = {name: text for name, text in keys.items() if name in _NAMES}
+    publication: Publication = _TABLE.read(known, _ABOUT, Reading(findings))
+    if findings.has_errors:
+        raise ValueError(_ABOUT)
+    return publication

@@ -7,9 +7,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from itertools import pairwise, product
 from math import prod
 
-from safetab.specification.committee import Choice, Privacy
 from safetab.specification.kinds import Problem, given_twice, inside, numbered, shown, unknown
-from safetab.specification.values import Family, RecordField, Specification, TableShape
+from safetab.specification.values import Choice, Family, Privacy, RecordField, Specification, TableShape
 
 MOST_FAMILIES = 16
 MOST_SHAPES = 16

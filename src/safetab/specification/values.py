@@ -16,8 +16,7 @@ from safetab.specification.keys import (
     PRODUCT_NAME, TEXT, TEXTS, VALUES, KeyColumn, KeyColumnText, Keyed, declaring, keyed,
     referring, table_of,
 )
-from safetab.specification.committee import PRIVACY, Privacy
-from safetab.specification.kinds import Boolean, Key, ListOf, MapOf, Pattern, Table, Text, Value, Whole
+from safetab.specification.kinds import Boolean, Key, ListOf, MapOf, Number, Pattern, Table, Text, Value, Whole
 
 SPECIFICATION_FILE = "census.toml"
 PRIVACY_FILE = "privacy.toml"
@@ -31,6 +30,9 @@ TRUTH_VALUES = ("true", "false")
 COMMON = "common"
 """The list of groups that are on no other list."""
 EVERYWHERE = "all"
+BUDGET = Number("a number above 0", above=0, advice=" To leave these levels out, delete the entry.")
+HIGHEST_THRESHOLD = 2**62
+MOST_COLUMNS = 8
 
 
 class Reference(Keyed):
@@ -260,6 +262,36 @@ class Family(Keyed):
     def crossed(self) -> tuple[str, ...]:
         """The attributes that its tables are by, those of its finest table first."""
         return tuple(dict.fromkeys(name for shape in reversed(self.shapes) for name in shape.by))
+
+
+class Choice(Keyed):
+    """An entry of `privacy.levels`: a budget and thresholds for every triple that it names."""
+
+    tables: tuple[str, ...] = keyed(ListOf(referring("family of tables"), or_one=True), required=False)
+    groups: tuple[str, ...] = keyed(ListOf(referring("level of groups"), or_one=True))
+    areas: tuple[str, ...] = keyed(ListOf(referring("label of areas"), or_one=True))
+    budget: Fraction = keyed(BUDGET)
+    thresholds: tuple[int, ...] = keyed(ListOf(Whole(0, HIGHEST_THRESHOLD), may_be_empty=True), required=False)
+
+
+class Privacy(Keyed):
+    """The choices of a committee."""
+
+    definition: str = keyed(Text(choices=("zcdp", "puredp")))
+    selector: str = keyed(Text(choices=("stage 1", "published totals", "none")))
+    levels: tuple[Choice, ...] = keyed(ListOf(table_of(Choice)))
+    stage_1: Fraction | None = keyed(Number("a number strictly between 0 and 1", above=0, below=1), default=None)
+    suppress_chance: Fraction = keyed(
+        Number("a number of at least 0 and below 1", at_least=0, below=1), default=Fraction(0),
+        required=True, at="suppress.chance")
+    suppress_areas: tuple[str, ...] = keyed(
+        ListOf(referring("level of areas"), or_one=True), default=(), required=True, at="suppress.areas")
+    negatives: str = keyed(Text(choices=("kept", "withheld", "zero")), default="kept")
+    totals: str | None = keyed(FILE, default=None)
+    use: Mapping[str, int] = keyed(MapOf(Whole(1, MOST_COLUMNS), Text(refers_to="classification")), default={})
+
+
+PRIVACY = table_of(Privacy, "suppress")
 
 
 class Specification(Keyed):

@@ -7,8 +7,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from safetab.specification.committee import PRIVACY, Privacy
-from safetab.specification.values import SPECIFICATION, Specification
+from safetab.specification.values import PRIVACY, SPECIFICATION, Privacy, Specification
 
 _EXACT_NUMBERS = ("stage_1", "chance", "budget")
 

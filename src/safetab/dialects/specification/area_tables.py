@@ -1,4 +1,7 @@
-"""The table of areas of a specification: its rows sorted by key, ids and names of every level, and passes."""
+"""The table of areas of a specification: its rows sorted by key, ids and names of every level, and passes.
+
+`read_lists` reads it with the other public lists that the specification names, all findings together.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,14 @@ from numpy.typing import NDArray
 from safetab.census.area_levels import AreaKind, TextIds
 from safetab.census.areas import NO_ENTITY, Areas
 from safetab.dialects.specification.census_value import PublicFacts, passes_of
+from safetab.dialects.specification.group_lists import (
+    Codes,
+    NamedGroup,
+    groups_by_columns,
+    groups_of_files,
+    read_code_list,
+    refuse_wrong_groups,
+)
 from safetab.dialects.specification.public_tables import (
     Texts,
     names_of,
@@ -24,8 +35,9 @@ from safetab.dialects.specification.public_tables import (
     refuse_strange_names,
     repeated,
 )
-from safetab.foundation.findings import FindingsOf
-from safetab.specification.values import LevelOfAreas, Specification
+from safetab.foundation.findings import Checked, FindingsOf
+from safetab.specification.reading import lists_folder, public_file
+from safetab.specification.values import PRIVACY_FILE, SPECIFICATION_FILE, LevelOfAreas, Specification
 
 _FEWEST_PARTS, _MOST_PARTS = 4, 1_000
 Numbers = NDArray[np.int64]
@@ -216,3 +228,57 @@ def _part(number_of: Mapping[str, Numbers]) -> str | None:
     sizes = {name: int(numbers.max()) + 1 for name, numbers in number_of.items() if (numbers != NO_ENTITY).all()}
     fitting = [name for name, size in sizes.items() if _FEWEST_PARTS <= size <= _MOST_PARTS]
     return min(fitting, key=sizes.__getitem__, default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLists:
+    """What the lists say, in texts; without a table if the areas are in DATA."""
+
+    table: AreaTable | None
+    codes: Mapping[str, Codes]  # by classification
+    groups: list[NamedGroup]
+    paths: tuple[Path, ...]
+
+
+def read_lists(spec: Specification, parameters: Path) -> Checked[GivenLists]:
+    """The lists of a specification, and every finding about them."""
+    folder, has_table = lists_folder(parameters), bool(Path(spec.areas.file or "").suffix)
+    names = [name for name in file_names(spec) if has_table or name != spec.areas.file]
+    of_file = {name: FindingsOf(name) for name in (*names, SPECIFICATION_FILE)}
+    paths = {name: public_file(folder, name, "", of_file[name]) for name in names}
+    there = {name: path for name, path in paths.items() if path is not None}
+    table = None
+    if spec.areas.file in there:
+        table = read_area_table(spec, there[spec.areas.file], of_file[spec.areas.file])
+    codes = {
+        each.name: read_code_list(each, spec, there[each.file], of_file[each.file])
+        for each in spec.classifications
+        if each.file in there
+    }
+    groups = _groups(spec, codes, there, of_file)
+    if has_table or not spec.areas.file:  # the Bureau has groups without codes
+        refuse_wrong_groups(groups, spec, of_file[SPECIFICATION_FILE])
+    # Two classifications may have one list: what is wrong with it is said once.
+    findings = tuple(dict.fromkeys(finding for each in of_file.values() for finding in each.findings))
+    if any(finding.is_error for finding in findings):
+        return Checked(None, findings)
+    of_spec = [parameters / SPECIFICATION_FILE, folder / SPECIFICATION_FILE, parameters / PRIVACY_FILE]
+    read = dict.fromkeys([*(path for path in of_spec if path.exists()), *there.values()])
+    return Checked(GivenLists(table, codes, groups, tuple(read)), findings)
+
+
+def file_names(spec: Specification) -> tuple[str, ...]:
+    """The names of the lists of a specification, each once."""
+    of_groups = [name for name in (spec.groups.file, spec.groups.codes) if name is not None]
+    return tuple(dict.fromkeys([spec.areas.file, *(each.file for each in spec.classifications), *of_groups]))
+
+
+def _groups(
+    spec: Specification, codes: Mapping[str, Codes], paths: Mapping[str, Path], findings: Mapping[str, FindingsOf]
+) -> list[NamedGroup]:
+    if len(codes) < len(spec.classifications):
+        return []
+    if spec.groups.file is None:
+        return groups_by_columns(spec, codes, findings)
+    has_both = {spec.groups.file, spec.groups.codes} <= paths.keys()
+    return groups_of_files(spec, codes, paths, findings) if has_both else []

@@ -15,8 +15,7 @@ from safetab.config.run_config import ConfigSpelling, FamilyConfig, ReaderKind, 
 from safetab.dialects.specification.census_value import slots_of
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.products.product import Product, TableFamily, Thresholds
-from safetab.specification.committee import Choice, Privacy
-from safetab.specification.values import SPECIFICATION_FILE, Specification
+from safetab.specification.values import SPECIFICATION_FILE, Choice, Privacy, Specification
 from safetab.specification.writing import privacy_keys
 
 

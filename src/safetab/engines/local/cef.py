@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 from safetab.census.area_levels import Pass
 from safetab.dialects.bureau.cef.geography import BlockOids
 from safetab.dialects.bureau.cef.reader_file import CefFiles
-from safetab.dialects.bureau.cef.state_records import CefRecords, StateReader, records_of
-from safetab.dialects.bureau.cef.state_rules import CefRules
+from safetab.dialects.bureau.cef.state_records import CefRecords, CefRules, StateReader, records_of
 from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
 from safetab.engines.fingerprint import PartSums, RecordFingerprint
 from safetab.engines.local.code_numbers import CodeNumbers

@@ -14,7 +14,7 @@ from pathlib import Path
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.foundation.new_files import sync_directory
-from safetab.pipeline.spend_log.log_lines import LineState, LogContent, header_line, line_of, read_lines
+from safetab.pipeline.spend_log.accounts import LineState, LogContent, header_line, line_of, read_lines
 
 _SECRET_BYTES = 32
 _OTHERS = 0o077

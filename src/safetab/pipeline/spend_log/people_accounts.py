@@ -12,9 +12,17 @@ from safetab.dialects.known_census import DEFAULT_CENSUS, DISJOINT_PASSES
 from safetab.engines.fingerprint import of_nobody
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, require_none
 from safetab.foundation.interrupts import publishing
-from safetab.pipeline.spend_log.accounts import Account, Limit, Spend, amount_of
+from safetab.pipeline.spend_log.accounts import (
+    DATASET_NAME,
+    DATASET_RULE,
+    Account,
+    Limit,
+    LogContent,
+    Spend,
+    amount_of,
+    limit_line,
+)
 from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file, utc_now
-from safetab.pipeline.spend_log.log_lines import DATASET_NAME, DATASET_RULE, LogContent, limit_line
 from safetab.privacy.calibration import PrivacyDefinition
 
 AMOUNT_RULE = "must be a decimal number such as 4.85."

@@ -13,10 +13,9 @@ from pathlib import Path
 from safetab.dialects.known_census import DEFAULT_CENSUS, DISJOINT_PASSES
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, described, shortened
 from safetab.foundation.interrupts import interrupts_held
-from safetab.pipeline.spend_log import log_lines, people_accounts
-from safetab.pipeline.spend_log.accounts import Limit, Spend, about_units, why_no_room
+from safetab.pipeline.spend_log import accounts, people_accounts
+from safetab.pipeline.spend_log.accounts import Limit, LineState, LogContent, Spend, about_units, why_no_room
 from safetab.pipeline.spend_log.log_file import SpendLogFile, utc_now
-from safetab.pipeline.spend_log.log_lines import LineState, LogContent
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts, accounts_of
 from safetab.planning.guarantee import is_specified
 from safetab.planning.plan_json import exact
@@ -136,12 +135,12 @@ class RunSpending:
         joined = [name for name in self._request.same_people_as if name not in known.names]
         limits = () if self._people(content).limits else self._asked_limits(utc)
         same = LineState.SAME_PEOPLE
-        names = [log_lines.line_of(same, utc=utc, dataset=dataset, other=name) for name in joined]
-        return [*names, *map(log_lines.limit_line, limits), *map(log_lines.begun_line, self._spends)]
+        names = [accounts.line_of(same, utc=utc, dataset=dataset, other=name) for name in joined]
+        return [*names, *map(accounts.limit_line, limits), *map(accounts.begun_line, self._spends)]
 
     def _append_end(self, file: SpendLogFile, state: LineState) -> None:
         with file.locked() as content:
-            file.append(content, [log_lines.line_of(state, run=self._run, utc=utc_now())])
+            file.append(content, [accounts.line_of(state, run=self._run, utc=utc_now())])
 
     def _people(self, content: LogContent) -> PeopleAccounts:
         return accounts_of(content, self._request.dataset, self._request.same_people_as)

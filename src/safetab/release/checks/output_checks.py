@@ -15,22 +15,209 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
+from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
+from safetab.foundation.arrays import Integers, Truths, find_sorted
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import FileIdentity, identity_of
 from safetab.foundation.in_threads import SecondThread
 from safetab.outputs.manifest import MANIFEST_FILE, outputs_as_json
+from safetab.products.product import Line, Product
 from safetab.release.allowed_files import allowed_files, stray_paths
 from safetab.release.census_file import ReleasedCensus, read_census
-from safetab.release.checks.number_checks import AfterStepsChecks, NumberChecks
-from safetab.release.checks.table_checks import Breaches, PublishedTotals, TableChecks
-from safetab.release.numbers.number_files import RELEASE_FOLDER
-from safetab.release.release_options import ReleaseOptions
+from safetab.release.checks.table_checks import Breaches, PublishedTotals, TableChecks, file_rows, tables_of_pass
+from safetab.release.numbers import number_files
+from safetab.release.numbers.number_files import RELEASE_FOLDER, STATUSES, numbers_file
+from safetab.release.numbers.read_numbers import UNKNOWN, NumberBatch, NumbersReader
+from safetab.release.release_options import ReleaseOptions, ReleaseRule
 from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.release.universe_files import read_universe
+from safetab.release.write_release import AFTER_STEPS_FOLDER
+from safetab.tabulation.measurements import line_sums
+
+_NEGATIVE_RULES = {ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_NEGATIVES}
+_NO_ORDER = "lines are not in their order"
+
+
+@dataclass(slots=True)
+class NumberChecks:
+    """The checks of one level's file, from its first row to its last."""
+
+    output: Path
+    universe: Universe
+    options: ReleaseOptions
+    breaches: Breaches
+    after_steps: AfterStepsChecks | None
+    level: ReleaseLevel
+    published: PublishedTotals  # what the table files have
+    rows_before: int = 0
+    last_index: int = -1
+    own_groups: int = 0
+
+    @property
+    def _name(self) -> str:
+        return f"{RELEASE_FOLDER}/{numbers_file(self.level.design)}"
+
+    @property
+    def _totals_files(self) -> str:
+        return " or ".join(family.folders[0] for family in self.universe.product.families)
+
+    def check(self) -> None:
+        """Add everything that is wrong to the breaches; stop at rows without any group's total."""
+        path, product = self.output / self._name, self.universe.product
+        if not path.is_file():
+            if len(self.published[0]):
+                self.breaches.add(self._name, "is not there, and there are groups of its level")
+            return
+        schema = number_files.number_schema(product, self.universe.census)
+        if not pyarrow.parquet.read_schema(path).equals(schema):
+            self.breaches.add(self._name, "the columns or their types are not what they must be")
+            return
+        for rows in NumbersReader(path, self.universe, self.level).whole_groups(None, strict=False):
+            first = np.flatnonzero(rows.is_total)
+            if not len(first):
+                self.breaches.add(self._name, f"a group has no row of {' or '.join(product.total_table_ids)}")
+                return
+            self._check_domains(rows)
+            self._check_values(rows)
+            if first[0]:
+                self._add(_NO_ORDER, np.arange(1))
+            self._check_groups(rows, first)
+            if self.after_steps is not None:
+                self.after_steps.check(self.level.geography.label, rows)
+            self.rows_before += len(rows)
+        if self.options.coterminous is None and self.own_groups != len(self.published[0]):
+            self.breaches.add(self._name, f"lacks groups that {self._totals_files} has")
+
+    def _add(self, rule: str, wrong: Truths | NDArray[np.integer]) -> None:
+        self.breaches.add_rows(self._name, rule, wrong, self.rows_before)
+
+    def _check_domains(self, rows: NumberBatch) -> None:
+        for column in number_files.number_columns(self.universe.product, self.universe.census):
+            if column.is_required and rows.table[column.name].null_count:
+                self._add(f"{column.name} is null", ~rows.has(column.name))
+            if column.values and not set(column.values).issuperset(rows.texts(column.name).dictionary.to_pylist()):
+                is_listed = rows.positions(column.name, dict.fromkeys(column.values, 1)) == 1
+                self._add(f"{column.name} is not one of its values", ~is_listed & rows.has(column.name))
+
+    def _check_values(self, rows: NumberBatch) -> None:
+        """Numbers and their status agree: what is withheld is null, margins are there where they can be."""
+        is_withheld = rows.status == STATUSES.index(number_files.WITHHELD)
+        is_null = ~rows.has("count")
+        has_donor = rows.has("donor_region_id")
+        is_sum = rows.integers("noise_draws") > 1
+        is_sum_clamped = is_sum & (not self.universe.allow_negative_counts)
+        wrong = {
+            "count must be null exactly if it is withheld": is_withheld != is_null,
+            "unclamped_count must be null exactly if count is": rows.has("unclamped_count") == is_null,
+            "a withheld number must name its rule": is_withheld & ~rows.has("rule"),
+            "a copied number must name its donor": (rows.status == STATUSES.index(number_files.COPIED)) & ~has_donor,
+            "a number of the group's own has a donor": (rows.status == STATUSES.index(number_files.PUBLISHED))
+            & has_donor,
+            "margin_of_error must be null exactly for withheld numbers and sums of clamped ones": (
+                rows.has("margin_of_error") == (is_null | is_sum_clamped)
+            ),
+            "margin_of_error is negative": rows.integers("margin_of_error") < 0,
+            "variance must be positive": ~(np.asarray(rows.table["variance"]) >= 0),
+            "interval_low is above interval_high": rows.integers("interval_low") > rows.integers("interval_high"),
+        }
+        if not self.universe.allow_negative_counts or _NEGATIVE_RULES.intersection(self.options.rules):
+            wrong["count is negative, which is not allowed"] = rows.integers("count") < 0
+        for rule, is_wrong in wrong.items():
+            self._add(rule, is_wrong)
+
+    def _check_groups(self, rows: NumberBatch, first: NDArray[np.intp]) -> None:
+        """Each group is in the universe, in its order and whole, with the total that the table files have."""
+        is_own = ~rows.has("donor_region_id")[first]
+        entity, iteration = rows.entity[first], rows.iteration[first]
+        can_be = self.level.is_tabulated[iteration] | ~is_own  # groups that aren't tabulated may be copied
+        is_right = (entity != UNKNOWN) & (iteration != UNKNOWN) & can_be
+        indices = np.where(is_right, self.level.index.index_of(entity, iteration), -1)
+        self._add("a group is not in the universe", first[~is_right])
+        is_repeated = np.diff(indices, prepend=self.last_index) <= 0
+        self._add("a group is there twice, or out of its order", first[is_repeated])
+        self._check_lines(rows, first)
+        is_plain = (rows.status[first] == STATUSES.index(number_files.PUBLISHED)) & ~rows.has("rule")[first]
+        known, totals = self.published
+        position, is_known = find_sorted(known, indices)
+        is_other = ~is_known
+        if len(known):
+            is_other |= totals[position] != rows.integers("count")[first]
+        self._add(f"a total is not the one in {self._totals_files}", first[is_plain & is_other])
+        self.own_groups += int(is_own.sum())
+        self.last_index = int(indices[-1])
+
+    def _check_lines(self, rows: NumberBatch, first: NDArray[np.intp]) -> None:
+        """Each group has all lines of its table, in order, and what is not withheld adds up."""
+        lengths = np.diff(np.append(first, len(rows)))
+        shape_of_group = rows.shape[first]
+        values = rows.integers("unclamped_count")
+        is_shown = rows.has("unclamped_count")
+        for number, shape in enumerate(self.level.family.shapes):
+            alike = np.flatnonzero(shape_of_group == number)
+            is_whole = lengths[alike] == len(shape.lines)
+            self._add("a table is not whole", first[alike[~is_whole]])
+            own = first[alike[is_whole]][:, None] + np.arange(len(shape.lines))  # a row a group, a column a line
+            if not own.size:
+                continue
+            is_wrong = rows.line_positions(number, own) != np.arange(len(shape.lines))
+            self._add(_NO_ORDER, own[is_wrong])
+            for position, differs in _sums_that_differ(shape.lines, values[own], is_shown[own]):
+                self._add("a sum is not that of its cells", own[differs, position])
+
+
+def _sums_that_differ(lines: tuple[Line, ...], values: Integers, is_shown: Truths) -> Iterator[tuple[int, Truths]]:
+    """For each line that is a sum, the groups (rows) that show it and all its cells, which add up to something else."""
+    line_of_cell = {line.first_cell: position for position, line in enumerate(lines) if line.cells == 1}
+    at = [line_of_cell[cell] for cell in sorted(line_of_cell)]
+    sums, hidden = line_sums(values[:, at], lines), line_sums((~is_shown[:, at]).astype(np.int64), lines)
+    differs = (sums != values) & (hidden == 0) & is_shown
+    return ((position, differs[:, position]) for position, line in enumerate(lines) if line.cells > 1)
+
+
+_COMPARED = ["region_id", "iteration_code", "count"]
+
+
+class AfterStepsChecks:
+    """The checks of one pass; rows of the release come in, in the order of its files."""
+
+    def __init__(self, output: Path, product: Product, tabulation_pass: Pass, breaches: Breaches) -> None:
+        self._layouts = product.files
+        self._files = tables_of_pass(output, product, tabulation_pass, breaches, f"{AFTER_STEPS_FOLDER}/")
+
+    def check(self, level: str, numbers: NumberBatch) -> None:
+        """Compare whole groups of one geography level with the next rows of the table files."""
+        is_shown = numbers.has("count")
+        group = np.cumsum(numbers.is_total)  # each begins with its total
+        line = numbers.line_positions(numbers.shape)
+        for layout, file in zip(self._layouts, self._files, strict=True):
+            row_of_line, texts = file_rows(numbers.level.family, layout)
+            row = row_of_line[numbers.shape, line]
+            rows = np.flatnonzero(is_shown & (row >= 0))
+            place = group[rows] * row_of_line.size + row[rows]
+            if not (place[1:] >= place[:-1]).all():
+                rows = rows[np.argsort(place, kind="stable")]
+            shown = numbers.table.select(_COMPARED).take(pa.array(rows))
+            chosen = pa.array(row[rows])
+            wanted = {
+                layout.region: shown["region_id"].cast(pa.string()),
+                layout.level: pa.scalar(level),
+                layout.group: shown["iteration_code"].cast(pa.string()),
+                **{name: column.take(chosen) for name, column in texts.items()},
+                layout.count: shown["count"],
+            }
+            written = file.take_all(len(shown), "lacks rows that the release has")
+            file.check_columns(written, wanted, "is not that of the release")
+
+    def check_ends(self) -> None:
+        """Add table files with more rows than the release."""
+        for file in self._files:
+            file.check_end("has rows that the release doesn't have")
+
 
 _LARGE = 1 << 24  # bytes
 

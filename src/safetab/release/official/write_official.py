@@ -28,7 +28,7 @@ from safetab.release.official.numbers import OfficialNumbers, donors_of
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions
 from safetab.release.release_universe import Universe
 from safetab.release.universe_files import write_universe
-from safetab.specification.publication import Publication
+from safetab.specification.reading import Publication
 
 ORIGIN_FILE = "official-files.json"
 

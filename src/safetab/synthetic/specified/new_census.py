@@ -25,7 +25,7 @@ from safetab.products.record_field import RuledColumn
 from safetab.readers.record_files import INTEGERS, LISTS, TEXT, TRUTH_VALUES, kind_of
 from safetab.specification.values import SPECIFICATION_FILE, RecordField
 from safetab.synthetic.seeded_bits import RandomBits
-from safetab.synthetic.specified.questions import values_of
+from safetab.synthetic.specified.people import values_of
 
 _PLACE = "area|block|tract|district|munic|comm?un|parish|ward|region|zone|place|county|grid|geo|postal|^oa$|^sa1$"
 _GROUP = "ethn|race|group|nation|origin|ancest|lang|relig|diag|code|citizen|birth|tribe|occup|industr"

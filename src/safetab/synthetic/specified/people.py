@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -15,12 +16,185 @@ import pyarrow.compute as pc
 from safetab.dialects.specified_files import Compiled, compile_folder
 from safetab.foundation.findings import Checked, FindingsOf
 from safetab.foundation.progress import Progress
-from safetab.products.record import ListedAreas, RecordLayout
+from safetab.products.record import CodeColumns, ListedAreas, RecordLayout
 from safetab.products.record_field import RuledColumn
 from safetab.specification.values import SPECIFICATION_FILE, Unit
-from safetab.synthetic.files.census_files import TEXTS, mark_as_made_up, table_file, used_text_column
-from safetab.synthetic.seeded_bits import Integers, RandomBits, apportioned
-from safetab.synthetic.specified.questions import Question, QuestionMaker, values_of
+from safetab.synthetic.files.census_files import TEXTS, mark_as_made_up, table_file, text_column, used_text_column
+from safetab.synthetic.seeded_bits import Flags, Integers, RandomBits, apportioned, from_age_on
+from safetab.synthetic.specified.patterns import matching
+
+STEPS = 1 << 16
+"""Shares are whole numbers that add up to this."""
+_MOST_VALUES = 4_096
+_SOME_VALUES = 12
+_COUNTED_TIMES = 19
+_YEARS_OF_LIFE = range(60, 131)
+"""A range of this length is taken for ages."""
+_PEOPLE_OF_AGE = ((0, 1_200), (20, 1_300), (50, 1_250), (65, 1_000), (75, 600), (85, 200), (95, 25), (105, 1))
+"""About how many people have an age, from each of these ages on."""
+_SEX, _SEXES = "sex|gender", 2
+"""What such a field is called, and how many of its values are common: the others share a hundredth of the people."""
+_ANSWERS_OF_A_LIST = 4
+_LOCAL_RANKS = np.repeat(np.arange(6), [6, 3, 2, 2, 1, 1])
+"""Six codes are common in a place, the first one most."""
+_LOCAL_PER_MILLE = 600
+"""How many of 1,000 first answers are codes that are common in the place."""
+_MORE_PER_MILLE = 140
+"""How many of 1,000 people who gave an answer give one more."""
+_NONE_PER_MILLE = 10
+_NO_ANSWER = -1
+_RARE = 25
+"""The size of a residual code, where others have about 1,000."""
+_LONGER = ".9"
+"""What follows a code if only the beginning of what a record says counts."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Question:
+    """The columns that hold one answer each, or the one column that holds a list of them."""
+
+    columns: tuple[str, ...]
+    texts: Sequence[str]
+    tables: Sequence[Integers]  # by answer, a text for each of STEPS
+    least: int  # how many answers everybody gives
+    local: Integers | None = None  # by place, the texts that are common there
+    separator: str | None = None
+    has_gaps: bool = False
+
+    def answered(self, place: Integers, bits: RandomBits) -> dict[str, pa.Array]:
+        """The columns of records; `place` is where each one lives."""
+        texts, answers = pa.array(self.texts, pa.string()), self._answers(place, bits)
+        made = [text_column(np.maximum(each, 0), texts, each == _NO_ANSWER) for each in answers]
+        if self.separator is None:
+            return dict(zip(self.columns, made, strict=True))
+        plain = [pa.repeat("", len(place)), *(each.cast(pa.string()) for each in made)]  # no row of nulls
+        joined = pc.binary_join_element_wise(*plain, self.separator, null_handling="skip")
+        joined = pc.utf8_slice_codeunits(joined, len(self.separator))
+        return {self.columns[0]: pc.if_else(pc.equal(joined, ""), None, joined).dictionary_encode()}
+
+    def _answers(self, place: Integers, bits: RandomBits) -> list[Integers]:
+        """The text of each answer of each record, or _NO_ANSWER. Nobody adds an answer already given."""
+        people, answers = len(place), list[Integers]()
+        given = np.full(people, max(self.least, 1))
+        if not self.least:
+            given[bits.chances(_NONE_PER_MILLE, people)] = 0
+        for slot, table in enumerate(self.tables):
+            answer = table[bits.below(STEPS, people)] if len(table) else np.full(people, _NO_ANSWER)
+            if slot == 0 and self.local is not None:
+                rank = _LOCAL_RANKS[bits.below(len(_LOCAL_RANKS), people)]
+                answer = np.where(bits.chances(_LOCAL_PER_MILLE, people), self.local[place, rank], answer)
+            is_given = (given > slot) & (answer != _NO_ANSWER)
+            if slot >= self.least:
+                for earlier in answers:
+                    is_given &= earlier != answer
+                if self.has_gaps:
+                    is_given &= ~bits.chances(_NONE_PER_MILLE, people)
+                else:
+                    given = np.where(is_given, given, np.minimum(given, slot))
+            answers.append(np.where(is_given, answer, _NO_ANSWER))
+            if len(answers) < len(self.tables):
+                given += (given == slot + 1) & bits.chances(_MORE_PER_MILLE, people)
+        return answers
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionMaker:
+    """Makes the questions of a layout, for people who live in a number of places."""
+
+    layout: RecordLayout
+    weights: Mapping[str, int]  # how common codes are, if that is known
+    is_filled: bool  # whether no column may be empty
+    places: int
+    bits: RandomBits
+    findings: FindingsOf
+
+    def questions(self) -> list[Question]:
+        """A question for each classification, and for each column without a code, an area or a unit."""
+        asked = list[Question]()
+        taken = {*self.layout.area.columns, *((self.layout.unit.column,) if self.layout.unit else ())}
+        for codes in (self.layout.several, self.layout.single):
+            if not taken.issuperset(codes.columns):
+                asked += self._of_codes(codes)
+                taken.update(codes.columns)
+        for name, column in self.layout.fields.items():
+            asked += [] if name in taken else self._of_column(column)
+        return asked
+
+    def _of_column(self, column: RuledColumn) -> list[Question]:
+        counted = self.layout.where.get(column.column, frozenset())
+        texts = values_of(column, self.bits, also=sorted(map(str, counted)))
+        if not texts:
+            problem = "can't make up a value: none satisfies its constraints."
+            self.findings.error(f"records.fields {column.column}", problem)
+            return []
+        table = np.repeat(np.arange(len(texts)), shares_of(column, texts, counted, self.bits))
+        return [Question((column.column,), texts, [table], least=int(self.is_filled or column.field.other is None))]
+
+    def _of_codes(self, codes: CodeColumns) -> list[Question]:
+        texts = sorted((codes.listed or frozenset()) | codes.residual)
+        texts += [text + _LONGER for text in texts if len(text) == codes.first]
+        usual = self.bits.lognormal(1.7, len(texts)).tolist()
+        sizes = np.array([self.weights.get(text, size) for text, size in zip(texts, usual, strict=True)])
+        sizes[np.isin(texts, list(codes.residual))] = _RARE
+        tables, least = list[Integers](), 0
+        for slot, column in enumerate(codes.columns, start=1):
+            right = np.flatnonzero(self._are_right(column, texts))
+            tables.append(np.repeat(right, apportioned(STEPS, sizes[right])) if len(right) else right)
+            readers = [each for name, each in self.layout.code_columns if name == column]
+            if self.is_filled or any(column not in reader.optional for reader in readers):
+                least = slot
+        if not all(map(len, tables[: max(least, 1)])):
+            problem = "no code fits its columns: their fields, patterns and lists exclude each other."
+            self.findings.error(f"classifications.{codes.classification.name}", problem)
+            return []
+        local = self._common_in_places(tables[0])
+        tables *= 1 if codes.separator is None else _ANSWERS_OF_A_LIST
+        return [Question(codes.columns, texts, tables, least, local, codes.separator, codes.skips_gaps)]
+
+    def _are_right(self, column: str, texts: Sequence[str]) -> Flags:
+        """Whether each text fits the column, and is one answer for every classification that reads it."""
+        are_right = np.array([self.layout.fields[column].value_of(text) is not None for text in texts])
+        for codes in (reader for name, reader in self.layout.code_columns if name == column):
+            listed = codes.residual.union(codes.listed or ())
+            are_right &= [text[: codes.first] in listed for text in texts]
+            if codes.separator is not None:
+                are_right &= [codes.separator not in text for text in texts]
+        return are_right
+
+    def _common_in_places(self, table: Integers) -> Integers:
+        """The texts that are common in each place. Even a rare one is common somewhere."""
+        sizes = np.bincount(table)
+        flatter = apportioned(STEPS, np.sqrt(100 * sizes).astype(np.int64))
+        local, ranks = np.repeat(np.arange(len(sizes)), flatter), int(_LOCAL_RANKS.max()) + 1
+        return local[self.bits.below(STEPS, self.places * ranks)].reshape(self.places, ranks)
+
+
+def values_of(column: RuledColumn, bits: RandomBits, count: int = _SOME_VALUES, also: Sequence[str] = ()) -> list[str]:
+    """Values that the column accepts: all that are listed, or about `count`; those of `also` first."""
+    values: Iterable[object] = column.field.listed
+    if not values and column.field.type == "boolean":
+        values = ("true", "false")
+    elif not values and column.field.type == "integer":
+        least = min(0, column.field.maximum or 0) if column.field.minimum is None else column.field.minimum
+        end = least + _SOME_VALUES if column.field.maximum is None else column.field.maximum + 1
+        values = range(least, end, max(1, (end - least) // max(count, _MOST_VALUES)))
+    elif not values and column.field.pattern is not None:
+        values = matching(column.field.pattern, bits, count)
+    elif not values:
+        values = (f"v{number}" for number in range(1, count + 1))
+    return [text for text in dict.fromkeys((*also, *map(str, values))) if column.value_of(text) is not None]
+
+
+def shares_of(column: RuledColumn, values: Sequence[str], counted: Collection[object], bits: RandomBits) -> Integers:
+    """The share of each value, in STEPS: ages and sexes as people have them, and values that are counted more often."""
+    weights = bits.lognormal(0.1, len(values))
+    if re.search(_SEX, column.field.called, re.IGNORECASE):
+        weights[_SEXES:] = weights[:_SEXES].sum() // (99 * max(1, len(values) - _SEXES))
+    if column.field.type == "integer" and not column.field.listed and len(values) in _YEARS_OF_LIFE:
+        weights = weights * from_age_on(_PEOPLE_OF_AGE, np.array(values, dtype=np.int64) - int(values[0]))
+    is_counted = [column.value_of(text) in counted for text in values]
+    return apportioned(STEPS, np.where(is_counted, _COUNTED_TIMES * weights, weights))
+
 
 PEOPLE_OF = {"nz": 200_000, "ons": 300_000}
 """How many people the shipped censuses have, which nobody took: their areas are made up, too."""
