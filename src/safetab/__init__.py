@@ -82,7 +82,7 @@ def validate(
         data: The directory with the geography file GRF-C and the records, or the .ini file of a CEF.
         options: All options together, in place of those below.
     """
-    from safetab.pipeline.validate import validate_files
+    from safetab.pipeline.inputs import validate_files
 
     return validate_files(Path(parameters), Path(data), _options(VALIDATE, options, given))
 
@@ -99,7 +99,7 @@ def plan(parameters: str | Path, data: str | Path, totals: str | Path | None = N
         data: The directory with the geography file GRF-C, or the .ini file of a CEF.
         totals: A release whose totals choose the tables of households, instead of a file of totals in `data`.
     """
-    from safetab.pipeline.totals_of_release import given_totals
+    from safetab.pipeline.inputs import given_totals
     from safetab.planning.planner import plan_of_files
 
     given = None if totals is None else given_totals(Path(totals), Path(data))

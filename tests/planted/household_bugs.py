@@ -12,7 +12,7 @@ import pytest
 from safetab.engines.local.counter import RecordCounter
 from safetab.estimates import noise
 from safetab.mechanisms import noisy_count as adding
-from safetab.pipeline import totals_of_release
+from safetab.pipeline import inputs
 from safetab.planning.run_plan import SelectedGroups
 from safetab.privacy import ledger
 from safetab.privacy.exact_counts import union_of
@@ -105,7 +105,7 @@ def tenure_overspent_by_10_percent(patch: Patch) -> None:
 
 def totals_that_ignore_copied_rows(patch: Patch) -> None:
     """`--totals` takes what was published of a group itself, and not what the coterminous step copied."""
-    original = totals_of_release._totals_by_geography
+    original = inputs._totals_by_geography
 
     def without_copies(release, path):
         found = original(release, path)
@@ -124,7 +124,7 @@ def totals_that_ignore_copied_rows(patch: Patch) -> None:
             found[level.geography] = type(totals)(*columns)
         return found
 
-    patch.setattr(totals_of_release, "_totals_by_geography", without_copies)
+    patch.setattr(inputs, "_totals_by_geography", without_copies)
 
 
 def adjusted_cells_with_the_other_tables_variance(patch: Patch) -> None:

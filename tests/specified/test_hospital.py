@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from safetab.cli.main import app
 from safetab.estimates.open_release import open_release
 from safetab.foundation.findings import InvalidInput
+from safetab.pipeline.inputs import validate_files
 from safetab.pipeline.run import run_files
-from safetab.pipeline.validate import validate_files
 from safetab.planning.planner import plan_of_files
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.calibration import Stage

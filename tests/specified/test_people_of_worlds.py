@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from safetab.foundation.progress import NoProgress
+from safetab.pipeline.inputs import validate_files
 from safetab.pipeline.options import RunOptions
-from safetab.pipeline.validate import validate_files
 from safetab.synthetic.specified.people import PeopleRequest, write_people
 from tests.specified.judge import Judge
 from tests.specified.worlds import write_foreign_world

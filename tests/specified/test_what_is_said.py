@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.dialects.specification.run_configs import privacy_of
+from safetab.dialects.specification.census_value import privacy_of
 from safetab.pipeline.inputs import read_inputs
 from safetab.pipeline.run import run_files
 from safetab.planning.guarantee import stabilities_in_words

@@ -237,7 +237,7 @@ def test_a_broken_value_is_in_no_log(cluster, world: RandomWorld) -> None:
     )
     program = """
 from safetab.foundation.findings import InvalidInput
-from safetab.pipeline.validate import validate_files
+from safetab.pipeline.inputs import validate_files
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.declared_options import EngineKind
 from safetab.engines.spark.options import SparkOptions

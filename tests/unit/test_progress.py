@@ -17,8 +17,8 @@ from tests.random_worlds import write_random_world
 from safetab.cli.progress import StepLines, TerminalProgress, progress_bars, seconds_in_words
 from safetab.engines.local.backend import LocalBackend
 from safetab.foundation.progress import NoProgress
+from safetab.pipeline.inputs import validate_files
 from safetab.pipeline.step_times import Elapsed, StepTimes
-from safetab.pipeline.validate import validate_files
 
 
 class Clock:

@@ -17,9 +17,9 @@ from safetab.audit.worlds.configuration import plain_config
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.progress import NoProgress
+from safetab.pipeline.inputs import validate_files
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
-from safetab.pipeline.validate import validate_files
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 
 SPENT = "spent before it is drawn"

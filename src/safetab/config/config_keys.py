@@ -13,6 +13,7 @@ from difflib import get_close_matches
 from fractions import Fraction
 from typing import Any, TypeGuard
 
+from safetab.foundation.files import package_data
 from safetab.foundation.findings import FindingsOf
 
 _MOST_CHARACTERS = 60
@@ -27,17 +28,7 @@ class _UnusableNumber:
     text: str
 
 
-_JSON_MISTAKES = {
-    "Expecting value": "a value is expected here: a number, true, false, a list, or text in double quotes",
-    "Expecting property name": "a key in double quotes is expected here, or a comma is too many",
-    "Illegal trailing comma": "remove the comma before the closing bracket",
-    "Expecting ',' delimiter": "a comma or a closing bracket is missing before this place",
-    "Expecting ':' delimiter": "a colon is missing after the key",
-    "Extra data": "the object ends before this place; remove what follows, or a bracket too many",
-    "Unterminated string": "the text that begins here has no closing quote",
-    "Invalid control character": "a text holds a line break or another control character; is a closing quote missing?",
-    "Invalid \\": "a backslash is misplaced in a text; write two of them for one",
-}
+_JSON_MISTAKES = package_data("safetab.config", "texts.toml")["json_mistakes"]
 """What Python's words for a mistake in JSON mean, by their beginning."""
 
 

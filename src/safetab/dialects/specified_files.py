@@ -14,9 +14,8 @@ from safetab.census.groups import PublicLists
 from safetab.config.run_config import RunConfig
 from safetab.dialects.bureau.specified import check_bureaus, config_of_bureau, is_of_the_bureau, lists_of_bureau
 from safetab.dialects.specification.area_tables import GivenLists, read_lists
-from safetab.dialects.specification.census_value import census_of
+from safetab.dialects.specification.census_value import census_of, config_of
 from safetab.dialects.specification.group_lists import NamedGroup, public_lists_of
-from safetab.dialects.specification.run_configs import config_of
 from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.products.record import record_layout_of
 from safetab.products.specified import product_of

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.foundation.argument_types import require_type
+from safetab.foundation.files import package_data
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -64,6 +65,7 @@ def _flag(name: str, text: str) -> DeclaredOption:
     return DeclaredOption(name, bool, False, text, flag=f"--{name.replace('_', '-')}")
 
 
+_HELP = package_data("safetab.pipeline", "options.toml")
 _AREAS_FILE = DEFAULT_CENSUS.words.areas_file
 _DONORS = ", ".join(kind.name for kind in DEFAULT_CENSUS.donor_order)
 _file = partial(_optional, Path | None)
@@ -92,48 +94,25 @@ MACHINE = (
 ENGINE = (
     DeclaredOption("engine", EngineKind, EngineKind.LOCAL, "Where to count: in this process, or on Spark."),
     _text("spark_master", "Where Spark runs, like spark.master in --spark-conf.", "URL", is_hidden=True),
-    _texts(
-        "spark_conf",
-        "A setting of Spark, such as spark.master=URL; repeatable. Default master: local[THREADS].",
-        "NAME=VALUE",
-    ),
+    _texts("spark_conf", _HELP["spark_conf"], "NAME=VALUE"),
     _text("persons", "Person records outside DATA: a path that Spark reads, or table:NAME.", "WHERE"),
     _text("geography", "The geography outside DATA: a path that Spark reads, or table:NAME.", "WHERE"),
 )
 ACCOUNTS = (
     _text("dataset", "Whose privacy is spent: a name for these people, in --spend-log.", "NAME"),
     _file("spend_log", "The curator's accounts of what all runs on --dataset spent.", "FILE"),
-    _text(
-        "spend_limit",
-        "How much each pass of --dataset may lose in all runs. The first run sets it, every run keeps to it.",
-        "X",
-        is_number=True,
-    ),
+    _text("spend_limit", _HELP["spend_limit"], "X", is_number=True),
     _texts("same_people_as", "Another name of these people in --spend-log: adds up the accounts of both.", "NAME"),
 )
 COTERMINOUS = _flag("coterminous", "Give entities made of the same blocks the same numbers in the release.")
 COPYING = (
-    _file(
-        "empty_blocks",
-        "Blocks that hold nobody, e.g. water, or a list from `cef blocks`: ignored when areas are compared.",
-        "FILE",
-    ),
+    _file("empty_blocks", _HELP["empty_blocks"], "FILE"),
     _text("order", f"Order of donors, separated by commas: {_DONORS}, or levels of the specification.", "KINDS"),
     _flag("copy_all", "Also copy groups that the receiving level does not tabulate."),
 )
-RULES = _texts(
-    "rules",
-    "A rule of the release, repeatable: clamp-negatives, withhold-negatives, withhold-alone-above-partner.",
-    "RULE",
-    flag="--rule",
-)
+RULES = _texts("rules", _HELP["rules"], "RULE", flag="--rule")
 TOTALS = _file("totals", "A release whose totals choose the tables, instead of a file of totals in DATA.", "OUT")
-TOGETHER_WITH = _file(
-    "together_with",
-    "PARAMETERS of the other product for the same census: shows what both cost together.",
-    "PARAMETERS",
-    flag="--with",
-)
+TOGETHER_WITH = _file("together_with", _HELP["together_with"], "PARAMETERS", flag="--with")
 CSV = _flag("csv", "Write the release's tables as CSV too, beside the Parquet files.")
 STEPS = (COTERMINOUS, *COPYING, RULES)
 OF_BLOCKS = "is in a form that areas of this census don't have. Leave it out."

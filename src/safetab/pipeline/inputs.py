@@ -1,4 +1,7 @@
-"""The inputs of a run: public files, the plan they make, and records; none may change meanwhile."""
+"""The inputs of a run: public files, the plan they make, and records; none may change meanwhile.
+
+Here are also `safetab validate` and the totals of a release that choose the tables of another product.
+"""
 
 from __future__ import annotations
 
@@ -8,30 +11,40 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from safetab.census.area_levels import Pass
+import numpy as np
+
+from safetab.census.area_levels import AreaLevel, Pass
 from safetab.census.areas import Areas
+from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
 from safetab.config.run_config import CONFIG_FILE, ReaderKind
-from safetab.dialects.configuration import product_asked_for, read_config, reader_asked_for
-from safetab.dialects.own_records import OwnRecords
+from safetab.dialects.configuration import product_asked_for, read_config, reader_asked_for, require_not_swapped
+from safetab.dialects.own_records import OwnRecords, is_synthetic, paths_read
 from safetab.engines.contract import Backend, CountingEngine, EngineSettings, KnownLists, RecordLocation, Records
 from safetab.engines.local.backend import LocalBackend
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.files import identity_of
-from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput
-from safetab.foundation.progress import Progress
+from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, require_none
+from safetab.foundation.progress import NoProgress, Progress
 from safetab.outputs.manifest import hashes_by_name
-from safetab.pipeline.options import RunOptions, refused_plan
+from safetab.pipeline.guards import guarded, log_passed
+from safetab.pipeline.options import RunOptions, refused_log, refused_options, refused_plan
 from safetab.pipeline.release_parts import populated_geography
-from safetab.pipeline.totals_of_release import given_totals
-from safetab.planning.planner import PublicFiles, plan_of, read_public_files
+from safetab.planning.losses import no_protection, privacy_warnings
+from safetab.planning.planner import GivenTotals, PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
 from safetab.products.all_products import PRODUCTS
 from safetab.products.product import Product
 from safetab.readers.record_files import record_file_names
+from safetab.release.checksums import damage_as_invalid_input
+from safetab.release.documents import DATAPACKAGE_FILE
+from safetab.release.numbers.read_numbers import NumberBatch
+from safetab.release.release_folder import ReleaseFolder, open_release_folder
 from safetab.specification.reading import is_specification
 from safetab.specification.values import SPECIFICATION_FILE
 
-_DEPTH_OF_RELEASES = 4  # OUT/release/numbers/geography_level=COUNTY
+_COUNT = "unclamped_count"
+_COLUMNS = ("region_id", "iteration_code", "table_id", "line", _COUNT)
+_WHERE = "--totals"
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,3 +240,124 @@ def _files_at(path: Path, depth: int) -> Iterator[Path]:
             yield path
     except OSError:  # reported when it is read
         return
+
+
+def validate_files(
+    parameters: Path, data: Path, options: RunOptions | None = None, progress: Progress | None = None
+) -> tuple[Finding, ...]:
+    """Check all inputs, every record included, and return the warnings.
+
+    Raises InvalidInput, with every finding, if something is wrong. The confidential log, if one is
+    asked for, also says whether any record is in a group with a published total.
+    """
+    options = options or RunOptions()
+    progress = progress or NoProgress()
+    require_not_swapped(parameters, data)
+    refused = refused_options(data, options)
+    if options.confidential_log is not None:
+        refused += refused_log(options.confidential_log, (parameters, *paths_read(data)))
+    require_none(refused)
+    with guarded(options, options.confidential_log) as (log, backend):
+        checked = required_inputs(parameters, data, options, progress, backend)
+        plan = checked.require().plan
+        with checked_engine(checked, backend, progress) as (found, engine):
+            privacy = FindingsOf(plan.config.spelling.file)
+            unprotected = no_protection(plan.unprotected_levels)
+            if unprotected is not None:  # people are synthetic: for others this is an error
+                privacy.warning("privacy budgets", unprotected)
+            for sentence in privacy_warnings(plan):
+                privacy.warning("", sentence)
+            warnings = (*found, *privacy.findings)
+            if log:
+                log_passed(log, warnings)
+                for remark in _passes_without_selected_records(plan, engine):
+                    log.write(f"warning: {remark}")
+            return warnings
+
+
+def _passes_without_selected_records(plan: RunPlan, engine: CountingEngine) -> Iterator[str]:
+    """A sentence for each pass without a record in any group that has a published total.
+
+    It depends on the records without noise, so it may go to the confidential log and nowhere else:
+    it decides neither what a command says nor how it ends. Yields nothing if no published totals
+    choose groups. The records must have been checked. Proof: docs/privacy.md#nobody.
+    """
+    if all(level.selected is None for level in plan.levels):
+        return
+    engine.prepare()
+    for each in plan.config.passes:
+        levels = [level for level in plan.levels_of(each) if level.design.stages]
+        selected = [(level, level.selected.indices) for level in levels if level.selected is not None]
+        # Levels without selected groups need no count.
+        if not any(np.isin(groups, engine.totals(level).indices).any() for level, groups in selected if len(groups)):
+            yield (
+                f"none of the {plan.config.product.record.nouns} of the {each.name.upper()} pass is in any group"
+                " with a published total. These are probably totals of other people."
+            )
+
+
+def given_totals(path: Path | None, data: Path) -> GivenTotals | None:
+    """The totals of a release, as they are after its coterminous step, with every finding about it."""
+    try:
+        return None if path is None else _totals_of(path, data)
+    except InvalidInput as invalid:
+        return GivenTotals(Checked(None, invalid.findings))
+
+
+def _totals_of(path: Path, data: Path) -> GivenTotals:
+    """Raises InvalidInput if the release can't be read or its totals can't choose tables."""
+    release = open_release_folder(path)
+    findings = FindingsOf(str(path))
+    _check_totals(release, data, findings)
+    findings.require_no_errors()
+    with damage_as_invalid_input(path):
+        of_level = _totals_by_geography(release, path)
+    paths = [*map(release.numbers_of, release.universe.levels), release.path / DATAPACKAGE_FILE]
+    files = {f"totals/{path.relative_to(release.path).as_posix()}": path for path in paths if path is not None}
+    codes = tuple(iteration.code for iteration in release.universe.lists.iterations)
+    return GivenTotals(Checked(PublishedTotals(codes, of_level), findings.findings), files)
+
+
+def _check_totals(release: ReleaseFolder, data: Path, findings: FindingsOf) -> None:
+    """Totals that choose tables must be public, and what was measured."""
+    status, options = release.facts.status, release.facts.options
+    if release.universe.product.totals_table is not None:
+        findings.error(_WHERE, f"is a release of {release.universe.product.name}, whose tables were chosen like these.")
+    if not status.is_for_release and not is_synthetic(data):  # these totals count synthetic people
+        findings.error(_WHERE, f"its totals are not public. {status.line}")
+    if not release.universe.allow_negative_counts:
+        findings.error(_WHERE, "its totals below 0 were raised to 0 (allow_negative_counts is false).")
+    if options.rules:
+        names = ", ".join(rule.value for rule in options.rules)
+        findings.error(_WHERE, f"rules changed or withheld totals: {names}. Give a release without rules.")
+    if release.facts.origin is not None and not release.facts.origin.is_complete:
+        message = "it was read from files that need not be whole tables. Read whole ones, with --complete."
+        findings.error(_WHERE, message)
+    if options.coterminous is None:
+        findings.warning(_WHERE, "it is without the coterminous step. The 2020 Census took totals after that step.")
+
+
+def _totals_by_geography(release: ReleaseFolder, path: Path) -> dict[AreaLevel, TotalsOfLevel]:
+    """Raises InvalidInput about the path if a total is withheld."""
+    parts: dict[AreaLevel, list[TotalsOfLevel]] = {}
+    for level in release.universe.levels:
+        file = release.open_numbers(level)
+        if file is not None:
+            found = [_totals(batch, path) for batch in file.batches(_COLUMNS)]
+            parts.setdefault(level.geography, []).extend(found)
+    return {geography: TotalsOfLevel.concat(found) for geography, found in parts.items()}
+
+
+def _totals(batch: NumberBatch, path: Path) -> TotalsOfLevel:
+    """The totals among some rows."""
+    is_total = batch.is_total
+    if (is_total & ~batch.has(_COUNT)).any():
+        raise InvalidInput.about(path, "totals are withheld in it. Give a release without rules.", _WHERE)
+    position_of = {iteration.code: position for position, iteration in enumerate(batch.universe.lists.iterations)}
+    codes = np.array([position_of[iteration.code] for iteration in batch.level.iterations], dtype=np.int64)
+    ids = batch.universe.entities[batch.level.geography].ids
+    rows = TotalsOfLevel(ids[batch.entity], codes[batch.iteration], batch.integers(_COUNT))
+    return rows.take(is_total)
+
+
+_DEPTH_OF_RELEASES = 4  # OUT/release/numbers/geography_level=COUNTY

@@ -30,7 +30,7 @@ from safetab.release.release_universe import ReleaseLevel, Universe
 from safetab.specification.reading import Publication, publication_as_json
 
 _README_WIDTH = 80
-_TEXTS = package_data("safetab.release", "texts.toml")
+_TEXTS: Mapping[str, Mapping[str, str]] = package_data("safetab.release", "texts.toml")
 README_TEXTS = _TEXTS["readme"]
 
 

@@ -20,7 +20,7 @@ CLASS_NAMES = (*(f"within {limit}%" for limit in RELATIVE_MARGINS), "wider, but 
 _TEN_PERCENT, _HALF = RELATIVE_MARGINS.index(10), RELATIVE_MARGINS.index(50)
 _SHARES = (0, 1, 5, 20, 50, 90)
 """Lower limits of the shades in percent. The first shade is for nothing, the second for anything above 0."""
-_CHOICE = package_data("safetab.reports", "texts.toml")["choice"]
+_TEXTS = package_data("safetab.reports", "texts.toml")
 _OTHERS = (COPIED, WITHHELD)
 
 
@@ -29,7 +29,7 @@ def groups_section(release: ReleaseSummary) -> page.Markup:
     parts = _parts(release)
     product, words = release.universe.product, release.universe.census.words
     is_left_out = product.selector is not Selector.NOISY_STAGE_1 or release.universe.census.suppresses
-    choice = _CHOICE[product.selector.value if is_left_out else "nothing withheld"]
+    choice = _TEXTS["choice"][product.selector.value if is_left_out else "nothing withheld"]
     is_bureaus = release.universe.specification is None
     a_group = f"A group {words.below}" if is_bureaus else f"{capitalized(words.below)}, a group"
     sentences = [
@@ -85,10 +85,7 @@ def availability_section(release: ReleaseSummary) -> page.Markup:
         geographies = dict.fromkeys(level.facts.geography for level in release.levels_of(tabulation_pass))
         rows = [_availability_row(release, geography) for geography in geographies]
         bodies.append(page.body_of_pass(release, tabulation_pass, rows, 1 + len(titles) * kinds))
-    explanation = (
-        f"The share of possible groups that have a number (above), and that also have {release.family.detail}"
-        " (below). A dash means that no such group is tabulated at that level."
-    )
+    explanation = _TEXTS["availability"].format(detail=release.family.detail)
     shades = ["none", *(f"below {share}%" for share in _SHARES[1:]), f"{_SHARES[-1]}% or more"]
     table = page.whole_table("Availability by level and kind of group", head, bodies)
     shaded = page.element("div", table, class_="map")
@@ -124,16 +121,8 @@ def totals_by_precision(release: ReleaseSummary) -> tuple[int, int, int]:
 def precision_section(release: ReleaseSummary) -> page.Markup:
     """How far off totals and cells may be, relative to their size."""
     detail = release.family.detail
-    explanation = page.paragraphs(
-        "Every number contains noise of a known size. This section compares how far off a number may be, at"
-        f" {release.confidence_text}, with the number itself: a total of 200 whose true size is from 190 to 210 is"
-        " known within 5%. Noise is as large for a small group as for a large one, so small groups are known less"
-        " well.",
-        "A total that passed suppression is judged by its selection-aware interval, which allows for the fact that"
-        " smaller totals are not shown. Every other number is judged by its margin of error on both sides. A number"
-        " whose interval includes zero is in the last class, however small its margin of error is.",
-        *_that_may_be_zero(release),
-    )
+    sentences = [text.format(confidence=release.confidence_text) for text in _TEXTS["precision"]]
+    explanation = page.paragraphs(*sentences, *_that_may_be_zero(release))
     totals = _precision_chart(release, "Totals: how far the truth may be, relative to the total", TOTALS)
     caption = f"Cells of {detail}: how far the truth may be, relative to the cell"
     return page.joined([explanation, page.legend(CLASS_NAMES, "p"), totals, _precision_chart(release, caption, CELLS)])
@@ -217,12 +206,7 @@ def empty_section(release: ReleaseSummary) -> page.Markup:
     whole = "" if all(kind.suppresses for kind in census.kinds) else whole
     empty = "empty groups published (at most, on average)"
     headings = ("groups possible", "published", "lone totals shown above", empty, "totals that may be zero")
-    explanation = page.paragraphs(
-        "A group with nobody in it is measured like any other, because leaving it out would reveal that it is"
-        " empty. Now and then its noise lifts it above the threshold. Public numbers alone say how often: the bound"
-        " is the number of groups that would be published, on average, if every group were empty."
-        f"{whole}",
-        f"The last column counts published totals whose interval at {release.confidence_text}"
-        " includes zero: their number alone does not show that anyone is in the group.",
+    sentences = [text.format(whole=whole, confidence=release.confidence_text) for text in _TEXTS["empty"]]
+    return page.joined(
+        [page.paragraphs(*sentences), page.level_table(release, "Published groups that may be empty", headings, cells)]
     )
-    return page.joined([explanation, page.level_table(release, "Published groups that may be empty", headings, cells)])

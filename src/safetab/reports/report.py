@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
 
 from safetab.census.area_levels import Pass
+from safetab.foundation.files import package_data
 from safetab.foundation.new_files import write_new_file
 from safetab.planning.guarantee import neighbours_in_words, protected_sentence
 from safetab.planning.level_design import LevelDesign, margin_of
@@ -26,6 +27,7 @@ from safetab.reports import page_parts as page
 from safetab.reports.concerns import Concern, concern_list, concerns_of
 from safetab.reports.release_summary import LevelSummary, ReleaseSummary, release_summary
 
+_TEXTS: Mapping[str, str] = package_data("safetab.reports", "texts.toml")
 SYMBOLS = {PrivacyDefinition.ZCDP: "\N{GREEK SMALL LETTER RHO}", PrivacyDefinition.PURE_DP: "ε"}
 _DELTAS = ("1e-05", "1e-10", "1e-15")
 SHOWN_DELTA = "1e-10"
@@ -57,13 +59,8 @@ def _in_words(release: ReleaseSummary) -> list[str]:
         " neighbours).",
     ]
     if definition is PrivacyDefinition.ZCDP:
-        epsilon = epsilons_by_delta(loss.unbounded)[SHOWN_DELTA]
-        words.append(
-            f"Put another way: ε = {loss_text(epsilon)} at δ = {power_of_ten(SHOWN_DELTA)}. Seeing the release"
-            f" changes the odds of anything that someone believed about one {protected} by at most the factor e to the"
-            " power ε, except with a chance of about δ. This is the worst case, for someone who knows all other"
-            " records. Losses are rounded up; smaller is safer."
-        )
+        epsilon, delta = loss_text(epsilons_by_delta(loss.unbounded)[SHOWN_DELTA]), power_of_ten(SHOWN_DELTA)
+        words.append(_TEXTS["epsilon"].format(epsilon=epsilon, delta=delta, protected=protected))
     else:
         words += reference_words(release.universe.product, definition)
     if len(release.universe.passes) > 1:
@@ -139,10 +136,7 @@ def _level_budgets(release: ReleaseSummary) -> page.Markup:
     budget = f"{SYMBOLS[release.universe.definition]}, the budget"
     margins = ("± of a lone total or a cell", f"± of a total of {release.family.grains}", "± of a total-only group")
     headings = (budget, "share", of_pass, f"groups of one {noun}", *margins)
-    explanation = (
-        f"Where the budget goes, and what it buys: the margins of error (±) at {release.confidence_text}. A level"
-        f" has less noise if its budget is larger, or if one {noun} can be in fewer of its groups."
-    )
+    explanation = _TEXTS["budgets"].format(confidence=release.confidence_text, noun=noun)
     family = f": {release.family.name}" if release.universe.product.has_several_families else ""
     caption = f"Budget and noise by level{family}"
     return page.joined([page.paragraphs(explanation), page.level_table(release, caption, headings, cells)])
@@ -285,17 +279,7 @@ def _origin_notes(origin: Origin | None) -> list[str]:
     """What a reader must know about numbers that were not made here but read from published files."""
     if origin is None:
         return []
-    notes = [
-        "The numbers are those of the files; margins follow from the parameters given with them. Where the files"
-        " don't say which table a group got, the group is counted here under the finest table, with the largest"
-        " margin of error that it can have. The column least_margin_of_error in the data marks these groups."
-    ]
-    if not origin.is_complete:
-        notes.append(
-            "The files may hold only part of the tables. A group that is missing from them may be published"
-            " elsewhere: shares of possible groups are shares of what these files could hold."
-        )
-    return notes
+    return [_TEXTS["from_files"]] if origin.is_complete else [_TEXTS["from_files"], _TEXTS["from_some_files"]]
 
 
 def _key_figures(release: ReleaseSummary, concerns: tuple[Concern, ...]) -> page.Markup:
@@ -338,12 +322,8 @@ def _about(release: ReleaseSummary) -> page.Markup:
     parts += [page.element("ul", *rules)] if rules else []
     overlapping = [f"Groups {any_.ends[0]}" for _, any_ in census.only_and_any if any_.ends] or [words.overlapping]
     overlap = f"{' and '.join(overlapping)} overlap: one {release.record.noun} can be in several. "
-    read_more = (
-        "README.txt, next to the numbers, explains how to read a number; universe/ and datapackage.json describe every"
-        " column."
-    )
     parts += _publication(release)
-    return page.joined([*parts, page.paragraphs(f"{overlap if words.overlapping else ''}{read_more}")])
+    return page.joined([*parts, page.paragraphs(f"{overlap if words.overlapping else ''}{_TEXTS['read_more']}")])
 
 
 def _publication(release: ReleaseSummary) -> list[page.Markup]:

@@ -32,8 +32,8 @@ def validate(parameters: Parameters, data: Data, quiet: Quiet = False, **given: 
     curator gets the line numbers.
     """
     from safetab.cli.progress import TerminalProgress
+    from safetab.pipeline.inputs import validate_files
     from safetab.pipeline.options import RunOptions
-    from safetab.pipeline.validate import validate_files
     from safetab.specification.reading import is_specification
 
     with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
@@ -61,7 +61,7 @@ def plan(
     """
     from safetab.cli.plan_tables import show_joint_loss, show_plan
     from safetab.cli.progress import TerminalProgress
-    from safetab.pipeline.totals_of_release import given_totals
+    from safetab.pipeline.inputs import given_totals
     from safetab.planning.plan_json import joint_loss_as_json, plan_as_json
     from safetab.planning.planner import joint_loss, plan_of_files
     from safetab.specification.reading import is_specification

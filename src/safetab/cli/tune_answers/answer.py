@@ -13,7 +13,7 @@ from rich.table import Table as TextTable
 from safetab.census.census import PopulationGroupLevel
 from safetab.cli.text_tables import show_table, show_text, terminal_console
 from safetab.config.run_config import RunConfig
-from safetab.dialects.specification.run_configs import privacy_of
+from safetab.dialects.specification.census_value import privacy_of
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.new_files import write_new_files
 from safetab.planning.plan_json import JsonObject, exact

@@ -22,8 +22,8 @@ from safetab.dialects.bureau.us_census import (
     US,
     US_PASS,
 )
+from safetab.dialects.specification.census_value import config_of
 from safetab.dialects.specification.group_lists import NamedGroup
-from safetab.dialects.specification.run_configs import config_of
 from safetab.foundation.findings import FindingsOf
 from safetab.products.all_products import PRODUCTS, product_named
 from safetab.products.product import Thresholds

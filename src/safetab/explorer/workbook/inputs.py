@@ -14,6 +14,7 @@ from safetab.census.census import Census, PopulationGroupLevel
 from safetab.config.run_config import budget_key, threshold_key
 from safetab.explorer.workbook import live
 from safetab.explorer.workbook.live import Live, Sheet, Styles
+from safetab.foundation.files import package_data
 from safetab.planning.level_design import CONFIDENCE
 from safetab.planning.losses import DELTA
 from safetab.privacy.calibration import PrivacyDefinition
@@ -93,13 +94,7 @@ def write_inputs(workbook: Workbook, tuning: Tuning, styles: Styles) -> Inputs:
     facts.put_heads(2, _facts_heads(tuning.config.census), styles)
     facts.worksheet.freeze_panes(3, 1)
     sheet.put(0, 0, "Choosing parameters of SafeTab-P", styles.title)
-    lines = (
-        "Change the yellow cells. The numbers beside them follow, and so do Start, Results, Curves and"
-        " Config. No confidential data is included or needed.",
-        "The sheet Exact has exact numbers for the loaded configuration. They don't follow changes.",
-        "The sheet What is exact says which formulas are exact, and how far off the others are at most.",
-    )
-    for row, line in enumerate(lines, start=1):
+    for row, line in enumerate(package_data("safetab.explorer.workbook", "texts.toml")["inputs"], start=1):
         sheet.put(row, 0, line, styles.text)
     general = _write_general(sheet, tuning, styles)
     sheet.put_heads(FIRST_LEVEL - 1, _HEADS, styles)

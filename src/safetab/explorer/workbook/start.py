@@ -20,7 +20,7 @@ NAME = "Start"
 _CELL_MARGIN, _LONE_MARGIN = "cell, lone total: ± at 95 %", "total-only: ± at 95 %"
 _FIRST_MARGIN = 33
 _GRID = {"visible": True, "line": {"color": "#d5dbe3"}}
-_SHEETS = package_data("safetab.explorer.workbook", "texts.toml")["sheets"]
+_TEXTS = package_data("safetab.explorer.workbook", "texts.toml")
 
 
 def start_sheet(workbook: Workbook) -> Sheet:
@@ -33,13 +33,7 @@ def write_start(
 ) -> None:
     """Write the questions, the answers that follow the inputs, and the margins of all levels."""
     sheet.put(0, 0, "How precise, and at what cost to privacy?", styles.title)
-    lines = (
-        "Every published count gets random noise, so that it gives away little about any one person."
-        " Less noise costs more privacy.",
-        "Type into the yellow cells: the answers follow. To choose budgets and thresholds, go to the sheet Inputs.",
-        "No confidential data is included or needed.",
-    )
-    for row, line in enumerate(lines, start=1):
+    for row, line in enumerate(_TEXTS["start"], start=1):
         sheet.put(row, 0, line, styles.text)
     margins = _write_margins(sheet, results.levels, styles)
     chosen = _write_precision(sheet, inputs, margins, opens_with, styles)
@@ -152,7 +146,7 @@ def _write_answer(sheet: Sheet, row: int, answer: Live, styles: Styles) -> None:
 def _write_sheets(sheet: Sheet, styles: Styles) -> None:
     """Write which sheet has what, with links."""
     sheet.put(20, 0, "Where to find the rest", styles.section)
-    for row, (name, content) in enumerate(_SHEETS.items(), start=21):
+    for row, (name, content) in enumerate(_TEXTS["sheets"].items(), start=21):
         sheet.worksheet.write_url(row, 0, f"internal:'{name}'!A1", styles.link, name)
         sheet.put(row, 1, content, styles.text)
 

@@ -167,7 +167,7 @@ def _dress(chart: Chart, title: str, across: str, up: str, **x_axis: object) -> 
 _FIRST_EXACT_LEVEL = 10
 _EXACT_HEADS = (*HEADS[: HEADS.index(WANTED_HEAD)], "smallest budget for that cell margin: ± at 95 %")
 _CURVE_STEPS = 20
-_ACCURACY = package_data("safetab.explorer.workbook", "texts.toml")["accuracy"]
+_TEXTS = package_data("safetab.explorer.workbook", "texts.toml")
 
 
 def write_exact(workbook: Workbook, tuning: Tuning, curve_of: TunedLevel | None, styles: Styles) -> None:
@@ -256,21 +256,13 @@ def write_accuracy(workbook: Workbook, styles: Styles) -> None:
     """Write the sheet that says which formulas are exact, and how far off the others are at most."""
     sheet = Sheet(workbook, "What is exact", (38, 58, 78))
     sheet.put(0, 0, "Which formulas are exact, and how far off the others are", styles.title)
-    lines = (
-        "A spreadsheet has no exact discrete Gaussian. The sheet Exact has the exact numbers of"
-        " the loaded configuration. For another one, write it to a config.json and make the"
-        " workbook again, or use `safetab tune`.",
-        "The distances below were measured against exact values, and a test measures them again."
-        " sigma is the one of stage 2; the sheet Results marks levels where it is below"
-        f" {LEAST_SIGMA}.",
-    )
-    for row, line in enumerate(lines, start=1):
+    for row, line in enumerate(_TEXTS["exact"], start=1):
         sheet.worksheet.merge_range(row, 0, row, 2, "", styles.wrapped)
-        sheet.put(row, 0, line, styles.wrapped)
+        sheet.put(row, 0, line.format(least_sigma=LEAST_SIGMA), styles.wrapped)
         sheet.worksheet.set_row(row, 32)
     sheet.put_row(4, 0, ("what", "formula", "how exact"), styles.head)
     sheet.worksheet.freeze_panes(5, 0)
-    for row, (name, cells) in enumerate(_ACCURACY.items(), start=5):
+    for row, (name, cells) in enumerate(_TEXTS["accuracy"].items(), start=5):
         sheet.put_row(row, 0, (name, *cells), styles.wrapped)
         sheet.worksheet.set_row(row, 34)
 

@@ -24,32 +24,15 @@ from safetab.synthetic.seeded_bits import Integers, RandomBits
 
 READER_FILE = "reader.ini"
 
-_READER_LINES = """[paths]
-per_dir = ./
-unit_dir = ./
-per_dir_pr = ./
-unit_dir_pr = ./
-grfc_dir = ./
-per_file_format = CEF20_PER_%%s.txt
-unit_file_format = CEF20_UNIT_%%s.txt
-geo_file_format = grfc_tab20_%%s.txt"""
 _COUNTS = ("COUNT_UNIT_HU", "COUNT_UNIT_GQ", "COUNT_PER_HU", "COUNT_PER_GQ")
 
 _BLOCKS_PER_WRITE = 100_000
 _SEPARATORS = tuple(f"after {name}" for name in record_lines.GRF_COLUMNS[:-1])
-_STATES_OF_DIVISIONS = {
-    ("1", "1"): "09 23 25 33 44 50", ("1", "2"): "34 36 42",
-    ("2", "3"): "17 18 26 39 55", ("2", "4"): "19 20 27 29 31 38 46",
-    ("3", "5"): "10 11 12 13 24 37 45 51 54", ("3", "6"): "01 21 28 47", ("3", "7"): "05 22 40 48",
-    ("4", "8"): "04 08 16 30 32 35 49 56", ("4", "9"): "02 06 15 41 53",
-    ("9", "0"): "72",
-}  # fmt: skip
-"""The states of each region and division, by REGIONCE and DIVISIONCE."""
 
 
 def write_reader_file(folder: Path) -> None:
     """Write reader.ini, which is DATA for the reader "cef". It names the files beside it."""
-    write_lines(folder / READER_FILE, [_READER_LINES])
+    write_lines(folder / READER_FILE, [record_lines.SHIPPED["reader_file"]])
 
 
 def write_grf(folder: Path, geography: StateGeography) -> None:
@@ -73,7 +56,8 @@ def _grf_columns(numbers: Mapping[str, Integers], state: str, block: Integers) -
     """
     columns = {name: record_lines.digits_of(numbers[name], digits) for name, digits in GEOGRAPHY_DIGITS.items()}
     group = record_lines.digits_of(numbers["TABBLK"] // 1000, 1)
-    region, division = next(codes for codes, states in _STATES_OF_DIVISIONS.items() if state in states.split())
+    divisions = record_lines.SHIPPED["divisions"]
+    region, division = next(codes for *codes, states in divisions if state in states.split())
     return {
         **columns,
         "CURSTATE": columns["TABBLKST"],

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from safetab.census.groups import PublicLists
 from safetab.dialects.bureau.cef import layout
+from safetab.foundation.files import package_data
 from safetab.products.bureau_columns import RACE, RACE_COLUMNS
 from safetab.products.safetab_p.safetab_p import OLDEST_AGE
 from safetab.synthetic.files.parameter_files import NOT_HISPANIC
@@ -95,16 +96,8 @@ PERSON, UNIT, COUNTS = (
     for line in (layout.PERSON, layout.UNIT, layout.COUNTS)
 )
 
-GRF_COLUMNS = tuple("""
-    TABBLKST TABBLKCOU TABTRACTCE TABBLK TABBLKSUFX1 TABBLKSUFX2 TABBLKGRPCE POPDEC HOUSING CURSTATE
-    CURCOUNTY CURTRACTCE CURBLKGRPCE REGIONCE DIVISIONCE STATENS COUNTYNS COUNTYFS COUSUBFP COUSUBNS
-    COUSUBFS SUBMCDFP SUBMCDNS ESTATEFP ESTATENS CONCITFP CONCITNS PLACEFP PLACENS PLACEFS AIANNHFP
-    AIANNHCE AIANNHNS AIHHTLI TRIBALSUBFP TRIBALSUBCE TRIBALSUBNS TTRACTCE TBLKGRPCE ANRCFP ANRCNS
-    UACE UATYP UR CD116FP CDCURFP VTDST SLDUST SLDLST ZCTA5CE SDELMLEA SDSECLEA SDUNILEA UGACE PUMA
-    LWBLKTYP INTPTLAT INTPTLON AREALAND AREAWATER AREAWATERINLD AREAWATERCSTL AREAWATERGRLK
-    AREAWATERTSEA CSAFP CBSAFP METDIVFP PCICBSA CNECTAFP NECTAFP NECTADIVFP PCINECTA ACT MEMI NMEMI
-    OIDTABBLK
-""".split())  # fmt: skip  # noqa: SIM905 - 76 names
+SHIPPED = package_data("safetab.synthetic.cef", "cef_files.toml")
+GRF_COLUMNS = tuple(SHIPPED["grf_columns"].split())
 """The 76 columns of the full GRF-C, in the order of the file."""
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.foundation.files import package_data
 from safetab.synthetic.seeded_bits import Flags, Integers, RandomBits
 
 _ADULT_AGE = 18
@@ -48,37 +49,17 @@ RELATIVES = (
     *SPOUSES, *OWN_CHILDREN, R.SIBLING, R.PARENT, R.GRANDCHILD, R.PARENT_IN_LAW, R.CHILD_IN_LAW, R.OTHER_RELATIVE
 )  # fmt: skip
 
-# the outcomes in a hundred for members of some ages
-_CHILD = {R.BIOLOGICAL_CHILD: 85, R.ADOPTED_CHILD: 3, R.STEPCHILD: 6, R.OTHER_RELATIVE: 3, R.FOSTER_CHILD: 2,
-          R.OTHER_NONRELATIVE: 1}  # fmt: skip
-_CHILD_OR_GRANDCHILD = {R.BIOLOGICAL_CHILD: 62, R.ADOPTED_CHILD: 4, R.STEPCHILD: 4, R.GRANDCHILD: 24,
-                        R.OTHER_RELATIVE: 4, R.FOSTER_CHILD: 2}  # fmt: skip
-_ADULT_CHILD = {R.BIOLOGICAL_CHILD: 80, R.ADOPTED_CHILD: 2, R.STEPCHILD: 4, R.CHILD_IN_LAW: 4, R.OTHER_RELATIVE: 4,
-                R.ROOMMATE: 3, R.OTHER_NONRELATIVE: 3}  # fmt: skip
-_GRANDCHILD = {R.GRANDCHILD: 86, R.OTHER_RELATIVE: 10, R.OTHER_NONRELATIVE: 4}
-_YOUNG_PEER = {R.SIBLING: 60, R.OTHER_RELATIVE: 30, R.OTHER_NONRELATIVE: 10}
-_PEER = {R.SIBLING: 28, R.OTHER_RELATIVE: 20, R.ROOMMATE: 32, R.OTHER_NONRELATIVE: 20}
-_PARENT = {R.PARENT: 76, R.PARENT_IN_LAW: 14, R.OTHER_RELATIVE: 6, R.OTHER_NONRELATIVE: 4}
-_ELDER = {R.OTHER_RELATIVE: 80, R.OTHER_NONRELATIVE: 20}
-
-# the householder is older by fewer years than this; outcomes for members below 18, and for adults
-_STEPS: tuple[tuple[int, Mapping[Relationship, int], Mapping[Relationship, int]], ...] = (
-    (-50, _ELDER, _ELDER),
-    (-15, _PARENT, _PARENT),
-    (16, _YOUNG_PEER, _PEER),
-    (38, _CHILD, _ADULT_CHILD),
-    (51, _CHILD_OR_GRANDCHILD, _ADULT_CHILD),
-    (200, _GRANDCHILD, _GRANDCHILD),
-)
+_ARRANGEMENTS = package_data("safetab.synthetic.households", "living_arrangements.toml")
+_STEPS = _ARRANGEMENTS["steps"]
 
 
 def relationship_by_age(age: Integers, householder_age: Integers, bits: RandomBits) -> NDArray[np.uint8]:
     """Draw the relationship of members to their householders, by both ages, partners aside."""
     outcomes = np.empty((len(_STEPS), 2, _OUTCOMES), dtype=np.uint8)
-    for step, (_, *of_ages) in enumerate(_STEPS):
-        for is_adult, chances in enumerate(of_ages):
-            outcomes[step, is_adult] = np.repeat(list(map(int, chances)), list(chances.values()))
-    step_of_member = np.searchsorted([below for below, *_ in _STEPS], householder_age - age, side="right")
+    for step, drawn in enumerate(_STEPS):
+        for is_adult, chances in enumerate((drawn["minors"], drawn["adults"])):
+            outcomes[step, is_adult] = np.repeat([Relationship[name] for name in chances], list(chances.values()))
+    step_of_member = np.searchsorted([drawn["below"] for drawn in _STEPS], householder_age - age, side="right")
     is_adult_member = (age >= _ADULT_AGE).astype(np.int64)
     return outcomes[step_of_member, is_adult_member, bits.below(_OUTCOMES, len(age))]
 
@@ -91,26 +72,12 @@ LAST_INSTITUTIONAL = 405
 _BLOCKS = 10_000
 
 
-# QGQTYP, the youngest and oldest age of its people, and how many of 10,000 blocks have one
-_KINDS = (
-    (101, 18, 64, 3), (102, 18, 64, 8), (103, 18, 64, 50), (104, 18, 64, 60),  # detention, prisons, jails
-    (105, 18, 64, 20), (106, 18, 54, 2), (202, 10, 17, 20), (203, 12, 17, 20),
-    (301, 65, 115, 330),  # nursing facilities
-    (401, 18, 115, 10), (402, 18, 115, 5), (403, 30, 115, 5), (404, 18, 64, 2), (405, 5, 20, 3),
-    (501, 18, 24, 480),  # student housing
-    (601, 18, 49, 30), (602, 18, 49, 5),
-    (701, 0, 115, 40), (702, 18, 115, 5), (704, 18, 64, 5), (706, 18, 115, 5),
-    (801, 18, 115, 60), (802, 18, 64, 40),
-    (900, 18, 64, 5), (901, 18, 64, 10), (903, 18, 115, 5), (904, 18, 115, 10),
-)  # fmt: skip
-
-
 def quarters_of_people(block: Integers, age: Integers, blocks: int, bits: RandomBits) -> NDArray[np.uint16]:
     """Draw the kind of group quarters of each block, at most one.
 
     Returns for each person the QGQTYP of the block if the age fits, otherwise NO_QUARTERS.
     """
-    codes, youngest, oldest, of_kind = np.array([*_KINDS, (NO_QUARTERS, 999, 0, 0)]).T
+    codes, youngest, oldest, of_kind = np.array([*_ARRANGEMENTS["quarters"], (NO_QUARTERS, 999, 0, 0)]).T
     of_kind[-1] = _BLOCKS - of_kind.sum()
     kind = np.repeat(np.arange(len(codes)), of_kind)[bits.below(_BLOCKS, blocks)][block]
     fits = (age >= youngest[kind]) & (age <= oldest[kind])
