@@ -19,7 +19,7 @@ from safetab.assessment.tables import accuracy_table, comparison_table, levels_a
 from safetab.dialects.configuration import product_asked_for, read_config, require_not_swapped
 from safetab.dialects.own_records import is_synthetic, paths_read
 from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.files import resolved, whole_path
+from safetab.foundation.files import package_data, resolved, whole_path
 from safetab.foundation.findings import VERSION, Checked, Finding, FindingsOf, InvalidInput
 from safetab.foundation.new_files import is_output_of_run, output_around
 from safetab.foundation.progress import NoProgress, Progress
@@ -244,16 +244,5 @@ def _facts(assessed: Mapping[str, Assessment], data: AssessedData, today: dateti
 
 def _readme(data: AssessedData) -> str:
     """The text of the README beside the files."""
-    return (
-        f"{data.warning}\n\n"
-        "accuracy.html     the report for people; start here\n"
-        "accuracy.csv      the same as numbers: a row for each level, way of measuring, kind of\n"
-        '                  group, class of true size, table and sort of number; "all" means\n'
-        "                  all of them together\n"
-        "accuracy.parquet  the same for programs\n"
-        "comparison.*      with --against: the two configurations, class by class\n"
-        "accuracy.json     what was run\n\n"
-        "Columns that end in _theory hold what theory predicts, in _distance the distance of the\n"
-        "observed number from it in standard errors, and in _low and _high the ends of a 95 %\n"
-        "binomial interval. See docs/accuracy.md.\n"
-    )
+    text: str = package_data("safetab.assessment.pages", "texts.toml")["any"]["readme"]
+    return text.format(warning=data.warning)

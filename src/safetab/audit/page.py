@@ -25,13 +25,6 @@ from safetab.reports.page_parts import (
 )
 
 Found = Sequence[tuple[Part, Verdict]]
-_LEADS = (
-    "What is this?",
-    "May it be used?",
-    "How strong was the attack?",
-    "What loss was seen?",
-    "What should you check?",
-)
 _THIS_INSTALLATION = "this installation"
 _TEXTS = package_data("safetab.audit", "texts.toml")
 ATTACKS, EXPLAINED = _TEXTS["attacks"], _TEXTS["explained"]
@@ -70,7 +63,9 @@ def _header(report: AuditReport, keys: Mapping[str, str]) -> Markup:
         element("p", "Audit", class_="kicker"),
         element("h1", "Does the program keep its privacy claims?"),
         verdict_line(_verdict(report), report.counts, is_bad=has_failed),
-        five_lines(what, _may_it(report), _how_strong(report), _loss(report), _to_check(report, keys), leads=_LEADS),
+        five_lines(
+            what, _may_it(report), _how_strong(report), _loss(report), _to_check(report, keys), leads=_TEXTS["leads"]
+        ),
         figure_list(figures),
     )
 
@@ -145,11 +140,7 @@ def _attacked(by_claim: Mapping[str, Found], keys: Mapping[str, str]) -> Markup:
 
 def _strength(report: AuditReport) -> Markup:
     """What exact and statistical checks would have found, and each attack on a budget."""
-    text = paragraphs(
-        "An exact check compares files, counts or numbers, and any difference fails it. A statistical check needs a"
-        " fault of a certain size; the size that it finds 99 times out of 100 is beside it. A check that has too little"
-        " data to find any fault is “not shown”, and never counts as passed."
-    )
+    text = paragraphs(_TEXTS["strength"])
     rows = []
     for part, verdict in report.found:
         if verdict.loss is not None:

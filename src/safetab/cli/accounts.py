@@ -8,6 +8,7 @@ from pathlib import Path
 from safetab.cli.messages import show_findings
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
 from safetab.dialects.specification.census_value import WHOLE_TERRITORY
+from safetab.foundation.files import package_data
 from safetab.foundation.findings import FindingsOf, InvalidInput, shortened
 from safetab.pipeline.spend_log import people_accounts
 from safetab.pipeline.spend_log.accounts import about_units
@@ -15,12 +16,7 @@ from safetab.pipeline.spend_log.people_accounts import PeopleAccounts
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.calibration import PrivacyDefinition
 
-_NOTES = (
-    "Spent: what a person in the pass, or a protected unit with all its records, may have lost in all runs together,"
-    " unbounded (added or removed; in a run on households, at most one record changes, which costs twice its loss).",
-    "A limit holds for each pass. Names in one row mean the same people, whose runs are added up.",
-    "Under a limit in rho, and beside runs under zcdp, a pure epsilon counts as rho = epsilon squared / 2.",
-)
+_NOTES = package_data("safetab.cli", "texts.toml")["spend"]
 
 
 def change_limit(log: Path, dataset: str | None, amount: str | None, unit: str | None) -> None:

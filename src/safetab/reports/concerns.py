@@ -18,6 +18,7 @@ from safetab.reports.release_summary import CELLS, TOTALS, LevelSummary, PairAbo
 _MANY_EMPTY = 0.1
 """A level's bound on empty groups is a concern above this share of the level's published groups."""
 _EXAMPLES = 3
+_TEXTS = package_data("safetab.reports", "texts.toml")
 
 
 class Urgency(Enum):
@@ -76,15 +77,11 @@ def _far_above_2020(release: ReleaseSummary) -> Concerns:
     return [Concern(Urgency.LOOK, headline, meaning, tuple(where))] if total is not None or where else []
 
 
-_WHY_NOTHING = package_data("safetab.reports", "texts.toml")["why_nothing"]
-
-
 def _levels_without_groups(release: ReleaseSummary) -> Concerns:
     """Levels that spent budget without publishing any group."""
     empty = [level for level in release.measured_levels if level.possible_groups and not level.shown_groups]
-    meaning = (
-        f"Budget was spent there, but no group was published. {_WHY_NOTHING[release.universe.product.selector.value]}"
-    )
+    why = _TEXTS["why_nothing"][release.universe.product.selector.value]
+    meaning = f"Budget was spent there, but no group was published. {why}"
     where = [level_name(level.facts) for level in empty]
     return _about_levels(release, "with a budget but no published group", meaning, where)
 
@@ -92,11 +89,7 @@ def _levels_without_groups(release: ReleaseSummary) -> Concerns:
 def _levels_without_entities(release: ReleaseSummary) -> Concerns:
     """Levels whose budget counts although nothing was measured with it."""
     where = [level_name(level.facts) for level in release.levels if level.design.budget and not level.possible_groups]
-    meaning = (
-        "The budget counts towards the stated loss, but it was not spent: the public lists have no area or no"
-        " group at the level. With a budget of 0 there, the stated loss would be smaller and the numbers the same."
-    )
-    return _about_levels(release, "with a budget but nothing to measure", meaning, where)
+    return _about_levels(release, "with a budget but nothing to measure", _TEXTS["nothing_to_measure"], where)
 
 
 def _thresholds_within_noise(release: ReleaseSummary) -> Concerns:
@@ -137,10 +130,7 @@ def _totals_that_may_be_zero(release: ReleaseSummary) -> Concerns:
     found = _counted(release, lambda level: level.totals_that_may_be_zero)
     count = _sum(found)
     share = percent(count, sum(level.shown_totals for level in release.levels))
-    meaning = (
-        f"That is {share} of all published totals: their interval at {release.confidence_text}"
-        " includes zero. They show that a group is small, but not whether anyone is in it."
-    )
+    meaning = _TEXTS["may_be_zero"].format(share=share, confidence=release.confidence_text)
     where = tuple(f"{level_name(level.facts)}: {counted:,} of {level.shown_totals:,}" for level, counted in found)
     return [Concern(Urgency.LOOK, f"{count:,} published totals may be zero", meaning, where)] if found else []
 
@@ -171,11 +161,7 @@ def _alone_above_partner(release: ReleaseSummary) -> Concerns:
     if release.universe.specification is None:
         only, any_ = f"a group {only}", f"the same group {any_}"
         headline = f"Pairs in which {only} came out larger than {any_}: {_sum(found):,}"
-    meaning = (
-        f"Everyone in {only} is also in {any_}, so the second number"
-        " should be at least as large. Each group has its own random noise, so it may not be. The largest"
-        " differences are listed."
-    )
+    meaning = _TEXTS["only_above_any"].format(only=only, any=any_)
     widest = [_pair_in_words(release, level, pair) for level, pair in examples[:_EXAMPLES]]
     return [Concern(Urgency.LOOK, headline, meaning, (*by_level, *widest))]
 
@@ -206,10 +192,7 @@ def _clamped(release: ReleaseSummary) -> Concerns:
     """A note if the release shows no negative numbers."""
     if release.universe.allow_negative_counts:
         return []
-    meaning = (
-        f"Totals of {release.detail} are sums of such numbers, so they are too large on average and have no margin"
-        " of error. For sums, use the columns unclamped_count and unclamped_margin_of_error."
-    )
+    meaning = _TEXTS["clamped"].format(detail=release.detail)
     return [Concern(Urgency.KNOW, "Numbers below zero were raised to zero", meaning)]
 
 

@@ -27,13 +27,8 @@ def comparison_section(assessment: Assessment, comparison: Rows, names: Names) -
     empty = ""
     if assessment.has_suppression:
         empty = "; groups with nobody in them should not be published"
-    text = (
-        f"What happens to groups if {names[1]} replaces {names[0]}. They gain if more of them are"
-        f" published, more of them get a {table}, or their totals are closer to the truth, and"
-        f" nothing gets worse{empty}. A difference counts only if it is larger than chance explains:"
-        f" chance alone makes any gain or loss on this page in about 1 of {1 / FALSE_ALARM:,.0f}"
-        " comparisons. A finer table makes a total less certain, since it is the sum of more cells;"
-        " then the verdict is mixed."
+    text = parts.text(
+        "comparison", new=names[1], old=names[0], table=table, empty=empty, comparisons=f"{1 / FALSE_ALARM:,.0f}"
     )
     return joined(
         [

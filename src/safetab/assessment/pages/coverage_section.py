@@ -95,13 +95,7 @@ def _sizes(assessment: Assessment, totals: Rows) -> Markup:
     judged = [row for row in totals if row["size_from"] is not None and row["numbers"]]
     plain = sum(_falls_short(row, _PLAIN, assessment) for row in judged)
     interval = sum(_falls_short(row, _INTERVAL, assessment) for row in judged)
-    text = paragraphs(
-        f"For which groups do they fail? Of {len(judged):,} classes of level and true size that have"
-        f" published totals, the plain margin falls short of 95% in {plain:,} and the release's"
-        f" interval in {interval:,}. The table has the levels that suppress. Each cell shows the"
-        " share of published totals within the plain margin, and below it the share within the"
-        " release's interval."
-    )
+    text = paragraphs(parts.text("sizes", classes=f"{len(judged):,}", plain=f"{plain:,}", interval=f"{interval:,}"))
     table = plain_table("Published totals by true size", ("Level", *classes), made)
     return joined([text, element("div", table, class_="sizes")])
 
@@ -156,13 +150,7 @@ def _all_draws(assessment: Assessment, rows: Rows) -> Markup:
                 made.append((f"{name}: {sort}s", [_bar(row), *shares]))
     bars = "95% margin: all draws, 90% to 100%"
     headings = ("Level", bars, "within the 90% margin", "the 95% margin", "the 99% margin")
-    text = paragraphs(
-        "Is the noise itself as wide as it should be? Over all draws, published or not, a margin must"
-        " hold at least as often as it says; noise is a whole number, so a small margin holds more"
-        " often. This checks the program and says nothing about the totals that readers see. Bars"
-        " show the share within the 95% margin, as a binomial 95% interval; the vertical line is what"
-        " theory expects."
-    )
+    text = paragraphs(parts.text("draws"))
     table = plain_table("All draws, published or not", headings, made)
     key = legend(("observed, with its uncertainty", "theory"), "v")
     return joined([text, key, element("div", table, class_="chart")])

@@ -12,7 +12,7 @@ from safetab.assessment.assess import Assessment
 from safetab.assessment.pages.comparison_section import comparison_section
 from safetab.assessment.pages.coverage_section import coverage_section
 from safetab.assessment.pages.curves import choice_plots, error_plots, suppression_plots, threshold_plot
-from safetab.assessment.pages.page_parts import Rows, figures, matching, text_of
+from safetab.assessment.pages.page_parts import Rows, figures, matching, text, text_of
 from safetab.assessment.pages.sections import (
     chosen_tables,
     combined_section,
@@ -85,10 +85,8 @@ def accuracy_page(
     # those whose numbers could have been published
     groups = sum(plan.universe.size if plan.selected is None else len(plan.selected.indices) for plan in plans)
     only = f" Only the comparison shows {second}; all other figures are for {first}."
-    what = (
-        f"The algorithm ran {own.runs:,} times on the same {data.nouns}, in {groups:,} groups, each time with new"
-        " noise. Every number that would have been published is compared with the truth. Points are observed, lines are"
-        f" theory.{'' if comparison is None else only}"
+    what = text(
+        "what", runs=f"{own.runs:,}", nouns=data.nouns, groups=f"{groups:,}", only="" if comparison is None else only
     )
     seen = margin_shares(own, rows)
     header = element(
@@ -140,13 +138,8 @@ def _suppression(own: Assessment, _: Rows) -> Markup:
     plots = suppression_plots(own)
     if not any(series.points for plot in plots for series in plot.series):
         return Markup("")
-    text = paragraphs(
-        f"{capitalized(own.census.words.below)} a lone total is published only above the threshold T, so a group with"
-        " nobody in it very rarely appears. The price is that small groups are missing, and that"
-        " those which appear are too large on average. Sizes and biases are in units of T, as in the"
-        " paper's figures."
-    )
-    return joined([text, figures(plots)])
+    about = paragraphs(text("suppression", Below=capitalized(own.census.words.below)))
+    return joined([about, figures(plots)])
 
 
 def _about(assessed: Mapping[str, Assessment], data: AssessedData) -> Markup:

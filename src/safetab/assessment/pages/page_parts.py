@@ -20,7 +20,7 @@ Rows = list[Row]
 
 
 _TEXTS = package_data("safetab.assessment.pages", "texts.toml")
-"""The paragraphs that depend on how tables are chosen, by selector and section."""
+"""The paragraphs by selector and section, and those of any product."""
 
 
 def text_of(assessment: Assessment, section: str) -> str:
@@ -34,6 +34,12 @@ def text_of(assessment: Assessment, section: str) -> str:
         below=words.below,
         Below=capitalized(words.below),
     )
+
+
+def text(section: str, **values: str) -> str:
+    """The paragraph of a section that is the same for every product, with these values."""
+    paragraph: str = _TEXTS["any"][section]
+    return paragraph.replace("\n", " ").format(**values)
 
 
 def level_words(census: Census, row: Row) -> str:

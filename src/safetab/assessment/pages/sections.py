@@ -166,11 +166,7 @@ def combined_section(assessment: Assessment, rows: Rows) -> Markup:
         return Markup("")
     headings = ["Level and table", "totals", "error, plain", "error, combined", "smaller by"]
     headings += [f"within the 95% margin, {which}" for which in ("plain", "combined")]
-    text = paragraphs(
-        f"A group with a {parts.finer_table(family)} has two independent totals: the first one, which chose"
-        " the table, and the sum of its cells. Their weighted mean is closer to the truth than either."
-        " Errors are root mean squares.",
-    )
+    text = paragraphs(parts.text("combined", table=parts.finer_table(family)))
     return joined([text, plain_table("Totals as published, and combined", headings, made)])
 
 
@@ -198,11 +194,7 @@ def beyond_three(rows: Rows) -> tuple[int, float, int]:
 def distance_section(assessment: Assessment, rows: Rows) -> Markup:
     """How far the observed statistics are from theory, and the farthest of them."""
     if not assessment.has_theory:
-        return paragraphs(
-            "Theory describes numbers as they are measured. With rules, copies or clamped counts"
-            " there is no distance from it. Run again without them to see whether noise and choice"
-            " of tables are as they should be."
-        )
+        return paragraphs(parts.text("no_theory"))
     distances = _distances(rows)
     made = []
     for name, words in _STATISTICS.items():
@@ -217,11 +209,7 @@ def distance_section(assessment: Assessment, rows: Rows) -> Markup:
     headings = ("Statistic", "compared", "beyond 3", "by chance", "farthest")
     return joined(
         [
-            paragraphs(
-                "How far each statistic of each class is from what theory predicts, in standard"
-                " errors. If the program works as described, about 1 in 370 is beyond 3 by chance."
-                " Classes overlap, so large distances come together.",
-            ),
+            paragraphs(parts.text("distances")),
             plain_table("Distances", headings, made),
             element("p", "The farthest:"),
             element("ul", *items),
