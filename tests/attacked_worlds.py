@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.comparison.attacks.unknowns import Unknowns
 from safetab.comparison.protections.protection import Known, Publication, Windows
 from safetab.comparison.protections.spec_text import parse
 from safetab.comparison.protections.steps import publish, windows_of
@@ -89,10 +88,10 @@ def publication_of(area: AttackedArea, spec: str, seed: int = 1) -> Publication:
     return Publication(tables, windows, can_be_proven=not spec.startswith("noise"))
 
 
-def enumerated(unknowns: Unknowns, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
+def enumerated(system: System, shape: float, windows: Windows) -> tuple[np.ndarray, np.ndarray]:
     """The exact chances that each number is 1, and at least 1: all data sets, one by one."""
-    rows, shape = unknowns.numbers, unknowns.shape
-    most = np.full(len(unknowns.expected), 25)
+    rows = system.rows
+    most = np.full(len(system.expected), 25)
     parts = [rows.members[rows.starts[n] : rows.starts[n + 1]] for n in range(len(rows))]
     for number, members in enumerate(parts):
         first, logs = windows.of(number)
@@ -101,7 +100,7 @@ def enumerated(unknowns: Unknowns, windows: Windows) -> tuple[np.ndarray, np.nda
     assert np.prod(most + 1.0) < 3e6, "too many data sets"
     sets = np.indices(most + 1, dtype=np.int16).reshape(len(most), -1)
     logs_of_set = np.zeros(sets.shape[1])
-    for unknown, expected in enumerate(unknowns.expected):
+    for unknown, expected in enumerate(system.expected):
         counts = np.arange(1, most[unknown] + 1)
         prior = np.log((counts - 1 + shape) / counts * expected / (expected + shape)).cumsum()
         logs_of_set += np.concatenate([[0.0], prior])[sets[unknown]]

@@ -16,27 +16,18 @@ from typing import TYPE_CHECKING, Literal
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import VERSION, Finding, InvalidInput
-from safetab.pipeline.declared_options import (
-    ASSESS,
-    COMPARE,
-    CONFIDENCE,
-    CSV,
-    RUN,
-    STEPS,
-    VALIDATE,
-    DeclaredOption,
-    shows,
-)
+from safetab.pipeline.declared_options import ASSESS, COMPARE, CONFIDENCE, CSV, RUN, STEPS, VALIDATE, shows
 
 if TYPE_CHECKING:
     from safetab import tuning
     from safetab.assessment.accuracy_files import AccuracySummary
-    from safetab.comparison.compare_files import ComparisonSummary
+    from safetab.comparison.compare import ComparisonSummary
     from safetab.comparison.written_tables import OpenedComparison
     from safetab.estimates.estimate import Absence, Difference, Estimate
     from safetab.estimates.open_release import Release
     from safetab.estimates.ratio import Ratio
     from safetab.estimates.results import Answers, Areas, Found, Groups, GroupTable, Statuses
+    from safetab.pipeline.declared_options import DeclaredOption
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.rerelease import RereleaseSummary
     from safetab.pipeline.run import RunSummary
@@ -54,7 +45,7 @@ __all__ = [
 
 _LATE = {
     "assessment.accuracy_files": ("AccuracySummary",),
-    "comparison.compare_files": ("ComparisonSummary",),
+    "comparison.compare": ("ComparisonSummary",),
     "comparison.written_tables": ("OpenedComparison",),
     "estimates.estimate": ("Absence", "Difference", "Estimate"),
     "estimates.ratio": ("Ratio",),
@@ -261,8 +252,8 @@ def compare(parameters: str | Path, data: str | Path, out: str | Path, **given: 
         data: The directory with the geography file GRF-C and the records of synthetic people.
         out: The directory to make.
     """
-    from safetab.comparison.compare_files import compare_files
-    from safetab.comparison.request import CompareRequest
+    from safetab.comparison.compare import compare_files
+    from safetab.comparison.world import CompareRequest
 
     return compare_files(Path(parameters), Path(data), Path(out), CompareRequest.of(**given))
 

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.comparison.explain import list_text
+from safetab.comparison.presets import list_text
 
 FEW = ["none", "round:base=5", "safetab"]
 

@@ -65,7 +65,7 @@ class SeenNumbers:
 
 Observer = Callable[[LevelPlan, SeenNumbers], None]
 """Is shown the numbers of one run, part by part."""
-Observers = Callable[[int], AbstractContextManager[Observer | None]]
+Observers = Callable[[int], AbstractContextManager[Observer]]
 """The observer of each run, by its number; the context ends when the run does."""
 
 
@@ -342,7 +342,7 @@ def assess(
     options: RunOptions,
     runs: int,
     progress: Progress,
-    observers: Observers = lambda _: nullcontext(),
+    observers: Observers | None = None,
 ) -> Assessment:
     """Run the algorithm many times and compare its numbers with the truth.
 
@@ -374,7 +374,7 @@ def assess(
     pool = ThreadPoolExecutor(min(options.threads, runs))
 
     def run_once(run: int) -> None:
-        with observers(run) as observer:
+        with observers(run) if observers else nullcontext() as observer:
             assessed.run(bits_of_run(run, options.test_key), observer)
 
     try:

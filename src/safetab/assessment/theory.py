@@ -194,12 +194,17 @@ class SumOfDraws:
         self.chances = _chances_of_sum(noise, draws)
         self.reach = len(self.chances) // 2
         self._values = np.arange(-self.reach, self.reach + 1)
+        self._logs = np.log(np.maximum(np.pad(self.chances, 1), 1e-300))
 
     @cached_property
     def covered(self) -> tuple[float, ...]:
         """The exact confidence of each margin, by CONFIDENCES."""
         away = np.abs(self._values)
         return tuple(float(self.chances[away <= margin].sum()) for margin in self.margins)
+
+    def log_chances(self, errors: Sizes) -> Floats:
+        """The logarithm of the chance of each error; chances below 1e-300 count as that."""
+        return np.asarray(self._logs[np.clip(errors + self.reach + 1, 0, len(self._logs) - 1)])
 
     def above(self, limits: Sizes) -> ErrorTheory:
         """Theory of noise that is above a limit: an element for each limit."""

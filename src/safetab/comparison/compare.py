@@ -1,37 +1,37 @@
-"""Protect one counted census in several ways; measure what users lose, and attack what is published."""
+"""`safetab compare`: protect one counted census in several ways, measure what users lose, attack what is published."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
 
 from safetab.assessment.assess import bits_of_run
-from safetab.census.area_levels import AreaKind
-from safetab.comparison.attacks import averaging, differencing
-from safetab.comparison.attacks.attack import Limits, baseline, exposure, findings
-from safetab.comparison.attacks.controls import controls
+from safetab.comparison.attacks.arithmetic import SplitGroups, averaging, averaging_example, differencing
+from safetab.comparison.attacks.attack import baseline, controls, exposure, findings
 from safetab.comparison.attacks.membership import membership, membership_bound, membership_of_safetab
-from safetab.comparison.examples import Examples, printed_number
+from safetab.comparison.examples import add_examples, shown_numbers
 from safetab.comparison.measures.utility import key_of_seed, utility
-from safetab.comparison.protections.protection import Protection, Publication
+from safetab.comparison.protections.protection import Known, Protection, Publication, Windows, chosen
 from safetab.comparison.protections.safetab_runs import safetab_publication
-from safetab.comparison.protections.swapped_data import leaving_share, swapped_data
-from safetab.comparison.protections.swapping import Swapping
-from safetab.comparison.published_area import SplitTotals, Swapped, published_area
-from safetab.comparison.request import CompareRequest
-from safetab.comparison.results import Compared, Comparison, Exposure, ShownNumber, added
+from safetab.comparison.protections.steps import publish, windows_of
+from safetab.comparison.protections.swapping import Swapping, leaving_share, swapped_data, windows_before_swapping
+from safetab.comparison.results import Compared, Comparison, Exposure, WorkedExample, added
 from safetab.comparison.tables.count_area import CountedArea
-from safetab.comparison.tables.exact_tables import Int64s
-from safetab.comparison.world import World, census_words, comes_with, counted_world, facts_of, guarantee_of
-from safetab.foundation.findings import InvalidInput
+from safetab.comparison.world import CompareRequest, World, checked_protections, comes_with, counted_world, guarantee_of
+from safetab.comparison.written_tables import write_comparison
+from safetab.dialects.configuration import require_not_swapped
+from safetab.foundation.files import whole_path
+from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
+from safetab.pipeline import guards
 
-_SHOWN_GROUPS = 10
+_MOST_GROUPS, _LEAST_PEOPLE, _MOST_PEOPLE = 200, 5, 199
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,23 +43,102 @@ class _Protected:
     swapped: World | None  # the world after a step on records
 
     def publication(self, counted: CountedArea, seed: int) -> Publication:
-        """The first draw in one attacked area."""
-        if self.protection.is_safetab:
+        """The first draw in one attacked area: the published numbers, and what they tell.
+
+        Of swapped records the leaves alone are read: totals are sums of them, and people who leave a place
+        or another area that is not made of smallest ones may stay in their smallest area.
+        """
+        protection, systems = self.protection, counted.area.systems
+        if protection.is_safetab:
             bits = bits_of_run(0, key_of_seed(seed))
             return safetab_publication(counted.area, self.world.inputs.plan, self.world.census.known, bits)
-        return published_area(counted, self.protection, seed, self._swapped(counted))
+        swapped = None if self.swapped is None else counted.recounted(self.swapped.people_of(counted.chosen))
+        exact = swapped or [system.exact for system in systems]
+        leaving = 0.0 if swapped is None else self._leaving(counted)
+        tables, windows = [], []
+        for place, (system, counts) in enumerate(zip(systems, exact, strict=True)):
+            known = Known(system.least, system.most, system.rows.sums(system.expected))
+            published = publish(protection, counts, np.random.default_rng([seed, place]))
+            found = windows_of(protection, published, known)
+            if swapped is not None:
+                nothing = Windows(found.firsts, np.zeros_like(found.starts), np.zeros(0))
+                found = chosen(np.isin(np.arange(len(system.lines)), system.leaves), found, nothing)
+                found = windows_before_swapping(found, known, leaving)
+            tables.append(published)
+            windows.append(found)
+        return Publication(tables, windows, can_be_proven=not leaving)
 
-    def _swapped(self, counted: CountedArea) -> Swapped | None:
-        swapping, level = self.protection.records, counted.chosen.level
-        if self.swapped is None or not isinstance(swapping, Swapping):
-            return None
-        areas, kinds = self.world.inputs.files.geography_of_pass[level.tabulation_pass], counted.census.kinds
+    def _leaving(self, counted: CountedArea) -> float:
+        """The share of people whom swapping took out of their smallest area."""
+        census, level, swapping = counted.census, counted.chosen.level, self.protection.records
+        assert isinstance(swapping, Swapping), "only swapping changes records"
+        return leaving_share(
+            swapping,
+            self.world.inputs.files.geography_of_pass[level.tabulation_pass],
+            census.kinds,
+            lambda kind: self.world.engine.records_of_areas(census.level_of(level.tabulation_pass, kind)),
+            (level.kind, counted.chosen.entity),
+        )
 
-        def people_of(kind: AreaKind) -> Int64s:
-            return self.world.engine.records_of_areas(counted.census.level_of(level.tabulation_pass, kind))
 
-        leaving = leaving_share(swapping, areas, kinds, people_of, (level.kind, counted.chosen.entity))
-        return Swapped(self.swapped.people_of(counted.chosen), leaving)
+_Split = tuple[SplitGroups, Sequence[tuple[int, int, int]]]
+"""Groups whose totals are asked for again and again, in parts; and a system, a number and an area of each total."""
+
+
+def _split_totals(counted: CountedArea, seed: int) -> _Split:
+    """Some groups of 5 to 199 people that the seed chooses among those of the smallest areas."""
+    area = counted.area
+    places = [
+        (place, number, of)
+        for place, system in enumerate(area.systems)
+        for number, of in zip(system.totals.tolist(), system.areas[system.totals].tolist(), strict=True)
+        if area.areas[of].level == area.smallest and _LEAST_PEOPLE <= system.exact.counts[number] <= _MOST_PEOPLE
+    ]
+    which = np.sort(np.random.default_rng([seed, 5]).permutation(len(places))[:_MOST_GROUPS])
+    places = [places[each] for each in which.tolist()]
+    by_value, keys = counted.by_value([(place, of) for place, _, of in places])
+    names = [f"{area.systems[place].name}, {area.areas[of].name}" for place, _, of in places]
+    people = np.array([area.areas[of].people for _, _, of in places], dtype=np.int64)
+    return SplitGroups(names, by_value, keys, people, counted.ordered_values), places
+
+
+def under_one_budget(split: _Split, publication: Publication) -> dict[int, float]:
+    """The share of exact totals where one budget pays for all questions, so that asking again gives nothing."""
+    groups, places = split
+    printed = [publication.tables[place].numbers.filled(-1)[number] for place, number, _ in places]
+    return {0: float(np.equal(printed, groups.by_value.sum(axis=1)).mean())}
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonSummary:
+    """What the command reports at the end."""
+
+    warnings: tuple[Finding, ...]
+    protections: tuple[str, ...]  # their specs
+    not_finished: tuple[str, ...]
+
+
+def compare_files(
+    parameters: Path, data: Path, out: Path, request: CompareRequest, progress: Progress | None = None
+) -> ComparisonSummary:
+    """Compare protections on one synthetic census and write the page and its numbers: all of it, or nothing.
+
+    Raises InvalidInput if an input or option is wrong or the people may be real, RunFailed if the
+    machine fails.
+    """
+    progress = progress or NoProgress()
+    require_not_swapped(parameters, data)
+    out = whole_path(out)
+    protections, left_out = checked_protections(parameters, data, out, request)
+    threads = guards.pyarrow_threads(request.options.threads)
+    with guards.os_errors_as_run_failed(), guards.findings_logged(None), guards.own_errors_logged(None), threads:
+        with counted_world(parameters, data, request, progress) as world:
+            comparison = Comparing(parameters, data, world, request, progress).comparison(protections, left_out)
+        progress.step("Writing the page", 1)
+        write_comparison(out, comparison, request)
+        progress.advance()
+    specs = tuple(each.protection.spec for each in comparison.protections)
+    return ComparisonSummary(world.warnings, specs, comparison.not_finished)
 
 
 class Comparing:
@@ -68,57 +147,55 @@ class Comparing:
     def __init__(self, parameters: Path, data: Path, world: World, request: CompareRequest, progress: Progress) -> None:
         self._parameters, self._data = parameters, data
         self._world, self._request, self._progress = world, request, progress
-        self.areas = world.areas(request)
+        self._areas = world.areas(request)
         self._left_out = list[str]()
         self._printed = dict[str, Publication]()
-        self._splits = {counted.area.region_id: SplitTotals.of(counted, request.seed) for counted in self.areas}
-        self._examples = Examples(self.areas[0].area if self.areas else None)
+        self._splits = [_split_totals(counted, request.seed) for counted in self._areas]
+        self._examples = dict[str, WorkedExample]()
 
     def comparison(self, protections: Sequence[Protection], left_out: Sequence[str] = ()) -> Comparison:
         """Everything that the page shows; it also says which protections were left out already."""
-        self._left_out += left_out
-        seed, first = self._request.seed, self.areas[0] if self.areas else None
-        threads = self._request.options.threads
-        self._progress.step("Attacking without the tables", 1)
-        without = [baseline(counted.area, seed, threads) for counted in self.areas]
-        self._progress.advance()
-        self._progress.step("Comparing protections", len(protections))
+        seed, progress = self._request.seed, self._progress
+        progress.step("Attacking without the tables", 1)
+        without = [baseline(counted.area, seed, self._request.options.threads) for counted in self._areas]
+        progress.advance()
+        progress.step("Comparing protections", len(protections))
         compared = list[Compared]()
         for protection in protections:
-            compared += self._compared_if_possible(protection)
-            self._progress.advance()
-        self._progress.step("Checking the attack itself", 1)
+            compared += self._compared(protection)
+            progress.advance()
+        progress.step("Checking the attack itself", 1)
         exposures = {each.protection.spec: each.exposure for each in compared if each.exposure is not None}
+        checks = controls(self._areas[0].area, seed, exposures) if self._areas else ()
+        progress.advance()
         proven_by = " or ".join(dict.fromkeys(each.proven_by for each in exposures.values() if each.proven_by))
-        checks = controls(first.area, seed, exposures) if first else ()
-        self._progress.advance()
-        shown_area, shown = _shown(first, self._printed) if first else ("", ())
-        unfinished = [
-            f"{each.protection.spec}: {sentence}"
-            for each in compared
-            for sentence in (each.exposure.not_finished if each.exposure else ())
-        ]
+        facts = self._world.facts(self._areas, self._request)
+        shown_area, shown = shown_numbers(self._areas[0].area, self._printed) if self._areas else ("", ())
+        unfinished = [f"{spec}: {sentence}" for spec, each in exposures.items() for sentence in each.not_finished]
         return Comparison(
-            census=census_words(self._world, self.areas, self._request),
+            census=self._world.words(self._areas, self._request),
             protections=tuple(compared),
             is_sweep=self._request.is_sweep,
             baseline=added(without),
             controls=checks,
-            examples=self._examples.found(),
+            examples=tuple(self._examples.values()),
             shown=shown,
             shown_area=shown_area,
-            facts={
-                **facts_of(self._world, self.areas, self._request),
-                **({"Proven by": proven_by} if proven_by else {}),
-            },
-            not_finished=(*self._left_out, *unfinished),
+            facts={**facts, "Proven by": proven_by} if proven_by else facts,
+            not_finished=(*left_out, *self._left_out, *unfinished),
         )
 
-    def _compared_if_possible(self, protection: Protection) -> list[Compared]:
+    def _compared(self, protection: Protection) -> list[Compared]:
         """The measures of one protection; none if a preset needs what these data lack, which is said."""
+        seed, runs = self._request.seed, self._request.runs
         try:
             with self._protected(protection) as protected:
-                return [self._compared(protected)]
+                world, swapped = protected.world, protected.swapped
+                counts = None if swapped is None else swapped.census
+                table = utility(protection, world.census, runs=runs, seed=seed, published=counts)
+                exposed = [self._exposure(protected, *each) for each in zip(self._areas, self._splits, strict=True)]
+                guarantee = guarantee_of(protection, world.inputs.plan)
+                return [Compared(protection, table, added(exposed), guarantee, comes_with(protection))]
         except InvalidInput as invalid:
             if self._request.protections:
                 raise
@@ -132,6 +209,8 @@ class Comparing:
         if protection.parameters is not None:
             with counted_world(protection.parameters, self._data, self._request, NoProgress()) as other:
                 yield _Protected(protection, other, None)
+        elif protection.scale is not None:
+            yield _Protected(protection, self._world.scaled(protection.scale), None)
         elif isinstance(protection.records, Swapping):
             with TemporaryDirectory(dir=self._request.options.temporary_folder) as temporary:
                 inputs, place = self._world.inputs, Path(temporary)
@@ -141,60 +220,32 @@ class Comparing:
         else:
             yield _Protected(protection, self._world, None)
 
-    def _compared(self, protected: _Protected) -> Compared:
-        """The measures of one protection."""
-        protection, request = protected.protection, self._request
-        counts = None if protected.swapped is None else protected.swapped.census
-        table = utility(protection, protected.world.census, runs=request.runs, seed=request.seed, published=counts)
-        exposed = [self._exposure(protected, counted) for counted in self.areas]
-        guarantee = guarantee_of(protection, protected.world.inputs.plan)
-        return Compared(protection, table, added(exposed), guarantee, comes_with(protection))
-
-    def _exposure(self, protected: _Protected, counted: CountedArea) -> Exposure:
+    def _exposure(self, protected: _Protected, counted: CountedArea, split: _Split) -> Exposure:
         """The people whom the first draw exposes in one area, by all attacks."""
         protection, seed, area = protected.protection, self._request.seed, counted.area
-        split = self._splits[area.region_id]
         publication = protected.publication(counted, seed)
-        limits = Limits(self._request.time_limit, self._request.options.threads)
-        found = findings(area, publication, seed, limits)
+        found = findings(area, publication, seed, self._request.time_limit, self._request.options.threads)
         exposed = exposure(area, found, seed)
-        if counted is self.areas[0]:
+        groups, places = split
+        is_asked = protection.records is None and bool(places)
+        if counted is self._areas[0]:
             self._printed[protection.spec] = publication
-            self._examples.see(protection, publication, found, split.groups, seed)
+            averaged = partial(averaging_example, groups, protection, seed) if is_asked else None
+            add_examples(self._examples, area, protection, publication, found, averaged)
         plan = protected.world.inputs.plan
         finished = all(tables.is_finished for tables in publication.tables)
         late = () if finished else ("secondary suppression ran out of time, so more numbers may follow.",)
         if protection.is_safetab:
-            whole = split.under_one_budget(publication) if split.places else {}
+            whole: Mapping[int, float] = under_one_budget(split, publication) if is_asked else {}
             member, bound = membership_of_safetab(area, plan, seed), membership_bound(plan)
         else:
-            is_asked = protection.records is None and split.places
-            whole = averaging.averaging(split.groups, protection, seed) if is_asked else {}
+            whole = averaging(groups, protection, seed) if is_asked else {}
             member, bound = membership(area, protection, seed), None
         return replace(
             exposed,
             membership=member,
             membership_bound=bound,
             averaging=whole,
-            differencing=differencing.differencing(area, publication),
+            differencing=differencing(area, publication),
             not_finished=(*exposed.not_finished, *late),
         )
-
-
-def _shown(counted: CountedArea, printed: dict[str, Publication]) -> tuple[str, tuple[ShownNumber, ...]]:
-    """Ten groups of one smallest area as each protection would print their totals, from large to small."""
-    area = counted.area
-    smallest = [place for place, each in enumerate(area.areas) if each.level == area.smallest]
-    place = sorted(smallest, key=lambda each: area.areas[each].people)[len(smallest) // 2]
-    found = [
-        (int(system.exact.counts[number]), group, int(number))
-        for group, system in enumerate(area.systems)
-        for number in np.flatnonzero((system.areas == place) & (system.lines == 0) & (system.exact.counts > 0))
-    ]
-    found.sort(key=lambda each: -each[0])
-    steps = np.unique(np.linspace(0, len(found) - 1, _SHOWN_GROUPS).astype(int)) if found else ()
-    shown = []
-    for size, group, number in (found[step] for step in steps):
-        texts = {spec: printed_number(each, group, number) for spec, each in printed.items()}
-        shown.append(ShownNumber(area.systems[group].name, size, texts))
-    return area.areas[place].name, tuple(shown)

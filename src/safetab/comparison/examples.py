@@ -1,62 +1,64 @@
-"""One deduction of each attack, in words, taken from this run."""
+"""Numbers as each protection prints them, and one deduction of each attack in words, taken from this run."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from safetab.comparison.attacks import averaging, differencing
+from safetab.comparison.attacks.arithmetic import differencing_example
 from safetab.comparison.attacks.attack import NAMED, Finding
-from safetab.comparison.attacks.averaging import SplitGroups
 from safetab.comparison.attacks.solver import bounds_of, window_ends
 from safetab.comparison.protections.protection import Protection, Publication
-from safetab.comparison.results import WorkedExample
-from safetab.comparison.tables.attacked_area import AttackedArea, System
+from safetab.comparison.results import ShownNumber, WorkedExample
+from safetab.comparison.tables.attacked_area import AttackedArea
 
-_MOST_LINES = 6
-_ATTACKS = ("proven", "named", "averaging", "differencing")
+_MOST_LINES, _SHOWN_GROUPS = 6, 10
 
 
-def printed_number(publication: Publication, system: int, number: int) -> str:
+def _printed_number(publication: Publication, system: int, number: int) -> str:
     """A number as it would be printed."""
     value = publication.tables[system].numbers[number]
     return "withheld" if value is np.ma.masked else f"{value:,}"
 
 
-class Examples:
-    """Collects one example of each attack: of the first protection for which it finds anything."""
+def shown_numbers(area: AttackedArea, printed: Mapping[str, Publication]) -> tuple[str, tuple[ShownNumber, ...]]:
+    """Ten groups of one smallest area as each protection would print their totals, from large to small."""
+    smallest = [place for place, each in enumerate(area.areas) if each.level == area.smallest]
+    place = sorted(smallest, key=lambda each: area.areas[each].people)[len(smallest) // 2]
+    found = [
+        (int(system.exact.counts[number]), group, int(number))
+        for group, system in enumerate(area.systems)
+        for number in np.flatnonzero((system.areas == place) & (system.lines == 0) & (system.exact.counts > 0))
+    ]
+    found.sort(key=lambda each: -each[0])
+    steps = np.unique(np.linspace(0, len(found) - 1, _SHOWN_GROUPS).astype(int)) if found else ()
+    shown = []
+    for size, group, number in (found[step] for step in steps):
+        texts = {spec: _printed_number(each, group, number) for spec, each in printed.items()}
+        shown.append(ShownNumber(area.systems[group].name, size, texts))
+    return area.areas[place].name, tuple(shown)
 
-    def __init__(self, area: AttackedArea | None) -> None:
-        self._area = area
-        self._found = dict[str, WorkedExample]()
 
-    def found(self) -> tuple[WorkedExample, ...]:
-        """The examples, in the order of the attacks."""
-        return tuple(self._found[attack] for attack in _ATTACKS if attack in self._found)
-
-    def see(
-        self,
-        protection: Protection,
-        publication: Publication,
-        findings: Sequence[Finding],
-        split: SplitGroups,
-        seed: int,
-    ) -> None:
-        """Look at one protection; without any protection there is nothing to find out."""
-        area, spec = self._area, protection.spec
-        if area is None or protection.is_exact:
-            return
-        made: dict[str, Callable[[], WorkedExample | None]] = {
-            "proven": lambda: _proven_example(area, spec, publication),
-            "named": lambda: _named_example(area, spec, publication, findings),
-            "differencing": lambda: differencing.example(area, publication, spec),
-        }
-        if protection.numbers is not None and protection.records is None and len(split.names):
-            made["averaging"] = lambda: averaging.example(split, protection, seed)
-        for attack, make in made.items():
-            if attack not in self._found and (example := make()) is not None:
-                self._found[attack] = example
+def add_examples(
+    found: dict[str, WorkedExample],
+    area: AttackedArea,
+    protection: Protection,
+    publication: Publication,
+    findings: Sequence[Finding],
+    averaged: Callable[[], WorkedExample | None] | None,
+) -> None:
+    """Add an example of each attack that has none yet; without any protection there is nothing to find out."""
+    makers: dict[str, Callable[[], WorkedExample | None]] = {
+        "proven": lambda: _proven_example(area, protection.spec, publication),
+        "named": lambda: _named_example(area, protection.spec, publication, findings),
+        "differencing": lambda: differencing_example(area, publication, protection.spec),
+    }
+    if averaged is not None and protection.numbers is not None:
+        makers["averaging"] = averaged
+    for attack, make in makers.items():
+        if attack not in found and not protection.is_exact and (example := make()) is not None:
+            found[attack] = example
 
 
 def _proven_example(area: AttackedArea, spec: str, publication: Publication) -> WorkedExample | None:
@@ -64,17 +66,15 @@ def _proven_example(area: AttackedArea, spec: str, publication: Publication) -> 
     for place, system in enumerate(area.systems if publication.can_be_proven else ()):
         bounds, (low, high) = bounds_of(system, publication.windows[place]), window_ends(publication.windows[place])
         is_known = (bounds.row_low == 1) & (bounds.row_high == 1) & bounds.is_consistent & (low < high)
-        found = system.leaves[is_known[system.leaves]]
-        if len(found):
-            number = int(found[0])
+        for number in system.leaves[is_known[system.leaves]].tolist():
+            around = _around(area, publication, place, number)
             steps = [
-                f"{_line(area, system, each)}: {printed_number(publication, place, each)}, so the true count is"
-                f" {_range(low[each], high[each])}."
-                for each in _around(system, number)
+                f"{line}: {printed}, so the true count is {_range(low[each], high[each])}."
+                for each, (line, printed) in around.items()
             ]
-            cell = _line(area, system, number)
+            cell = around[number][0]
             steps.append(f"Sums must agree in every line of every area: the only true count that fits {cell} is 1.")
-            return _example("proven", area, spec, publication, (place, number), steps)
+            return _example(("proven", spec), area, place, around, steps)
     return None
 
 
@@ -91,37 +91,33 @@ def _named_example(
             best, at = float(chances.max()), (place, int(system.leaves[chances.argmax()]))
     if best < NAMED:
         return None
+    around = _around(area, publication, *at)
     steps = (
         "Many true counts fit. The attacker weighs them by what the method does and by how groups gather.",
-        f"In {best:.1%} of them, by weight, {_line(area, area.systems[at[0]], at[1])} is 1.",
+        f"In {best:.1%} of them, by weight, {around[at[1]][0]} is 1.",
     )
-    return _example("named", area, spec, publication, at, steps)
+    return _example(("named", spec), area, at[0], around, steps)
+
+
+def _around(area: AttackedArea, publication: Publication, place: int, number: int) -> dict[int, tuple[str, str]]:
+    """What a number and those beside it in its area count, and how each is printed; the total comes last."""
+    system = area.systems[place]
+    same = np.flatnonzero(system.areas == system.areas[number])
+    others = [each for each in same[::-1].tolist() if each != number and system.lines[each] > 0]
+    total = same[system.lines[same] == 0].tolist() if system.lines[number] > 0 else []
+    return {
+        each: (area.line_words[int(system.lines[each])] or "the total", _printed_number(publication, place, each))
+        for each in (number, *others[: _MOST_LINES - 2], *total)
+    }
 
 
 def _example(
-    attack: str, area: AttackedArea, spec: str, publication: Publication, at: tuple[int, int], steps: Sequence[str]
+    about: tuple[str, str], area: AttackedArea, place: int, around: Mapping[int, tuple[str, str]], steps: Sequence[str]
 ) -> WorkedExample:
-    """The deduction of one number of one system, beside what is published around it."""
-    place, number = at
-    system = area.systems[place]
-    around = _around(system, number)
-    printed = tuple((_line(area, system, each), printed_number(publication, place, each)) for each in around)
-    about = f"{system.name}, {area.areas[int(system.areas[number])].name}"
-    return WorkedExample(attack, spec, about, printed, tuple(steps), f"{system.exact.counts[number]:,}")
-
-
-def _around(system: System, number: int) -> Iterator[int]:
-    """A number, and those of the same area that contain it or stand beside it; the total comes last."""
-    same = np.flatnonzero(system.areas == system.areas[number])
-    others = [each for each in same[::-1].tolist() if each != number and system.lines[each] > 0]
-    yield number
-    yield from others[: _MOST_LINES - 2]
-    if system.lines[number] > 0:
-        yield int(same[system.lines[same] == 0][0])
-
-
-def _line(area: AttackedArea, system: System, number: int) -> str:
-    return area.line_words[int(system.lines[number])] or "the total"
+    """The deduction of the first of these numbers of one system, beside how all of them are printed."""
+    system, number = area.systems[place], next(iter(around))
+    where = f"{system.name}, {area.areas[int(system.areas[number])].name}"
+    return WorkedExample(*about, where, tuple(around.values()), tuple(steps), f"{system.exact.counts[number]:,}")
 
 
 def _range(low: int, high: int) -> str:

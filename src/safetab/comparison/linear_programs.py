@@ -9,17 +9,15 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.comparison.tables.exact_tables import Int64s
 
-SECONDS_OF_A_STEP = 1e-7
-"""The work of one simplex iteration, for each row and unknown: rough, but the same on every machine."""
+SECONDS_OF_A_STEP = 1e-7  # for each row and unknown, in one iteration: rough, but the same on every machine
 
 
 def is_available() -> bool:
@@ -36,17 +34,13 @@ class LinearProgram:
             from ortools.linear_solver import pywraplp  # noqa: PLC0415
         self._solver: Any = pywraplp.Solver.CreateSolver("GLOP")
         self._unknowns: list[Any] = []
-        self._costs: Any = self._solver.Objective()
-        self._costs.SetMinimization()
-        self._optimal = pywraplp.Solver.OPTIMAL
         self.seconds = 0.0
         """The work done so far, in seconds of a typical processor."""
 
     def add_unknown(self, low: float, high: float, cost: float = 0) -> int:
         """The position of a new unknown."""
-        unknown = self._solver.NumVar(low, high, "")
-        self._unknowns.append(unknown)
-        self._costs.SetCoefficient(unknown, cost)
+        self._unknowns.append(self._solver.NumVar(low, high, ""))
+        self.set_cost(len(self._unknowns) - 1, cost)
         return len(self._unknowns) - 1
 
     def add_row(self, unknowns: Iterable[int], coefficients: Iterable[int], low: float, high: float) -> None:
@@ -61,20 +55,17 @@ class LinearProgram:
 
     def set_cost(self, unknown: int, cost: float) -> None:
         """Give an unknown another cost."""
-        self._costs.SetCoefficient(self._unknowns[unknown], cost)
+        self._solver.Objective().SetCoefficient(self._unknowns[unknown], cost)
 
     def solution(self) -> NDArray[np.float64] | None:
         """The values of all unknowns in the cheapest solution, or None without one."""
-        status = self._solver.Solve()
+        is_found = self._solver.Solve() == self._solver.OPTIMAL
         size = self._solver.NumVariables() + self._solver.NumConstraints()
         self.seconds += SECONDS_OF_A_STEP * (self._solver.iterations() + 10) * size
-        if status != self._optimal:
-            return None
-        return np.array([unknown.solution_value() for unknown in self._unknowns])
+        return np.array([unknown.solution_value() for unknown in self._unknowns]) if is_found else None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Answer:
+class Answer(NamedTuple):
     """What the solver says of an integer program."""
 
     values: Int64s | None  # of all unknowns, or None if no solution was found
@@ -91,20 +82,18 @@ class IntegerProgram:
         self._library: Any = cp_model
         self._model: Any = cp_model.CpModel()
         self._unknowns: list[Any] = []
-        self._costs: dict[int, int] = {}
+        self._costs: list[int] = []
 
-    def add_unknown(self, low: int, high: int, cost: int = 0) -> int:
-        """The position of a new unknown."""
-        self._unknowns.append(self._model.new_int_var(low, high, ""))
-        self.set_cost(len(self._unknowns) - 1, cost)
-        return len(self._unknowns) - 1
-
-    def add_unknown_of(self, values: Sequence[int]) -> int:
-        """The position of a new unknown that has one of these values."""
-        if not values:
+    def add_unknown(self, low: int, high: int, cost: int = 0, holes: Sequence[int] = ()) -> int:
+        """The position of a new unknown, which has none of the values `holes`."""
+        domain = self._library.Domain(low, high)
+        if holes:
+            domain = domain.intersection_with(self._library.Domain.from_values(holes).complement())
+        if domain.is_empty():
             self._model.add_bool_or()  # nothing fits
-        domain = self._library.Domain.from_values(values or [0])
+            domain = self._library.Domain(0, 0)
         self._unknowns.append(self._model.new_int_var_from_domain(domain, ""))
+        self._costs.append(cost)
         return len(self._unknowns) - 1
 
     def add_row(self, unknowns: Iterable[int], coefficients: Iterable[int], low: int, high: int) -> None:
@@ -125,10 +114,8 @@ class IntegerProgram:
 
     def solution(self, limit: float) -> Answer:
         """A cheapest solution; with the limit reached, the cheapest that was found."""
-        costs = {unknown: cost for unknown, cost in self._costs.items() if cost}
-        if costs:
-            terms = [self._unknowns[unknown] for unknown in costs]
-            self._model.minimize(self._library.LinearExpr.weighted_sum(terms, list(costs.values())))
+        if any(self._costs):
+            self._model.minimize(self._library.LinearExpr.weighted_sum(self._unknowns, self._costs))
         solver = self._library.CpSolver()
         solver.parameters.num_workers = 1
         solver.parameters.random_seed = 1
@@ -136,8 +123,7 @@ class IntegerProgram:
         solver.parameters.symmetry_level = 0
         solver.parameters.max_presolve_iterations = 1
         solver.parameters.max_deterministic_time = max(limit, 0.0)
-        status = solver.solve(self._model)
-        is_found = status in (self._library.OPTIMAL, self._library.FEASIBLE)
-        is_finished = status in (self._library.OPTIMAL, self._library.INFEASIBLE)
+        status = solver.status_name(solver.solve(self._model))
+        is_found, is_finished = status in {"OPTIMAL", "FEASIBLE"}, status in {"OPTIMAL", "INFEASIBLE"}
         values = np.array([solver.value(one) for one in self._unknowns], dtype=np.int64) if is_found else None
         return Answer(values, is_finished, solver.response_proto.deterministic_time)

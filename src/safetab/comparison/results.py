@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import add
 from statistics import fmean
+from typing import Any
 
 import pyarrow as pa
 
@@ -18,10 +21,8 @@ class Claims:
     claims: int
     right: int
 
-    @property
-    def precision(self) -> float | None:
-        """The share of right claims; None without claims."""
-        return self.right / self.claims if self.claims else None
+    def __add__(self, other: Claims) -> Claims:
+        return Claims(self.claims + other.claims, self.right + other.right)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,33 +49,21 @@ def added(exposures: Sequence[Exposure]) -> Exposure | None:
     """The exposure of several areas together: people add up, advantages and shares are averaged. None without any."""
     if len(exposures) < 2:
         return exposures[0] if exposures else None
-    first = exposures[0]
-    proven = [each.proven for each in exposures if each.proven is not None]
-    known = [each.membership for each in exposures if each.membership is not None]
-    slivers = [each.differencing for each in exposures if each.differencing is not None]
-    sizes = set.intersection(*(set(each.ranked) for each in exposures))
+
+    def known(name: str) -> list[Any]:
+        return [value for each in exposures if (value := getattr(each, name)) is not None]
+
+    sums = ("uniques", "proven", "named", "presence", "groups_apart", "outside", "not_finished")
+    first, sizes = exposures[0], set.intersection(*(set(each.ranked) for each in exposures))
     return replace(
         first,
-        uniques=sum(each.uniques for each in exposures),
-        proven=_added_claims(proven) if proven else None,
-        named=_added_claims([each.named for each in exposures]),
+        **{name: reduce(add, known(name)) for name in sums if known(name)},
         ranked={size: sum(each.ranked[size] for each in exposures) for size in sorted(sizes)},
-        presence=_added_claims([each.presence for each in exposures]),
-        membership=fmean(known) if known else None,
-        averaging={
-            splits: fmean(each.averaging[splits] for each in exposures if splits in each.averaging)
-            for splits in first.averaging
-        },
-        differencing=(sum(found for found, _ in slivers), sum(people for _, people in slivers)),
-        r_hat=max((each.r_hat for each in exposures if each.r_hat is not None), default=None),
-        groups_apart=sum(each.groups_apart for each in exposures),
-        outside=sum(each.outside for each in exposures),
-        not_finished=tuple(sentence for each in exposures for sentence in each.not_finished),
+        membership=fmean(known("membership")) if known("membership") else None,
+        averaging={at: fmean(each[at] for each in known("averaging") if at in each) for at in first.averaging},
+        differencing=(sum(each[0] for each in known("differencing")), sum(each[1] for each in known("differencing"))),
+        r_hat=max(known("r_hat"), default=None),
     )
-
-
-def _added_claims(found: Sequence[Claims]) -> Claims:
-    return Claims(sum(each.claims for each in found), sum(each.right for each in found))
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +117,7 @@ class ComparedCensus:
     tables: str  # a noun phrase: "the total of every group, and a table where its true size gives one"
     attacked_area: str = ""  # its name; empty if nothing was attacked
     areas: str = "areas"  # the small areas in it, and that of the example table: "tracts"
-    has_tables_by_true_size: bool = False  # as in a release of SafeTab, but by the true size
-    is_stress_test: bool = False  # a finer table of every group, however small
+    is_stress_test: bool = False  # a finer table of every group, however small; else where the true size gives one
     whole: str = ""  # where SafeTab publishes every group
 
 

@@ -1,34 +1,129 @@
-"""One census, counted once: its numbers, the areas under attack, and what the page says about them."""
+"""What a comparison is asked for, and the census that it is asked of: counted once, with the areas under attack."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from math import ceil
 from pathlib import Path
+from typing import Self
 
 import numpy as np
 
 from safetab.assessment.pages.page_parts import finer_table
+from safetab.census.area_levels import AreaLevel
 from safetab.comparison.attacks.membership import membership_bound
 from safetab.comparison.measures.utility import key_of_seed
 from safetab.comparison.pages.words import text
+from safetab.comparison.presets import GROUPS, protections_of
 from safetab.comparison.protections.protection import Protection
-from safetab.comparison.request import CompareRequest, chosen_areas
+from safetab.comparison.protections.spec_text import checked as checked_text
 from safetab.comparison.results import ComparedCensus
-from safetab.comparison.tables.count_area import ChosenArea, CountedArea
-from safetab.comparison.tables.counted_census import CountedCensus
-from safetab.comparison.tables.people_of_area import PeopleOfArea, people_of_area
+from safetab.comparison.tables.count_area import (
+    ChosenArea,
+    CountedArea,
+    PeopleOfArea,
+    people_of_area,
+    smallest_plan,
+)
+from safetab.comparison.tables.counted_census import AskedTables, CountedCensus
+from safetab.dialects.own_records import is_synthetic, paths_read
 from safetab.engines.local.counter import RecordCounter
-from safetab.foundation.findings import VERSION, Finding
+from safetab.foundation.findings import VERSION, Finding, FindingsOf, InvalidInput, shortened
 from safetab.foundation.progress import Progress
+from safetab.outputs.output_folder import NamesLike, always_named, output_findings
 from safetab.pipeline import guards
+from safetab.pipeline.declared_options import COMPARE, COMPARED_WITH, with_defaults
 from safetab.pipeline.inputs import RunInputs, checked_engine, read_inputs
+from safetab.pipeline.options import RunOptions, refused_options
 from safetab.planning.losses import DELTA, reported_loss
+from safetab.planning.planner import plan_of
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.calibration import PrivacyDefinition
+from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.privacy.reference import loss_text
+
+FACTS_FILE, PAGE_FILE = "protections.json", "compare.html"
+NO_ATTACK = "none"
+_FILE_NAMES = r"compare\.html|committee\.csv|(utility|exposure)\.(csv|parquet)|protections\.json|README\.txt"
+_EARLIER = always_named(FACTS_FILE, NamesLike(_FILE_NAMES))
+_MOST_RUNS, _MOST_SEED = 10_000, 2**63 - 1
+_TABLES = ("as-released", "every-group")
+_MOST_PEOPLE, _WANTED_PEOPLE = 400_000, 100_000
+
+
+@dataclass(frozen=True, slots=True)
+class CompareRequest:
+    """Which protections, which tables, which area to attack, and how often to draw."""
+
+    protections: tuple[str, ...] = ()  # specs; empty: those of the preset
+    preset: str = "agencies"
+    tables: AskedTables = "as-released"
+    attack: tuple[str, ...] = ()  # names or ids of areas; empty: the usual one
+    runs: int = 10
+    seed: int = 2020
+    time_limit: float | None = None  # seconds of the attack on each protection
+    options: RunOptions = field(default_factory=RunOptions)
+
+    @classmethod
+    def of(cls, **given: object) -> Self:
+        """A request from declared options, as the command line and Python have them."""
+        values = with_defaults(COMPARE, given)
+        protections, attack = (tuple(values.pop(name) or ()) for name in ("protection", "attack"))
+        own = {name: values.pop(name) for name in ("preset", "tables", "runs", "seed", "time_limit")}
+        return cls(protections, attack=attack, options=RunOptions.of(COMPARED_WITH, **values), **own)
+
+    @property
+    def is_sweep(self) -> bool:
+        """Whether families of protections are compared at several strengths."""
+        return self.preset == "sweep" and not self.protections
+
+    @property
+    def attacks(self) -> bool:
+        """Whether an area is attacked at all."""
+        return self.attack != (NO_ATTACK,)
+
+
+def checked_protections(
+    parameters: Path, data: Path, out: Path, request: CompareRequest
+) -> tuple[tuple[Protection, ...], tuple[str, ...]]:
+    """The protections asked for, and why others are left out. Raises InvalidInput with every reason not to begin."""
+    checked, options = [checked_text(text, Path()) for text in dict.fromkeys(request.protections)], request.options
+    own = (finding for each in checked for finding in each.findings)
+    read, kept = [parameters, *paths_read(data)], (options.temporary_folder,)
+    output = output_findings(out, read, overwrite=options.overwrite, earlier=_EARLIER, kept=kept)
+    found = (*_refused(data, request), *own, *refused_options(data, options), *output)
+    if any(finding.is_error for finding in found):
+        raise InvalidInput(found)
+    if checked:
+        return tuple(each.require() for each in checked), ()
+    protections, left_out = protections_of(request.preset)
+    by_name = sorted(protections, key=lambda each: each.name.casefold())
+    return protections if request.is_sweep else tuple(by_name), left_out
+
+
+def _refused(data: Path, request: CompareRequest) -> tuple[Finding, ...]:
+    """What is wrong with the request itself."""
+    findings = FindingsOf("the command")
+    if os.path.exists(data) and not is_synthetic(data):  # noqa: PTH110 - never raises; reading it reports what is wrong
+        findings.error("DATA", text("may_be_real", data=data, marker=SYNTHETIC_MARKER))
+    wrong = {
+        ("--runs", f"must be from 1 to {_MOST_RUNS:,}."): not 1 <= request.runs <= _MOST_RUNS,
+        ("--seed", f"must be from 0 to {_MOST_SEED}."): not 0 <= request.seed <= _MOST_SEED,
+        ("--time-limit", "must be more than 0 seconds."): request.time_limit is not None and request.time_limit <= 0,
+        ("--tables", f"must be {' or '.join(_TABLES)}."): request.tables not in _TABLES,
+        ("--preset", f"must be one of {', '.join(GROUPS)}."): request.preset not in GROUPS,
+        ("--attack", f"{NO_ATTACK} stands alone: give areas, or {NO_ATTACK}."): NO_ATTACK in request.attack
+        and request.attacks,
+    }
+    for (flag, message), is_wrong in wrong.items():
+        if is_wrong:
+            findings.error(flag, message)
+    return findings.findings
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -42,15 +137,97 @@ class World:
     people: int  # how many records were counted
 
     def areas(self, request: CompareRequest) -> tuple[CountedArea, ...]:
-        """The areas under attack, with their systems. Raises InvalidInput if one can't be attacked."""
-        chosen = chosen_areas(self.inputs, self.engine, request)
+        """The areas under attack, those named or the usual one. Raises InvalidInput with every one that can't be."""
+        if not request.attacks:
+            return ()
+        findings, config, chosen = FindingsOf("the command"), self.inputs.plan.config, list[ChosenArea]()
+        levels = [level for level in config.census.area_levels if level.tabulation_pass in config.passes]
+        levels = [level for level in levels if smallest_plan(self.inputs, level) is not None]
+        levels.sort(key=lambda level: len(level.kind.around))  # coarse to fine
+        if not levels:
+            findings.error("--attack", "no area of this census has smaller areas with numbers. Add --attack none.")
+        elif not request.attack:
+            chosen.append(self._usual_area(levels))
+        known = [area for level in levels for area in self._areas_of(level)]
+        for asked in dict.fromkeys(request.attack if levels else ()):
+            wanted = asked.casefold().strip()
+            same = [area for area in known if wanted in {area.region_id.casefold(), area.name.casefold()}][:1]
+            people = sum(int(self.engine.records_of_areas(area.level)[area.entity]) for area in same)
+            if not same:
+                kinds = shortened(level.kind.nouns for level in reversed(levels))
+                findings.error("--attack", text("no_such_area", asked=asked, kinds=kinds))
+            elif people > _MOST_PEOPLE:
+                findings.error("--attack", text("large_area", name=same[0].name, people=people, most=_MOST_PEOPLE))
+            chosen += same
+        findings.require_no_errors()
         return tuple(
             CountedArea(self.inputs, self.people_of(area), area, request.tables, request.seed) for area in chosen
         )
 
+    def _usual_area(self, levels: Sequence[AreaLevel]) -> ChosenArea:
+        """The area, of the kind that the smallest areas lie in, whose population is nearest to 100,000."""
+        plan = smallest_plan(self.inputs, levels[-1])
+        parent = plan.level.geography.kind.parent if plan is not None else None
+        level = next((each for each in levels if each.kind == parent), levels[-1])
+        distances = np.abs(self.engine.records_of_areas(level) - _WANTED_PEOPLE)
+        return self._areas_of(level)[int(np.argmin(distances))]
+
+    def _areas_of(self, level: AreaLevel) -> list[ChosenArea]:
+        """The areas of a level, with their names."""
+        files, ids = self.inputs.files, level.kind.ids
+        regions = [ids.text(int(each)) for each in files.geography_of_pass[level.tabulation_pass].entities(level.kind)]
+        named = [(files.names.get((level, region), region), region) for region in regions]
+        return [ChosenArea(level, at, *each) for at, each in enumerate(named)]
+
     def people_of(self, area: ChosenArea) -> PeopleOfArea:
         """The people of one area."""
         return people_of_area(self.engine, area.level, area.entity)
+
+    def scaled(self, factor: Fraction) -> World:
+        """The same counts with every budget times `factor`. Raises InvalidInput if such noise can't be drawn."""
+        files, census = self.inputs.files, copy(self.census)
+        families = tuple(
+            replace(each, budgets={level: factor * budget for level, budget in each.budgets.items()})
+            for each in files.config.families
+        )
+        files = replace(files, config=replace(files.config, families=families))
+        census.inputs = replace(self.inputs, files=files, plan=plan_of(files).require())
+        return replace(self, inputs=census.inputs, census=census)
+
+    def words(self, areas: Sequence[CountedArea], request: CompareRequest) -> ComparedCensus:
+        """What the page calls the census and its parts."""
+        config = self.inputs.plan.config
+        family = config.product.families[0]
+        where = "where its true size gives one" if request.tables == "as-released" else "for every group"
+        by = f", and a {finer_table(family)} {where}" if len(family.shapes) > 1 else ""
+        smallest = [config.census.area_level(counted.area.levels[-1]).kind.nouns for counted in areas]
+        return ComparedCensus(
+            people=self.people,
+            nouns=config.product.record.nouns,
+            groups=config.census.words.groups,
+            tables=f"the total of every group{by}",
+            is_stress_test=request.tables == "every-group",
+            whole=config.census.words.whole,
+            attacked_area=", ".join(counted.area.name for counted in areas),
+            areas=smallest[0] if smallest else "areas",
+        )
+
+    def facts(self, areas: Sequence[CountedArea], request: CompareRequest) -> dict[str, str]:
+        """How the comparison was run."""
+        record = self.inputs.plan.config.product.record
+        facts = {
+            "Program": f"safetab {VERSION}, NumPy {np.__version__}",
+            "Records": f"{self.people:,} synthetic {record.nouns}",
+            "Tables": request.tables,
+            "Draws of each random protection": f"{request.runs:,}; swapping is drawn once",
+            "Seed": str(request.seed),
+            "Key of SafeTab's noise": key_of_seed(request.seed).hex(),
+            "Time limit of solvers": "none" if request.time_limit is None else f"{request.time_limit:g} seconds",
+        }
+        for area, alone in ((counted.area, counted.shares_unique()) for counted in areas):
+            given = {"nouns": record.nouns, "areas": len(area.areas) - 1, "groups": len(area.systems), "alone": alone}
+            facts[f"Area under attack: {area.name}"] = text("area_fact", area=area, **given)
+        return facts
 
 
 @contextmanager
@@ -73,13 +250,11 @@ def guarantee_of(protection: Protection, plan: RunPlan) -> str:
     """The formal guarantee over the whole release in words, if a protection has one."""
     if not protection.is_safetab:
         return text("no_guarantee")
-    definition = plan.config.privacy_definition
-    loss = reported_loss(definition, plan.loss)
-    own = f"{definition.budget_symbol} = {loss_text(loss.unbounded)}"
+    definition, noun = plan.config.privacy_definition, plan.config.product.record.noun
+    loss, symbol = reported_loss(definition, plan.loss), definition.budget_symbol
+    own = f"{symbol} = {loss_text(loss.unbounded)}"
     if definition is not PrivacyDefinition.PURE_DP:
-        epsilon = ceil(loss.unbounded_epsilon * 10) / 10
-        own += f" (epsilon = {epsilon:,.1f} at delta = {float(DELTA):g})"
-    noun, symbol = plan.config.product.record.noun, definition.budget_symbol
+        own += f" (epsilon = {ceil(loss.unbounded_epsilon * 10) / 10:,.1f} at delta = {float(DELTA):g})"
     return text("guarantee", noun=noun, own=own, symbol=symbol, bound=membership_bound(plan))
 
 
@@ -94,46 +269,3 @@ def comes_with(protection: Protection) -> str:
     if error and "cell-key" in protection.spec and protection.source is not None and protection.source.assumed:
         return "the largest error, where the agency publishes it"
     return f"the largest error, {error:,}" if error else "a mark where withheld"
-
-
-def census_words(world: World, areas: Sequence[CountedArea], request: CompareRequest) -> ComparedCensus:
-    """What the page calls the census and its parts."""
-    config = world.inputs.plan.config
-    family = config.product.families[0]
-    where = "where its true size gives one" if request.tables == "as-released" else "for every group"
-    by = f", and a {finer_table(family)} {where}" if len(family.shapes) > 1 else ""
-    smallest = [config.census.area_level(counted.area.levels[-1]).kind.nouns for counted in areas]
-    return ComparedCensus(
-        people=world.people,
-        nouns=config.product.record.nouns,
-        groups=config.census.words.groups,
-        tables=f"the total of every group{by}",
-        is_stress_test=request.tables == "every-group",
-        whole=config.census.words.whole,
-        attacked_area=", ".join(counted.area.name for counted in areas),
-        areas=smallest[0] if smallest else "areas",
-        has_tables_by_true_size=request.tables == "as-released",
-    )
-
-
-def facts_of(world: World, areas: Sequence[CountedArea], request: CompareRequest) -> Mapping[str, str]:
-    """How the comparison was run."""
-    record = world.inputs.plan.config.product.record
-    facts = {
-        "Program": f"safetab {VERSION}, NumPy {np.__version__}",
-        "Records": f"{world.people:,} synthetic {record.nouns}",
-        "Tables": request.tables,
-        "Draws of each random protection": f"{request.runs:,}; swapping is drawn once",
-        "Seed": str(request.seed),
-        "Key of SafeTab's noise": key_of_seed(request.seed).hex(),
-        "Time limit of solvers": "none" if request.time_limit is None else f"{request.time_limit:g} seconds",
-    }
-    for counted in areas:
-        area = counted.area
-        alone = [f"{share:.1%}" for share in counted.shares_unique()]
-        facts[f"Area under attack: {area.name}"] = (
-            f"{area.people:,} {record.nouns}, {len(area.areas) - 1:,} areas inside it, {len(area.systems):,} groups"
-            f" ({area.kind}), {area.uniques:,} {record.nouns} alone in a cell; alone with their attribute in one of the"
-            f" smallest areas: {alone[0]}, in one of its groups: {alone[1]}; shape of the prior {area.shape:.2f}"
-        )
-    return facts

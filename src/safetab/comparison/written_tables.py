@@ -1,9 +1,10 @@
-"""The tables that `safetab compare` writes, and how programs open them."""
+"""The folder that `safetab compare` writes, and how programs open its tables."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 
 import pyarrow as pa
@@ -11,22 +12,79 @@ import pyarrow.compute as pc
 import pyarrow.csv
 import pyarrow.parquet
 
-from safetab.comparison.request import FACTS_FILE
-from safetab.comparison.results import Claims, Compared, Exposure
-from safetab.foundation.findings import InvalidInput
+from safetab.comparison.measures.utility import key_of_seed
+from safetab.comparison.pages.committee_table import committee_table
+from safetab.comparison.pages.compare_page import compare_page
+from safetab.comparison.pages.words import text
+from safetab.comparison.results import Claims, Compared, Comparison, Exposure
+from safetab.comparison.world import FACTS_FILE, PAGE_FILE, CompareRequest
+from safetab.foundation.findings import VERSION, InvalidInput
 from safetab.foundation.parquet_facts import opened_parquet
+from safetab.foundation.safe_csv import safe_texts
+from safetab.outputs.output_folder import whole_output
 
-_BASELINE = "baseline"
-_EXPOSURE = pa.schema(
-    [("protection", pa.string()), ("measure", pa.string()), ("value", pa.float64()), ("of", pa.float64())]
-)
+_COLUMNS = ("protection", "measure", "value", "of")
+_EXPOSURE = pa.schema(zip(_COLUMNS, [pa.string(), pa.string(), pa.float64(), pa.float64()], strict=True))
+
+
+def write_comparison(out: Path, comparison: Comparison, request: CompareRequest) -> None:
+    """Write the page and its numbers, for the curator alone."""
+    nobody = text("nobody")
+    tables = {
+        "committee": committee_table(comparison),
+        "utility": pa.concat_tables([each.utility for each in comparison.protections]),
+        "exposure": exposure_table(comparison.protections, comparison.baseline),
+    }
+    with whole_output(out, None, overwrite=request.options.overwrite) as output:
+        for name, table in tables.items():
+            with (output / f"{name}.csv").open("wb") as file:  # Arrow opens only UTF-8 paths
+                pa.csv.write_csv(safe_texts(table), file)
+            if name != "committee":
+                with (output / f"{name}.parquet").open("wb") as file:
+                    named = table.replace_schema_metadata({"safetab": nobody})
+                    pa.parquet.write_table(named, file, compression="zstd")
+        (output / PAGE_FILE).write_text(compare_page(comparison), encoding="utf-8")
+        (output / "README.txt").write_text(text("readme", nobody=nobody), encoding="utf-8")
+        facts = json.dumps(_facts(comparison, request), indent=2, ensure_ascii=False)
+        (output / FACTS_FILE).write_text(facts + "\n", encoding="utf-8")
+        output.chmod(0o700)  # for the curator alone
+        for path in output.iterdir():
+            path.chmod(0o600)
+
+
+def _facts(comparison: Comparison, request: CompareRequest) -> dict[str, object]:
+    """What was run, as JSON values."""
+    return {
+        "program": "safetab",
+        "version": VERSION,
+        "what": "comparison of protections",
+        "warning": text("nobody"),
+        "for_release": False,
+        "seed": request.seed,
+        "test_key_of_safetab": key_of_seed(request.seed).hex(),
+        "runs": request.runs,
+        "tables": request.tables,
+        "facts": dict(comparison.facts),
+        "not_finished": list(comparison.not_finished),
+        "controls": [asdict(check) for check in comparison.controls],
+        "protections": [
+            {
+                "spec": each.protection.spec,
+                "name": each.protection.name,
+                "guarantee": each.guarantee,
+                "comes_with": each.comes_with,
+                "source": each.protection.source and asdict(each.protection.source),
+            }
+            for each in comparison.protections
+        ],
+    }
 
 
 def exposure_table(compared: Iterable[Compared], baseline: Exposure | None) -> pa.Table:
     """The measures of every protection, then of the baseline. `of` is what the value is a part of."""
-    exposures = [*((each.protection.spec, each.exposure) for each in compared), (_BASELINE, baseline)]
+    exposures = [*((each.protection.spec, each.exposure) for each in compared), ("baseline", baseline)]
     rows = [(spec, *row) for spec, exposure in exposures if exposure is not None for row in _measures(exposure)]
-    return pa.Table.from_pylist([dict(zip(_EXPOSURE.names, row, strict=True)) for row in rows], _EXPOSURE)
+    return pa.Table.from_pylist([dict(zip(_COLUMNS, row, strict=True)) for row in rows], _EXPOSURE)
 
 
 def _measures(exposure: Exposure) -> Iterator[tuple[str, float | None, float | None]]:

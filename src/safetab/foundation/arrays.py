@@ -80,3 +80,14 @@ def begins_run(*columns: NDArray[Any]) -> NDArray[np.bool_]:
 def run_starts(*columns: NDArray[Any]) -> NDArray[np.intp]:
     """The positions where `begins_run` is true: the first row of each run of equal rows."""
     return np.flatnonzero(begins_run(*columns))
+
+
+MIXING_STEP = np.uint64(0x9E3779B97F4A7C15)
+
+
+def mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
+    """SplitMix64 of Steele, Lea and Flood (2014): spreads every bit over all bits."""
+    numbers = numbers + MIXING_STEP
+    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return numbers ^ (numbers >> np.uint64(31))

@@ -7,7 +7,7 @@ from functools import cache
 
 import pyarrow as pa
 
-from safetab.comparison.measures.utility_table import MERGED, SIZE_CLASSES
+from safetab.comparison.measures.utility import MERGED, SIZE_CLASSES
 from safetab.comparison.protections.protection import Protection, Source
 from safetab.comparison.results import (
     Claims,
@@ -61,7 +61,7 @@ def sample_comparison(**changes: object) -> Comparison:
         "census": ComparedCensus(
             1_002_345, "people", "population groups",
             "the total of every group, and its table by sex and age where its true size gives it one",
-            "Example County", "tracts", has_tables_by_true_size=True, whole="the nation and states",
+            "Example County", "tracts", whole="the nation and states",
         ),
         "protections": tuple(compared(spec) for spec in MADE_UP),
         "is_sweep": False,

@@ -9,13 +9,16 @@ import numpy as np
 import pytest
 from tests.attacked_worlds import area_of, drawn_systems, publication_of, system_of
 
+from safetab.comparison import linear_programs
 from safetab.comparison.attacks import attack
-from safetab.comparison.attacks.attack import Finding, Limits, attacked, baseline, exposure, findings
+from safetab.comparison.attacks.attack import Finding, baseline, exposure, findings
 from safetab.comparison.attacks.posterior import Chances
 from safetab.comparison.protections.protection import Publication, Windows
-from safetab.comparison.results import Claims
+from safetab.comparison.results import Claims, Exposure
 
-LIMITS = Limits(None, 1)
+
+def attacked(area, publication: Publication, seed: int, **limits) -> Exposure:
+    return exposure(area, findings(area, publication, seed, **limits), seed)
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +30,7 @@ def area():
     "spec", ["none", "round:base=1", "round-random:base=1", "threshold:people=1", "suppress:below=1"]
 )
 def test_everybody_is_exposed_without_protection(area, spec: str) -> None:
-    found = attacked(area, publication_of(area, spec), 1, LIMITS)
+    found = attacked(area, publication_of(area, spec), 1)
     everybody = Claims(area.uniques, area.uniques)
     assert area.uniques > 20
     assert found.named == found.proven == everybody
@@ -38,7 +41,7 @@ def test_everybody_is_exposed_without_protection(area, spec: str) -> None:
 
 
 def test_a_protection_names_fewer_and_the_baseline_still_fewer(area) -> None:
-    rounded = attacked(area, publication_of(area, "round-random:base=3"), 1, LIMITS)
+    rounded = attacked(area, publication_of(area, "round-random:base=3"), 1)
     nothing = baseline(area, 1)
     assert nothing.proven is None
     assert nothing.named.claims <= rounded.named.claims < area.uniques
@@ -48,9 +51,18 @@ def test_a_protection_names_fewer_and_the_baseline_still_fewer(area) -> None:
     assert 1 <= rounded.r_hat < 1.1
 
 
+def test_what_proved_is_said(area, monkeypatch: pytest.MonkeyPatch) -> None:
+    few = replace(area, systems=area.systems[:1])
+    publication = publication_of(few, "none")
+    assert attacked(few, publication, 1).proven_by == "propagation and CP-SAT"
+    assert attacked(few, replace(publication, can_be_proven=False), 1).proven_by == ""
+    monkeypatch.setattr(linear_programs, "find_spec", lambda _: None)
+    assert attacked(few, publication, 1).proven_by == "propagation"
+
+
 def test_one_thread_and_two_find_the_same(area) -> None:
     publication = publication_of(area, "suppress:below=3")
-    assert attacked(area, publication, 5, Limits(None, 1)) == attacked(area, publication, 5, Limits(None, 2))
+    assert attacked(area, publication, 5, threads=1) == attacked(area, publication, 5, threads=2)
 
 
 def test_what_is_found_does_not_depend_on_the_truth(area) -> None:
@@ -66,14 +78,14 @@ def test_what_is_found_does_not_depend_on_the_truth(area) -> None:
     ]
     few = replace(publication, windows=publication.windows[:3])
     worlds = (replace(area, systems=systems[:3]) for systems in (area.systems, turned))
-    first, second = (findings(of, few, 1, LIMITS) for of in worlds)
+    first, second = (findings(of, few, 1) for of in worlds)
     for one, other in zip(first, second, strict=True):
         assert np.array_equal(one.chances.is_one, other.chances.is_one)
-        assert np.array_equal(one.proofs.is_proven, other.proofs.is_proven)
+        assert np.array_equal(one.proven, other.proven)
 
 
 def test_time_that_is_up_is_said_and_nobody_is_named(area) -> None:
-    found = attacked(area, publication_of(area, "none"), 1, Limits(0.0, 1))
+    found = attacked(area, publication_of(area, "none"), 1, seconds=0.0)
     assert found.not_finished == ("12 groups were not attacked, because the time limit was reached.",)
     assert found.named == found.presence == Claims(0, 0)
     assert found.r_hat is None
@@ -82,14 +94,14 @@ def test_time_that_is_up_is_said_and_nobody_is_named(area) -> None:
 def test_the_time_limit_is_asked_before_each_group(area, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count()
     monkeypatch.setattr(attack, "monotonic", lambda: float(next(clock)))
-    found = attacked(area, publication_of(area, "none"), 1, Limits(4.5, 1))
+    found = attacked(area, publication_of(area, "none"), 1, seconds=4.5)
     assert found.not_finished == ("8 groups were not attacked, because the time limit was reached.",)
 
 
 def test_a_publication_that_nothing_fits_is_said(area) -> None:
     right = publication_of(area, "none")
     windows = [replace(of, firsts=of.firsts + (np.arange(len(of.firsts)) == 0)) for of in right.windows[:2]]
-    found = attacked(area, replace(right, windows=[*windows, *right.windows[2:]]), 1, LIMITS)
+    found = attacked(area, replace(right, windows=[*windows, *right.windows[2:]]), 1)
     assert found.not_finished == (
         "2 groups were attacked by bounds alone, because no data set was found that fits everything published.",
     )
@@ -134,5 +146,5 @@ def test_the_baseline_knows_the_total_of_the_whole_area_alone() -> None:
 
 
 def test_an_area_without_systems_exposes_nobody() -> None:
-    found = attacked(area_of([], 1, 0.5), Publication((), (), can_be_proven=True), 1, LIMITS)
+    found = attacked(area_of([], 1, 0.5), Publication((), (), can_be_proven=True), 1)
     assert (found.uniques, found.named, found.ranked) == (0, Claims(0, 0), {0: 0, 100: 0, 500: 0})

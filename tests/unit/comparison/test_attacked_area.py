@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.comparison.tables.count_area import ChosenArea, CountedArea
+from safetab.comparison.tables.count_area import ChosenArea, CountedArea, PeopleOfArea, people_of_area
 from safetab.comparison.tables.counted_census import AskedTables
-from safetab.comparison.tables.people_of_area import PeopleOfArea, people_of_area
 from safetab.engines.contract import EngineSettings
 from safetab.engines.local.counter import RecordCounter
 from safetab.engines.local.engine import LocalEngine

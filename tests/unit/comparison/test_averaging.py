@@ -7,7 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.comparison.attacks.averaging import SPLITS, SplitGroups, averaging, averaging_under_one_budget, example
+from safetab.comparison.attacks.arithmetic import SPLITS, SplitGroups, averaging, averaging_example
+from safetab.comparison.compare import under_one_budget
+from safetab.comparison.protections.protection import Publication
 from safetab.comparison.protections.spec_text import parse
 from safetab.comparison.tables.exact_tables import PublishedTables
 
@@ -59,13 +61,17 @@ def test_what_is_never_shown_is_never_exact() -> None:
 
 
 def test_noise_with_one_budget_is_as_exact_as_its_totals() -> None:
-    published = PublishedTables.of(np.array([4, 9, 2, 0]), np.array([False, False, False, True]))
-    assert averaging_under_one_budget(published, np.array([4, 8, 2, 0])) == {0: 0.5}
+    published = PublishedTables.of(np.array([7, 4, 9, 2, 0]), np.array([False, False, False, False, True]))
+    publication = Publication([published], [], can_be_proven=False)
+    totals = np.array([4, 8, 2, 0])
+    groups = SplitGroups([], np.stack([totals - 1, np.ones_like(totals)], axis=1), np.empty(0), totals, np.arange(2))
+    split = groups, [(0, number, 0) for number in (1, 2, 3, 4)]
+    assert under_one_budget(split, publication) == {0: 0.5}
 
 
 def test_the_example_is_a_wrong_total_whose_splits_sum_to_the_right_one() -> None:
     groups, protection = groups_of(6), parse("cell-key:D=2,V=0.9", Path())
-    shown = example(groups, protection, 1)
+    shown = averaging_example(groups, protection, 1)
     assert shown is not None
     (_, total), *splits = shown.published
     place = int(shown.about.split()[1].strip(","))
@@ -73,4 +79,4 @@ def test_the_example_is_a_wrong_total_whose_splits_sum_to_the_right_one() -> Non
     sums = [sum(int(part.replace(",", "")) for part in text.split(" and ")) for _, text in splits]
     assert len(sums) == 5
     assert all(f"{one:,}" in shown.steps[0] for one in sums)
-    assert example(groups, parse("none", Path()), 1) is None
+    assert averaging_example(groups, parse("none", Path()), 1) is None

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from safetab.comparison.protections.cell_key import CellKey, cell_key_of_file
-from safetab.comparison.protections.perturbation_table import table_of
+from safetab.comparison.protections.cell_key import CellKey, cell_key_of_file, table_of
 from safetab.comparison.protections.protection import Known
 from safetab.comparison.protections.rounding import Rounding
 from safetab.comparison.tables.exact_tables import ExactTables, PublishedTables
@@ -69,6 +68,13 @@ def test_every_row_is_a_distribution_with_mean_0_and_the_variance_at_most(parame
     published = np.arange(len(table))[:, None] + changes
     js = int(parameters[2]) if len(parameters) > 2 else 0
     assert not table[(published < 0) | ((published > 0) & (published <= js))].any()
+
+
+def test_a_chance_to_stay_that_is_larger_than_asked_is_not_lowered() -> None:
+    """Holding it at 0.07 exactly would give this row an entropy of 2.80617."""
+    row = table_of(9, 21.113, 0, 0.07)[7]
+    assert row[9] > 0.0704
+    assert -(row[row > 0] @ np.log(row[row > 0])) > 2.80619
 
 
 def test_a_cell_key_takes_its_interval_of_the_row() -> None:

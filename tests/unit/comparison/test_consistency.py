@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from safetab.comparison.measures.error_tally import table_gaps
-from safetab.comparison.measures.utility import distinct_lines
-from safetab.comparison.tables.counted_level import LargestGroups, ShownTotals
+from safetab.comparison.measures.utility import distinct_lines, table_gaps
+from safetab.comparison.tables.counted_census import largest_groups, misplaced
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_p.safetab_p import SEX_BY_AGE
 
@@ -47,21 +46,19 @@ def test_rank_changes_are_places_where_the_wrong_group_stands(
     shown: list[int], is_shown: list[int], changes: int | None
 ) -> None:
     """Those of the second of two areas; the first has one group, of another kind."""
-    areas, kinds, sizes = np.array([0, 1, 1, 1, 1]), np.array([0, 1, 1, 1, 1]), np.array([5, 90, 80, 70, 70])
-    totals, chosen = ShownTotals(np.arange(5)), np.flatnonzero([1, *is_shown])
-    totals.show(chosen, np.array([7, *shown])[chosen])
-    rankings, wrong = LargestGroups(areas, kinds, sizes).compared(totals)
-    assert rankings.tolist() == [1] * (changes is not None)
-    assert wrong.tolist() == [1] * (changes or 0)
+    own, sizes, numbers = np.array([0, 3, 3, 3, 3]), np.array([5, 90, 80, 70, 70]), np.array([7, *shown])
+    largest = largest_groups(own, sizes)
+    chosen = largest[np.array([1, *is_shown], dtype=bool)[largest]]
+    rankings, wrong = misplaced(own[chosen], sizes[chosen], numbers[chosen])
+    assert own[chosen][rankings].tolist() == [3] * (changes is not None)
+    assert own[chosen][wrong].tolist() == [3] * (changes or 0)
 
 
 def test_only_the_ten_largest_groups_are_ranked() -> None:
-    sizes = np.arange(12, 0, -1)
-    largest, totals = LargestGroups(np.zeros(12, dtype=np.int64), np.zeros(12, dtype=np.int64), sizes), []
+    sizes, changes = np.arange(12, 0, -1), []
+    largest = largest_groups(np.zeros(12, dtype=np.int64), sizes)
     for swapped in ([8, 9], [10, 11]):
         numbers = sizes.copy()
         numbers[swapped] = numbers[swapped[::-1]]
-        shown = ShownTotals(np.arange(12))
-        shown.show(np.arange(12), numbers)
-        totals.append(len(largest.compared(shown)[1]))
-    assert totals == [2, 0]
+        changes.append(len(misplaced(np.zeros(10, dtype=np.int64), sizes[largest], numbers[largest])[1]))
+    assert changes == [2, 0]

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from tests.attacked_worlds import area_of, drawn_systems
 
-from safetab.comparison.attacks import attack, controls
+from safetab.comparison.attacks import attack
+from safetab.comparison.attacks.attack import controls
 from safetab.comparison.attacks.posterior import posterior
 from safetab.comparison.protections.steps import publish
 
@@ -35,7 +36,7 @@ def failing(found) -> list[str]:
 
 @pytest.mark.slow
 def test_the_controls_hold_and_say_what_was_measured(area) -> None:
-    found = controls.controls(area, 1)
+    found = controls(area, 1)
     assert failing(found) == []
     named = sum(sorted(len(system.uniques) for system in area.systems)[-4:])
     assert f"Of {named} people who are alone in a cell, the attack named at least {named};" in found[0].sentence
@@ -46,40 +47,39 @@ def test_the_controls_hold_and_say_what_was_measured(area) -> None:
 
 
 def test_a_data_set_outside_a_window_makes_a_control_fail(small, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(controls, "_TINY_WORLDS", ((0, 0, 0, 0),))
+    monkeypatch.setattr(attack, "_TINY_WORLDS", ((0, 0, 0, 0),))
     nobody = attack.baseline(replace(small, systems=[]), 1)
-    assert failing(controls.controls(small, 1, {"some": nobody})) == []
-    found = controls.controls(small, 1, {"some": nobody, "other": replace(nobody, outside=1)})
+    assert failing(controls(small, 1, {"some": nobody})) == []
+    found = controls(small, 1, {"some": nobody, "other": replace(nobody, outside=1)})
     assert failing(found) == NAMES[3:4]
     assert "(other); it must be 0." in found[3].sentence
 
 
-def half_dropped(unknowns, windows, *others):
+def half_dropped(system, shape, windows, *others):
     """Every second number is not looked at."""
     sizes = np.diff(windows.starts)
     dropped = np.arange(len(sizes)) % 2 == 1
     starts = np.concatenate([[0], np.cumsum(np.where(dropped, 0, sizes))])
     kept = windows.logs[np.repeat(~dropped, sizes)]
-    return posterior(unknowns, replace(windows, starts=starts, logs=kept), *others)
+    return posterior(system, shape, replace(windows, starts=starts, logs=kept), *others)
 
 
-def prior_from_windows(unknowns, windows, *others):
+def prior_from_windows(system, shape, windows, *others):
     """The prior is made from what is published: the first possible count of each leaf."""
-    return posterior(replace(unknowns, expected=windows.firsts[unknowns.leaves] + 0.02), windows, *others)
+    return posterior(replace(system, expected=windows.firsts[system.leaves] + 0.02), shape, windows, *others)
 
 
 @pytest.mark.slow
 def test_a_dropped_factor_makes_controls_fail(area, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attack, "posterior", half_dropped)
-    monkeypatch.setattr(controls, "_TINY_WORLDS", controls._TINY_WORLDS[:1])
-    monkeypatch.setattr(controls, "posterior", half_dropped)
-    assert failing(controls.controls(area, 1))[:3] == NAMES[:3]
+    monkeypatch.setattr(attack, "_TINY_WORLDS", attack._TINY_WORLDS[:1])
+    assert failing(controls(area, 1))[:3] == NAMES[:3]
 
 
 def test_another_prior_makes_a_control_fail(area, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(controls, "posterior", prior_from_windows)
-    monkeypatch.setattr(controls, "_TINY_WORLDS", controls._TINY_WORLDS[:1])
-    assert failing(controls.controls(replace(area, systems=[]), 1)) == NAMES[2:3]
+    monkeypatch.setattr(attack, "posterior", prior_from_windows)
+    monkeypatch.setattr(attack, "_TINY_WORLDS", attack._TINY_WORLDS[:1])
+    assert failing(controls(replace(area, systems=[]), 1)) == NAMES[2:3]
 
 
 def test_a_mark_instead_of_a_withheld_number_makes_a_control_fail(small, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,6 +87,6 @@ def test_a_mark_instead_of_a_withheld_number_makes_a_control_fail(small, monkeyp
         tables = publish(*given)
         return replace(tables, numbers=np.ma.MaskedArray(tables.numbers.filled(-1)))
 
-    monkeypatch.setattr(controls, "publish", marked)
-    monkeypatch.setattr(controls, "_TINY_WORLDS", ((0, 0, 0, 0),))
-    assert NAMES[4] in failing(controls.controls(small, 1))
+    monkeypatch.setattr(attack, "publish", marked)
+    monkeypatch.setattr(attack, "_TINY_WORLDS", ((0, 0, 0, 0),))
+    assert NAMES[4] in failing(controls(small, 1))

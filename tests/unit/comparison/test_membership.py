@@ -24,7 +24,7 @@ def area_with(total: int, in_sex: int, systems: int = 200) -> AttackedArea:
     """Groups of one area, in each of which a person is alone in her cell."""
     rows = Rows.of_lists([[0, 1, 2], [0, 1], [0]])
     truth = np.array([1, in_sex - 1, total - in_sex])
-    keys = rows.sums(np.array([11, 5, 7], dtype=np.uint64) << np.uint64(58))
+    keys = rows.sums((np.array([11, 5, 7], dtype=np.uint64) << np.uint64(58)) * (truth > 0))
     exact = ExactTables(rows.sums(truth), keys, np.full(3, total), np.full(3, 1_000), rows)
     zeros = np.zeros(3, dtype=np.int64)
     lines = np.array([0, 1, 2])

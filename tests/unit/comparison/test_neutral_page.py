@@ -13,12 +13,11 @@ from tests.unit.comparison.sample_comparison import MADE_UP, compared, sample_co
 
 from safetab.comparison.pages.committee_table import committee_table
 from safetab.comparison.pages.compare_page import compare_page
-from safetab.comparison.pages.words import ATTACKS, DOES_NOT_SAY, SAID_FOR_IT, family_of, letter_of, said_for
+from safetab.comparison.pages.words import WORDS, family_of, letter_of, said_for
 from safetab.comparison.protections.protection import Source
 from safetab.comparison.protections.spec_text import parse
-from safetab.comparison.request import CompareRequest, checked_protections
 from safetab.comparison.results import Claims, Compared, ComparedCensus, Control
-from safetab.comparison.world import comes_with
+from safetab.comparison.world import CompareRequest, checked_protections, comes_with
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 
 JUDGING = re.compile(
@@ -119,7 +118,7 @@ def test_a_planted_judgement_is_found(page: str, word: str) -> None:
 def test_what_the_page_does_not_say_is_there_word_for_word(page: str, number: int) -> None:
     (limits,) = [one for one in body_of(page).iter("section") if one.get("id") == "does-not-say"]
     assert [text_of(item) for item in limits.iter("li")][number] == REQUIRED[number]
-    assert len(DOES_NOT_SAY) == len(REQUIRED)
+    assert len(WORDS["does_not_say"]) == len(REQUIRED)
 
 
 def test_every_section_of_a_method_begins_with_what_is_said_for_it(page: str) -> None:
@@ -145,7 +144,7 @@ def test_every_section_of_a_method_begins_with_what_is_said_for_it(page: str) ->
 )
 def test_what_is_said_for_each_method_is_what_its_agency_names_first(spec: str, word: str) -> None:
     assert word in said_for(spec)
-    assert said_for(f"{spec}+threshold:people=100") == f"{said_for(spec)} {SAID_FOR_IT['threshold']}"
+    assert said_for(f"{spec}+threshold:people=100") == f"{said_for(spec)} {WORDS['said_for_it']['threshold']}"
 
 
 def test_measured_membership_and_the_guarantee_stand_in_different_columns(page: str) -> None:
@@ -180,7 +179,7 @@ def test_what_was_not_measured_is_said_in_words(page: str) -> None:
     assert by_letter["J"][4] == "not measured"
     nothing = sample_comparison(
         protections=tuple(replace(compared(spec), exposure=None) for spec in MADE_UP), baseline=None, examples=(),
-        census=ComparedCensus(10, "households", "groups", "totals"), controls=(), shown=(),
+        census=ComparedCensus(10, "households", "groups", "totals", is_stress_test=True), controls=(), shown=(),
     )  # fmt: skip
     without = compare_page(nothing)
     assert {cell for row in exposed_of(without)[1:] for cell in row[1:5]} == {"not attacked"}
@@ -213,7 +212,7 @@ def test_a_control_that_does_not_hold_is_said_and_what_was_not_finished_too() ->
 def test_every_attack_is_explained_with_its_example(page: str) -> None:
     body = body_of(page)
     (section,) = [one for one in body.iter("section") if one.get("id") == "attacks"]
-    assert [one.text for one in section.iter("h3")] == [attack.capitalize() for attack in ATTACKS]
+    assert [one.text for one in section.iter("h3")] == [attack.capitalize() for attack in WORDS["attacks"]]
     examples = [text_of(one) for one in section.iter("div") if one.get("class") == "example"]
     assert len(examples) == 3
     assert examples[0].endswith("so both are 1.Truth: 1 woman and 1 man.")

@@ -44,7 +44,7 @@ def known_of(size: int, least: int = 0, most: int = 60) -> Known:
 
 def window_of(spec: str, number: int | None, *, least: int = 0, most: int = 60, step: int = 1) -> dict[int, float]:
     """The chance of the published number by true count."""
-    shown = PublishedTables.of(np.array([number or 0]), np.array([number is None]), step)
+    shown = PublishedTables.of(np.array([number or 0]), np.array([step if number is None else 0]))
     first, logs = windows_of(parse(spec, Path()), shown, known_of(1, least, most)).of(0)
     return {first + place: float(np.exp(log)) for place, log in enumerate(logs)}
 
@@ -127,7 +127,7 @@ def test_secondary_suppression_gets_the_primary_pattern_and_its_bounds(monkeypat
         given.update(bounds, primary=list(np.asarray(is_primary)))
         return tables.counts < 6, True  # not finished
 
-    monkeypatch.setattr("safetab.comparison.protections.suppression.secondary", secondary)
+    monkeypatch.setattr("safetab.comparison.protections.rounding.secondary", secondary)
     one_by_one = tables_of([1, 5, 6])
     assert published_by("suppress:below=3,secondary=lp", one_by_one) == [None, 5, 6]
     assert not given
@@ -214,7 +214,7 @@ def test_windows_are_the_frequencies_of_what_is_published(spec: str) -> None:
         number, withheld_by = divmod(int(each), 8)
         is_here = seen == each
         frequencies = np.bincount(true[is_here], minlength=most + 1) / draws
-        one = PublishedTables.withheld(np.array([number]), np.array([withheld_by], dtype=np.int8))
+        one = PublishedTables.of(np.array([number]), np.array([withheld_by]))
         first, logs = windows_of(protection, one, known_of(1, most=most)).of(0)
         chances = np.zeros(most + 1)
         chances[first : first + len(logs)] = np.exp(logs)

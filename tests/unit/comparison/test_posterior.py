@@ -18,59 +18,60 @@ from tests.attacked_worlds import (
 )
 
 from safetab.comparison.attacks import posterior as posterior_module
+from safetab.comparison.attacks.attack import without_truth
 from safetab.comparison.attacks.posterior import DISAGREE, Effort, posterior
-from safetab.comparison.attacks.unknowns import Unknowns, without_truth
 from safetab.comparison.protections.protection import Windows
+from safetab.comparison.tables.attacked_area import System
 
 FAMILIES = (
     "none", "round:base=3", "round:base=5", "round-random:base=3", "cell-key:D=2,V=0.9,js=0", "cell-key:D=2,V=2,js=1",
     "suppress:below=4", "suppress:below=3,secondary=lp", "threshold:people=3", "noise:0.8",
 )  # fmt: skip
+SHAPE = 0.6
 LONG = Effort(records=60_000, rounds=1)
 
 
 def tiny_world(spec: str, seed: int):
     """A group of 6 to 9 unknowns; where nearly everything is exact, with more people than the prior gives."""
-    shape = 0.6
     sizes = [(2, 3), (3, 2), (2, 4), (3, 3)] if spec.startswith("suppress") else [(2, 2), (2, 3), (3, 2)]
     areas, cells = (2, 2) if "secondary" in spec or "noise" in spec else sizes[seed % len(sizes)]
-    [system] = drawn_systems(1, areas, cells, shape, 0.8, seed)
+    [system] = drawn_systems(1, areas, cells, SHAPE, 0.8, seed)
     random = np.random.default_rng([seed, 7])
     counts = (
         random.integers(0, 4, (areas, cells)) if spec.startswith("suppress") else system.truth.reshape(areas, cells)
     )
     system = system_of(np.minimum(counts, 4), system.expected.reshape(areas, cells), seed)
-    return Unknowns.of(system, shape), system, published(system, spec, seed)[1]
+    return system, published(system, spec, seed)[1]
 
 
-def difference(unknowns: Unknowns, windows: Windows, of: tuple[Unknowns, Windows], seed: int) -> float:
+def difference(system: System, windows: Windows, of: tuple[System, Windows], seed: int) -> float:
     """The largest difference of a chance between the sampler, given `of`, and enumeration."""
-    found = posterior(*of, [seed], LONG)
+    found = posterior(of[0], SHAPE, of[1], [seed], LONG)
     assert found.is_finished
     assert found.outside == 0
-    exact = enumerated(unknowns, windows)
+    exact = enumerated(system, SHAPE, windows)
     return max(float(np.abs(a - b).max()) for a, b in zip((found.is_one, found.is_present), exact, strict=True))
 
 
 @pytest.mark.parametrize("spec", [FAMILIES[number] for number in (3, 4, 6, 8)])
 def test_chances_are_those_of_all_data_sets(spec: str) -> None:
-    unknowns, _, windows = tiny_world(spec, 3)
-    assert difference(unknowns, windows, (unknowns, windows), 3) < 0.01
+    system, windows = tiny_world(spec, 3)
+    assert difference(system, windows, (system, windows), 3) < 0.01
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", FAMILIES)
 def test_chances_are_those_of_all_data_sets_in_many_worlds(spec: str) -> None:
     for seed in range(6):
-        unknowns, _, windows = tiny_world(spec, seed)
-        assert difference(unknowns, windows, (unknowns, windows), seed) < 0.01
+        system, windows = tiny_world(spec, seed)
+        assert difference(system, windows, (system, windows), seed) < 0.01
 
 
 def noisy_world(seed: int):
-    _, system, _ = tiny_world("noise:0.8", seed)
+    system, _ = tiny_world("noise:0.8", seed)
     random = np.random.default_rng([seed, 8])
     noisy = system.exact.counts + discrete_noise(0.8, len(system.lines), random)
-    return Unknowns.of(system, 0.6), noisy, is_cell(system)
+    return system, noisy, is_cell(system)
 
 
 def without(windows: Windows, dropped) -> Windows:
@@ -84,41 +85,41 @@ def worst_of(planted) -> float:
     """The largest difference over a few worlds, if the attack is given what `planted` makes of each."""
     found = []
     for seed in (1, 4):
-        unknowns, noisy, tells = noisy_world(seed)
+        system, noisy, tells = noisy_world(seed)
         windows = noise_windows(noisy, 0.8, tells)
-        found.append(difference(unknowns, windows, planted(unknowns, windows, noisy), seed))
+        found.append(difference(system, windows, planted(system, windows, noisy), seed))
     return max(found)
 
 
 def test_a_dropped_factor_is_seen() -> None:
-    def last_area_dropped(unknowns, windows, noisy):
+    def last_area_dropped(system, windows, noisy):
         dropped = np.arange(len(noisy)) >= len(noisy) - len(noisy) // 3
-        return unknowns, without(windows, dropped)
+        return system, without(windows, dropped)
 
     assert worst_of(last_area_dropped) > 0.03
 
 
 def test_a_prior_from_clipped_cells_is_seen() -> None:
-    def clipped(unknowns, windows, noisy):
-        return replace(unknowns, expected=np.maximum(noisy[unknowns.leaves], 0) + 0.02), windows
+    def clipped(system, windows, noisy):
+        return replace(system, expected=np.maximum(noisy[system.leaves], 0) + 0.02), windows
 
     assert worst_of(clipped) > 0.03
 
 
 def test_minus_one_as_the_mark_of_a_withheld_number_is_seen() -> None:
-    unknowns, noisy, tells = noisy_world(1)
-    noisy[unknowns.leaves[0]] = -1
+    system, noisy, tells = noisy_world(1)
+    noisy[system.leaves[0]] = -1
     windows = noise_windows(noisy, 0.8, tells)
-    assert difference(unknowns, windows, (unknowns, windows), 1) < 0.01
-    assert difference(unknowns, windows, (unknowns, without(windows, noisy == -1)), 1) > 0.03
+    assert difference(system, windows, (system, windows), 1) < 0.01
+    assert difference(system, windows, (system, without(windows, noisy == -1)), 1) > 0.03
 
 
 def test_the_truth_is_not_looked_at() -> None:
-    _, system, windows = tiny_world("round-random:base=3", 5)
+    system, windows = tiny_world("round-random:base=3", 5)
     random = np.random.default_rng(1)
     exact = replace(system.exact, counts=random.permutation(system.exact.counts), keys=system.exact.keys[::-1].copy())
     other = replace(system, truth=random.permutation(system.truth), exact=exact)
-    first, second = (posterior(Unknowns.of(of, 0.6), windows, [1], Effort()) for of in (system, other))
+    first, second = (posterior(of, SHAPE, windows, [1], Effort()) for of in (system, other))
     assert np.array_equal(first.is_one, second.is_one)
     assert np.array_equal(first.is_present, second.is_present)
     hidden = without_truth(system)
@@ -129,23 +130,23 @@ def test_the_truth_is_not_looked_at() -> None:
 
 
 def test_a_number_without_window_tells_nothing_and_a_known_group_needs_no_sampling() -> None:
-    unknowns, system, windows = tiny_world("none", 3)
-    found = posterior(unknowns, windows, [1], Effort(records=0, rounds=0))
+    system, windows = tiny_world("none", 3)
+    found = posterior(system, SHAPE, windows, [1], Effort(records=0, rounds=0))
     assert np.array_equal(found.is_one, system.exact.counts == 1)
     nothing = without(windows, np.ones(len(windows.firsts), dtype=np.bool_))
-    prior = posterior(unknowns, nothing, [1], LONG)
-    share = unknowns.shape / (unknowns.shape + unknowns.expected)
-    assert np.abs(prior.is_present[unknowns.leaves] - (1 - share**unknowns.shape)).max() < 0.01
+    prior = posterior(system, SHAPE, nothing, [1], LONG)
+    share = SHAPE / (SHAPE + system.expected)
+    assert np.abs(prior.is_present[system.leaves] - (1 - share**SHAPE)).max() < 0.01
 
 
 def test_windows_that_nothing_fits_are_reported() -> None:
-    unknowns, _, windows = tiny_world("none", 3)
+    system, windows = tiny_world("none", 3)
     firsts = windows.firsts.copy()
     firsts[0] += 1  # a total that its cells do not give
-    assert not posterior(unknowns, replace(windows, firsts=firsts), [1], Effort()).is_finished
+    assert not posterior(system, SHAPE, replace(windows, firsts=firsts), [1], Effort()).is_finished
 
 
-def either_or(large, fit) -> tuple[Unknowns, Windows]:
+def either_or(large, fit) -> tuple[System, float, Windows]:
     """Counts of one area that are each 1 or a large number, if these differ; only their sum is known."""
     system = system_of(fit[None, :], np.full((1, len(fit)), 0.05))
     firsts, sizes = np.zeros((2, len(system.lines)), dtype=np.int64)
@@ -154,7 +155,7 @@ def either_or(large, fit) -> tuple[Unknowns, Windows]:
     starts = np.concatenate([[0], np.cumsum(sizes)])
     logs = np.full(starts[-1], -np.inf)
     logs[starts[:-1][sizes > 0]] = logs[starts[1:][sizes > 0] - 1] = 0.0
-    return Unknowns.of(system, 0.15), Windows(firsts, starts, logs)
+    return system, 0.15, Windows(firsts, starts, logs)
 
 
 def test_a_walk_that_finds_no_start_takes_the_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,13 +164,13 @@ def test_a_walk_that_finds_no_start_takes_the_solvers(monkeypatch: pytest.Monkey
     large = np.random.default_rng(1).integers(500, 1_000, 13)
     large[12] = 1
     fit = np.where(np.arange(13) % 2, large, 1)
-    unknowns, windows = either_or(large, fit)
-    effort, leaves = Effort(records=100, rounds=1), unknowns.leaves
-    found = posterior(unknowns, windows, [1], effort)
+    world = either_or(large, fit)
+    effort, leaves = Effort(records=100, rounds=1), world[0].leaves
+    found = posterior(*world, [1], effort)
     assert not found.is_finished
     assert np.array_equal(found.is_one[leaves], large == 1)
     assert found.is_present[leaves].all()
-    found = posterior(unknowns, windows, [1], effort, lambda _: fit)
+    found = posterior(*world, [1], effort, lambda _: fit)
     assert found.is_finished
     assert found.outside == 0
     assert np.array_equal(found.is_one[leaves], fit == 1)
@@ -179,11 +180,11 @@ def test_what_only_one_chain_says_is_not_said(monkeypatch: pytest.MonkeyPatch) -
     """Two counts fit in two ways, each with a single 1, and no walk gets from one to the other."""
     monkeypatch.setattr(posterior_module, "_MOST_BLOCKS", 4)
     large, fits = np.array([5_001, 5_001]), [np.array([5_001, 1]), np.array([1, 5_001])]
-    unknowns, windows = either_or(large, fits[0])
-    found = posterior(unknowns, windows, [1], Effort(100, 1), lambda costs: min(fits, key=lambda fit: costs @ fit))
+    world = either_or(large, fits[0])
+    found = posterior(*world, [1], Effort(100, 1), lambda costs: min(fits, key=lambda fit: costs @ fit))
     assert found.is_finished
     assert found.r_hat > DISAGREE
-    assert not found.is_one[unknowns.leaves].any()
+    assert not found.is_one[world[0].leaves].any()
 
 
 def test_chains_go_round_where_exact_sums_leave_one_long_way() -> None:
@@ -191,19 +192,18 @@ def test_chains_go_round_where_exact_sums_leave_one_long_way() -> None:
     size = 7
     is_open = np.eye(size, dtype=np.int64) + np.roll(np.eye(size, dtype=np.int64), 1, axis=1)
     truth, expected = 4 * is_open, np.random.default_rng(1).gamma(2, 2, (size, size)) + 0.5
-    system, shape = system_of(truth, expected), 0.6
+    system = system_of(truth, expected)
     is_withheld = np.zeros(len(system.lines), dtype=np.bool_)
     is_withheld[system.leaves] = truth.ravel() > 0
     sizes = np.where(is_withheld, 40, 1)
     sizes[(system.lines == 1) | (system.lines == 2)] = 0  # halves
     firsts = np.where(is_withheld, 1, system.exact.counts)
     windows = Windows(firsts, np.concatenate([[0], np.cumsum(sizes)]), np.zeros(sizes.sum()))
-    unknowns = Unknowns.of(system, shape)
-    found = posterior(unknowns, windows, [1], Effort(20_000, 1), lambda _: system.truth)
+    found = posterior(system, SHAPE, windows, [1], Effort(20_000, 1), lambda _: system.truth)
     rising = np.eye(size, dtype=np.int64).ravel() * 2 - is_open.ravel()
     ways = truth.ravel() + np.outer(np.arange(-3, 4), rising)
-    growth = np.array([lgamma(count + shape) - lgamma(count + 1) for count in range(8)])
-    chances = np.exp((growth[ways] + ways * np.log(expected / (expected + shape)).ravel()).sum(axis=1))
+    growth = np.array([lgamma(count + SHAPE) - lgamma(count + 1) for count in range(8)])
+    chances = np.exp((growth[ways] + ways * np.log(expected / (expected + SHAPE)).ravel()).sum(axis=1))
     exact = chances / chances.sum() @ (ways == 1)
     assert found.is_finished
     assert np.abs(found.is_one[system.leaves] - exact).max() < 0.02
@@ -213,7 +213,7 @@ def called(spec: str, groups: int, shape: float = 0.3):
     """The chances of all leaves of groups drawn from the prior, and whether each holds one person."""
     both = []
     for place, system in enumerate(drawn_systems(groups, 4, 4, shape, 0.6, 11)):
-        found = posterior(Unknowns.of(system, shape), published(system, spec, place)[1], [1, place], Effort())
+        found = posterior(system, shape, published(system, spec, place)[1], [1, place], Effort())
         both.append((found.is_one[system.leaves], system.exact.counts[system.leaves] == 1))
     return tuple(map(np.concatenate, zip(*both, strict=True)))
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from tests.random_systems import random_system
 
-from safetab.comparison.attacks.propagation import propagated, relations_of
+from safetab.comparison.attacks.solver import propagated, relations_of
 from safetab.comparison.tables.exact_tables import Rows
 
 
@@ -46,10 +46,10 @@ def test_windows_that_contradict_each_other_fit_no_data_set() -> None:
 def test_a_number_is_a_sum_in_every_way_that_the_numbers_allow() -> None:
     """Four tracts' cells, two sexes of two cells: the county is the sum of its tracts and of its sexes."""
     rows = random_system(np.random.default_rng(1), tracts=3, cells=4, crossed=False).exact.parts
-    relations = relations_of(rows, 12)
+    totals, parts_of = relations_of(rows, 12)
     sums = {}
-    for place, total in enumerate(relations.totals.tolist()):
-        parts = relations.parts.members[relations.parts.starts[place] : relations.parts.starts[place + 1]]
+    for place, total in enumerate(totals.tolist()):
+        parts = parts_of.members[parts_of.starts[place] : parts_of.starts[place + 1]]
         sums.setdefault(total, []).append(parts.tolist())
     assert sums[0] == [[1, 2], [7, 14, 21]]
     assert sums[1] == [[3, 4], [8, 15, 22]]

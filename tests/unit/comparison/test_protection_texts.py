@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import re
+from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from safetab.comparison import presets as preset_texts
-from safetab.comparison.explain import explanation, list_text
-from safetab.comparison.presets import GROUPS, PRESETS, SWEEP, protections_of, with_source
-from safetab.comparison.protections import spec_text, suppression
+from safetab.comparison.presets import (
+    GROUPS,
+    GROUPS_OF,
+    PRESETS,
+    SWEEP,
+    explanation,
+    list_text,
+    protections_of,
+    with_source,
+)
+from safetab.comparison.protections import spec_text
 from safetab.comparison.protections.protection import Threshold
-from safetab.comparison.protections.rounding import REVIEW_BOARD, Rounding
+from safetab.comparison.protections.rounding import EXACT, REVIEW_BOARD, Rounding
 from safetab.comparison.protections.spec_text import checked, parse
-from safetab.comparison.protections.suppression import Suppression
+from safetab.comparison.protections.steps import publish
 from safetab.comparison.protections.swapping import Swapping
+from safetab.comparison.tables.exact_tables import ExactTables, Rows
 from safetab.foundation.findings import InvalidInput
 
 
@@ -23,6 +35,8 @@ from safetab.foundation.findings import InvalidInput
     [
         ("none", "none"),
         (" safetab ", "safetab"),
+        ("safetab:scale=.250", "safetab:scale=0.25"),
+        ("safetab:scale=04", "safetab:scale=4"),
         ("round:base=5", "round:base=5"),
         ("round: base = 5", "round:base=5"),
         ("round:rule=10-5,zeros=shown", "round:rule=10-5"),
@@ -50,7 +64,7 @@ def test_steps_go_to_their_places() -> None:
     protection = parse("swap:rate=0.1+area:people=40+threshold:people=10+suppress:below=3,zeros=withheld", Path())
     assert protection.records == Swapping(0.1)
     assert protection.selections == (Threshold(40, is_of_areas=True), Threshold(10, is_of_areas=False))
-    assert protection.numbers == Suppression(3, zeros_shown=False)
+    assert protection.numbers == Rounding(EXACT, 3, zeros_shown=False)
     assert parse("round:ladder=drb", Path()).numbers == Rounding(REVIEW_BOARD, withheld_below=15)
     assert parse("none", Path()).numbers is None
 
@@ -98,6 +112,14 @@ def test_safetab_takes_a_directory_of_parameters(tmp_path: Path) -> None:
         ("round:base=5+round-random:base=3", ["steps: round and round-random can't be joined so."]),
         ("area:people=4+area:people=5", ["steps: area and area can't be joined so."]),
         ("none+round:base=5", ["none: It can't be joined with other steps."]),
+        ("safetab:scale=0", ['safetab scale: "0": Give a number above 0, such as 0.25.']),
+        ("safetab:scale=-1", ['safetab scale: "-1": Give a number above 0']),
+        ("safetab:scale=half", ['safetab scale: "half": Give a number above 0']),
+        ("safetab:scale=nan", ['safetab scale: "nan": Give a number above 0']),
+        ("safetab:scale=1e999", ['safetab scale: "1e999": Give a number above 0']),
+        ("safetab:scale=", ['safetab scale: "": Give a number above 0']),
+        ("safetab:scal=2", ["scal=2 is not a directory. Give the directory of its parameters, or scale=F."]),
+        ("safetab:scale=2+round:base=5", ["safetab: It can't be joined with other steps."]),
         ("safetab+round:base=5", ["safetab: It can't be joined with other steps."]),
         ("rund:base=5+cell-key:D=x,V=1", ["rund: There is no such protection.", 'cell-key D: "x"']),
     ],
@@ -122,7 +144,7 @@ def test_secondary_suppression_without_or_tools_is_refused(monkeypatch: pytest.M
     monkeypatch.setattr(spec_text, "is_available", lambda: False)
     with pytest.raises(InvalidInput, match=r'Run "pip install safetab\[compare\]"'):
         parse("suppress:below=3,secondary=lp", Path())
-    assert parse("suppress:below=3", Path()).numbers == Suppression(3)
+    assert parse("suppress:below=3", Path()).numbers == Rounding(EXACT, 3)
 
 
 # Presets
@@ -135,7 +157,8 @@ def test_every_preset_is_canonical_and_has_a_source() -> None:
     assert len(set(specs)) == len(specs)
     for preset in PRESETS:
         assert parse(preset.spec, Path()).spec == preset.spec
-        assert set(preset.groups) <= set(GROUPS)
+        assert set(GROUPS_OF[preset.spec]) <= set(GROUPS)
+        assert preset.source is not None
         assert preset.source.published
         assert bool(preset.source.document) == (preset.spec != "none")
         assert bool(preset.source.assumed) == (preset.spec not in _NOTHING_ASSUMED)
@@ -159,11 +182,14 @@ def test_the_protections_of_a_group_are_in_order_of_their_names(group: str) -> N
     assert names == sorted(names)
 
 
-def test_the_sweep_has_every_family_but_safetab_at_five_strengths_by_name() -> None:
+def test_the_sweep_has_every_family_at_five_strengths_by_name() -> None:
     assert {len(set(specs)) for specs in SWEEP.values()} == {5}
-    specs = [protection.spec for protection in protections_of("sweep")[0]]
-    assert specs == [spec for family in sorted(SWEEP) for spec in SWEEP[family]]
-    assert not any(spec.startswith("safetab") for spec in specs)
+    assert list(SWEEP) == sorted(SWEEP, key=str.casefold)
+    protections, left_out = protections_of("sweep")
+    assert [protection.spec for protection in protections] == [spec for specs in SWEEP.values() for spec in specs]
+    assert not left_out
+    scales = [protection.scale for protection in protections if protection.is_safetab]
+    assert scales == [16, 4, 1, Fraction(1, 4), Fraction(1, 16)]
 
 
 def test_without_or_tools_a_group_has_all_others_and_says_what_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,7 +224,7 @@ def test_the_list_names_every_preset_with_published_and_assumed() -> None:
     assert max(map(len, text.splitlines())) <= 100
     unfolded = " ".join(text.split())
     for preset in PRESETS:
-        assert unfolded.count(f" {preset.name}: {preset.spec} ") == len(preset.groups) + 1
+        assert unfolded.count(f" {preset.name}: {preset.spec} ") == len(GROUPS_OF[preset.spec]) + 1
     assert text.count("Published: ") == len(PRESETS)
     assert text.count("Assumed: ") == len(PRESETS) - len(_NOTHING_ASSUMED)
     assert all(sentence in unfolded for preset in PRESETS for sentence in preset.source.assumed)
@@ -230,19 +256,47 @@ def test_an_explanation_begins_with_what_the_method_is_good_at_and_ends_with_ten
     assert text == explanation(name)
 
 
-def test_suppression_is_explained_with_and_without_or_tools(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(suppression, "secondary", lambda tables, _is_primary, **_: (tables.counts < 6, False))
-    assert "area 1, cell 2     3                 3                       withheld" in explanation("suppression")
-    monkeypatch.setattr(spec_text, "is_available", lambda: False)
-    assert "lp needs OR-Tools" in explanation("suppression")
+def example_tables() -> ExactTables:
+    """Ten numbers of one group: two cells and the total of each of three areas, and all areas."""
+    parts = Rows.of_lists([[0], [1], [0, 1], [2], [3], [2, 3], [4], [5], [4, 5], [0, 1, 2, 3, 4, 5]])
+    counts = np.array([1, 3, 2, 5, 17, 24])
+    keys = np.random.default_rng(10).integers(0, 2**64, len(counts), dtype=np.uint64)
+    group, people = np.repeat([[4, 7, 41], [30, 900, 2000]], 3, axis=1)
+    return ExactTables(parts.sums(counts), parts.sums(keys), np.append(group, 52), np.append(people, 2930), parts)
+
+
+def example_of(name: str) -> dict[str, list[str]]:
+    """The columns of the ten numbers by their headings, as they are printed."""
+    after = explanation(name).split("Ten numbers of one group\n\n")[1]
+    rows = [re.split("  +", line) for line in after.split("\n\n")[0].splitlines()]
+    return {heading: printed for heading, *printed in zip(*rows, strict=True)}
+
+
+@pytest.mark.parametrize(
+    ("name", "examples"),
+    [("none", 1), ("rounding", 3), ("random-rounding", 2), ("suppression", 2), ("cell-key", 2), ("thresholds", 2)],
+)
+def test_the_examples_are_what_the_protections_publish(name: str, examples: int) -> None:
+    columns, tables = example_of(name), example_tables()
+    assert columns.pop("true") == [str(count) for count in tables.counts]
+    assert len(columns.pop("")) == 10
+    assert len(columns) == examples
+    for spec, printed in columns.items():
+        numbers = publish(parse(spec, Path()), tables, np.random.default_rng(10)).numbers.tolist()
+        assert printed == ["withheld" if number is None else f"{number:,}" for number in numbers]
+
+
+def test_the_example_of_swapping_adds_up() -> None:
+    cells = [int(number) for number in example_of("swapping")["after one swap"]]
+    parts = example_tables().parts
+    assert parts.sums(np.array([cells[place] for place in (0, 1, 3, 4, 6, 7)])).tolist() == cells
 
 
 @pytest.mark.parametrize(
     ("spelled", "name"),
     [("round", "rounding"), ("suppress", "suppression"), ("swap", "swapping"), ("area", "thresholds"), ("threshold", "thresholds"), ("round-random", "random-rounding")],
 )  # fmt: skip
-def test_names_of_steps_are_explained_too(spelled: str, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spec_text, "is_available", lambda: False)
+def test_names_of_steps_are_explained_too(spelled: str, name: str) -> None:
     assert explanation(spelled) == explanation(name)
 
 

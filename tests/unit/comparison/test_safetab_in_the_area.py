@@ -30,9 +30,8 @@ from safetab.comparison.attacks.membership import (
 from safetab.comparison.protections.protection import Publication
 from safetab.comparison.protections.safetab_runs import safetab_publication
 from safetab.comparison.tables.attacked_area import AreaOfLevel, AttackedArea, System, grain_of, lines_of
-from safetab.comparison.tables.count_area import ChosenArea, CountedArea
+from safetab.comparison.tables.count_area import ChosenArea, CountedArea, people_of_area
 from safetab.comparison.tables.exact_tables import ExactTables, Rows
-from safetab.comparison.tables.people_of_area import people_of_area
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.foundation.progress import NoProgress
 from safetab.mechanisms.noisy_count import noisy_count

@@ -12,8 +12,8 @@ import pytest
 from tests.random_systems import random_system, system_of, tables_of
 
 from safetab.comparison.linear_programs import IntegerProgram
-from safetab.comparison.protections import secondary_suppression
-from safetab.comparison.protections.secondary_suppression import secondary
+from safetab.comparison.protections import rounding
+from safetab.comparison.protections.rounding import secondary
 from safetab.comparison.tables.exact_tables import ExactTables, Rows
 
 LIMIT = 20.0
@@ -107,9 +107,9 @@ def test_a_bound_of_zero_is_seen() -> None:
     known = 0
     for seed in (3, 4, 5):
         tables = random_system(np.random.default_rng([43, seed]), tracts=5).exact
-        pattern = secondary_suppression._Pattern(tables, small(tables), zeros_shown=True)
-        pattern.least = 0
-        secondary_suppression._protect(pattern, 1, LIMIT)
+        pattern = rounding._Pattern(tables, small(tables), zeros_shown=True)
+        pattern.room = pattern.values
+        rounding._protect(pattern, 1, LIMIT)
         is_withheld = small(tables) | pattern.is_number_withheld
         assert exactly_known(tables, is_withheld, least=0) == []
         known += len(exactly_known(tables, is_withheld, least=1))
@@ -134,7 +134,7 @@ def test_the_audit_protects_what_only_half_people_protected(monkeypatch: pytest.
     is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
     assert not not_finished
     assert exactly_known(tables, is_withheld, least=1) == []
-    monkeypatch.setattr(secondary_suppression, "_audit", lambda *_: False)
+    monkeypatch.setattr(rounding, "_audit", lambda *_: False)
     is_withheld, _ = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
     assert exactly_known(tables, is_withheld, least=1) == [5]
 

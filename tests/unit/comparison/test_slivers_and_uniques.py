@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from safetab.comparison.attacks.differencing import differencing, example
+from safetab.comparison.attacks.arithmetic import differencing, differencing_example
 from safetab.comparison.protections.protection import Publication, Windows
 from safetab.comparison.tables.attacked_area import AreaOfLevel, AttackedArea, System
 from safetab.comparison.tables.count_area import share_unique
@@ -74,15 +74,15 @@ def test_areas_that_divide_each_other_have_no_slivers() -> None:
 
 def test_the_example_subtracts_published_totals() -> None:
     area = area_of(TRACTS_AND_A_PLACE, [40, 2, 7])
-    shown = example(area, published(area), "none")
+    shown = differencing_example(area, published(area), "none")
     assert shown is not None
     assert (shown.about, shown.published) == ("Xish", (("area 0", "42"), ("area 2", "40")))
     assert shown.steps == ("The part of area 0 outside area 2 has 42 - 40 = 2 of them.",)
     assert shown.truth == "2"
-    assert example(area, published(area, 2), "none") is None
+    assert differencing_example(area, published(area, 2), "none") is None
     for dull in ([40, 3, 7], [0, 2, 7]):  # three people, and nobody to subtract
         area = area_of(TRACTS_AND_A_PLACE, dull)
-        assert example(area, published(area), "none") is None
+        assert differencing_example(area, published(area), "none") is None
 
 
 def test_somebody_is_unique_who_is_alone_in_a_row() -> None:

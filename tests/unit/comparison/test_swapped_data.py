@@ -12,8 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.comparison.protections.swapped_data import kinds_around, leaving_share, swapped_data
-from safetab.comparison.protections.swapping import Swapping
+from safetab.comparison.protections.swapping import Swapping, kinds_around, leaving_share, swapped_data
 from safetab.dialects.bureau.us_census import COUNTY, STATE, TRACT, US, US_PASS
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.progress import NoProgress

@@ -101,13 +101,13 @@ def test_a_group_has_the_table_that_is_asked_for_and_its_exact_numbers(census: P
                 shape = sum(level.sizes[place] >= threshold for threshold in thresholds)
                 shape *= not level.plan.universe.is_total_only[iterations[place]]
                 assert level.shapes[place] == (1 if tables == "every-group" else shape)
-            for number, own in enumerate(asked.tables[level.key]):
-                assert own.shape is family.shapes[number]
-                assert own.groups.tolist() == level.groups[level.shapes == number].tolist()
-                cells = asked.known.cells(level.plan, {own.shape: own.groups})[own.shape].confidential_counts
-                assert np.array_equal(own.numbers[:, 0], cells.sum(axis=1))
-                assert np.array_equal(own.numbers.min(axis=1), cells.min(axis=1))
-                seen |= {own.shape.label} if len(own.groups) else set()
+            for number, (shape, groups, numbers) in enumerate(asked.tables[str(level.plan)]):
+                assert shape is family.shapes[number]
+                assert groups.tolist() == level.groups[level.shapes == number].tolist()
+                cells = asked.known.cells(level.plan, {shape: groups})[shape].confidential_counts
+                assert np.array_equal(numbers[:, 0], cells.sum(axis=1))
+                assert np.array_equal(numbers.min(axis=1), cells.min(axis=1))
+                seen |= {shape.label} if len(groups) else set()
         assert "sex_age_4" in seen
 
 
@@ -194,7 +194,7 @@ def test_an_interval_that_is_too_narrow_is_found_out(truth: CountedCensus) -> No
 
 
 def test_one_total_too_many_breaks_the_sum_of_one_area_and_no_other(truth: CountedCensus) -> None:
-    nested = {str(truth.levels[key].plan): parts for key, parts in truth.parts.items() if parts is not None}
+    nested = {level: parts for level, parts in truth.parts.items() if parts is not None}
     assert nested.keys() >= {"(TRACT, Detailed)", "(COUNTY, Detailed)"}
     assert not any("PLACE" in level for level in nested)  # places don't cover a state
     parts, seen = nested["(TRACT, Detailed)"], []

@@ -96,7 +96,7 @@ def compare(
     method, what he finds. Writes a page for a committee. Only for
     synthetic people.
     """
-    from safetab.comparison.explain import explanation, list_text
+    from safetab.comparison.presets import explanation, list_text
 
     if list_presets or explain is not None:
         with exits_with_code():
@@ -105,8 +105,8 @@ def compare(
     if parameters is None or data is None or out is None:
         raise typer.BadParameter("give PARAMETERS, DATA and OUT; or --list, or --explain NAME.")
     from safetab.cli.progress import TerminalProgress
-    from safetab.comparison.compare_files import PAGE_FILE, compare_files
-    from safetab.comparison.request import CompareRequest
+    from safetab.comparison.compare import compare_files
+    from safetab.comparison.world import PAGE_FILE, CompareRequest
 
     with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         summary = compare_files(parameters, data, out, CompareRequest.of(**given), progress)

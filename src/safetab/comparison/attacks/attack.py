@@ -1,117 +1,141 @@
-"""Whom one publication exposes: the posterior of every group, what is proven, and how often that is right."""
+"""Whom one publication exposes: the posterior of every group, what is proven, and how often that is right.
+
+The controls, checks of the attack itself, run with every comparison: a weak attack looks like a strong protection.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.comparison.attacks.posterior import DISAGREE, Chances, Effort, posterior
-from safetab.comparison.attacks.solver import Proofs, any_fit, proven
-from safetab.comparison.attacks.unknowns import Unknowns, without_truth
-from safetab.comparison.protections.protection import Floats, Publication, Windows
-from safetab.comparison.results import Claims, Exposure
+from safetab.comparison.attacks.solver import any_fit, proven
+from safetab.comparison.linear_programs import is_available
+from safetab.comparison.pages.words import text
+from safetab.comparison.protections.protection import Floats, Known, Publication, Windows, from_chances
+from safetab.comparison.protections.spec_text import parse
+from safetab.comparison.protections.steps import publish, windows_of
+from safetab.comparison.results import Claims, Control, Exposure
 from safetab.comparison.tables.attacked_area import AttackedArea, System
+from safetab.comparison.tables.exact_tables import ExactTables, Int64s, PublishedTables, Rows
 from safetab.foundation.in_threads import results_in_threads
 
 NAMED, WORTH_A_PROOF = 0.95, 0.99
 _RANKED = (100, 500)
 _SOLVER_SECONDS = 20.0  # for one group, if nobody sets a limit
 
-
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """How long the attack on one publication may take, if there is a limit, and in how many threads."""
-
-    seconds: float | None = None
-    threads: int = 1
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Finding:
-    """What the attack found out about one group. None: the time was up."""
-
-    chances: Chances | None
-    proofs: Proofs | None = None  # of the leaves that are all but certain
-    candidates: NDArray[np.int64] | None = None
+_CHECKED_GROUPS = 4  # of the area, those with most people alone in a cell
+_CHANGES_NOTHING = ("none", "round:base=1", "round-random:base=1", "suppress:below=1", "threshold:people=1")
+_CHANGES_LITTLE = ("cell-key:D=1,V=0.001", "noise of 0.2")
+_WITHHOLDS = ("suppress:below=3", "threshold:people=20")
+_SEVERAL_KINDS = (
+    "round:base=5", "round-random:base=3", "cell-key:D=2,V=0.9", "suppress:below=4", "threshold:people=3",
+    "noise of 0.8",
+)  # fmt: skip
+_LARGEST_DIFFERENCE = 0.01
+_TINY_WORLDS = ((1, 2, 0, 3), (1, 0, 2, 2), (2, 1, 1, 0), (1, 3, 2, 1), (1, 1, 1, 0), (1, 1, 0, 2))
+_TINY_NUMBERS = Rows.of_lists([[0], [1], [2], [3], [0, 1], [2, 3], [0, 2], [1, 3], [0, 1, 2, 3]])
+_TINY_SHAPE, _TINY_MOST = 0.6, 12
 
 
-def attacked(area: AttackedArea, publication: Publication, seed: int, limits: Limits) -> Exposure:
-    """The people whom a publication exposes. Same attacker, prior, start and moves for every publication."""
-    return exposure(area, findings(area, publication, seed, limits), seed)
+class Finding(NamedTuple):
+    """What the attack found out about one group."""
+
+    chances: Chances | None  # None: the time was up
+    proven: Int64s | None = None  # the leaves that are; None if nothing can be
+    undecided: int = 0  # leaves that the solver's limit left open
 
 
 def baseline(area: AttackedArea, seed: int, threads: int = 1) -> Exposure:
     """The people whom the same attacker finds without the tables: he knows each group's total in the area."""
     windows = [total_alone(system) for system in area.systems]
     publication = Publication(tables=(), windows=windows, can_be_proven=False)
-    return attacked(area, publication, seed, Limits(None, threads))
+    return exposure(area, findings(area, publication, seed, None, threads), seed)
 
 
 def total_alone(system: System) -> Windows:
     """Windows of someone who knows the group's total in the whole area, and no other number."""
-    sizes = np.diff(system.rows.starts)
-    is_whole = (sizes == len(system.truth)) & (system.lines == 0)
-    starts = np.concatenate([[0], np.cumsum(is_whole)])
+    is_whole = (np.diff(system.rows.starts) == len(system.truth)) & (system.lines == 0)
+    starts = np.append(0, np.cumsum(is_whole))
     return Windows(np.where(is_whole, system.exact.counts, 0), starts, np.zeros(starts[-1]))
 
 
-def findings(area: AttackedArea, publication: Publication, seed: int, limits: Limits) -> list[Finding]:
-    """What the attack finds out about each system. It sees no true count."""
-    until = None if limits.seconds is None else monotonic() + limits.seconds
+def without_truth(system: System) -> System:
+    """The system as an attack may look at it: every true count and every record key is 0."""
+    nothing = np.zeros_like(system.exact.counts)
+    hidden = replace(system.exact, counts=nothing, keys=np.zeros_like(system.exact.keys), group_totals=nothing)
+    return replace(system, truth=np.zeros_like(system.truth), exact=hidden)
+
+
+def findings(
+    area: AttackedArea, publication: Publication, seed: int, seconds: float | None = None, threads: int = 1
+) -> list[Finding]:
+    """What the attack finds out about each system in this number of seconds. It sees no true count.
+
+    Same attacker, prior, start and moves for every publication.
+    """
+    until = None if seconds is None else monotonic() + seconds
 
     def finding(place: int) -> Finding:
         left = _SOLVER_SECONDS if until is None else until - monotonic()
         if left <= 0:
             return Finding(None)
         hidden, windows = without_truth(area.systems[place]), publication.windows[place]
-        unknowns, a_fit = Unknowns.of(hidden, area.shape), partial(any_fit, hidden, windows, left)
-        chances = posterior(unknowns, windows, [seed, place], Effort(), a_fit)
+        a_fit = partial(any_fit, hidden, windows, left)
+        chances = posterior(hidden, area.shape, windows, [seed, place], Effort(), a_fit)
         if not publication.can_be_proven:
             return Finding(chances)
         candidates = hidden.leaves[chances.is_one[hidden.leaves] >= WORTH_A_PROOF]
-        return Finding(chances, proven(hidden, windows, candidates, left), candidates)
+        is_proven, undecided = proven(hidden, windows, candidates, left)
+        return Finding(chances, candidates[is_proven], undecided)
 
-    return list(results_in_threads((partial(finding, place) for place in range(len(area.systems))), limits.threads))
+    return list(results_in_threads((partial(finding, place) for place in range(len(area.systems))), threads))
 
 
 def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposure:
     """How often what was found is right. Only this function looks at the truth."""
-    chances, counts, totals_chances, totals, proven_counts = (list[NDArray[Any]]([np.zeros(0)]) for _ in range(5))
+    chances, counts, present, proven_counts = (list[NDArray[Any]]([np.zeros(0)]) for _ in range(4))
     levels = np.array([of_level.level for of_level in area.areas])
     for system, finding in zip(area.systems, found, strict=True):
-        counts.append(system.exact.counts[system.leaves])
-        chances.append(np.zeros(len(system.leaves)))
-        if finding.chances is not None:
-            chances[-1] = finding.chances.is_one[system.leaves]
+        truth, of = system.exact.counts, finding.chances
+        counts.append(truth[system.leaves])
+        chances.append(np.zeros(len(system.leaves)) if of is None else of.is_one[system.leaves])
+        if of is not None:
             smallest = system.totals[levels[system.areas[system.totals]] == area.smallest]
-            totals.append(system.exact.counts[smallest])
-            totals_chances.append(finding.chances.is_present[smallest])
-        if finding.proofs is not None and finding.candidates is not None:
-            proven_counts.append(system.exact.counts[finding.candidates[finding.proofs.is_proven]])
-    of_leaves, is_unique = np.concatenate(chances), np.concatenate(counts) == 1
-    present = np.concatenate(totals)[np.concatenate(totals_chances) >= NAMED]
+            present.append(truth[smallest[of.is_present[smallest] >= NAMED]])
+        if finding.proven is not None:
+            proven_counts.append(truth[finding.proven])
+    of_leaves, is_unique, totals = np.concatenate(chances), np.concatenate(counts) == 1, np.concatenate(present)
     called = [finding.chances for finding in found if finding.chances is not None]
-    proofs = [finding.proofs for finding in found if finding.proofs is not None]
-    by_solver = "propagation" if any(each.is_by_propagation_alone for each in proofs) else "propagation and CP-SAT"
+    apart, unfit = sum(each.r_hat > DISAGREE for each in called), sum(not each.is_finished for each in called)
+    not_finished = {
+        "groups were not attacked, because the time limit was reached": len(found) - len(called),
+        "groups were attacked by bounds alone, because no data set was found that fits everything published": unfit,
+        f"groups were attacked by two chains that do not agree well (R-hat above {DISAGREE})": apart,
+        "cells may be proven, but the solver's time was up": sum(finding.undecided for finding in found),
+    }
+    has_proofs = any(finding.proven is not None for finding in found)
+    by_solver = "propagation and CP-SAT" if is_available() else "propagation"
     return Exposure(
         uniques=area.uniques,
-        proven=_claims(np.concatenate(proven_counts) == 1) if proofs else None,
+        proven=_claims(np.concatenate(proven_counts) == 1) if has_proofs else None,
         named=_claims(is_unique[of_leaves >= NAMED]),
         ranked=_ranked(of_leaves, is_unique, seed),
-        presence=_claims(present[present <= 2] > 0),  # that a larger group is there is what the tables are for
+        presence=_claims(totals[totals <= 2] > 0),  # that a larger group is there is what the tables are for
         membership=None,
         membership_bound=None,
         r_hat=max((of_group.r_hat for of_group in called), default=None),
-        groups_apart=sum(of_group.r_hat > DISAGREE for of_group in called),
+        groups_apart=apart,
         outside=sum(of_group.outside for of_group in called),
-        not_finished=_not_finished(found),
-        proven_by=by_solver if proofs else "",
+        not_finished=tuple(f"{number:,} {what}." for what, number in not_finished.items() if number),
+        proven_by=by_solver if has_proofs else "",
     )
 
 
@@ -127,17 +151,82 @@ def _ranked(chances: Floats, is_unique: NDArray[np.bool_], seed: int) -> dict[in
     return {size: int(np.count_nonzero(is_unique[order[:size]])) for size in sizes}
 
 
-def _not_finished(found: Sequence[Finding]) -> tuple[str, ...]:
-    """What was not finished, in sentences."""
-    called = [finding.chances for finding in found if finding.chances is not None]
-    late = len(found) - len(called)
-    no_fit = sum(not chances.is_finished for chances in called)
-    apart = sum(chances.r_hat > DISAGREE for chances in called)
-    undecided = sum(finding.proofs.not_finished for finding in found if finding.proofs is not None)
-    sentences = {
-        "groups were not attacked, because the time limit was reached": late,
-        "groups were attacked by bounds alone, because no data set was found that fits everything published": no_fit,
-        f"groups were attacked by two chains that do not agree well (R-hat above {DISAGREE})": apart,
-        "cells may be proven, but the solver's time was up": undecided,
-    }
-    return tuple(f"{number:,} {what}." for what, number in sentences.items() if number)
+def controls(area: AttackedArea, seed: int, exposures: Mapping[str, Exposure] | None = None) -> tuple[Control, ...]:
+    """The checks, on a part of the area and on tiny worlds; `exposures` are this comparison's own, by spec."""
+    systems = sorted(area.systems, key=lambda system: -len(system.uniques))[:_CHECKED_GROUPS]
+    part, trials = replace(area, systems=systems), dict[str, Exposure]()
+    for spec in (*_CHANGES_NOTHING, *_CHANGES_LITTLE):
+        windows = [_published(system, spec, [seed, place])[1] for place, system in enumerate(systems)]
+        publication = Publication((), windows, can_be_proven=False)
+        trials[spec] = exposure(part, findings(part, publication, seed), seed)
+    fewest = min(trials[spec].named.right for spec in _CHANGES_NOTHING)
+    cell_key, noise = (trials[spec].named.right for spec in _CHANGES_LITTLE)
+    largest = max(map(_difference, range(len(_TINY_WORLDS))))
+    attacks = [*trials.items(), *(exposures or {}).items()]
+    outside = sum(found.outside for _, found in attacks)
+    concerned = ", ".join(dict.fromkeys(spec for spec, found in attacks if found.outside))
+    tables = [_published(each, spec, [seed, at])[0] for spec in _WITHHOLDS for at, each in enumerate(systems)]
+    withheld = [of_system.numbers[~of_system.is_shown] for of_system in tables]
+    kept = sum(int(np.count_nonzero(~np.ma.getmaskarray(each) | (np.ma.getdata(each) != 0))) for each in withheld)
+    uniques, kinds = part.uniques, ", ".join(_SEVERAL_KINDS)
+    nothing = text("check_nothing", specs=", ".join(_CHANGES_NOTHING), uniques=uniques, fewest=fewest)
+    little = text("check_little", uniques=uniques, spec=_CHANGES_LITTLE[0], cell_key=cell_key, noise=noise)
+    tiny = text("check_tiny", worlds=len(_TINY_WORLDS), kinds=kinds, largest=largest, allowed=_LARGEST_DIFFERENCE)
+    concerned = f" ({concerned})" if concerned else ""
+    inside = text("check_inside", outside=outside, attacks=len(attacks), concerned=concerned)
+    no_number = text("check_withheld", kept=kept, withheld=sum(map(len, withheld)))
+    return (
+        Control("protection that changes nothing", nothing, fewest == uniques),
+        Control("protection that changes very little", little, min(cell_key, noise) >= 0.8 * uniques),
+        Control("sampler and enumeration", tiny, largest < _LARGEST_DIFFERENCE),
+        Control("data sets fit what is published", inside, outside == 0),
+        Control("withheld numbers have no number", no_number, kept == 0),
+    )
+
+
+def _published(system: System, spec: str, seed: Sequence[int]) -> tuple[PublishedTables, Windows]:
+    """One draw of a protection. Discrete normal noise is on each leaf; other numbers are not published."""
+    random, exact = np.random.default_rng(seed), system.exact
+    known = Known(system.least, system.most, system.rows.sums(system.expected))
+    if not spec.startswith("noise of "):
+        protection = parse(spec, Path())
+        tables = publish(protection, exact, random)
+        return tables, windows_of(protection, tables, known)
+    noise = np.arange(-8, 9)
+    chances = np.exp(-(noise**2) / (2 * float(spec.removeprefix("noise of ")) ** 2))
+    chances /= chances.sum()
+    numbers = exact.counts + random.choice(noise, len(exact.counts), p=chances)
+    is_leaf = np.isin(np.arange(len(numbers)), system.leaves)
+    windows = from_chances(numbers + noise[0], np.where(is_leaf[:, None], chances, 0.0), known)
+    return PublishedTables.of(numbers, ~is_leaf), windows
+
+
+def _difference(kind: int) -> float:
+    """The largest difference of a chance between the sampler and all data sets, two cells in each of two areas."""
+    counts, expected, rows = np.array(_TINY_WORLDS[kind]), np.array([0.3, 0.5, 0.4, 0.7]), _TINY_NUMBERS
+    sums, nothing, most = rows.sums(counts), np.zeros(len(rows), dtype=np.int64), np.full(len(rows), 100)
+    keys = rows.sums(np.random.default_rng(kind).integers(0, 2**64, 4, dtype=np.uint64))
+    exact = ExactTables(sums, keys, sums[[4, 4, 5, 5, 4, 5, 8, 8, 8]], most, rows)
+    system = System("", "", counts, expected, exact, nothing, nothing, nothing, most, np.arange(4))
+    _, windows = _published(system, _SEVERAL_KINDS[kind], [kind, 0])
+    found = posterior(system, _TINY_SHAPE, windows, [kind], Effort(records=60_000, rounds=1))
+    return float(np.abs(np.stack([found.is_one, found.is_present]) - _enumerated(system, windows)).max())
+
+
+def _enumerated(system: System, windows: Windows) -> Floats:
+    """The exact chances that each number is 1, and at least 1: all data sets with counts up to 12, one by one."""
+    steps = np.arange(1, _TINY_MOST + 1)
+    data_sets = np.indices((_TINY_MOST + 1,) * len(system.expected)).reshape(len(system.expected), -1)
+    logs: Floats = np.zeros(data_sets.shape[1])
+    for counts, expected in zip(data_sets, system.expected, strict=True):
+        prior = np.log((steps - 1 + _TINY_SHAPE) / steps * expected / (expected + _TINY_SHAPE)).cumsum()
+        logs += np.append(0.0, prior)[counts]
+    sums = system.rows.is_part(len(data_sets)).astype(np.int64) @ data_sets
+    for number, of_number in enumerate(sums):
+        first, window = windows.of(number)
+        if len(window):
+            at = np.clip(of_number - first + 1, 0, len(window) + 1)
+            logs += np.concatenate([[-np.inf], window, [-np.inf]])[at]
+    chances = np.exp(logs - logs.max())
+    chances /= chances.sum()
+    return np.stack([(sums == 1) @ chances, (sums >= 1) @ chances])

@@ -1,44 +1,43 @@
 """How likely each number is to be 1, or at least 1, given everything published about one group.
 
 The prior, the start and the moves are made in one way for every protection: what a protection tells
-comes in as windows alone. True counts do not come in at all.
+comes in as windows alone. True counts are not looked at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 
-from safetab.comparison.attacks.moves import moves_of
-from safetab.comparison.attacks.posterior_loops import Draws, Factors, Floats, Moves, Walker, walk
-from safetab.comparison.attacks.unknowns import NothingFitsError, Unknowns, factors_of
-from safetab.comparison.protections.protection import Windows
-from safetab.comparison.tables.exact_tables import Int64s
+from safetab.comparison.attacks.moves import Factors, Moves, Walker, moves_of, walk
+from safetab.comparison.attacks.solver import propagated, window_ends
+from safetab.comparison.protections.protection import Floats, Windows
+from safetab.comparison.tables.attacked_area import System
+from safetab.comparison.tables.exact_tables import Int64s, Rows
 from safetab.foundation.compiled import compiled
 
 FitsAll = Callable[[Int64s], Int64s | None]
 """Finds a data set that fits everything published, of low cost, or None: a solver, if the walk finds none."""
-
 DISAGREE = 1.1
 """Chains with a larger R-hat don't agree: what only one of them says is not said."""
-
+_AGREED = 1.05  # chains sample until their R-hat is less
 _LEAST_BLOCKS, _MOST_BLOCKS, _INSIDE = 12, 200, 0.5
 _LEAST_WEIGHT, _MOST_WEIGHT = 0.5, 12.0
+_LEAST_EXPECTED = 1e-9  # nothing is impossible to the prior
+_UNLIKELY = 30.0  # the prior's largest count has a chance of about exp(-30)
 
 
-@dataclass(frozen=True, slots=True)
-class Effort:
+class Effort(NamedTuple):
     """How long to sample: data sets recorded by each chain in a round, and rounds until chains agree."""
 
     records: int = 500
     rounds: int = 24
-    agreed: float = 1.05  # chains agree at this R-hat
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Chances:
+class Chances(NamedTuple):
     """What the attacker believes of each number. `is_finished` is False if no data set was found that fits."""
 
     is_one: Floats
@@ -49,32 +48,41 @@ class Chances:
 
 
 def posterior(
-    unknowns: Unknowns, windows: Windows, seed: Sequence[int], effort: Effort, any_fit: FitsAll | None = None
+    system: System,
+    shape: float,
+    windows: Windows,
+    seed: Sequence[int],
+    effort: Effort,
+    any_fit: FitsAll = lambda _: None,
 ) -> Chances:
-    """The chances of every number, from two chains with starts of their own."""
-    try:
-        factors = factors_of(unknowns, windows)
-        free = np.flatnonzero(factors.least < factors.most)
-        if not len(free):
-            return _known(unknowns, factors)
-    except NothingFitsError:
-        nothing = np.zeros(len(unknowns.numbers))
+    """The chances of every number, from two chains with starts of their own; `shape` is the prior's."""
+    rows, expected = system.rows, np.maximum(system.expected, _LEAST_EXPECTED)
+    factors = _factors(system, expected, shape, windows)
+    if factors is None:
+        nothing = np.zeros(len(rows))
         return Chances(nothing, nothing, is_finished=False)
-    moves = moves_of(unknowns.numbers, free, np.diff(factors.starts), np.random.default_rng([*seed, 2]))
-    chains = [_Chain(unknowns, factors, moves, np.random.default_rng([*seed, chain])) for chain in (0, 1)]
-    costs = np.random.default_rng([*seed, 3]).integers(-10, 11, len(unknowns.expected))
+    free = np.flatnonzero(factors.least < factors.most)
+    if not len(free):
+        return _certain(rows, factors, is_finished=True)
+    moves = moves_of(rows, free, np.diff(factors.starts), np.random.default_rng([*seed, 2]))
+    chains = []
+    for random in (np.random.default_rng([*seed, chain]) for chain in (0, 1)):
+        drawn = random.negative_binomial(shape, shape / (shape + expected))
+        chains.append(_Chain(rows, factors, moves, random, drawn))
+    costs = np.random.default_rng([*seed, 3]).integers(-10, 11, len(expected))
     if not all(chain.has_settled(any_fit, cost) for chain, cost in zip(chains, (costs, -costs), strict=True)):
-        return _certain(unknowns, factors)
+        return _certain(rows, factors, is_finished=False)
     r_hat, outside = 1.0, 0
     for _ in range(effort.rounds):
         for chain in chains:
             chain.sample(effort.records)
-        if min(chain.records for chain in chains) < max(effort.records // 10, 2):
-            return _certain(unknowns, factors)
-        outside += sum(chain.is_outside(chain.walker.last) for chain in chains)
-        first, second = (chain.walker.ones[unknowns.leaves] / chain.records for chain in chains)
-        r_hat = _r_hat(first, second, min(chain.records for chain in chains))
-        if r_hat < effort.agreed:
+        records = min(chain.records for chain in chains)
+        if records < max(effort.records // 10, 2):
+            return _certain(rows, factors, is_finished=False)
+        outside += sum(_is_outside(rows, factors, chain.walker.last) for chain in chains)
+        first, second = (chain.walker.ones[system.leaves] / chain.records for chain in chains)
+        r_hat = _r_hat(first, second, records)
+        if r_hat < _AGREED:
             break
     of_both = np.mean if r_hat <= DISAGREE else np.min
     is_one = of_both([chain.walker.ones / chain.records for chain in chains], axis=0)
@@ -82,32 +90,53 @@ def posterior(
     return Chances(is_one, is_present, r_hat, outside)
 
 
-def _certain(unknowns: Unknowns, factors: Factors) -> Chances:
-    """What bounds alone make certain, where no data set was found that fits."""
-    rows, sizes = unknowns.numbers, np.diff(factors.starts)
-    least, most = rows.sums(factors.least), rows.sums(factors.most)
-    least = np.where(sizes > 0, np.maximum(least, factors.firsts), least)
+def _factors(system: System, expected: Floats, shape: float, windows: Windows) -> Factors | None:
+    """The prior and the windows, with the bounds of each unknown that follow from them; None if nothing fits.
+
+    A window goes from the least possible count to the largest; holes between have the next possible log.
+    """
+    rows, sizes = system.rows, np.diff(windows.starts)
+    number = np.repeat(np.arange(len(sizes)), sizes)
+    count = windows.firsts[number] + np.arange(len(number)) - windows.starts[number]
+    is_possible = (count >= np.maximum(system.least, 0)[number]) & (count <= system.most[number])
+    logs = np.where(is_possible, windows.logs, -np.inf)
+    low, high = window_ends(replace(windows, logs=logs))
+    largest = np.ceil(_UNLIKELY * (1 + expected * (1 + 1 / shape))).astype(np.int64)
+    np.maximum.at(largest, rows.members, np.where(sizes > 0, high, 0)[rows.row_of_member])
+    bounds = propagated(rows, low, np.where(sizes > 0, high, rows.sums(largest)), largest)
+    if not bounds.is_consistent:
+        return None
+    logs = logs[(count >= low[number]) & (count <= high[number])]
+    possible, places = np.flatnonzero(logs > -np.inf), np.arange(len(logs))
+    after = possible[np.searchsorted(possible, places)]
+    before = possible[np.searchsorted(possible, places, side="right") - 1]
+    nearest = np.where(places - before <= after - places, before, after)
+    starts = np.append(0, np.cumsum(np.where(sizes > 0, high - low + 1, 0)))
+    counts = np.arange(1, int(bounds.unknown_high.max(initial=0)) + 1)
+    growth = np.append(0.0, np.cumsum(np.log((counts - 1 + shape) / counts)))
+    rates = np.log(expected / (expected + shape))
+    of_windows = low, starts, logs[nearest], np.abs(places - nearest)
+    factors = Factors(bounds.unknown_low, bounds.unknown_high, rates, growth, *of_windows)
+    is_known = np.array_equal(factors.least, factors.most)
+    return None if is_known and _is_outside(rows, factors, factors.least) else factors
+
+
+def _certain(rows: Rows, factors: Factors, *, is_finished: bool) -> Chances:
+    """What bounds alone make certain: everything if one data set is left, or no data set was found that fits."""
+    sizes, most = np.diff(factors.starts), rows.sums(factors.most)
+    least = np.maximum(rows.sums(factors.least), factors.firsts)
     most = np.where(sizes > 0, np.minimum(most, factors.firsts + sizes - 1), most)
     is_one = (least == 1) & (most == 1)
-    return Chances(is_one.astype(np.float64), (least >= 1).astype(np.float64), is_finished=False)
+    return Chances(is_one.astype(np.float64), (least >= 1).astype(np.float64), is_finished=is_finished)
 
 
-def _known(unknowns: Unknowns, factors: Factors) -> Chances:
-    """The one data set that the bounds leave. Raises NothingFitsError if it doesn't fit."""
-    if _is_outside(unknowns, factors, factors.least):
-        raise NothingFitsError
-    sums = unknowns.numbers.sums(factors.least)
-    return Chances((sums == 1).astype(np.float64), (sums >= 1).astype(np.float64))
-
-
-def _is_outside(unknowns: Unknowns, factors: Factors, counts: Int64s) -> bool:
+def _is_outside(rows: Rows, factors: Factors, counts: Int64s) -> bool:
     """Whether a data set breaks any window, counted anew."""
-    sums, sizes = unknowns.numbers.sums(counts), np.diff(factors.starts)
+    sizes = np.diff(factors.starts)
     tells = np.flatnonzero(sizes)
-    at = (sums - factors.firsts)[tells]
-    is_in = (at >= 0) & (at < sizes[tells])
-    is_hole = factors.far[factors.starts[tells] + np.clip(at, 0, sizes[tells] - 1)] > 0
-    return bool(np.any(~is_in | is_hole)) or bool(np.any(counts < 0))
+    at, last = (rows.sums(counts) - factors.firsts)[tells], sizes[tells] - 1
+    is_hole = factors.far[factors.starts[tells] + np.clip(at, 0, last)] > 0
+    return bool(np.any((at < 0) | (at > last) | is_hole) or np.any(counts < 0))
 
 
 def _r_hat(first: Floats, second: Floats, records: int) -> float:
@@ -118,26 +147,21 @@ def _r_hat(first: Floats, second: Floats, records: int) -> float:
 
 
 class _Chain:
-    """One walk over data sets."""
+    """One walk over data sets, from a start that need not fit."""
 
-    def __init__(self, unknowns: Unknowns, factors: Factors, moves: Moves, random: np.random.Generator) -> None:
-        self._unknowns, self._factors, self._moves, self._random = unknowns, factors, moves, random
+    def __init__(self, rows: Rows, factors: Factors, moves: Moves, random: np.random.Generator, start: Int64s) -> None:
+        self._rows, self._factors, self._moves, self._random = rows, factors, moves, random
         self._free = int(np.count_nonzero(factors.least < factors.most))
         widths = (factors.most - factors.least)[moves.who]
         self._longest = np.log(np.minimum.reduceat(widths, moves.who_starts[:-1]) + 1.0)
-        shape = unknowns.shape
-        drawn = random.negative_binomial(shape, shape / (shape + unknowns.expected))
-        self.walker = self._walker_at(np.clip(drawn, factors.least, factors.most))
-        self.weight = 2.0
+        self.walker = self._walker_near(start)
+        self._weight = 2.0
         self.records = 0
 
-    def _walker_at(self, counts: Int64s) -> Walker:
-        sums = self._unknowns.numbers.sums(counts)
-        return Walker(counts.copy(), sums, np.zeros_like(sums), np.zeros_like(sums), counts.copy())
-
-    def is_outside(self, counts: Int64s) -> bool:
-        """Whether the data set breaks a window."""
-        return _is_outside(self._unknowns, self._factors, counts)
+    def _walker_near(self, counts: Int64s) -> Walker:
+        counts = np.clip(counts, self._factors.least, self._factors.most)
+        sums = self._rows.sums(counts)
+        return Walker(counts, sums, np.zeros_like(sums), np.zeros_like(sums), counts.copy())
 
     def _walk(self, steps: int, every: int) -> tuple[float, int]:
         """Go some steps: the share of them inside all windows, and how many data sets were recorded."""
@@ -145,12 +169,12 @@ class _Chain:
         times = 1 - 2 * is_undone
         farther = self._random.random(-(-steps // 2)) * self._longest[picks[::2]]
         times[::2] *= np.exp(farther).astype(np.int64)  # every second move may go far
-        draws = Draws(picks, times, -self._random.standard_exponential(steps))
-        inside, recorded = compiled(walk)(self._factors, self._moves, self.walker, draws, self.weight, every)
+        draws = picks, times, -self._random.standard_exponential(steps)
+        inside, recorded = compiled(walk)(self._factors, self._moves, self.walker, draws, self._weight, every)
         return inside / steps, recorded
 
-    def has_settled(self, any_fit: FitsAll | None, costs: Int64s) -> bool:
-        """Walk from the prior's draw into the windows, and find the weight that keeps it there half of the time.
+    def has_settled(self, any_fit: FitsAll, costs: Int64s) -> bool:
+        """Walk from the start into the windows, and find the weight that keeps it there half of the time.
 
         A walk that does not find in begins again with a low weight: it may be in a dead end.
         """
@@ -158,16 +182,16 @@ class _Chain:
         for block in range(_MOST_BLOCKS):
             share, _ = self._walk(steps, steps)
             shares.append(share)
-            self.weight = max(self.weight * float(np.exp((_INSIDE - share) / (2 + block / 20))), _LEAST_WEIGHT)
-            if self.weight > _MOST_WEIGHT:
-                self.weight = _MOST_WEIGHT if share else 2 * _LEAST_WEIGHT
+            self._weight = max(self._weight * float(np.exp((_INSIDE - share) / (2 + block / 20))), _LEAST_WEIGHT)
+            if self._weight > _MOST_WEIGHT:
+                self._weight = _MOST_WEIGHT if share else 2 * _LEAST_WEIGHT
             if block >= _LEAST_BLOCKS and np.mean(shares[-10:]) > _INSIDE / 2:
                 break
             if block == _MOST_BLOCKS // 4 and not any(shares[-10:]):
-                if any_fit is None or (fit := any_fit(costs)) is None:
+                if (fit := any_fit(costs)) is None:
                     return False
-                self.walker = self._walker_at(np.clip(fit, self._factors.least, self._factors.most))
-                self.weight = _MOST_WEIGHT
+                self.walker = self._walker_near(fit)
+                self._weight = _MOST_WEIGHT
         self.walker.ones[:] = self.walker.present[:] = 0
         return any(shares)
 

@@ -2,195 +2,229 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from math import sqrt
 
-from safetab.assessment.pages.page_parts import share
+from safetab.assessment.pages.page_parts import MARKS, Axis, Plot, Series, figure, log_axis, share, share_axis
+from safetab.assessment.tally import SIZE_STARTS
 from safetab.census.census import capitalized
-from safetab.comparison.pages import words
-from safetab.comparison.pages.committee_table import (
-    Row,
-    baseline_heading,
-    committee_rows,
-    committee_section,
-    error_text,
-    heading_of,
-    ranked_cells,
-    spec_code,
-)
-from safetab.comparison.pages.curves import pictures
-from safetab.comparison.pages.words import letter_of, text
+from safetab.comparison.measures.utility import error_by_size, share_by_size
+from safetab.comparison.pages import committee_table, words
+from safetab.comparison.pages.committee_table import RANKED, Row, headings, spec_code, spelled
+from safetab.comparison.pages.words import WORDS, family_of, html, letter_of, text
 from safetab.comparison.results import Compared, Comparison, Exposure, WorkedExample
 from safetab.foundation.findings import VERSION
-from safetab.reports.page_parts import (
-    Markup,
-    contents_and_sections,
-    document,
-    element,
-    five_lines,
-    joined,
-    link,
-    name,
-    paragraphs,
-    plain_table,
-)
+from safetab.reports import page_parts
+from safetab.reports.page_parts import Markup, element, five_lines, joined, name, paragraphs, plain_table
 
 _NOTHING = "none"
 _FURTHER = ("presence", "averaging", "differencing")
 """The attacks without a column in the committee's tables."""
-_ASKED = ("groups_published", "cells_shown")
-_FOUND = {"proven": "proven", "named": "named_right"}
+_SPANS = ("groups_1_to_9_published", "groups_10_to_99_published", "error_10_to_99", "proven", "named_right")
+_COLOURS = (3, 1, 2, 4)
+_DASHES = ("", "5 2", "1.5 2", "7 2 1.5 2", "3 3", "9 3")
+_LEAST_ERROR, _NOBODY = 0.1, 0.25
+"""Where the logarithmic axis of errors begins, and where 0 stands on that of people exposed."""
 
 
 def compare_page(comparison: Comparison) -> str:
     """The whole page as HTML. The same comparison gives the same bytes."""
-    nouns, rows = comparison.census.nouns, committee_rows(comparison)
-    sections = (
-        ("committee", "The protections side by side", _committee(comparison, rows)),
-        (
-            "pictures",
-            "Three pictures",
-            joined([paragraphs(_about_pictures(comparison, rows)), pictures(comparison, rows)]),
+    rows = committee_table.committee_rows(comparison)
+    given = _given(comparison, rows)
+    exposed = "nothing_attacked" if comparison.baseline is None else "exposed"
+    worked = "worked" if given["broken"] == "0" else "did_not_work"
+    answers = ("what", "released", "users", exposed, worked if comparison.controls else "no_controls", "not_said")
+    lines = five_lines(*(html(key, **given) for key in answers), leads=WORDS["leads"])
+    contents = (
+        html(
+            "committees",
+            users=committee_table.users_table(comparison, rows),
+            users_notes=text("users_notes", **given),
+            exposed=committee_table.exposed_table(comparison, rows),
+            exposed_notes=text("exposed_notes", **given),
         ),
-        ("one-area", "What one area sees", _one_area(comparison)),
-        ("attacks", "How people are exposed", _attacks(comparison)),
-        ("agencies", "What is said for each, what its agency publishes, and what was assumed", _agencies(comparison)),
-        ("controls", "Checks of the attack itself", _controls(comparison)),
-        ("does-not-say", "What this page does not say", _does_not_say(comparison)),
-        ("about", "How it was run", _about(comparison)),
+        joined([paragraphs(text("pictures", **given)), pictures(comparison, rows)]),
+        _one_area(comparison),
+        _attacks(comparison, given) if comparison.baseline else paragraphs(text("nothing_attacked")),
+        html("agencies", cards=joined(map(_agency, range(len(rows)), comparison.protections))),
+        _controls(comparison),
+        _list(one.format(**given) for one in WORDS["does_not_say"]),
+        _about(comparison),
     )
-    header = element(
-        "header",
-        element("p", text("banner", nouns=nouns), class_="forbidden"),
-        element("p", text("kicker"), class_="kicker"),
-        element("h1", text("title")),
-        _lines(comparison, rows),
-    )
-    footer = element("footer", paragraphs(text("made", version=VERSION, nouns=nouns)))
-    return document(text("kicker"), element("body", header, contents_and_sections(sections), footer, class_="compare"))
+    sections = [(key, title, own) for (key, title), own in zip(WORDS["sections"].items(), contents, strict=True)]
+    header = html("header", lines=lines, banner=text("banner", **given), kicker=text("kicker"))
+    footer = element("footer", paragraphs(text("made", version=VERSION, **given)))
+    body = element("body", header, page_parts.contents_and_sections(sections), footer, class_="compare")
+    return page_parts.document(text("kicker"), body)
 
 
-def _lines(comparison: Comparison, rows: Sequence[Row]) -> Markup:
-    """The lines at the top: what was compared, and where a reader finds the answers.
+def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
+    """The words and numbers of the page's sentences, and the notes that hold.
 
     They give what users get and who is exposed from the least to the most, without saying by which.
     """
-    nouns, protecting = comparison.census.nouns, [row for row in rows if row["protection"] != _NOTHING] or rows
-    shares = {"least": "groups_1_to_9_published", "published": "groups_10_to_99_published"}
-    users = {
-        key: _span([row[column] for row in protecting], lambda value: share(value, 0)) for key, column in shares.items()
-    }
-    users["error"] = _span([row["error_10_to_99"] for row in protecting], error_text)
-    users["without"] = text("without_none") if len(protecting) < len(rows) else ""
-    return five_lines(
-        _what(comparison, rows),
-        text("released", nouns=nouns),
-        joined([capitalized(text("users", nouns=nouns, **users)), link("committee", "each protection's numbers"), "."]),
-        _exposed(comparison, protecting),
-        _worked(comparison),
-        joined([text("not_said"), link("does-not-say", "six things it does not say"), "."]),
-        leads=words.LEADS,
-    )
-
-
-def _what(comparison: Comparison, rows: Sequence[Row]) -> str:
-    census, specs = comparison.census, [one.protection.spec for one in comparison.protections]
-    count = len([spec for spec in specs if spec != _NOTHING])
-    protections = f"{count} {'protection' if count == 1 else 'protections'}"
-    protections += ", and no protection," if count < len(specs) else ""
-    not_all = text("not_all") if any((row[name] or 0) < 1 for row in rows for name in _ASKED) else ""
-    not_all = text("not_all_safetab") if any(one.protection.is_safetab for one in comparison.protections) else not_all
-    given = {"people": census.people, "nouns": census.nouns, "tables": census.tables, "not_all": not_all}
-    return text("what", protections=protections, **given) + (text("stress_test") if census.is_stress_test else "")
-
-
-def _exposed(comparison: Comparison, rows: Sequence[Row]) -> str:
-    attacked = [row for row in rows if row.get("uniques") is not None]
-    if not attacked:
-        return text("nothing_attacked")
-    found = {key: _span([row[column] for row in attacked], "{:,}".format) for key, column in _FOUND.items()}
-    found["without"] = " where anything is protected" if len(rows) < len(comparison.protections) else ""
-    census, uniques = comparison.census, attacked[0]["uniques"]
-    exposed = text("exposed", nouns=census.nouns, area=census.attacked_area, uniques=uniques, **found)
-    return joined([exposed, link("attacks", "how it was done"), "."])
-
-
-def _worked(comparison: Comparison) -> str:
-    """Whether the checks of the attack hold."""
-    checks, broken = len(comparison.controls), sum(not one.holds for one in comparison.controls)
-    if not checks:
-        return text("no_controls")
-    answer = text("did_not_work" if broken else "worked", checks=checks, broken=broken)
-    return joined([answer, link("controls", "what was checked"), "."])
-
-
-def _attacked(comparison: Comparison) -> list[Exposure]:
-    return [one.exposure for one in comparison.protections if one.exposure is not None]
-
-
-def _span(values: Sequence[float | None], spelled: Callable[[float], str]) -> str:
-    """From the least to the most of some values, in words."""
-    known = [value for value in values if value is not None]
-    ends = dict.fromkeys([spelled(min(known)), spelled(max(known))]) if known else ["none"]
-    return " to ".join(ends)
-
-
-def _committee(comparison: Comparison, rows: Sequence[Row]) -> Markup:
-    census, (users, exposed) = comparison.census, committee_section(comparison, rows)
-    assumed = element("span", " * partly assumed.", class_="on-paper")
-    of_users, of_exposed = _users_notes(comparison), text("exposed_notes")
-    apart = {row["letter"]: row.get("groups_whose_chains_disagree") for row in rows}
-    groups = ", ".join(f"{letter}: {count:,}" for letter, count in apart.items() if count)
-    of_exposed += text("apart", groups=groups) if groups else ""
-    of_exposed += text("by_true_size") if census.has_tables_by_true_size else ""
-    notes = (element("p", of_users, assumed, class_="notes"), element("p", of_exposed, class_="notes"))
-    return element("div", users, notes[0], exposed, notes[1], class_="committees")
-
-
-def _users_notes(comparison: Comparison) -> str:
-    census, compared = comparison.census, comparison.protections
-    runs = max((max(one.utility["runs"].to_pylist(), default=1) for one in compared), default=1)
-    notes = text("users_notes", nouns=census.nouns, draws=f"{runs:,} {'draw' if runs == 1 else 'draws'}")
-    if any(one.protection.is_safetab for one in compared):
-        has_whole = census.whole not in {"", "no area"}
-        notes += text("safetab_notes") + (text("empty_groups", whole=census.whole) if has_whole else "")
-    notes += text("swap_notes") if any("swap" in one.protection.spec for one in compared) else ""
-    return notes + (text("secondary_notes") if any("secondary=" in one.protection.spec for one in compared) else "")
-
-
-def _about_pictures(comparison: Comparison, rows: Sequence[Row]) -> str:
-    """How to read the pictures, and which protections have no point in the third."""
+    census, baseline = comparison.census, comparison.baseline
+    protecting = [row for row in rows if row["protection"] != _NOTHING]
+    spanned, count = protecting or rows, len(protecting)
+    is_less = len(spanned) < len(rows)
+    ranked = 0 if baseline is None else baseline.ranked[RANKED]
+    runs = max(max(one.utility["runs"].to_pylist()) for one in comparison.protections)
+    apart = {row["letter"]: row["groups_whose_chains_disagree"] for row in rows}
+    apart = {letter: groups for letter, groups in apart.items() if groups}
     hidden = [row["letter"] for row in rows if row["error_10_to_99"] is None]
-    apart = [row["letter"] for row in rows if row.get("groups_whose_chains_disagree")]
     shares = {row["letter"]: row["groups_10_to_99_published"] for row in rows if row["letter"] not in hidden}
     few = [f"{letter} shows {share(value, 0)}" for letter, value in shares.items() if value is not None and value < 1]
-    without = text("no_groups_shown", letters=", ".join(hidden)) if hidden else ""
-    without += text("chains_apart", letters=", ".join(apart)) if apart else ""
-    return text(
-        "pictures",
-        nouns=comparison.census.nouns,
-        lines=text("lines_of_sweep" if comparison.is_sweep else "points"),
-        without_point=without if _attacked(comparison) else "",
-        few_shown=text("few_shown", shares=", ".join(few)) if few else "",
+    given = {
+        **{key: str(value) for key, value in asdict(census).items()},
+        "people": f"{census.people:,}",
+        "protections": f"{count} {'protection' if count == 1 else 'protections'}",
+        "and_none": ", and no protection," if count < len(rows) else "",
+        "of_groups": f"{'Where anything is protected, of' if is_less else 'Of'} the groups",
+        "where_protected": " where anything is protected" if is_less else "",
+        **{column: _span(spanned, column) for column in _SPANS},
+        "uniques": f"{rows[0]['uniques'] or 0:,}",
+        "ranked": str(RANKED),
+        "moves": str(round(sqrt(ranked * (1 - ranked / RANKED)))),
+        "checks": str(len(comparison.controls)),
+        "broken": str(sum(not one.holds for one in comparison.controls)),
+        "draws": f"{runs:,} {'draw' if runs == 1 else 'draws'}",
+        "apart": ", ".join(apart),
+        "groups_apart": ", ".join(f"{letter}: {groups:,}" for letter, groups in apart.items()),
+        "hidden": ", ".join(hidden),
+        "few": ", ".join(few),
+    }
+    return given | _notes(comparison, rows, given)
+
+
+def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]) -> dict[str, str]:
+    """The notes in the page's sentences, by their keys; empty if they don't hold."""
+    census, specs = comparison.census, " ".join(row["protection"] for row in rows)
+    has_safetab = any(one.protection.is_safetab for one in comparison.protections)
+    is_short = any((row[column] or 0) < 1 for row in rows for column in ("groups_published", "cells_shown"))
+    holds = {
+        "not_all_safetab": has_safetab,
+        "not_all": is_short and not has_safetab,
+        "stress_test": census.is_stress_test,
+        "safetab_notes": has_safetab,
+        "empty_groups": has_safetab and census.whole not in {"", "no area"},
+        "swap_notes": "swap" in specs,
+        "secondary_notes": "secondary=" in specs,
+        "chance": comparison.baseline and comparison.baseline.ranked[RANKED],
+        "chains_disagree": given["apart"],
+        "by_true_size": not census.is_stress_test,
+        "lines_of_sweep": comparison.is_sweep,
+        "points": not comparison.is_sweep,
+        "sweep": comparison.is_sweep,
+        "no_groups_shown": given["hidden"] and comparison.baseline,
+        "chains_apart": given["apart"],
+        "few_shown": given["few"],
+    }
+    return {note: text(note, **given) if is_so else "" for note, is_so in holds.items()}
+
+
+def _span(rows: Sequence[Row], column: str) -> str:
+    """From the least to the most of a column, in words."""
+    known = [row[column] for row in rows if row[column] is not None]
+    return " to ".join(dict.fromkeys([spelled(column, min(known)), spelled(column, max(known))]) if known else ["none"])
+
+
+def pictures(comparison: Comparison, rows: Sequence[Row]) -> Markup:
+    """Error and share published against true size, and the trade-off, below one legend.
+
+    A family of protections has one mark and one colour, protections of one family differ by their dashes,
+    and a letter stands at every line. No colour says anything about a result.
+    """
+    looks, tables = _looks(comparison), [one.utility for one in comparison.protections]
+    errors, shares = (_lines(looks, map(by_size, tables)) for by_size in (error_by_size, share_by_size))
+    label = f"mean error of totals that are shown, {comparison.census.nouns}"
+    up = _error_axis(label, [y for one in errors for _, y in one.points])
+    rising = [  # all lines meet at the right, so the letter of each stands where it first reaches a half
+        replace(one, label_at=next((at for at, (_, y) in enumerate(one.points) if y >= 1 / 2), -1)) for one in shares
+    ]
+    plots = (
+        _by_size("Error against true size", up, errors),
+        _by_size("Share published against true size", share_axis("groups that have a total"), rising),
+        _trade_off(comparison, looks, rows),
     )
+    legend = element("ul", *map(_legend_item, looks), class_="legend looks")
+    return joined([legend, element("div", *(figure(plot) for plot in plots if plot), class_="plots")])
 
 
-def _does_not_say(comparison: Comparison) -> Markup:
-    sweep = ": see the lines of the third picture" if comparison.is_sweep else ""
-    return _list(one.format(sweep=sweep) for one in words.DOES_NOT_SAY)
+def _looks(comparison: Comparison) -> list[Series]:
+    """How each protection is drawn, without points."""
+    families, looks = [family_of(one.protection.spec) for one in comparison.protections], []
+    for number, (family, one) in enumerate(zip(families, comparison.protections, strict=True)):
+        look, before = list(dict.fromkeys(families)).index(family), families[:number].count(family)
+        dash, colour = _DASHES[before % len(_DASHES)], _COLOURS[look % len(_COLOURS)]
+        looks.append(Series(one.protection.name, colour, mark=look, dash=dash, label=letter_of(number)))
+    return looks
+
+
+def _legend_item(look: Series) -> Markup:
+    """A sample of a protection's line with its letter and name."""
+    dash = html("dash", dash=look.dash) if look.dash else ""
+    drawn = {"colour": str(look.colour), "mark": MARKS[look.mark % len(MARKS)], "dash": dash}
+    return html("legend_item", name=f"{look.label} {look.name}", **drawn)
+
+
+def _lines(looks: Sequence[Series], by_size: Iterable[Mapping[str, float | None]]) -> list[Series]:
+    """Each protection's values at the least true size of their classes; classes without a value are left out."""
+    series = []
+    for look, values in zip(looks, by_size, strict=True):
+        sizes = zip(SIZE_STARTS[1:], values.values(), strict=True)
+        points = [(float(start), value) for start, value in sizes if value is not None]
+        series.append(replace(look, points=points, line=points))
+    return series
+
+
+def _by_size(title: str, up: Axis, series: Sequence[Series]) -> Plot:
+    across = log_axis("true size of the group", 1, max((x for one in series for x, _ in one.points), default=10.0))
+    described = ["By the least true size of a class."]
+    for one in series:
+        values = ", ".join(f"{y:.3g} from {x:,.0f} on" for x, y in one.points) or "none shown"
+        described.append(f"{one.label} {one.name}: {values}.")
+    return Plot(title, across, up, series, description=" ".join(described))
+
+
+def _error_axis(label: str, errors: Sequence[float]) -> Axis:
+    axis = log_axis(label, _LEAST_ERROR, max([1.0, *errors]))
+    (low, text), *more = axis.ticks
+    return replace(axis, ticks=((low, f"≤{text}"), *more))
+
+
+def _trade_off(comparison: Comparison, looks: Sequence[Series], rows: Sequence[Row]) -> Plot | None:
+    """People exposed against the error of small groups, joined by lines in a sweep; None if there is no point."""
+    series, described = list[Series](), []
+    for is_proven in (False, True):
+        lines: dict[int, Series] = {}
+        for look, row in zip(looks, rows, strict=True):
+            error, right = row["error_10_to_99"], row["proven" if is_proven else "named_right"]
+            if error is not None and right is not None and (is_proven or not row["groups_whose_chains_disagree"]):
+                point, label = (error, float(right)), "" if is_proven else look.label
+                series.append(replace(look, points=[point], is_hollow=not is_proven, label=label))
+                described.append(f"{look.label}, {'proven' if is_proven else 'named'}: error {error:.2f}, {right:,}.")
+                before = lines.get(look.mark, Series("", look.colour, dash="" if is_proven else "4 2"))
+                lines[look.mark] = replace(before, line=[*before.line, point])
+        series += lines.values() if comparison.is_sweep else ()
+    points = [point for one in series for point in one.points]
+    if not points:
+        return None
+    exposed = log_axis("", 1, max(10.0, *(y for _, y in points)))
+    label = f"{comparison.census.nouns} exposed: proven solid, named hollow"
+    up = Axis(label, _NOBODY, exposed.high, ((_NOBODY, "0"), *exposed.ticks), is_log=True)
+    across = _error_axis("mean error of groups of 10 to 99 that are shown", [x for x, _ in points])
+    return Plot("The trade-off", across, up, series, description=" ".join(described))
 
 
 def _one_area(comparison: Comparison) -> Markup:
     """The groups of one area, as each protection prints them beside the truth."""
     if not comparison.shown:
         return Markup("")
-    names = [
-        joined([element("strong", f"{letter_of(number)} "), one.protection.name])
-        for number, one in enumerate(comparison.protections)
-    ]
-    specs = [one.protection.spec for one in comparison.protections]
+    protections = [one.protection for one in comparison.protections]
+    names = [joined([element("strong", f"{letter_of(at)} "), one.name]) for at, one in enumerate(protections)]
     rows = [
-        (name(shown.group), [f"{shown.truth:,}", *(shown.printed[spec] for spec in specs)])
+        (name(shown.group), [f"{shown.truth:,}", *(shown.printed[one.spec] for one in protections)])
         for shown in comparison.shown
     ]
     given = {"count": len(rows), "groups": comparison.census.groups, "area": comparison.shown_area}
@@ -198,118 +232,68 @@ def _one_area(comparison: Comparison) -> Markup:
     return element("div", table, class_="one-area")
 
 
-def _attacks(comparison: Comparison) -> Markup:
+def _attacks(comparison: Comparison, given: Mapping[str, str]) -> Markup:
     """Each attack in plain words, with its example from this run, and the measures outside the first table."""
-    census, attacked = comparison.census, _attacked(comparison)
-    if not attacked:
-        return paragraphs(text("nothing_attacked"))
-    given = {
-        "area": census.attacked_area,
-        "areas": census.areas,
-        "nouns": census.nouns,
-        "uniques": f"{attacked[0].uniques:,}",
-        "ranked": f"{ranked_cells(comparison):,}",
-        "chance": _chance(comparison),
-    }
     parts = []
-    for attack, explained in words.ATTACKS.items():
+    for attack, explained in WORDS["attacks"].items():
         examples = [_example(one) for one in comparison.examples if one.attack == attack]
         body = [element("h3", attack.capitalize()), element("p", explained.format(**given)), *examples]
         parts.append(element("div", *body, class_="further" if attack in _FURTHER else ""))
-    cards = element("div", *parts, class_="cards")
-    return joined([paragraphs(text("attacker", **given)), cards, _further(comparison)])
-
-
-def _chance(comparison: Comparison) -> str:
-    """By how much chance alone moves the baseline's number: one standard deviation."""
-    ranked, baseline = ranked_cells(comparison), comparison.baseline
-    right = 0 if baseline is None else baseline.ranked.get(ranked, 0)
-    return text("chance", moves=round(sqrt(right * (1 - right / ranked)))) if right else ""
+    attacker, cards = paragraphs(text("attacker", **given)), element("div", *parts, class_="cards")
+    return joined([attacker, cards, _further(comparison)])
 
 
 def _example(example: WorkedExample) -> Markup:
     """One deduction from this run: what is published, the steps, and the truth."""
     rows = [(what, [number]) for what, number in example.published]
-    return element(
-        "div",
-        element("p", "From this run, ", spec_code(example.protection)),
-        plain_table(example.about, ("Number", "Published"), rows),
-        element("ol", *(element("li", step) for step in example.steps)),
-        element("p", f"Truth: {example.truth}"),
-        class_="example",
-    )
+    table = plain_table(example.about, ("Number", "Published"), rows)
+    steps = joined(element("li", step) for step in example.steps)
+    return html("example", spec=spec_code(example.protection), table=table, steps=steps, truth=example.truth)
 
 
 def _further(comparison: Comparison) -> Markup:
     """Presence, averaging and differencing, which the committee's tables leave out."""
-    splits, nouns = max((list(one.averaging) for one in _attacked(comparison)), key=len), comparison.census.nouns
-    rows = [
-        (heading_of(letter_of(number), one), _further_cells(one, nouns))
-        for number, one in enumerate(comparison.protections)
-    ]
+    further: Mapping[str, str] = WORDS["further"]
+    nouns, splits, rows = comparison.census.nouns, list[int](), []
+    for heading, one in zip(headings(comparison), comparison.protections, strict=True):
+        if (exposure := one.exposure) is not None:
+            splits = max(splits, list(exposure.averaging), key=len)
+            shares = ", ".join(share(value, 0) for value in exposure.averaging.values())
+            one_budget = further["one_budget"].format(share=shares) if one.protection.is_safetab and shares else ""
+            slivers, people = exposure.differencing or (0, 0)
+            following = further["slivers"].format(people=people, nouns=nouns, slivers=slivers)
+            rows.append((heading, [_presence(exposure), one_budget or shares or words.NOT_MEASURED, following]))
     if comparison.baseline is not None:
-        not_applicable = [words.NOT_APPLICABLE] * 2
-        rows.append((baseline_heading(), [_presence(comparison.baseline), *not_applicable]))
+        rows.append((html("baseline"), [_presence(comparison.baseline), *[words.NOT_APPLICABLE] * 2]))
     given = {"splits": ", ".join(map(str, splits)), "nouns": nouns}
-    heads = ("Protection", *(words.FURTHER[attack].format(**given) for attack in _FURTHER))
-    return element("div", plain_table(words.FURTHER["caption"], heads, rows), class_="further")
-
-
-def _further_cells(compared: Compared, nouns: str) -> list[str]:
-    found, further = compared.exposure, words.FURTHER
-    if found is None:
-        return [words.NOT_ATTACKED] * 3
-    averaging = ", ".join(share(value, 0) for value in found.averaging.values()) or words.NOT_MEASURED
-    if compared.protection.is_safetab and found.averaging:
-        averaging = further["one_budget"].format(share=share(found.averaging[min(found.averaging)], 0))
-    slivers = words.NOT_MEASURED
-    if found.differencing is not None:
-        slivers = further["slivers"].format(people=found.differencing[1], nouns=nouns, slivers=found.differencing[0])
-    return [_presence(found), averaging, slivers]
+    heads = ("Protection", *(further[attack].format(**given) for attack in _FURTHER))
+    return element("div", plain_table(further["caption"], heads, rows), class_="further")
 
 
 def _presence(found: Exposure) -> str:
     right = found.presence.right
-    return words.FURTHER["found"].format(right=right, wrong=found.presence.claims - right)
+    return f"{right:,}, beside {found.presence.claims - right:,} empty"
 
 
-def _agencies(comparison: Comparison) -> Markup:
-    """A section for each protection, which begins with what is said for it; paper has no more than that."""
-    cards = [_agency(letter_of(number), one) for number, one in enumerate(comparison.protections)]
-    on_paper = element("p", text("agencies_on_paper"), class_="on-paper")
-    return joined([on_paper, element("div", *cards, class_="cards")])
-
-
-def _agency(letter: str, compared: Compared) -> Markup:
+def _agency(number: int, compared: Compared) -> Markup:
+    """The section of one protection, which begins with what is said for it."""
     protection, source = compared.protection, compared.protection.source
-    parts = [
-        element("h3", f"{letter} {protection.name}"),
-        element("p", element("strong", "What is said for it: "), words.said_for(protection.spec)),
-    ]
-    if protection.spec == _NOTHING:
-        parts.append(element("p", text("no_agency")))
-    elif source is None:
-        parts.append(element("p", text("no_preset"), spec_code(protection.spec)))
-    else:
+    given = {"letter": letter_of(number), "name": protection.name, "spec": spec_code(protection.spec)}
+    key = "no_agency" if protection.spec == _NOTHING else "no_preset" if source is None else "source"
+    if source is not None:
         agency = ", ".join(filter(None, (source.agency, source.years)))
-        named = ". ".join(filter(None, (agency, source.document)))
-        published = " ".join(source.published) or "Nothing about the parameters."
-        parts += [
-            element("p", element("strong", "Agency: "), f"{named}. ", spec_code(protection.spec)),
-            element("p", element("strong", "Published: "), published),
-            element("p", element("strong", "Assumed here: "), " ".join(source.assumed) or "Nothing."),
-        ]
-    return element("div", *parts, class_="agency")
+        given["named"] = ". ".join(filter(None, (agency, source.document)))
+        given["published"] = " ".join(source.published) or "Nothing about the parameters."
+        given["assumed"] = " ".join(source.assumed) or "Nothing."
+    return html("agency", said=words.said_for(protection.spec), source=html(key, **given), **given)
 
 
 def _controls(comparison: Comparison) -> Markup:
     """The controls, which tell whether an attack that finds nobody could have found somebody."""
     if not comparison.controls:
         return paragraphs(text("no_controls"))
-    rows = [
-        (capitalized(one.name), (one.sentence, "holds" if one.holds else "DOES NOT HOLD"))
-        for one in comparison.controls
-    ]
+    results = {True: "holds", False: "DOES NOT HOLD"}
+    rows = [(capitalized(one.name), (one.sentence, results[one.holds])) for one in comparison.controls]
     table = plain_table("Checks of the attack", ("Check", "What was done, and what came out", "Result"), rows)
     return joined([paragraphs(text("controls")), element("div", table, class_="words controls")])
 

@@ -7,38 +7,33 @@ from collections.abc import Mapping
 from importlib.resources import files
 from typing import Any
 
-_WORDS: Mapping[str, Any] = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
-DOES_NOT_SAY: tuple[str, ...] = tuple(_WORDS["does_not_say"])
-"""What the page does not say, for all methods alike."""
-ATTACKS: Mapping[str, str] = _WORDS["attacks"]
-"""Each attack in plain words, in the order of the page."""
-SAID_FOR_IT: Mapping[str, str] = _WORDS["said_for_it"]
-"""What the users of a method say for it, by the name of a step."""
-LEADS: tuple[str, ...] = tuple(_WORDS["leads"])
-USERS_HEADS: Mapping[str, str] = _WORDS["users_heads"]
-OTHER_HEADS: Mapping[str, str] = _WORDS["other_heads"]
-FILE_COLUMNS: Mapping[str, str] = _WORDS["file_columns"]
-FURTHER: Mapping[str, str] = _WORDS["further"]
-"""Heads and cells of the table of further measures."""
-BASELINE = ": the same attacker without these tables"
+from safetab.reports.page_parts import Markup, joined
+
+WORDS: Mapping[str, Any] = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
 NOT_APPLICABLE, NOT_ATTACKED = "not applicable", "not attacked"
 NOT_MEASURED, NONE_SHOWN = "not measured", "none shown"
 _SELECTIONS = {"threshold", "area"}
 
 
-def text(key: str, **given: object) -> str:
+def text(key: str, /, **given: object) -> str:
     """A text of the page with these words and numbers in it."""
-    found: str = _WORDS[key]
-    return found.format(**given)
+    return str(WORDS[key]).format(**given)
+
+
+def html(key: str, /, **given: str) -> Markup:
+    """A piece of the page, or a text of it, with these words in it. What is not markup is escaped."""
+    escaped = {name: joined([word]) for name, word in given.items()}
+    return Markup(WORDS["html"][key].format(**escaped)) if key in WORDS["html"] else joined([text(key, **given)])
 
 
 def said_for(spec: str) -> str:
     """What is said for a protection: a sentence or two for each of its steps."""
-    sentences = []
-    for step in spec.split("+"):
-        fitting = [known for known in SAID_FOR_IT if step == known or step.startswith((f"{known}:", f"{known},"))]
-        sentences += [SAID_FOR_IT[max(fitting, key=len)]] if fitting else []
-    return " ".join(sentences)
+    known: Mapping[str, str] = WORDS["said_for_it"]
+    fitting = [
+        [name for name in known if step == name or step.startswith((f"{name}:", f"{name},"))]
+        for step in spec.split("+")
+    ]
+    return " ".join(known[max(names, key=len)] for names in fitting if names)
 
 
 def family_of(spec: str) -> str:

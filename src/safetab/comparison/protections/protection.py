@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Protocol
 
@@ -54,11 +55,7 @@ class Publication:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Known:
-    """What the attacker knows beside the published numbers: an element for each number.
-
-    He knows the method and its parameters, and these facts, which other public tables tell; never a
-    random bit.
-    """
+    """What other public tables tell the attacker of each number; he knows the method too, but no random bit."""
 
     least: Int64s  # the true count is at least so large, by the design of the tables
     most: Int64s  # and at most so large
@@ -102,7 +99,7 @@ def _windows(firsts: Int64s, sizes: Int64s, logs: Floats) -> Windows:
 class NumberProtection(Protocol):
     """Protects finished numbers one by one, or a whole system of them (secondary suppression)."""
 
-    def protect(self, tables: ExactTables, bits: np.random.Generator) -> PublishedTables:
+    def protect(self, tables: ExactTables, bits: np.random.Generator, /) -> PublishedTables:
         """The numbers that are published; `bits` are this draw's own."""
 
     def windows(self, published: PublishedTables, known: Known) -> Windows:
@@ -137,6 +134,7 @@ class Protection:
     numbers: NumberProtection | None = None  # None: exact, or SafeTab
     is_safetab: bool = False
     parameters: Path | None = None  # SafeTab's directory, if it is not that of the comparison
+    scale: Fraction | None = None  # by which SafeTab's budgets are multiplied
 
     @property
     def is_exact(self) -> bool:

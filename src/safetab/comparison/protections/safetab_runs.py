@@ -7,9 +7,9 @@ number before negative ones are shown as 0, so the attacker reads those.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
@@ -20,44 +20,44 @@ from safetab.comparison.tables.attacked_area import AttackedArea, System, grain_
 from safetab.comparison.tables.exact_tables import Int64s, PublishedTables
 from safetab.distributions.weighted_sum import FloatTails
 from safetab.engines.contract import GroupCounts
-from safetab.foundation.arrays import is_in_sorted
 from safetab.planning.level_design import LevelDesign
 from safetab.planning.run_plan import LevelPlan, RunPlan
 from safetab.privacy.addressed_bits import AddressedBits
 from safetab.privacy.calibration import Noise, Stage
 from safetab.privacy.ledger import Ledger
-from safetab.products.product import Shape, TableFamily
+from safetab.products.product import Shape
 from safetab.tabulation.tabulate_level import tabulate_level
 
 _Window = tuple[int, Floats]
 _Draws = tuple[Noise, int, int]  # a noisy number: its noise, how many draws of it, and the number
 _NEGLIGIBLE = 1e-12  # of the largest chance in a window
-LEAST_CHANCE = 1e-300
-_TELLS_NOTHING: _Window = (0, np.empty(0))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Group:
-    """A published group of one area: its table, its noisy cells, and its total of stage 1."""
+class MeasuredGroup:
+    """An attacked group that a level measures."""
 
-    level: LevelPlan
-    shape: Shape
-    cells: Int64s
-    stage: Stage
-    stage_1_total: int | None
+    index: int  # in the level's universe
+    system: System
+    total: int  # the place of its total among the system's numbers
+    is_total_only: bool
+    shape: int | None  # None: the noisy total of stage 1 chooses
 
-    @property
-    def noise(self) -> Noise:
-        """The noise of each cell."""
-        return self.level.design.noise(self.stage)
 
-    @property
-    def draws_of_total(self) -> list[_Draws]:
-        """The noisy total, and that of stage 1."""
-        stage_1 = (
-            [] if self.stage_1_total is None else [(self.level.design.noise(Stage.STAGE_1), 1, self.stage_1_total)]
-        )
-        return [(self.noise, self.shape.cells, int(self.cells.sum())), *stage_1]
+def measured_groups(area: AttackedArea, level: LevelPlan) -> list[MeasuredGroup]:
+    """The groups of the attacked systems that a level measures."""
+    place_of = {iteration.code: place for place, iteration in enumerate(level.universe.iterations)}
+    known, groups = level.known_shapes(), list[MeasuredGroup]()
+    for system in area.systems:
+        for number in system.totals.tolist() if system.iteration in place_of else ():
+            of_area, iteration = area.areas[system.areas[number]], place_of[system.iteration]
+            if area.levels[of_area.level] == level.level.geography.label:
+                index = of_area.entity * len(place_of) + iteration
+                is_total_only, shapes = bool(level.universe.is_total_only[iteration]), [None]
+                if known is not None:  # no shape if the group is not measured
+                    shapes = known[1][slice(*np.searchsorted(known[0], (index, index + 1)))].tolist()
+                groups += [MeasuredGroup(index, system, number, is_total_only, shape) for shape in shapes]
+    return groups
 
 
 def safetab_publication(area: AttackedArea, plan: RunPlan, counts: GroupCounts, bits: AddressedBits) -> Publication:
@@ -66,120 +66,74 @@ def safetab_publication(area: AttackedArea, plan: RunPlan, counts: GroupCounts, 
     The noise of a number depends on its address alone: with the bits of a whole run this is what
     that run publishes.
     """
-    ledger = Ledger(plan.config.budgets, bits)
-    family = plan.config.product.families[0]
-    tables = [_TablesOfSystem(system, family) for system in area.systems]
+    ledger, family = Ledger(plan.config.budgets, bits), plan.config.product.families[0]
+    tables = {system: _PublishedSystem(system, plan.config.allow_negative_counts) for system in area.systems}
     for level in plan.levels:
-        if level.level.geography.label in area.levels:
-            suppressed = _window_of_suppressed(level.design)
-            for (place, of_area), group in _groups_of_level(area, level, counts, ledger).items():
-                own, total = tables[place], tables[place].total_of_area.get(of_area)
-                if total is None:  # the attacked tables have no such group
-                    continue
-                if group is not None and level.family is family:
-                    own.add(of_area, group, allow_negative=plan.config.allow_negative_counts)
-                elif group is not None:  # a table of another family tells the same size once more
-                    own.draws[total] += group.draws_of_total
-                elif level.family is family:
-                    own.suppressed[total] = suppressed
-    return Publication([each.published for each in tables], [each.windows for each in tables], can_be_proven=False)
+        groups = {group.index: group for group in measured_groups(area, level)}
+        if level.family is family and level.design.suppression_threshold is not None:
+            reach = sum_of_draws(level.design.noise(Stage.STAGE_2), 1).reach
+            sizes = np.arange(max(level.design.suppression_threshold, 0) + 2 * reach + 2)
+            window = _cut(sizes, logs_of_suppressed(level.design, sizes))
+            for group in groups.values():
+                if not group.is_total_only and not group.shape:
+                    tables[group.system].otherwise[group.total] = window
+        for measurements in tabulate_level(level, counts, ledger) if groups else ():
+            noise, stage_1 = level.design.noise(measurements.stage), measurements.stage_1_totals
+            for shape, values in measurements.values.items():
+                rows = measurements.groups_of(shape)
+                for row in np.flatnonzero(np.isin(measurements.indices[rows], list(groups))).tolist():
+                    group, cells = groups[int(measurements.indices[rows[row]])], values[row]
+                    own = tables[group.system]
+                    # a table of another family tells the same size once more
+                    is_told = level.family is family and own.add(group.total, cells, noise, shape, grain_of(family))
+                    if not is_told:
+                        own.draws[group.total].append((noise, shape.cells, int(cells.sum())))
+                    if stage_1 is not None:
+                        own.draws[group.total].append((level.design.noise(Stage.STAGE_1), 1, int(stage_1[rows[row]])))
+    published = [PublishedTables.of(each.numbers.filled(0), each.numbers.mask) for each in tables.values()]
+    return Publication(published, [each.windows for each in tables.values()], can_be_proven=False)
 
 
-def _groups_of_level(
-    area: AttackedArea, level: LevelPlan, counts: GroupCounts, ledger: Ledger
-) -> Mapping[tuple[int, int], _Group | None]:
-    """By system and area, the groups that a level measures; None if they were suppressed."""
-    position = {iteration.code: place for place, iteration in enumerate(level.universe.iterations)}
-    number = area.levels.index(level.level.geography.label)
-    areas = [(place, each.entity) for place, each in enumerate(area.areas) if each.level == number]
-    wanted: dict[int, tuple[int, int]] = {}
-    for place, system in enumerate(area.systems):
-        if system.iteration in position:
-            first = position[system.iteration]
-            wanted |= {entity * len(position) + first: (place, of_area) for of_area, entity in areas}
-    if not wanted:
-        return {}
-    indices = np.array(sorted(wanted), dtype=np.int64)
-    found: dict[tuple[int, int], _Group | None] = {
-        wanted[index]: None for index in _that_may_be_suppressed(level, indices).tolist()
-    }
-    for measurements in tabulate_level(level, counts, ledger):
-        stage_1 = measurements.stage_1_totals
-        for shape, values in measurements.values.items():
-            rows = measurements.groups_of(shape)
-            for row in np.flatnonzero(is_in_sorted(indices, measurements.indices[rows])).tolist():
-                total = None if stage_1 is None else int(stage_1[rows[row]])
-                group = _Group(level, shape, values[row], measurements.stage, total)
-                found[wanted[int(measurements.indices[rows[row]])]] = group
-    return found
+class _PublishedSystem:
+    """Collects the published numbers of one system, and the noisy numbers that tell about each."""
 
-
-def _that_may_be_suppressed(level: LevelPlan, indices: Int64s) -> Int64s:
-    """The groups that are missing only if they were measured and suppressed."""
-    if level.design.suppression_threshold is None or Stage.STAGE_2 not in level.design.stages:
-        return indices[:0]
-    known = level.known_shapes()
-    if known is None:
-        return indices[~level.universe.is_total_only[level.universe.index.iteration_of(indices)]]
-    groups, shapes = known
-    return np.intersect1d(indices, groups[shapes == 0])
-
-
-class _TablesOfSystem:
-    """Collects the published numbers and the windows of one system."""
-
-    def __init__(self, system: System, family: TableFamily) -> None:
-        self._system, self._grain = system, grain_of(family)
-        self._lines = lines_of(self._grain)
-        self.total_of_area = dict(zip(system.areas[system.totals].tolist(), system.totals.tolist(), strict=True))
-        self._values = np.zeros(len(system.lines), dtype=np.int64)
-        self._is_shown = np.zeros(len(system.lines), dtype=np.bool_)
+    def __init__(self, system: System, allow_negative: bool) -> None:
+        self._system, self._allow_negative = system, allow_negative
+        self.numbers: Any = np.ma.MaskedArray(np.zeros(len(system.lines), dtype=np.int64), mask=True)
         self.draws: list[list[_Draws]] = [[] for _ in system.lines]
-        self.suppressed: dict[int, _Window] = {}  # by number
+        self.otherwise: list[_Window] = [(0, np.empty(0))] * len(system.lines)  # what it tells that there are none
 
-    def add(self, of_area: int, group: _Group, *, allow_negative: bool) -> None:
-        """Take a published group of one area."""
-        cells = cells_of(group.shape, self._grain)
-        is_told_by_cells = False
-        for number in np.flatnonzero((self._system.areas == of_area) & (self._system.lines > 0)).tolist():
-            line = self._lines[self._system.lines[number] - 1]
-            if cells is not None:
-                members = [place for cell in line.run for place in cells[cell]]
-                self._show(number, group.cells[members], allow_negative=allow_negative)
-                if line.cells == 1:
-                    self.draws[number].append((group.noise, len(members), int(group.cells[members].sum())))
-                    is_told_by_cells = True
-        total = self.total_of_area[of_area]
-        self._show(total, group.cells, allow_negative=allow_negative)
-        self.draws[total] += group.draws_of_total[is_told_by_cells:]
-
-    def _show(self, number: int, cells: Int64s, *, allow_negative: bool) -> None:
-        self._values[number] = (cells if allow_negative else np.maximum(cells, 0)).sum()
-        self._is_shown[number] = True
-
-    @property
-    def published(self) -> PublishedTables:
-        """The numbers; what is suppressed or never measured is withheld."""
-        return PublishedTables.of(self._values, ~self._is_shown)
+    def add(self, total: int, cells: Int64s, noise: Noise, shape: Shape, grain: Shape) -> bool:
+        """Show a group's noisy table; whether its cells tell the attacker all that their sum does."""
+        shown, of_grain = cells if self._allow_negative else np.maximum(cells, 0), cells_of(shape, grain)
+        self.numbers[total] = shown.sum()
+        is_told = False
+        numbers = np.flatnonzero((self._system.areas == self._system.areas[total]) & (self._system.lines > 0))
+        for number in numbers.tolist() if of_grain else ():
+            line = lines_of(grain)[self._system.lines[number] - 1]
+            members = [place for cell in line.run for place in of_grain[cell]]
+            self.numbers[number] = shown[members].sum()
+            if line.cells == 1:
+                self.draws[number].append((noise, len(members), int(cells[members].sum())))
+                is_told = True
+        return is_told
 
     @property
     def windows(self) -> Windows:
         """What each number tells; sums of numbers tell nothing more."""
-        found = [
-            _window_of(tuple(draws)) if draws else self.suppressed.get(number, _TELLS_NOTHING)
-            for number, draws in enumerate(self.draws)
-        ]
+        both = zip(self.draws, self.otherwise, strict=True)
+        found = [_window_of(tuple(draws)) if draws else otherwise for draws, otherwise in both]
         starts = np.cumsum([0, *(len(logs) for _, logs in found)], dtype=np.int64)
         firsts = np.array([first for first, _ in found], dtype=np.int64)
         return Windows(firsts, starts, np.concatenate([logs for _, logs in found] or [np.empty(0)]))
 
 
 @lru_cache(maxsize=256)
-def cells_of(shape: Shape, grain: Shape) -> tuple[tuple[int, ...], ...] | None:
-    """For each cell of the grain, the shape's cells that it sums; None if the shape does not divide it."""
+def cells_of(shape: Shape, grain: Shape) -> tuple[tuple[int, ...], ...]:
+    """For each cell of the grain, the shape's cells that it sums; none if the shape does not divide it."""
     pairs = sorted(set(zip(grain.cell_of_value, shape.cell_of_value, strict=True)))
     if len(pairs) != shape.cells:
-        return None
+        return ()
     return tuple(tuple(cell for of, cell in pairs if of == coarse) for coarse in range(grain.cells))
 
 
@@ -190,22 +144,7 @@ def _window_of(draws: tuple[_Draws, ...]) -> _Window:
     low = min(number - own.reach for number, own in known)
     high = max(number + own.reach for number, own in known)
     sizes = np.arange(max(low, 0), max(high, 0) + 1)
-    logs = np.zeros(len(sizes))
-    for number, own in known:
-        away = number - sizes + own.reach
-        is_near = (away >= 0) & (away < len(own.chances))
-        chances = np.where(is_near, own.chances[np.clip(away, 0, len(own.chances) - 1)], 0.0)
-        logs += np.log(np.maximum(chances, LEAST_CHANCE))
-    return _cut(sizes, logs)
-
-
-def _window_of_suppressed(design: LevelDesign) -> _Window:
-    """The true counts of a group whose lone total did not pass suppression."""
-    if design.suppression_threshold is None or Stage.STAGE_2 not in design.stages:
-        return _TELLS_NOTHING
-    reach = sum_of_draws(design.noise(Stage.STAGE_2), 1).reach
-    sizes = np.arange(max(design.suppression_threshold, 0) + 2 * reach + 2)
-    return _cut(sizes, logs_of_suppressed(design, sizes))
+    return _cut(sizes, np.sum([own.log_chances(number - sizes) for number, own in known], axis=0))
 
 
 def logs_of_suppressed(design: LevelDesign, sizes: Int64s) -> Floats:
@@ -214,7 +153,7 @@ def logs_of_suppressed(design: LevelDesign, sizes: Int64s) -> Floats:
     chances = tails.at_least(sizes - (design.suppression_threshold or 0))  # noise is symmetric
     if Stage.STAGE_1 in design.stages:
         chances *= LevelTheory(design, MeasuredAs.ADAPTIVE).shape_chances(sizes)[0]
-    return np.asarray(np.log(np.maximum(chances, LEAST_CHANCE)))
+    return np.asarray(np.log(np.maximum(chances, 1e-300)))
 
 
 def _cut(sizes: Int64s, logs: Floats) -> _Window:

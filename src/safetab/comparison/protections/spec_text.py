@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from safetab.comparison.linear_programs import is_available
-from safetab.comparison.protections.cell_key import CellKey, cell_key_of_file
-from safetab.comparison.protections.perturbation_table import least_variance, table_of
+from safetab.comparison.protections.cell_key import CellKey, cell_key_of_file, least_variance, table_of
 from safetab.comparison.protections.protection import Protection, Threshold
-from safetab.comparison.protections.random_rounding import RandomRounding
-from safetab.comparison.protections.rounding import REVIEW_BOARD, Rounding
-from safetab.comparison.protections.suppression import Suppression, WholeTables
+from safetab.comparison.protections.rounding import EXACT, REVIEW_BOARD, RULES_OF_1980, RandomRounding, Rounding
 from safetab.comparison.protections.swapping import Swapping
 from safetab.foundation.files import UnreadableFile
 from safetab.foundation.findings import Checked, FindingsOf
-from safetab.specification.kinds import in_sentence, nearest
+from safetab.specification.kinds import decimal_text, in_sentence, nearest
 
 _ORDER = ("swap", "area threshold", "round round-random suppress cell-key")
+_DECIMAL = re.compile(r"\d{1,6}|\d{0,6}\.\d{1,12}", re.ASCII)
 _Made = tuple[Any, str]  # a step, and its name in words
+_Step = tuple[str, Any, str, str]  # its name, what it makes (None: something is wrong), its name in words, its text
 _Keys = Mapping[str, Any]  # what is allowed for each key: a range, a largest number, words, or a function
 
 
@@ -47,42 +47,34 @@ def checked(text: str, folder: Path) -> Checked[Protection]:
 def _safetab(place: str, folder: Path, findings: FindingsOf) -> Protection:
     if not place:
         return Protection("safetab", "SafeTab", is_safetab=True)
+    if place.startswith("scale="):
+        factor = place.removeprefix("scale=").strip()
+        scale = Fraction(factor) if _DECIMAL.fullmatch(factor) else Fraction(0)
+        if not scale:
+            findings.error("safetab scale", f'"{factor}": Give a number above 0, such as 0.25.')
+        times = decimal_text(scale)
+        return Protection(f"safetab:scale={times}", f"SafeTab, budgets times {times}", is_safetab=True, scale=scale)
     if not (folder / place).is_dir():
-        findings.error("safetab", f"{folder / place} is not a directory. Give the directory of its parameters.")
+        advice = "Give the directory of its parameters, or scale=F."
+        findings.error("safetab", f"{folder / place} is not a directory. {advice}")
     words = f"SafeTab with the parameters of {Path(place).name}"
     return Protection(f"safetab:{place}", words, is_safetab=True, parameters=folder / place)
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
-    name: str
-    made: Any = None  # None: something is wrong
-    words: str = ""
-    spec: str = ""
-
-
 def _joined(steps: list[_Step], findings: FindingsOf) -> Protection:
     """The steps as one protection, with a finding if they are not in order or work on the same."""
-    records, selections, numbers = ([step for step in steps if step.name in names.split()] for names in _ORDER)
-    names = [step.name for step in steps if step.name in _FORMS]
-    in_order = [step.name for step in (*records, *selections, *numbers)]
+    records, selections, numbers = ([made for name, made, *_ in steps if name in names.split()] for names in _ORDER)
+    names = [name for name, *_ in steps if name in _NAMES]
+    in_order = [name for group in _ORDER for name in names if name in group.split()]
     if names != in_order or len(set(names)) < len(names) or len(numbers) > 1:
         order = "Give swap first, then area and threshold, then one step on numbers, each at most once."
         findings.error("steps", f"{' and '.join(names)} can't be joined so. {order}")
-    return Protection(
-        spec="+".join(step.spec for step in steps),
-        name=" and ".join(step.words for step in steps),
-        records=records[0].made if records else None,
-        selections=tuple(step.made for step in selections),
-        numbers=numbers[0].made if numbers else None,
-    )
+    spec, words = "+".join(spec for *_, spec in steps), " and ".join(words for _, _, words, _ in steps)
+    return Protection(spec, words, None, next(iter(records), None), tuple(selections), next(iter(numbers), None))
 
 
 class _Wrong(Exception):  # noqa: N818 - the name is the sentence
     """A step is wrong: a sentence for each key, or for "" about the whole step."""
-
-    def __init__(self, messages: Mapping[str, str]) -> None:
-        self.messages = messages
 
 
 def _step(text: str, folder: Path, findings: FindingsOf) -> _Step:
@@ -91,23 +83,23 @@ def _step(text: str, folder: Path, findings: FindingsOf) -> _Step:
     try:
         if name in {"none", "safetab"}:
             raise _Wrong({"": "It can't be joined with other steps."})
-        if name not in _FORMS:
-            raise _Wrong({"": f"There is no such protection. {nearest(name, ['none', 'safetab', *_FORMS])}"})
+        if name not in _NAMES:
+            raise _Wrong({"": f"There is no such protection. {nearest(name, ['none', 'safetab', *_NAMES])}"})
         given = _values(name, rest)
         make, keys = _form(name, given)
         values = {key: given.get(key, _DEFAULTS.get(key)) for key in keys}
         written = [f"{key}={_text(value)}" for key, value in values.items() if value != _DEFAULTS.get(key)]
         made, words = make(*(folder / value if isinstance(value, Path) else value for value in values.values()))
-        return _Step(name, made, words, f"{name}:{','.join(written)}")
+        return name, made, words, f"{name}:{','.join(written)}"
     except _Wrong as wrong:
-        for key, message in wrong.messages.items():
+        for key, message in wrong.args[0].items():
             findings.error(f"{name} {key}".strip() or "step", message)
-        return _Step(name)
+        return name, None, "", ""
 
 
 def _values(name: str, text: str) -> dict[str, Any]:
     """The values that are given, by key. Raises _Wrong."""
-    allowed = {key: each for _, keys in _FORMS[name] for key, each in keys.items()}
+    allowed = {key: each for form, _, keys in _FORMS if form == name for key, each in keys.items()}
     values, wrong = dict[str, Any](), dict[str, str]()
     for pair in filter(None, (part.strip() for part in text.split(","))):
         key, is_pair, value = (part.strip() for part in pair.partition("="))
@@ -127,8 +119,9 @@ def _values(name: str, text: str) -> dict[str, Any]:
 
 def _form(name: str, given: Mapping[str, Any]) -> tuple[Callable[..., _Made], _Keys]:
     """The form of a step that these keys have. Raises _Wrong."""
-    needs = [[key for key in keys if key not in _DEFAULTS] for _, keys in _FORMS[name]]
-    fitting = [form for form, needed in zip(_FORMS[name], needs, strict=True) if set(needed) <= set(given)]
+    forms = [(make, keys) for form, make, keys in _FORMS if form == name]
+    needs = [[key for key in keys if key not in _DEFAULTS] for _, keys in forms]
+    fitting = [form for form, needed in zip(forms, needs, strict=True) if set(needed) <= set(given)]
     if len(fitting) != 1:
         raise _Wrong({"": f"Give {in_sentence([' and '.join(needed) for needed in needs], 'or')}."})
     _, keys = fitting[0]
@@ -191,7 +184,7 @@ def _suppress(below: int, secondary: str, zeros: str, width: int) -> _Made:
     if is_lp and not is_available():
         raise _Wrong({"secondary": 'lp needs OR-Tools, which is not installed. Run "pip install safetab[compare]".'})
     words = f"suppression of counts below {below}" + ", with secondary suppression" * is_lp
-    return Suppression(below, is_lp, zeros == "shown", width), words
+    return Rounding(EXACT, below, zeros == "shown", width * is_lp), words
 
 
 def _cell_key(largest: int, variance: float, js: int, pstay: float) -> _Made:
@@ -211,26 +204,21 @@ def _cell_key_of_file(ptable: Path) -> _Made:
 
 
 _MANY, _PEOPLE, _ZEROS = range(1, 10**6 + 1), range(1, 10**9 + 1), ("shown", "withheld")
-_FORMS: Mapping[str, tuple[tuple[Callable[..., _Made], _Keys], ...]] = {
-    "swap": ((_swap, {"rate": 1.0, "size-noise": _chances, "geography": _chances, "target": ("none", "unique")}),),
-    "area": ((lambda people: (Threshold(people, True), f"areas from {people} people on"), {"people": _PEOPLE}),),
-    "threshold": ((lambda people: (Threshold(people, False), f"groups from {people} people on"), {"people": _PEOPLE}),),
-    "round": (
-        (lambda base: (Rounding(((0, base),)), f"rounding to the nearest {base}"), {"base": _MANY}),
-        (partial(_round, REVIEW_BOARD, 15, "rounding ladder"), {"ladder": ("drb",), "zeros": _ZEROS}),
-        (partial(_round, ((0, 5),), 10, "10-5 rule"), {"rule": ("10-5",), "zeros": _ZEROS}),
-    ),
-    "round-random": ((_round_random, {"base": range(1, 10**4 + 1), "fixed": ("no", "yes")}),),
-    "suppress": (
-        (_suppress, {"below": _MANY, "secondary": ("none", "lp"), "zeros": _ZEROS, "range": _MANY}),
-        (lambda _: (WholeTables(), "suppression by the rules of 1980"), {"rule": ("1980",)}),
-    ),
-    "cell-key": (
-        (_cell_key, {"D": range(1, 31), "V": 900.0, "js": range(31), "pstay": 1.0}),
-        (_cell_key_of_file, {"ptable": Path}),
-    ),
-}
-"""The forms of each step: what takes the values, and the keys."""
+_FORMS: tuple[tuple[str, Callable[..., _Made], _Keys], ...] = (
+    ("swap", _swap, {"rate": 1.0, "size-noise": _chances, "geography": _chances, "target": ("none", "unique")}),
+    ("area", lambda people: (Threshold(people, True), f"areas from {people} people on"), {"people": _PEOPLE}),
+    ("threshold", lambda people: (Threshold(people, False), f"groups from {people} people on"), {"people": _PEOPLE}),
+    ("round", lambda base: (Rounding(((0, base),)), f"rounding to the nearest {base}"), {"base": _MANY}),
+    ("round", partial(_round, REVIEW_BOARD, 15, "rounding ladder"), {"ladder": ("drb",), "zeros": _ZEROS}),
+    ("round", partial(_round, ((0, 5),), 10, "10-5 rule"), {"rule": ("10-5",), "zeros": _ZEROS}),
+    ("round-random", _round_random, {"base": range(1, 10**4 + 1), "fixed": ("no", "yes")}),
+    ("suppress", _suppress, {"below": _MANY, "secondary": ("none", "lp"), "zeros": _ZEROS, "range": _MANY}),
+    ("suppress", lambda _: (RULES_OF_1980, "suppression by the rules of 1980"), {"rule": ("1980",)}),
+    ("cell-key", _cell_key, {"D": range(1, 31), "V": 900.0, "js": range(31), "pstay": 1.0}),
+    ("cell-key", _cell_key_of_file, {"ptable": Path}),
+)
+"""The forms of each step: its name, what takes the values, and the keys."""
+_NAMES = list(dict.fromkeys(name for name, *_ in _FORMS))
 _DEFAULTS: Mapping[str, Any] = {
     "size-noise": (0.0, 1.0, 0.0),
     "geography": (1.0, 0.0, 0.0),

@@ -18,7 +18,7 @@ def publish(protection: Protection, tables: ExactTables, bits: np.random.Generat
     withheld_by = np.where(published.is_shown, SHOWN, len(selections) + 1).astype(np.int8)
     for place in range(len(selections), 0, -1):
         withheld_by[selections[place - 1].is_withheld(tables)] = place
-    return PublishedTables.withheld(published.numbers.data, withheld_by, is_finished=published.is_finished)
+    return PublishedTables.of(published.numbers.data, withheld_by, is_finished=published.is_finished)
 
 
 def windows_of(protection: Protection, published: PublishedTables, known: Known) -> Windows:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaLevel
 from safetab.census.areas import NO_ENTITY
 from safetab.comparison.tables.attacked_area import AreaOfLevel, AttackedArea, System, grain_of, lines_of
 from safetab.comparison.tables.counted_census import AskedTables
-from safetab.comparison.tables.exact_tables import ExactTables, Int64s, Rows, UInt64s
-from safetab.comparison.tables.people_of_area import PeopleOfArea
+from safetab.comparison.tables.exact_tables import ExactTables, Int64s, Rows, UInt64s, numbered_keys
+from safetab.engines.encoding import Encoding
+from safetab.engines.local.counter import RecordCounter
+from safetab.engines.patterns import IterationLists
 from safetab.foundation.arrays import find_sorted
 from safetab.pipeline.inputs import RunInputs
 from safetab.planning.run_plan import LevelPlan, chosen_shapes
@@ -36,53 +35,114 @@ class ChosenArea:
     region_id: str
 
 
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class PeopleOfArea:
+    """The atom, the pattern of codes and the attribute of each person; `lists` has each pattern's iterations."""
+
+    atoms: Int64s
+    patterns: Int64s
+    attributes: Int64s
+    lists: IterationLists
+    encoding: Encoding
+
+    def __len__(self) -> int:
+        return len(self.atoms)
+
+    def keys(self, seed: int) -> UInt64s:
+        """A record key for each person: a function of the seed and of the person's place among them."""
+        return numbered_keys(np.arange(len(self), dtype=np.uint64), seed)
+
+    def members(self, iterations: Int64s) -> tuple[Int64s, Int64s]:
+        """The people in these iterations (numbers of the encoding), once for each, and the iteration's position."""
+        position = np.full(len(self.encoding.iteration_number), -1, dtype=np.int64)
+        position[iterations] = np.arange(len(iterations))
+        sizes = np.diff(self.lists.starts)[self.patterns]
+        person = np.repeat(np.arange(len(self)), sizes)
+        first = np.repeat(self.lists.starts[self.patterns] - np.cumsum(sizes) + sizes, sizes)
+        of_person = position[self.lists.iterations[first + np.arange(len(person))]]
+        is_wanted = of_person >= 0
+        return person[is_wanted], of_person[is_wanted]
+
+
+def people_of_area(engine: RecordCounter, geography: AreaLevel, entity: int) -> PeopleOfArea:
+    """The people in one entity of an area level, after the engine has counted."""
+    encoding, parts = engine.encoded
+    entity_of_atom = encoding.entity_of_atom(geography)
+    found: list[tuple[Int64s, Int64s, Int64s]] = [(np.empty(0, dtype=np.int64),) * 3]
+    for part in parts:
+        records = part.records
+        for atom in np.flatnonzero(entity_of_atom[part.atoms] == entity).tolist():
+            runs = slice(*records.run_starts[atom : atom + 2].tolist())
+            people = slice(*records.starts[atom : atom + 2].tolist())
+            patterns = np.repeat(records.run_patterns[runs].astype(np.int64), records.run_sizes[runs])
+            atoms = np.full(len(patterns), part.atoms.start + atom, dtype=np.int64)
+            found.append((atoms, patterns, records.attributes[people].astype(np.int64)))
+    atoms, patterns, attributes = map(np.concatenate, zip(*found, strict=True))
+    met, place = np.unique(patterns, return_inverse=True)
+    # patterns are numbered in the order in which threads meet them; their codes are always the same
+    rank = np.empty(len(met), dtype=np.int64)
+    rank[np.lexsort(encoding.patterns.codes[met].T)] = np.arange(len(met))
+    order = np.lexsort((attributes, rank[place], atoms))
+    return PeopleOfArea(atoms[order], place[order], attributes[order], encoding.lists_of(met), encoding)
+
+
 def smallest_plan(inputs: RunInputs, chosen: AreaLevel) -> LevelPlan | None:
     """The plan of the finest areas that divide areas of this level, with the most groups; None if nothing does."""
-    inside = [
+    inside = (
         plan
         for plan in inputs.plan.levels_of(chosen.tabulation_pass)
         if chosen.kind in plan.level.geography.kind.around and plan.family is inputs.plan.config.product.families[0]
-    ]
-    depth = max((len(plan.level.geography.kind.around) for plan in inside), default=0)
-    finest = [plan for plan in inside if len(plan.level.geography.kind.around) == depth]
-    return max(finest, key=lambda plan: len(plan.universe.iterations), default=None)
-
-
-class _Number(NamedTuple):
-    """One number: its area, its line, its unknowns, and what the design says about it."""
-
-    area: int
-    line: int
-    parts: list[int]
-    is_leaf: bool
-    least: int = 0
-    most: int | None = None
+    )
+    return max(
+        inside, key=lambda plan: (len(plan.level.geography.kind.around), len(plan.universe.iterations)), default=None
+    )
 
 
 class CountedArea:
-    """Counts atoms by cell, and lays out the numbers of the attacked area and of every area in it.
-
-    `area` has a system for each group that anybody belongs to.
-    """
+    """Counts atoms by cell, and lays out the numbers of each group in the attacked area and every area in it."""
 
     def __init__(
         self, inputs: RunInputs, people: PeopleOfArea, chosen: ChosenArea, tables: AskedTables, seed: int
     ) -> None:
-        """Raises ValueError if nothing smaller than the chosen area is tabulated."""
         smallest = smallest_plan(inputs, chosen.level)
-        if smallest is None:
-            raise ValueError(f"nothing smaller than {chosen.level.label} is tabulated")
+        assert smallest is not None, "something smaller than the chosen area is tabulated"
         self._inputs, self.chosen, self._tables, self._seed = inputs, chosen, tables, seed
         self.people, self._smallest, self.census = people, smallest, inputs.plan.config.census
         self._grain = grain_of(smallest.family)
         self._lines = lines_of(self._grain)
-        kinds = [iteration.kind for iteration in smallest.universe.iterations]
-        self._kind = min(kinds, key=self.census.group_kinds.index)
         self._atoms, self._atom_of_person = np.unique(people.atoms, return_inverse=True)
-        self._groups = np.flatnonzero([kind == self._kind for kind in kinds])  # positions of iterations
+        kinds = [iteration.kind for iteration in smallest.universe.iterations]
+        kind = min(kinds, key=self.census.group_kinds.index)
+        self._groups = np.flatnonzero([each == kind for each in kinds])  # positions of iterations
         counts, keys = self._counted(people)
         has_people = counts.any(axis=(1, 2))
         self._groups, self._counts, self._keys = self._groups[has_people], counts[has_people], keys[has_people]
+        everybody = np.full((len(self._atoms), self._grain.cells), _SMOOTHING)
+        np.add.at(everybody, (self._atom_of_person, np.asarray(self._grain.cell_of_value)[people.attributes]), 1)
+        self._everybody = everybody / everybody.sum()  # shares by atom and cell, which other public tables tell
+        self._plans, self._areas = list[LevelPlan](), list[tuple[AreaOfLevel, Int64s]]()  # with positions of atoms
+        for plan in inputs.plan.levels_of(chosen.level.tabulation_pass):
+            is_like = plan.level.iterations == smallest.level.iterations and plan.family is smallest.family
+            if is_like and plan is not smallest:
+                self._add_areas(plan)
+        self._add_areas(smallest)
+        numbers = people.encoding.number_at(smallest)[self._groups]
+        self._positions = [people.encoding.position_at(plan)[numbers] for plan in self._plans]  # of iterations, or -1
+        levels = tuple(plan.level.geography.label for plan in self._plans)
+        areas, words = tuple(area for area, _ in self._areas), ("", *(line.words for line in self._lines))
+        shape, systems = self._shape_of_prior(), [self._system(group) for group in range(len(self._groups))]
+        self.area = AttackedArea(
+            chosen.name,
+            chosen.region_id,
+            len(people),
+            levels,
+            len(levels) - 1,
+            areas,
+            words,
+            kind.title,
+            shape,
+            systems,
+        )
 
     def recounted(self, people: PeopleOfArea) -> Sequence[ExactTables]:
         """The same numbers of every system, for other records of the area: those that swapping made."""
@@ -95,24 +155,20 @@ class CountedArea:
     def by_value(self, wanted: Sequence[tuple[int, int]]) -> tuple[Int64s, UInt64s]:
         """People and sums of record keys by value of the attribute: a row for each system and area that is wanted."""
         person, system = self._members(self.people)
-        keys = self.people.keys(self._seed)
-        values = self._inputs.plan.config.product.record.attribute_values
-        counts = np.zeros((len(wanted), values), dtype=np.int64)
-        sums = np.zeros((len(wanted), values), dtype=np.uint64)
-        for row, (place, area) in enumerate(wanted):
-            own = person[system == place]
-            own = own[np.isin(self._atom_of_person[own], self._areas[area][1])]
-            np.add.at(counts[row], self.people.attributes[own], 1)
-            np.add.at(sums[row], self.people.attributes[own], keys[own])
-        return counts, sums
+        atom, nobody = self._atom_of_person[person], np.empty(0, dtype=np.int64)
+        own = [person[(system == place) & np.isin(atom, self._areas[area][1])] for place, area in wanted]
+        row = np.repeat(np.arange(len(wanted)), [len(each) for each in own])
+        people, values = np.concatenate([nobody, *own]), self._inputs.plan.config.product.record.attribute_values
+        at = row, self.people.attributes[people]
+        return _added((len(wanted), values), at, self.people.keys(self._seed)[people])
 
     @property
     def ordered_values(self) -> Int64s:
         """For each value of the attribute, its place in the part with the most values, such as years."""
         record = self._inputs.plan.config.product.record
-        sizes = [part.values for part in record.attribute]
-        longest = sizes.index(max(sizes))
-        return np.arange(record.attribute_values) // record.attribute_factors[longest] % sizes[longest]
+        longest = int(np.argmax([part.values for part in record.attribute]))
+        places = np.arange(record.attribute_values) // record.attribute_factors[longest]
+        return places % record.attribute[longest].values
 
     def shares_unique(self) -> tuple[float, float]:
         """The shares of people who are alone with their attribute in a smallest area; and in one of their groups."""
@@ -124,38 +180,20 @@ class CountedArea:
             share_unique(everybody, person, area[person], group, attribute[person]),
         )
 
-    @cached_property
-    def area(self) -> AttackedArea:
-        """The whole area."""
-        return AttackedArea(
-            name=self.chosen.name,
-            region_id=self.chosen.region_id,
-            people=len(self.people),
-            levels=tuple(plan.level.geography.label for plan in self._plans),
-            smallest=len(self._plans) - 1,
-            areas=tuple(area for area, _ in self._areas),
-            line_words=("", *(line.words for line in self._lines)),
-            kind=self._kind.title,
-            shape=self._shape_of_prior(),
-            systems=[self._system(group) for group in range(len(self._groups))],
-        )
-
-    @cached_property
-    def _plans(self) -> Sequence[LevelPlan]:
-        """The plans of the levels with numbers here: the area's own, then finer ones, the smallest last."""
-        own = self._smallest
-        plans = [
-            plan
-            for plan in self._inputs.plan.levels_of(self.chosen.level.tabulation_pass)
-            if plan.level.iterations == own.level.iterations and plan.family is own.family and plan is not own
-        ]
-        return [*(plan for plan in plans if len(self._inside(plan))), own]
-
-    def _inside(self, plan: LevelPlan) -> Int64s:
-        """The entities of a level that lie wholly in the attacked area, as positions; several if it is divided."""
-        whole = self.people.encoding.entity_of_atom(plan.level.geography)
+    def _add_areas(self, plan: LevelPlan) -> None:
+        """Add the entities of a level that lie wholly in the attacked area, if there are any."""
+        geography, names = plan.level.geography, self._inputs.files.names
+        whole = self.people.encoding.entity_of_atom(geography)
         attacked = self.people.encoding.entity_of_atom(self.chosen.level) == self.chosen.entity
-        return np.setdiff1d(whole[attacked], np.append(whole[~attacked], NO_ENTITY))
+        inside = np.setdiff1d(whole[attacked], np.append(whole[~attacked], NO_ENTITY)).tolist()
+        for entity in inside:
+            atoms = np.flatnonzero(whole[self._atoms] == entity)
+            region = geography.kind.ids.text(int(plan.universe.entities[entity]))
+            people = int(np.isin(self._atom_of_person, atoms).sum())
+            name = names.get((geography, region), region)
+            self._areas.append((AreaOfLevel(len(self._plans), entity, name, people), atoms))
+        if inside or plan is self._smallest:
+            self._plans.append(plan)
 
     def _members(self, people: PeopleOfArea) -> tuple[Int64s, Int64s]:
         """The people in attacked groups, and the position of each one's group."""
@@ -164,101 +202,49 @@ class CountedArea:
     def _counted(self, people: PeopleOfArea) -> tuple[Int64s, UInt64s]:
         """People and sums of keys, by group, atom and cell of the grain."""
         person, group = self._members(people)
-        cell = np.asarray(self._grain.cell_of_value)[people.attributes[person]]
         atom, is_here = find_sorted(self._atoms, people.atoms[person])
-        at = group[is_here], atom[is_here], cell[is_here]
-        counts = np.zeros((len(self._groups), len(self._atoms), self._grain.cells), dtype=np.int64)
-        keys = np.zeros(counts.shape, dtype=np.uint64)
-        np.add.at(counts, at, 1)
-        np.add.at(keys, at, people.keys(self._seed)[person[is_here]])
-        return counts, keys
-
-    @cached_property
-    def _everybody(self) -> NDArray[np.float64]:
-        """The share of everybody in each atom and cell, which other public tables tell."""
-        counts = np.full((len(self._atoms), self._grain.cells), _SMOOTHING)
-        np.add.at(counts, (self._atom_of_person, np.asarray(self._grain.cell_of_value)[self.people.attributes]), 1)
-        return np.asarray(counts / counts.sum())
-
-    @cached_property
-    def _areas(self) -> Sequence[tuple[AreaOfLevel, Int64s]]:
-        """Every area with numbers, and the positions of its atoms."""
-        found = []
-        names = self._inputs.files.names
-        for position, plan in enumerate(self._plans):
-            geography = plan.level.geography
-            entity_of_atom = self.people.encoding.entity_of_atom(geography)[self._atoms]
-            for entity in self._inside(plan).tolist():
-                atoms = np.flatnonzero(entity_of_atom == entity)
-                region = geography.kind.ids.text(int(plan.universe.entities[entity]))
-                people = int(np.isin(self._atom_of_person, atoms).sum())
-                found.append((AreaOfLevel(position, entity, names.get((geography, region), region), people), atoms))
-        return found
+        person = person[is_here]
+        cell = np.asarray(self._grain.cell_of_value)[people.attributes[person]]
+        shape = len(self._groups), len(self._atoms), self._grain.cells
+        return _added(shape, (group[is_here], atom[is_here], cell), people.keys(self._seed)[person])
 
     def _system(self, group: int) -> System:
-        """The unknowns and numbers of one group."""
+        """The unknowns and numbers of one group: in each area its total, then the lines of its table."""
         by_cell, keys = self._counts[group], self._keys[group]
         iteration, size = self._smallest.universe.iterations[self._groups[group]], int(by_cell.sum())
-        expected = self._everybody * size
-        tables = [self._table(area, int(by_cell[atoms].sum()), iteration.code) for area, atoms in self._areas]
-        if not any(shape for shape, _, _ in filter(None, tables)):  # totals alone: one cell
+        expected, most = self._everybody * size, 2 * size + 10
+        tables = [self._table(area.level, group, int(by_cell[atoms].sum()), most) for area, atoms in self._areas]
+        if not any(table is not None and table[0] for table in tables):  # totals alone: one cell
             by_cell, keys, expected = (each.sum(axis=1, keepdims=True) for each in (by_cell, keys, expected))
-        numbers = [
-            number
-            for place, table in enumerate(tables)
-            if table is not None
-            for number in self._numbers(place, by_cell.shape[1], *table)
-        ]
-        rows = Rows.of_lists([number.parts for number in numbers])
-        areas, lines = np.array([(number.area, number.line) for number in numbers]).T
+        cells = by_cell.shape[1]
+        parts, facts = list[list[int]](), list[tuple[int, ...]]()
+        for place, table in enumerate(tables):
+            if table is None:
+                continue
+            (area, atoms), (shape, *limits) = self._areas[place], table
+            runs = [(0, cells), *((line.first_cell, line.cells) for line in self._lines if shape)]
+            for line, (first, count) in enumerate(runs):
+                is_leaf = area.level == len(self._plans) - 1 and (count == 1 or not shape)
+                parts.append((atoms[:, None] * cells + np.arange(first, first + count)).ravel().tolist())
+                facts.append((place, line, is_leaf, *((0, most) if line else limits)))
+        rows, (areas, lines, is_leaf, least, most) = Rows.of_lists(parts), np.array(facts).T
         people = np.array([area.people for area, _ in self._areas])[areas]
-        return System(
-            iteration=iteration.code,
-            name=iteration.name,
-            truth=by_cell.ravel(),
-            expected=expected.ravel(),
-            exact=_exact_tables(rows, people, lines, by_cell.ravel(), keys.ravel()),
-            areas=areas,
-            lines=lines,
-            least=np.array([number.least for number in numbers]),
-            most=np.array([2 * size + 10 if number.most is None else number.most for number in numbers]),
-            leaves=np.flatnonzero([number.is_leaf for number in numbers]),
-        )
+        truth, leaves = by_cell.ravel(), np.flatnonzero(is_leaf)
+        exact = _exact_tables(rows, people, lines, truth, keys.ravel())
+        return System(iteration.code, iteration.name, truth, expected.ravel(), exact, areas, lines, least, most, leaves)
 
-    def _numbers(self, place: int, cells: int, shape: int, least: int, most: int | None) -> Iterator[_Number]:
-        """The numbers of the group in one area: its total, then the lines of its table."""
-        area, atoms = self._areas[place]
-        is_smallest = area.level == len(self._plans) - 1
-
-        def parts(first: int, count: int) -> list[int]:
-            return (atoms[:, None] * cells + np.arange(first, first + count)).ravel().tolist()
-
-        yield _Number(place, 0, parts(0, cells), is_smallest and not shape, least, most)
-        for number, line in enumerate(self._lines if shape else (), start=1):
-            yield _Number(place, number, parts(line.first_cell, line.cells), is_smallest and line.cells == 1)
-
-    def _table(self, area: AreaOfLevel, total: int, code: str) -> tuple[int, int, int | None] | None:
-        """The shape that a group of this true size gets, and the least and most that give it.
-
-        None if the group is not tabulated in such areas.
-        """
-        plan = self._plans[area.level]
-        position = self._position_of_code[area.level].get(code)
-        if position is None:
+    def _table(self, level: int, group: int, total: int, most: int) -> tuple[int, int, int] | None:
+        """The shape that a group of this true size gets, and the least and most that give it; None if it gets none."""
+        plan, position = self._plans[level], self._positions[level][group]
+        if position < 0:
             return None
         if plan.universe.is_total_only[position] or not self._lines:
-            return 0, 0, None
+            return 0, 0, most
         if self._tables == "every-group" or plan.design.product.selector is Selector.NONE:
-            return 1, 0, None
-        steps = plan.design.thresholds.totals
+            return 1, 0, most
+        steps = (0, *plan.design.thresholds.totals, most + 1)
         shape = int(chosen_shapes(np.array([total]), plan.design.thresholds)[0])
-        return shape, steps[shape - 1] if shape else 0, steps[shape] - 1 if shape < len(steps) else None
-
-    @cached_property
-    def _position_of_code(self) -> Sequence[Mapping[str, int]]:
-        """By level, the position of each tabulated iteration."""
-        all_iterations = (plan.universe.iterations for plan in self._plans)
-        return [{each.code: position for position, each in enumerate(own)} for own in all_iterations]
+        return shape, steps[shape], steps[shape + 1] - 1
 
     def _shape_of_prior(self) -> float:
         """The shape of the negative binomial: the median over groups of the estimate by moments."""
@@ -271,6 +257,14 @@ class CountedArea:
         return float(np.clip(np.median(shapes), _LEAST_SHAPE, _MOST_SHAPE))
 
 
+def _added(shape: tuple[int, ...], at: tuple[Int64s, ...], keys: UInt64s) -> tuple[Int64s, UInt64s]:
+    """How many people there are at each place of an array of this shape, and the sums of their record keys."""
+    counts, sums = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.uint64)
+    np.add.at(counts, at, 1)
+    np.add.at(sums, at, keys)
+    return counts, sums
+
+
 def _exact_tables(rows: Rows, people: Int64s, lines: Int64s, unknowns: Int64s, keys: UInt64s) -> ExactTables:
     """The numbers that are sums of these unknowns, with the sums of their record keys."""
     counts, first_of_area = rows.sums(unknowns), np.flatnonzero(lines == 0)
@@ -279,10 +273,6 @@ def _exact_tables(rows: Rows, people: Int64s, lines: Int64s, unknowns: Int64s, k
 
 
 def share_unique(people: int, person: Int64s, *columns: Int64s) -> float:
-    """The share of people who are alone with their values in some row.
-
-    A row names its person: somebody in several groups has a row for each. The columns are, for
-    example, the smallest area and the attribute, or also the group.
-    """
+    """The share of people who are alone with their values in some row. `person` says whose row each is."""
     _, row, times = np.unique(np.stack(columns, axis=1), axis=0, return_inverse=True, return_counts=True)
     return len(np.unique(person[times[row.ravel()] == 1])) / max(people, 1)

@@ -8,22 +8,16 @@ from typing import Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.foundation.arrays import MIXING_STEP, mixed
+
 Int64s = NDArray[np.int64]
 UInt64s = NDArray[np.uint64]
 _N = TypeVar("_N", np.int64, np.uint64, np.float64)
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)  # the steps of SplitMix64
-
-
-def stirred(keys: UInt64s) -> UInt64s:
-    """Integers that look random, each a function of one key: SplitMix64 of Steele, Lea and Flood (2014)."""
-    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-        keys = (keys ^ (keys >> np.uint64(shift))) * np.uint64(factor)
-    return keys ^ (keys >> np.uint64(31))
 
 
 def numbered_keys(numbers: UInt64s, seed: int) -> UInt64s:
     """A key for each number, which the seed decides."""
-    return stirred((numbers + np.uint64(1) + stirred(np.array([seed], dtype=np.uint64))) * _GOLDEN)
+    return mixed((numbers + mixed(np.array([seed], dtype=np.uint64) - MIXING_STEP)) * MIXING_STEP)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -95,19 +89,11 @@ class PublishedTables:
     is_finished: bool = True
 
     @classmethod
-    def of(
-        cls, numbers: Int64s, is_withheld: NDArray[np.bool_] | None = None, step: int = 1, *, is_finished: bool = True
-    ) -> Self:
-        """Numbers that one step made and withheld."""
-        hidden = np.zeros(len(numbers), dtype=np.bool_) if is_withheld is None else is_withheld
-        withheld_by = np.where(hidden, step, SHOWN).astype(np.int8)
-        return cls.withheld(numbers, withheld_by, is_finished=is_finished)
-
-    @classmethod
-    def withheld(cls, numbers: Int64s, withheld_by: NDArray[np.int8], *, is_finished: bool = True) -> Self:
-        """Numbers without those that a step withheld: nothing of their true counts is kept below the mask."""
-        hidden = withheld_by != SHOWN
-        return cls(np.ma.MaskedArray(np.where(hidden, 0, numbers), mask=hidden), withheld_by, is_finished)
+    def of(cls, numbers: Int64s, withheld_by: NDArray[np.generic] | None = None, *, is_finished: bool = True) -> Self:
+        """Numbers without those that are withheld: nothing of their true counts is kept below the mask."""
+        by = np.zeros(len(numbers), dtype=np.int8) if withheld_by is None else withheld_by.astype(np.int8)
+        hidden = by != SHOWN
+        return cls(np.ma.MaskedArray(np.where(hidden, 0, numbers), mask=hidden), by, is_finished)
 
     @property
     def is_shown(self) -> NDArray[np.bool_]:

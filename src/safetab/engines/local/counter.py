@@ -250,14 +250,11 @@ class RecordCounter:
 
     def records_of_areas(self, geography: AreaLevel) -> Int64s:
         """How many records each entity of an area level has, whatever their groups."""
-        entity_of_atom = self._encoding.entity_of_atom(geography)
-        areas = int(entity_of_atom.max(initial=-1)) + 1
-        counts = np.zeros(areas, dtype=np.int64)
+        entity = self._encoding.entity_of_atom(geography)
+        records = np.zeros(len(entity))
         for part in self._counted_parts:
-            entity = entity_of_atom[part.atoms]
-            inside = entity >= 0
-            counts += np.bincount(entity[inside], np.diff(part.records.starts)[inside], areas).astype(np.int64)
-        return counts
+            records[part.atoms] += np.diff(part.records.starts)
+        return np.bincount(entity + 1, records)[1:].astype(np.int64)  # -1 is in no entity
 
     def _do(self, pieces: list[Callable[[], None]]) -> None:
         list(self._pool.map(lambda piece: piece(), pieces))

@@ -22,7 +22,7 @@ from safetab.census.area_levels import AreaKind, Pass
 from safetab.census.census import PopulationGroupLevel
 from safetab.dialects.bureau.official_tables import CODES, LEVELS, Cell
 from safetab.dialects.bureau.us_census import COMMON, DETAILED, US
-from safetab.foundation.arrays import Integers, Truths
+from safetab.foundation.arrays import Integers, Truths, mixed
 from safetab.foundation.failures import closing_without_masking
 from safetab.privacy.calibration import Stage
 from safetab.release.coterminous import CoterminousSet, SetsOfPasses
@@ -250,19 +250,11 @@ def _log_chance_of_a_number(universe: Universe, groups: OfficialGroups) -> float
 def _signatures(groups: OfficialGroups) -> NDArray[np.uint64]:
     """A number that two groups share if they have the same code, table and numbers."""
     family = groups.family.number * 16 + groups.family.number_of(groups.shape)
-    mixed = _mixed(groups.code.astype(np.uint64) * np.uint64(256) + np.uint64(family * 2 + groups.is_known))
+    found = mixed(groups.code.astype(np.uint64) * np.uint64(256) + np.uint64(family * 2 + groups.is_known))
     for column in range(groups.counts.shape[1]):
         number = groups.counts[:, column].astype(np.uint64) * np.uint64(4) + groups.cells[:, column]
-        mixed = _mixed(mixed ^ number)
-    return mixed
-
-
-def _mixed(numbers: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """SplitMix64: spreads every bit over all bits."""
-    numbers = numbers + np.uint64(0x9E3779B97F4A7C15)
-    numbers = (numbers ^ (numbers >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    numbers = (numbers ^ (numbers >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return numbers ^ (numbers >> np.uint64(31))
+        found = mixed(found ^ number)
+    return found
 
 
 def donors_of(groups: Sequence[OfficialGroups], sets: SetsOfPasses) -> tuple[list[Donors], int]:

@@ -34,7 +34,7 @@ from safetab.synthetic.files.parameter_files import write_lines
 from safetab.synthetic.geography.state_geography import Named, StateGeography, block_numbers
 from safetab.synthetic.households.units import HousedChunk, VacantUnits
 from safetab.synthetic.people.code_mix import CodeMix
-from safetab.synthetic.people.state_people import FurtherCodes, PeopleChunk, StatePeople, cenrace_of_chunk
+from safetab.synthetic.people.state_people import PeopleChunk, StatePeople, cenrace_of_chunk
 from safetab.synthetic.seeded_bits import Flags, Integers, RandomBits
 
 TEXTS = pa.dictionary(pa.int32(), pa.string())
@@ -88,17 +88,9 @@ def household_table(chunk: HousedChunk, people: StatePeople, mix: CodeMix) -> pa
 
 def _householders(chunk: HousedChunk) -> PeopleChunk:
     """The householders alone, in the order of their households."""
-    people, householder = chunk.people, chunk.householder
-    block = np.searchsorted(people.blocks, chunk.household_block)
-    number = np.full(len(people.race), -1, dtype=np.int64)
-    number[householder] = np.arange(len(householder))
-    number_of_several = number[people.several.person]
-    is_householder = number_of_several >= 0
-    several = FurtherCodes(number_of_several[is_householder], people.several.races[is_householder])
-    people_of_block = np.bincount(block, minlength=len(people.blocks))
-    demographic, race = people.demographic[householder], people.race[householder]
-    ethnicity = people.ethnicity[householder]
-    return PeopleChunk(people.blocks, people_of_block, demographic, race, ethnicity, several)
+    blocks = chunk.people.blocks
+    people_of_block = np.bincount(np.searchsorted(blocks, chunk.household_block), minlength=len(blocks))
+    return chunk.people.of(chunk.householder, blocks, people_of_block)
 
 
 def text_column(positions: NDArray[Any], texts: pa.Array, is_null: Flags | None = None) -> pa.Array:
@@ -249,8 +241,7 @@ def join_person_households(folder: Path) -> None:
             for number in range(part.num_row_groups):  # of a chunk, in which households are numbered from 0
                 numbers = part.read_row_group(number)["HOUSEHOLD"]
                 file.write_table(pa.table([pc.add(numbers, pa.scalar(first, pa.int32()))], PERSON_HOUSEHOLD_SCHEMA))
-                last = pc.max(numbers).as_py()
-                first += 0 if last is None else last + 1
+                first += pc.count_distinct(numbers).as_py()
     shutil.rmtree(parts)
 
 

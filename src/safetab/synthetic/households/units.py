@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.households import living_arrangements
 from safetab.synthetic.households.living_arrangements import Members, Relationship
-from safetab.synthetic.people.state_people import Demographics, FurtherCodes, PeopleChunk
+from safetab.synthetic.people.state_people import Demographics, PeopleChunk
 from safetab.synthetic.seeded_bits import Flags, Integers, RandomBits, from_age_on
 
 _NO_HOUSEHOLDER = -1
@@ -263,13 +263,8 @@ def with_shared_codes(chunk: HousedChunk, share: float, bits: RandomBits) -> Hou
     people, householder = chunk.people, chunk.homes.householder
     everybody = np.arange(len(householder))
     is_sharing = bits.below(_CHANCES, len(everybody)) < round(share * _CHANCES)
-    is_sharing &= (householder >= 0) & (householder != everybody)
-    codes_of = np.where(is_sharing, householder, everybody)
-    row_of = np.full(len(everybody), -1, dtype=np.int64)  # among the people with several codes
-    row_of[people.several.person] = np.arange(len(people.several.person))
-    row = row_of[codes_of]
-    several = FurtherCodes(np.flatnonzero(row >= 0), people.several.races[row[row >= 0]])
-    race, ethnicity = people.race[codes_of], people.ethnicity[codes_of]
+    codes_of = np.where(is_sharing & (householder >= 0), householder, everybody)
+    race, ethnicity, several = people.race[codes_of], people.ethnicity[codes_of], people.several.of(codes_of)
     return replace(chunk, people=replace(people, race=race, ethnicity=ethnicity, several=several))
 
 

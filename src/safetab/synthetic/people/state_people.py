@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
 from safetab.dialects.bureau.us_census import PR_PASS, US_PASS
+from safetab.foundation.arrays import find_sorted
 from safetab.products.safetab_p.safetab_p import OLDEST_AGE
 from safetab.synthetic.geography.state_geography import StateGeography
 from safetab.synthetic.people import code_mix
@@ -81,6 +82,11 @@ class FurtherCodes:
     person: Integers  # position in the chunk
     races: NDArray[np.int32]  # one column for each of QRACE1..8; -1 means no code
 
+    def of(self, people: Integers) -> FurtherCodes:
+        """The codes of these people, by their position in the list."""
+        row, has_several = find_sorted(self.person, people)
+        return FurtherCodes(np.flatnonzero(has_several), self.races[row[has_several]])
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PeopleChunk:
@@ -92,6 +98,11 @@ class PeopleChunk:
     race: Positions
     ethnicity: Positions
     several: FurtherCodes
+
+    def of(self, people: Integers, blocks: Integers, people_of_block: Integers) -> PeopleChunk:
+        """Some of the people, who live in these blocks."""
+        codes = self.race[people], self.ethnicity[people], self.several.of(people)
+        return PeopleChunk(blocks, people_of_block, self.demographic[people], *codes)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -138,9 +149,9 @@ class StatePeople:
             if number == self.chunks - 1:
                 yield whole
             else:
-                begun = len(whole.race) - int(whole.people_of_block[-1])
-                yield _part(whole, slice(0, -1), 0, begun)
-                held = _part(whole, slice(-1, None), begun, len(whole.race))
+                people, begun = np.arange(len(whole.race)), len(whole.race) - int(whole.people_of_block[-1])
+                yield whole.of(people[:begun], whole.blocks[:-1], whole.people_of_block[:-1])
+                held = whole.of(people[begun:], whole.blocks[-1:], whole.people_of_block[-1:])
 
     def _blocks_in_order(self, start: int, end: int) -> tuple[Integers, Integers]:
         """The blocks of people in the order of their blocks, and how many live in each."""
@@ -198,16 +209,6 @@ def _picks(words: NDArray[np.uint32], neighbourhood: _Starts, county: _Starts) -
     of_state = np.flatnonzero(chance < _OF_THE_STATE)
     picks[of_state] = words[of_state] & np.uint32(code_mix.STATE_PALETTE - 1)
     return picks
-
-
-def _part(chunk: PeopleChunk, blocks: slice, start: int, end: int) -> PeopleChunk:
-    """The people from `start` to below `end`, who live in these blocks."""
-    several = chunk.several
-    is_inside = (several.person >= start) & (several.person < end)
-    people = slice(start, end)
-    inside = FurtherCodes(several.person[is_inside] - start, several.races[is_inside])
-    demographic, race, ethnicity = chunk.demographic[people], chunk.race[people], chunk.ethnicity[people]
-    return PeopleChunk(chunk.blocks[blocks], chunk.people_of_block[blocks], demographic, race, ethnicity, inside)
 
 
 def _joined(held: PeopleChunk, chunk: PeopleChunk) -> PeopleChunk:

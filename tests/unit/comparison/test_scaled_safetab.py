@@ -1,0 +1,97 @@
+"""SafeTab with scaled budgets: exact losses, the noise and numbers that they give, and a line in the sweep."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from tests.small_census import write_small_census
+
+from safetab.comparison.attacks.membership import membership_bound
+from safetab.comparison.compare import Comparing
+from safetab.comparison.pages.committee_table import committee_rows
+from safetab.comparison.pages.compare_page import pictures
+from safetab.comparison.presets import SWEEP
+from safetab.comparison.protections.spec_text import parse
+from safetab.comparison.results import Comparison
+from safetab.comparison.world import CompareRequest, World, counted_world, guarantee_of
+from safetab.foundation.findings import InvalidInput
+from safetab.foundation.progress import NoProgress
+
+REQUEST = CompareRequest(preset="sweep", runs=2, seed=1)
+
+
+@pytest.fixture(scope="module")
+def census(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_small_census(tmp_path_factory.mktemp("scaled") / "census", people=2_000, tracts=8)
+
+
+@pytest.fixture(scope="module")
+def world(census: Path) -> Iterator[World]:
+    with counted_world(census / "parameters", census / "data", REQUEST, NoProgress()) as of_census:
+        yield of_census
+
+
+def compared(census: Path, world: World, request: CompareRequest, *specs: str) -> Comparison:
+    comparing = Comparing(census / "parameters", census / "data", world, request, NoProgress())
+    return comparing.comparison([parse(spec, census) for spec in specs])
+
+
+def test_a_quarter_of_the_budgets_is_a_quarter_of_the_loss_and_four_times_the_variance(world: World) -> None:
+    plan, scaled = world.inputs.plan, world.scaled(Fraction(1, 4)).inputs.plan
+    assert scaled.loss.unbounded == plan.loss.unbounded / 4 > 0
+    for own, other in zip(plan.levels, scaled.levels, strict=True):
+        assert other.design.budget == own.design.budget / 4
+        assert other.design.thresholds == own.design.thresholds
+        assert {stage: each.noise.sigma_squared for stage, each in other.design.stages.items()} == {
+            stage: each.noise.sigma_squared * 4 for stage, each in own.design.stages.items()
+        }
+    assert membership_bound(scaled) < membership_bound(plan)
+    assert guarantee_of(parse("safetab:scale=0.25", Path()), scaled) != guarantee_of(parse("safetab", Path()), plan)
+    assert world.inputs.plan is plan
+
+
+def test_a_scale_gives_the_numbers_of_parameters_with_such_budgets(census: Path, world: World) -> None:
+    for name, factor in (("same", 1), ("quarter", Decimal("0.25"))):
+        shutil.copytree(census / "parameters", census / name, dirs_exist_ok=True)
+        config = json.loads((census / name / "config.json").read_text(), parse_float=Decimal)
+        is_budget = {key: key.startswith("privacy_budget") and "stage" not in key for key in config}
+        config = {key: value * factor if is_budget[key] else value for key, value in config.items()}
+        (census / name / "config.json").write_text(json.dumps(config, default=float))
+    specs = ("safetab", "safetab:scale=1", "safetab:same", "safetab:scale=0.25", "safetab:quarter")
+    own, of_1, same, of_a_quarter, quarter = (
+        (each.utility.drop_columns("protection").to_pydict(), each.guarantee)
+        for each in compared(census, world, replace(REQUEST, attack=("none",)), *specs).protections
+    )
+    assert own == of_1 == same
+    assert own != of_a_quarter == quarter
+
+
+@pytest.mark.slow
+def test_the_sweep_has_a_point_for_each_strength_and_a_line_through_them(census: Path, world: World) -> None:
+    strengths = SWEEP["SafeTab"]
+    comparison = compared(census, world, REQUEST, *strengths, "safetab")
+    *swept, own = comparison.protections
+    assert own.exposure == swept[strengths.index("safetab:scale=1")].exposure
+    bounds = [each.exposure.membership_bound for each in swept if each.exposure]
+    assert bounds == sorted(bounds, reverse=True)
+    assert len(set(bounds)) == len(strengths)
+    rows = committee_rows(comparison)
+    errors = [row["error_10_to_99"] for row in rows[: len(strengths)]]
+    assert errors == sorted(errors)
+    trade_off = str(pictures(comparison, rows)).partition("The trade-off")[2]
+    assert re.findall(r"([A-F]), named: error", trade_off) == list("ABCDEF")
+    [line] = re.findall(r'd="M([^"]*)" class="line', trade_off)
+    assert line.count("L") == len(strengths)  # from each point to the next
+
+
+def test_noise_that_cannot_be_drawn_is_refused(world: World) -> None:
+    with pytest.raises(InvalidInput, match="out of range"):
+        world.scaled(Fraction("0.000000000001"))
