@@ -32,10 +32,15 @@ def option(metavar: str, text: str) -> Any:
     return typer.Option(metavar=metavar, help=text)
 
 
-_PARAMETERS = "Directory with census.toml, or config.json, and the lists."
-Parameters = Annotated[Path, path_argument("PARAMETERS", _PARAMETERS)]
-Data = Annotated[Path, path_argument("DATA", examples.DATA)]
-Out = Annotated[Path, path_argument("OUT", "Directory to make.")]
+FOLDERS = {
+    "PARAMETERS": "Directory with census.toml, or config.json, and the lists.",
+    "DATA": examples.DATA,
+    "OUT": "Directory to make.",
+}
+"""The arguments of a run, and their help."""
+Parameters = Annotated[Path, path_argument("PARAMETERS", FOLDERS["PARAMETERS"])]
+Data = Annotated[Path, path_argument("DATA", FOLDERS["DATA"])]
+Out = Annotated[Path, path_argument("OUT", FOLDERS["OUT"])]
 Folder = Annotated[Path, path_argument("FOLDER", "Directory to make.")]
 Release = Annotated[Path, path_argument("RELEASE", "A release: OUT of a run, or OUT/release.")]
 Overwrite = Annotated[bool, typer.Option(OVERWRITE.flag, help=OVERWRITE.help)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -13,15 +13,17 @@ import numpy as np
 
 from safetab.assessment.assess import bits_of_run
 from safetab.comparison.attacks.arithmetic import SplitGroups, averaging, averaging_example, differencing
-from safetab.comparison.attacks.attack import baseline, controls, exposure, findings
+from safetab.comparison.attacks.attack import CHECK_OF_SAFETAB, LARGE_SCALE, baseline, controls, exposure, findings
 from safetab.comparison.attacks.membership import membership, membership_bound, membership_of_safetab
 from safetab.comparison.examples import add_examples, shown_numbers
 from safetab.comparison.measures.utility import key_of_seed, utility
-from safetab.comparison.protections.protection import Known, Protection, Publication, Windows, chosen
+from safetab.comparison.pages.words import text
+from safetab.comparison.protections.protection import Known, Protection, Publication
 from safetab.comparison.protections.safetab_runs import safetab_publication
 from safetab.comparison.protections.steps import publish, windows_of
-from safetab.comparison.protections.swapping import Swapping, leaving_share, swapped_data, windows_before_swapping
+from safetab.comparison.protections.swapping import Swapping, leaving_share, swapped_data, windows_of_swapped
 from safetab.comparison.results import Compared, Comparison, Exposure, WorkedExample, added
+from safetab.comparison.tables.attacked_area import AttackedArea
 from safetab.comparison.tables.count_area import CountedArea
 from safetab.comparison.world import CompareRequest, World, checked_protections, comes_with, counted_world, guarantee_of
 from safetab.comparison.written_tables import write_comparison
@@ -43,15 +45,10 @@ class _Protected:
     swapped: World | None  # the world after a step on records
 
     def publication(self, counted: CountedArea, seed: int) -> Publication:
-        """The first draw in one attacked area: the published numbers, and what they tell.
-
-        Of swapped records the leaves alone are read: totals are sums of them, and people who leave a place
-        or another area that is not made of smallest ones may stay in their smallest area.
-        """
+        """The first draw in one attacked area: the published numbers, and what they tell."""
         protection, systems = self.protection, counted.area.systems
         if protection.is_safetab:
-            bits = bits_of_run(0, key_of_seed(seed))
-            return safetab_publication(counted.area, self.world.inputs.plan, self.world.census.known, bits)
+            return _safetab_publication(self.world, seed, counted.area)
         swapped = None if self.swapped is None else counted.recounted(self.swapped.people_of(counted.chosen))
         exact = swapped or [system.exact for system in systems]
         leaving = 0.0 if swapped is None else self._leaving(counted)
@@ -61,9 +58,7 @@ class _Protected:
             published = publish(protection, counts, np.random.default_rng([seed, place]))
             found = windows_of(protection, published, known)
             if swapped is not None:
-                nothing = Windows(found.firsts, np.zeros_like(found.starts), np.zeros(0))
-                found = chosen(np.isin(np.arange(len(system.lines)), system.leaves), found, nothing)
-                found = windows_before_swapping(found, known, leaving)
+                found = windows_of_swapped(found, known, leaving, system.leaves)
             tables.append(published)
             windows.append(found)
         return Publication(tables, windows, can_be_proven=not leaving)
@@ -79,6 +74,11 @@ class _Protected:
             lambda kind: self.world.engine.records_of_areas(census.level_of(level.tabulation_pass, kind)),
             (level.kind, counted.chosen.entity),
         )
+
+
+def _safetab_publication(world: World, seed: int, area: AttackedArea) -> Publication:
+    """What the first run of SafeTab publishes of an area."""
+    return safetab_publication(area, world.inputs.plan, world.census.known, bits_of_run(0, key_of_seed(seed)))
 
 
 _Split = tuple[SplitGroups, Sequence[tuple[int, int, int]]]
@@ -166,12 +166,18 @@ class Comparing:
             progress.advance()
         progress.step("Checking the attack itself", 1)
         exposures = {each.protection.spec: each.exposure for each in compared if each.exposure is not None}
-        checks = controls(self._areas[0].area, seed, exposures) if self._areas else ()
+        has_safetab = self._areas and any(each.protection.is_safetab for each in compared)
+        large = None
+        with suppress(InvalidInput):  # such budgets may be out of range
+            large = partial(_safetab_publication, self._world.scaled(LARGE_SCALE), seed) if has_safetab else None
+        checks = controls(self._areas[0].area, seed, exposures, large) if self._areas else ()
         progress.advance()
         proven_by = " or ".join(dict.fromkeys(each.proven_by for each in exposures.values() if each.proven_by))
         facts = self._world.facts(self._areas, self._request)
         shown_area, shown = shown_numbers(self._areas[0].area, self._printed) if self._areas else ("", ())
         unfinished = [f"{spec}: {sentence}" for spec, each in exposures.items() for sentence in each.not_finished]
+        if has_safetab and not any(check.name == CHECK_OF_SAFETAB for check in checks):
+            unfinished.append(text("no_check_of_safetab"))
         return Comparison(
             census=self._world.words(self._areas, self._request),
             protections=tuple(compared),

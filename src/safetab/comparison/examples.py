@@ -91,9 +91,9 @@ def _named_example(
             best, at = float(chances.max()), (place, int(system.leaves[chances.argmax()]))
     if best < NAMED:
         return None
-    around = _around(area, publication, *at)
+    around = _around(area, publication, *at) | _in_larger_areas(area, publication, *at)
     steps = (
-        "Many true counts fit. The attacker weighs them by what the method does and by how groups gather.",
+        "Many true counts fit. The attacker weighs them by the method and by how close members of a group live.",
         f"In {best:.1%} of them, by weight, {around[at[1]][0]} is 1.",
     )
     return _example(("named", spec), area, at[0], around, steps)
@@ -108,6 +108,22 @@ def _around(area: AttackedArea, publication: Publication, place: int, number: in
     return {
         each: (area.line_words[int(system.lines[each])] or "the total", _printed_number(publication, place, each))
         for each in (number, *others[: _MOST_LINES - 2], *total)
+    }
+
+
+def _in_larger_areas(
+    area: AttackedArea, publication: Publication, place: int, number: int
+) -> dict[int, tuple[str, str]]:
+    """Every number of a larger area that counts the people of this one, with its area, and how it is printed."""
+    system = area.systems[place]
+    is_part = system.rows.is_part(len(system.truth))
+    counts_them = is_part[:, is_part[number]].all(axis=1) & (system.areas != system.areas[number])
+    return {
+        each: (
+            f"{area.line_words[int(system.lines[each])] or 'the total'}, {area.areas[int(system.areas[each])].name}",
+            _printed_number(publication, place, each),
+        )
+        for each in np.flatnonzero(counts_them).tolist()
     }
 
 

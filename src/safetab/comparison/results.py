@@ -38,6 +38,7 @@ class Exposure:
     membership_bound: float | None  # of the guarantee over the whole release; only for formal privacy
     averaging: Mapping[int, float] = field(default_factory=dict)  # share of totals exact, by the number of splits
     differencing: tuple[int, int] | None = None  # slivers of 1 to 9 people, and the people in those that follow
+    small_groups: int = 0  # groups of 1 or 2 people in smallest areas, found or not
     r_hat: float | None = None  # of the two chains; near 1 if they agree
     groups_apart: int = 0  # groups whose chains disagree
     outside: int = 0  # states that left a window: must be 0
@@ -53,12 +54,12 @@ def added(exposures: Sequence[Exposure]) -> Exposure | None:
     def known(name: str) -> list[Any]:
         return [value for each in exposures if (value := getattr(each, name)) is not None]
 
-    sums = ("uniques", "proven", "named", "presence", "groups_apart", "outside", "not_finished")
+    sums = ("uniques", "proven", "named", "presence", "small_groups", "groups_apart", "outside", "not_finished")
     first, sizes = exposures[0], set.intersection(*(set(each.ranked) for each in exposures))
     return replace(
         first,
         **{name: reduce(add, known(name)) for name in sums if known(name)},
-        ranked={size: sum(each.ranked[size] for each in exposures) for size in sorted(sizes)},
+        ranked={size * len(exposures): sum(each.ranked[size] for each in exposures) for size in sorted(sizes)},
         membership=fmean(known("membership")) if known("membership") else None,
         averaging={at: fmean(each[at] for each in known("averaging") if at in each) for at in first.averaging},
         differencing=(sum(each[0] for each in known("differencing")), sum(each[1] for each in known("differencing"))),
@@ -103,8 +104,8 @@ class Compared:
     protection: Protection
     utility: pa.Table  # the columns of measures/utility.py
     exposure: Exposure | None
-    guarantee: str  # the formal one in words, or "no formal guarantee"
-    comes_with: str  # what a user gets with a number: "interval", "flag", "nothing"
+    guarantee: str  # the formal one in words, or "none stated"
+    comes_with: str  # what a user gets with a number: "exact; a mark where withheld", "nothing"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +116,11 @@ class ComparedCensus:
     nouns: str  # what the records describe: "people", "households"
     groups: str  # "population groups"
     tables: str  # a noun phrase: "the total of every group, and a table where its true size gives one"
-    attacked_area: str = ""  # its name; empty if nothing was attacked
+    attacked_area: str = ""  # its name, or names; empty if nothing was attacked
     areas: str = "areas"  # the small areas in it, and that of the example table: "tracts"
     is_stress_test: bool = False  # a finer table of every group, however small; else where the true size gives one
     whole: str = ""  # where SafeTab publishes every group
+    attacked: int = 1  # how many areas
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from safetab.census.area_levels import AreaLevel
 from safetab.comparison.attacks.membership import membership_bound
 from safetab.comparison.measures.utility import key_of_seed
 from safetab.comparison.pages.words import text
-from safetab.comparison.presets import GROUPS, protections_of
+from safetab.comparison.presets import GROUPS, protections_of, with_source
 from safetab.comparison.protections.protection import Protection
 from safetab.comparison.protections.spec_text import checked as checked_text
 from safetab.comparison.results import ComparedCensus
@@ -100,7 +100,7 @@ def checked_protections(
     if any(finding.is_error for finding in found):
         raise InvalidInput(found)
     if checked:
-        return tuple(each.require() for each in checked), ()
+        return tuple(with_source(each.require()) for each in checked), ()
     protections, left_out = protections_of(request.preset)
     by_name = sorted(protections, key=lambda each: each.name.casefold())
     return protections if request.is_sweep else tuple(by_name), left_out
@@ -208,13 +208,14 @@ class World:
             tables=f"the total of every group{by}",
             is_stress_test=request.tables == "every-group",
             whole=config.census.words.whole,
+            attacked=len(areas),
             attacked_area=", ".join(counted.area.name for counted in areas),
             areas=smallest[0] if smallest else "areas",
         )
 
     def facts(self, areas: Sequence[CountedArea], request: CompareRequest) -> dict[str, str]:
         """How the comparison was run."""
-        record = self.inputs.plan.config.product.record
+        record, limit = self.inputs.plan.config.product.record, request.time_limit
         facts = {
             "Program": f"safetab {VERSION}, NumPy {np.__version__}",
             "Records": f"{self.people:,} synthetic {record.nouns}",
@@ -222,7 +223,7 @@ class World:
             "Draws of each random protection": f"{request.runs:,}; swapping is drawn once",
             "Seed": str(request.seed),
             "Key of SafeTab's noise": key_of_seed(request.seed).hex(),
-            "Time limit of solvers": "none" if request.time_limit is None else f"{request.time_limit:g} seconds",
+            "Limits": text("limits", attack=f"{limit:g} seconds" if limit else text("no_limit")),
         }
         for area, alone in ((counted.area, counted.shares_unique()) for counted in areas):
             given = {"nouns": record.nouns, "areas": len(area.areas) - 1, "groups": len(area.systems), "alone": alone}
@@ -261,11 +262,13 @@ def guarantee_of(protection: Protection, plan: RunPlan) -> str:
 def comes_with(protection: Protection) -> str:
     """What a user gets with a number."""
     if protection.is_safetab:
-        return "an interval"
-    withholds = protection.selections or protection.numbers
-    error = 0 if protection.numbers is None else protection.numbers.largest_error
-    if protection.records is not None or not withholds or error is None:
-        return "nothing"
-    if error and "cell-key" in protection.spec and protection.source is not None and protection.source.assumed:
-        return "the largest error, where the agency publishes it"
-    return f"the largest error, {error:,}" if error else "a mark where withheld"
+        return "an interval for 95 %"
+    numbers = protection.numbers
+    error, below = (0, 0) if numbers is None else (numbers.largest_error, numbers.withheld_below)
+    withholds = below or protection.selections
+    known = f"the largest error, {error:,}" if error else "exact"
+    if protection.records is not None or error is None:
+        known = ""
+    elif error and "cell-key" in protection.spec and protection.source is not None and protection.source.assumed:
+        known = "the largest error, where the agency publishes it"
+    return "; ".join(filter(None, (known, "a mark where withheld" if withholds else ""))) or "nothing"

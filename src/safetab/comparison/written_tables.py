@@ -92,6 +92,7 @@ def _measures(exposure: Exposure) -> Iterator[tuple[str, float | None, float | N
     for name in ("proven", "named", "presence"):
         claims: Claims | None = getattr(exposure, name)
         yield (name, None, None) if claims is None else (name, claims.right, claims.claims)
+    yield "groups of 1 or 2", exposure.small_groups, None
     for cells, right in exposure.ranked.items():
         yield f"ranked among {cells}", right, cells
     yield "membership advantage", exposure.membership, None

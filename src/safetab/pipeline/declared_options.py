@@ -132,7 +132,7 @@ COMPARE = (
         "attack", "The area to attack, repeatable: name or id, or none. Default: one of about 100,000 people.", "AREA"
     ),
     DeclaredOption("runs", int, 10, "How many draws of each random protection."),
-    DeclaredOption("seed", int, 2020, "The same inputs and seed give the same bytes."),
+    DeclaredOption("seed", int, 2020, "The same inputs and seed give the same bytes, unless a time limit is reached."),
     DeclaredOption("time_limit", float | None, None, "Seconds that the attack on each protection may take.", "SECONDS"),
     *COMPARED_WITH,
 )

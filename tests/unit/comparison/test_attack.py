@@ -13,6 +13,7 @@ from safetab.comparison import linear_programs
 from safetab.comparison.attacks import attack
 from safetab.comparison.attacks.attack import Finding, baseline, exposure, findings
 from safetab.comparison.attacks.posterior import Chances
+from safetab.comparison.examples import _named_example
 from safetab.comparison.protections.protection import Publication, Windows
 from safetab.comparison.results import Claims, Exposure
 
@@ -37,6 +38,7 @@ def test_everybody_is_exposed_without_protection(area, spec: str) -> None:
     assert found.ranked[area.uniques] == area.uniques
     small = sum(np.isin(system.exact.counts[system.totals[:-1]], (1, 2)).sum() for system in area.systems)
     assert found.presence == Claims(small, small)
+    assert found.small_groups == baseline(area, 1).small_groups == small
     assert (found.outside, found.not_finished, found.r_hat) == (0, (), 1.0)
 
 
@@ -148,3 +150,17 @@ def test_the_baseline_knows_the_total_of_the_whole_area_alone() -> None:
 def test_an_area_without_systems_exposes_nobody() -> None:
     found = attacked(area_of([], 1, 0.5), Publication((), (), can_be_proven=True), 1)
     assert (found.uniques, found.named, found.ranked) == (0, Claims(0, 0), {0: 0, 100: 0, 500: 0})
+
+
+def test_the_example_of_a_named_person_has_every_number_that_counts_them() -> None:
+    systems = [system_of(np.array([[0, 1, 3, 4], [2, 2, 0, 6]]), np.full((2, 4), 0.5))]
+    area = replace(area_of(systems, 2, 0.3), line_words=("", "one half", "other half", *"abcd"))
+    publication = publication_of(area, "cell-key:D=2,V=0.9")
+    is_one = np.where(np.arange(len(systems[0].lines)) == systems[0].uniques[0], 0.97, 0.0)
+    found = Finding(Chances(is_one, is_one, 1.0, 0, is_finished=True))
+    example = _named_example(area, "cell-key:D=2,V=0.9", publication, [found])
+    assert example is not None
+    in_county = [words for words, _ in example.published if "county" in words]
+    assert in_county == ["the total, county", "one half, county", "b, county"]
+    printed = dict(example.published)
+    assert printed["b, county"] == f"{publication.tables[0].numbers[2 * 7 + 4]:,}"

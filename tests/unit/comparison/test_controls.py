@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,7 +13,9 @@ from tests.attacked_worlds import area_of, drawn_systems
 from safetab.comparison.attacks import attack
 from safetab.comparison.attacks.attack import controls
 from safetab.comparison.attacks.posterior import posterior
+from safetab.comparison.protections.protection import Publication, Windows
 from safetab.comparison.protections.steps import publish
+from safetab.comparison.tables.exact_tables import PublishedTables
 
 NAMES = [
     "protection that changes nothing", "protection that changes very little", "sampler and enumeration",
@@ -40,9 +44,11 @@ def test_the_controls_hold_and_say_what_was_measured(area) -> None:
     assert failing(found) == []
     named = sum(sorted(len(system.uniques) for system in area.systems)[-4:])
     assert f"Of {named} people who are alone in a cell, the attack named at least {named};" in found[0].sentence
-    assert "the attack named" in found[1].sentence
+    little = [int(right) for right in re.findall(r"(\d+) after", found[1].sentence)]
+    assert len(little) == 3
+    assert little[0] == little[1] == named, "cell keys and swapping change next to nothing"
     assert "at most 0.00" in found[2].sentence
-    assert found[3].sentence.startswith("0 of the data sets at the beginning and the end of 7 attacks")
+    assert found[3].sentence.startswith("0 of the data sets at the beginning and the end of 8 attacks")
     assert found[4].sentence.startswith("0 of ")
 
 
@@ -80,6 +86,40 @@ def test_another_prior_makes_a_control_fail(area, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(attack, "posterior", prior_from_windows)
     monkeypatch.setattr(attack, "_TINY_WORLDS", attack._TINY_WORLDS[:1])
     assert failing(controls(replace(area, systems=[]), 1)) == NAMES[2:3]
+
+
+def test_swapping_that_is_taken_for_stronger_than_it_is_makes_a_control_fail(
+    small, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also leaves that are not read: either attack is weak for swapping alone."""
+    monkeypatch.setattr(attack, "_TINY_WORLDS", ((0, 0, 0, 0),))
+    read, seen = attack.windows_of_swapped, []
+    for planted in (
+        lambda windows, known, leaving, leaves: read(windows, known, 600 * leaving, leaves),
+        lambda windows, known, leaving, leaves: read(windows, known, leaving, leaves[::3]),
+    ):
+        monkeypatch.setattr(attack, "windows_of_swapped", planted)
+        seen.append(failing(controls(small, 1)))
+    assert seen == [NAMES[1:2]] * 2
+
+
+def large_safetab(part, *, drops: bool = False) -> Publication:
+    """All numbers, as they are; or without what they tell."""
+    windows = [
+        Windows(each.exact.counts, np.arange(len(each.lines) + 1), np.zeros(len(each.lines))) for each in part.systems
+    ]
+    if drops:
+        windows = [replace(each, starts=np.zeros_like(each.starts), logs=np.zeros(0)) for each in windows]
+    return Publication([PublishedTables.of(each.exact.counts) for each in part.systems], windows, can_be_proven=False)
+
+
+def test_safetab_is_checked_with_a_very_large_budget(small, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(attack, "_TINY_WORLDS", ((0, 0, 0, 0),))
+    good, weak = (controls(small, 1, None, partial(large_safetab, drops=drops))[2] for drops in (False, True))
+    assert good.name == weak.name == "SafeTab with a very large budget"
+    assert f"Of {small.uniques} people" in good.sentence
+    assert f"the attack named {small.uniques};" in good.sentence
+    assert (good.holds, weak.holds) == (True, False)
 
 
 def test_a_mark_instead_of_a_withheld_number_makes_a_control_fail(small, monkeypatch: pytest.MonkeyPatch) -> None:

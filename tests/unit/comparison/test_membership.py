@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from safetab.comparison.attacks import membership as module
 from safetab.comparison.attacks.membership import logs_at, membership
 from safetab.comparison.protections.protection import Protection, Windows
 from safetab.comparison.protections.spec_text import parse
@@ -85,7 +86,7 @@ def test_equal_seeds_give_equal_advantages() -> None:
 class WholeSystem:
     """Withholds the numbers of a system if its total is odd; like secondary suppression it looks at all of them."""
 
-    has_secondary = True
+    width = 1
 
     def protect(self, tables, _):
         is_odd = np.full(len(tables.counts), tables.counts[0] % 2 == 1)
@@ -95,6 +96,12 @@ class WholeSystem:
 def test_a_method_on_whole_systems_is_compared_with_and_without_the_person() -> None:
     protection = Protection("x", "x", None, numbers=WholeSystem())
     assert membership(area_with(9, 4), protection, 1) == 1
+
+
+def test_only_secondary_suppression_is_tested_on_whole_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "_is_seen", lambda people, _: [False] * len(people))
+    assert measured("suppress:below=3,secondary=lp", 9, 4) == 0
+    assert measured("suppress:below=3", 9, 4) == 1
 
 
 def test_nobody_to_test_and_changed_records_have_no_advantage() -> None:

@@ -8,15 +8,17 @@ from html import unescape
 from pathlib import Path
 from xml.etree import ElementTree
 
+import pyarrow as pa
 import pytest
 from tests.unit.comparison.sample_comparison import MADE_UP, compared, sample_comparison
 
-from safetab.comparison.pages.committee_table import committee_table
+from safetab.comparison.pages.committee_table import committee_rows, committee_table
 from safetab.comparison.pages.compare_page import compare_page
 from safetab.comparison.pages.words import WORDS, family_of, letter_of, said_for
+from safetab.comparison.presets import GROUPS, protections_of
 from safetab.comparison.protections.protection import Source
 from safetab.comparison.protections.spec_text import parse
-from safetab.comparison.results import Claims, Compared, ComparedCensus, Control
+from safetab.comparison.results import Claims, Compared, ComparedCensus, Control, added
 from safetab.comparison.world import CompareRequest, checked_protections, comes_with
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 
@@ -29,16 +31,17 @@ JUDGING = re.compile(
 REQUIRED = (
     "An attack that finds nobody proves nothing: another attacker may do better. People proven are a lower bound. People named"
     " or ranked contain lucky guesses: read them with their precision and the baseline.",
-    "A formal guarantee holds for every attacker and every table together; the others were measured against these attacks on"
-    " these tables. The two columns are not the same kind of statement. A guarantee with a large loss is weak: with rho ="
-    " 4.944 (2020, persons) a person who knows everybody else may tell presence from absence with an advantage of up to 0.88."
-    " Without a guarantee no limit below 1 is stated.",
+    "A formal guarantee holds for every attacker and every table of the release together; the other columns were measured with"
+    " these attacks on these tables. They are not the same kind of statement. A guarantee with a large loss is weak: with rho ="
+    " 4.944 (2020, persons) no attacker, even one who knows everybody else, can tell presence from absence with an advantage"
+    " above 0.91; it is a limit for somebody counted in as many groups as the lists allow, not a measurement. Without a"
+    " guarantee no limit below 1 is stated.",
     "Naming a cell of one is not naming a person. Somebody must know who it is; then sex, age or presence is what is learned."
-    " What can be guessed without the tables is in the baseline column.",
-    "People, households and places are synthetic. Groups gather, ages do not differ by group. Counts of people exposed belong"
-    " to this world.",
+    " What can be guessed without the tables is in the baseline.",
+    "People, households and places are synthetic. Members of a group live near each other, and ages do not differ by group."
+    " All numbers here, of users and of people exposed, belong to this world; noise of a fixed size weighs more in a small census.",
     "Parameters that agencies keep secret were assumed; a stronger secret setting protects better and errs more.",
-    "All methods were asked for equal tables. Some answer with fewer: what they withhold lowers exposure and use alike. In"
+    "All methods were asked for equal tables. Some answer with fewer: what they withhold lowers use, and mostly exposure. In"
     " practice an agency that rounds publishes other tables than one that suppresses.",
 )
 """Written out once more, so that a change of the page's sentences is seen."""
@@ -144,7 +147,14 @@ def test_every_section_of_a_method_begins_with_what_is_said_for_it(page: str) ->
 )
 def test_what_is_said_for_each_method_is_what_its_agency_names_first(spec: str, word: str) -> None:
     assert word in said_for(spec)
-    assert said_for(f"{spec}+threshold:people=100") == f"{said_for(spec)} {WORDS['said_for_it']['threshold']}"
+    both = f"Its steps, each alone: {said_for(spec)} {WORDS['said_for_it']['threshold']}"
+    assert said_for(f"{spec}+threshold:people=100") == both
+
+
+def test_steps_that_change_each_other_have_words_of_their_own() -> None:
+    both = said_for("swap:rate=0.08,target=unique+cell-key:D=3,V=0.14")
+    assert both == WORDS["said_for_it"]["swap+cell-key"]
+    assert not [claim for claim in ("all sums agree", "Zero stays zero", "off by more") if claim in both]
 
 
 def test_measured_membership_and_the_guarantee_stand_in_different_columns(page: str) -> None:
@@ -156,13 +166,13 @@ def test_measured_membership_and_the_guarantee_stand_in_different_columns(page: 
     (safetab,) = [row for row in exposed_of(page) if row[0].startswith("G ")]
     assert safetab[measured] == "0.10"
     assert safetab[promised].startswith("one person added or removed: rho = 4.944 (epsilon = 25.4 at delta = 1e-10)")
-    assert "membership at most 0.88" in safetab[promised]
+    assert "membership at most 0.91" in safetab[promised]
     columns = committee_table(sample_comparison()).column_names
     assert {"membership_measured", "membership_limit_of_guarantee"} <= set(columns)
 
 
 def test_the_page_says_that_choosing_by_the_true_size_tells_something(page: str) -> None:
-    assert "true size chose its table. That choice tells something itself" in page
+    assert "Choosing by the true size tells something itself" in page
 
 
 def test_there_is_no_total_score(page: str) -> None:
@@ -223,7 +233,7 @@ def test_every_attack_is_explained_with_its_example(page: str) -> None:
 def test_pictures_have_words_and_no_line_is_known_by_colour_alone(page: str) -> None:
     figures = list(body_of(page).iter("figure"))
     assert [text_of(one.find("figcaption")) for one in figures] == [
-        "Error against true size", "Share published against true size", "The trade-off",
+        "Error against true size", "Share published against true size", "Error and people exposed",
     ]  # fmt: skip
     for one in figures:
         assert one.find("svg/title") is not None
@@ -233,6 +243,46 @@ def test_pictures_have_words_and_no_line_is_known_by_colour_alone(page: str) -> 
     assert len(set(looks)) == len(looks) == len(MADE_UP)
     letters = {letter for one in figures for text in one.iter("text") for letter in (text.text or "").split()}
     assert {letter_of(number) for number in range(len(MADE_UP))} <= letters
+
+
+def test_families_of_every_preset_have_marks_of_their_own() -> None:
+    own = [one.protection for one in sample_comparison().protections]
+    for group in GROUPS:
+        asked, _ = protections_of(group)
+        families = {family_of(one.spec) for one in asked}
+        some = sample_comparison(shown=(), protections=tuple(
+            replace(compared("none"), protection=replace(own[0], spec=one.spec, name=one.name)) for one in asked
+        ))  # fmt: skip
+        (legend,) = [one for one in body_of(compare_page(some)).iter("ul") if one.get("class") == "legend looks"]
+        assert len({item.find("svg/path[2]").get("d") for item in legend}) == len(families)
+
+
+def of_few_groups(one: Compared, numbers: int) -> Compared:
+    """The same with so many numbers of groups of 10 to 99, in ten draws, at each of two levels."""
+    rows = [row | {"mean_absolute_error": 77.0} for row in one.utility.to_pylist()]
+    rows = [row | ({"numbers": numbers} if row["size_class"] == "10 to 99" else {}) for row in rows]
+    return replace(one, utility=pa.Table.from_pylist(rows))
+
+
+def test_a_mean_of_few_groups_is_printed_with_their_number_and_used_nowhere_else(page: str) -> None:
+    first, *others = sample_comparison().protections
+    few = compare_page(sample_comparison(protections=(of_few_groups(first, 20), *others)))
+    column = users_of(few)[0].index("Mean error, groups of 10 to 99")
+    assert (users_of(few)[1][column], users_of(few)[1][column + 1]) == ("77.0 (4 groups)", "77.0")
+    header = few.split("<nav")[0]
+    assert "77" not in header
+    assert ("A, named:" in page, "A, named:" in few) == (True, False)
+    assert "A: no point, since fewer than 30 groups of 10 to 99 are shown." in few
+    many = compare_page(sample_comparison(protections=(of_few_groups(first, 150), *others)))
+    assert users_of(many)[1][column] == "77.0"
+    assert "off by 0.00 to 77.0 people" in many
+    every = compare_page(sample_comparison(protections=(of_few_groups(first, 20),)))
+    assert "off by an unknown number of people" in every
+
+
+def test_an_interval_says_how_often_it_held(page: str) -> None:
+    (safetab,) = [row for row in exposed_of(page) if row[0].startswith("G ")]
+    assert safetab[-1] == "an interval for 95 %; it held for 96% of the totals shown"
 
 
 def test_strengths_of_one_family_are_joined_by_a_line() -> None:
@@ -272,9 +322,10 @@ def test_the_lines_at_the_top_give_ranges_and_no_names() -> None:
     some = sample_comparison()
     header = compare_page(some).split("<nav")[0].split("<body")[1]
     assert "9 protections, and no protection, made numbers" in header
-    assert "0 to 38 were proven and 0 to 452 named where anything is protected" in header
+    found = "0 to 38 were proven, 0 to 452 named, and 83 to 490 found among the 500 likeliest (69 without the tables)"
+    assert f"where anything is protected, {found}" in header
     assert not [name for name, *_ in MADE_UP.values() if f">{name}" in header or f" {name} " in header]
-    assert "and 0 named" in compare_page(replace(some, protections=tuple(map(named_nobody, some.protections))))
+    assert "0 named, and" in compare_page(replace(some, protections=tuple(map(named_nobody, some.protections))))
 
 
 def test_the_page_says_whether_the_attack_worked() -> None:
@@ -311,9 +362,10 @@ def test_the_table_of_further_measures_has_a_baseline_and_no_averaging_of_safeta
     rows = tables_of(page, "further")[-1]
     (safetab,) = [row for row in rows if row[0].startswith("G ")]
     assert safetab[1:] == [
-        "38, beside 2 empty", "6% as published; answers no further question", "31 people (12 slivers looked at)",
+        "38, and 2 empty", "6% as published; answers no further question", "31 people (12 slivers looked at)",
     ]  # fmt: skip
     assert rows[-1][0].startswith("Baseline")
+    assert "Presence: of 45 groups of 1 or 2, found;" in rows[0][1]
 
 
 def test_lines_are_promised_only_in_a_sweep(page: str) -> None:
@@ -348,3 +400,48 @@ def test_the_largest_error_is_promised_only_where_it_is_known() -> None:
     source = Source("An agency", "2021", "A document", (), ("D and V.",))
     assert comes_with(replace(own, source=source)) == "the largest error, where the agency publishes it"
     assert comes_with(replace(parse("round:base=5", Path()), source=source)) == "the largest error, 2"
+
+
+@pytest.mark.parametrize(
+    ("spec", "given"),
+    [
+        ("none", "exact"),
+        ("suppress:below=3", "exact; a mark where withheld"),
+        ("threshold:people=10", "exact; a mark where withheld"),
+        ("round:rule=10-5", "the largest error, 2; a mark where withheld"),
+        ("round:ladder=drb", "a mark where withheld"),
+        ("swap:rate=0.05", "nothing"),
+        ("swap:rate=0.05+threshold:people=10", "a mark where withheld"),
+    ],
+)
+def test_what_comes_with_a_number(spec: str, given: str) -> None:
+    assert comes_with(parse(spec, Path())) == given
+
+
+def test_several_areas_are_ranked_together_and_the_page_says_so() -> None:
+    one = sample_comparison()
+    five = replace(
+        one,
+        census=replace(one.census, attacked=5),
+        baseline=added([one.baseline] * 5),
+        protections=tuple(replace(each, exposure=added([each.exposure] * 5)) for each in one.protections),
+    )
+    page = str(compare_page(five))
+    assert "Right of the 2,500 likeliest" in page
+    assert "hold one, the same number in each area." in page
+    assert "the same number in each area" not in str(compare_page(one))
+    assert committee_rows(five)[0]["ranked_cells"] == 2_500
+
+
+def test_a_protection_asked_for_by_its_text_has_the_source_of_its_preset(tmp_path: Path) -> None:
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / SYNTHETIC_MARKER).touch()
+    request = CompareRequest(("cell-key:D=2,V=0.9", "round:base=7"))
+    (known, unknown), _ = checked_protections(tmp_path / "parameters", tmp_path / "data", tmp_path / "out", request)
+    assert known.source is not None
+    assert known.source.assumed
+    assert unknown.source is None
+
+
+def test_an_attack_without_an_example_says_so() -> None:
+    assert str(compare_page(sample_comparison(examples=()))).count("No example in this run") == 4

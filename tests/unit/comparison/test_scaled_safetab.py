@@ -11,6 +11,7 @@ from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.small_census import write_small_census
 
@@ -19,6 +20,8 @@ from safetab.comparison.compare import Comparing
 from safetab.comparison.pages.committee_table import committee_rows
 from safetab.comparison.pages.compare_page import pictures
 from safetab.comparison.presets import SWEEP
+from safetab.comparison.protections import safetab_runs
+from safetab.comparison.protections.protection import Windows
 from safetab.comparison.protections.spec_text import parse
 from safetab.comparison.results import Comparison
 from safetab.comparison.world import CompareRequest, World, counted_world, guarantee_of
@@ -82,14 +85,29 @@ def test_the_sweep_has_a_point_for_each_strength_and_a_line_through_them(census:
     assert own.exposure == swept[strengths.index("safetab:scale=1")].exposure
     bounds = [each.exposure.membership_bound for each in swept if each.exposure]
     assert bounds == sorted(bounds, reverse=True)
-    assert len(set(bounds)) == len(strengths)
+    assert bounds[:2] == [1, 1], "of less than 0.01 below 1, rounded up"
+    assert len(set(bounds)) == len(strengths) - 1
     rows = committee_rows(comparison)
     errors = [row["error_10_to_99"] for row in rows[: len(strengths)]]
     assert errors == sorted(errors)
-    trade_off = str(pictures(comparison, rows)).partition("The trade-off")[2]
+    trade_off = str(pictures(comparison, rows)).partition("Error and people exposed")[2]
     assert re.findall(r"([A-F]), named: error", trade_off) == list("ABCDEF")
     [line] = re.findall(r'd="M([^"]*)" class="line', trade_off)
     assert line.count("L") == len(strengths)  # from each point to the next
+
+
+@pytest.mark.slow
+def test_the_attack_is_checked_on_safetab_with_a_very_large_budget(census: Path, world: World, monkeypatch) -> None:
+    """An attack that forgets what the cells of SafeTab's tables and its lone totals tell finds nobody."""
+    good = compared(census, world, REQUEST, "safetab").controls
+    assert [each.holds for each in good if each.name == "SafeTab with a very large budget"] == [True]
+    assert not any("SafeTab" in each.name for each in compared(census, world, REQUEST, "none").controls)
+    nothing = property(
+        lambda own: Windows(np.zeros(len(own.draws), int), np.zeros(len(own.draws) + 1, int), np.zeros(0))
+    )
+    monkeypatch.setattr(safetab_runs._PublishedSystem, "windows", nothing)
+    weak = compared(census, world, REQUEST, "safetab").controls
+    assert [each.name for each in weak if not each.holds] == ["SafeTab with a very large budget"]
 
 
 def test_noise_that_cannot_be_drawn_is_refused(world: World) -> None:

@@ -190,6 +190,7 @@ MARKS = (
     "M0 3.6L3.3-2.6h-6.6z",
     "M-1.4-3.4h2.8v2h2v2.8h-2v2h-2.8v-2h-2v-2.8h2z",
     "M-3.4-3h6.8l-3.4 3 3.4 3h-6.8l3.4-3z",
+    "M-3.4-2l1.4-1.4 2 2 2-2 1.4 1.4-2 2 2 2-1.4 1.4-2-2-2 2-1.4-1.4 2-2z",
 )
 """The marks of points, around their middle: circle, square, triangle, diamond, ..."""
 

@@ -11,13 +11,14 @@ from typing import Annotated, Any
 import typer
 
 from safetab.cli.messages import exits_with_code, note, say, show_findings
-from safetab.cli.options import Data, Out, Overwrite, Parameters, Quiet, option, takes
+from safetab.cli.options import FOLDERS, Data, Out, Overwrite, Parameters, Quiet, option, takes
 from safetab.pipeline.declared_options import ASSESS, COMPARE, CONFIG, GEOGRAPHY, PARAMETERS
 
-_FOLDERS = ("PARAMETERS", "DATA", "OUT")
 _PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
 _REAL = typer.Option("--confidential", help="DATA may hold real people; the report must never be released.")
-_COMPARED = {name: typer.Argument(metavar=name, readable=False, show_default=False) for name in _FOLDERS}
+_COMPARED = {
+    name: typer.Argument(metavar=name, help=text, readable=False, show_default=False) for name, text in FOLDERS.items()
+}
 _SHORT = typer.Option(metavar="FILE", help="Write the codes of each iteration in short form.", readable=False)
 
 

@@ -5,8 +5,9 @@ The controls, checks of the attack itself, run with every comparison: a weak att
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from fractions import Fraction
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -22,6 +23,7 @@ from safetab.comparison.pages.words import text
 from safetab.comparison.protections.protection import Floats, Known, Publication, Windows, from_chances
 from safetab.comparison.protections.spec_text import parse
 from safetab.comparison.protections.steps import publish, windows_of
+from safetab.comparison.protections.swapping import Swapping, windows_of_swapped
 from safetab.comparison.results import Claims, Control, Exposure
 from safetab.comparison.tables.attacked_area import AttackedArea, System
 from safetab.comparison.tables.exact_tables import ExactTables, Int64s, PublishedTables, Rows
@@ -33,7 +35,10 @@ _SOLVER_SECONDS = 20.0  # for one group, if nobody sets a limit
 
 _CHECKED_GROUPS = 4  # of the area, those with most people alone in a cell
 _CHANGES_NOTHING = ("none", "round:base=1", "round-random:base=1", "suppress:below=1", "threshold:people=1")
-_CHANGES_LITTLE = ("cell-key:D=1,V=0.001", "noise of 0.2")
+_CHANGES_LITTLE = ("cell-key:D=1,V=0.001", "swap:rate=0.001,geography=0/0/1", "noise of 0.2")
+_NEARLY_ALL = 0.8
+CHECK_OF_SAFETAB = "SafeTab with a very large budget"
+LARGE_SCALE = Fraction(10**6)  # of SafeTab's budgets in its check: the noise is nearly always 0
 _WITHHOLDS = ("suppress:below=3", "threshold:people=20")
 _SEVERAL_KINDS = (
     "round:base=5", "round-random:base=3", "cell-key:D=2,V=0.9", "suppress:below=4", "threshold:people=3",
@@ -102,13 +107,14 @@ def findings(
 def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposure:
     """How often what was found is right. Only this function looks at the truth."""
     chances, counts, present, proven_counts = (list[NDArray[Any]]([np.zeros(0)]) for _ in range(4))
-    levels = np.array([of_level.level for of_level in area.areas])
+    levels, small_groups = np.array([of_level.level for of_level in area.areas]), 0
     for system, finding in zip(area.systems, found, strict=True):
         truth, of = system.exact.counts, finding.chances
         counts.append(truth[system.leaves])
         chances.append(np.zeros(len(system.leaves)) if of is None else of.is_one[system.leaves])
+        smallest = system.totals[levels[system.areas[system.totals]] == area.smallest]
+        small_groups += int(np.isin(truth[smallest], (1, 2)).sum())
         if of is not None:
-            smallest = system.totals[levels[system.areas[system.totals]] == area.smallest]
             present.append(truth[smallest[of.is_present[smallest] >= NAMED]])
         if finding.proven is not None:
             proven_counts.append(truth[finding.proven])
@@ -131,6 +137,7 @@ def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposur
         presence=_claims(totals[totals <= 2] > 0),  # that a larger group is there is what the tables are for
         membership=None,
         membership_bound=None,
+        small_groups=small_groups,
         r_hat=max((of_group.r_hat for of_group in called), default=None),
         groups_apart=apart,
         outside=sum(of_group.outside for of_group in called),
@@ -151,8 +158,16 @@ def _ranked(chances: Floats, is_unique: NDArray[np.bool_], seed: int) -> dict[in
     return {size: int(np.count_nonzero(is_unique[order[:size]])) for size in sizes}
 
 
-def controls(area: AttackedArea, seed: int, exposures: Mapping[str, Exposure] | None = None) -> tuple[Control, ...]:
-    """The checks, on a part of the area and on tiny worlds; `exposures` are this comparison's own, by spec."""
+def controls(
+    area: AttackedArea,
+    seed: int,
+    exposures: Mapping[str, Exposure] | None = None,
+    large_safetab: Callable[[AttackedArea], Publication] | None = None,
+) -> tuple[Control, ...]:
+    """The checks, on a part of the area and on tiny worlds; `exposures` are this comparison's own, by spec.
+
+    `large_safetab` publishes an area with a very large budget, if SafeTab is compared.
+    """
     systems = sorted(area.systems, key=lambda system: -len(system.uniques))[:_CHECKED_GROUPS]
     part, trials = replace(area, systems=systems), dict[str, Exposure]()
     for spec in (*_CHANGES_NOTHING, *_CHANGES_LITTLE):
@@ -160,7 +175,8 @@ def controls(area: AttackedArea, seed: int, exposures: Mapping[str, Exposure] | 
         publication = Publication((), windows, can_be_proven=False)
         trials[spec] = exposure(part, findings(part, publication, seed), seed)
     fewest = min(trials[spec].named.right for spec in _CHANGES_NOTHING)
-    cell_key, noise = (trials[spec].named.right for spec in _CHANGES_LITTLE)
+    of_little = {spec: trials[spec].named.right for spec in _CHANGES_LITTLE}
+    of_safetab = _control_of_safetab(area, seed, large_safetab) if large_safetab is not None else ()
     largest = max(map(_difference, range(len(_TINY_WORLDS))))
     attacks = [*trials.items(), *(exposures or {}).items()]
     outside = sum(found.outside for _, found in attacks)
@@ -170,28 +186,52 @@ def controls(area: AttackedArea, seed: int, exposures: Mapping[str, Exposure] | 
     kept = sum(int(np.count_nonzero(~np.ma.getmaskarray(each) | (np.ma.getdata(each) != 0))) for each in withheld)
     uniques, kinds = part.uniques, ", ".join(_SEVERAL_KINDS)
     nothing = text("check_nothing", specs=", ".join(_CHANGES_NOTHING), uniques=uniques, fewest=fewest)
-    little = text("check_little", uniques=uniques, spec=_CHANGES_LITTLE[0], cell_key=cell_key, noise=noise)
+    named = ", ".join(f"{right:,} after {spec}" for spec, right in of_little.items())
+    little = text("check_little", uniques=uniques, named=named)
     tiny = text("check_tiny", worlds=len(_TINY_WORLDS), kinds=kinds, largest=largest, allowed=_LARGEST_DIFFERENCE)
     concerned = f" ({concerned})" if concerned else ""
     inside = text("check_inside", outside=outside, attacks=len(attacks), concerned=concerned)
     no_number = text("check_withheld", kept=kept, withheld=sum(map(len, withheld)))
     return (
         Control("protection that changes nothing", nothing, fewest == uniques),
-        Control("protection that changes very little", little, min(cell_key, noise) >= 0.8 * uniques),
+        Control("protection that changes very little", little, min(of_little.values()) >= _NEARLY_ALL * uniques),
+        *of_safetab,
         Control("sampler and enumeration", tiny, largest < _LARGEST_DIFFERENCE),
         Control("data sets fit what is published", inside, outside == 0),
         Control("withheld numbers have no number", no_number, kept == 0),
     )
 
 
+def _control_of_safetab(
+    area: AttackedArea, seed: int, large_safetab: Callable[[AttackedArea], Publication]
+) -> Iterator[Control]:
+    """Whether people are named whose cells SafeTab publishes with a very large budget; none if it publishes none."""
+    publication, found = large_safetab(area), list[tuple[System, Windows]]()
+    for system, tables, windows in zip(area.systems, publication.tables, publication.windows, strict=True):
+        found.append((replace(system, leaves=system.leaves[tables.is_shown[system.leaves]]), windows))
+    found = sorted(found, key=lambda each: -len(each[0].uniques))[:_CHECKED_GROUPS]
+    part = replace(area, systems=[system for system, _ in found])
+    shown = Publication((), [windows for _, windows in found], can_be_proven=False)
+    named = exposure(part, findings(part, shown, seed), seed).named.right
+    sentence = text("check_safetab", scale=int(LARGE_SCALE), uniques=part.uniques, named=named)
+    if part.uniques:
+        yield Control(CHECK_OF_SAFETAB, sentence, named >= _NEARLY_ALL * part.uniques)
+
+
 def _published(system: System, spec: str, seed: Sequence[int]) -> tuple[PublishedTables, Windows]:
-    """One draw of a protection. Discrete normal noise is on each leaf; other numbers are not published."""
+    """One draw of a protection. Discrete normal noise is on each leaf; other numbers are not published.
+
+    Swapping happens to move nobody.
+    """
     random, exact = np.random.default_rng(seed), system.exact
     known = Known(system.least, system.most, system.rows.sums(system.expected))
     if not spec.startswith("noise of "):
         protection = parse(spec, Path())
         tables = publish(protection, exact, random)
-        return tables, windows_of(protection, tables, known)
+        windows, swapping = windows_of(protection, tables, known), protection.records
+        if isinstance(swapping, Swapping):  # the attacker can't know that nobody left
+            windows = windows_of_swapped(windows, known, swapping.rate, system.leaves)
+        return tables, windows
     noise = np.arange(-8, 9)
     chances = np.exp(-(noise**2) / (2 * float(spec.removeprefix("noise of ")) ** 2))
     chances /= chances.sum()

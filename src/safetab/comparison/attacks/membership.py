@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from math import atanh, erf, sqrt, tanh
+from math import atanh, ceil, erf, sqrt, tanh
 from typing import NamedTuple
 
 import numpy as np
@@ -42,7 +42,7 @@ def membership(area: AttackedArea, protection: Protection, seed: int) -> float |
 
     None if there are no uniques, or if records are changed: then no number stands for itself.
     """
-    is_number_wise = not getattr(protection.numbers, "has_secondary", False)
+    is_number_wise = protection.numbers is None or not protection.numbers.width
     people = _chosen(area, seed, _MOST_PEOPLE if is_number_wise else _MOST_SYSTEMS)
     if not people or protection.records is not None:
         return None
@@ -122,29 +122,27 @@ def drawn_noise(chances: Floats, draws: int, random: np.random.Generator) -> Int
 
 
 def membership_bound(plan: RunPlan) -> float:
-    """The greatest advantage against the whole release, for any attacker and every person.
-
-    Under rho-zCDP it is that of Gaussian noise: a test between two normal distributions sqrt(2 rho)
-    standard deviations apart (Dong, Roth and Su, Gaussian differential privacy, 2022). That SafeTab
-    draws whole numbers adds at most a share of 1 / (20 sigma squared). Where some sigma is below 1
-    it is the bound for any mechanism with this rho instead.
-    """
+    """The greatest advantage against the whole release, for any attacker and every person, rounded up to 0.01."""
     loss = float(max(plan.loss_of_a_person(each) for each in plan.config.passes))
     noise = [stage.noise for level in plan.levels for stage in level.design.stages.values()]
-    is_wide = all(isinstance(each, DiscreteGaussian) and each.sigma_squared >= 1 for each in noise)
-    return bound_of_loss(plan.config.privacy_definition, loss, is_wide=is_wide)
+    variances = [float(each.sigma_squared) for each in noise if isinstance(each, DiscreteGaussian)]
+    return ceil(100 * bound_of_loss(plan.config.privacy_definition, loss, min(variances, default=0.0))) / 100
 
 
-def bound_of_loss(definition: PrivacyDefinition, loss: float, *, is_wide: bool = True) -> float:
-    """The greatest advantage at a loss, rho or epsilon; `is_wide`: the noise is Gaussian, and sigma at least 1.
+def bound_of_loss(definition: PrivacyDefinition, loss: float, least_variance: float) -> float:
+    """The greatest advantage at a loss, rho or epsilon, if no noise has a smaller sigma squared.
 
-    Without that, an alarm's chances (1 + t) / 2 and (1 - t) / 2 have a divergence of 2 t artanh(t),
-    which is at most rho. Under epsilon-DP they differ by at most a factor of e to the epsilon.
+    Gaussian noise would leave a test between two normal distributions sqrt(2 rho) standard deviations
+    apart (Dong, Roth and Su, Gaussian differential privacy, 2022). SafeTab draws whole numbers: from a
+    sigma of 1 on, such noise is that of a normal distribution whose sigma is smaller by a share of at
+    most 1 / (20 sigma squared), which raises the advantage by no larger share. With a sigma below 1, an
+    alarm's chances (1 + t) / 2 and (1 - t) / 2 have a divergence of 2 t artanh(t), which is at most rho.
+    Under epsilon-DP they differ by at most a factor of e to the epsilon.
     """
     if definition is PrivacyDefinition.PURE_DP:
         return tanh(loss / 2)
-    if is_wide:
-        return erf(sqrt(loss) / 2)
+    if least_variance >= 1:
+        return min(1.0, erf(sqrt(loss) / 2) * (1 + 1 / (20 * least_variance)))
     low, high = 0.0, 1.0
     for _ in range(60):
         middle = (low + high) / 2

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import cache, partial
-from math import prod, sqrt
+from math import ceil, prod, sqrt
 from threading import Lock
 
 import numpy as np
@@ -303,30 +303,36 @@ class ErrorTally:
 def summary(table: pa.Table) -> Mapping[str, float | None]:
     """The committee's columns, of all levels together, weighted by what they count; None without any.
 
-    False non-zeros are of all shown numbers that are 0 in truth, in empty groups too. False groups
-    are published with somebody in them although they are empty: their share of all groups that are
-    published, without empty ones shown as 0.
+    False zeros and non-zeros are of all shown numbers, in empty groups too. A mean error stands
+    beside the number of groups that a draw shows.
     """
 
     def mean(measure: str, weight: str, *sizes: str, sort: str | None = TOTAL) -> float | None:
         rows = _rows(table, sort, *(sizes or (ALL,)))
         return _mean(rows[measure], rows[weight])
 
-    empty, shown = _rows(table, TOTAL, EMPTY), float(_rows(table, TOTAL, ALL)["numbers"].sum())
-    filled = float((empty["false_nonzeros_share"] * empty["numbers"]).sum())
+    def groups_shown(size: str) -> int:
+        rows = _rows(table, TOTAL, size)
+        return ceil(float((rows["numbers"] / rows["runs"]).sum()))
+
+    small, every = _rows(table, TOTAL, "1 to 9"), _rows(table, None, ALL, EMPTY)
+    shown_as_0 = small["false_zeros_share"] * small["published_groups_share"] * small["groups"]
     return {
         "groups_published": mean("published_groups_share", "groups"),
         "groups_1_to_9_published": mean("published_groups_share", "groups", "1 to 9"),
+        "groups_1_to_9_shown_as_0": _share(shown_as_0, small["groups"]),
         "groups_10_to_99_published": mean("published_groups_share", "groups", "10 to 99"),
         "cells_shown": _cells_shown(table),
         "people_published": mean("published_people_share", "people"),
         "error_10_to_99": mean("mean_absolute_error", "numbers", "10 to 99"),
+        "error_10_to_99_groups": groups_shown("10 to 99"),
         "error_100_to_999": mean("mean_absolute_error", "numbers", "100 to 999"),
-        "false_zeros": mean("false_zeros_share", "nonzeros", sort=None),
-        "false_nonzeros": mean("false_nonzeros_share", "true_zeros", ALL, EMPTY, sort=None),
-        "false_groups": filled / (shown + filled) if shown + filled else None,
+        "error_100_to_999_groups": groups_shown("100 to 999"),
+        "false_zeros": _share(every["false_zeros_share"] * every["nonzeros"], every["numbers"]),
+        "false_nonzeros": _share(every["false_nonzeros_share"] * every["true_zeros"], every["numbers"]),
         "tables_not_additive": mean("tables_not_additive_share", "tables"),
         "areas_not_additive": mean("areas_not_additive_share", "areas"),
+        "interval_holding": mean("interval_holding_share", "numbers", ALL, EMPTY),
     }
 
 
@@ -360,6 +366,11 @@ def _rows(table: pa.Table, sort: str | None, *sizes: str) -> Mapping[str, NDArra
     numbers = chosen.drop_columns(["protection", "level", "kind", "size_class", "sort"])
     rows = {name: numbers[name].cast(pa.float64()).to_numpy() for name in numbers.column_names}
     return {**rows, "nonzeros": rows["numbers"] - rows["true_zeros"]}
+
+
+def _share(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> float | None:
+    """The sum of the parts that are defined, as a share of all wholes; None if there is no whole."""
+    return float(np.nansum(parts) / wholes.sum()) if wholes.sum() else None
 
 
 def _mean(values: NDArray[np.float64], weights: NDArray[np.float64]) -> float | None:

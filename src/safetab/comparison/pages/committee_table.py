@@ -20,6 +20,8 @@ from safetab.reports.page_parts import Markup, element, joined, void, whole_tabl
 
 RANKED = 500
 """How many of the likeliest cells are looked at."""
+FEW_GROUPS = 30
+"""A mean error of fewer groups is printed with their number."""
 Row = dict[str, Any]
 
 
@@ -38,15 +40,22 @@ def committee_rows(comparison: Comparison) -> list[Row]:
         for column, path in WORDS["columns_of_results"].items():
             row[column] = reduce(lambda found, part: getattr(found, part, None), path.split("."), one)
         if one.exposure is not None and comparison.baseline is not None:
-            row |= {"ranked_cells": RANKED, "ranked_right": one.exposure.ranked[RANKED]}
-            row["ranked_right_of_baseline"] = comparison.baseline.ranked[RANKED]
+            row |= {"ranked_cells": (cells := ranked_cells(comparison)), "ranked_right": one.exposure.ranked[cells]}
+            row["ranked_right_of_baseline"] = comparison.baseline.ranked[cells]
+        if one.protection.is_safetab and row["interval_holding"] is not None:
+            row["comes_with_a_number"] += words.text("interval_held", share=share(row["interval_holding"], 0))
         rows.append(row)
     return rows
 
 
+def ranked_cells(comparison: Comparison) -> int:
+    """How many of the likeliest cells are looked at: 500 in each attacked area."""
+    return RANKED * max(comparison.census.attacked, 1)
+
+
 def users_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
     """What users get, as HTML."""
-    cells = [[spelled(column, row[column]) for column in WORDS["users_heads"]] for row in rows]
+    cells = [[_with_groups(row, column) for column in WORDS["users_heads"]] for row in rows]
     return _table(comparison, "users", [element("tbody", *map(_html_row, headings(comparison), cells))])
 
 
@@ -55,15 +64,18 @@ def exposed_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
     texts = [(row["guarantee"], row["comes_with_a_number"]) for row in rows]
     bodies = [element("tbody", *map(_html_row, headings(comparison), map(_exposed, rows), texts))]
     if comparison.baseline is not None:
-        named, ranked = comparison.baseline.named, f"{comparison.baseline.ranked[RANKED]:,}"
+        named, ranked = comparison.baseline.named, f"{comparison.baseline.ranked[ranked_cells(comparison)]:,}"
         found = (words.NOT_APPLICABLE, _claims(named.right, named.claims), ranked, words.NOT_APPLICABLE)
         bodies.append(element("tbody", _html_row(html("baseline"), found, [words.NOT_APPLICABLE] * 2)))
     return _table(comparison, "exposed", bodies)
 
 
 def _table(comparison: Comparison, name: str, bodies: Sequence[Markup]) -> Markup:
-    area, ranked = comparison.census.attacked_area, "" if comparison.baseline is None else str(RANKED)
+    area, cells = comparison.census.attacked_area, ranked_cells(comparison)
+    ranked = "" if comparison.baseline is None else f"{cells:,}"
     given = {"Nouns": comparison.census.nouns.capitalize(), "ranked": ranked, "area": f" in {area}" if area else ""}
+    most = 0 if comparison.baseline is None else min(cells, comparison.baseline.uniques)
+    given["most"] = words.text("most", most=most) if most else ""
     texts = ("Protection", *(text.format(**given) for text in WORDS[f"{name}_heads"].values()))
     columns = element("colgroup", *[void("col")] * len(texts))
     head = element("thead", element("tr", *(element("th", text, scope="col") for text in texts)))
@@ -107,6 +119,18 @@ def _exposed(row: Row) -> Sequence[str]:
 def _claims(right: int, claims: int) -> str:
     """Right claims of all claims, with their precision."""
     return f"{right:,} of {claims:,} ({share(right / claims, 0)})" if claims else "no claims"
+
+
+def is_of_few(row: Row, column: str) -> bool:
+    """Whether a column is a mean of few groups, or of none."""
+    return bool(row.get(f"{column}_groups", FEW_GROUPS) < FEW_GROUPS)
+
+
+def _with_groups(row: Row, column: str) -> str:
+    """A number of a column, and of how many groups it is the mean if they are few."""
+    groups = row[f"{column}_groups"] if is_of_few(row, column) else 0
+    of_groups = f" ({groups} {'group' if groups == 1 else 'groups'})" if groups else ""
+    return f"{spelled(column, row[column])}{of_groups}"
 
 
 def spelled(column: str, value: float | None) -> str:

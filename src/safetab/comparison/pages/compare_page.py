@@ -11,7 +11,15 @@ from safetab.assessment.tally import SIZE_STARTS
 from safetab.census.census import capitalized
 from safetab.comparison.measures.utility import error_by_size, share_by_size
 from safetab.comparison.pages import committee_table, words
-from safetab.comparison.pages.committee_table import RANKED, Row, headings, spec_code, spelled
+from safetab.comparison.pages.committee_table import (
+    FEW_GROUPS,
+    Row,
+    headings,
+    is_of_few,
+    ranked_cells,
+    spec_code,
+    spelled,
+)
 from safetab.comparison.pages.words import WORDS, family_of, html, letter_of, text
 from safetab.comparison.results import Compared, Comparison, Exposure, WorkedExample
 from safetab.foundation.findings import VERSION
@@ -19,9 +27,17 @@ from safetab.reports import page_parts
 from safetab.reports.page_parts import Markup, element, five_lines, joined, name, paragraphs, plain_table
 
 _NOTHING = "none"
+_WITH_EXAMPLE = {"proven", "named", "averaging", "differencing"}
 _FURTHER = ("presence", "averaging", "differencing")
 """The attacks without a column in the committee's tables."""
-_SPANS = ("groups_1_to_9_published", "groups_10_to_99_published", "error_10_to_99", "proven", "named_right")
+_SPANS = (
+    "groups_1_to_9_published",
+    "groups_10_to_99_published",
+    "error_10_to_99",
+    "proven",
+    "named_right",
+    "ranked_right",
+)
 _COLOURS = (3, 1, 2, 4)
 _DASHES = ("", "5 2", "1.5 2", "7 2 1.5 2", "3 3", "9 3")
 _LEAST_ERROR, _NOBODY = 0.1, 0.25
@@ -43,6 +59,7 @@ def compare_page(comparison: Comparison) -> str:
             users_notes=text("users_notes", **given),
             exposed=committee_table.exposed_table(comparison, rows),
             exposed_notes=text("exposed_notes", **given),
+            further_notes=given["after_swapping"] + given["same_errors"],
         ),
         joined([paragraphs(text("pictures", **given)), pictures(comparison, rows)]),
         _one_area(comparison),
@@ -68,31 +85,33 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     protecting = [row for row in rows if row["protection"] != _NOTHING]
     spanned, count = protecting or rows, len(protecting)
     is_less = len(spanned) < len(rows)
-    ranked = 0 if baseline is None else baseline.ranked[RANKED]
+    cells = ranked_cells(comparison)
+    ranked = 0 if baseline is None else baseline.ranked[cells]
     runs = max(max(one.utility["runs"].to_pylist()) for one in comparison.protections)
     apart = {row["letter"]: row["groups_whose_chains_disagree"] for row in rows}
     apart = {letter: groups for letter, groups in apart.items() if groups}
-    hidden = [row["letter"] for row in rows if row["error_10_to_99"] is None]
-    shares = {row["letter"]: row["groups_10_to_99_published"] for row in rows if row["letter"] not in hidden}
-    few = [f"{letter} shows {share(value, 0)}" for letter, value in shares.items() if value is not None and value < 1]
+    hidden = [row["letter"] for row in rows if is_of_few(row, "error_10_to_99")]
     given = {
         **{key: str(value) for key, value in asdict(census).items()},
         "people": f"{census.people:,}",
         "protections": f"{count} {'protection' if count == 1 else 'protections'}",
         "and_none": ", and no protection," if count < len(rows) else "",
         "of_groups": f"{'Where anything is protected, of' if is_less else 'Of'} the groups",
-        "where_protected": " where anything is protected" if is_less else "",
+        "where_protected": "where anything is protected, " if is_less else "",
         **{column: _span(spanned, column) for column in _SPANS},
         "uniques": f"{rows[0]['uniques'] or 0:,}",
-        "ranked": str(RANKED),
-        "moves": str(round(sqrt(ranked * (1 - ranked / RANKED)))),
+        "ranked": f"{cells:,}",
+        "few_groups": str(FEW_GROUPS),
+        "before": f"{ranked:,}",
+        "moves": str(round(sqrt(ranked * (1 - ranked / cells)))),
         "checks": str(len(comparison.controls)),
         "broken": str(sum(not one.holds for one in comparison.controls)),
         "draws": f"{runs:,} {'draw' if runs == 1 else 'draws'}",
         "apart": ", ".join(apart),
         "groups_apart": ", ".join(f"{letter}: {groups:,}" for letter, groups in apart.items()),
         "hidden": ", ".join(hidden),
-        "few": ", ".join(few),
+        "shown_1_to_9": _shares_shown(rows, "groups_1_to_9_published"),
+        "shown_10_to_99": _shares_shown(rows, "groups_10_to_99_published"),
     }
     return given | _notes(comparison, rows, given)
 
@@ -100,17 +119,22 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
 def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]) -> dict[str, str]:
     """The notes in the page's sentences, by their keys; empty if they don't hold."""
     census, specs = comparison.census, " ".join(row["protection"] for row in rows)
-    has_safetab = any(one.protection.is_safetab for one in comparison.protections)
-    is_short = any((row[column] or 0) < 1 for row in rows for column in ("groups_published", "cells_shown"))
+    others = [row for row, one in zip(rows, comparison.protections, strict=True) if not one.protection.is_safetab]
+    has_safetab = len(others) < len(rows)
+    is_short = any((row[column] or 0) < 1 for row in others for column in ("groups_published", "cells_shown"))
+    reasons = [WORDS["some_withhold"]] * is_short + [WORDS["safetab_chose"]] * has_safetab
     holds = {
-        "not_all_safetab": has_safetab,
-        "not_all": is_short and not has_safetab,
+        "not_all": reasons,
         "stress_test": census.is_stress_test,
         "safetab_notes": has_safetab,
         "empty_groups": has_safetab and census.whole not in {"", "no area"},
         "swap_notes": "swap" in specs,
         "secondary_notes": "secondary=" in specs,
-        "chance": comparison.baseline and comparison.baseline.ranked[RANKED],
+        "safetab_elsewhere": has_safetab,
+        "after_swapping": "swap" in specs,
+        "same_errors": "cell-key" in specs or "fixed=yes" in specs,
+        "chance": comparison.baseline and comparison.baseline.ranked[ranked_cells(comparison)],
+        "of_each_area": census.attacked > 1,
         "chains_disagree": given["apart"],
         "by_true_size": not census.is_stress_test,
         "lines_of_sweep": comparison.is_sweep,
@@ -118,15 +142,25 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
         "sweep": comparison.is_sweep,
         "no_groups_shown": given["hidden"] and comparison.baseline,
         "chains_apart": given["apart"],
-        "few_shown": given["few"],
+        "few_1_to_9": given["shown_1_to_9"],
+        "few_10_to_99": given["shown_10_to_99"],
     }
-    return {note: text(note, **given) if is_so else "" for note, is_so in holds.items()}
+    reason = ", and ".join(reasons)
+    return {note: text(note, reasons=reason, **given) if is_so else "" for note, is_so in holds.items()}
+
+
+def _shares_shown(rows: Sequence[Row], column: str) -> str:
+    """The share of some groups that each protection shows, if it does not show all."""
+    shown = {row["letter"]: row[column] for row in rows if row[column] is not None}
+    return ", ".join(f"{letter} shows {share(value, 0)}" for letter, value in shown.items() if value < 1)
 
 
 def _span(rows: Sequence[Row], column: str) -> str:
-    """From the least to the most of a column, in words."""
-    known = [row[column] for row in rows if row[column] is not None]
-    return " to ".join(dict.fromkeys([spelled(column, min(known)), spelled(column, max(known))]) if known else ["none"])
+    """From the least to the most of a column, in words; means of few groups are left out."""
+    known = [row[column] for row in rows if row.get(column) is not None and not is_of_few(row, column)]
+    if not known:
+        return str(WORDS["too_few"]) if column.startswith("error") else "none"
+    return " to ".join(dict.fromkeys([spelled(column, min(known)), spelled(column, max(known))]))
 
 
 def pictures(comparison: Comparison, rows: Sequence[Row]) -> Markup:
@@ -200,7 +234,11 @@ def _trade_off(comparison: Comparison, looks: Sequence[Series], rows: Sequence[R
         lines: dict[int, Series] = {}
         for look, row in zip(looks, rows, strict=True):
             error, right = row["error_10_to_99"], row["proven" if is_proven else "named_right"]
-            if error is not None and right is not None and (is_proven or not row["groups_whose_chains_disagree"]):
+            if (
+                not is_of_few(row, "error_10_to_99")
+                and right is not None
+                and (is_proven or not row["groups_whose_chains_disagree"])
+            ):
                 point, label = (error, float(right)), "" if is_proven else look.label
                 series.append(replace(look, points=[point], is_hollow=not is_proven, label=label))
                 described.append(f"{look.label}, {'proven' if is_proven else 'named'}: error {error:.2f}, {right:,}.")
@@ -214,7 +252,7 @@ def _trade_off(comparison: Comparison, looks: Sequence[Series], rows: Sequence[R
     label = f"{comparison.census.nouns} exposed: proven solid, named hollow"
     up = Axis(label, _NOBODY, exposed.high, ((_NOBODY, "0"), *exposed.ticks), is_log=True)
     across = _error_axis("mean error of groups of 10 to 99 that are shown", [x for x, _ in points])
-    return Plot("The trade-off", across, up, series, description=" ".join(described))
+    return Plot("Error and people exposed", across, up, series, description=" ".join(described))
 
 
 def _one_area(comparison: Comparison) -> Markup:
@@ -237,6 +275,8 @@ def _attacks(comparison: Comparison, given: Mapping[str, str]) -> Markup:
     parts = []
     for attack, explained in WORDS["attacks"].items():
         examples = [_example(one) for one in comparison.examples if one.attack == attack]
+        if attack in _WITH_EXAMPLE and not examples:
+            examples = [element("p", text("no_example"), class_="example")]
         body = [element("h3", attack.capitalize()), element("p", explained.format(**given)), *examples]
         parts.append(element("div", *body, class_="further" if attack in _FURTHER else ""))
     attacker, cards = paragraphs(text("attacker", **given)), element("div", *parts, class_="cards")
@@ -265,14 +305,15 @@ def _further(comparison: Comparison) -> Markup:
             rows.append((heading, [_presence(exposure), one_budget or shares or words.NOT_MEASURED, following]))
     if comparison.baseline is not None:
         rows.append((html("baseline"), [_presence(comparison.baseline), *[words.NOT_APPLICABLE] * 2]))
-    given = {"splits": ", ".join(map(str, splits)), "nouns": nouns}
+    small = 0 if comparison.baseline is None else comparison.baseline.small_groups
+    given = {"splits": ", ".join(map(str, splits)), "nouns": nouns, "small": f"{small:,}"}
     heads = ("Protection", *(further[attack].format(**given) for attack in _FURTHER))
     return element("div", plain_table(further["caption"], heads, rows), class_="further")
 
 
 def _presence(found: Exposure) -> str:
     right = found.presence.right
-    return f"{right:,}, beside {found.presence.claims - right:,} empty"
+    return str(WORDS["further"]["found"].format(right=right, wrong=found.presence.claims - right))
 
 
 def _agency(number: int, compared: Compared) -> Markup:
@@ -284,7 +325,7 @@ def _agency(number: int, compared: Compared) -> Markup:
         agency = ", ".join(filter(None, (source.agency, source.years)))
         given["named"] = ". ".join(filter(None, (agency, source.document)))
         given["published"] = " ".join(source.published) or "Nothing about the parameters."
-        given["assumed"] = " ".join(source.assumed) or "Nothing."
+        given["assumed"] = " ".join(source.assumed) or text("nothing_assumed")
     return html("agency", said=words.said_for(protection.spec), source=html(key, **given), **given)
 
 

@@ -27,13 +27,15 @@ def html(key: str, /, **given: str) -> Markup:
 
 
 def said_for(spec: str) -> str:
-    """What is said for a protection: a sentence or two for each of its steps."""
+    """What is said for a protection: for its steps together, or a sentence or two for each of them."""
     known: Mapping[str, str] = WORDS["said_for_it"]
-    fitting = [
-        [name for name in known if step == name or step.startswith((f"{name}:", f"{name},"))]
-        for step in spec.split("+")
-    ]
-    return " ".join(known[max(names, key=len)] for names in fitting if names)
+    steps = spec.split("+")
+    together = "+".join(step.partition(":")[0] for step in steps)
+    if len(steps) > 1 and together in known:
+        return known[together]
+    fitting = [[name for name in known if step == name or step.startswith((f"{name}:", f"{name},"))] for step in steps]
+    each = " ".join(known[max(names, key=len)] for names in fitting if names)
+    return f"{text('each_alone')}{each}" if len(steps) > 1 else each
 
 
 def family_of(spec: str) -> str:

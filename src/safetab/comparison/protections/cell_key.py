@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import numpy as np
 
@@ -30,6 +31,8 @@ class CellKey:
     chances: Floats  # one row per count, one column per change
     repeated: int = 1
     by_key: Int64s | None = None  # one row per count, one column per key
+    withheld_below: ClassVar = 0
+    width: ClassVar = 0
 
     @property
     def largest_error(self) -> int:

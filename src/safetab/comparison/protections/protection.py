@@ -109,6 +109,14 @@ class NumberProtection(Protocol):
     def largest_error(self) -> int | None:
         """How far a published number can be from the truth at most; None if nothing limits it."""
 
+    @property
+    def withheld_below(self) -> int:
+        """Numbers below it are withheld."""
+
+    @property
+    def width(self) -> int:
+        """Above 0 numbers are withheld because of others, too: secondary suppression."""
+
 
 @dataclass(frozen=True, slots=True)
 class Threshold:

@@ -10,6 +10,7 @@ Cox, "Network models for complementary cell suppression", 1995).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,6 +98,8 @@ class RandomRounding:
 
     base: int
     is_fixed: bool = False
+    withheld_below: ClassVar = 0
+    width: ClassVar = 0
 
     def protect(self, tables: ExactTables, bits: np.random.Generator) -> PublishedTables:
         """The rounded numbers; multiples of the base stay."""

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaKind, Pass
 from safetab.census.areas import NO_ENTITY, Areas
-from safetab.comparison.protections.protection import Floats, Known, Windows
+from safetab.comparison.protections.protection import Floats, Known, Windows, chosen
 from safetab.comparison.tables.exact_tables import Int64s
 from safetab.engines.local.listed_areas import area_numbers_of
 from safetab.engines.local.records import ValueBatch, ValueColumn, batches_of, rows_of
@@ -59,7 +59,7 @@ class Households:
 
     areas: Int64s  # position of the smallest area
     sizes: Int64s
-    is_unique: NDArray[np.bool_]  # whether no other person of the inner area has a member's codes and attribute
+    is_unique: NDArray[np.bool_]  # whether somebody is the only one of the inner area with their codes
     around: Int64s  # by smallest area, a row each for the number of the inner, middle and outer area
 
     def chosen(self, which: Int64s) -> Self:
@@ -133,6 +133,17 @@ class Swapping:
         is_far = far * (1 - around)
         stays = is_home**2 + is_near * (near * of_near + far * of_far) + is_far * far * of_far
         return np.asarray(self.rate * np.clip(1 - stays, 0, 1))
+
+
+def windows_of_swapped(windows: Windows, known: Known, leaving: float, leaves: Int64s) -> Windows:
+    """Windows over true counts, from those over counts of swapped records; the leaves alone are read.
+
+    Totals are sums of them, and people who leave a place or another area that is not made of smallest
+    ones may stay in their smallest area.
+    """
+    nothing = Windows(windows.firsts, np.zeros_like(windows.starts), np.zeros(0))
+    of_leaves = chosen(np.isin(np.arange(len(windows.firsts)), leaves), windows, nothing)
+    return windows_before_swapping(of_leaves, known, leaving)
 
 
 def windows_before_swapping(windows: Windows, known: Known, leaving: float) -> Windows:
@@ -280,8 +291,8 @@ def _households_of(
 
 
 def _trait_numbers(batch: ValueBatch, layout: RecordLayout, number_of: dict[str, int]) -> Int64s:
-    """A number for the codes and the attribute of each record. `number_of` is extended."""
-    names = dict.fromkeys([*(name for name, _ in layout.code_columns), *(part.column for part in layout.attribute)])
+    """A number for the codes of each record, without the attributes. `number_of` is extended."""
+    names = dict.fromkeys(name for name, _ in layout.code_columns)
     texts = [_as_stored(batch[name]).cast(pa.string()) for name in names]
     encoded = pc.binary_join_element_wise(*texts, "\x1f", null_handling="replace").dictionary_encode()
     found = [number_of.setdefault(text, len(number_of)) for text in encoded.dictionary.to_pylist()]
