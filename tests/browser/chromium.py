@@ -17,6 +17,10 @@ SCREENS = (
 )
 """Screens on which axe looks at a page. On all but the first, only rules whose answer may differ there."""
 
+CUT_OFF = """() => [...document.querySelectorAll("main td, main th")].filter(
+  (cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent)"""
+"""The cells of tables whose text does not fit."""
+
 
 @contextmanager
 def chromium() -> Iterator[Browser]:

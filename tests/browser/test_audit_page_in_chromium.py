@@ -9,15 +9,13 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from tests.browser.chromium import axe_violations, chromium, opened
+from tests.browser.chromium import CUT_OFF, axe_violations, chromium, opened
 
 from safetab.audit.audit import audit, parts_of_audit
 from safetab.audit.page import review_page
 from safetab.audit.verdicts import AuditReport, verdict
 
 pytestmark = pytest.mark.browser
-UNREADABLE = """() => [...document.querySelectorAll("main td, main th")].filter(
-  (cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent)"""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +48,7 @@ def test_the_page_is_read_on_every_screen(browser: Browser, page: Path, width: i
         assert watched.complaints == []
         shown = watched.page
         assert shown.evaluate("document.documentElement.scrollWidth") == width
-        assert shown.evaluate(UNREADABLE) == []
+        assert shown.evaluate(CUT_OFF) == []
         background = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 22, 27)"}[scheme]
         assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == background
         lines = shown.locator("header li").all_inner_texts()
@@ -81,6 +79,6 @@ def test_the_page_prints_on_a_few_sheets_with_nothing_cut_off(browser: Browser, 
     with opened(browser, page, viewport={"width": 688, "height": 1017}) as watched:
         sheets = len(re.findall(rb"/Type\s*/Page\b", watched.page.pdf(format="A4", prefer_css_page_size=True)))
         watched.page.emulate_media(media="print")
-        assert watched.page.evaluate(UNREADABLE) == []
+        assert watched.page.evaluate(CUT_OFF) == []
         assert watched.page.evaluate("document.documentElement.scrollWidth") <= 688
     assert sheets <= 3

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Browser
-from tests.browser.chromium import Watched, axe_violations, chromium, opened
+from tests.browser.chromium import CUT_OFF, Watched, axe_violations, chromium, opened
 from tests.unit.comparison.sample_comparison import sample_comparison
 
 from safetab.comparison.pages.compare_page import compare_page
@@ -16,8 +16,6 @@ from safetab.comparison.pages.compare_page import compare_page
 pytestmark = pytest.mark.browser
 COLOURS = """() => [...new Set([...document.querySelectorAll("table td")].map((cell) =>
   getComputedStyle(cell).color + getComputedStyle(cell).backgroundColor))]"""
-CUT_OFF = """() => [...document.querySelectorAll("main td, main th")].filter(
-  (cell) => cell.scrollWidth > cell.clientWidth + 1).map((cell) => cell.textContent)"""
 
 
 @pytest.fixture(scope="module")

@@ -258,7 +258,7 @@ def test_families_of_every_preset_have_marks_of_their_own() -> None:
 
 
 def of_few_groups(one: Compared, numbers: int) -> Compared:
-    """The same with so many numbers of groups of 10 to 99, in ten draws, at each of two levels."""
+    """The same comparison with this many numbers of groups of 10 to 99, over ten draws, at each of two levels."""
     rows = [row | {"mean_absolute_error": 77.0} for row in one.utility.to_pylist()]
     rows = [row | ({"numbers": numbers} if row["size_class"] == "10 to 99" else {}) for row in rows]
     return replace(one, utility=pa.Table.from_pylist(rows))

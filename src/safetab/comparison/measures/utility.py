@@ -369,7 +369,7 @@ def _rows(table: pa.Table, sort: str | None, *sizes: str) -> Mapping[str, NDArra
 
 
 def _share(parts: NDArray[np.float64], wholes: NDArray[np.float64]) -> float | None:
-    """The sum of the parts that are defined, as a share of all wholes; None if there is no whole."""
+    """The sum of the parts that are defined, divided by the sum of all wholes; None if that is 0."""
     return float(np.nansum(parts) / wholes.sum()) if wholes.sum() else None
 
 

@@ -228,7 +228,7 @@ def _error_axis(label: str, errors: Sequence[float]) -> Axis:
 
 
 def _trade_off(comparison: Comparison, looks: Sequence[Series], rows: Sequence[Row]) -> Plot | None:
-    """People exposed against the error of small groups, joined by lines in a sweep; None if there is no point."""
+    """People exposed against the error of small groups, joined by lines in a sweep; None without any point."""
     series, described = list[Series](), []
     for is_proven in (False, True):
         lines: dict[int, Series] = {}
