@@ -137,6 +137,16 @@ def test_records_of_the_other_product_are_told_first(tmp_path: Path) -> None:
         ]
 
 
+def test_a_plan_that_lacks_totals_tells_first_that_the_records_are_people(tmp_path: Path) -> None:
+    households = write_household_world(tmp_path / "households", 5)
+    people = write_random_world(tmp_path / "people", 5)
+    words = ["plan", str(households.parameters), str(people.data), "-q"]
+    told = CliRunner().invoke(app, words, env={"COLUMNS": "1000"})
+    assert told.exit_code == 1
+    cause, effect = "this is for households (SafeTab-H), but the records in ", "holds no pop-group-totals"
+    assert 0 < told.stderr.find(cause) < told.stderr.find(effect)
+
+
 def test_households_in_the_place_of_people_are_told(tmp_path: Path) -> None:
     households = write_household_world(tmp_path / "households", 5)
     people = write_random_world(tmp_path / "people", 5)

@@ -12,6 +12,7 @@ from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
 from safetab.products.all_products import PRODUCTS, product_of_keys
 from safetab.products.product import Product
+from safetab.readers.record_files import record_file_names
 from safetab.specification.reading import is_specification
 from safetab.specification.values import SPECIFICATION_FILE
 
@@ -65,6 +66,22 @@ def _configuration_in(folder: Path) -> str | None:
     """The name of the file that makes a folder a parameters directory, if it holds one."""
     files = (SPECIFICATION_FILE, CONFIG_FILE)
     return next((name for name in files if os.path.isfile(folder / name)), None)  # noqa: PTH113 - never raises
+
+
+def records_of_another_product(product: Product, data: Path, configuration: str) -> tuple[Finding, ...]:
+    """An error if DATA holds no records for a product, but those of another one."""
+    findings, asked = FindingsOf(configuration), product.record
+    if record_file_names(data, asked).value is None:
+        for other in PRODUCTS:
+            if record_file_names(data, other.record).value is not None:
+                if configuration == SPECIFICATION_FILE:
+                    has = f"{data} has the {other.record.table} of {other.name}"
+                    findings.error("", f"describes other records: {has}. Give the DATA of this census.")
+                    break
+                holds = f"the records in {data} are {other.record.nouns} ({other.name})"
+                advice = f"Did you mean the {configuration} of {other.name}, or another DATA?"
+                findings.error("", f"this is for {asked.nouns} ({product.name}), but {holds}. {advice}")
+    return findings.findings
 
 
 def product_asked_for(parameters: Path) -> Product:

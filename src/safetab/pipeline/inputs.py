@@ -17,7 +17,13 @@ from safetab.census.area_levels import AreaLevel, Pass
 from safetab.census.areas import Areas
 from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
 from safetab.config.run_config import CONFIG_FILE, ReaderKind
-from safetab.dialects.configuration import product_asked_for, read_config, reader_asked_for, require_not_swapped
+from safetab.dialects.configuration import (
+    product_asked_for,
+    read_config,
+    reader_asked_for,
+    records_of_another_product,
+    require_not_swapped,
+)
 from safetab.dialects.own_records import OwnRecords, is_synthetic, paths_read
 from safetab.engines.contract import Backend, CountingEngine, EngineSettings, KnownLists, RecordLocation, Records
 from safetab.engines.local.backend import LocalBackend
@@ -32,9 +38,6 @@ from safetab.pipeline.release_parts import populated_geography
 from safetab.planning.losses import no_protection, privacy_warnings
 from safetab.planning.planner import GivenTotals, PublicFiles, plan_of, read_public_files
 from safetab.planning.run_plan import RunPlan
-from safetab.products.all_products import PRODUCTS
-from safetab.products.product import Product
-from safetab.readers.record_files import record_file_names
 from safetab.release.checksums import damage_as_invalid_input
 from safetab.release.documents import DATAPACKAGE_FILE
 from safetab.release.numbers.read_numbers import NumberBatch
@@ -98,22 +101,6 @@ def read_inputs(
     public = read_public_files(parameters, data, folder.value, given_totals(totals, data))
     public = Checked(public.value, wrong_product + public.findings)
     return _planned_inputs(public, records, empty_blocks)
-
-
-def records_of_another_product(product: Product, data: Path, configuration: str) -> tuple[Finding, ...]:
-    """An error if DATA holds no records for a product, but those of another one."""
-    findings, asked = FindingsOf(configuration), product.record
-    if record_file_names(data, asked).value is None:
-        for other in PRODUCTS:
-            if record_file_names(data, other.record).value is not None:
-                if configuration == SPECIFICATION_FILE:
-                    has = f"{data} has the {other.record.table} of {other.name}"
-                    findings.error("", f"describes other records: {has}. Give the DATA of this census.")
-                    break
-                holds = f"the records in {data} are {other.record.nouns} ({other.name})"
-                advice = f"Did you mean the {configuration} of {other.name}, or another DATA?"
-                findings.error("", f"this is for {asked.nouns} ({product.name}), but {holds}. {advice}")
-    return findings.findings
 
 
 def _may_have_config(parameters: Path) -> bool:

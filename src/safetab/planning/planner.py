@@ -14,7 +14,13 @@ from safetab.census.groups import GroupLevel, PublicLists, iteration_map_of
 from safetab.census.population_groups import PublishedTotals, universe_of
 from safetab.census.sensitivity import Sensitivity, sensitivity
 from safetab.config.run_config import CONFIG_FILE, ReaderKind, RunConfig, budget_key
-from safetab.dialects.configuration import read_config, reader_asked_for, require_not_swapped
+from safetab.dialects.configuration import (
+    product_asked_for,
+    read_config,
+    reader_asked_for,
+    records_of_another_product,
+    require_not_swapped,
+)
 from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.dialects.public_files import (
     folder_beside,
@@ -71,9 +77,16 @@ def plan_of_files(parameters: str | Path, data: str | Path, totals: GivenTotals 
     require_not_swapped(Path(parameters), Path(data))
     files = read_public_files(Path(parameters), Path(data), totals=totals)
     if files.value is None:
-        return Checked(None, files.findings)
+        return Checked(None, _wrong_product(Path(parameters), Path(data)) + files.findings)
     made = plan_of(files.value)
     return Checked(made.value, files.findings + made.findings)
+
+
+def _wrong_product(parameters: Path, data: Path) -> tuple[Finding, ...]:
+    """What may be the cause of other findings: DATA has the records of another product than config.json."""
+    if not (parameters / CONFIG_FILE).is_file() or reader_asked_for(parameters, data) is ReaderKind.CEF:
+        return ()
+    return records_of_another_product(product_asked_for(parameters), data, CONFIG_FILE)
 
 
 def read_public_files(
