@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from tests.browser.chromium import CUT_OFF, axe_violations, chromium, opened
 
 from safetab.audit.audit import audit, parts_of_audit
 from safetab.audit.page import review_page
-from safetab.audit.verdicts import AuditReport, verdict
+from safetab.audit.verdicts import AuditReport, LossSeen, verdict
 
 pytestmark = pytest.mark.browser
 
@@ -33,6 +34,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *audit([draws]),
         (parts[2], verdict("equal numbers, equal bytes", [long], "40 files, including the log")),
         (parts[5], verdict("loss: 1 group", [], "40 samples are too few to show any loss here", could_find=False)),
+        (parts[7], replace(verdict("loss: 9 groups", [], "4,000 samples"), loss=LossSeen(0.878, 1.165))),
     ]
     file = tmp_path_factory.mktemp("audit") / "audit.html"
     file.write_text(review_page(AuditReport(tuple(found), True, datetime.date(2026, 1, 2))), encoding="utf-8")
@@ -49,14 +51,16 @@ def test_the_page_is_read_on_every_screen(browser: Browser, page: Path, width: i
         shown = watched.page
         assert shown.evaluate("document.documentElement.scrollWidth") == width
         assert shown.evaluate(CUT_OFF) == []
+        shown.add_style_tag(content=".claims th, .words thead th { overflow-wrap: normal }")
+        assert shown.evaluate(CUT_OFF) == [], "a word is broken in its middle"
         background = {"light": "rgb(255, 255, 255)", "dark": "rgb(18, 22, 27)"}[scheme]
         assert shown.evaluate("getComputedStyle(document.body).backgroundColor") == background
         lines = shown.locator("header li").all_inner_texts()
         assert len(lines) == 5
         assert lines[1].split("\n")[-1].endswith("Do not release anything with this installation.")
-        assert shown.locator(".verdict").inner_text().endswith("4 checks: 2 passed, 1 failed, 1 not shown.")
+        assert shown.locator(".verdict").inner_text().endswith("5 checks: 3 passed, 1 failed, 1 not shown.")
         results = shown.locator(".checks td:nth-child(2)").all_inner_texts()
-        assert results == ["passed", "passed", "FAILED", "not shown"]
+        assert results == ["passed", "passed", "FAILED", "not shown", "passed"]
         assert shown.locator(".checks .result-failed").last.inner_text().startswith("a_very_long_name")
         tables = shown.locator("main .scroll").all()
         assert all(table.evaluate("(one) => one.scrollWidth <= one.clientWidth + 1") for table in tables)
