@@ -160,7 +160,7 @@ def _show_counts(universe: Universe, batches: Iterable[pa.RecordBatch], status_w
         say(f"{level}: {sum(of_level.values()):,} groups")
         for (status, reason), count in of_level.most_common():
             typer.echo(_line((f"{count:>{_COUNT_WIDTH},}", status, reason), widths))
-    say("Name an area or a group to see each; --csv is for programs.")
+    say("To see each group, add --area NAME or --group NAME; --csv is for programs.")
 
 
 def _reason(universe: Universe, iterations: Mapping[str, CharacteristicIteration], row: Mapping[str, Any]) -> str:

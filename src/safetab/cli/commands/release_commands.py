@@ -137,8 +137,8 @@ def status(
     """Explain why each group's number is published or missing.
 
     Published, copied from which donor, withheld by which rule, suppressed,
-    or not tabulated at this level and why. Absent is not zero. Name an area
-    or a group to see each group; otherwise the groups of each level are
+    or not tabulated at this level and why. Absent is not zero. Add --area or
+    --group to see each group; otherwise the groups of each level are
     counted. Options may be given several times.
     """
     from safetab.cli.status import print_statuses, show_statuses, slice_of, write_statuses
