@@ -104,7 +104,9 @@ def compare(
 
     if list_presets or explain is not None:
         with exits_with_code():
-            typer.echo(explanation(explain) if explain is not None else list_text())
+            text = explanation(explain) if explain is not None else list_text()
+        answer({"text": text})
+        typer.echo(text)
         return
     if parameters is None or data is None or out is None:
         raise typer.BadParameter("give PARAMETERS, DATA and OUT; or --list, or --explain NAME.")

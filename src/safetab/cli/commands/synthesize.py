@@ -64,7 +64,7 @@ def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool, is_
             groups = write_census(folder, plan, progress, request.parameters)
     if not is_quiet:
         _show_groups(groups)
-    answer({"written": [str(out)]})
+    answer({"written": [str(out)], "people": request.size.people})
     data = out / "data" / READER_FILE if plan.reader is ReaderKind.CEF else out / "data"
     typer.echo(f"Parameters: {out / 'parameters'}\nData:       {data}")
     if is_quiet:
