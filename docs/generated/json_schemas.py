@@ -13,6 +13,8 @@ TRUTH: Schema = {"type": "boolean"}
 EXACT: Schema = {"type": "string", "pattern": r"^-?\d+([.]\d+|/\d+)?$"}
 OPTIONAL = "?"
 """The end of the name of a key that is not always there."""
+PATTERN = "^"
+"""The start of a pattern for names that depend on the census."""
 ENDS = (0, 1, 3)
 
 
@@ -38,9 +40,15 @@ def or_null(schema: Schema) -> Schema:
 
 def exactly(**keys: Schema) -> Schema:
     """An object with these keys and no others."""
-    named = {name.removesuffix(OPTIONAL): schema for name, schema in keys.items()}
-    required = [name for name in keys if not name.endswith(OPTIONAL)]
-    return {"type": "object", "properties": named, "required": required, "additionalProperties": False}
+    named = {name.removesuffix(OPTIONAL): schema for name, schema in keys.items() if not name.startswith(PATTERN)}
+    patterns = {name: schema for name, schema in keys.items() if name.startswith(PATTERN)}
+    schema = {"type": "object", "properties": named, "required": required(keys), "additionalProperties": False}
+    return schema | ({"patternProperties": patterns} if patterns else {})
+
+
+def required(keys: dict[str, Schema]) -> list[str]:
+    """The names of the keys that are always there."""
+    return [name for name in keys if not name.endswith(OPTIONAL) and not name.startswith(PATTERN)]
 
 
 STATUS_KEYS = {
@@ -148,7 +156,7 @@ AUDIT = {
 }
 NOISE_CHECKS = listed(exactly(check=TEXT, is_right=TRUTH, p_value=CHANCE), minItems=1)
 LEVEL_NAME = {"geography_level": TEXT, "iteration_level": TEXT}
-MOST_ANSWERS = {"max_race_codes?": COUNT, "most_answers?": COUNT}
+MOST_ANSWERS = {"max_race_codes?": COUNT, "^use[.]": COUNT}
 BY_SYMBOL = by_name(or_null(EXACT))
 
 
@@ -179,8 +187,10 @@ def plan() -> Schema:
     reference = {"type": "object", "properties": {"name": TEXT}, "required": ["name", "unbounded_rho", "bounded_rho"]}
     return {
         "product": TEXT,
-        **{"protected?": TEXT, "about_public_files?": TEXT},
-        **{"stability?": listed(TEXT), "public_files?": by_name({"type": "string", "pattern": "^[0-9a-f]{64}$"})},
+        "protected?": TEXT,
+        "about_public_files?": TEXT,
+        "stability?": listed(TEXT),
+        "public_files?": by_name({"type": "string", "pattern": "^[0-9a-f]{64}$"}),
         "privacy_definition": TEXT,
         **MOST_ANSWERS,
         "stage_1_fraction": EXACT,
@@ -192,7 +202,8 @@ def plan() -> Schema:
         "no_protection": or_null(TEXT),
         "groups": COUNT,
         "loss": by_name(loss()),
-        **{"loss_of_2020?": loss(), "loss_of_reference?": reference},
+        "loss_of_2020?": loss(),
+        "loss_of_reference?": reference,
         "privacy_warnings": listed(TEXT),
         "joint_loss?": listed({**joint, "additionalProperties": of_pass}),
     }
@@ -257,7 +268,9 @@ def tune() -> dict[str, Schema]:
         "levels": {
             "privacy_definition": TEXT,
             **MOST_ANSWERS,
-            **{"product?": TEXT, "unit?": TEXT, "threshold_unit?": TEXT},
+            "product?": TEXT,
+            "unit?": TEXT,
+            "threshold_unit?": TEXT,
             "levels": listed(level),
             "groups": COUNT,
             "empty_groups_published?": or_null(NUMBER),
@@ -283,8 +296,11 @@ def tune() -> dict[str, Schema]:
             "relative_margin": EXACT,
             "size": COUNT,
             "threshold_now": or_null(COUNT),
-            **{"unit?": TEXT, "threshold_unit?": TEXT, "cautious_threshold?": or_null(COUNT)},
-            **{"relative_margin_now?": or_null(NUMBER), "people_per_record_at_threshold_now?": or_null(NUMBER)},
+            "unit?": TEXT,
+            "threshold_unit?": TEXT,
+            "cautious_threshold?": or_null(COUNT),
+            "relative_margin_now?": or_null(NUMBER),
+            "people_per_record_at_threshold_now?": or_null(NUMBER),
         },
         "margins": {
             "pass": TEXT,
@@ -307,8 +323,11 @@ def tune() -> dict[str, Schema]:
         "codes": {**named, "budget": EXACT, "confidence": EXACT, "codes": listed(changed)},
         "curve": {
             **named,
-            **{"suppression_threshold?": or_null(WHOLE), "sizes?": listed(size)},
-            **{"unit?": TEXT, "threshold_unit?": TEXT, "totals?": listed(total)},
+            "suppression_threshold?": or_null(WHOLE),
+            "sizes?": listed(size),
+            "unit?": TEXT,
+            "threshold_unit?": TEXT,
+            "totals?": listed(total),
         },
     }
     return {f"tune {question}": answer | concerns for question, answer in answers.items()}
@@ -387,15 +406,18 @@ def document_schema(command: str, keys: dict[str, Schema]) -> Schema:
         "advice": or_null(TEXT),
         "findings": listed(FINDING),
     }
-    document = exactly(**about, **{f"{name.removesuffix(OPTIONAL)}{OPTIONAL}": each for name, each in keys.items()})
-    done: Schema = {"required": [name for name in keys if not name.endswith(OPTIONAL)]}
+    optional = {name if name.startswith(PATTERN) else f"{name.removesuffix(OPTIONAL)}{OPTIONAL}": name for name in keys}
+    document = exactly(**about, **{key: keys[name] for key, name in optional.items()})
+    done: Schema = {"required": required(keys)}
     if command in EITHER:
         first, second = EITHER[command]
         done["oneOf"] = [
             {"required": list(these), "properties": dict.fromkeys(others, False)}
             for these, others in ((first, second), (second, first))
         ]
-    absent = {name.removesuffix(OPTIONAL) for name in keys} - EVEN_IF_IT_FAILS.get(command, set())
+    absent = {name.removesuffix(OPTIONAL) for name in keys if not name.startswith(PATTERN)} - EVEN_IF_IT_FAILS.get(
+        command, set()
+    )
     has_error = {"contains": {"properties": {"severity": {"const": "error"}}}}
     return {
         "$schema": DRAFT,
