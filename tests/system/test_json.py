@@ -220,15 +220,16 @@ def test_validate_lists_every_finding_with_its_rule_and_its_rows_and_no_value(tm
     world = write_random_world(tmp_path / "world", 3, people=60, budget=1)
     rewrite(world, as_text, dict.fromkeys((3, 4, 38), ("QAGE", "777")))
     document = checked("validate", world.parameters, world.data, code=1)
-    (finding,) = document["findings"]
+    warning, finding = document["findings"]
     assert finding == {
         "severity": "error",
-        "file": "the person records",
+        "file": "person-records.txt",
         "where": "QAGE",
-        "rule": "must be a whole number from 0 to 115",
+        "rule": "must be an age from 0 to 115",
         "rows": 3,
-        "message": "must be a whole number from 0 to 115. 3 rows break this rule.",
+        "message": "must be an age from 0 to 115. 3 rows break this rule.",
     }
+    assert (warning["severity"], warning["where"], warning["rows"]) == ("warning", "max_race_codes", None)
     assert "confidential-log" in document["advice"]
     assert "777" not in json.dumps(document)
     told = printed("validate", world.parameters, world.data)
@@ -255,7 +256,7 @@ def test_validate_lists_every_finding_with_its_rule_and_its_rows_and_no_value(tm
 def test_an_input_at_fault_is_exit_1_and_a_finding(words: str, file: str, where: str, places: dict[str, Path]) -> None:
     command, *rest = named(words, places)
     document = checked(*command.split(), *rest, code=1)
-    (finding,) = document["findings"]
+    finding, *_ = document["findings"]
     assert (finding["severity"], document["failure"]) == ("error", None)
     assert not file or finding["file"] == named(file, places)[0]
     assert not where or finding["where"] == where
