@@ -379,7 +379,7 @@ EITHER = {
     "compare": (("written", "protections", "not_finished"), ("text",)),
     "tune curve": (("suppression_threshold", "sizes"), ("unit", "threshold_unit", "totals")),
 }
-"""Of which keys a document has one set, by command."""
+"""Two sets of keys, of which a document of the command has one."""
 EVEN_IF_IT_FAILS = {
     "audit": {key.removesuffix(OPTIONAL) for key in AUDIT} | {"checks"},
     "status": {"groups"},
