@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from contextvars import ContextVar
 from typing import TextIO
 
+from safetab.cli.standard_streams import is_unread
 from safetab.foundation.findings import FORMAT, VERSION, Finding
 
 JSON_FORMAT = 1
@@ -37,6 +38,8 @@ class Document:
         self._begun = ","
         try:
             for number, item in enumerate(items):
+                if is_unread(self._output):
+                    break
                 self._output.write(f"{',' if number else ''}\n    {json.dumps(item)}")
         finally:
             self._output.write("\n  ]")
