@@ -28,20 +28,25 @@ def answer_written(status: OutputStatus | None, *written: Path, **more: object) 
     answer({"written": [*map(str, written)], **more} | ({} if status is None else status_as_json(status)))
 
 
-def show_run(summary: RunSummary, out: Path, *, is_quiet: bool = False) -> None:
-    """Print what a run wrote, what it cost and whether it may be released; if it is to be quiet, in three lines."""
+def answer_run(summary: RunSummary, out: Path) -> None:
+    """Say in JSON what a run wrote, what it cost and whether it may be released."""
     config = summary.plan.config
-    definition = config.privacy_definition
-    loss = reported_loss(definition, summary.plan.loss)
     answer_written(
         summary.status,
         out,
         rows=summary.rows,
         protected=config.product.record.protected,
-        privacy_definition=definition.spelling,
+        privacy_definition=config.privacy_definition.spelling,
         loss=loss_as_json(summary.plan),
         privacy_warnings=[*privacy_warnings(summary.plan)],
     )
+
+
+def show_run(summary: RunSummary, out: Path, *, is_quiet: bool = False) -> None:
+    """Print what a run wrote, what it cost and whether it may be released; if it is to be quiet, in three lines."""
+    config = summary.plan.config
+    definition = config.privacy_definition
+    loss = reported_loss(definition, summary.plan.loss)
     say(f"Wrote {out}{'.' if is_quiet else ':'}")
     if not is_quiet:
         _show_rows({name: rows for name, rows in summary.rows.items() if not name.startswith("release/")})

@@ -95,13 +95,14 @@ def run(parameters: Parameters, data: Data, out: Out, quiet: Quiet = False, **gi
     people are synthetic (DATA has the file SYNTHETIC).
     """
     from safetab.cli.progress import TerminalProgress
-    from safetab.cli.summaries import show_run
+    from safetab.cli.summaries import answer_run, show_run
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.run import run_files
 
     with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         summary = run_files(parameters, data, out, RunOptions.of(**given), progress)
     show_findings(summary.warnings)
+    answer_run(summary, out)
     show_run(summary, out, is_quiet=quiet)
 
 
