@@ -122,6 +122,12 @@ def test_json_has_every_verdict_the_counts_and_the_last_sentence(monkeypatch: py
         {"part": "samples", "claim": "Noise < data & noise"},
     )
     assert told == {
+        "format": 1,
+        "safetab_version": VERSION,
+        "command": "audit",
+        "failure": last,
+        "advice": None,
+        "findings": [],
         "version": VERSION,
         "form": "quick",
         "summary": {"checks": 3, "passed": 1, "failed": 1, "not_shown": 1},

@@ -189,8 +189,8 @@ def test_the_help_lists_commands_by_task_and_no_earlier_name() -> None:
 @pytest.mark.parametrize(
     ("words", "suggested"),
     [
-        (["validate", "--json", *SMALL], None),
-        (["site", "--json", *SMALL], None),
+        (["validate", "--jsno", *SMALL], "--json"),
+        (["site", "--jam", *SMALL], None),
         (["run", "--confidnce", "0.9", *SMALL, "out"], "--confidence"),
         (["run", "--overwite", *SMALL, "out"], "--overwrite"),
     ],

@@ -130,8 +130,8 @@ class AuditReport:
         )
 
 
-def report_as_json(report: AuditReport, exit_code: int) -> dict[str, object]:
-    """The report for programs: summary, conclusion, exit code and every verdict."""
+def report_as_json(report: AuditReport) -> dict[str, object]:
+    """The report for programs: summary, conclusion and every verdict."""
     counts = {result.name.lower(): report.count(result) for result in Result}
     return {
         "version": VERSION,
@@ -139,7 +139,6 @@ def report_as_json(report: AuditReport, exit_code: int) -> dict[str, object]:
         "form": report.form,
         "summary": {"checks": len(report.found), **counts},
         "conclusion": report.conclusion,
-        "exit_code": exit_code,
         "verdicts": [
             {
                 "part": part.what,

@@ -9,7 +9,7 @@ import sys
 import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stdout, suppress
 from contextvars import ContextVar
 from enum import IntEnum
 from pathlib import PurePath
@@ -17,6 +17,7 @@ from types import FrameType
 
 import typer
 
+from safetab.cli.json_document import Document, answer, document
 from safetab.cli.standard_streams import open_standard_streams, why_unwritten
 from safetab.foundation import failures
 from safetab.foundation.failures import OUT_OF_MEMORY, RunFailed
@@ -91,7 +92,9 @@ def quietly(*, is_quiet: bool) -> Iterator[None]:
 
 def show_findings(findings: Iterable[Finding]) -> None:
     """Print findings on standard error, as plain text; print nothing if there are none."""
-    if text := described(findings):
+    found = tuple(findings)
+    answer(findings=found)
+    if text := described(found):
         _write_error(text)
 
 
@@ -109,6 +112,7 @@ def exits_with_code() -> Iterator[None]:
         yield
     except InvalidInput as invalid:
         show_findings(invalid.findings)
+        answer(advice=invalid.advice)
         if invalid.advice:
             _write_error(invalid.advice)
         raise typer.Exit(ExitCode.INVALID_INPUT) from None
@@ -120,8 +124,42 @@ def exits_with_code() -> Iterator[None]:
         reason = str(failures.machine_refused(error) if isinstance(error, OSError) else error)
         if isinstance(error, MemoryError):
             reason = f"{OUT_OF_MEMORY} {failures.NOTHING_WRITTEN}"
-        _write_error(f"The run failed: {reason}")
+        _tell_failure(reason)
         raise typer.Exit(ExitCode.RUN_FAILED) from None
+
+
+def _tell_failure(reason: str) -> None:
+    answer(failure=reason)
+    _write_error(f"The run failed: {reason}")
+
+
+@contextmanager
+def one_document(command: str, *, is_asked: bool) -> Iterator[None]:
+    """Print one JSON document on standard output if it is asked for, and text for people on standard error.
+
+    Wrong usage and signals end a command without a document.
+    """
+    if not is_asked:
+        yield
+        return
+    printed = Document(command, sys.stdout)
+    before = document.set(printed)
+    code = int(ExitCode.DONE)
+    try:
+        with until_published() as publication, redirect_stdout(sys.stderr):
+            try:
+                yield
+            except (typer.BadParameter, typer.Abort):
+                raise
+            except typer.Exit as ended:
+                code = ended.exit_code
+            except Exception as error:
+                code = _failed(_why_failed(error), publication)
+        printed.end(code)
+    finally:
+        document.reset(before)
+    if code:
+        raise typer.Exit(code)
 
 
 class _Signals:
@@ -178,22 +216,26 @@ def _run(command: Callable[[], object], publication: Publication) -> int:
         if ended.code is None:
             return ExitCode.DONE
         return ended.code if isinstance(ended.code, int) else 1
-    except OSError as error:
-        return _failed(failures.why_refused(error), publication)
     except Exception as error:
-        if failures.is_out_of_memory(error):
-            return _failed(OUT_OF_MEMORY, publication)
-        # Only where it was raised: its text may quote a record.
-        last = traceback.extract_tb(error.__traceback__)[-1]
-        where = f"{PurePath(last.filename).name}, line {last.lineno}"
-        return _failed(f"an error of the program itself ({type(error).__name__}, {where}).", publication)
+        return _failed(_why_failed(error), publication)
     return ExitCode.DONE
+
+
+def _why_failed(error: Exception) -> str:
+    """Why a command failed, in a sentence without any text that may quote a record."""
+    if isinstance(error, OSError):
+        return failures.why_refused(error)
+    if failures.is_out_of_memory(error):
+        return OUT_OF_MEMORY
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{PurePath(last.filename).name}, line {last.lineno}"
+    return f"an error of the program itself ({type(error).__name__}, {where})."
 
 
 def _failed(reason: str, publication: Publication) -> int:
     """Print why; 0 if the output had been published by then, else 3."""
     written = "The output was written. What followed failed: " if publication.is_done else ""
-    _write_error(f"The run failed: {written}{reason}")
+    _tell_failure(f"{written}{reason}")
     return ExitCode.DONE if publication.is_done else ExitCode.RUN_FAILED
 
 

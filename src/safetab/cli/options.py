@@ -15,7 +15,7 @@ from typing import Annotated, Any, TypeVar, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from safetab.cli.messages import exits_with_code, quietly
+from safetab.cli.messages import exits_with_code, one_document, quietly
 from safetab.dialects.known_census import examples
 from safetab.pipeline.declared_options import OVERWRITE, DeclaredOption, EngineKind
 
@@ -45,6 +45,7 @@ Folder = Annotated[Path, path_argument("FOLDER", "Directory to make.")]
 Release = Annotated[Path, path_argument("RELEASE", "A release: OUT of a run, or OUT/release.")]
 Overwrite = Annotated[bool, typer.Option(OVERWRITE.flag, help=OVERWRITE.help)]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print only results, warnings and errors.")]
+_Json = Annotated[bool, typer.Option("--json", help="Print one JSON document, for programs; text goes to stderr.")]
 _HYPHEN = "\ue000"  # of Unicode's private area: no text contains it
 OF_US = "\N{THIN SPACE}"  # in the help of an option that only the U.S. census has: it gets a heading of its own
 _PlainFormatter: Any = typer.Context.formatter_class
@@ -118,6 +119,12 @@ class _PlainFlags:
 class _Command(_PlainFlags, TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run the command, unless PARAMETERS and DATA are swapped."""
+        group = ctx.parent.info_name if ctx.parent is not None and ctx.parent.parent is not None else ""
+        with one_document(f"{group} {ctx.info_name}".strip(), is_asked=ctx.params.get("json", False)):
+            self._require_right_order(ctx)
+            return super().invoke(ctx)
+
+    def _require_right_order(self, ctx: Any) -> None:
         # Early versions of typer hand over texts here and make paths of them later.
         given = (ctx.params.get(name) for name in ("parameters", "data"))
         parameters, data = (Path(each) if isinstance(each, str | Path) else None for each in given)
@@ -132,7 +139,6 @@ class _Command(_PlainFlags, TyperCommand):
 
             with exits_with_code():
                 require_not_data(parameters)
-        return super().invoke(ctx)
 
 
 class _Group(_PlainFlags, TyperGroup):
@@ -165,26 +171,30 @@ class App(typer.Typer):
         def added(function: F) -> F:
             summary = (inspect.getdoc(function) or "").split("\n\n", maxsplit=1)[0].replace("\n", " ")
             defaults: dict[str, Any] = {"cls": _Command, "short_help": summary}
-            super(App, self).command(name, **(defaults | settings))(_with_quiet(function))
+            super(App, self).command(name, **(defaults | settings))(_with_common_options(function))
             return function
 
         return added
 
 
-def _with_quiet(function: F) -> F:
-    """A command with the option --quiet, which leaves out its notes, if it does not take it itself."""
+def _with_common_options(function: F) -> F:
+    """A command with --quiet, which leaves out its notes, and --json, which `_Command` obeys."""
     signature = inspect.signature(function, eval_str=True)
-    takes_it = "quiet" in signature.parameters
+    own = signature.parameters
 
     @wraps(function)
-    def quietable(*, quiet: bool, **given: Any) -> None:
+    def common(*, quiet: bool, json: bool = False, **given: Any) -> None:  # noqa: ARG001
         with quietly(is_quiet=quiet):
-            function(**given, **({"quiet": quiet} if takes_it else {}))
+            function(**given, **({"quiet": quiet} if "quiet" in own else {}))
 
-    option = inspect.Parameter("quiet", inspect.Parameter.KEYWORD_ONLY, default=False, annotation=Quiet)
-    parameters = [*signature.parameters.values(), *(() if takes_it else (option,))]
-    _declare(quietable, signature, parameters)
-    return cast("F", quietable)
+    kinds = {"quiet": Quiet} | ({} if "as_json" in own else {"json": _Json})
+    added = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=False, annotation=kind)
+        for name, kind in kinds.items()
+        if name not in own
+    ]
+    _declare(common, signature, [*own.values(), *added])
+    return cast("F", common)
 
 
 def _declare(command: Any, signature: inspect.Signature, parameters: list[inspect.Parameter]) -> None:

@@ -7,15 +7,22 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from safetab.estimates.estimate import Absence
+from safetab.census.groups import CharacteristicIteration
+from safetab.estimates.estimate import Absence, Estimate
+from safetab.estimates.noisy_number import NoisyNumber
 from safetab.estimates.open_release import Release, open_release
-from safetab.estimates.results import Answers
+from safetab.estimates.reading.lookup import Entity
+from safetab.estimates.results import Answers, GroupTable
 from safetab.foundation.findings import FindingsOf, InvalidInput
+from safetab.planning.plan_json import JsonObject, exact
+from safetab.privacy.output_status import status_as_json
 from safetab.products.product import Refusal
 
 _LARGEST = 20
 _OF_AREA = "geography"  # where a finding about the name of an area is
 _SEVERAL_LEVELS = "Groups of several levels have the same name: --groups LEVEL shows one level."
+
+_Found = Answers | GroupTable | Estimate | Absence
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +59,93 @@ def answer_to(path: Path, question: Question) -> str:
     Raises InvalidInput if options contradict each other or the release lacks an area or a group.
     """
     release = open_release(path)
-    part = _checked(question, release)
-    return f"{release.output_status.line}\n\n{_answer_in_order(release, question, part)}"
+    found = _answer_in_order(release, question, _checked(question, release))
+    return f"{release.output_status.line}\n\n{_largest(found) if isinstance(found, Answers) else found}"
 
 
-def _answer_in_order(release: Release, question: Question, part: Mapping[str, object]) -> object:
+def answer_as_json(path: Path, question: Question) -> JsonObject:
+    """The release's status, then the answer, as JSON values: a list has all its numbers, greatest first.
+
+    Raises InvalidInput like `answer_to`.
+    """
+    release = open_release(path)
+    found = _answer_in_order(release, question, _checked(question, release))
+    numbers, absent = tuple[Estimate, ...](), tuple[Absence, ...]()
+    match found:
+        case Estimate():
+            kind, numbers = "number", (found,)
+        case Absence():
+            kind, absent = "absence", (found,)
+        case GroupTable(lines=lines):
+            kind, numbers = "table", lines
+        case Answers():
+            kind, numbers = "list", found.largest(max(len(found.numbers), 1)).numbers
+    table = found if isinstance(found, GroupTable) else None
+    return {
+        **status_as_json(release.output_status),
+        "product": release.product.name,
+        "answer": kind,
+        "numbers": [_number_as_json(one, release) for one in numbers],
+        "absent": [_absence_as_json(one, release) for one in absent],
+        "withheld": [] if table is None else list(table.withheld),
+        "notes": [] if table is None else list(table.notes),
+    }
+
+
+def _number_as_json(number: Estimate, release: Release) -> JsonObject:
+    first = number.counted[0]
+    names = [column.name for column in release.product.label_columns]
+    lines = [
+        {"line": each.line.number, "labels": dict(zip(names, each.line.labels, strict=True))} for each in number.counted
+    ]
+    return {
+        **_counted_as_json(first.entity, first.group, number.what),
+        "table": first.line.table_id,
+        "lines": lines,
+        "published": number.published,
+        **_precision_as_json(number),
+        "combined": None if number.combined is None else _precision_as_json(number.combined),
+        "notes": [*number.notes, *(number.combined.notes if number.combined else ())],
+    }
+
+
+def _precision_as_json(number: NoisyNumber) -> JsonObject:
+    return {
+        "estimate": number.value,
+        "margin_of_error": number.margin_of_error,
+        "interval": list(number.interval),
+        "confidence": exact(number.confidence),
+        "holds_confidence": number.holds_confidence,
+        "variance": number.variance,
+    }
+
+
+def _absence_as_json(absence: Absence, release: Release) -> JsonObject:
+    return {
+        **_counted_as_json(absence.entity, absence.group, absence.what),
+        "status": absence.status,
+        "reason": absence.reason,
+        "at_most": absence.at_most,
+        "confidence": exact(absence.confidence),
+        "hint": absence.hint,
+        "instead": [_number_as_json(one, release) for one in absence.instead],
+    }
+
+
+def _counted_as_json(entity: Entity, group: CharacteristicIteration, what: str) -> JsonObject:
+    """The columns that `status` has for an area and a group, and both in words."""
+    return {
+        "what": what,
+        "geography_level": entity.geography.label,
+        "region_id": entity.region_id,
+        "region_name": entity.name,
+        "iteration_code": group.code,
+        "iteration_name": group.name,
+        "iteration_level": group.level.name,
+    }
+
+
+def _answer_in_order(release: Release, question: Question, part: Mapping[str, object]) -> _Found:
     """The answer, also if GROUP was given before AREA and only that order makes sense."""
     try:
         return _answer(release, question, part)
@@ -84,20 +173,20 @@ def _names_a_group(release: Release, name: str) -> bool:
     return bool(found.groups) and not found.areas
 
 
-def _answer(release: Release, question: Question, part: Mapping[str, object]) -> object:
+def _answer(release: Release, question: Question, part: Mapping[str, object]) -> _Found:
     """The answer, which prints as text; what it shows depends on which names were given."""
     ((name, level),), of = question.areas, question.group_level
     if level is None and question.group is not None and release.is_level(name):
         if question.asks_for_a_table:
             message = "tables are shown for one area. Give its name, or leave the other options out."
             raise InvalidInput.about("the command", message, "AREA")
-        return _largest(release.totals(group=question.group, level=name, kind=question.kind, groups=of))
+        return release.totals(group=question.group, level=name, kind=question.kind, groups=of)
     if level is None and question.group is None and release.is_level(name):
         message = f'"{name}" is a level, not an area. Name one area, or add a GROUP.'
         raise InvalidInput.about("the command", message, "AREA")
     entity = release.geography(name, level)
     if question.group is None:
-        return _largest(release.totals(geography=entity, kind=question.kind, groups=of))
+        return release.totals(geography=entity, kind=question.kind, groups=of)
     group = question.group if of is None else release.group(question.group, question.kind, of)
     if not question.asks_for_a_table:
         return release.total(entity, group, kind=question.kind)

@@ -45,9 +45,9 @@ def open_standard_streams() -> None:
     sys.stdout, sys.stderr = _opened(1, sys.stdout), _opened(2, sys.stderr)
 
 
-def is_unread() -> bool:
+def is_unread(output: TextIO | None = None) -> bool:
     """Whether the reader of standard output has left."""
-    error = _error_of(sys.stdout)
+    error = _error_of(output or sys.stdout)
     return error is not None and error.errno in _NOBODY_READS
 
 

@@ -6,8 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from safetab.cli.json_document import answer
 from safetab.cli.messages import note, say
 from safetab.planning.losses import privacy_warnings, reference_words, reported_loss
+from safetab.planning.plan_json import loss_as_json
+from safetab.privacy.output_status import OutputStatus, status_as_json
 from safetab.privacy.reference import loss_text
 from safetab.reports.report import REPORT_FILE
 
@@ -18,6 +21,25 @@ if TYPE_CHECKING:  # a command loads what it needs itself
     from safetab.release.official.write_official import OfficialSummary
 
 _NUMBERS = "release/numbers/"
+
+
+def answer_written(status: OutputStatus | None, *written: Path, **more: object) -> None:
+    """Say in JSON what was written, and whether it may be released."""
+    answer({"written": [*map(str, written)], **more} | ({} if status is None else status_as_json(status)))
+
+
+def answer_run(summary: RunSummary, out: Path) -> None:
+    """Say in JSON what a run wrote, what it cost and whether it may be released."""
+    config = summary.plan.config
+    answer_written(
+        summary.status,
+        out,
+        rows=summary.rows,
+        protected=config.product.record.protected,
+        privacy_definition=config.privacy_definition.spelling,
+        loss=loss_as_json(summary.plan),
+        privacy_warnings=[*privacy_warnings(summary.plan)],
+    )
 
 
 def show_run(summary: RunSummary, out: Path, *, is_quiet: bool = False) -> None:
@@ -44,6 +66,7 @@ def show_run(summary: RunSummary, out: Path, *, is_quiet: bool = False) -> None:
 
 def show_rerelease(summary: RereleaseSummary, out: Path, new: Path) -> None:
     """Print what a re-release of OUT wrote into NEW."""
+    answer_written(summary.status, new, rows=summary.rows)
     total = sum(rows for name, rows in summary.rows.items() if name.startswith(_NUMBERS))
     note(f"Wrote {new}: its release has {total:,} rows of numbers. {out} is unchanged.")
     _show_rows({name: rows for name, rows in summary.rows.items() if name.startswith("after-steps/")})
@@ -52,6 +75,17 @@ def show_rerelease(summary: RereleaseSummary, out: Path, new: Path) -> None:
 
 def show_official(summary: OfficialSummary, new: Path) -> None:
     """Print how many published numbers were read, and what was left out."""
+    answer_written(
+        summary.status,
+        new,
+        rows=dict(summary.rows),
+        groups_of_unknown_tables=summary.unknown_tables,
+        withheld=summary.withheld,
+        copied_groups=summary.copied_groups,
+        differing_groups=summary.differing,
+        left_out=dict(summary.left_out),
+        not_tabulated=dict(summary.not_tabulated),
+    )
     numbers = sum(rows for name, rows in summary.rows.items() if name.startswith("numbers/"))
     note(f"Wrote {new}: {numbers:,} numbers.")
     for count, what in (
@@ -71,6 +105,7 @@ def show_official(summary: OfficialSummary, new: Path) -> None:
 
 def show_accuracy(summary: AccuracySummary, out: Path) -> None:
     """Print the files of an accuracy report, and who may see them."""
+    answer_written(None, out, rows=summary.rows, is_synthetic=summary.is_synthetic)
     say(f"Wrote {out}:")
     say("  accuracy.html: the report, for people")
     for name, rows in summary.rows.items():

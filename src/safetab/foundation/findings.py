@@ -24,13 +24,18 @@ class Severity(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One problem: file, place, what is wrong, what to do; only the confidential log shows `rows`."""
+    """One problem: file, place, what is wrong, what to do; only the confidential log shows `rows`.
+
+    If records are at fault, `rule` is what each must obey, and `count` how many rows are concerned.
+    """
 
     severity: Severity
     file: str
     where: str
     message: str
     rows: str = field(default="", repr=False, compare=False)
+    rule: str = field(default="", repr=False, compare=False)
+    count: int | None = field(default=None, repr=False, compare=False)
 
     @property
     def is_error(self) -> bool:
@@ -39,6 +44,17 @@ class Finding:
     def __str__(self) -> str:
         message = _cut(self.message, _LONGEST_MESSAGE)
         return f"{_cut(self.where, _LONGEST_PLACE)}: {message}" if self.where else message
+
+    def as_json(self) -> dict[str, object]:
+        """The finding for programs, who learn from it what people do."""
+        return {
+            "severity": self.severity.value,
+            "file": self.file,
+            "where": _cut(self.where, _LONGEST_PLACE),
+            "rule": self.rule or None,
+            "rows": self.count,
+            "message": _cut(self.message, _LONGEST_MESSAGE),
+        }
 
 
 class FindingsOf:
@@ -52,9 +68,15 @@ class FindingsOf:
         """Add a finding that stops the command."""
         self._findings.append(Finding(Severity.ERROR, self.file_with(where), where, message, rows))
 
-    def warning(self, where: str, message: str, rows: str = "") -> None:
+    def broken(self, where: str, rule: str, count: int, rows: str = "") -> None:
+        """Add an error about the rows that break a rule."""
+        message = f"{rule}. {count:,} {'row breaks' if count == 1 else 'rows break'} this rule."
+        self._findings.append(Finding(Severity.ERROR, self.file_with(where), where, message, rows, rule, count))
+
+    def warning(self, where: str, message: str, rows: str = "", count: int | None = None) -> None:
         """Add a finding that does not stop the command."""
-        self._findings.append(Finding(Severity.WARNING, self.file_with(where), where, message, rows))
+        found = Finding(Severity.WARNING, self.file_with(where), where, message, rows, count=count)
+        self._findings.append(found)
 
     def file_with(self, _where: str) -> str:
         """The file that a place is in: this one."""

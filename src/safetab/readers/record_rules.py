@@ -98,7 +98,7 @@ class BrokenRules:
         """
         for rule, rows in sorted(self._rows.items()):
             column, sentence = rule
-            findings.error(column, rule_and_rows(sentence, rows), self.where(rule))
+            findings.broken(column, sentence, rows, self.where(rule))
 
     def where(self, rule: Rule) -> str:
         """The files and numbers of the first rows that break a rule, for the confidential log only."""
@@ -109,11 +109,6 @@ class BrokenRules:
         ]
         more = self._rows[rule] - self._listed[rule]
         return "; ".join(listed) + (f" and {more:,} more" if more else "")
-
-
-def rule_and_rows(rule: str, rows: int) -> str:
-    """A rule, and how many rows break it, in two sentences."""
-    return f"{rule}. {rows:,} {'row breaks' if rows == 1 else 'rows break'} this rule."
 
 
 def report_empty_passes(people: Mapping[Pass, int], record: RecordLayout, findings: FindingsOf) -> None:
@@ -135,13 +130,13 @@ def report_in_no_pass(rows: int, record: RecordLayout, findings: FindingsOf) -> 
     """Warn about records in areas that no pass has, for the curator's eyes only."""
     if rows:
         are_counted = "record is in no pass and is" if rows == 1 else "records are in no pass and are"
-        findings.warning(record.part_column, f"{rows:,} {are_counted} counted nowhere.")
+        findings.warning(record.part_column, f"{rows:,} {are_counted} counted nowhere.", count=rows)
 
 
 def report_units(unit: Unit, missing: int, too_many: int, findings: FindingsOf) -> None:
     """Add an error if records are of no unit, and one if units have too many records."""
     if missing:
-        findings.error(unit.column, rule_and_rows("must not be missing", missing))
+        findings.broken(unit.column, "must not be missing", missing)
     if too_many:
         article = "an" if unit.name[:1].casefold() in "aeiou" else "a"
         records = "1 record" if unit.most_records == 1 else f"{unit.most_records} records"

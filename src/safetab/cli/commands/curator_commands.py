@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+from safetab.cli.json_document import answer, is_for_programs
 from safetab.cli.messages import exits_with_code, note, show_findings
 from safetab.cli.options import App, Data, Out, Overwrite, Parameters, Quiet, option, path_argument, takes
 from safetab.dialects.known_census import examples
@@ -48,7 +48,6 @@ def validate(parameters: Parameters, data: Data, quiet: Quiet = False, **given: 
 def plan(
     parameters: Parameters,
     data: Annotated[Path | None, path_argument("DATA", examples.DATA)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as JSON, for programs.")] = False,
     quiet: Quiet = False,
     **given: Any,
 ) -> None:
@@ -78,9 +77,8 @@ def plan(
         made = planned.require()
         other = given["together_with"]
         joint = None if other is None else joint_loss(made.config, other).require()
-    if as_json:
-        together = {} if joint is None else {"joint_loss": joint_loss_as_json(joint)}
-        typer.echo(json.dumps(plan_as_json(made) | together, indent=2))
+    if is_for_programs():
+        answer(plan_as_json(made) | ({} if joint is None else {"joint_loss": joint_loss_as_json(joint)}))
         return
     show_plan(made)
     if joint is not None:
@@ -97,13 +95,14 @@ def run(parameters: Parameters, data: Data, out: Out, quiet: Quiet = False, **gi
     people are synthetic (DATA has the file SYNTHETIC).
     """
     from safetab.cli.progress import TerminalProgress
-    from safetab.cli.summaries import show_run
+    from safetab.cli.summaries import answer_run, show_run
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.run import run_files
 
     with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         summary = run_files(parameters, data, out, RunOptions.of(**given), progress)
     show_findings(summary.warnings)
+    answer_run(summary, out)
     show_run(summary, out, is_quiet=quiet)
 
 
@@ -112,7 +111,6 @@ def spend(
     dataset: Annotated[str | None, option("NAME", "Only the accounts of this data set.")] = None,
     set_limit: Annotated[str | None, option("X", "Change how much each pass of --dataset may lose in all.")] = None,
     unit: Annotated[Literal["rho", "epsilon"] | None, typer.Option(help=_UNIT)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the accounts as JSON, for programs.")] = False,
 ) -> None:
     """Show what all runs spent on each data set, its limit, and what is left.
 
@@ -129,8 +127,8 @@ def spend(
             accounts = read_accounts(whole_path(log), dataset)
         except OSError as error:
             raise RunFailed(why_refused(error)) from None
-    if as_json:
-        typer.echo(json.dumps(accounts_as_json(accounts), indent=2))
+    if is_for_programs():
+        answer(accounts_as_json(accounts))
     else:
         show_accounts(accounts)
 
@@ -151,6 +149,7 @@ def convert(
     with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         converted = convert_cef(data, out, given["confidential_log"], progress, overwrite=overwrite)
     show_findings(converted.warnings)
+    answer({"written": [str(out)], "persons": converted.persons, "households": converted.households})
     note(f"{converted.persons:,} persons and {converted.households:,} households: {out}, for the curator alone.")
 
 
@@ -169,4 +168,5 @@ def blocks_with_units(
     with exits_with_code():
         warnings = write_blocks(data, out_file, **given)
     show_findings(warnings)
+    answer({"written": [str(out_file)]})
     note(f"{out_file}: every block, and whether it has a unit. Confidential, unless these numbers are published.")

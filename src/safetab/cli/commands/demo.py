@@ -12,6 +12,7 @@ from pathlib import Path
 
 import typer
 
+from safetab.cli.json_document import answer
 from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.plan_tables import show_plan
 from safetab.cli.progress import TerminalProgress
@@ -70,6 +71,7 @@ def make_demo(out: Path, census: str | None, *, overwrite: bool, opens_browser: 
     for name, summary in runs.items():
         show_findings(summary.warnings)
         show_run(summary, out / name, is_quiet=is_quiet)
+    answer({"written": [str(out)], "pages": [str(out / page) for page in _PAGES if (out / page).is_file()]})
     if is_quiet:
         say(f"Open {out / PEOPLE_PAGE} in a browser.")
     elif census is None:

@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+from safetab.cli.json_document import answer, answer_list, is_for_programs
 from safetab.cli.messages import exits_with_code, note, say, show_findings
 from safetab.cli.options import OF_US, Folder, Release, option, path_argument, takes
 from safetab.dialects.known_census import examples
@@ -113,7 +114,7 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
     show the areas with most of them. A missing number comes with its reason,
     and with what to use instead.
     """
-    from safetab.cli.show import Question, answer_to
+    from safetab.cli.show import Question, answer_as_json, answer_to
 
     given[examples.WHOLE_OPTION] = examples.WHOLE_OPTION if given[examples.WHOLE_OPTION] else None
     areas = [(area, level), *((name, kind) for kind, name in given.items())]
@@ -122,8 +123,11 @@ def show(  # noqa: PLR0913, PLR0917 - the options of the command
     named = tuple(name for name in (people, group) if name is not None)
     asks = (named, kind, table, family, part, groups, tuple(where or ()))
     with exits_with_code():
-        answer = answer_to(release, Question(tuple(one for one in areas if one[0] is not None), *asks))
-    say(answer)
+        question = Question(tuple(one for one in areas if one[0] is not None), *asks)
+        if is_for_programs():
+            answer(answer_as_json(release, question))
+        else:
+            say(answer_to(release, question))
 
 
 def status(
@@ -142,9 +146,12 @@ def status(
     counted. Options may be given several times.
     """
     from safetab.cli.status import print_statuses, show_statuses, slice_of, write_statuses
+    from safetab.privacy.output_status import status_as_json
     from safetab.release.group_statuses import statuses
     from safetab.release.release_folder import open_release_folder
 
+    if as_csv and is_for_programs():
+        raise typer.BadParameter("can't be combined with --json.", param_hint="--csv")
     with exits_with_code():
         opened = open_release_folder(release)
         chosen = slice_of(opened, level or (), region or (), iteration or ())
@@ -153,10 +160,14 @@ def status(
             rows = write_statuses(statuses(opened, chosen), output)
         elif as_csv:
             print_statuses(statuses(opened, chosen))
+        elif is_for_programs():
+            answer_list("groups", (row for batch in statuses(opened, chosen) for row in batch.to_pylist()))
         else:
             show_statuses(opened, chosen)
+    answer(status_as_json(opened.facts.status))
     note(opened.facts.status.line, err=True)
     if output is not None:
+        answer({"written": [str(output)], "rows": {str(output): rows}})
         note(f"Wrote {output}: {rows:,} groups.")
 
 
@@ -167,10 +178,12 @@ def report(release: Release, output: Annotated[Path, _PAGE] = Path("report.html"
     A run writes OUT/report.html itself; this command makes the report from a
     release that you got without the rest of OUT.
     """
+    from safetab.cli.summaries import answer_written
     from safetab.reports.report import report_file
 
     with exits_with_code():
         status = report_file(release, output)
+    answer_written(status, output)
     note(f"Wrote {output}. {status.line}")
 
 
@@ -188,12 +201,15 @@ def site(
     It needs no network. Readers type an area or a group; every number has
     its interval, and every missing number its reason.
     """
+    from safetab.cli.summaries import answer_written
     from safetab.site.linked_site import LinkedSite
     from safetab.site.write_site import write_site
 
     with exits_with_code():
         other = None if linked is None else LinkedSite(*linked)
         made = write_site(release, whole_path(folder), boundaries, earlier, linked=other, overwrite=overwrite)
+    counts = {"numbers": made.numbers, "files": made.files, "bytes": made.bytes_in_all}
+    answer_written(made.status, folder, **counts, shapes_without_area=made.shapes_without_area)
     note(f"Wrote {folder}: {made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:,.1f} MB.")
     if made.shapes_without_area:
         say(f"{made.shapes_without_area:,} shapes of {boundaries} match no area of this release and were left out.")
@@ -213,12 +229,14 @@ def export(
     of data.census.gov and the Census API (GEO_ID, POPGROUP, T01001_001N) and
     the margin of error beside each number (T01001_001M).
     """
+    from safetab.cli.summaries import answer_written
     from safetab.release.export import ExportForm, export_csv
     from safetab.release.release_folder import open_release_folder
 
     with exits_with_code():
         status = open_release_folder(release).facts.status
         rows = export_csv(release, whole_path(folder), ExportForm(form), overwrite=overwrite)
+    answer_written(status, folder, rows=rows)
     note(f"Wrote {folder}:")
     for name, count in rows.items():
         note(f"  {name}: {count:,} rows")

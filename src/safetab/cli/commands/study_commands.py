@@ -10,6 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
+from safetab.cli.json_document import answer
 from safetab.cli.messages import exits_with_code, note, say, show_findings
 from safetab.cli.options import FOLDERS, Data, Out, Overwrite, Parameters, Quiet, option, takes
 from safetab.pipeline.declared_options import ASSESS, COMPARE, CONFIG, GEOGRAPHY, PARAMETERS
@@ -44,7 +45,9 @@ def explore(
     with exits_with_code():
         warnings = write_explorer(ExplorerRequest(output, **given, workbook=xlsx, overwrite=overwrite))
     show_findings(warnings)
-    for written in filter(None, (output, xlsx)):
+    files = [*filter(None, (output, xlsx))]
+    answer({"written": [*map(str, files)]})
+    for written in files:
         note(f"Wrote {written}.")
 
 
@@ -101,7 +104,9 @@ def compare(
 
     if list_presets or explain is not None:
         with exits_with_code():
-            typer.echo(explanation(explain) if explain is not None else list_text())
+            text = explanation(explain) if explain is not None else list_text()
+        answer({"text": text})
+        typer.echo(text)
         return
     if parameters is None or data is None or out is None:
         raise typer.BadParameter("give PARAMETERS, DATA and OUT; or --list, or --explain NAME.")
@@ -112,6 +117,8 @@ def compare(
     with exits_with_code(), TerminalProgress(is_quiet=quiet) as progress:
         summary = compare_files(parameters, data, out, CompareRequest.of(**given), progress)
     show_findings(summary.warnings)
+    protections = [*map(str, summary.protections)]
+    answer({"written": [str(out)], "protections": protections, "not_finished": [*summary.not_finished]})
     say(f"Wrote {out}: {len(summary.protections)} protections compared. Open {out / PAGE_FILE}.")
     for sentence in summary.not_finished:
         say(f"Not finished: {sentence}")
@@ -137,6 +144,8 @@ def lists(
             write_short_form(found, short, overwrite=overwrite)
     show_findings(checked.warnings)
     pairs = sum(map(len, found.codes_of_iteration.values()))
+    counts = {"codes": len(found.code_names), "iterations": len(found.iterations), "pairs": pairs}
+    answer(counts | {"written": [] if short is None else [str(short)]})
     say(f"{len(found.code_names):,} codes, {len(found.iterations):,} iterations, {pairs:,} pairs of the two.")
     if short is not None:
         note(f"Wrote {short}.")

@@ -11,6 +11,7 @@ from typing import TypeVar
 
 import typer
 
+from safetab.cli.json_document import answer
 from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.progress import TerminalProgress
 from safetab.cli.text_tables import show_table, terminal_console, text_table
@@ -63,6 +64,7 @@ def synthesize_census(out: Path, request: CensusRequest, *, overwrite: bool, is_
             groups = write_census(folder, plan, progress, request.parameters)
     if not is_quiet:
         _show_groups(groups)
+    answer({"written": [str(out)], "people": request.size.people})
     data = out / "data" / READER_FILE if plan.reader is ReaderKind.CEF else out / "data"
     typer.echo(f"Parameters: {out / 'parameters'}\nData:       {data}")
     if is_quiet:
@@ -92,6 +94,7 @@ def synthesize_people(request: PeopleRequest, *, overwrite: bool, is_us: bool, i
         plan = _plan(request.checked(), out, inputs, overwrite=overwrite, earlier=_EARLIER_PEOPLE)
         with TerminalProgress(is_quiet=is_quiet) as progress, _filled(out, overwrite=overwrite) as data:
             write_people(data, plan, progress)
+    answer({"written": [str(out)], "people": request.people})
     say(f"Made up {request.people:,} {plan.layout.nouns} in {shown}. None of them is real.")
     if is_quiet:
         return
@@ -118,6 +121,7 @@ def make_new_census(folder: Path, package: Path | None, parquet: Path | None, *,
             guessed = new_census.write_new_census(made, columns, str(folder))
             refused = PeopleRequest(made, people=1).checked().errors  # such as names that the language refuses
             require_none(each for each in refused if new_census.UNKNOWN not in str(each))
+    answer({"written": [str(folder)]})
     if is_quiet:
         return
     say(f"Wrote {folder / SPECIFICATION_FILE}, which explains itself, and two short lists, areas.csv and codes.csv.")

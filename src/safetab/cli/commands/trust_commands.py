@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import datetime
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from safetab.cli.messages import ExitCode, exits_with_code, say
+from safetab.cli.json_document import answer
+from safetab.cli.messages import exits_with_code, say
 from safetab.cli.options import Quiet
 from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed
 from safetab.foundation.findings import require_none
@@ -34,6 +34,8 @@ def selftest() -> None:
 
     with exits_with_code():
         verdicts = judged()
+        checks = [{"check": one.name, "is_right": one.is_right, "p_value": one.p_value} for one in verdicts]
+        answer({"checks": checks})
         for verdict in verdicts:
             say(f"{verdict.name}: {'right' if verdict.is_right else 'WRONG'} (p-value {verdict.p_value:.3g})")
         if not all(verdict.is_right for verdict in verdicts):
@@ -44,7 +46,6 @@ def selftest() -> None:
 def audit(
     quick: Annotated[bool, typer.Option("--quick", help=_QUICK)] = False,
     page: Annotated[Path | None, typer.Option(help=_REVIEW)] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the verdicts as JSON, for programs.")] = False,
     noise_alone: Annotated[bool, typer.Option("--selftest", help=_NOISE_ALONE)] = False,
     quiet: Quiet = False,
 ) -> None:
@@ -64,8 +65,8 @@ def audit(
     from safetab.foundation.new_files import new_file_findings, write_new_file
 
     if noise_alone:
-        if quick or as_json or page is not None:
-            raise typer.BadParameter("can't be combined with --quick, --page or --json.", param_hint="--selftest")
+        if quick or page is not None:
+            raise typer.BadParameter("can't be combined with --quick or --page.", param_hint="--selftest")
         selftest()
         return
     found = []
@@ -74,36 +75,31 @@ def audit(
         require_none(() if page is None else new_file_findings(page))
         parts = parts_of_audit(is_quick=quick)
         if not quiet:
-            _show_steps(parts, err=as_json)
+            _show_steps(parts)
         with TerminalProgress(is_quiet=quiet) as progress:
             for part, verdict in verdicts(parts, progress):
                 found.append((part, verdict))
                 word = "FAILED" if verdict.faults else verdict.result.value
                 lines = [f"{word}  {verdict.check}: {verdict.seen}", *(f"        {fault}" for fault in verdict.faults)]
-                for line in () if as_json else lines:
+                for line in lines:
                     progress.print(line)
         report = AuditReport(tuple(found), quick, datetime.datetime.now(datetime.UTC).date())
-        has_failed = report.count(Result.FAILED) > 0
+        answer(report_as_json(report))
         if page is not None:
             text = review_page(report)
             write_new_file(page, lambda path: path.write_text(text, encoding="utf-8"))
-        if as_json:
-            exit_code = ExitCode.RUN_FAILED if has_failed else 0
-            typer.echo(json.dumps(report_as_json(report, exit_code), indent=2))
-        else:
-            say(report.counts)
-        if has_failed:
+        say(report.counts)
+        if report.count(Result.FAILED):
             raise RunFailed(report.conclusion)
-    if not as_json:
-        say(report.conclusion)
+    say(report.conclusion)
 
 
-def _show_steps(parts: Sequence[Part], *, err: bool) -> None:
+def _show_steps(parts: Sequence[Part]) -> None:
     """Print the steps of an audit and how long each takes."""
     for part in parts:
-        say(f"{part.what}: about {_counted(part.cpu_seconds, 'CPU second')}", err=err)
+        say(f"{part.what}: about {_counted(part.cpu_seconds, 'CPU second')}")
     minutes = -(-sum(part.cpu_seconds for part in parts) // 60)
-    say(f"In all, about {_counted(minutes, 'minute')} on one core.", err=err)
+    say(f"In all, about {_counted(minutes, 'minute')} on one core.")
 
 
 def _counted(number: int, noun: str) -> str:

@@ -11,7 +11,7 @@ import typer
 from safetab.cli.messages import exits_with_code, show_findings
 from safetab.cli.options import App, option, takes
 from safetab.dialects.known_census import DEFAULT_CENSUS, examples
-from safetab.pipeline.declared_options import AS_JSON, CONFIG, GEOGRAPHY, MARGIN_CONFIDENCE, PARAMETERS
+from safetab.pipeline.declared_options import CONFIG, GEOGRAPHY, MARGIN_CONFIDENCE, PARAMETERS
 
 if TYPE_CHECKING:
     from safetab.cli.tune_answers.answer import Answer
@@ -27,7 +27,7 @@ tune = App(
         f" without --parameters and --geography the groups are those of {DEFAULT_CENSUS.words.source}."
     ),
 )
-_SETTING = (CONFIG, PARAMETERS, AS_JSON)
+_SETTING = (CONFIG, PARAMETERS)
 _Level = Annotated[str, typer.Argument(metavar="LEVEL", help=f"E.g. {examples.LEVEL}.")]
 _TABLE = "4, 9 or 23: how many ages (or cells) it has; or its label."
 _PROPORTION = option("LEVEL=NUMBER", "Repeatable. Default: the margins of the configuration.")
@@ -37,25 +37,23 @@ _Family = Annotated[str | None, option("TABLES", "Which tables, if the product h
 
 
 @tune.command("table-moe")
-@takes(AS_JSON)
-def table_moe(**given: Any) -> None:
+def table_moe() -> None:
     """Print the paper's table of margins of error beside the exact margins."""
     from safetab.cli.tune_answers import answer, tables
 
-    answer.show(tables.paper_margins_answer(), **given)
+    answer.show(tables.paper_margins_answer())
 
 
 @tune.command("table-thresholds")
-@takes(AS_JSON)
-def table_thresholds(**given: Any) -> None:
+def table_thresholds() -> None:
     """Print the paper's table of suppression thresholds."""
     from safetab.cli.tune_answers import answer, tables
 
-    answer.show(tables.paper_thresholds_answer(), **given)
+    answer.show(tables.paper_thresholds_answer())
 
 
 @tune.command()
-@takes(CONFIG, PARAMETERS, GEOGRAPHY, AS_JSON)
+@takes(CONFIG, PARAMETERS, GEOGRAPHY)
 def levels(**given: Any) -> None:
     """Show the noise, margins, T, share and empty groups of every level."""
     from safetab.cli.tune_answers.tables import levels_answer
@@ -157,4 +155,4 @@ def _show(answer: Callable[[Tuning], Answer], given: dict[str, Any], privacy: Pa
         found = answer(checked.require())
         if privacy is not None:
             write_privacy(found, privacy)
-        show(found, as_json=given["as_json"])
+        show(found)

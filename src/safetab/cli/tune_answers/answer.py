@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-import typer
 from rich.table import Table as TextTable
 
 from safetab.census.census import PopulationGroupLevel
+from safetab.cli import json_document
 from safetab.cli.text_tables import show_table, show_text, terminal_console
 from safetab.config.run_config import RunConfig
 from safetab.dialects.specification.census_value import privacy_of
@@ -36,11 +35,11 @@ class Answer:
     config: RunConfig | None = None  # with the budgets that were found
 
 
-def show(answer: Answer, *, as_json: bool) -> None:
+def show(answer: Answer) -> None:
     """Print an answer on standard output, as JSON or for people."""
-    if as_json:
+    if json_document.is_for_programs():
         concerns = [_keys(concern.level, concern.family) | {"text": concern.text} for concern in answer.concerns]
-        typer.echo(json.dumps(answer.for_programs | {"concerns": concerns}, indent=2))
+        json_document.answer(answer.for_programs | {"concerns": concerns})
         return
     console = terminal_console()
     for sentence in answer.sentences:

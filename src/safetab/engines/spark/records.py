@@ -30,7 +30,7 @@ from safetab.products.record import NO_CODE, RecordLayout
 from safetab.readers import record_files
 from safetab.readers.delimited import SEPARATOR
 from safetab.readers.record_files import DATES, FRACTIONS, INTEGERS, OTHER_VALUES, TEXT, TRUTH_VALUES, TypedColumns
-from safetab.readers.record_rules import HEADER_RULE, rule_and_rows
+from safetab.readers.record_rules import HEADER_RULE
 from safetab.readers.table_files import TABLE_FORMS, TableForm, why_damaged
 from safetab.readers.text_tables import LONGEST_HEADER, LONGEST_LINE, header_in
 
@@ -329,5 +329,5 @@ def _line_findings(lines: DataFrame, header: str) -> Iterator[Finding]:
             record_files.report_stray_return(findings)
         if row.headers > 1:
             again = row.headers - 1
-            findings.error("", rule_and_rows(HEADER_RULE[1], again), f"{again:,} in {name}")
+            findings.broken("", HEADER_RULE[1], again, f"{again:,} in {name}")
         yield from findings.findings

@@ -21,7 +21,7 @@ from safetab.engines.spark import executor
 from safetab.engines.spark.executor import MISFIT, Batches, results_of, send
 from safetab.foundation.findings import FindingsOf, shortened
 from safetab.readers.record_files import MOST_ROWS_LISTED
-from safetab.readers.record_rules import UTF8_RULE, Rule, rule_and_rows, shape_rule
+from safetab.readers.record_rules import UTF8_RULE, Rule, shape_rule
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -48,8 +48,7 @@ def report_broken_rules(rows: DataFrame, known: KnownLists, findings: FindingsOf
         rows_of_files.setdefault(tuple(rule), Counter())[file_name(file)] += count
     for (column, sentence), rows_of_file in sorted(rows_of_files.items()):
         files = [f"{count:,} in {file}" for file, count in sorted(rows_of_file.items())]
-        message = rule_and_rows(sentence, rows_of_file.total())
-        findings.error(column, message, shortened(files, MOST_ROWS_LISTED))
+        findings.broken(column, sentence, rows_of_file.total(), shortened(files, MOST_ROWS_LISTED))
 
 
 def file_name(path: str) -> str:

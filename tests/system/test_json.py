@@ -1,0 +1,354 @@
+"""`--json` of every command: one document on standard output, whatever happens, that its schema describes exactly."""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from docs.generated.json_schemas import json_schemas
+from jsonschema import Draft202012Validator
+from tests.cef_files import cef_of
+from tests.conftest import PROJECT
+from tests.official_forms import Made, as_published
+from tests.random_worlds import write_random_world
+from tests.specified.small_specifications import nz_keys, write_specification
+from tests.system.test_audit_command import FEW, planted_parts
+from tests.system.test_bad_rows import as_text, rewrite
+from tests.system.test_command_line import commands_of
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.foundation.failures import RunFailed
+from safetab.release.group_statuses import statuses
+
+VALIDATORS = {name: Draft202012Validator(schema) for name, schema in json_schemas().items()}
+SECRET = "a value of a record"
+
+
+@dataclass(frozen=True)
+class Printed:
+    """What a command printed and ended with."""
+
+    code: int
+    stdout: str
+    stderr: str
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The one document of standard output. Raises ValueError for anything else, and for numbers JSON lacks."""
+
+        def refused(number: str) -> float:
+            raise ValueError(number)
+
+        return json.loads(self.stdout, parse_constant=refused)
+
+
+def printed(*words: object) -> Printed:
+    result = CliRunner().invoke(app, [*map(str, words), "--json"])
+    return Printed(result.exit_code, result.stdout, result.stderr)
+
+
+def faults(document: dict[str, Any]) -> list[str]:
+    """What the schema of the document's command says is wrong with it."""
+    validator = VALIDATORS[f"{document['command'].replace(' ', '-')}.schema.json"]
+    return [f"{error.json_path}: {error.message}" for error in validator.iter_errors(document)]
+
+
+def checked(*words: object, code: int = 0) -> dict[str, Any]:
+    """The document that a command prints, which its schema must accept, if the command ends with this code."""
+    found = printed(*words)
+    assert found.code == code, found.stderr
+    assert (found.document["exit_code"], faults(found.document)) == (code, [])
+    return found.document
+
+
+MAY_BE_ABSENT = {
+    "family", "groups_with_a_published_total", "joint_loss", "loss_of_2020", "loss_of_reference", "max_race_codes",
+    "use.ethnicity", "protected", "about_public_files", "stability", "public_files", "delta", "people", "product", "unit",
+    "threshold_unit", "empty_groups_published", "cautious_threshold", "relative_margin_now", "epsilon", "sigma", "scale",
+    "people_per_record_at_threshold_now", "rho", "suppression_threshold",
+}  # fmt: skip
+NAMED_BY_THE_CENSUS = {
+    "rows", "loss", "labels", "margins_of_error", "if_all_groups_are_empty", "stages", "spent", "limit", "limit_set_utc",
+    "sigma", "left", "tables", "unbounded_epsilon_by_delta", "bounded_epsilon_by_delta", "left_out", "not_tabulated", "joint_loss", "public_files",
+    "loss_of_reference",
+}  # fmt: skip
+"""Objects whose keys are names of files, levels, passes and the like."""
+
+
+def shortened(value: Any) -> Any:
+    """The value with the first item of each list of objects."""
+    if isinstance(value, list):
+        return [shortened(one) for one in (value[:1] if value and isinstance(value[0], dict) else value)]
+    return {key: shortened(one) for key, one in value.items()} if isinstance(value, dict) else value
+
+
+def damaged(value: Any, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Copies with one key left out, one added, or one value of another type; of a list, in its first item."""
+    if isinstance(value, list) and value:
+        for what, item in damaged(value[0], name):
+            yield f"[0]{what}", [item, *value[1:]]
+    if not isinstance(value, dict):
+        yield " of another type", {"unexpected": [{}]}
+        return
+    if name not in NAMED_BY_THE_CENSUS:
+        yield " with another key", value | {"unexpected": [{}]}
+        for key in value.keys() - MAY_BE_ABSENT:
+            yield f".{key} left out", {other: value[other] for other in value if other != key}
+    for key, inner in value.items():
+        for what, changed in damaged(inner, name if name in NAMED_BY_THE_CENSUS else key):
+            yield f".{key}{what}", value | {key: changed}
+
+
+@pytest.fixture(scope="module")
+def places(both_products: Path, made_in_census_form: Made, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Inputs and outputs that commands are asked about, by the name that the lists of commands give them."""
+    folder = tmp_path_factory.mktemp("json")
+    specified, _ = write_specification(folder / "nz", nz_keys())
+    cef = cef_of(write_random_world(folder / "world", 11, people=30, budget=1), folder / "cef")
+    cef.write()
+    published = folder / "published"
+    published.mkdir()
+    files = [as_published(one, published) for one in made_in_census_form.tables[:1]]
+    return {
+        "new": folder,
+        "p": both_products / "p/parameters",
+        "p-data": both_products / "p/data",
+        "h": both_products / "h/parameters",
+        "h-data": both_products / "h/data",
+        "people": both_products / "people",
+        "households": both_products / "households",
+        "nz": specified,
+        "cef": cef.ini,
+        "published": files[0],
+        "official": made_in_census_form.world.parameters,
+    }
+
+
+def named(words: str, places: dict[str, Path]) -> list[str]:
+    """The words of a command with paths for names in braces."""
+    return [re.sub(r"\{(.*?)\}", lambda found: str(places[found[1]]), word) for word in words.split("|")]
+
+
+DONE = [
+    "new|{new}/own",
+    "synthesize|{nz}|--people|40",
+    "validate|{p}|{p-data}",
+    "plan|{p}|{p-data}",
+    "plan|{h}|{h-data}|--with|{p}",
+    "plan|{nz}",
+    "run|{p}|{p-data}|{new}/out|--dataset|us|--spend-log|{new}/spend.log|--spend-limit|999",
+    "spend|{new}/spend.log",
+    "cef convert|{cef}|{new}/converted",
+    "cef blocks|{cef}|{new}/blocks.csv",
+    "show|{people}|44",
+    "show|{people}|county|1093",
+    "show|{people}|44|1093",
+    "show|{people}|44|1093|--sex|female|--ages|0-17",
+    "show|{people}|44|1093|--table",
+    "show|{people}|44|1009",
+    "show|{households}|44|1014|--table|--family|household type",
+    "status|{people}",
+    "status|{households}|--level|county",
+    "status|{people}|-o|{new}/status.csv",
+    "report|{people}|-o|{new}/report.html",
+    "export|{people}|{new}/csv",
+    "rerelease|{people}|{new}/again",
+    "compare|--list",
+    "lists|{p}",
+    "tune table-moe",
+    "tune table-thresholds",
+    "tune levels|--parameters|{nz}",
+    "tune budget|COUNTY Detailed|11",
+    "tune threshold|COUNTY Detailed|9",
+    "tune margins|4|--parameters|{nz}",
+    "tune noise|--parameters|{nz}",
+    "tune codes|COUNTY Detailed",
+    "tune curve|COUNTY Detailed",
+]
+COSTLY = [
+    "site|{people}|{new}/site",
+    "accuracy|{p}|{p-data}|{new}/accuracy|--runs|2",
+    "audit|--selftest",
+    "explore|-o|{new}/explorer.html|--parameters|{nz}",
+    "official|{published}|{new}/official|--parameters|{official}",
+]
+
+
+@pytest.mark.parametrize("asked", [DONE, pytest.param(COSTLY, marks=pytest.mark.slow)])
+def test_each_command_prints_what_its_schema_says(asked: list[str], places: dict[str, Path]) -> None:
+    """And the schema rejects the document as soon as a key is missing or new, or a value has another type."""
+    wrong = {}
+    for words in asked:
+        command, *rest = named(words, places)
+        document = printed(*command.split(), *rest).document
+        schema = VALIDATORS[f"{command.replace(' ', '-')}.schema.json"]
+        accepted = [what for what, changed in damaged(shortened(document)) if schema.is_valid(changed)]
+        if found := [*faults(document), *accepted, *([] if document["exit_code"] == 0 else ["failed"])]:
+            wrong[words] = found
+    assert wrong == {}
+
+
+def test_every_command_has_a_schema_and_takes_json() -> None:
+    listed = {" ".join(words) for words in commands_of([])}
+    assert {json_schemas()[name]["properties"]["command"]["const"] for name in json_schemas()} == listed
+    assert listed - {words.partition("|")[0] for words in DONE + COSTLY} == {"demo"}
+    for words in listed:
+        assert "--json" in CliRunner().invoke(app, [*words.split(), "--help"]).output, words
+
+
+def test_a_failing_check_of_the_audit_ends_with_3_and_all_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    planted_parts(monkeypatch, more=(FEW,))
+    document = checked("audit")
+    assert [what for what, wrong in damaged(shortened(document)) if not faults(wrong | {"command": "audit"})] == [
+        ".command left out",
+        ".command of another type",
+    ]
+    planted_parts(monkeypatch, "x differs")
+    failed = checked("audit", code=3)
+    assert [verdict["result"] for verdict in failed["verdicts"]] == ["passed", "failed"]
+    assert failed["failure"] == "1 audit check failed. Do not release anything with this installation."
+
+
+def test_validate_lists_every_finding_with_its_rule_and_its_rows_and_no_value(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path / "world", 3, people=60, budget=1)
+    rewrite(world, as_text, dict.fromkeys((3, 4, 38), ("QAGE", "777")))
+    document = checked("validate", world.parameters, world.data, code=1)
+    warning, finding = document["findings"]
+    assert finding == {
+        "severity": "error",
+        "file": "person-records.txt",
+        "where": "QAGE",
+        "rule": "must be an age from 0 to 115",
+        "rows": 3,
+        "message": "must be an age from 0 to 115. 3 rows break this rule.",
+    }
+    assert (warning["severity"], warning["where"], warning["rows"]) == ("warning", "max_race_codes", None)
+    assert "confidential-log" in document["advice"]
+    assert "777" not in json.dumps(document)
+    told = printed("validate", world.parameters, world.data)
+    assert finding["message"] in told.stderr
+    wrong = [what for what, each in damaged(document) if not faults(each | {"command": "validate"})]
+    assert wrong == [".command left out", ".command of another type"]
+
+
+@pytest.mark.parametrize(
+    ("words", "file", "where"),
+    [
+        ("validate|{p-data}|{p}", "the command", ""),
+        ("plan|{new}|{new}", "", ""),
+        ("run|{p}|{p-data}|{people}", "{people}", ""),
+        ("show|{people}|44|nobody", "{people}/release", "group"),
+        ("show|{people}|44|--table", "the command", "--group"),
+        ("status|{people}|--area|nowhere", "{people}/release", ""),
+        ("spend|{new}/no.log", "{new}/no.log", ""),
+        ("export|{new}|{new}/e", "", ""),
+        ("tune budget|nowhere|11", "the question", ""),
+        ("cef blocks|{new}/reader.ini|{new}/b.csv", "", ""),
+    ],
+)
+def test_an_input_at_fault_is_exit_1_and_a_finding(words: str, file: str, where: str, places: dict[str, Path]) -> None:
+    command, *rest = named(words, places)
+    document = checked(*command.split(), *rest, code=1)
+    finding, *_ = document["findings"]
+    assert (finding["severity"], document["failure"]) == ("error", None)
+    assert not file or finding["file"] == named(file, places)[0]
+    assert not where or finding["where"] == where
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "failure"),
+    [
+        (RunFailed("the disk is full."), 3, "the disk is full."),
+        (MemoryError(), 3, "out of memory"),
+        (KeyError(SECRET), 3, "an error of the program itself (KeyError, "),
+    ],
+)
+def test_a_failed_run_is_exit_3_with_its_reason_and_no_value(
+    error: Exception, code: int, failure: str, places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def failing(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr("safetab.pipeline.run.run_files", failing)
+    document = checked("run", places["p"], places["p-data"], places["new"] / "failed", code=code)
+    assert failure in document["failure"]
+    assert SECRET not in json.dumps(document)
+    assert "written" not in document
+
+
+def test_rows_before_a_damaged_place_are_still_one_document(places: dict[str, Path]) -> None:
+    def damaged_rows(*_: object) -> Iterator[Any]:
+        batches = statuses(*_)
+        yield next(batches)
+        raise safetab.InvalidInput.about("the release", "is damaged.")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("safetab.release.group_statuses.statuses", damaged_rows)
+        document = checked("status", places["people"], code=1)
+    assert len(document["groups"]) > 1
+    assert document["findings"][0]["message"] == "is damaged."
+    assert "status" not in document
+
+
+def test_status_has_the_rows_of_csv(places: dict[str, Path]) -> None:
+    shown = CliRunner().invoke(app, ["status", str(places["people"]), "--csv"]).stdout
+    document = checked("status", places["people"])
+    header, *rows = csv.reader(shown.splitlines())
+    assert [[row[column] or "" for column in header] for row in document["groups"]] == rows
+    assert document["status"] == "test key"
+
+
+def test_the_schema_refuses_an_answer_of_a_failed_command_and_an_empty_one_of_another() -> None:
+    document = checked("lists", "nowhere", code=1)
+    assert faults(document | {"codes": 3}) != []
+    assert faults(document | {"exit_code": 0}) != []
+    assert faults(document | {"exit_code": 3}) != []
+    assert faults(document | {"findings": []}) != []
+
+
+@pytest.mark.parametrize("words", [["validate"], ["validate", "--jsn"], ["status", "x", "--csv"]])
+def test_wrong_usage_prints_no_document(words: list[str]) -> None:
+    told = printed(*words)
+    assert (told.code, told.stdout) == (2, "")
+    assert "Error: " in told.stderr
+
+
+def test_the_program_prints_the_document_alone_and_ctrl_c_prints_none() -> None:
+    start = "from safetab.cli.start import main; main()"
+    found = subprocess.run(
+        [sys.executable, "-c", start, "compare", "--list", "--json"], capture_output=True, text=True, check=True
+    )
+    assert faults(json.loads(found.stdout)) == []
+    stopped = f"import os, signal, safetab.comparison.presets as p; p.list_text = lambda: os.kill(os.getpid(), signal.SIGINT); {start}"
+    killed = subprocess.run(
+        [sys.executable, "-c", stopped, "compare", "--list", "--json"], capture_output=True, text=True, check=False
+    )
+    assert (killed.returncode, killed.stdout) == (130, "")
+
+
+@pytest.mark.parametrize("name", sorted(json_schemas()))
+def test_a_schema_is_one_and_has_its_file(name: str) -> None:
+    schema = json.loads((PROJECT / "docs" / "schemas" / name).read_text(encoding="utf-8"))
+    Draft202012Validator.check_schema(schema)
+    assert schema["additionalProperties"] is False
+
+
+@pytest.mark.slow
+def test_the_demo_and_made_up_people_print_a_document(tmp_path: Path) -> None:
+    demo = checked("demo", tmp_path / "demo", "--census", "nz")
+    assert demo["pages"][0] == str(tmp_path / "demo" / "site" / "index.html")
+    size = ("--us", "--people", 300, "--states", 2, "--counties", 3, "--tracts", 6, "--iterations", 40)
+    assert checked("synthesize", tmp_path / "us", *size)["people"] == 300
+    data = (tmp_path / "us" / "parameters", tmp_path / "us" / "data")
+    document = checked("compare", *data, tmp_path / "compared", "--protection", "round:base=5", "--attack", "none")
+    assert document["protections"] == ["round:base=5"]
