@@ -33,6 +33,7 @@ from safetab.comparison.tables.count_area import (
 )
 from safetab.comparison.tables.counted_census import AskedTables, CountedCensus
 from safetab.config.run_config import RunConfig
+from safetab.dialects.configuration import read_config
 from safetab.dialects.own_records import is_synthetic, paths_read
 from safetab.engines.local.counter import RecordCounter
 from safetab.foundation.findings import VERSION, Finding, FindingsOf, InvalidInput, shortened
@@ -97,7 +98,8 @@ def checked_protections(
 ) -> tuple[tuple[Protection, ...], tuple[str, ...]]:
     """The protections asked for, and why others are left out. Raises InvalidInput with every reason not to begin."""
     checked, options = [checked_text(text, Path()) for text in dict.fromkeys(request.protections)], request.options
-    own = (finding for each in checked for finding in each.findings)
+    others = [read_config(each.value.parameters) for each in checked if each.value and each.value.parameters]
+    own = [finding for each in (*checked, *others) for finding in each.findings]
     read, kept = [parameters, *paths_read(data)], (options.temporary_folder,)
     output = output_findings(out, read, overwrite=options.overwrite, earlier=_EARLIER, kept=kept)
     found = (*_refused(data, request), *own, *refused_options(data, options), *output)
@@ -156,13 +158,14 @@ class World:
         for asked in dict.fromkeys(request.attack if levels else ()):
             wanted = asked.casefold().strip()
             same = [area for area in known if wanted in {area.region_id.casefold(), area.name.casefold()}][:1]
-            people = sum(int(self.engine.records_of_areas(area.level)[area.entity]) for area in same)
             if not same:
                 kinds = shortened(dict.fromkeys(level.kind.nouns for level in reversed(levels)))
                 findings.error("--attack", text("no_such_area", asked=asked, kinds=kinds))
-            elif people > _MOST_PEOPLE:
-                findings.error("--attack", text("large_area", name=same[0].name, people=people, most=_MOST_PEOPLE))
             chosen += same
+        for area in chosen:
+            people = int(self.engine.records_of_areas(area.level)[area.entity])
+            if people > _MOST_PEOPLE:
+                findings.error("--attack", text("large_area", name=area.name, people=people, most=_MOST_PEOPLE))
         findings.require_no_errors()
         return tuple(
             CountedArea(self.inputs, self.people_of(area), area, request.tables, request.seed) for area in chosen
@@ -207,9 +210,7 @@ class World:
             for own, other in zip(config.families, of_2020.families, strict=True)
         )
         definition, fraction = of_2020.privacy_definition, of_2020.stage_1_fraction
-        return self._with(
-            replace(config, families=families, privacy_definition=definition, stage_1_fraction=fraction)
-        )
+        return self._with(replace(config, families=families, privacy_definition=definition, stage_1_fraction=fraction))
 
     def _with(self, config: RunConfig) -> World:
         files, census = replace(self.inputs.files, config=config), copy(self.census)

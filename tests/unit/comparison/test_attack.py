@@ -59,7 +59,7 @@ def test_what_proved_is_said(area, monkeypatch: pytest.MonkeyPatch) -> None:
     assert attacked(few, publication, 1).proven_by == "propagation and CP-SAT"
     assert attacked(few, replace(publication, can_be_proven=False), 1).proven_by == ""
     monkeypatch.setattr(linear_programs, "find_spec", lambda _: None)
-    assert attacked(few, publication, 1).proven_by == "propagation"
+    assert attacked(few, publication, 1).proven_by == "propagation alone: OR-Tools is not installed"
 
 
 def test_one_thread_and_two_find_the_same(area) -> None:

@@ -237,7 +237,9 @@ NUMBER_WISE = [each.spec for each in PRESETS if not each.spec.startswith(("swap"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("spec", [*NUMBER_WISE, "suppress:below=3", "round:rule=10-5", "threshold:people=5", "noise:0.3"])
+@pytest.mark.parametrize(
+    "spec", [*NUMBER_WISE, "suppress:below=3", "round:rule=10-5", "threshold:people=5", "noise:0.3"]
+)
 def test_claims_of_95_percent_are_right_in_95_percent(spec: str) -> None:
     """In 100 worlds of the attacker's own prior. False alarms: 7e-6 each (4.5 standard errors).
 

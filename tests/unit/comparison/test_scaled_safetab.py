@@ -90,9 +90,9 @@ def test_the_budgets_of_2020_have_its_loss_and_the_thresholds_given(census: Path
 
 
 def test_a_census_of_its_own_has_no_budgets_of_2020(tmp_path: Path) -> None:
-    with counted_world(*write_nz_case(tmp_path, None), REQUEST, NoProgress()) as other:
-        with pytest.raises(InvalidInput, match="the 2020 Census had other tables"):
-            other.of_2020()
+    of_case = counted_world(*write_nz_case(tmp_path, None), REQUEST, NoProgress())
+    with of_case as other, pytest.raises(InvalidInput, match="the 2020 Census had other tables"):
+        other.of_2020()
 
 
 @pytest.mark.slow

@@ -128,7 +128,7 @@ def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposur
         "cells that may be proven, but the solver's time was up": sum(finding.undecided for finding in found),
     }
     has_proofs = any(finding.proven is not None for finding in found)
-    by_solver = "propagation and CP-SAT" if is_available() else "propagation"
+    by_solver = "propagation and CP-SAT" if is_available() else "propagation alone: OR-Tools is not installed"
     return Exposure(
         uniques=area.uniques,
         proven=_claims(np.concatenate(proven_counts) == 1) if has_proofs else None,
