@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.comparison import world
 from safetab.comparison.presets import list_text
 
 FEW = ["none", "round:base=5", "safetab"]
@@ -29,6 +30,7 @@ def compared(census: Path, out: Path, *more: str) -> tuple[int, str]:
         (["--protection", "rownd:base=5"], 'Did you mean "round"'),
         (["--protection", "round:base=0"], "base"),
         (["--protection", "round:base=5+swap:rate=0.1"], "Give swap first"),
+        (["--protection", "none", "--protection", "safetab:/"], "/config.json does not exist"),
         (["--preset", "asia"], "--preset: must be one of agencies"),
         (["--runs", "0"], "--runs: must be from 1"),
         (["--tables", "all"], "--tables: must be as-released or every-group"),
@@ -116,8 +118,15 @@ def test_any_census_can_be_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_area_that_does_not_exist_or_has_nothing_inside_is_refused(demo_census: Path, tmp_path: Path) -> None:
+def test_an_area_that_does_not_exist_or_is_too_large_is_refused(
+    demo_census: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     code, errors = compared(demo_census, tmp_path / "out", "--attack", "Atlantis", "--protection", "none")
     assert code == 1
-    assert "there is no area 'Atlantis'" in errors
+    assert "there is no area 'Atlantis' among the counties, states, nation that have" in errors
+    assert not (tmp_path / "out").exists()
+    monkeypatch.setattr(world, "_MOST_PEOPLE", 1_000)
+    code, errors = compared(demo_census, tmp_path / "out", "--protection", "none")
+    assert code == 1
+    assert "records. An attack takes up to 1,000: give a smaller area, or none." in errors
     assert not (tmp_path / "out").exists()

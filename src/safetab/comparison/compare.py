@@ -20,6 +20,7 @@ from safetab.comparison.measures.utility import key_of_seed, utility
 from safetab.comparison.pages.words import text
 from safetab.comparison.protections.protection import Known, Protection, Publication
 from safetab.comparison.protections.safetab_runs import safetab_publication
+from safetab.comparison.protections.spec_text import OF_2020
 from safetab.comparison.protections.steps import publish, windows_of
 from safetab.comparison.protections.swapping import Swapping, leaving_share, swapped_data, windows_of_swapped
 from safetab.comparison.results import Compared, Comparison, Exposure, WorkedExample, added
@@ -217,6 +218,8 @@ class Comparing:
                 yield _Protected(protection, other, None)
         elif protection.scale is not None:
             yield _Protected(protection, self._world.scaled(protection.scale), None)
+        elif protection.spec == OF_2020:
+            yield _Protected(protection, self._world.of_2020(), None)
         elif isinstance(protection.records, Swapping):
             with TemporaryDirectory(dir=self._request.options.temporary_folder) as temporary:
                 inputs, place = self._world.inputs, Path(temporary)

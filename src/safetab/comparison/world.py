@@ -21,6 +21,7 @@ from safetab.comparison.measures.utility import key_of_seed
 from safetab.comparison.pages.words import text
 from safetab.comparison.presets import GROUPS, protections_of, with_source
 from safetab.comparison.protections.protection import Protection
+from safetab.comparison.protections.spec_text import OF_2020
 from safetab.comparison.protections.spec_text import checked as checked_text
 from safetab.comparison.results import ComparedCensus
 from safetab.comparison.tables.count_area import (
@@ -31,6 +32,8 @@ from safetab.comparison.tables.count_area import (
     smallest_plan,
 )
 from safetab.comparison.tables.counted_census import AskedTables, CountedCensus
+from safetab.config.run_config import RunConfig
+from safetab.dialects.configuration import read_config
 from safetab.dialects.own_records import is_synthetic, paths_read
 from safetab.engines.local.counter import RecordCounter
 from safetab.foundation.findings import VERSION, Finding, FindingsOf, InvalidInput, shortened
@@ -46,6 +49,8 @@ from safetab.planning.run_plan import RunPlan
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.privacy.reference import loss_text
+from safetab.products.all_products import PRODUCTS
+from safetab.tuning.tuning import production_of_2020
 
 FACTS_FILE, PAGE_FILE = "protections.json", "compare.html"
 NO_ATTACK = "none"
@@ -93,7 +98,8 @@ def checked_protections(
 ) -> tuple[tuple[Protection, ...], tuple[str, ...]]:
     """The protections asked for, and why others are left out. Raises InvalidInput with every reason not to begin."""
     checked, options = [checked_text(text, Path()) for text in dict.fromkeys(request.protections)], request.options
-    own = (finding for each in checked for finding in each.findings)
+    others = [read_config(each.value.parameters) for each in checked if each.value and each.value.parameters]
+    own = [finding for each in (*checked, *others) for finding in each.findings]
     read, kept = [parameters, *paths_read(data)], (options.temporary_folder,)
     output = output_findings(out, read, overwrite=options.overwrite, earlier=_EARLIER, kept=kept)
     found = (*_refused(data, request), *own, *refused_options(data, options), *output)
@@ -152,13 +158,14 @@ class World:
         for asked in dict.fromkeys(request.attack if levels else ()):
             wanted = asked.casefold().strip()
             same = [area for area in known if wanted in {area.region_id.casefold(), area.name.casefold()}][:1]
-            people = sum(int(self.engine.records_of_areas(area.level)[area.entity]) for area in same)
             if not same:
-                kinds = shortened(level.kind.nouns for level in reversed(levels))
+                kinds = shortened(dict.fromkeys(level.kind.nouns for level in reversed(levels)))
                 findings.error("--attack", text("no_such_area", asked=asked, kinds=kinds))
-            elif people > _MOST_PEOPLE:
-                findings.error("--attack", text("large_area", name=same[0].name, people=people, most=_MOST_PEOPLE))
             chosen += same
+        for area in chosen:
+            people = int(self.engine.records_of_areas(area.level)[area.entity])
+            if people > _MOST_PEOPLE:
+                findings.error("--attack", text("large_area", name=area.name, people=people, most=_MOST_PEOPLE))
         findings.require_no_errors()
         return tuple(
             CountedArea(self.inputs, self.people_of(area), area, request.tables, request.seed) for area in chosen
@@ -185,12 +192,28 @@ class World:
 
     def scaled(self, factor: Fraction) -> World:
         """The same counts with every budget times `factor`. Raises InvalidInput if such noise can't be drawn."""
-        files, census = self.inputs.files, copy(self.census)
+        config = self.inputs.files.config
         families = tuple(
             replace(each, budgets={level: factor * budget for level, budget in each.budgets.items()})
-            for each in files.config.families
+            for each in config.families
         )
-        files = replace(files, config=replace(files.config, families=families))
+        return self._with(replace(config, families=families))
+
+    def of_2020(self) -> World:
+        """The same counts and thresholds with the budgets of 2020, where PARAMETERS have any. Raises InvalidInput."""
+        config = self.inputs.files.config
+        if config.product not in PRODUCTS or config.product.production is None:
+            raise InvalidInput.about(OF_2020, text("not_of_2020"))
+        of_2020 = production_of_2020(config.product)
+        families = tuple(
+            replace(own, budgets={level: budget and other.budgets[level] for level, budget in own.budgets.items()})
+            for own, other in zip(config.families, of_2020.families, strict=True)
+        )
+        definition, fraction = of_2020.privacy_definition, of_2020.stage_1_fraction
+        return self._with(replace(config, families=families, privacy_definition=definition, stage_1_fraction=fraction))
+
+    def _with(self, config: RunConfig) -> World:
+        files, census = replace(self.inputs.files, config=config), copy(self.census)
         census.inputs = replace(self.inputs, files=files, plan=plan_of(files).require())
         return replace(self, inputs=census.inputs, census=census)
 

@@ -59,7 +59,7 @@ def test_what_proved_is_said(area, monkeypatch: pytest.MonkeyPatch) -> None:
     assert attacked(few, publication, 1).proven_by == "propagation and CP-SAT"
     assert attacked(few, replace(publication, can_be_proven=False), 1).proven_by == ""
     monkeypatch.setattr(linear_programs, "find_spec", lambda _: None)
-    assert attacked(few, publication, 1).proven_by == "propagation"
+    assert attacked(few, publication, 1).proven_by == "propagation alone: OR-Tools is not installed"
 
 
 def test_one_thread_and_two_find_the_same(area) -> None:
@@ -88,7 +88,7 @@ def test_what_is_found_does_not_depend_on_the_truth(area) -> None:
 
 def test_time_that_is_up_is_said_and_nobody_is_named(area) -> None:
     found = attacked(area, publication_of(area, "none"), 1, seconds=0.0)
-    assert found.not_finished == ("12 groups were not attacked, because the time limit was reached.",)
+    assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 12.",)
     assert found.named == found.presence == Claims(0, 0)
     assert found.r_hat is None
 
@@ -97,7 +97,7 @@ def test_the_time_limit_is_asked_before_each_group(area, monkeypatch: pytest.Mon
     clock = itertools.count()
     monkeypatch.setattr(attack, "monotonic", lambda: float(next(clock)))
     found = attacked(area, publication_of(area, "none"), 1, seconds=4.5)
-    assert found.not_finished == ("8 groups were not attacked, because the time limit was reached.",)
+    assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 8.",)
 
 
 def test_a_publication_that_nothing_fits_is_said(area) -> None:
@@ -105,7 +105,7 @@ def test_a_publication_that_nothing_fits_is_said(area) -> None:
     windows = [replace(of, firsts=of.firsts + (np.arange(len(of.firsts)) == 0)) for of in right.windows[:2]]
     found = attacked(area, replace(right, windows=[*windows, *right.windows[2:]]), 1)
     assert found.not_finished == (
-        "2 groups were attacked by bounds alone, because no data set was found that fits everything published.",
+        "groups attacked by bounds alone, because no data set was found that fits everything published: 2.",
     )
 
 

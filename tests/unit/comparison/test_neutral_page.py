@@ -358,6 +358,21 @@ def test_tables_that_a_method_does_not_give_are_counted_and_said(page: str) -> N
     assert "SafeTab chose its tables" not in compare_page(sample_comparison(protections=without))
 
 
+@pytest.mark.parametrize(
+    ("kinds", "said"),
+    [
+        ("swap", "After swapping, the attack reads the smallest areas alone"),
+        ("secondary=", "Of secondary suppression the attack does not use which numbers must be withheld"),
+        ("cell-key|fixed=yes", "Numbers that count the same people have the same error"),
+        ("safetab", "SafeTab may spend most of its privacy loss on tables of larger areas"),
+    ],
+)
+def test_what_the_attack_leaves_out_is_said_of_the_methods_compared(page: str, kinds: str, said: str) -> None:
+    assert said in page
+    others = tuple(one for one in sample_comparison().protections if not re.search(kinds, one.protection.spec))
+    assert said not in compare_page(sample_comparison(protections=others))
+
+
 def test_the_table_of_further_measures_has_a_baseline_and_no_averaging_of_safetab(page: str) -> None:
     rows = tables_of(page, "further")[-1]
     (safetab,) = [row for row in rows if row[0].startswith("G ")]

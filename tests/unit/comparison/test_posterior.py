@@ -20,6 +20,7 @@ from tests.attacked_worlds import (
 from safetab.comparison.attacks import posterior as posterior_module
 from safetab.comparison.attacks.attack import without_truth
 from safetab.comparison.attacks.posterior import DISAGREE, Effort, posterior
+from safetab.comparison.presets import PRESETS
 from safetab.comparison.protections.protection import Windows
 from safetab.comparison.tables.attacked_area import System
 
@@ -222,7 +223,7 @@ def is_calibrated(chances, is_one, least: float) -> bool:
     """Whether claims are right as often as they say, but for 4.5 standard errors and the sampler's 0.005."""
     claimed = chances >= least
     expected, spread = chances[claimed].sum(), np.sqrt((chances * (1 - chances))[claimed].sum())
-    return bool(abs(is_one[claimed].sum() - expected) < 4.5 * spread + 0.005 * claimed.sum())
+    return bool(abs(is_one[claimed].sum() - expected) <= 4.5 * spread + 0.005 * claimed.sum())
 
 
 def test_claims_are_right_as_often_as_they_say() -> None:
@@ -232,11 +233,23 @@ def test_claims_are_right_as_often_as_they_say() -> None:
     assert not is_calibrated(np.sqrt(chances), is_one, 0.05)  # an attacker who believes too much
 
 
+NUMBER_WISE = [each.spec for each in PRESETS if not each.spec.startswith(("swap", "safetab"))]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("spec", ["suppress:below=3", "round-random:base=3", "cell-key:D=2,V=0.9,js=0", "noise:0.3"])
+@pytest.mark.parametrize(
+    "spec", [*NUMBER_WISE, "suppress:below=3", "round:rule=10-5", "threshold:people=5", "noise:0.3"]
+)
 def test_claims_of_95_percent_are_right_in_95_percent(spec: str) -> None:
-    """False alarms: 7e-6 each (4.5 standard errors)."""
+    """In 100 worlds of the attacker's own prior. False alarms: 7e-6 each (4.5 standard errors).
+
+    The attacker does not use which numbers secondary suppression needs to withhold, so there he claims too little.
+    """
     chances, is_one = called(spec, 100)
     claimed = chances >= 0.95
     assert is_calibrated(chances, is_one, 0.95)
-    assert is_one[claimed].mean() > 0.93
+    likely = chances >= 0.3  # there are such claims where there are none of 95 %
+    claims_too_little = "secondary" in spec and is_one[likely].sum() > chances[likely].sum()
+    assert claims_too_little or is_calibrated(chances, is_one, 0.3)
+    assert is_one[claimed].sum() >= 0.9 * claimed.sum() or claimed.sum() < 20
+    assert claimed.sum() >= 20 or spec not in {"none", "suppress:below=3", "threshold:people=5", "cell-key:D=2,V=0.9"}

@@ -118,7 +118,7 @@ def test_safetab_takes_a_directory_of_parameters(tmp_path: Path) -> None:
         ("safetab:scale=nan", ['safetab scale: "nan": Give a number above 0']),
         ("safetab:scale=1e999", ['safetab scale: "1e999": Give a number above 0']),
         ("safetab:scale=", ['safetab scale: "": Give a number above 0']),
-        ("safetab:scal=2", ["scal=2 is not a directory. Give the directory of its parameters, or scale=F."]),
+        ("safetab:scal=2", ["scal=2 is not a directory. Give the directory of its parameters, 2020, or scale=F."]),
         ("safetab:scale=2+round:base=5", ["safetab: It can't be joined with other steps."]),
         ("safetab+round:base=5", ["safetab: It can't be joined with other steps."]),
         ("rund:base=5+cell-key:D=x,V=1", ["rund: There is no such protection.", 'cell-key D: "x"']),

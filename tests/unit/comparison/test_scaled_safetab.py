@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.small_census import write_small_census
+from tests.specified.nz_case import write_nz_case
 
 from safetab.comparison.attacks.membership import membership_bound
 from safetab.comparison.compare import Comparing
@@ -75,6 +76,23 @@ def test_a_scale_gives_the_numbers_of_parameters_with_such_budgets(census: Path,
     )
     assert own == of_1 == same
     assert own != of_a_quarter == quarter
+
+
+def test_the_budgets_of_2020_have_its_loss_and_the_thresholds_given(census: Path, world: World) -> None:
+    plan, quarter = world.of_2020().inputs.plan, world.scaled(Fraction(1, 4))
+    assert plan.loss.unbounded == Fraction("4.944")
+    assert quarter.of_2020().inputs.plan.loss.unbounded == Fraction("4.944"), "whatever the budgets given"
+    given = [level.design.thresholds for level in world.inputs.plan.levels]
+    assert [level.design.thresholds for level in plan.levels] == given
+    assert quarter.inputs.plan.loss.unbounded != Fraction("4.944")
+    asked = compared(census, quarter, replace(REQUEST, attack=("none",)), "safetab", "safetab:2020").protections
+    assert ["rho = 4.944" in each.guarantee for each in asked] == [False, True]
+
+
+def test_a_census_of_its_own_has_no_budgets_of_2020(tmp_path: Path) -> None:
+    of_case = counted_world(*write_nz_case(tmp_path, None), REQUEST, NoProgress())
+    with of_case as other, pytest.raises(InvalidInput, match="the 2020 Census had other tables"):
+        other.of_2020()
 
 
 @pytest.mark.slow

@@ -122,13 +122,13 @@ def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposur
     called = [finding.chances for finding in found if finding.chances is not None]
     apart, unfit = sum(each.r_hat > DISAGREE for each in called), sum(not each.is_finished for each in called)
     not_finished = {
-        "groups were not attacked, because the time limit was reached": len(found) - len(called),
-        "groups were attacked by bounds alone, because no data set was found that fits everything published": unfit,
-        f"groups were attacked by two chains that do not agree well (R-hat above {DISAGREE})": apart,
-        "cells may be proven, but the solver's time was up": sum(finding.undecided for finding in found),
+        "groups that were not attacked, because the time limit was reached": len(found) - len(called),
+        "groups attacked by bounds alone, because no data set was found that fits everything published": unfit,
+        f"groups in which the attack's two chains do not agree well (R-hat above {DISAGREE})": apart,
+        "cells that may be proven, but the solver's time was up": sum(finding.undecided for finding in found),
     }
     has_proofs = any(finding.proven is not None for finding in found)
-    by_solver = "propagation and CP-SAT" if is_available() else "propagation"
+    by_solver = "propagation and CP-SAT" if is_available() else "propagation alone: OR-Tools is not installed"
     return Exposure(
         uniques=area.uniques,
         proven=_claims(np.concatenate(proven_counts) == 1) if has_proofs else None,
@@ -141,7 +141,7 @@ def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposur
         r_hat=max((of_group.r_hat for of_group in called), default=None),
         groups_apart=apart,
         outside=sum(of_group.outside for of_group in called),
-        not_finished=tuple(f"{number:,} {what}." for what, number in not_finished.items() if number),
+        not_finished=tuple(f"{what}: {number:,}." for what, number in not_finished.items() if number),
         proven_by=by_solver if has_proofs else "",
     )
 

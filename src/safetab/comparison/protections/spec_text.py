@@ -19,6 +19,8 @@ from safetab.foundation.files import UnreadableFile
 from safetab.foundation.findings import Checked, FindingsOf
 from safetab.specification.kinds import decimal_text, in_sentence, nearest
 
+OF_2020 = "safetab:2020"
+"""SafeTab with the budgets of the 2020 production run; a directory of this name is `safetab:./2020`."""
 _ORDER = ("swap", "area threshold", "round round-random suppress cell-key")
 _DECIMAL = re.compile(r"\d{1,6}|\d{0,6}\.\d{1,12}", re.ASCII)
 _Made = tuple[Any, str]  # a step, and its name in words
@@ -47,6 +49,8 @@ def checked(text: str, folder: Path) -> Checked[Protection]:
 def _safetab(place: str, folder: Path, findings: FindingsOf) -> Protection:
     if not place:
         return Protection("safetab", "SafeTab", is_safetab=True)
+    if place == "2020":
+        return Protection(OF_2020, "SafeTab with the budgets of 2020", is_safetab=True)
     if place.startswith("scale="):
         factor = place.removeprefix("scale=").strip()
         scale = Fraction(factor) if _DECIMAL.fullmatch(factor) else Fraction(0)
@@ -55,7 +59,7 @@ def _safetab(place: str, folder: Path, findings: FindingsOf) -> Protection:
         times = decimal_text(scale)
         return Protection(f"safetab:scale={times}", f"SafeTab, budgets times {times}", is_safetab=True, scale=scale)
     if not (folder / place).is_dir():
-        advice = "Give the directory of its parameters, or scale=F."
+        advice = "Give the directory of its parameters, 2020, or scale=F."
         findings.error("safetab", f"{folder / place} is not a directory. {advice}")
     words = f"SafeTab with the parameters of {Path(place).name}"
     return Protection(f"safetab:{place}", words, is_safetab=True, parameters=folder / place)
