@@ -27,6 +27,11 @@ def commit_time() -> str:
     return _git("log", "-1", "--format=%ct").decode().strip()
 
 
+def uncommitted() -> str:
+    """The tracked files that differ from the last commit."""
+    return _git("diff", "--name-only", "HEAD").decode().strip().replace("\n", ", ")
+
+
 def sources() -> bytes:
     """The files of the last commit, as a tar archive."""
     return _git("archive", "HEAD")

@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from docs.site.checks import faults_of
-from docs.site.pages import FRONT, command_page, navigation_of, places_of, with_links
+from docs.site.pages import command_page, navigation_of, places_of, with_links
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 

@@ -1,7 +1,8 @@
-"""Proof that the wheel installs: `python -m supply_chain.installation` tries build/dist with each Python of the machine.
+"""Proof that the wheel installs, with each Python of the machine: `python -m supply_chain.installation` tries build/dist.
 
-The locked wheels are gathered in build/wheels. Then, without a package index, the wheel is installed into an empty virtual
-environment, checks its own noise, makes the demo, finds its documentation, and is uninstalled without leaving a file.
+The locked wheels are gathered in build/wheels. Then, without a package index, the wheel is installed into an empty
+virtual environment, checks its own noise, makes the demo, finds its documentation, and is uninstalled without leaving
+a file. Where the system can take the network away from a command (`unshare`), safetab runs without one.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -20,12 +22,13 @@ from supply_chain.locks import PROJECT
 from supply_chain.wheels import PYTHONS
 
 WHEELS = PROJECT / "build" / "wheels"
+_NO_NETWORK = ("unshare", "--map-root-user", "--net")
 _OF_PYENV = Path("~/.pyenv/versions").expanduser()
 _ASKS_VERSION = "import sys; print('{}.{}'.format(*sys.version_info))"
 _LOCKED = ("--require-hashes", "--only-binary", ":all:", "-r", str(PROJECT / "requirements.lock"))
 
 
-class Failed(Exception):
+class StepError(Exception):
     """What a step found, or what its command printed."""
 
 
@@ -55,7 +58,7 @@ class Environment:
 
     def safetab(self, *arguments: str) -> str:
         own = {"HOME": str(self.home), "PATH": f"{self.bin}{os.pathsep}{os.environ['PATH']}"}
-        return run([self.bin / "safetab", *arguments], own, self.home)
+        return run([*without_network(), self.bin / "safetab", *arguments], own, self.home)
 
     def left_files(self) -> list[str]:
         """Whatever has the program's name, below the environment."""
@@ -63,14 +66,23 @@ class Environment:
 
 
 def run(command: list[object], given: dict[str, str], folder: Path | None = None) -> str:
-    """What a command prints. Raises Failed with it if the command fails."""
+    """What a command prints. Raises StepError with it if the command fails."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "NUMBA", "XDG"))}
     ended = subprocess.run(  # noqa: S603 - our own commands
         list(map(str, command)), env=kept | given, cwd=folder, capture_output=True, text=True, check=False
     )
     if ended.returncode:
-        raise Failed(f"{' '.join(map(str, command))} ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}")
+        raise StepError(f"{' '.join(map(str, command))} ended with {ended.returncode}:\n{ended.stdout}{ended.stderr}")
     return ended.stdout
+
+
+@cache
+def without_network() -> tuple[str, ...]:
+    """The beginning of a command that runs without a network; nothing where that can't be had."""
+    if not shutil.which(_NO_NETWORK[0]):
+        return ()
+    tried = subprocess.run([*_NO_NETWORK, "true"], capture_output=True, check=False)  # noqa: S603
+    return () if tried.returncode else _NO_NETWORK
 
 
 def install(environment: Environment) -> None:
@@ -82,7 +94,7 @@ def install(environment: Environment) -> None:
 
 def judge_noise(environment: Environment) -> None:
     if "The noise of this installation is right." not in environment.safetab("audit", "--selftest"):
-        raise Failed("the noise was not judged.")
+        raise StepError("the noise was not judged.")
 
 
 def make_demo(environment: Environment) -> None:
@@ -96,31 +108,31 @@ def find_documentation(environment: Environment) -> None:
     found = [Path(environment.safetab("docs", "--no-open", page).strip()) for page in pages]
     require_files(found)
     if any(environment.bin.parent not in page.parents for page in found):
-        raise Failed(f"these pages are not in the installed package: {found}")
+        raise StepError(f"these pages are not in the installed package: {found}")
 
 
 def uninstall(environment: Environment) -> None:
     environment.pip("uninstall", "-y", "safetab")
     if left := environment.left_files():
-        raise Failed("these files are left:\n" + "\n".join(left))
+        raise StepError("these files are left:\n" + "\n".join(left))
 
 
 def require_files(paths: Iterator[Path] | list[Path]) -> None:
     if missing := [str(path) for path in paths if not path.is_file()]:
-        raise Failed(f"these files are missing: {', '.join(missing)}")
+        raise StepError(f"these files are missing: {', '.join(missing)}")
 
 
 STEPS: tuple[Callable[[Environment], None], ...] = (install, judge_noise, make_demo, find_documentation, uninstall)
 
 
-def outcomes(python: Path, folder: Path) -> Iterator[tuple[str, Failed | None, float]]:
+def outcomes(python: Path, folder: Path) -> Iterator[tuple[str, StepError | None, float]]:
     """Each step with what failed, if anything did, and its seconds. Nothing follows a step that failed."""
     environment = Environment(python, folder)
     for step in STEPS:
         begin, failed = time.monotonic(), None
         try:
             step(environment)
-        except Failed as error:
+        except StepError as error:
             failed = error
         yield step.__name__.replace("_", " "), failed, time.monotonic() - begin
         if failed:
@@ -129,6 +141,7 @@ def outcomes(python: Path, folder: Path) -> Iterator[tuple[str, Failed | None, f
 
 def main() -> int:
     passed = failed = 0
+    print(f"Commands of safetab run {'without' if without_network() else 'with'} a network.")
     for version, python in pythons().items():
         with TemporaryDirectory() as folder:
             for step, error, seconds in outcomes(python, Path(folder)):

@@ -1,4 +1,4 @@
-"""The page of a package index, made from README.md: `python -m supply_chain.readme` writes packaging/long-description.md.
+"""The page of a package index, made from README.md: `python -m supply_chain.readme` writes it into packaging.
 
 A package index has neither the project's files nor its pictures, so links and pictures that need them are left out, and
 commands are those of an installed package. The pages themselves are in the wheel: `safetab docs`.
@@ -21,7 +21,8 @@ _REPLACED = {
         "You need Python 3.11 to 3.13."
     ),
     "```\nmake demo\n```": "```\npip install safetab\nsafetab demo build/demo\n```",
-    "`make demo OPEN=1` opens the site for you.\n`.venv/bin/safetab": "With `--open` a browser opens the site.\n`safetab",
+    "`make demo OPEN=1` opens the site for you.": "With `--open` a browser opens the site.",
+    "`.venv/bin/safetab": "`safetab",
     " `make test` runs the tests.": "",
     ".venv/bin/safetab ": "safetab ",
     "the census in the first picture": "a census shaped after New Zealand's",
