@@ -1,4 +1,4 @@
-"""Proof that the wheel installs, with each Python of the machine: `python -m supply_chain.installation` tries build/dist.
+"""Proof that the wheel installs, with each Python here: `python -m supply_chain.installation` tries build/dist.
 
 The locked wheels are gathered in build/wheels. Then, without a package index, the wheel is installed into an empty
 virtual environment, checks its own noise, makes the demo, finds its documentation, and is uninstalled without leaving

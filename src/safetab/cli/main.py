@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -47,7 +48,7 @@ def _top(version: Annotated[bool, _Version] = False) -> None:
     pass
 
 
-_TASKS = {
+_TASKS: dict[str, tuple[Callable[..., None], ...]] = {
     "Start": (synthetic.demo, synthetic.new, synthetic.synthesize, docs),
     "Run a census": (curator.validate, curator.plan, curator.run, curator.spend),
     "Use a release": (
