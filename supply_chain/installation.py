@@ -105,7 +105,7 @@ def make_demo(environment: Environment) -> None:
 
 def find_documentation(environment: Environment) -> None:
     pages = ("", "file-formats", "how-to/install")
-    found = [Path(environment.safetab("docs", "--no-open", page).strip()) for page in pages]
+    found = [Path(environment.safetab("docs", "--path", page).strip()) for page in pages]
     require_files(found)
     if any(environment.bin.parent not in page.parents for page in found):
         raise StepError(f"these pages are not in the installed package: {found}")

@@ -72,7 +72,7 @@ def test_a_page_is_opened_by_its_name(page: str, file: str, anchor: str, install
 
 @pytest.mark.usefixtures("installed")
 def test_without_a_browser_the_path_is_enough(opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    assert asked("--no-open")[1].endswith("index.html\n")
+    assert asked("--path")[1].endswith("index.html\n")
     monkeypatch.setattr(webbrowser, "open", lambda _: False)
     code, printed, _ = asked()
     assert (code, "Can't open a browser here." in printed) == (0, True)
@@ -89,13 +89,13 @@ def test_a_page_that_is_not_there_is_wrong_usage() -> None:
 def test_a_source_tree_shows_the_pages_that_it_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     package = tmp_path / "tree" / "src" / "safetab"
     monkeypatch.setattr(docs, "PACKAGE", package)
-    code, _, error = asked("--no-open")
+    code, _, error = asked("--path")
     assert (code, "made from a source tree" in error) == (3, True)
     for file in ("tree/docs/overview.md", "tree/docs/privacy.md", "tree/build/docs/index.html"):
         (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / file).touch()
         name = "privacy" if file.endswith("privacy.md") else ""
-        assert asked("--no-open", name) == (0, f"{tmp_path / file}\n", "")
+        assert asked("--path", name) == (0, f"{tmp_path / file}\n", "")
 
 
 def test_every_page_that_a_help_mentions_is_in_the_wheel(documentation: Path) -> None:

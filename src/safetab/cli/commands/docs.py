@@ -20,7 +20,7 @@ _PAGE = "A page, such as how-to/read-a-release or file-formats#status. Default: 
 
 def docs(
     page: Annotated[str, typer.Argument(metavar="PAGE", help=_PAGE)] = "",
-    opens_browser: Annotated[bool, typer.Option("--open/--no-open", help="Open the page in a browser.")] = True,
+    path_alone: Annotated[bool, typer.Option("--path", help="Print the path of the page, and open nothing.")] = False,
 ) -> None:
     """Open the documentation, which needs no network.
 
@@ -29,7 +29,7 @@ def docs(
     with exits_with_code():
         file, anchor = _found(page)
         typer.echo(file)
-        if opens_browser:
+        if not path_alone:
             open_in_browser(file.as_uri() + anchor)
 
 
