@@ -88,7 +88,8 @@ def without_network() -> tuple[str, ...]:
 def install(environment: Environment) -> None:
     environment.pip("download", "--no-deps", "-d", WHEELS, *_LOCKED)
     (wheel,) = DIST.glob("*.whl")
-    environment.pip("install", "--no-index", "--find-links", WHEELS, wheel, PIP_CONFIG_FILE=os.devnull)
+    for wanted in (_LOCKED, (wheel,)):
+        environment.pip("install", "--no-index", "--find-links", WHEELS, *wanted, PIP_CONFIG_FILE=os.devnull)
     environment.pip("check")
 
 

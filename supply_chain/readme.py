@@ -31,6 +31,11 @@ _REPLACED = {
 }
 
 
+def without_relative_links(text: str) -> str:
+    """The text for a place that has none of the project's files."""
+    return _LINK.sub(r"\1", text)
+
+
 def long_description() -> str:
     """README.md without what a package index can't show. Raises ValueError if a phrase to replace isn't there."""
     text = README.read_text(encoding="utf-8")

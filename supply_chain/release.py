@@ -17,7 +17,7 @@ from pathlib import Path
 from supply_chain.archives import DIST, uncommitted
 from supply_chain.bill import BILL, bill
 from supply_chain.locks import PROJECT
-from supply_chain.readme import LONG_DESCRIPTION, long_description
+from supply_chain.readme import LONG_DESCRIPTION, long_description, without_relative_links
 
 RELEASE = PROJECT / "build" / "release"
 _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
@@ -69,7 +69,9 @@ def write_release(folder: Path, version: str, changelog: str) -> str:
         shutil.copyfile(path, folder / path.name)
     shutil.copyfile(BILL, folder / f"safetab-{version}.cdx.json")
     (notes,) = (text for heading, text in sections(changelog).items() if heading.startswith(f"{version} - "))
-    (folder / "release-notes.md").write_text(f"# safetab {version}\n\n{notes}\n", encoding="utf-8")
+    (folder / "release-notes.md").write_text(
+        f"# safetab {version}\n\n{without_relative_links(notes)}\n", encoding="utf-8"
+    )
     sums = {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
     (folder / "SHA256SUMS").write_text("".join(f"{checksum}  {name}\n" for name, checksum in sums.items()))
     return sums[f"safetab-{version}.tar.gz"]

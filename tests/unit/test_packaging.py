@@ -212,7 +212,7 @@ def test_the_pipeline_makes_a_release_of_a_tiny_census(tmp_path: Path) -> None:
     assert curator.stat().st_mode & 0o077 == 0
 
 
-CHANGELOG = "# Changelog\n\n## Unreleased\n\n{}## 2.0.0 - 2030-01-02\n\n### Added\n\n- More.\n\n## 1.0.0 - 2029-01-01\n\n- All.\n"
+CHANGELOG = "# Changelog\n\n## Unreleased\n\n{}## 2.0.0 - 2030-01-02\n\n### Added\n\n- More ([how](docs/a.md#b)).\n\n## 1.0.0 - 2029-01-01\n\n- All.\n"
 CITATION = "version: 2.0.0\ndate-released: 2030-01-02\n"
 
 
@@ -242,7 +242,7 @@ def test_a_release_has_its_notes_and_the_checksums_of_all_files(
     monkeypatch.setattr(release, "DIST", tmp_path / "dist")
     checksum = release.write_release(tmp_path / "out", "2.0.0", CHANGELOG.format(""))
     assert checksum == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # of no bytes
-    assert (tmp_path / "out" / "release-notes.md").read_text() == "# safetab 2.0.0\n\n### Added\n\n- More.\n"
+    assert (tmp_path / "out" / "release-notes.md").read_text() == "# safetab 2.0.0\n\n### Added\n\n- More (how).\n"
     names = {path.name for path in (tmp_path / "out").iterdir()}
     assert names == {
         "safetab-2.0.0.tar.gz", "safetab-2.0.0-py3-none-any.whl", "safetab-2.0.0.cdx.json", "release-notes.md", "SHA256SUMS"
