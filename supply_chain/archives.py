@@ -1,7 +1,7 @@
 """The wheel and the source archive, built twice from the last commit: `python -m supply_chain.archives` compares them.
 
-The two builds lie in different folders, with different permissions for new files, and have the commit's time. If a byte
-differs, nothing is left in build/dist.
+The two builds lie in different folders, with different permissions for new files, and have the commit's time. Each
+writes the documentation into the package first. If a byte differs, nothing is left in build/dist.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from tempfile import TemporaryDirectory
 from supply_chain.locks import PROJECT
 
 DIST = PROJECT / "build" / "dist"
+PAGES = Path("src") / "safetab" / "documentation"
 _BUILD = "import sys; from flit_core import buildapi as b; b.build_wheel(sys.argv[1]); b.build_sdist(sys.argv[1])"
 
 
@@ -26,19 +27,29 @@ def commit_time() -> str:
     return _git("log", "-1", "--format=%ct").decode().strip()
 
 
+def uncommitted() -> str:
+    """The tracked files that differ from the last commit."""
+    return _git("diff", "--name-only", "HEAD").decode().strip().replace("\n", ", ")
+
+
 def sources() -> bytes:
-    """The files of the last commit that take part, as a tar archive."""
-    return _git("archive", "HEAD", "src", "pyproject.toml", "README.md", "LICENSE")
+    """The files of the last commit, as a tar archive."""
+    return _git("archive", "HEAD")
 
 
 def built(source: bytes, epoch: str, folder: Path, umask: int) -> dict[str, bytes]:
-    """The archives by their names."""
+    """The archives by their names.."""
     with tarfile.open(fileobj=io.BytesIO(source)) as files:
         files.extractall(folder / "source", filter="data")
     (folder / "dist").mkdir()
-    environment = {**os.environ, "SOURCE_DATE_EPOCH": epoch}
-    command = [sys.executable, "-c", _BUILD, str(folder / "dist")]
-    subprocess.run(command, cwd=folder / "source", env=environment, check=True, umask=umask)  # noqa: S603 - as it stands
+    tree = folder / "source"
+    own = os.pathsep.join((str(tree / "src"), str(tree)))
+    environment = {**os.environ, "SOURCE_DATE_EPOCH": epoch, "PYTHONPATH": own}
+    commands = [["-c", _BUILD, str(folder / "dist")]]
+    if (tree / "docs").is_dir():
+        commands.insert(0, ["-m", "supply_chain.documentation", str(PAGES)])
+    for command in commands:  # without -B, modules that were run would be packed as bytecode, too
+        subprocess.run([sys.executable, "-B", *command], cwd=tree, env=environment, check=True, umask=umask)  # noqa: S603
     return {path.name: path.read_bytes() for path in sorted((folder / "dist").iterdir())}
 
 

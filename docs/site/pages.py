@@ -69,7 +69,7 @@ CHANGELOG
 ```
 """
 HOW_TO_ORDER = (
-    "read-a-release", "sums-without-surprises", "run-a-census", "households", "choose-parameters",
+    "install", "read-a-release", "sums-without-surprises", "run-a-census", "households", "choose-parameters",
     "tune-on-the-terminal", "compare", "repeated-runs", "cluster", "from-the-bureaus-program",
 )  # fmt: skip
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
@@ -78,7 +78,7 @@ _ROOT_PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
 
 def write_pages(project: Path, sources: Path) -> list[str]:
     """Write every page of the site, and return a sentence for each broken link."""
-    place_of = _places(project)
+    place_of = places_of(project)
     faults: list[str] = []
     for path, place in place_of.items():
         target = sources / place
@@ -97,7 +97,7 @@ def write_pages(project: Path, sources: Path) -> list[str]:
     return faults
 
 
-def _places(project: Path) -> dict[Path, str]:
+def places_of(project: Path) -> dict[Path, str]:
     """The path in the site of each file of the project."""
     docs = project / "docs"
     places = {project / "README.md": "start.md"} | {project / name: name for name in _ROOT_PAGES}

@@ -136,7 +136,7 @@ def test_a_reader_who_leaves_early_is_no_error() -> None:
 
 
 def test_the_version_is_told() -> None:
-    assert CliRunner().invoke(app, ["--version"]).stdout.startswith("safetab 0.")
+    assert CliRunner().invoke(app, ["--version"]).stdout.startswith("safetab 1.")
 
 
 def test_a_file_without_permission_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+import numba
 import numpy as np
 import pytest
 
@@ -19,13 +20,19 @@ NUMBERS = np.arange(5, dtype=np.int64)
 
 
 def loops(path: Path) -> ModuleType:
-    """A module of its own, so that its cache lies beside it."""
+    """A module of its own, so that it has a cache of its own."""
     spec = importlib.util.spec_from_file_location("loops", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture
@@ -54,6 +61,27 @@ def test_machine_code_is_kept_and_used_if_it_is_whole(loop_file: Path) -> None:
         made = compiled(loops(loop_file).added)
         assert made(NUMBERS) == 10
         assert hits(made) == expected
+
+
+def test_machine_code_is_kept_outside_the_package(loop_file: Path) -> None:
+    """In the package it would outlive the package."""
+    assert compiled(loops(loop_file).added)(NUMBERS) == 10
+    assert {path.parents[1] for path in loop_file.parent.rglob("*.nb?")} == {loop_file.parent / "cache" / "safetab"}
+    assert numba.config.CACHE_DIR == ""  # a program that uses safetab keeps its own folder
+
+
+def test_a_folder_that_the_user_names_is_used(loop_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(loop_file.parent / "named"))
+    assert compiled(loops(loop_file).added)(NUMBERS) == 10
+    assert {path.parents[1] for path in loop_file.parent.rglob("*.nb?")} == {loop_file.parent / "named"}
+
+
+def test_without_a_cache_nothing_is_kept_in_the_package(loop_file: Path) -> None:
+    (loop_file.parent / "cache").write_text("a file in its place")
+    for _ in range(2):
+        made = compiled(loops(loop_file).added)
+        assert made(NUMBERS) == 10
+        assert not list(loop_file.parent.rglob("*.nb?"))
 
 
 @pytest.mark.parametrize("content", [b"", b"not what it was"])

@@ -88,6 +88,7 @@ def written() -> dict[Path, str]:
     paths = [PROJECT / name for name in PAGES]
     for folder, suffixes in SUFFIXES.items():
         paths += [path for path in sorted((PROJECT / folder).rglob("*")) if path.suffix in suffixes]
+    paths = [path for path in paths if "documentation" not in path.parts]  # made from docs/, in a source archive
     return {path.relative_to(PROJECT): sentences(path.read_text(encoding="utf-8")) for path in paths}
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from packaging.version import Version
-from supply_chain import archives, faults
+from supply_chain import archives, faults, readme
 from supply_chain.archives import built_twice
 from supply_chain.bill import BILL, bill
 from supply_chain.licences import PAGE, known_licences, locked_names, page, stated_licences
@@ -169,9 +169,33 @@ def test_two_builds_have_the_same_bytes_and_the_wheel_has_its_bill() -> None:
     wheel, sdist = sorted(one, key=lambda name: name.endswith(".tar.gz"))
     with zipfile.ZipFile(io.BytesIO(one[wheel])) as files:
         assert "safetab/sbom.cdx.json" in files.namelist()
+        assert_ready_for_an_index(files.read("safetab-1.0.0.dist-info/METADATA").decode())
         assert {info.date_time for info in files.infolist()} == {(2023, 11, 14, 22, 13, 20)}
     with tarfile.open(fileobj=io.BytesIO(one[sdist])) as files:
         assert any(name.endswith("/src/safetab/sbom.cdx.json") for name in files.getnames())
+
+
+def assert_ready_for_an_index(metadata: str) -> None:
+    """A package index has no other file of the project, so a relative link would lead nowhere."""
+    head, _, description = metadata.partition("\n\n")
+    assert re.findall(r"\]\((?!https?://)[^)]*\)|(?:href|src)=", description) == []
+    assert "`safetab docs how-to/read-a-release`" in description
+    assert "make demo" not in description
+    fields = [line.split(": ", 1) for line in head.splitlines()]
+    assert {"Author", "Classifier", "Keywords", "License-Expression", "Project-URL"} <= {name for name, _ in fields}
+    (summary,) = (value for name, value in fields if name == "Summary")
+    assert all(word in summary for word in ("people", "households", "any agency's census"))
+    assert ["Author", "The safetab contributors"] in fields
+
+
+def test_the_page_of_a_package_index_is_made_from_the_readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """If this fails, `make readme` renews it."""
+    assert readme.LONG_DESCRIPTION.read_text() == readme.long_description()
+    text = readme.README.read_text()
+    monkeypatch.setattr(readme, "README", tmp_path / "README.md")
+    readme.README.write_text(text.replace("make demo", "make tour"))
+    with pytest.raises(ValueError, match="make demo"):
+        readme.long_description()
 
 
 def test_builds_that_differ_are_told_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
@@ -186,6 +210,12 @@ def test_builds_that_differ_are_told_and_leave_nothing(tmp_path: Path, monkeypat
 def small_source() -> bytes:
     content = io.BytesIO()
     with tarfile.open(fileobj=content, mode="w") as files:
-        for name in ("pyproject.toml", "README.md", "LICENSE", "src/safetab/__init__.py", "src/safetab/sbom.cdx.json"):
+        for name in (
+            "pyproject.toml",
+            "packaging/long-description.md",
+            "LICENSE",
+            "src/safetab/__init__.py",
+            "src/safetab/sbom.cdx.json",
+        ):
             files.add(PROJECT / name, name)
     return content.getvalue()

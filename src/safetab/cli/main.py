@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from safetab.cli.commands import release_commands as release
 from safetab.cli.commands import study_commands as study
 from safetab.cli.commands import synthetic_commands as synthetic
 from safetab.cli.commands import trust_commands as trust
+from safetab.cli.commands.docs import docs
 from safetab.cli.commands.tune import tune
 from safetab.cli.messages import exit_code_of
 from safetab.cli.options import App
@@ -23,7 +25,7 @@ app = App(
     help=(
         "Publish detailed census tables with a proved privacy guarantee.\n\n"
         "PARAMETERS is a directory with census.toml, which describes a census (`safetab new` starts one), and its"
-        f" lists; DATA is a directory with the records. {examples.INPUTS}; see docs/file-formats.md.\n\n"
+        f" lists; DATA is a directory with the records. {examples.INPUTS}; see `safetab docs file-formats`.\n\n"
         "Exit codes: 0 done; 1 an input is at fault; 2 wrong usage of the command; 3 the run failed; 130 Ctrl-C,"
         " 143 SIGTERM, 129 SIGHUP. Once the output is published the code is 0, whatever happens afterwards."
     ),
@@ -46,8 +48,8 @@ def _top(version: Annotated[bool, _Version] = False) -> None:
     pass
 
 
-_TASKS = {
-    "Start": (synthetic.demo, synthetic.new, synthetic.synthesize),
+_TASKS: dict[str, tuple[Callable[..., None], ...]] = {
+    "Start": (synthetic.demo, synthetic.new, synthetic.synthesize, docs),
     "Run a census": (curator.validate, curator.plan, curator.run, curator.spend),
     "Use a release": (
         *(release.show, release.status, release.report, release.site),

@@ -11,9 +11,10 @@ import os
 import stat
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
+from threading import Lock
 from typing import Any, ParamSpec, TypeVar, cast
 
 P = ParamSpec("P")
@@ -21,6 +22,7 @@ R = TypeVar("R")
 _LEAST_WORK_TO_COMPILE = 1 << 15
 _LEAST_WORK_INSTEAD_OF_ARRAYS = 1 << 19
 _work_so_far: Counter[Callable[..., object]] = Counter()
+_one_at_a_time = Lock()
 
 
 def compiled_if_worthwhile(loop: Callable[P, R], work: int, on_arrays: Callable[P, R] | None = None) -> Callable[P, R]:
@@ -57,8 +59,8 @@ def compiling_pays(loop: Callable[..., object], work: int, *, instead_of_arrays:
 def compiled(loop: Callable[P, R]) -> Callable[P, R]:
     """The loop as machine code that releases the interpreter's lock.
 
-    It is kept for the next run. If it can't be (the package's folder and the user's cache are not
-    writeable, or the disk is full) or if what was kept is damaged, the loop is compiled again.
+    It is kept for the next run. If it can't be (the user's cache is not writeable, or the disk is
+    full) or if what was kept is damaged, the loop is compiled again.
     """
     try:
         return cast(Callable[P, R], _KeptLoop(loop))  # loops take their arguments by position
@@ -73,6 +75,23 @@ def _numba() -> Any:
     return numba
 
 
+@contextmanager
+def _outside_the_package() -> Iterator[Path]:
+    """Let numba keep machine code in the user's cache, or in the folder of `NUMBA_CACHE_DIR`, which is yielded.
+
+    In the installed package, where numba would keep it, it would outlive the package.
+    """
+    own = Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser() / "safetab"
+    with _one_at_a_time:
+        settings = _numba().config
+        given = settings.CACHE_DIR
+        settings.CACHE_DIR = given or str(own)
+        try:
+            yield Path(settings.CACHE_DIR)
+        finally:
+            settings.CACHE_DIR = given
+
+
 class _KeptLoop:
     """A loop whose machine code numba keeps.
 
@@ -84,11 +103,14 @@ class _KeptLoop:
 
     def __init__(self, loop: Callable[..., Any]) -> None:
         self._loop = loop
-        self._made: Any = _numba().njit(nogil=True, cache=True)(loop)
+        with _outside_the_package() as kept:
+            self._made: Any = _numba().njit(nogil=True, cache=True)(loop)
         self._is_kept = True
         self._times_compiled = 0
         self._ready: set[tuple[Any, ...]] = set()
         folder = Path(self.stats.cache_path)
+        if not folder.is_relative_to(kept):
+            raise PermissionError(f"{kept} can't be written")
         found = folder.stat()
         if found.st_uid not in {0, os.geteuid()} or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
             raise PermissionError(f"{folder} may be written by others")

@@ -194,7 +194,7 @@ def shortened(items: Iterable[object], shown: int = 5, between: str = ", ", unna
     return between.join(texts[:shown]) + (f" and {more} more" if more > 0 else "")
 
 
-VERSION = "0.1.0"
+VERSION = "1.0.0"
 
 
 FORMAT = "format"

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import webbrowser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
@@ -13,6 +11,7 @@ from pathlib import Path
 import typer
 
 from safetab.cli.json_document import answer
+from safetab.cli.commands.docs import open_in_browser
 from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.plan_tables import show_plan
 from safetab.cli.progress import TerminalProgress
@@ -81,7 +80,7 @@ def make_demo(out: Path, census: str | None, *, overwrite: bool, opens_browser: 
     if not is_quiet:
         _show_pages(out)
     if opens_browser:
-        _open_in_browser(whole_path(out) / PEOPLE_PAGE)
+        open_in_browser((whole_path(out) / PEOPLE_PAGE).as_uri())
 
 
 def _write_sites(folder: Path, outputs: list[str]) -> None:
@@ -157,13 +156,6 @@ def _show_pages(out: Path) -> None:
     say("\nOr ask on the terminal:")
     typer.echo(f'  {program} show {out / PEOPLE} "Providence County, RI" {GROUP}')
     typer.echo(f"  {program} plan {out / 'parameters'} {out / 'data'}")
-
-
-def _open_in_browser(page: Path) -> None:
-    """Open the page if there is a display; without one Python would start a text browser here."""
-    has_display = sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
-    if not (has_display and webbrowser.open(page.as_uri())):
-        say("\nCan't open a browser here. Open the files above on a computer with a screen.")
 
 
 def show_county(output: Path) -> None:

@@ -1,0 +1,295 @@
+"""What comes with the package: its documentation, a container, a conda recipe, a pipeline, a release, and its uninstallation."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import tomllib
+import webbrowser
+from pathlib import Path
+
+import pytest
+import typer
+from docs.site.pages import places_of
+from supply_chain import installation, release
+from supply_chain.documentation import slug, write_documentation
+from tests.conftest import PROJECT
+from typer.testing import CliRunner
+
+from safetab.cli.commands import docs
+from safetab.cli.main import app
+
+PIPELINE = PROJECT / "examples" / "pipeline" / "pipeline.sh"
+
+
+@pytest.fixture(scope="module")
+def documentation(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The pages that the wheel carries."""
+    folder = tmp_path_factory.mktemp("package") / "safetab" / "documentation"
+    assert write_documentation(PROJECT, folder) == []
+    return folder
+
+
+@pytest.fixture
+def installed(documentation: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(docs, "PACKAGE", documentation.parent)
+    return documentation
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Addresses that a browser was asked to open, on a machine with a display."""
+    addresses: list[str] = []
+    monkeypatch.setattr(webbrowser, "open", lambda address: not addresses.append(address))
+    monkeypatch.setenv("DISPLAY", ":0")
+    return addresses
+
+
+def project() -> dict:
+    return tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+
+
+def asked(*arguments: str) -> tuple[int, str, str]:
+    ended = CliRunner().invoke(app, ["docs", *arguments])
+    return ended.exit_code, ended.stdout, ended.stderr
+
+
+@pytest.mark.parametrize(
+    ("page", "file", "anchor"),
+    [
+        ("", "index.html", ""),
+        ("how-to/read-a-release", "how-to/read-a-release.html", ""),
+        ("read-a-release", "how-to/read-a-release.html", ""),
+        ("docs/file-formats.md#status", "file-formats.html", "#status"),
+        ("SECURITY", "SECURITY.html", ""),
+    ],
+)
+def test_a_page_is_opened_by_its_name(page: str, file: str, anchor: str, installed: Path, opened: list[str]) -> None:
+    assert asked(*([page] if page else [])) == (0, f"{installed / file}\n", "")
+    assert opened == [(installed / file).as_uri() + anchor]
+
+
+@pytest.mark.usefixtures("installed")
+def test_without_a_browser_the_path_is_enough(opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert asked("--path")[1].endswith("index.html\n")
+    monkeypatch.setattr(webbrowser, "open", lambda _: False)
+    code, printed, _ = asked()
+    assert (code, "Can't open a browser here." in printed) == (0, True)
+    assert opened == []
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_page_that_is_not_there_is_wrong_usage() -> None:
+    code, _, error = asked("how-to/read-a-relaese")
+    assert (code, "Did you mean how-to/read-a-release" in error) == (2, True)
+    assert "`safetab docs` opens a list of all pages" in asked("zzzzzz")[2]
+
+
+def test_a_source_tree_shows_the_pages_that_it_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    package = tmp_path / "tree" / "src" / "safetab"
+    monkeypatch.setattr(docs, "PACKAGE", package)
+    code, _, error = asked("--path")
+    assert (code, "made from a source tree" in error) == (3, True)
+    for file in ("tree/docs/overview.md", "tree/docs/privacy.md", "tree/build/docs/index.html"):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).touch()
+        name = "privacy" if file.endswith("privacy.md") else ""
+        assert asked("--path", name) == (0, f"{tmp_path / file}\n", "")
+
+
+def test_every_page_that_a_help_mentions_is_in_the_wheel(documentation: Path) -> None:
+    def helps(command: typer.main.click.Command) -> str:  # type: ignore[name-defined]
+        below = getattr(command, "commands", {}).values()
+        options = " ".join(getattr(each, "help", None) or "" for each in command.params)
+        return " ".join([command.help or "", options, *map(helps, below)])
+
+    text = helps(typer.main.get_command(app))
+    pages = re.findall(r"docs/([\w/-]+)\.md|`safetab docs ([\w/-]+)", text)
+    assert len(pages) >= 2
+    assert [page for page in pages if not (documentation / f"{page[0] or page[1]}.html").is_file()] == []
+
+
+def test_the_documentation_has_every_page_and_needs_nothing_else(documentation: Path) -> None:
+    """That each link leads somewhere, and nothing is fetched, is among the faults of which it has none."""
+    pages = {Path(place).with_suffix(".html") for place in places_of(PROJECT).values() if place.endswith(".md")}
+    assert {Path("index.html"), Path("tutorial/using-a-release.html")} < pages
+    assert [page for page in pages if not (documentation / page).is_file()] == []
+    python = (documentation / "reference" / "python.html").read_text()
+    assert "open_release(" in python
+    assert "eval-rst" not in python
+    assert re.search(r"\b0x[0-9a-f]{6}", python) is None  # an address would differ in the next build
+    assert "safetab validate" in (documentation / "reference" / "commands.html").read_text()
+
+
+def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:
+    for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/overview.md", "docs/site/python.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("# A page\n\n## Part\n")
+    (tmp_path / "README.md").write_text("# Start\n\n[there](docs/overview.md#part) [gone](docs/overview.md#gone)\n")
+    assert write_documentation(tmp_path, tmp_path / "made") == ["start.html: index.html#gone leads nowhere."]
+
+
+@pytest.mark.parametrize(("heading", "anchor"), [("Run a census", "run-a-census"), ("It's `T`, 95 %", "its-t-95-")])
+def test_a_heading_has_the_anchor_that_links_expect(heading: str, anchor: str) -> None:
+    assert slug(heading.replace("`", "")) == anchor
+
+
+def container_lines() -> list[tuple[str, str]]:
+    text = (PROJECT / "Containerfile").read_text().replace("\\\n", " ")
+    lines = [line.split(maxsplit=1) for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [(name, rest) for name, rest in lines]
+
+
+def test_the_container_runs_as_a_user_without_rights() -> None:
+    lines = container_lines()
+    final = lines[max(place for place, (name, _) in enumerate(lines) if name == "FROM") :]
+    (user,) = (rest for name, rest in final if name == "USER")
+    assert [int(number) > 0 for number in user.split(":")] == [True, True]
+    assert ("ENTRYPOINT", '["safetab"]') in final
+    assert not [name for name, _ in final if name in {"RUN", "EXPOSE", "ADD"}]  # nothing is fetched into the image
+
+
+def test_the_container_installs_only_what_is_locked() -> None:
+    lines = container_lines()
+    commands = [part for name, rest in lines if name == "RUN" for part in rest.split("&&") if "pip install" in part]
+    assert len(commands) == 2
+    for command in commands:
+        assert "--require-hashes" in command or "--no-index --no-deps" in command
+    assert {rest.split()[0] for name, rest in lines if name == "FROM"} == {"${PYTHON}"}
+    copied = next(rest.split()[:-1] for name, rest in lines if name == "COPY")
+    assert [path for path in copied if not path.startswith("build/dist/")] == ["requirements.lock"]
+    (version,) = (rest for name, rest in lines if name == "ARG")
+    assert version.removeprefix("PYTHON=python:")[:4] in installation.PYTHONS
+
+
+def test_the_conda_recipe_says_what_pyproject_says() -> None:
+    recipe = (PROJECT / "packaging" / "conda" / "recipe.yaml").read_text()
+    run = re.search(r"^  run:\n((?:    - .*\n)+)", recipe, re.MULTILINE)
+    assert run is not None
+    named = [line.strip().removeprefix("- ").replace(" ", "") for line in run[1].splitlines()]
+    assert named == [f"python{project()['requires-python']}", *project()["dependencies"]]
+    build = tomllib.loads((PROJECT / "pyproject.toml").read_text())["build-system"]["requires"]
+    assert [each.replace("flit_core", "- flit-core ") in recipe for each in build] == [True]
+    for name, command in project()["scripts"].items():
+        assert f"- {name} = {command}\n" in recipe
+    for line in (f'version: "{project()["version"]}"', f"summary: {project()['description']}", "license: Apache-2.0"):
+        assert f"  {line}\n" in recipe
+
+
+@pytest.fixture
+def command_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = tmp_path / "bin" / "safetab"
+    command.parent.mkdir()
+    command.write_text(f'#!/bin/sh\nexec {sys.executable} -m safetab "$@"\n')
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{command.parent}:/usr/bin:/bin")
+
+
+def ended(*command: object) -> int:
+    return subprocess.run(list(map(str, command)), capture_output=True, check=False).returncode
+
+
+@pytest.mark.usefixtures("command_on_path")
+def test_the_pipeline_stops_at_the_first_step_that_fails(tmp_path: Path) -> None:
+    assert ended(PIPELINE, "only", "two") == 2
+    assert ended(PIPELINE, tmp_path, tmp_path, tmp_path) == 2  # OUT exists
+    assert ended(PIPELINE, tmp_path, tmp_path, tmp_path / "out") == 1
+    assert [path.name for path in sorted((tmp_path / "out").iterdir())] == ["curator", "public"]
+    assert list((tmp_path / "out" / "public").iterdir()) == []
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("command_on_path")
+def test_the_pipeline_makes_a_release_of_a_tiny_census(tmp_path: Path) -> None:
+    assert ended("safetab", "new", tmp_path / "census") == 0
+    assert ended("safetab", "synthesize", tmp_path / "census", "--people", 500) == 0
+    assert ended(PIPELINE, tmp_path / "census", tmp_path / "census-data", tmp_path / "out") == 0
+    public = {path.name for path in (tmp_path / "out" / "public").iterdir()}
+    assert public == {"plan.json", "release", "report.html", "site", "status.csv"}
+    curator = tmp_path / "out" / "curator"
+    assert {path.name for path in curator.iterdir()} >= {"run.log", "spend.log"}
+    assert curator.stat().st_mode & 0o077 == 0
+
+
+CHANGELOG = "# Changelog\n\n## Unreleased\n\n{}## 2.0.0 - 2030-01-02\n\n### Added\n\n- More ([how](docs/a.md#b)).\n\n## 1.0.0 - 2029-01-01\n\n- All.\n"
+CITATION = "version: 2.0.0\ndate-released: 2030-01-02\n"
+
+
+def test_a_release_that_is_ready_has_no_faults() -> None:
+    assert list(release.faults("2.0.0", CHANGELOG.format(""), CITATION)) == []
+
+
+@pytest.mark.parametrize(
+    ("version", "changelog", "citation", "fault"),
+    [
+        ("2.0.0", CHANGELOG.format("- New.\n\n"), CITATION, "changes are still under Unreleased"),
+        ("2.1.0", CHANGELOG.format(""), CITATION.replace("2.0.0", "2.1.0"), 'has no "## 2.1.0 - DATE"'),
+        ("2.0.0", CHANGELOG.format(""), CITATION.replace("2.0.0", "1.9.0"), "has no line 'version: 2.0.0'"),
+        ("2.0.0", CHANGELOG.format(""), CITATION.replace("01-02", "01-03"), "has no line 'date-released: 2030-01-02'"),
+    ],
+)
+def test_what_is_not_ready_for_a_release_is_told(version: str, changelog: str, citation: str, fault: str) -> None:
+    assert fault in "\n".join(release.faults(version, changelog, citation))
+
+
+def test_a_release_has_its_notes_and_the_checksums_of_all_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dist").mkdir()
+    for name in ("safetab-2.0.0.tar.gz", "safetab-2.0.0-py3-none-any.whl"):
+        (tmp_path / "dist" / name).write_bytes(b"")
+    monkeypatch.setattr(release, "DIST", tmp_path / "dist")
+    checksum = release.write_release(tmp_path / "out", "2.0.0", CHANGELOG.format(""))
+    assert checksum == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"  # of no bytes
+    assert (tmp_path / "out" / "release-notes.md").read_text() == "# safetab 2.0.0\n\n### Added\n\n- More (how).\n"
+    names = {path.name for path in (tmp_path / "out").iterdir()}
+    assert names == {
+        "safetab-2.0.0.tar.gz", "safetab-2.0.0-py3-none-any.whl", "safetab-2.0.0.cdx.json", "release-notes.md", "SHA256SUMS"
+    }  # fmt: skip
+    assert (
+        subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=tmp_path / "out", check=False).returncode == 0
+    )
+
+
+def test_this_version_has_its_place_in_the_changelog_and_in_the_citation() -> None:
+    assert [
+        each for each in release.sections((PROJECT / "CHANGELOG.md").read_text()) if each.startswith(release.version())
+    ]
+    assert f"version: {release.version()}\n" in (PROJECT / "CITATION.cff").read_text()
+
+
+def test_the_python_that_runs_this_is_among_those_that_are_tried() -> None:
+    assert installation.pythons()["{}.{}".format(*sys.version_info)] == Path(sys.executable)
+
+
+class Uninstalled(installation.Environment):
+    """A virtual environment that pip left as it is."""
+
+    def __init__(self, folder: Path) -> None:
+        self.bin = folder / "venv" / "bin"
+        self.bin.mkdir(parents=True)
+
+    def pip(self, *_: object, **__: str) -> str:
+        return ""
+
+
+def test_a_file_that_an_uninstallation_leaves_is_told(tmp_path: Path) -> None:
+    environment = Uninstalled(tmp_path)
+    installation.uninstall(environment)
+    left = tmp_path / "venv" / "lib" / "safetab" / "foundation" / "__pycache__" / "loops.added-1.py311.nbi"
+    left.parent.mkdir(parents=True)
+    left.touch()
+    with pytest.raises(installation.StepError, match="these files are left"):
+        installation.uninstall(environment)
+
+
+def test_nothing_follows_a_step_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: object) -> None:
+        installation.run([sys.executable, "-c", "import sys; sys.exit('no such thing')"], {})
+
+    monkeypatch.setattr(installation, "Environment", lambda *_: None)
+    monkeypatch.setattr(installation, "STEPS", (print, fails, print))
+    found = list(installation.outcomes(Path(sys.executable), tmp_path))
+    assert [(name, error is None) for name, error, _ in found] == [("print", True), ("fails", False)]
+    assert "ended with 1:\nno such thing" in str(found[1][1])
