@@ -141,8 +141,9 @@ def sign(
             signature = sign_release(out, key, not_for_release=not_for_release, overwrite=overwrite)
             say(f"{signature}. {signature.status.line}")
         elif new_key is not None:
+            fingerprint = write_new_key(new_key)
             say(f"Wrote {new_key}, which you keep secret, and {new_key}.pub, which you publish with its fingerprint:")
-            say(write_new_key(new_key))
+            say(fingerprint)
 
 
 def verify(

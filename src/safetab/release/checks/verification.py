@@ -126,18 +126,25 @@ def sign_release(path: Path, key: Path, *, not_for_release: bool = False, overwr
 
 def _opened(release: Path, findings: FindingsOf) -> ReleaseFolder | None:
     """The release, unless it can't be opened; that, and files that differ from their checksums, are findings."""
-    folder = None
-    try:
+    if not (release / DATAPACKAGE_FILE).is_file():
+        return open_release_folder(release)  # which says what else there is
+    folder, has_checksums = None, (release / CHECKSUMS_FILE).exists()
+    with _invalid_added(findings, release):
         folder = open_release_folder(release, as_released=False)
-        package = _json_of(release / DATAPACKAGE_FILE)
-        if CHECKSUMS in package["safetab"] or (release / CHECKSUMS_FILE).exists():  # older releases have none
+        has_checksums |= CHECKSUMS in _json_of(release / DATAPACKAGE_FILE)["safetab"]  # older releases have none
+    with _invalid_added(findings, release):
+        if has_checksums:
             check_files(release)
+    return folder
+
+
+@contextmanager
+def _invalid_added(findings: FindingsOf, release: Path) -> Iterator[None]:
+    try:
+        yield
     except InvalidInput as invalid:
-        if not (release / DATAPACKAGE_FILE).is_file():
-            raise
         for one in invalid.findings:
             findings.error("" if one.file == str(release) else Path(one.file).name, one.message)
-    return folder
 
 
 def _json_of(path: Path) -> dict[str, Any]:
