@@ -69,7 +69,7 @@ CHANGELOG
 ```
 """
 HOW_TO_ORDER = (
-    "read-a-release", "sums-without-surprises", "run-a-census", "households", "choose-parameters",
+    "read-a-release", "sums-without-surprises", "run-a-census", "sign-and-verify", "households", "choose-parameters",
     "tune-on-the-terminal", "compare", "repeated-runs", "cluster", "from-the-bureaus-program",
 )  # fmt: skip
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")

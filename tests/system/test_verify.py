@@ -335,6 +335,34 @@ def test_clamped_numbers_pure_dp_and_csv_files_are_checked_too(tmp_path: Path) -
     assert "does not have the rows of the Parquet files." in "\n".join(found_in(tmp_path / "out" / "release"))
 
 
+@pytest.mark.slow
+def test_a_release_of_a_specification_is_checked_and_signed_with_its_own_words(key: Path, tmp_path: Path) -> None:
+    safetab_says("new", tmp_path / "new")
+    safetab_says("synthesize", tmp_path / "new", "--people", "3000")
+    safetab.run(tmp_path / "new", tmp_path / "new-data", tmp_path / "out", csv=True)
+    assert repr(safetab.verify(tmp_path / "out")) == "<verified: synthetic, not signed>"
+    assert safetab.sign(tmp_path / "out", key, not_for_release=True).is_valid
+    file = next((tmp_path / "out" / "release" / "numbers").rglob("*.parquet"))
+    column(file.relative_to(tmp_path / "out").as_posix(), "variance", first(lambda n: n + 1))(tmp_path / "out")
+    with_true_checksums(tmp_path / "out")
+    found = found_in(tmp_path / "out", public(key))
+    assert any("variance is not what the plan" in one for one in found)
+    assert any("SHA256SUMS: is not the file that was signed." in one for one in found)
+
+
+def test_a_site_names_the_key_of_a_signed_release(signed: Path, tmp_path: Path) -> None:
+    safetab_says("site", signed, tmp_path / "site")
+    facts = (tmp_path / "site" / "data" / "facts.js").read_text()
+    fingerprint = json_of(signed / "release" / "SIGNATURE.json")["fingerprint"]
+    assert f'"fingerprint":"{fingerprint}"' in facts.replace(": ", ":")
+    safetab_says("site", PERSONS, tmp_path / "unsigned")
+    assert "fingerprint" not in (tmp_path / "unsigned" / "data" / "facts.js").read_text()
+    forged = Path(shutil.copytree(signed, tmp_path / "forged"))
+    (forged / "release" / "SIGNATURE.sig").write_bytes(b"x" * 64)
+    assert "is not the signature of SIGNATURE.json" in safetab_says("site", forged, tmp_path / "no", code=1)
+    assert not (tmp_path / "no").exists()
+
+
 def test_a_signature_tells_whose_a_release_is(out: Path, key: Path) -> None:
     assert "Add --not-for-release" in safetab_says("sign", out, "--key", key, code=1)
     assert not (out / "release" / "SIGNATURE.sig").exists()

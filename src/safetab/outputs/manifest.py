@@ -28,7 +28,7 @@ MANIFEST_FILE = "manifest.json"
 LOG_FILE = "log.txt"
 NOT_FOR_RELEASE_FILE = "NOT-FOR-RELEASE"
 ADDED_LATER = frozenset(f"release/{name}" for name in SIGNATURE_FILES)
-"""Whoever signs a release adds these, so no manifest names them."""
+"""A signature is added to a finished output, so no manifest names it."""
 _BYTES_WORTH_THREADS = 1 << 24
 
 
