@@ -64,7 +64,7 @@ def test_an_entry_has_every_section_and_says_what_to_add(path: Path) -> None:
     assert (entry["status"], entry["tier"], set(entry["deployment"])) == ("Draft", 3, SECTIONS)
     assert entry["deployment"]["basic"]["intended_use"].startswith("ADD: ")
     assert entry["deployment"]["administrative"]["registry_authors"] == ["ADD: who fills in this entry"]
-    assert "[" not in safetab.registry(path)
+    assert "{" not in safetab.registry(path)
 
 
 def test_the_loss_and_the_unit_are_those_of_the_release() -> None:
@@ -79,7 +79,7 @@ def test_the_loss_and_the_unit_are_those_of_the_release() -> None:
     assert homes["privacy_loss"]["privacy_unit"] == "one household: a record of the household file"
     assert "Published totals that choose the tables of groups: yes" in homes["dp_variant"]["unprotected_quantities"]
     assert "Published totals that choose the tables of groups: none" in people["dp_variant"]["unprotected_quantities"]
-    assert "Discrete Gaussian noise, sigma_squared = stability / (2 budget)" in people["implementation"]["mechanisms"]
+    assert "Noise: discrete Gaussian, sigma_squared = stability / (2 budget)" in people["implementation"]["mechanisms"]
 
 
 def test_what_is_not_for_release_says_so_first() -> None:
