@@ -266,21 +266,25 @@ def write_site(
     refused = output_findings(folder, inputs, overwrite=overwrite, earlier=_EARLIER_SITE)
     if refused:
         raise InvalidInput(refused)
-    findings = FindingsOf(str(opened.path))
-    signature = checked_signature(opened.path, None, None, opened.facts.status, findings)
-    findings.require_no_errors()
+    signature = _signature_facts(opened)
     other = None if linked is None else linked_facts(opened, folder, linked)
     shapes, without_area = ({}, None) if boundaries is None else read_boundaries(boundaries, opened.universe)
     with refusals_as_run_failed(folder), whole_output(folder, opened.facts.date, overwrite=overwrite) as site:
         write_not_for_release(site, status)
-        more: JsonObject = {} if other is None else {"linked": other}
-        if signature is not None:
-            more["signature"] = {"fingerprint": signature.fingerprint, "date": signature.date}
+        more = signature if other is None else signature | {"linked": other}
         numbers = _write_data(opened, site, shapes, before, status, more)
         _write_pages(opened, site)
         (site / _SCRIPT).write_text(site_script(), encoding="utf-8")
         sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
     return SiteSummary(status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
+
+
+def _signature_facts(opened: release_folder.ReleaseFolder) -> JsonObject:
+    """Who signed the release, if anybody did. Raises InvalidInput if the signature is wrong."""
+    findings = FindingsOf(str(opened.path))
+    signed = checked_signature(opened.path, None, None, opened.facts.status, findings)
+    findings.require_no_errors()
+    return {} if signed is None else {"signature": {"fingerprint": signed.fingerprint, "date": signed.date}}
 
 
 def _write_pages(opened: release_folder.ReleaseFolder, site: Path) -> None:

@@ -20,16 +20,8 @@ from safetab.planning.run_plan import chosen_shapes
 from safetab.privacy.calibration import Stage
 from safetab.release.checks.table_checks import Breaches
 from safetab.release.coterminous import CoterminousSet
-from safetab.release.numbers.level_numbers import (
-    NO_INTERVAL,
-    NO_RULE,
-    RULES,
-    UNKNOWN_RULE,
-    NumberKinds,
-    Numbers,
-    NumbersOfLevel,
-    intervals_of,
-)
+from safetab.release.numbers import level_numbers
+from safetab.release.numbers.level_numbers import NO_INTERVAL, NO_RULE, RULES, UNKNOWN_RULE, NumberKinds, Numbers
 from safetab.release.numbers.number_files import STATUSES, WITHHELD, NumberColumns, NumberFile, numbers_file
 from safetab.release.numbers.read_numbers import UNKNOWN, NumberBatch
 from safetab.release.official.numbers import ReadColumns, ReadNumbers
@@ -110,7 +102,7 @@ class _PlanChecks:
         is_total = rows.shape == self._level.family.number_of(self._level.family.total)
         is_selected = (is_total & ~is_total_only & rows.has("count"))[lone]
         totals = self._universe, self._options.confidence, unclamped[lone], measured_at[lone]
-        low[lone], high[lone] = intervals_of(*totals, is_selected)
+        low[lone], high[lone] = level_numbers.intervals_of(*totals, is_selected)
         indices = self._level.index.index_of(rows.entity, rows.iteration)
         stage_1, donors = rows.integers("stage_1_total"), rows.donor
         made = (indices, kinds.astype(np.int32), counts, unclamped, stage_1, low, high, rules, donors)
@@ -135,7 +127,7 @@ class _PlanChecks:
         self._add("a number that is not negative was raised to 0", at[is_clamped & (numbers.unclamped >= 0)])
         if ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER in self._options.rules:
             shown = np.flatnonzero(~numbers.is_withheld)
-            of_level = NumbersOfLevel(self._universe, self._level, self._kinds, self._options)
+            of_level = level_numbers.NumbersOfLevel(self._universe, self._level, self._kinds, self._options)
             is_above = of_level.is_above_partner(numbers.take(shown))
             self._add("a rule withholds this number, and it is shown", at[shown[is_above]])
 

@@ -86,7 +86,7 @@ def read_public_key(file: Path) -> Ed25519PublicKey:
     """The key in a .pub file. Raises InvalidInput."""
     try:
         return _public_key(_content(file))
-    except ValueError:
+    except (ValueError, UnsupportedAlgorithm):
         raise InvalidInput.about(file, _NO_KEY.format("public")) from None
 
 
@@ -98,10 +98,7 @@ def _content(file: Path) -> bytes:
 
 
 def _public_key(content: bytes) -> Ed25519PublicKey:
-    try:
-        key = pem.load_pem_public_key(content)
-    except UnsupportedAlgorithm:
-        key = None
+    key = pem.load_pem_public_key(content)
     if not isinstance(key, Ed25519PublicKey):
         raise ValueError("no Ed25519 key")
     return key
@@ -164,7 +161,7 @@ def checked_signature(
             fingerprint_of(stated), str(statement["signed_on"]), status_of_json(statement),
             MANIFEST_FILE in statement["sha256"], key is not None,
         )  # fmt: skip
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnsupportedAlgorithm):
         wrong, signature = {STATEMENT_FILE: "is not the statement of a signature."}, None
     for name, message in wrong.items():
         findings.error(name, message)

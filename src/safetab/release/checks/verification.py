@@ -88,7 +88,7 @@ def verify_release(path: Path, key: Path | None = None) -> Verification:
     found = inside if (inside / DATAPACKAGE_FILE).is_file() else path
     output = None if found == path else path
     has_measurements = output is not None and (output / "measurements").is_dir()
-    folder = _opened(found, findings)
+    folder = _opened(found, breaches)
     status = None if folder is None else folder.facts.status
     if folder is not None:
         with _unreadable_added(breaches, "a document"):
@@ -124,27 +124,18 @@ def sign_release(path: Path, key: Path, *, not_for_release: bool = False, overwr
     return signature
 
 
-def _opened(release: Path, findings: FindingsOf) -> ReleaseFolder | None:
-    """The release, unless it can't be opened; that, and files that differ from their checksums, are findings."""
+def _opened(release: Path, breaches: Breaches) -> ReleaseFolder | None:
+    """The release, unless it can't be opened; that, and files that differ from their checksums, are breaches."""
     if not (release / DATAPACKAGE_FILE).is_file():
         return open_release_folder(release)  # which says what else there is
     folder, has_checksums = None, (release / CHECKSUMS_FILE).exists()
-    with _invalid_added(findings, release):
+    with _unreadable_added(breaches, release.name):
         folder = open_release_folder(release, as_released=False)
         has_checksums |= CHECKSUMS in _json_of(release / DATAPACKAGE_FILE)["safetab"]  # older releases have none
-    with _invalid_added(findings, release):
+    with _unreadable_added(breaches, release.name):
         if has_checksums:
             check_files(release)
     return folder
-
-
-@contextmanager
-def _invalid_added(findings: FindingsOf, release: Path) -> Iterator[None]:
-    try:
-        yield
-    except InvalidInput as invalid:
-        for one in invalid.findings:
-            findings.error("" if one.file == str(release) else Path(one.file).name, one.message)
 
 
 def _json_of(path: Path) -> dict[str, Any]:
