@@ -487,3 +487,21 @@ def test_a_key_is_made_once_and_only_its_owner_may_read_it(key: Path, tmp_path: 
     assert "does not exist" in safetab_says("verify", PERSONS, "--key", tmp_path / "none", code=1)
     for wrong in (["sign"], ["sign", str(PERSONS)], ["sign", str(PERSONS), "--new-key", "k"], ["sign", "--key", "k"]):
         assert CliRunner().invoke(app, wrong).exit_code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", [STATE, COUNTY])
+def test_no_value_of_any_column_can_be_changed_unseen(file: str, tmp_path: Path) -> None:
+    table = pq.read_table(PERSONS / file, partitioning=None)
+    for name in table.column_names:
+        out = Path(shutil.copytree(PERSONS, tmp_path / name))
+        kind = table.schema.field(name).type
+
+        def other(value: Any, kind: pa.DataType = kind) -> Any:
+            return "other" if kind == pa.string() else (value or 0) + 1
+
+        column(file, name, first(other))(out)
+        with_true_checksums(out)
+        assert any(file in one for one in found_in(out)), name
+        if name != "stage_1_total":  # another total may choose the same table
+            assert any(file.removeprefix("release/") in one for one in found_in(out / "release")), name

@@ -42,7 +42,7 @@ function signatureWords() {
   const { fingerprint, date } = facts.signature;
   return [
     element("h2", {}, "Signature"),
-    paragraph(`The release was signed on ${date} with the key `, element("code", { "data-fingerprint": "" }, fingerprint), ". The publisher names the same fingerprint in another place. To check a copy of the release: ", element("code", {}, "safetab verify RELEASE --key FILE.pub"), ", or openssl, as the manual of safetab says."),
+    paragraph(`The release was signed on ${date} with the key `, element("code", { "data-fingerprint": "" }, fingerprint), ". Compare it with the fingerprint that the publisher names elsewhere. To check a copy of the release: ", element("code", {}, "safetab verify RELEASE --key FILE.pub"), ", or openssl, as the manual of safetab says."),
   ];
 }
 
