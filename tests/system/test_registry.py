@@ -57,7 +57,9 @@ def entry_of(path: Path) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    "path", [one for kind in ("persons", "households", "official") for one in stored(kind)], ids=str
+    "path",
+    [one for kind in ("persons", "households", "official") for one in stored(kind)],
+    ids=lambda path: f"{path.parent.name} {path.name}",
 )
 def test_an_entry_has_every_section_and_says_what_to_add(path: Path) -> None:
     entry = entry_of(path)
@@ -164,7 +166,9 @@ SCHEMA = section(
 
 
 @pytest.mark.parametrize(
-    "path", [one for kind in ("persons", "households", "official") for one in stored(kind)], ids=str
+    "path",
+    [one for kind in ("persons", "households", "official") for one in stored(kind)],
+    ids=lambda path: f"{path.parent.name} {path.name}",
 )
 def test_an_entry_has_the_types_and_values_of_the_registrys_schema(path: Path) -> None:
     jsonschema.validate(entry_of(path), SCHEMA)

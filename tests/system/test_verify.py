@@ -36,6 +36,10 @@ def found_in(path: Path, key: Path | None = None) -> list[str]:
     return [f"{one.where}: {one.message}" for one in safetab.verify(path, key).findings]
 
 
+def in_words(path: Path) -> str:
+    return f"{path.parent.name} {path.name}"
+
+
 def json_of(path: Path) -> dict[str, Any]:
     return json.loads(path.read_text())
 
@@ -181,7 +185,10 @@ FOUND_IN_A_RELEASE_ALONE = {
     "swapped rows": (rows_swapped, "lines are not in their order: row 1"),
     "a dropped file": (removed(STATE), "is not there."),
     "numbers without mention": (numbers_removed_with_their_mention, "is not there."),
-    "a dropped text": (removed("release/README.txt"), "is not there."),
+    "a threshold": (column("release/universe/levels.parquet", "suppression_threshold", lambda values: [n and n - 1 for n in values]), "privacy.json: levels"),
+}  # fmt: skip
+FOUND_IN_DOCUMENTS = {
+    "a dropped list": (removed("release/universe/coterminous.parquet"), "universe/coterminous.parquet: is not there."),
     "a strange file": (
         lambda out: shutil.copyfile(out / STATE, out / "release" / "numbers" / "more.parquet"),
         "numbers/more.parquet: is in no list of the release.",
@@ -194,7 +201,6 @@ FOUND_IN_A_RELEASE_ALONE = {
         edited("release/privacy.json", lambda one: one["levels"][0]["stages"]["stage_1"]["cost_rho"].update(fraction="1/99")),
         "privacy.json: levels is not what follows from universe/levels.parquet.",
     ),
-    "a threshold": (column("release/universe/levels.parquet", "suppression_threshold", lambda values: [n and n - 1 for n in values]), "privacy.json: levels"),
     "one status": (
         edited("release/privacy.json", lambda one: one.update(status="for release", for_release=True)),
         f"privacy.json: {STATUS}",
@@ -223,6 +229,8 @@ FOUND_WITH_THE_WHOLE_OUTPUT = {
         replaced("after-steps/t1/us.csv", "|STATE|", "|TOWN|"),
         "after-steps/t1/us.csv: REGION_TYPE is not that of the release",
     ),
+}  # fmt: skip
+FOUND_BESIDE_THE_RELEASE = {
     "the loss of the manifest": (
         edited("manifest.json", lambda one: one["loss"]["us"].update(bounded_rho="1")),
         "manifest.json: loss is not what follows",
@@ -240,7 +248,7 @@ def test_nothing_is_wrong_with_stored_releases_of_any_format(path: Path) -> None
     assert found_in(path) == []
 
 
-@pytest.mark.parametrize("path", [*stored("persons"), *stored("households")], ids=str)
+@pytest.mark.parametrize("path", [*stored("persons"), *stored("households")], ids=in_words)
 def test_nothing_is_wrong_with_a_stored_release_alone(path: Path) -> None:
     assert found_in(path / "release") == []
 
@@ -259,6 +267,15 @@ def test_a_whole_output_shows_more_though_its_checksums_are_right(name: str, out
     damage(out)
     with_true_checksums(out)
     assert words in "\n".join(found_in(out))
+
+
+@pytest.mark.parametrize("damages", [FOUND_IN_DOCUMENTS, FOUND_BESIDE_THE_RELEASE])
+def test_documents_that_were_changed_together_are_all_found(damages: dict[str, Any], out: Path) -> None:
+    for damage, _ in damages.values():
+        damage(out)
+    with_true_checksums(out)
+    found = "\n".join(found_in(out if damages is FOUND_BESIDE_THE_RELEASE else out / "release"))
+    assert [name for name, (_, words) in damages.items() if words not in found] == []
 
 
 def test_a_cell_that_was_raised_with_all_its_sums_is_found_by_the_measurements_alone(out: Path) -> None:
