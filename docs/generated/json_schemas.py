@@ -346,6 +346,16 @@ def answers() -> dict[str, Schema]:
         "withheld": listed(TEXT),
         "notes": listed(TEXT),
     }
+    verified = {
+        "status": STATUS_KEYS["status"],
+        "for_release": TRUTH,
+        "numbers": COUNT,
+        "has_measurements": TRUTH,
+        "signed_by": or_null(TEXT),
+        "signed_on": or_null(TEXT),
+        "key_was_given": TRUTH,
+        "covers_output": TRUTH,
+    }
     site = {"numbers": COUNT, "files": COUNT, "bytes": COUNT, "shapes_without_area": or_null(COUNT)}
     return {
         "demo": {**WRITTEN, "pages": listed(TEXT)},
@@ -368,6 +378,10 @@ def answers() -> dict[str, Schema]:
         "accuracy": {**WRITTEN, **ROWS, "is_synthetic": TRUTH},
         "compare": {"written?": listed(TEXT), **compared},
         "lists": {"codes": COUNT, "iterations": COUNT, "pairs": COUNT, "written": listed(TEXT)},
+        "docs": {"page": TEXT, "anchor": TEXT},
+        "sign": {"fingerprint": TEXT, "written?": listed(TEXT), **{f"{key}?": STATUS_KEYS[key] for key in STATUS_KEYS}},
+        "verify": verified,
+        "registry": {"entry": TEXT, "to_add": COUNT, "written?": listed(TEXT)},
         "audit": AUDIT | {"checks?": NOISE_CHECKS},
         **tune(),
     }
@@ -377,6 +391,7 @@ EITHER = {
     "audit": (("version", "date", "form", "summary", "conclusion", "verdicts"), ("checks",)),
     "status": (("groups",), ("written", "rows")),
     "compare": (("written", "protections", "not_finished"), ("text",)),
+    "sign": (tuple(STATUS_KEYS), ("written",)),
     "tune curve": (("suppression_threshold", "sizes"), ("unit", "threshold_unit", "totals")),
 }
 """Two sets of keys, of which a document of the command has one."""

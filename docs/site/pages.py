@@ -69,7 +69,8 @@ CHANGELOG
 ```
 """
 HOW_TO_ORDER = (
-    "install", "read-a-release", "sums-without-surprises", "run-a-census", "households", "choose-parameters",
+    "install", "read-a-release", "sums-without-surprises", "run-a-census", "sign-and-verify", "households",
+    "choose-parameters",
     "tune-on-the-terminal", "compare", "repeated-runs", "cluster", "from-the-bureaus-program",
 )  # fmt: skip
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from safetab.pipeline.rerelease import RereleaseSummary
     from safetab.pipeline.run import RunSummary
     from safetab.planning.run_plan import RunPlan
+    from safetab.release.checks.verification import Verification
 
 __version__ = VERSION
 
@@ -39,8 +40,8 @@ __all__ = [
     "Absence", "AccuracySummary", "Answers", "Areas", "ComparisonSummary", "Difference", "Estimate",
     "Finding", "Found", "GroupTable", "Groups", "InvalidInput", "OpenedComparison", "Ratio",
     "Release", "RereleaseSummary", "RunFailed", "RunOptions", "RunPlan", "RunSummary", "Statuses",
-    "__version__", "accuracy", "compare", "export", "open_comparison", "open_release", "plan",
-    "rerelease", "run", "status", "tuning", "validate",
+    "Verification", "__version__", "accuracy", "compare", "export", "open_comparison", "open_release", "plan",
+    "registry", "rerelease", "run", "sign", "status", "tuning", "validate", "verify",
 ]  # fmt: skip
 
 _LATE = {
@@ -55,6 +56,7 @@ _LATE = {
     "pipeline.rerelease": ("RereleaseSummary",),
     "pipeline.run": ("RunSummary",),
     "planning.run_plan": ("RunPlan",),
+    "release.checks.verification": ("Verification",),
 }
 """The modules of public names that are imported on first use."""
 
@@ -292,3 +294,52 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
+
+
+@checks_arguments
+def verify(path: str | Path, key: str | Path | None = None) -> Verification:
+    """Check that a release is whole, consistent and signed, as the command `safetab verify` does.
+
+    Returns the findings, the status and the signature. Raises `safetab.InvalidInput` if there is no
+    release or the key can't be read.
+
+    Args:
+        path: OUT of a run, or OUT/release.
+        key: The signer's public key, FILE.pub.
+    """
+    from safetab.release.checks.verification import verify_release
+
+    return verify_release(Path(path), None if key is None else Path(key))
+
+
+@checks_arguments
+def sign(path: str | Path, key: str | Path, *, not_for_release: bool = False, overwrite: bool = False) -> Verification:
+    """Sign a release that nothing is wrong with, as the command `safetab sign` does.
+
+    Returns what `verify` says of it then. Raises `safetab.InvalidInput` if anything is wrong with the
+    release or the key.
+
+    Args:
+        path: OUT of a run, or OUT/release.
+        key: Your private key; `safetab sign --new-key FILE` makes one.
+        not_for_release: Sign an output that is not for release; the signature says so.
+        overwrite: Replace an earlier signature.
+    """
+    from safetab.release.checks.verification import sign_release
+
+    sign_release(Path(path), Path(key), not_for_release=not_for_release, overwrite=overwrite)
+    return verify(path)
+
+
+@checks_arguments
+def registry(path: str | Path) -> str:
+    """The entry of a release for the public registry of deployments, as the command `safetab registry` prints it.
+
+    Raises `safetab.InvalidInput` if there is no release.
+
+    Args:
+        path: OUT of a run, or OUT/release.
+    """
+    from safetab.reports.registry import registry_entry
+
+    return registry_entry(Path(path))

@@ -54,6 +54,7 @@ _TASKS: dict[str, tuple[Callable[..., None], ...]] = {
     "Use a release": (
         *(release.show, release.status, release.report, release.site),
         *(release.export, release.rerelease, release.official),
+        *(trust.sign, trust.verify, trust.registry),
     ),
     "Choose parameters": (study.explore, study.accuracy, study.compare, study.lists),
     "Check the program": (trust.audit,),

@@ -73,6 +73,8 @@ def sync_directory(folder: Path) -> None:
 
 
 Write = Callable[[Path], object]
+SIGNATURE_FILES = ("SIGNATURE.json", "SIGNATURE.sig")
+"""What a signature says, and its bytes: all that may be added to an output."""
 
 
 def write_new_file(file: Path, write: Write, *, overwrite: bool | None = None) -> None:
@@ -146,7 +148,7 @@ def _why_not_new(file: Path, *, overwrite: bool | None) -> str | None:
         file.parent.stat()
     except FileNotFoundError:
         return f"can't be written: there is no folder {file.parent}."
-    if (around := output_around(file)) is not None:
+    if file.name not in SIGNATURE_FILES and (around := output_around(file)) is not None:
         return f"is inside {around}, the output of a run, which must not change. Choose another place."
     return None
 

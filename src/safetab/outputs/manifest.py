@@ -16,6 +16,7 @@ from safetab.config.run_config import RunConfig
 from safetab.foundation.files import sha256_of
 from safetab.foundation.findings import FORMAT, OUTPUT_FORMAT, VERSION
 from safetab.foundation.in_threads import results_in_threads
+from safetab.foundation.new_files import SIGNATURE_FILES
 from safetab.planning.guarantee import guarantee_as_json
 from safetab.planning.plan_json import exact, loss_as_json
 from safetab.planning.run_plan import RunPlan
@@ -26,6 +27,8 @@ from safetab.privacy.reference import loss_text
 MANIFEST_FILE = "manifest.json"
 LOG_FILE = "log.txt"
 NOT_FOR_RELEASE_FILE = "NOT-FOR-RELEASE"
+ADDED_LATER = frozenset(f"release/{name}" for name in SIGNATURE_FILES)
+"""A signature is added to a finished output, so no manifest names it."""
 _BYTES_WORTH_THREADS = 1 << 24
 
 
@@ -63,9 +66,9 @@ def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows:
 
 
 def outputs_as_json(output: Path, rows: Mapping[str, int]) -> dict[str, object]:
-    """Every file except the manifest: tables with their rows, and the documents beside them."""
+    """Every file except the manifest and a signature: tables with their rows, and the documents beside them."""
     files = sorted(path.relative_to(output).as_posix() for path in output.rglob("*") if path.is_file())
-    documents = [name for name in files if name not in rows and name != MANIFEST_FILE]
+    documents = [name for name in files if name not in rows and name not in {MANIFEST_FILE, *ADDED_LATER}]
     hashes = hashes_by_name({name: output / name for name in (*rows, *documents)})
     return {
         "outputs": {name: {"rows": count, "sha256": hashes[name]} for name, count in sorted(rows.items())},

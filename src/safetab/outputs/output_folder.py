@@ -19,7 +19,7 @@ from safetab.foundation.findings import Finding, Severity, shortened
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_folder, why_no_folder
 from safetab.foundation.new_files import CantBeDone, exchange, output_around, refusals_as_warnings, sync_directory
-from safetab.outputs.manifest import MANIFEST_FILE
+from safetab.outputs.manifest import ADDED_LATER, MANIFEST_FILE
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def always_named(known_by: str, names: Container[str]) -> EarlierOutput:
 
 def _names_of_manifest(out: Path) -> Container[str]:
     manifest = json.loads((out / MANIFEST_FILE).read_bytes())
-    return {MANIFEST_FILE, *manifest["outputs"], *manifest.get("documents", ())}
+    return {MANIFEST_FILE, *ADDED_LATER, *manifest["outputs"], *manifest.get("documents", ())}
 
 
 OUTPUT_OF_RUN = EarlierOutput(MANIFEST_FILE, _names_of_manifest)

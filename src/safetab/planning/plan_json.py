@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 from safetab.census.census import PopulationGroupLevel
@@ -11,7 +12,7 @@ from safetab.planning.level_design import CONFIDENCE
 from safetab.planning.losses import DELTA, JointLoss, ReportedLoss
 from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
 from safetab.privacy.calibration import Noise, PrivacyDefinition
-from safetab.privacy.composition import epsilon_of_rho
+from safetab.privacy.composition import PrivacyLoss, epsilon_of_rho
 from safetab.privacy.reference import loss_number
 from safetab.products.product import Product
 
@@ -63,8 +64,12 @@ def _guarantee(plan: RunPlan) -> JsonObject:
 
 def loss_as_json(plan: RunPlan) -> JsonObject:
     """The cost of each pass to a person in it, and of the whole run."""
-    definition = plan.config.privacy_definition
-    loss_of = {each.name: plan.loss_of(each) for each in plan.config.passes} | {"whole_run": plan.loss}
+    loss_of = {each.name: plan.loss_of(each) for each in plan.config.passes}
+    return losses_as_json(plan.config.privacy_definition, loss_of | {"whole_run": plan.loss})
+
+
+def losses_as_json(definition: PrivacyDefinition, loss_of: Mapping[str, PrivacyLoss]) -> JsonObject:
+    """Losses by whom they concern: a pass, or the whole run."""
     return {who: _loss(losses.reported_loss(definition, loss), definition) for who, loss in loss_of.items()}
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path, PurePosixPath
 
-from safetab.outputs.manifest import LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
+from safetab.foundation.findings import OUTPUT_FORMAT
+from safetab.outputs.manifest import ADDED_LATER, LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
 from safetab.release.census_file import CENSUS_FILE
 from safetab.release.checksums import CHECKSUMS_FILE
 from safetab.release.data_dictionary import CSV_FOLDER, csv_names
@@ -26,7 +27,9 @@ def measured_files(universe: Universe) -> tuple[str, ...]:
     return tuple(name.format(each.name) for each in universe.passes for name in names)
 
 
-def allowed_files(universe: Universe, options: ReleaseOptions, *, for_release: bool) -> frozenset[str]:
+def allowed_files(
+    universe: Universe, options: ReleaseOptions, *, for_release: bool, of_format: int = OUTPUT_FORMAT
+) -> frozenset[str]:
     """The files that an output of this universe and these steps may hold."""
     names = [MANIFEST_FILE, LOG_FILE, REPORT_FILE, *measured_files(universe)]
     of_census = [] if universe.specification is None else [CENSUS_FILE]
@@ -35,7 +38,7 @@ def allowed_files(universe: Universe, options: ReleaseOptions, *, for_release: b
         *_OF_EVERY_RELEASE,
         *of_census,
         *coterminous,
-        *(numbers_file(level.design) for level in universe.levels),
+        *(numbers_file(level.design, of_format) for level in universe.levels),
     ]
     if options.csv:
         of_csv = csv_names(universe.entities, [*UNIVERSE_FILES, *coterminous])
@@ -46,7 +49,7 @@ def allowed_files(universe: Universe, options: ReleaseOptions, *, for_release: b
         names += [f"{AFTER_STEPS_FOLDER}/{name}" for name in (AFTER_STEPS_README, *tables)]
     if not for_release:
         names.append(NOT_FOR_RELEASE_FILE)
-    return frozenset(names)
+    return frozenset(names) | ADDED_LATER
 
 
 def stray_paths(output: Path, allowed: frozenset[str]) -> list[str]:

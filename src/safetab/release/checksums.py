@@ -11,6 +11,7 @@ import pyarrow as pa
 from safetab.foundation.failures import OF_THE_PATH, RunFailed, is_out_of_memory, refusal_of
 from safetab.foundation.files import why_unreadable
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
+from safetab.foundation.new_files import SIGNATURE_FILES
 from safetab.outputs.manifest import hashes_by_name
 
 _OF_CONTENT = (
@@ -49,13 +50,15 @@ def invalid(path: Path, *messages: str) -> InvalidInput:
 
 
 CHECKSUMS_FILE = "SHA256SUMS"
+_UNLISTED = (CHECKSUMS_FILE, *SIGNATURE_FILES)
+"""A signature comes after the checksums, so these don't list it."""
 CHECKSUMS = "checksums"
 """Where datapackage.json says that there are some."""
 
 
 def write_checksums(release: Path) -> None:
     """Write the checksum of every file. Nothing may be added to the release afterwards."""
-    sums = hashes_by_name({name: release / name for name in _names_of(release) if name != CHECKSUMS_FILE})
+    sums = hashes_by_name({name: release / name for name in _names_of(release) if name not in _UNLISTED})
     (release / CHECKSUMS_FILE).write_text(_lines(sums), encoding="utf-8", newline="\n")
 
 
@@ -64,7 +67,7 @@ def check_files(release: Path) -> None:
     if not _is_file(release / CHECKSUMS_FILE):
         raise invalid(release, f"its {CHECKSUMS_FILE} is not a file. Get the release again.")
     with damage_as_invalid_input(release, "a file can't be read. Get the release again."):
-        present = {name for name in _names_of(release) if name != CHECKSUMS_FILE}
+        present = {name for name in _names_of(release) if name not in _UNLISTED}
         files = {name for name in present if _is_file(release / name)}
         text = (release / CHECKSUMS_FILE).read_bytes().decode("utf-8")
         released = _read(text)
@@ -84,10 +87,10 @@ def check_files(release: Path) -> None:
 
 
 def names_with_checksums(release: Path) -> set[str]:
-    """The released files and the list of checksums itself. Raises ValueError if there is no list."""
+    """The released files, the list of checksums and the signature. Raises ValueError if there is no list."""
     if not _is_file(release / CHECKSUMS_FILE):
         raise ValueError(CHECKSUMS_FILE)
-    return {CHECKSUMS_FILE, *_read((release / CHECKSUMS_FILE).read_text(encoding="utf-8"))}
+    return {*_UNLISTED, *_read((release / CHECKSUMS_FILE).read_text(encoding="utf-8"))}
 
 
 def _read(text: str) -> Mapping[str, str]:

@@ -294,7 +294,7 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
         else "0 for the loss as stated",
         "loss": loss_as_json(plan),
         "composition": _composition(universe),
-        "levels": [_level(level, definition) for level in universe.levels],
+        "levels": [level_as_json(level, definition) for level in universe.levels],
         "post_processing": "sums, suppression, margins of error, coterminous copies and withholding rules use published"
         " noisy numbers and public lists alone, and cost nothing",
         "not_covered": "further releases about the same people add to the loss",
@@ -339,7 +339,7 @@ def _made_by(universe: Universe, facts: ReleaseFacts) -> JsonObject:
     return {"name": f"{product.name} {name}", "software": software | {"algorithm": product.source}}
 
 
-def _level(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
+def level_as_json(level: ReleaseLevel, definition: PrivacyDefinition) -> JsonObject:
     """What privacy.json says about one level."""
     design = level.design
     parameter = "sigma_squared" if definition is PrivacyDefinition.ZCDP else "scale"

@@ -72,16 +72,19 @@ class ReleaseFolder:
             return NumbersReader(path, self.universe, level)
 
 
-def open_release_folder(path: Path) -> ReleaseFolder:
-    """Open OUT/release, or OUT. Raises InvalidInput if there is no release, or a damaged one."""
+def open_release_folder(path: Path, *, as_released: bool = True) -> ReleaseFolder:
+    """Open OUT/release, or OUT. Raises InvalidInput if there is no release, or a damaged one.
+
+    Unless it is to be as released, its files may differ from their checksums.
+    """
     try:
-        return _opened(path)
+        return _opened(path, as_released=as_released)
     except OSError as error:
         raise_if_the_machine_failed(error)
         raise invalid(path, f"can't be read: {error.strerror or 'unknown error'}.") from None
 
 
-def _opened(path: Path) -> ReleaseFolder:
+def _opened(path: Path, *, as_released: bool) -> ReleaseFolder:
     """Open a release. Raises InvalidInput if a document is missing or damaged."""
     if not path.exists():
         raise invalid(path, "does not exist. Give OUT or OUT/release.")
@@ -92,8 +95,8 @@ def _opened(path: Path) -> ReleaseFolder:
         raise invalid(path, "holds CSV files that were made of a release. Give the release itself.")
     with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
         _require_known_format(folder)
-    has_checksums = (folder / CHECKSUMS_FILE).exists()
-    if has_checksums:
+    has_checksums = not as_released or (folder / CHECKSUMS_FILE).exists()
+    if as_released and has_checksums:
         check_files(folder)
     with damage_as_invalid_input(folder, "is a release that is damaged, or of another version."):
         written_in = _require_known_format(folder)

@@ -36,7 +36,7 @@ from safetab.release.universe_files import write_universe
 _ADAPTIVE, _TOTAL_ONLY = frozenset({Stage.STAGE_1, Stage.STAGE_2}), frozenset({Stage.TOTAL_ONLY})
 
 
-class _NumbersWriter:
+class NumbersWriter:
     """Writes the numbers of passes into a release and remembers the rows of each file.
 
     Where steps change numbers, the tables are written again as they are after the steps.
@@ -53,14 +53,14 @@ class _NumbersWriter:
     def write_pass(self, tabulation_pass: Pass, sets: Sequence[CoterminousSet] | None) -> None:
         """Write the numbers of one pass, with copies inside the coterminous sets if there are any."""
         if not self._options.change_numbers:
-            self._write_levels(tabulation_pass, sets, None)
+            self.write_levels(tabulation_pass, sets, None)
             return
         tables = AfterStepsTables(self._output, tabulation_pass, self._universe, self._kinds)
         with closing_without_masking(tables) as after_steps:
-            self._write_levels(tabulation_pass, sets, after_steps)
+            self.write_levels(tabulation_pass, sets, after_steps)
         self.rows_after_steps |= after_steps.rows
 
-    def _write_levels(
+    def write_levels(
         self, tabulation_pass: Pass, sets: Sequence[CoterminousSet] | None, after_steps: AfterStepsTables | None
     ) -> None:
         """Write every level that has groups: its own, and those that coterminous sets copy to it."""
@@ -88,6 +88,10 @@ class _NumbersWriter:
             if waiting is not None and waiting[0] == number:
                 waiting = next(adaptive, None)
 
+    def file_of(self, level: ReleaseLevel, columns: NumberColumns) -> NumberFile:
+        """The file that takes the numbers of a level."""
+        return NumberFile(self._output / RELEASE_FOLDER / numbers_file(level.design), columns)
+
     def _write_level(
         self, number: int, own: Iterator[PublishedGroups], more: PublishedGroups, after_steps: AfterStepsTables | None
     ) -> None:
@@ -95,7 +99,7 @@ class _NumbersWriter:
         level = self._universe.levels[number]
         numbers = NumbersOfLevel(self._universe, level, self._kinds, self._options)
         name = numbers_file(level.design)
-        file = NumberFile(self._output / RELEASE_FOLDER / name, NumberColumns(self._universe, level, self._kinds))
+        file = self.file_of(level, NumberColumns(self._universe, level, self._kinds))
         with closing_without_masking(file), SecondThread(pa.cpu_count()) as writing:
             for groups in _with_more(own, more, level.index):
                 made = numbers.of(groups)
@@ -128,7 +132,7 @@ def write_release(
     coterminous = facts.options.coterminous
     found = None if coterminous is None else sets_of_passes(populated, coterminous, universe.census)
     rows = write_universe(release, universe, found)
-    numbers = _NumbersWriter(output, universe, facts.options)
+    numbers = NumbersWriter(output, universe, facts.options)
     for tabulation_pass in universe.passes:
         numbers.write_pass(tabulation_pass, None if found is None else found.get(tabulation_pass))
     rows |= numbers.rows

@@ -15,13 +15,14 @@ from safetab.estimates.noisy_number import reason_of, withheld_because
 from safetab.estimates.tables import percent
 from safetab.foundation.failures import refusals_as_run_failed
 from safetab.foundation.files import page_script
-from safetab.foundation.findings import InvalidInput
+from safetab.foundation.findings import FindingsOf, InvalidInput
 from safetab.outputs.manifest import NOT_FOR_RELEASE_FILE, write_not_for_release
 from safetab.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
 from safetab.planning.guarantee import protected_sentence
 from safetab.privacy.output_status import OutputStatus, gravest
 from safetab.products.product import Product, Selector, Shape
 from safetab.release import release_folder
+from safetab.release.checks.signatures import checked_signature
 from safetab.release.citation import agency_and_year, citation, known_facts, title_of
 from safetab.release.documents import ReleaseFacts
 from safetab.release.group_statuses import NOT_IN_FILES, NOT_TABULATED
@@ -265,16 +266,25 @@ def write_site(
     refused = output_findings(folder, inputs, overwrite=overwrite, earlier=_EARLIER_SITE)
     if refused:
         raise InvalidInput(refused)
+    signature = _signature_facts(opened)
     other = None if linked is None else linked_facts(opened, folder, linked)
     shapes, without_area = ({}, None) if boundaries is None else read_boundaries(boundaries, opened.universe)
     with refusals_as_run_failed(folder), whole_output(folder, opened.facts.date, overwrite=overwrite) as site:
         write_not_for_release(site, status)
-        more: JsonObject = {} if other is None else {"linked": other}
+        more = signature if other is None else signature | {"linked": other}
         numbers = _write_data(opened, site, shapes, before, status, more)
         _write_pages(opened, site)
         (site / _SCRIPT).write_text(site_script(), encoding="utf-8")
         sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
     return SiteSummary(status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
+
+
+def _signature_facts(opened: release_folder.ReleaseFolder) -> JsonObject:
+    """Who signed the release, if anybody did. Raises InvalidInput if the signature is wrong."""
+    findings = FindingsOf(str(opened.path))
+    signed = checked_signature(opened.path, None, None, opened.facts.status, findings)
+    findings.require_no_errors()
+    return {} if signed is None else {"signature": {"fingerprint": signed.fingerprint, "date": signed.date}}
 
 
 def _write_pages(opened: release_folder.ReleaseFolder, site: Path) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import typer
 
-from safetab.cli.json_document import answer
 from safetab.cli.commands.docs import open_in_browser
+from safetab.cli.json_document import answer
 from safetab.cli.messages import exits_with_code, say, show_findings
 from safetab.cli.plan_tables import show_plan
 from safetab.cli.progress import TerminalProgress

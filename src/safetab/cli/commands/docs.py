@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from safetab.cli.json_document import answer, is_for_programs
 from safetab.cli.messages import exits_with_code, say
 from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed
 
@@ -29,7 +30,8 @@ def docs(
     with exits_with_code():
         file, anchor = _found(page)
         typer.echo(file)
-        if not path_alone:
+        answer({"page": str(file), "anchor": anchor})
+        if not (path_alone or is_for_programs()):
             open_in_browser(file.as_uri() + anchor)
 
 

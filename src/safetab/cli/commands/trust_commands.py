@@ -1,4 +1,4 @@
-"""The commands that test whether the program keeps its promises: audit, and selftest, an earlier name of its part."""
+"""The commands that tell whether program and releases can be trusted: audit (once selftest), sign and verify."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import typer
 
 from safetab.cli.json_document import answer
 from safetab.cli.messages import exits_with_code, say
-from safetab.cli.options import Quiet
+from safetab.cli.options import Quiet, Release, option, path_argument
 from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed
 from safetab.foundation.findings import require_none
 from safetab.foundation.interrupts import if_interrupted, publishing_for_itself
@@ -104,3 +104,91 @@ def _show_steps(parts: Sequence[Part]) -> None:
 
 def _counted(number: int, noun: str) -> str:
     return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+_KEY = "Your private key: `safetab sign --new-key FILE` makes one."
+_NEW_KEY = "Make a key instead: FILE, which only you may read, and FILE.pub, which everybody may have."
+_SIGN_ANYWAY = "Sign an output that is not for release. The signature says so."
+_PUBLIC_KEY = "The signer's public key. Without it, the signature may be anybody's."
+_OUT = Annotated[Path | None, path_argument("OUT", "OUT of a run, OUT/release, or a release of official files.")]
+
+
+def sign(
+    out: _OUT = None,
+    key: Annotated[Path | None, option("FILE", _KEY)] = None,
+    new_key: Annotated[Path | None, option("FILE", _NEW_KEY)] = None,
+    not_for_release: Annotated[bool, typer.Option("--not-for-release", help=_SIGN_ANYWAY)] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace an earlier signature.")] = False,
+) -> None:
+    """Sign a release, so that readers can tell where it comes from.
+
+    Checks the release as `safetab verify` does, then writes SIGNATURE.json,
+    which says what is signed and with which status, and SIGNATURE.sig, its
+    Ed25519 signature, into the release. Readers check it with `safetab
+    verify OUT --key FILE.pub`, or with openssl.
+    """
+    from safetab.privacy.output_status import status_as_json
+    from safetab.release.checks.signatures import write_new_key
+    from safetab.release.checks.verification import sign_release
+
+    if (out is None) != (key is None) or (out is None) == (new_key is None):
+        raise typer.BadParameter("give OUT and --key FILE, or --new-key FILE alone.", param_hint="sign")
+    with exits_with_code():
+        if out is not None and key is not None:
+            signature = sign_release(out, key, not_for_release=not_for_release, overwrite=overwrite)
+            say(f"{signature}. {signature.status.line}")
+            answer({"fingerprint": signature.fingerprint, **status_as_json(signature.status)})
+        elif new_key is not None:
+            fingerprint = write_new_key(new_key)
+            say(f"Wrote {new_key}, which you keep secret, and {new_key}.pub, which you publish with its fingerprint:")
+            say(fingerprint)
+            answer({"fingerprint": fingerprint, "written": [str(new_key), f"{new_key}.pub"]})
+
+
+def verify(
+    release: Release,
+    key: Annotated[Path | None, option("FILE.pub", _PUBLIC_KEY)] = None,
+) -> None:
+    """Check that a release is whole, consistent and signed.
+
+    Compares every file with its checksum, and computes again whatever needs
+    no secret: sums, margins of error, intervals, which table a group gets,
+    what is suppressed, the stated loss; with the whole OUT, every number
+    from the measurements. Lists everything that is wrong, and ends with 1.
+    """
+    from safetab.release.checks.verification import verify_release
+
+    with exits_with_code():
+        found = verify_release(release, key)
+        require_none(found.findings)
+    answer(found.as_json())
+    again = ", and all numbers again from the measurements" if found.has_measurements else ""
+    say(f"Nothing is wrong: {found.numbers:,} numbers were checked by the plan{again}.")
+    say(f"{found.signature}." if found.signature else "Not signed.")
+    if found.signature is not None and key is None:
+        say("Compare the fingerprint with the one that the publisher names, or give the key: --key FILE.pub.")
+    say(found.status.line if found.status else "")
+
+
+def registry(
+    release: Release,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write a file instead.")] = None,
+) -> None:
+    """Print the entry of a release for the public registry of deployments.
+
+    YAML by the registry's schema: the loss, the unit of privacy, the
+    mechanism and whatever else the release tells. Where it says ADD:, a
+    person must add what no release tells.
+    """
+    from safetab.foundation.new_files import write_new_file
+    from safetab.reports.registry import registry_entry
+
+    with exits_with_code():
+        entry = registry_entry(release)
+        answer({"entry": entry, "to_add": entry.count("ADD:")})
+        if output is None:
+            typer.echo(entry, nl=False)
+            return
+        write_new_file(output, lambda path: path.write_text(entry, encoding="utf-8"))
+        answer({"written": [str(output)]})
+    say(f"Wrote {output}: {entry.count('ADD:')} places say ADD:, for you to fill in.")

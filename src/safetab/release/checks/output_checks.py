@@ -24,6 +24,7 @@ from safetab.census.area_levels import Pass
 from safetab.foundation.arrays import Integers, Truths, find_sorted
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import FileIdentity, identity_of
+from safetab.foundation.findings import OUTPUT_FORMAT
 from safetab.foundation.in_threads import SecondThread
 from safetab.outputs.manifest import MANIFEST_FILE, outputs_as_json
 from safetab.products.product import Line, Product
@@ -47,20 +48,21 @@ _NO_ORDER = "lines are not in their order"
 class NumberChecks:
     """The checks of one level's file, from its first row to its last."""
 
-    output: Path
+    release: Path
     universe: Universe
     options: ReleaseOptions
     breaches: Breaches
     after_steps: AfterStepsChecks | None
     level: ReleaseLevel
-    published: PublishedTotals  # what the table files have
+    published: PublishedTotals | None  # what the table files have, if they are there
+    of_format: int = OUTPUT_FORMAT
     rows_before: int = 0
     last_index: int = -1
     own_groups: int = 0
 
     @property
     def _name(self) -> str:
-        return f"{RELEASE_FOLDER}/{numbers_file(self.level.design)}"
+        return f"{RELEASE_FOLDER}/{numbers_file(self.level.design, self.of_format)}"
 
     @property
     def _totals_files(self) -> str:
@@ -68,9 +70,9 @@ class NumberChecks:
 
     def check(self) -> None:
         """Add everything that is wrong to the breaches; stop at rows without any group's total."""
-        path, product = self.output / self._name, self.universe.product
+        path, product = self.release / numbers_file(self.level.design, self.of_format), self.universe.product
         if not path.is_file():
-            if len(self.published[0]):
+            if self.published is not None and len(self.published[0]):
                 self.breaches.add(self._name, "is not there, and there are groups of its level")
             return
         schema = number_files.number_schema(product, self.universe.census)
@@ -90,7 +92,9 @@ class NumberChecks:
             if self.after_steps is not None:
                 self.after_steps.check(self.level.geography.label, rows)
             self.rows_before += len(rows)
-        if self.options.coterminous is None and self.own_groups != len(self.published[0]):
+        if self.published is None or self.options.coterminous is not None:
+            return
+        if self.own_groups != len(self.published[0]):
             self.breaches.add(self._name, f"lacks groups that {self._totals_files} has")
 
     def _add(self, rule: str, wrong: Truths | NDArray[np.integer]) -> None:
@@ -141,21 +145,28 @@ class NumberChecks:
         is_repeated = np.diff(indices, prepend=self.last_index) <= 0
         self._add("a group is there twice, or out of its order", first[is_repeated])
         self._check_lines(rows, first)
+        self.own_groups += int(is_own.sum())
+        self.last_index = int(indices[-1])
+        if self.published is not None:
+            self._check_totals(rows, first, indices, self.published)
+
+    def _check_totals(
+        self, rows: NumberBatch, first: NDArray[np.intp], indices: Integers, published: PublishedTotals
+    ) -> None:
         is_plain = (rows.status[first] == STATUSES.index(number_files.PUBLISHED)) & ~rows.has("rule")[first]
-        known, totals = self.published
+        known, totals = published
         position, is_known = find_sorted(known, indices)
         is_other = ~is_known
         if len(known):
             is_other |= totals[position] != rows.integers("count")[first]
         self._add(f"a total is not the one in {self._totals_files}", first[is_plain & is_other])
-        self.own_groups += int(is_own.sum())
-        self.last_index = int(indices[-1])
 
     def _check_lines(self, rows: NumberBatch, first: NDArray[np.intp]) -> None:
         """Each group has all lines of its table, in order, and what is not withheld adds up."""
         lengths = np.diff(np.append(first, len(rows)))
         shape_of_group = rows.shape[first]
-        values = rows.integers("unclamped_count")
+        # sums of clamped numbers are those of the numbers as they are shown
+        columns = ["unclamped_count"] if self.universe.allow_negative_counts else ["unclamped_count", "count"]
         is_shown = rows.has("unclamped_count")
         for number, shape in enumerate(self.level.family.shapes):
             alike = np.flatnonzero(shape_of_group == number)
@@ -166,7 +177,8 @@ class NumberChecks:
                 continue
             is_wrong = rows.line_positions(number, own) != np.arange(len(shape.lines))
             self._add(_NO_ORDER, own[is_wrong])
-            for position, differs in _sums_that_differ(shape.lines, values[own], is_shown[own]):
+            sums = [_sums_that_differ(shape.lines, rows.integers(one)[own], is_shown[own]) for one in columns]
+            for position, differs in chain.from_iterable(sums):
                 self._add("a sum is not that of its cells", own[differs, position])
 
 
@@ -267,7 +279,7 @@ class OutputChecks:
                 breaches.add(f"{RELEASE_FOLDER}/universe", rule)
         _check_universe_files(self._output, self._universe, breaches)
         manifest = json.loads((self._output / MANIFEST_FILE).read_text(encoding="utf-8"))
-        _check_manifest(self._output, manifest, breaches)
+        check_manifest(self._output, manifest, breaches)
         allowed = allowed_files(self._universe, self._options, for_release=manifest["for_release"])
         for name in stray_paths(self._output, allowed):
             breaches.add(name, "is not among the files that may leave")
@@ -312,7 +324,7 @@ class _PassChecks:
             if self.options.change_numbers:
                 product = self.universe.product
                 after_steps = AfterStepsChecks(self.output, product, self.tabulation_pass, self.of_numbers)
-            of_release = (self.output, self.universe, self.options, self.of_numbers, after_steps)
+            of_release = (self.output / RELEASE_FOLDER, self.universe, self.options, self.of_numbers, after_steps)
             while self.published:
                 NumberChecks(*of_release, *self.published.popleft()).check()
                 yield
@@ -352,7 +364,7 @@ def _check_universe_files(output: Path, universe: Universe, breaches: Breaches) 
             breaches.add(name, f"{level.label}: entities are not those of the run")
 
 
-def _check_manifest(output: Path, manifest: Mapping[str, Any], breaches: Breaches) -> None:
+def check_manifest(output: Path, manifest: Mapping[str, Any], breaches: Breaches) -> None:
     """Check that the manifest has the right files, rows and hashes."""
     listed = {name: entry["rows"] for name, entry in manifest["outputs"].items()}
     missing = [name for name in listed if not (output / name).is_file()]

@@ -65,15 +65,18 @@ class Breaches:
         self._counts.update(others._counts)
         self._rows |= others._rows
 
-    def raise_if_any(self) -> None:
-        """Raise RunFailed with the first ten broken rules, if any rule is broken."""
-        if not self._counts:
-            return
-        lines = []
+    def sentences(self) -> Iterator[tuple[str, str]]:
+        """Each file with a rule that it breaks and the first of its rows that do."""
         for (file, rule), count in self._counts.items():
             rows = self._rows.get((file, rule), [])
             more = f" and {count - len(rows)} more" if count > len(rows) else ""
-            lines.append(f"{file}: {rule}" + (f": row {shortened(rows)}{more}." if rows else "."))
+            yield file, rule + (f": row {shortened(rows)}{more}." if rows else ".")
+
+    def raise_if_any(self) -> None:
+        """Raise RunFailed with the first ten broken rules, if any rule is broken."""
+        lines = [f"{file}: {sentence}" for file, sentence in self.sentences()]
+        if not lines:
+            return
         if len(lines) > _BREACHES_SHOWN:
             lines[_BREACHES_SHOWN:] = [f"and {len(lines) - _BREACHES_SHOWN} more"]
         raise RunFailed("\n  ".join(["the output breaks its rules. Nothing was written.", *lines]))

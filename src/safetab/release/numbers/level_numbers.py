@@ -184,14 +184,14 @@ class NumbersOfLevel:
         is_negative = numbers.counts < 0
         for rule in self._options.rules:
             if rule is ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER:
-                rules[self._is_above_partner(numbers)] = RULES.index(rule)
+                rules[self.is_above_partner(numbers)] = RULES.index(rule)
             else:
                 rules[is_negative] = RULES.index(rule)
             if rule is ReleaseRule.CLAMP_NEGATIVES:
                 counts[is_negative] = 0
         return replace(numbers, rules=rules, counts=counts)
 
-    def _is_above_partner(self, numbers: Numbers) -> Truths:
+    def is_above_partner(self, numbers: Numbers) -> Truths:
         """Whether a number exceeds the partner's number for the same attribute values, if it has one."""
         meaning = self._kinds.meanings[numbers.kinds]
         index = self._level.index
@@ -253,9 +253,14 @@ class NumberKinds:
         self, levels: NDArray[np.integer], is_total_only: Truths, shapes: NDArray[np.integer] | int
     ) -> Integers:
         """The number of the kind of each group's first line. Raises KeyError if its level measures no such table."""
-        first: Integers = self._first[levels, is_total_only.astype(np.intp), shapes]
+        first = self.firsts(levels, is_total_only, shapes)
         if (first < 0).any():
             raise KeyError("a table that its level does not measure")
+        return first
+
+    def firsts(self, levels: NDArray[np.integer], is_total_only: Truths, shapes: NDArray[np.integer] | int) -> Integers:
+        """The same, and -1 for a table that its level does not measure."""
+        first: Integers = self._first[levels, is_total_only.astype(np.intp), shapes]
         return first
 
     @cached_property

@@ -35,13 +35,13 @@ from safetab.release.release_universe import ReleaseLevel, Universe
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _ReadNumbers(Numbers):
+class ReadNumbers(Numbers):
     """Numbers as files have them, and which of them have a table that is not known."""
 
     is_unknown: Truths
 
 
-class _ReadColumns(NumberColumns):
+class ReadColumns(NumberColumns):
     """The columns of numbers that were read: no file tells the total of stage 1.
 
     Where the table is not known, the margin has a lower end.
@@ -53,7 +53,7 @@ class _ReadColumns(NumberColumns):
         self._level_of_kind = np.array([kind.level for kind in kinds.kinds])
 
     def columns(self, numbers: Numbers) -> dict[str, pa.Array]:
-        assert isinstance(numbers, _ReadNumbers)
+        assert isinstance(numbers, ReadNumbers)
         least = np.zeros(len(numbers), dtype=np.int64)
         levels = self._level_of_kind[numbers.kinds[numbers.is_unknown]]
         lone_totals = self._kinds.first_of_groups(levels, np.zeros_like(levels, dtype=np.bool_), 0)
@@ -88,25 +88,25 @@ class OfficialNumbers:
             found = self._rows_of(number, level)
             if len(found):
                 name = numbers_file(level.design)
-                file = NumberFile(release / name, _ReadColumns(self._universe, level, self._kinds))
+                file = NumberFile(release / name, ReadColumns(self._universe, level, self._kinds))
                 with closing_without_masking(file):
                     file.write(found)
                 rows[name] = file.rows
         return rows
 
-    def _rows_of(self, number: int, level: ReleaseLevel) -> _ReadNumbers:
+    def _rows_of(self, number: int, level: ReleaseLevel) -> ReadNumbers:
         """By rising index, and within a group in the order of its lines."""
         parts = [
             self._rows_of_groups(number, level, groups, donors)
             for groups, donors in self._groups
             if groups.family is level.family and groups.geography == level.geography
         ]
-        numbers = _ReadNumbers.concat(parts)
+        numbers = ReadNumbers.concat(parts)
         self.unknown_tables += int(numbers.is_unknown.sum())
         self.withheld += int(numbers.is_withheld.sum())
         return numbers.take(np.argsort(numbers.indices, kind="stable"))  # lines of a group stand in their order
 
-    def _rows_of_groups(self, number: int, level: ReleaseLevel, groups: OfficialGroups, donors: Donors) -> _ReadNumbers:
+    def _rows_of_groups(self, number: int, level: ReleaseLevel, groups: OfficialGroups, donors: Donors) -> ReadNumbers:
         """The rows of groups with one shape, as the level that measured them would have them."""
         codes, code_of_group = np.unique(groups.code, return_inverse=True)
         position = level.positions_of(f"{code:04d}" for code in codes.tolist())[code_of_group]
@@ -130,7 +130,7 @@ class OfficialNumbers:
         is_withheld = groups.cells[own][is_there] == Cell.WITHHELD
         counts = groups.counts[own][is_there]
         is_lone = line == 0
-        return _ReadNumbers(
+        return ReadNumbers(
             indices=index[group],
             kinds=(first_kind[group] + line).astype(np.int32),
             counts=counts,

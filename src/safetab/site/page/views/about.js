@@ -21,6 +21,7 @@ function aboutView() {
       element("h2", {}, "Source"),
       paragraph(sourceWords()),
       facts.earlier ? paragraph("Numbers are compared with those of an earlier release. ", sourceWords(facts.earlier)) : null,
+      ...signatureWords(),
       element("h2", { id: "cite" }, "How to cite"),
       citationBlock(releaseCitation()),
     ],
@@ -33,6 +34,16 @@ function sourceWords({ product, version, date, status, isRead, publication } = f
   const made = isRead || !status.forRelease ? `${product.name}. ${isRead ? "Read" : "Made"} by safetab ${version} on ${date}.`
     : `${product.name}, released ${date}. Made by safetab ${version}.`;
   return [...(known.length ? known : [`${publication.agencyAndYear} `]), `${made} ${status.line}`];
+}
+
+/** Who signed the release, and how to check a copy of it; nothing if nobody did. */
+function signatureWords() {
+  if (!facts.signature) return [];
+  const { fingerprint, date } = facts.signature;
+  return [
+    element("h2", {}, "Signature"),
+    paragraph(`The release was signed on ${date} with the key `, element("code", { "data-fingerprint": "" }, fingerprint), ". Compare it with the fingerprint that the publisher names elsewhere. To check a copy of the release: ", element("code", {}, "safetab verify RELEASE --key FILE.pub"), ", or openssl, as the manual of safetab says."),
+  ];
 }
 
 /** The same as a text. */

@@ -1,0 +1,278 @@
+"""Whether a release is what it says: its files, statuses, signature, and all arithmetic that needs no secret."""
+
+from __future__ import annotations
+
+import filecmp
+import json
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import pyarrow as pa
+
+from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, require_none
+from safetab.foundation.new_files import SIGNATURE_FILES
+from safetab.outputs.manifest import LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
+from safetab.planning.plan_json import losses_as_json
+from safetab.privacy.composition import loss_of_a_pass, loss_of_disjoint_passes
+from safetab.privacy.output_status import OutputStatus, status_of_json
+from safetab.release.allowed_files import REPORT_FILE, allowed_files, stray_paths
+from safetab.release.checks import signatures
+from safetab.release.checks.output_checks import AfterStepsChecks, NumberChecks, check_manifest
+from safetab.release.checks.recomputed_numbers import check_against_measurements, check_against_plan
+from safetab.release.checks.signatures import Signature, checked_signature
+from safetab.release.checks.table_checks import Breaches, TableChecks
+from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files
+from safetab.release.data_dictionary import CSV_FOLDER, CSV_FORMAT, write_csv_tables
+from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, level_as_json
+from safetab.release.numbers.level_numbers import NumberKinds
+from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
+from safetab.release.release_folder import ReleaseFolder, open_release_folder
+from safetab.release.release_universe import Universe
+from safetab.release.write_release import AFTER_STEPS_FOLDER
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What `verify` found. Nothing is wrong if there are no findings."""
+
+    path: Path
+    findings: tuple[Finding, ...]
+    status: OutputStatus | None  # None if the release can't be opened
+    signature: Signature | None  # None if it isn't signed, or not rightly
+    numbers: int  # how many were checked
+    has_measurements: bool  # whether the numbers were made again from the measurements
+
+    @property
+    def is_valid(self) -> bool:
+        """Whether nothing is wrong."""
+        return not self.findings
+
+    def __repr__(self) -> str:
+        status = "can't be opened" if self.status is None else self.status.value
+        signed = "not signed" if self.signature is None else f"signed by {self.signature.fingerprint[:19]}..."
+        return f"<{f'{len(self.findings)} findings' if self.findings else 'verified'}: {status}, {signed}>"
+
+    def as_json(self) -> dict[str, object]:
+        """All of it as JSON values, except for the findings."""
+        signed = self.signature
+        return {
+            "status": None if self.status is None else self.status.value,
+            "for_release": self.status is not None and self.status.is_for_release,
+            "numbers": self.numbers,
+            "has_measurements": self.has_measurements,
+            "signed_by": None if signed is None else signed.fingerprint,
+            "signed_on": None if signed is None else signed.date,
+            "key_was_given": signed is not None and signed.key_was_given,
+            "covers_output": signed is not None and signed.covers_output,
+        }
+
+
+def verify_release(path: Path, key: Path | None = None) -> Verification:
+    """Everything that is wrong with OUT of a run, with OUT/release alone, or with a release of published files.
+
+    Raises InvalidInput if there is no release, or if the key can't be read.
+    """
+    public = None if key is None else signatures.read_public_key(key)
+    findings, breaches, numbers = FindingsOf(str(path)), Breaches(), 0
+    inside = path / RELEASE_FOLDER
+    found = inside if (inside / DATAPACKAGE_FILE).is_file() else path
+    output = None if found == path else path
+    has_measurements = output is not None and (output / "measurements").is_dir()
+    folder = _opened(found, breaches)
+    status = None if folder is None else folder.facts.status
+    if folder is not None:
+        with _unreadable_added(breaches, "a document"):
+            _check_documents(folder, output, breaches)
+        numbers = _check_numbers(folder, output if has_measurements else None, breaches)
+    signature = checked_signature(found, output, public, status, findings)
+    for name, sentence in breaches.sentences():
+        findings.error(name if output else name.removeprefix(f"{RELEASE_FOLDER}/"), sentence)
+    return Verification(path, findings.findings, status, signature, numbers, has_measurements)
+
+
+def sign_release(path: Path, key: Path, *, not_for_release: bool = False, overwrite: bool = False) -> Signature:
+    """Sign OUT, OUT/release or a release of published files, after checking it.
+
+    Raises InvalidInput if it breaks a rule, is signed, is not for release, or if the key can't be used.
+    """
+    private = signatures.read_private_key(key)
+    found = verify_release(path).findings
+    require_none(one for one in found if not (overwrite and one.where in SIGNATURE_FILES))
+    folder, findings = open_release_folder(path), FindingsOf(str(path))
+    if not folder.facts.status.is_for_release and not not_for_release:
+        findings.error("", f"{folder.facts.status.line} Add --not-for-release, and the signature says the same.")
+    if not overwrite and any((folder.path / name).exists() for name in SIGNATURE_FILES):
+        findings.error("", "is signed already. Add --overwrite to sign it again.")
+    if not (folder.path / CHECKSUMS_FILE).is_file():
+        findings.error("", f"has no {CHECKSUMS_FILE} to sign. `safetab rerelease` makes an output with one.")
+    findings.require_no_errors()
+    output = None if folder.path == path else path
+    signatures.write_signature(folder, output, private, overwrite=overwrite)
+    signature = checked_signature(folder.path, output, private.public_key(), folder.facts.status, findings)
+    findings.require_no_errors()
+    assert signature is not None
+    return signature
+
+
+def _opened(release: Path, breaches: Breaches) -> ReleaseFolder | None:
+    """The release, unless it can't be opened; that, and files that differ from their checksums, are breaches."""
+    if not (release / DATAPACKAGE_FILE).is_file():
+        return open_release_folder(release)  # which says what else there is
+    folder, has_checksums = None, (release / CHECKSUMS_FILE).exists()
+    with _unreadable_added(breaches, release.name):
+        folder = open_release_folder(release, as_released=False)
+        has_checksums |= CHECKSUMS in _json_of(release / DATAPACKAGE_FILE)["safetab"]  # older releases have none
+    with _unreadable_added(breaches, release.name):
+        if has_checksums:
+            check_files(release)
+    return folder
+
+
+def _json_of(path: Path) -> dict[str, Any]:
+    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return document
+
+
+@contextmanager
+def _unreadable_added(breaches: Breaches, what: str) -> Iterator[None]:
+    try:
+        yield
+    except InvalidInput as invalid:
+        for one in invalid.findings:
+            breaches.add(Path(one.file).name, one.message.removesuffix("."))
+    except (pa.ArrowException, OSError, LookupError, ValueError, TypeError, AttributeError) as error:
+        raise_if_the_machine_failed(error)
+        breaches.add(what, f"can't be read ({type(error).__name__})")
+
+
+def _check_numbers(folder: ReleaseFolder, output: Path | None, breaches: Breaches) -> int:
+    """Check all numbers, and with an output its tables and measurements too; return how many numbers there are."""
+    numbers, options, universe = 0, folder.facts.options, folder.universe
+    kinds = NumberKinds(universe, options.confidence)
+    for tabulation_pass in universe.passes:
+        published, after_steps = {}, None
+        if output is not None:
+            with _unreadable_added(breaches, f"the tables of the {tabulation_pass.name} pass"):
+                tables = TableChecks(output, universe, tabulation_pass, breaches)
+                tables.check_noise_and_shape()
+                published = {id(level): totals for level, totals in tables.check_levels()}
+            with _unreadable_added(breaches, f"the numbers of the {tabulation_pass.name} pass"):
+                check_against_measurements(folder, output, tabulation_pass, breaches)
+            if options.change_numbers and (output / AFTER_STEPS_FOLDER).is_dir():  # older outputs lack it
+                after_steps = AfterStepsChecks(output, universe.product, tabulation_pass, breaches)
+        for level in universe.levels_of(tabulation_pass):
+            name = f"{RELEASE_FOLDER}/{numbers_file(level.design, folder.format)}"
+            with _unreadable_added(breaches, name):
+                if folder.facts.origin is None:
+                    of_level = (level, published.get(id(level)), folder.format)
+                    NumberChecks(folder.path, universe, options, breaches, after_steps, *of_level).check()
+                numbers += check_against_plan(folder, level, kinds, name, breaches)
+        if after_steps is not None:
+            with _unreadable_added(breaches, AFTER_STEPS_FOLDER):
+                after_steps.check_ends()
+    return numbers
+
+
+def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breaches) -> None:
+    """Check that the files are there that must be, and that they agree on status, noise and loss."""
+    release, inside, is_read = folder.path, f"{RELEASE_FOLDER}/", folder.facts.origin is not None
+    package = _json_of(release / DATAPACKAGE_FILE)
+    documents = {f"{inside}{DATAPACKAGE_FILE}": package["safetab"]}
+    texts = {f"{inside}{name}": release / name for name in (README_FILE, REPORT_FILE)}
+    mark = release if is_read else output
+    _check_tables_listed(folder, package, breaches)
+    if (release / PRIVACY_FILE).is_file():
+        documents[f"{inside}{PRIVACY_FILE}"] = _json_of(release / PRIVACY_FILE)
+    elif CHECKSUMS in package["safetab"]:
+        breaches.add(f"{inside}{PRIVACY_FILE}", "is not there")
+    if output is not None:
+        documents[MANIFEST_FILE] = _json_of(output / MANIFEST_FILE)
+        texts |= {name: output / name for name in (LOG_FILE, REPORT_FILE)}
+        _check_output(folder, output, documents[MANIFEST_FILE], breaches)
+    if mark is not None and not folder.facts.status.is_for_release:
+        texts[NOT_FOR_RELEASE_FILE] = mark / NOT_FOR_RELEASE_FILE
+    for name, document in documents.items():
+        _check_losses(name, folder.universe, document, breaches)
+        said = document.get("status_sentence")
+        if status_of_json(document) is not folder.facts.status or (said and not _fits(said, folder.facts.status)):
+            breaches.add(name, f"does not say what {DATAPACKAGE_FILE} says of the status")
+    for name, path in texts.items() if "status" in package["safetab"] else ():  # the oldest have other words
+        is_needed = CHECKSUMS in package["safetab"] and not (is_read and path.name == REPORT_FILE)
+        if path.is_file() and not _says_status(path, folder.facts.status):
+            breaches.add(name, f"does not say what {DATAPACKAGE_FILE} says of the status")
+        elif is_needed and not path.is_file():
+            breaches.add(name, "is not there")
+
+
+def _says_status(path: Path, status: OutputStatus) -> bool:
+    """Whether a text or a page says the status first, in words that say whether it may be released."""
+    words = " ".join(re.sub("<[^>]+>", " ", path.read_text(encoding="utf-8")).split())
+    before, _, after = words.partition(f"Status: {status.value}. ")
+    return "Status: " not in before and bool(after) and _fits(after[:40], status)
+
+
+def _fits(words: str, status: OutputStatus) -> bool:
+    return ("Not for release" in words) is not status.is_for_release
+
+
+def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], breaches: Breaches) -> None:
+    """Check that the release has the tables that it lists and that every level must have, and true CSV files."""
+    release, universe = folder.path, folder.universe
+    paths = [resource["path"] for resource in package["resources"]]
+    listed = {name for path in paths for name in ([path] if isinstance(path, str) else path)}
+    if folder.facts.origin is None:
+        listed |= {numbers_file(one.design, folder.format) for one in universe.levels if one.is_tabulated.any()}
+    for name in sorted(listed):
+        if not (release / name).is_file():
+            breaches.add(f"{RELEASE_FOLDER}/{name}", "is not there")
+    for path in sorted(release.rglob("*.parquet")):
+        if path.relative_to(release).as_posix() not in listed:
+            breaches.add(f"{RELEASE_FOLDER}/{path.relative_to(release).as_posix()}", "is in no list of the release")
+    if package["safetab"].get("csv_format") == CSV_FORMAT:
+        with TemporaryDirectory() as again:
+            names = write_csv_tables(release, universe, Path(again), folder.format)
+            _, differ, missing = filecmp.cmpfiles(release / CSV_FOLDER, again, names, shallow=False)
+        for name in differ + missing:
+            breaches.add(f"{RELEASE_FOLDER}/{CSV_FOLDER}/{name}", "does not have the rows of the Parquet files")
+
+
+def _check_losses(name: str, universe: Universe, document: Mapping[str, Any], breaches: Breaches) -> None:
+    """Check that a document, if it states losses or levels, has those of the levels as they were measured."""
+    of_pass = {
+        each.name: loss_of_a_pass(one.design.budget for one in universe.levels_of(each)) for each in universe.passes
+    }
+    losses = of_pass | {"whole_run": loss_of_disjoint_passes(of_pass.values())}
+    expected = {
+        "loss": losses_as_json(universe.definition, losses),
+        "levels": [level_as_json(level, universe.definition) for level in universe.levels],
+    }
+    for key in expected.keys() & document.keys():
+        if not _says(document[key], expected[key]):
+            breaches.add(name, f"{key} is not what follows from universe/levels.parquet")
+
+
+def _says(written: Any, expected: Any) -> bool:
+    """Whether a document says what is expected, as far as it has its keys: earlier versions had others."""
+    if isinstance(written, dict) and isinstance(expected, dict):
+        return all(_says(written[key], expected[key]) for key in written.keys() & expected.keys())
+    if isinstance(written, list) and isinstance(expected, list):
+        return len(written) == len(expected) and all(map(_says, written, expected))
+    return bool(written == expected)
+
+
+def _check_output(folder: ReleaseFolder, output: Path, manifest: Mapping[str, Any], breaches: Breaches) -> None:
+    """Check that the files of a whole output are those of its manifest, and may be there."""
+    is_released, of_format = folder.facts.status.is_for_release, folder.format
+    allowed = allowed_files(folder.universe, folder.facts.options, for_release=is_released, of_format=of_format)
+    check_manifest(output, manifest, breaches)
+    for name in stray_paths(output, allowed):
+        breaches.add(name, "is not among the files that may leave")
+    own, copy = output / REPORT_FILE, folder.path / REPORT_FILE
+    if own.is_file() and copy.is_file() and not filecmp.cmp(own, copy, shallow=False):
+        breaches.add(REPORT_FILE, "is not the report in the release")

@@ -1,0 +1,185 @@
+"""`safetab registry` writes an entry for the public registry of deployments: valid, and clear about what a person must add."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from tests.conftest import SHARED
+from tests.specified.released_world import SPECIFICATION, released
+from tests.stored_formats import STORED, stored
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+
+SECTIONS = {"basic", "dp_variant", "privacy_loss", "deployment_model", "accounting", "implementation", "administrative"}
+
+
+def parsed(text: str) -> dict[str, Any]:
+    """The part of YAML that entries use: nested keys, JSON scalars with comments, lists and blocks."""
+    lines = [line for line in text.splitlines() if not line.startswith("#")]
+    value, rest = nested(lines, 0)
+    assert rest == []
+    assert isinstance(value, dict)
+    return value
+
+
+def nested(lines: list[str], indent: int) -> tuple[Any, list[str]]:
+    found: dict[str, Any] = {}
+    items: list[Any] = []
+    while lines and lines[0].startswith(" " * indent) and lines[0][indent] != " ":
+        line, lines = lines[0][indent:], lines[1:]
+        if line.startswith("- "):
+            items.append(json.loads(line[2:]))
+            continue
+        key, _, value = line.partition(":")
+        if value.strip() == "|-":
+            begin = " " * (indent + 2)
+            block = [
+                one[indent + 2 :]
+                for one in lines[: next((n for n, one in enumerate(lines) if not one.startswith(begin)), len(lines))]
+            ]
+            found[key], lines = "\n".join(block), lines[len(block) :]
+        elif value.strip():
+            found[key], end = json.JSONDecoder().raw_decode(value.strip())
+            assert value.strip()[end:] == "" or value.strip()[end:].startswith("  # ")
+        else:
+            found[key], lines = nested(lines, indent + 2)
+    return items or found, lines
+
+
+def entry_of(path: Path) -> dict[str, Any]:
+    return parsed(safetab.registry(path))
+
+
+@pytest.mark.parametrize(
+    "path",
+    [one for kind in ("persons", "households", "official") for one in stored(kind)],
+    ids=lambda path: f"{path.parent.name} {path.name}",
+)
+def test_an_entry_has_every_section_and_says_what_to_add(path: Path) -> None:
+    entry = entry_of(path)
+    assert (entry["status"], entry["tier"], set(entry["deployment"])) == ("Draft", 3, SECTIONS)
+    assert entry["deployment"]["basic"]["intended_use"].startswith("ADD: ")
+    assert entry["deployment"]["administrative"]["registry_authors"] == ["ADD: who fills in this entry"]
+    assert "{" not in safetab.registry(path)
+
+
+def test_the_loss_and_the_unit_are_those_of_the_release() -> None:
+    people, homes = (entry_of(STORED / "format-1" / name)["deployment"] for name in ("persons", "households"))
+    assert people["dp_variant"]["variant_name"] == "Zero-concentrated DP"
+    assert people["privacy_loss"]["privacy_parameters"] == {"rho": 1.2}
+    details = people["privacy_loss"]["privacy_parameters_details"]
+    assert "rho is for unbounded neighbours: 1.2. For bounded neighbours it is 2.4." in details
+    assert "As (epsilon, delta): 11.1162 at delta 1e-10 (bounded: 16.5255), rounded up." in details
+    assert "(COUNTY, Detailed) 1/5" in details
+    assert people["privacy_loss"]["privacy_unit"] == "one person: a record of the person file"
+    assert homes["privacy_loss"]["privacy_unit"] == "one household: a record of the household file"
+    assert "Published totals that choose the tables of groups: yes" in homes["dp_variant"]["unprotected_quantities"]
+    assert "Published totals that choose the tables of groups: none" in people["dp_variant"]["unprotected_quantities"]
+    assert "Noise: discrete Gaussian, sigma_squared = stability / (2 budget)" in people["implementation"]["mechanisms"]
+
+
+def test_what_is_not_for_release_says_so_first() -> None:
+    text = safetab.registry(STORED / "format-1" / "persons")
+    assert text.startswith("# Status: test key. Not for release")
+    assert "Don't register it.\nurl_slug: " in text
+
+
+def test_the_command_prints_an_entry_or_writes_a_file(tmp_path: Path) -> None:
+    out, file = STORED / "format-1" / "persons", tmp_path / "entry.yaml"
+    assert CliRunner().invoke(app, ["registry", str(out)]).stdout == safetab.registry(out)
+    said = CliRunner().invoke(app, ["registry", str(out), "-o", str(file)])
+    assert "places say ADD:, for you to fill in." in said.stdout
+    assert file.read_text() == safetab.registry(out)
+    assert CliRunner().invoke(app, ["registry", str(tmp_path)]).exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("definition", "variant", "symbol"), [("zcdp", "Zero-concentrated DP", "rho"), ("puredp", "Pure DP", "epsilon")]
+)
+def test_the_entry_of_a_specification_has_its_words(definition: str, variant: str, symbol: str, tmp_path: Path) -> None:
+    text = SPECIFICATION.replace('definition = "zcdp"', f'definition = "{definition}"')
+    text = text.replace("definition = 'zcdp'", f"definition = '{definition}'")
+    out = released(tmp_path, text=text).out
+    entry = entry_of(out)["deployment"]
+    assert entry["basic"]["name"] == "Languages of Atlantis, a made-up census"
+    assert entry["basic"]["data_curators"] == ["The Office of Nowhere"]
+    assert entry["dp_variant"]["variant_name"] == variant
+    assert set(entry["privacy_loss"]["privacy_parameters"]) == {symbol}
+    assert "islander" in entry["privacy_loss"]["privacy_unit"]
+    assert "- https://nowhere.example\n" in entry["administrative"]["sources"]
+    assert entry_of(out)["url_slug"] == "languages-of-atlantis-a-made-up-census-the-office-of-nowhere-2031"
+    if definition == "puredp":
+        assert "the same epsilon, with delta 0" in entry["privacy_loss"]["privacy_parameters_details"]
+
+
+def section(required: str = "", **properties: Any) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": False, "required": required.split(), "properties": properties}
+
+
+def texts(names: str) -> dict[str, Any]:
+    return {name: {"type": "string"} for name in names.split()}
+
+
+MANY = {"type": "array", "items": {"type": "string"}, "minItems": 1}
+SCHEMA = section(
+    "url_slug status tier deployment",
+    url_slug={"type": "string"},
+    status={"enum": ["Draft", "Pending", "Approved"]},
+    tier={"enum": [1, 2, 3]},
+    deployment=section(
+        "basic",
+        basic=section(
+            "name data_curators description intended_use data_product_type data_product_region publication_date",
+            **texts("name description intended_use data_product_region"),
+            data_curators=MANY,
+            data_product_type={"enum": ["Summary statistics"]},
+            publication_date={"type": "string", "pattern": r"^\d{4}-\d\d-\d\d$"},
+            data_product_sector={"enum": ["Government"]},
+        ),
+        dp_variant=section(
+            variant_name={"enum": ["Pure DP", "Zero-concentrated DP"]},
+            **texts("data_domain unprotected_quantities"),
+        ),
+        privacy_loss=section(
+            **texts("privacy_unit privacy_unit_details privacy_parameters_details"),
+            privacy_parameters=section(epsilon={"type": "number"}, delta={"type": "number"}, rho={"type": "number"}),
+        ),
+        deployment_model=section(
+            **texts("actors release_type_details"),
+            model_name={"enum": ["Central"]},
+            release_type={"enum": ["One release"]},
+            data_source_type={"enum": ["Static"]},
+            access_type={"enum": ["Non-interactive"]},
+        ),
+        accounting=section(**texts("post_processing composition")),
+        implementation=section(**texts("preprocessing_and_hyperparameter_tuning mechanisms justification")),
+        administrative=section("registry_authors", **texts("sources notes"), registry_authors=MANY),
+    ),
+)
+"""What the registry's schema says of the fields that entries use."""
+
+
+@pytest.mark.parametrize(
+    "path",
+    [one for kind in ("persons", "households", "official") for one in stored(kind)],
+    ids=lambda path: f"{path.parent.name} {path.name}",
+)
+def test_an_entry_has_the_types_and_values_of_the_registrys_schema(path: Path) -> None:
+    jsonschema.validate(entry_of(path), SCHEMA)
+
+
+@pytest.mark.needs_2020_files
+def test_an_entry_is_valid_by_the_registrys_own_schema() -> None:
+    yaml = pytest.importorskip("yaml")
+    schema = yaml.safe_load((SHARED / "registry" / "deployments-schema.yaml").read_text())
+    for name in ("persons", "households", "official"):
+        text = safetab.registry(STORED / "format-1" / name)
+        entry = yaml.safe_load(text)
+        assert entry == parsed(text)
+        jsonschema.validate(entry, schema)

@@ -1,0 +1,523 @@
+"""`safetab verify` finds what was changed in a release, even if every checksum was computed again; signatures say whose it is."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from tests.conftest import KEY
+from tests.random_worlds import write_random_world
+from tests.stored_formats import GEOGRAPHY, STORED, stored
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.outputs.manifest import outputs_as_json
+from safetab.release.checksums import write_checksums
+
+PERSONS = STORED / "format-1" / "persons"
+Damage = Callable[[Path], None]
+
+
+def safetab_says(*arguments: object, code: int = 0) -> str:
+    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    assert result.exit_code == code, result.output
+    return " ".join((result.stdout + result.stderr).split())
+
+
+def found_in(path: Path, key: Path | None = None) -> list[str]:
+    return [f"{one.where}: {one.message}" for one in safetab.verify(path, key).findings]
+
+
+def in_words(path: Path) -> str:
+    return f"{path.parent.name} {path.name}"
+
+
+def json_of(path: Path) -> dict[str, Any]:
+    return json.loads(path.read_text())
+
+
+def with_true_checksums(out: Path) -> None:
+    """Write SHA256SUMS and the hashes and rows of the manifest again, as whoever changes a file can."""
+    if not (out / "manifest.json").is_file():
+        write_checksums(out)
+        return
+    shutil.copyfile(out / "report.html", out / "release" / "report.html")
+    write_checksums(out / "release")
+    manifest = json_of(out / "manifest.json")
+    rows = {}
+    for path in (out / name for name in manifest["outputs"] if (out / name).exists()):
+        rows[path.relative_to(out).as_posix()] = (
+            pq.read_metadata(path).num_rows if path.suffix == ".parquet" else path.read_text().count("\n") - 1
+        )
+    (out / "manifest.json").write_text(json.dumps(manifest | outputs_as_json(out, rows)))
+
+
+@pytest.fixture
+def out(tmp_path: Path) -> Path:
+    """A whole output of synthetic people, with copies between areas."""
+    return Path(shutil.copytree(PERSONS, tmp_path / "out"))
+
+
+@pytest.fixture(scope="module")
+def key(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("keys") / "agency"
+    safetab_says("sign", "--new-key", file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def signed(key: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = Path(shutil.copytree(PERSONS, tmp_path_factory.mktemp("signed") / "out"))
+    safetab.sign(out, key, not_for_release=True)
+    return out
+
+
+def public(key: Path) -> Path:
+    return key.with_name(f"{key.name}.pub")
+
+
+STATE = "release/numbers/geography_level=STATE/detailed-sex-by-age.parquet"
+COUNTY = "release/numbers/geography_level=COUNTY/regional-sex-by-age.parquet"
+
+
+def column(file: str, name: str, change: Callable[[list[Any]], list[Any]]) -> Damage:
+    def damage(out: Path) -> None:
+        table = pq.read_table(out / file, partitioning=None)
+        values = pa.array(change(table[name].to_pylist()), table.schema.field(name).type)
+        pq.write_table(table.set_column(table.column_names.index(name), name, values), out / file, store_schema=False)
+
+    return damage
+
+
+def first(change: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
+    return lambda values: [change(values[0]), *values[1:]]
+
+
+def rows_swapped(out: Path) -> None:
+    table = pq.read_table(out / STATE, partitioning=None)
+    pq.write_table(table.take([1, 0, *range(2, len(table))]), out / STATE, store_schema=False)
+
+
+def group_left_out(out: Path) -> None:
+    table = pq.read_table(out / COUNTY, partitioning=None)
+    codes, regions = table["iteration_code"].to_pylist(), table["region_id"].to_pylist()
+    kept = [row for row in range(len(table)) if (codes[row], regions[row]) != (codes[0], regions[0])]
+    pq.write_table(table.take(kept), out / COUNTY, store_schema=False)
+
+
+def cell_of_a_whole_table_raised(out: Path) -> None:
+    """Raise one cell and every sum that it is in, and their intervals: the release alone is consistent then."""
+    table = pq.read_table(out / STATE, partitioning=None)
+    rows = table.to_pylist()
+    cell = next(row for row in rows if row["noise_draws"] == 1 and row["table"] != "total")
+    for row in rows:
+        is_of_group = (row["region_id"], row["iteration_code"]) == (cell["region_id"], cell["iteration_code"])
+        has_ages = row["age_start"] <= cell["age_start"] and cell["age_end"] <= row["age_end"]
+        if is_of_group and has_ages and row["sex"] in {"both", cell["sex"]}:
+            row |= {"count": row["count"] + 5, "unclamped_count": row["unclamped_count"] + 5}
+    pq.write_table(pa.Table.from_pylist(rows, table.schema), out / STATE, store_schema=False)
+
+
+def edited(name: str, change: Callable[[dict[str, Any]], object]) -> Damage:
+    def damage(out: Path) -> None:
+        document = json_of(out / name)
+        change(document)
+        (out / name).write_text(json.dumps(document))
+
+    return damage
+
+
+def replaced(name: str, old: str, new: str) -> Damage:
+    def damage(out: Path) -> None:
+        text = (out / name).read_text()
+        assert old in text
+        (out / name).write_text(text.replace(old, new))
+
+    return damage
+
+
+def removed(name: str) -> Damage:
+    return lambda out: (out / name).unlink()
+
+
+def t2_count_raised(out: Path) -> None:
+    lines = (out / "t2" / "us.csv").read_text().splitlines(keepends=True)
+    *fields, count = lines[3].rstrip("\n").split("|")
+    lines[3] = "|".join([*fields, f"{int(count) + 7}\n"])
+    (out / "t2" / "us.csv").write_text("".join(lines))
+
+
+def numbers_removed_with_their_mention(out: Path) -> None:
+    (out / STATE).unlink()
+    package = json_of(out / "release" / "datapackage.json")
+    package["resources"][0]["path"].remove(STATE.removeprefix("release/"))
+    (out / "release" / "datapackage.json").write_text(json.dumps(package))
+
+
+STATUS = "does not say what datapackage.json says of the status."
+BY_PLAN = "is not what the plan and the group's numbers give: row 1."
+FOUND_IN_A_RELEASE_ALONE = {
+    "a number": (column(STATE, "count", first(lambda n: n + 1)), "count"),
+    "an unclamped number": (column(STATE, "unclamped_count", first(lambda n: n + 1)), "a sum is not that of its cells: row 1."),
+    "a margin": (column(STATE, "margin_of_error", first(lambda n: n - 1)), f"margin_of_error {BY_PLAN}"),
+    "an unclamped margin": (column(STATE, "unclamped_margin_of_error", first(lambda n: n - 1)), f"unclamped_margin_of_error {BY_PLAN}"),
+    "an interval": (
+        column(COUNTY, "interval_high", lambda values: [one and one + 1 for one in values]),
+        "interval_high is not what the plan and the group's numbers give: row ",
+    ),
+    "a variance": (column(STATE, "variance", first(lambda n: n / 2)), f"variance {BY_PLAN}"),
+    "a noise parameter": (column(STATE, "noise_parameter", first(lambda _: "1")), f"noise_parameter {BY_PLAN}"),
+    "a name": (column(STATE, "region_name", first(lambda _: "Elsewhere")), f"region_name {BY_PLAN}"),
+    "a stub": (column(STATE, "stub", first(lambda _: "All")), f"stub {BY_PLAN}"),
+    "a stage-1 total": (column(COUNTY, "stage_1_total", first(lambda _: 10**6)), "the table is not the one that stage_1_total chooses: row 1."),
+    "a small total": (
+        column(COUNTY, "unclamped_count", lambda values: [-500 for _ in values]),
+        "a total is not above the suppression threshold: row ",
+    ),
+    "swapped rows": (rows_swapped, "lines are not in their order: row 1"),
+    "a dropped file": (removed(STATE), "is not there."),
+    "numbers without mention": (numbers_removed_with_their_mention, "is not there."),
+    "a threshold": (column("release/universe/levels.parquet", "suppression_threshold", lambda values: [n and n - 1 for n in values]), "privacy.json: levels"),
+}  # fmt: skip
+FOUND_IN_DOCUMENTS = {
+    "a dropped list": (removed("release/universe/coterminous.parquet"), "universe/coterminous.parquet: is not there."),
+    "a strange file": (
+        lambda out: shutil.copyfile(out / STATE, out / "release" / "numbers" / "more.parquet"),
+        "numbers/more.parquet: is in no list of the release.",
+    ),
+    "the loss": (
+        edited("release/privacy.json", lambda one: one["loss"]["whole_run"].update(unbounded_rho="0.1")),
+        "privacy.json: loss is not what follows from universe/levels.parquet.",
+    ),
+    "a level's noise": (
+        edited("release/privacy.json", lambda one: one["levels"][0]["stages"]["stage_1"]["cost_rho"].update(fraction="1/99")),
+        "privacy.json: levels is not what follows from universe/levels.parquet.",
+    ),
+    "one status": (
+        edited("release/privacy.json", lambda one: one.update(status="for release", for_release=True)),
+        f"privacy.json: {STATUS}",
+    ),
+    "a status sentence": (
+        edited("release/datapackage.json", lambda one: one["safetab"].update(status_sentence="May be released.")),
+        f"datapackage.json: {STATUS}",
+    ),
+    "the status of the README": (
+        replaced("release/README.txt", "Status: test key. Not for release", "Status: for release. Free"),
+        f"README.txt: {STATUS}",
+    ),
+    "the status of the report": (
+        replaced("report.html", "Status: test key. Not for release", "Status: test key. Fine for release"),
+        f"report.html: {STATUS}",
+    ),
+}  # fmt: skip
+FOUND_WITH_THE_WHOLE_OUTPUT = {
+    "a count of t2": (t2_count_raised, "t2/us.csv: COUNT is not the sum of the group's noisy numbers: row 3."),
+    "a group left out": (group_left_out, "lacks rows that the measurements give."),
+    "a measurement": (
+        column("measurements/us.parquet", "value", lambda values: [*values[:-1], values[-1] + 1]),
+        "COUNT is not the sum of the group's noisy numbers",
+    ),
+    "a table after steps": (
+        replaced("after-steps/t1/us.csv", "|STATE|", "|TOWN|"),
+        "after-steps/t1/us.csv: REGION_TYPE is not that of the release",
+    ),
+}  # fmt: skip
+FOUND_BESIDE_THE_RELEASE = {
+    "the loss of the manifest": (
+        edited("manifest.json", lambda one: one["loss"]["us"].update(bounded_rho="1")),
+        "manifest.json: loss is not what follows",
+    ),
+    "the mark": (removed("NOT-FOR-RELEASE"), "NOT-FOR-RELEASE: is not there."),
+    "the status of the log": (replaced("log.txt", "Status: test key.", "Status: for release."), f"log.txt: {STATUS}"),
+    "a file more": (lambda out: (out / "records.csv").write_text("x"), "records.csv: is not among the files that may leave."),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "path", [one for kind in ("persons", "households", "official") for one in stored(kind)], ids=str
+)
+def test_nothing_is_wrong_with_stored_releases_of_any_format(path: Path) -> None:
+    assert found_in(path) == []
+
+
+@pytest.mark.parametrize("path", [*stored("persons"), *stored("households")], ids=in_words)
+def test_nothing_is_wrong_with_a_stored_release_alone(path: Path) -> None:
+    assert found_in(path / "release") == []
+
+
+@pytest.mark.parametrize("name", FOUND_IN_A_RELEASE_ALONE)
+def test_a_release_alone_shows_what_was_changed_though_its_checksums_are_right(name: str, out: Path) -> None:
+    damage, words = FOUND_IN_A_RELEASE_ALONE[name]
+    damage(out)
+    with_true_checksums(out)
+    assert words in "\n".join(found_in(out / "release"))
+
+
+@pytest.mark.parametrize("name", FOUND_WITH_THE_WHOLE_OUTPUT)
+def test_a_whole_output_shows_more_though_its_checksums_are_right(name: str, out: Path) -> None:
+    damage, words = FOUND_WITH_THE_WHOLE_OUTPUT[name]
+    damage(out)
+    with_true_checksums(out)
+    assert words in "\n".join(found_in(out))
+
+
+@pytest.mark.parametrize("damages", [FOUND_IN_DOCUMENTS, FOUND_BESIDE_THE_RELEASE])
+def test_documents_that_were_changed_together_are_all_found(damages: dict[str, Any], out: Path) -> None:
+    for damage, _ in damages.values():
+        damage(out)
+    with_true_checksums(out)
+    found = "\n".join(found_in(out if damages is FOUND_BESIDE_THE_RELEASE else out / "release"))
+    assert [name for name, (_, words) in damages.items() if words not in found] == []
+
+
+def test_a_cell_that_was_raised_with_all_its_sums_is_found_by_the_measurements_alone(out: Path) -> None:
+    cell_of_a_whole_table_raised(out)
+    with_true_checksums(out)
+    assert found_in(out / "release") == []
+    assert any("count is not what the measurements give: row " in one for one in found_in(out))
+
+
+def test_all_findings_come_at_once_with_exit_code_1(out: Path) -> None:
+    column(STATE, "margin_of_error", first(lambda n: n - 1))(out)
+    t2_count_raised(out)
+    removed("NOT-FOR-RELEASE")(out)
+    said = safetab_says("verify", out, code=1)
+    assert "not what was released: numbers/geography_level=STATE/detailed-sex-by-age.parquet" in said
+    for words in ("margin_of_error is not what", "t2/us.csv: COUNT is not", "NOT-FOR-RELEASE: is not there"):
+        assert words in said
+    told = json.loads(CliRunner().invoke(app, ["verify", str(out), "--json"]).stdout)
+    assert (told["format"], told["exit_code"]) == (1, 1)
+    assert {"t2/us.csv", "NOT-FOR-RELEASE"} <= {one["where"] for one in told["findings"]}
+
+
+def test_checksums_that_list_fewer_or_more_files_are_refused(out: Path) -> None:
+    sums = out / "release" / "SHA256SUMS"
+    lines = sums.read_text().splitlines(keepends=True)
+    sums.write_text("".join(lines[1:]))
+    assert any("files are there that were not released: README.txt" in one for one in found_in(out / "release"))
+    sums.write_text("".join([*lines, f"{'0' * 64}  zebra.txt\n"]))
+    assert any("files that were released are missing: zebra.txt" in one for one in found_in(out / "release"))
+
+
+def test_an_unreadable_file_is_a_finding_and_no_traceback(out: Path) -> None:
+    for name in ("manifest.json", "measurements/us.parquet", STATE):
+        (out / name).write_text("{")
+    said = safetab_says("verify", out, code=1)
+    assert "a document: can't be read (JSONDecodeError)" in said
+    assert "the tables of the us pass: can't be read (ArrowInvalid)" in said
+    (out / "release" / "privacy.json").write_text("{")
+    said = safetab_says("verify", out, code=1)
+    assert "is a release that is damaged" in said
+    assert "not what was released: numbers/geography_level=STATE/detailed-sex-by-age.parquet, privacy.json" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "steps", [{"rules": ["clamp-negatives"]}, {"rules": ["withhold-alone-above-partner", "withhold-negatives"]}]
+)
+def test_a_rerelease_with_rules_is_right_and_a_number_shown_against_them_is_found(
+    steps: dict[str, Any], tmp_path: Path
+) -> None:
+    world = write_random_world(tmp_path, 2, people=60, budget=1, zero_suppression_chance=0, allow_negative_counts=True)
+    safetab.run(world.parameters, world.data, tmp_path / "out", test_key=KEY)
+    new = tmp_path / "new"
+    safetab.rerelease(tmp_path / "out", new, csv=True, **steps)
+    assert found_in(new) == found_in(new / "release") == []
+    table = json_of(new / "release" / "datapackage.json")["safetab"]
+    table["rules"] = ["withhold-negatives"] if steps["rules"] == ["clamp-negatives"] else ["clamp-negatives"]
+    package = json_of(new / "release" / "datapackage.json") | {"safetab": table}
+    (new / "release" / "datapackage.json").write_text(json.dumps(package))
+    with_true_checksums(new)
+    assert "is not what the measurements give" in "\n".join(found_in(new))
+
+
+@pytest.mark.slow
+def test_clamped_numbers_pure_dp_and_csv_files_are_checked_too(tmp_path: Path) -> None:
+    settings = {"allow_negative_counts": False, "privacy_defn": "puredp", "zero_suppression_chance": 0.9}
+    world = write_random_world(tmp_path, 6, people=60, budget=1, **settings)
+    safetab.run(world.parameters, world.data, tmp_path / "out", test_key=KEY, csv=True)
+    assert found_in(tmp_path / "out") == found_in(tmp_path / "out" / "release") == []
+    csv = next((tmp_path / "out" / "release" / "csv" / "numbers").glob("*.csv"))
+    csv.write_text(csv.read_text().replace(",1,", ",2,", 1))
+    with_true_checksums(tmp_path / "out")
+    assert "does not have the rows of the Parquet files." in "\n".join(found_in(tmp_path / "out" / "release"))
+
+
+@pytest.mark.slow
+def test_a_release_of_a_specification_is_checked_and_signed_with_its_own_words(key: Path, tmp_path: Path) -> None:
+    safetab_says("new", tmp_path / "new")
+    safetab_says("synthesize", tmp_path / "new", "--people", "3000")
+    safetab.run(tmp_path / "new", tmp_path / "new-data", tmp_path / "out", csv=True)
+    assert repr(safetab.verify(tmp_path / "out")) == "<verified: synthetic, not signed>"
+    assert safetab.sign(tmp_path / "out", key, not_for_release=True).is_valid
+    file = next((tmp_path / "out" / "release" / "numbers").rglob("*.parquet"))
+    column(file.relative_to(tmp_path / "out").as_posix(), "variance", first(lambda n: n + 1))(tmp_path / "out")
+    with_true_checksums(tmp_path / "out")
+    found = found_in(tmp_path / "out", public(key))
+    assert any("variance is not what the plan" in one for one in found)
+    assert any("SHA256SUMS: is not the file that was signed." in one for one in found)
+
+
+def test_a_site_names_the_key_of_a_signed_release(signed: Path, tmp_path: Path) -> None:
+    safetab_says("site", signed, tmp_path / "site")
+    facts = (tmp_path / "site" / "data" / "facts.js").read_text()
+    fingerprint = json_of(signed / "release" / "SIGNATURE.json")["fingerprint"]
+    assert f'"fingerprint":"{fingerprint}"' in facts.replace(": ", ":")
+    safetab_says("site", PERSONS, tmp_path / "unsigned")
+    assert "fingerprint" not in (tmp_path / "unsigned" / "data" / "facts.js").read_text()
+    forged = Path(shutil.copytree(signed, tmp_path / "forged"))
+    (forged / "release" / "SIGNATURE.sig").write_bytes(b"x" * 64)
+    assert "is not the signature of SIGNATURE.json" in safetab_says("site", forged, tmp_path / "no", code=1)
+    assert not (tmp_path / "no").exists()
+
+
+def test_a_signature_tells_whose_a_release_is(out: Path, key: Path) -> None:
+    assert "Add --not-for-release" in safetab_says("sign", out, "--key", key, code=1)
+    assert not (out / "release" / "SIGNATURE.sig").exists()
+    assert "Status: test key. Not for release" in safetab_says("sign", out, "--key", key, "--not-for-release")
+    statement = json_of(out / "release" / "SIGNATURE.json")
+    assert (statement["format"], statement["status"], statement["for_release"]) == (1, "test key", False)
+    fingerprint = statement["fingerprint"]
+    said = safetab_says("verify", out, "--key", public(key))
+    assert f"with the given key: {fingerprint}." in said
+    assert "Nothing is wrong" in said
+    assert "a key that was not checked" in safetab_says("verify", out / "release")
+    assert repr(safetab.verify(out, public(key))) == f"<verified: test key, signed by {fingerprint[:19]}...>"
+    assert "is signed already" in safetab_says("sign", out, "--key", key, "--not-for-release", code=1)
+    assert safetab.sign(out, key, not_for_release=True, overwrite=True).signature.fingerprint == fingerprint
+
+
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
+def test_openssl_alone_checks_the_same_signature_and_makes_keys_that_sign(out: Path, key: Path, tmp_path: Path) -> None:
+    def openssl(*arguments: object) -> bytes:
+        return subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True).stdout
+
+    safetab.sign(out, key, not_for_release=True)
+    stated, made = out / "release" / "SIGNATURE.json", out / "release" / "SIGNATURE.sig"
+    given = ("pkeyutl", "-verify", "-pubin", "-inkey", public(key), "-rawin", "-in", stated, "-sigfile", made)
+    assert openssl(*given) == b"Signature Verified Successfully\n"
+    digest = openssl("dgst", "-sha256", "-r", out / "release" / "SHA256SUMS").decode().split()[0]
+    assert json_of(stated)["sha256"]["SHA256SUMS"] == digest
+    own = tmp_path / "own"
+    openssl("genpkey", "-algorithm", "ed25519", "-out", own)
+    own.chmod(0o600)
+    openssl("pkey", "-in", own, "-pubout", "-out", public(own))
+    assert safetab.sign(out, own, not_for_release=True, overwrite=True).is_valid
+    assert safetab.verify(out, public(own)).is_valid
+
+
+FORGED = {
+    "another key": (None, "SIGNATURE.sig: was made with another key, sha256:"),
+    "a changed statement": (
+        edited("release/SIGNATURE.json", lambda one: one.update(signed_on="2001-01-01")),
+        "SIGNATURE.sig: is not the signature of SIGNATURE.json: one of them was changed or forged.",
+    ),
+    "a status stripped": (
+        edited("release/SIGNATURE.json", lambda one: [one.pop(name) for name in ("status", "for_release", "status_sentence")]),
+        "SIGNATURE.json: is not the statement of a signature.",
+    ),
+    "a status raised": (
+        edited("release/SIGNATURE.json", lambda one: one.update(status="for release", for_release=True)),
+        'SIGNATURE.json: says "for release", and the release says "test key".',
+    ),
+    "forged bytes": (lambda out: (out / "release/SIGNATURE.sig").write_bytes(b"x" * 64), "SIGNATURE.sig: is not the signature"),
+    "no bytes": (removed("release/SIGNATURE.sig"), "SIGNATURE.sig: is not there, and the other file of the signature is."),
+    "no signature": (
+        lambda out: [(out / "release" / name).unlink() for name in ("SIGNATURE.sig", "SIGNATURE.json")],
+        ": is not signed, and a key was given.",
+    ),
+    "a newer format": (edited("release/SIGNATURE.json", lambda one: one.update(format=7)), "SIGNATURE.json: has format 7; this version reads 1."),
+    "a file in the release": (
+        lambda out: (replaced("report.html", "<title>", "<title> ")(out), with_true_checksums(out)),
+        "SHA256SUMS: is not the file that was signed.",
+    ),
+    "a file outside the release": (
+        lambda out: (replaced("log.txt", "validation", "Validation")(out), with_true_checksums(out)),
+        "manifest.json: is not the file that was signed.",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_whatever_is_wrong_with_a_signature_is_said(name: str, signed: Path, key: Path, tmp_path: Path) -> None:
+    damage, words = FORGED[name]
+    out, checked_with = Path(shutil.copytree(signed, tmp_path / "out")), public(key)
+    if damage is None:
+        safetab_says("sign", "--new-key", tmp_path / "other")
+        checked_with = tmp_path / "other.pub"
+    else:
+        damage(out)
+    assert words in "\n".join(found_in(out, checked_with))
+
+
+def test_a_release_with_a_fault_is_not_signed(out: Path, key: Path) -> None:
+    t2_count_raised(out)
+    assert "t2/us.csv: COUNT is not" in safetab_says("sign", out, "--key", key, "--not-for-release", code=1)
+    assert not (out / "release" / "SIGNATURE.json").exists()
+
+
+@pytest.mark.slow
+def test_what_is_signed_is_still_opened_exported_and_released_again(out: Path, key: Path, tmp_path: Path) -> None:
+    safetab.sign(out, key, not_for_release=True)
+    assert safetab.open_release(out).output_status.value == "test key"
+    safetab_says("export", out, tmp_path / "csv")
+    assert not list(tmp_path.glob("csv/**/SIGNATURE*"))
+    safetab.rerelease(out, tmp_path / "new", coterminous=True, geography=GEOGRAPHY)
+    assert repr(safetab.verify(tmp_path / "new")) == "<verified: test key, not signed>"
+    safetab.rerelease(PERSONS, out, overwrite=True)  # a signed output may be replaced as any other
+    assert repr(safetab.verify(out)) == "<verified: test key, not signed>"
+
+
+def test_official_releases_are_signed_and_checked(key: Path, tmp_path: Path) -> None:
+    official = Path(shutil.copytree(STORED / "format-1" / "official", tmp_path / "official"))
+    safetab.sign(official, key, not_for_release=True)
+    assert safetab.verify(official, public(key)).signature.covers_output is False
+    column(STATE.removeprefix("release/"), "margin_of_error", first(lambda n: n - 1))(official)
+    with_true_checksums(official)
+    found = "\n".join(found_in(official, public(key)))
+    assert f"margin_of_error {BY_PLAN}" in found
+    assert "SHA256SUMS: is not the file that was signed." in found
+
+
+def test_a_key_is_made_once_and_only_its_owner_may_read_it(key: Path, tmp_path: Path) -> None:
+    assert key.stat().st_mode & 0o777 == 0o600
+    before = key.read_bytes()
+    assert "already exists" in safetab_says("sign", "--new-key", key, code=1)
+    assert key.read_bytes() == before
+    open_to_all = Path(shutil.copy(key, tmp_path / "open"))
+    open_to_all.chmod(0o640)
+    assert "others may read this key. Run chmod 600 open" in safetab_says("sign", PERSONS, "--key", open_to_all, code=1)
+    no_key = tmp_path / "no_key"
+    no_key.write_text("no key")
+    no_key.chmod(0o600)
+    assert "is not an Ed25519 private key" in safetab_says("sign", PERSONS, "--key", no_key, code=1)
+    assert "is not an Ed25519 public key" in safetab_says("verify", PERSONS, "--key", key, code=1)
+    assert "does not exist" in safetab_says("verify", PERSONS, "--key", tmp_path / "none", code=1)
+    for wrong in (["sign"], ["sign", str(PERSONS)], ["sign", str(PERSONS), "--new-key", "k"], ["sign", "--key", "k"]):
+        assert CliRunner().invoke(app, wrong).exit_code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("file", [STATE, COUNTY])
+def test_no_value_of_any_column_can_be_changed_unseen(file: str, tmp_path: Path) -> None:
+    table = pq.read_table(PERSONS / file, partitioning=None)
+    for name in table.column_names:
+        out = Path(shutil.copytree(PERSONS, tmp_path / name))
+        kind = table.schema.field(name).type
+
+        def other(value: Any, kind: pa.DataType = kind) -> Any:
+            return "other" if kind == pa.string() else (value or 0) + 1
+
+        column(file, name, first(other))(out)
+        with_true_checksums(out)
+        assert any(file in one for one in found_in(out)), name
+        if name != "stage_1_total":  # another total may choose the same table
+            assert any(file.removeprefix("release/") in one for one in found_in(out / "release")), name
