@@ -53,7 +53,7 @@ _TASKS = {
         *(release.show, release.status, release.report, release.site),
         *(release.export, release.rerelease, release.official),
     ),
-    "Choose parameters": (study.explore, study.accuracy, study.compare, study.lists),
+    "Choose parameters": (study.diff, study.explore, study.accuracy, study.compare, study.lists),
     "Check the program": (trust.audit,),
 }
 _EARLIER_NAMES = (release.coterminous, curator.convert, curator.blocks_with_units, trust.selftest)

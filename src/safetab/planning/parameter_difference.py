@@ -1,0 +1,325 @@
+"""What changes from one parameters folder to another: choices, losses, levels, areas, groups, codes and other keys.
+
+Both folders become facts of the same form, whatever their dialect; what they don't share is the difference. No record
+is read. Areas that lie in DATA are compared only if DATA is given.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields, is_dataclass, replace
+from itertools import groupby
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from safetab.census.area_levels import Pass
+from safetab.census.areas import Areas
+from safetab.census.groups import PublicLists
+from safetab.config.run_config import RunConfig
+from safetab.dialects.configuration import read_config, reader_asked_for
+from safetab.dialects.public_files import read_given_geography, read_public_lists
+from safetab.dialects.specified_files import compile_folder
+from safetab.foundation.findings import Checked, Finding, InvalidInput, Severity, shortened
+from safetab.planning.level_design import LevelDesign
+from safetab.planning.losses import reported_loss
+from safetab.planning.plan_json import JsonObject, exact
+from safetab.planning.planner import PublicFiles, plan_of
+from safetab.planning.run_plan import RunPlan
+from safetab.privacy.calibration import PrivacyDefinition, Stage
+from safetab.privacy.reference import loss_text
+from safetab.specification.reading import is_specification
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Facts = Mapping[str, Mapping[str, str]]
+"""Texts by name, of each thing: a level, a group."""
+_KINDS = {
+    "choice": ("", ""), "loss": ("", ""), "level": ("level", "levels"), "area": ("area level", "area levels"),
+    "group": ("group", "groups"), "code": ("code", "codes"), "key": ("", ""),
+}  # fmt: skip
+"""Each kind of thing, and its nouns where things are counted."""
+_NAMED = 5  # so many things are named where more are alike
+_SHOWN = 20  # so many different changes of one kind are shown
+_LONGEST = 100  # letters of a text in a sentence
+_NO_AREAS = "Areas were not compared: they lie in DATA. Give --data DATA to compare them."
+
+
+class Difference(NamedTuple):
+    """A fact that the folders don't share; None where a folder does not have it."""
+
+    kind: str
+    where: str
+    what: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ParameterDifference:
+    """All differences from one parameters folder to another: printed as sentences, or as a table.
+
+    `names` has the names of groups and codes. `has_areas` is False if areas lie in DATA, which was not given.
+    """
+
+    folders: tuple[str, str]
+    rows: tuple[Difference, ...]
+    names: Mapping[tuple[str, str], str]
+    has_areas: bool
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __repr__(self) -> str:
+        count = f"{len(self):,} difference{'' if len(self) == 1 else 's'}" if self.rows else "no difference"
+        return f"<{count} between {self.folders[0]} and {self.folders[1]}>"
+
+    def __str__(self) -> str:
+        title = repr(self)[1:-1]
+        lines = [f"{title[:1].upper()}{title[1:]}."]
+        for kind, rows in groupby(self.rows, lambda row: row.kind):
+            lines += _paragraph(kind, tuple(rows), self.names)
+        return "\n".join(lines if self.has_areas else [*lines, _NO_AREAS])
+
+    def as_json(self) -> JsonObject:
+        """The folders and every difference; numbers are exact, as texts."""
+        before, after = self.folders
+        facts: JsonObject = {"before": before, "after": after, "is_equal": not self.rows}
+        return facts | {"areas_compared": self.has_areas, "differences": [row._asdict() for row in self.rows]}
+
+    def to_arrow(self) -> pa.Table:
+        """The table for Arrow, with a row for each difference."""
+        import pyarrow as pa  # noqa: PLC0415
+
+        schema = pa.schema([(name, pa.string()) for name in Difference._fields])
+        return pa.Table.from_pylist([row._asdict() for row in self.rows], schema)
+
+
+def _paragraph(kind: str, rows: tuple[Difference, ...], names: Mapping[tuple[str, str], str]) -> Iterator[str]:
+    """What differs in things of one kind: those that are alike in one sentence."""
+    if not _KINDS[kind][0]:
+        yield from (f"  {', '.join(filter(None, (row.where, row.what)))}: {_change(row)}" for row in rows)
+        return
+    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    for where, found in groupby(rows, lambda row: row.where):
+        of_thing = tuple(found)
+        listed = "".join(f" in {row.after or row.before}" for row in of_thing if row.what == "list")
+        changes = tuple(f"    {row.what}: {_change(row)}" for row in of_thing)
+        if all(row.before is None for row in of_thing):
+            key: tuple[str, tuple[str, ...]] = (f"{{}}{listed} appear{{}}", ())
+        elif all(row.after is None for row in of_thing):
+            key = (f"{{}}{listed} vanish{{}}", ())
+        else:
+            moves = kind == "code" and all(row.what == "groups" for row in of_thing)
+            key = ("{} move{}" if moves else "{} change{}", changes)
+        alike.setdefault(key, []).append(names.get((kind, where), where))
+    for (words, changes), things in list(alike.items())[:_SHOWN]:
+        ends = ("es" if "vanish" in words else "s") if len(things) == 1 else ""
+        noun = f"{len(things):,} {_KINDS[kind][len(things) > 1]}"
+        yield f"  {words.format(noun, ends)}: {shortened(things, _NAMED)}"
+        yield from changes
+    if len(alike) > _SHOWN:
+        yield f"  and {len(alike) - _SHOWN:,} more changes of {_KINDS[kind][1]}"
+
+
+def _change(row: Difference) -> str:
+    """What became of a text, or of the items of a list."""
+    before, after = (None if text is None else textwrap.shorten(text, _LONGEST) for text in row[3:])
+    if before is None:
+        return f"{after} is new"
+    if after is None:
+        return f"{before} is gone"
+    mine, others = ((text or "").split(", ") for text in row[3:])
+    lists = {
+        "loses": [each for each in mine if each not in others],
+        "gains": [one for one in others if one not in mine],
+    }
+    is_list = row.what in {"ids", "groups", "passes"} or (row.kind == "choice" and " of " in row.what)
+    if is_list and max(len(mine), len(others)) > 1 and any(lists.values()):
+        return " and ".join(f"{verb} {len(items):,}: {shortened(items)}" for verb, items in lists.items() if items)
+    return f"{before or 'none'} becomes {after or 'none'}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Parameters:
+    """What a folder says, and its plan; without areas, the plan has none."""
+
+    config: RunConfig
+    lists: PublicLists
+    areas: Mapping[Pass, Areas] | None
+    plan: RunPlan
+
+    @classmethod
+    def of(cls, config: RunConfig, lists: PublicLists, areas: Mapping[Pass, Areas] | None) -> Checked[_Parameters]:
+        nowhere = dict.fromkeys(config.passes, Areas.none(config.census))
+        plan = plan_of(PublicFiles(config, lists, nowhere if areas is None else areas))
+        return Checked(None if plan.value is None else cls(config, lists, areas, plan.value), plan.findings)
+
+
+def difference(before: Path, after: Path, data: Path | None = None) -> ParameterDifference:
+    """What changes from one folder to the other. Raises InvalidInput with every error of both folders."""
+    read = [_parameters(folder, data) for folder in (before, after)]
+    errors = dict.fromkeys(error for one in read for error in one.errors)
+    one, other = (each.value for each in read)
+    if errors or one is None or other is None:
+        raise InvalidInput(errors)
+    has_areas = one.areas is not None and other.areas is not None
+    common = {group.code for group in one.lists.iterations} & {group.code for group in other.lists.iterations}
+    mine, others = (dict(_facts(each, common, has_areas=has_areas)) for each in (one, other))
+    if one.config.specification is None or other.config.specification is None:
+        mine["key"] = others["key"] = {}
+    rows = tuple(row for kind in _KINDS for row in _differences(kind, mine[kind], others[kind]))
+    names: dict[tuple[str, str], str] = {}
+    for facts in (others, mine):
+        for kind in ("group", "code"):
+            names |= {(kind, code): f"{code} ({texts['name']})" for code, texts in facts[kind].items()}
+    return ParameterDifference((str(before), str(after)), rows, names, has_areas)
+
+
+def _differences(kind: str, mine: Facts, others: Facts) -> Iterator[Difference]:
+    for where in dict.fromkeys((*mine, *others)):
+        one, other = mine.get(where, {}), others.get(where, {})
+        for what in dict.fromkeys((*one, *other)):
+            if one.get(what) != other.get(what):
+                yield Difference(kind, where, what, one.get(what), other.get(what))
+
+
+def _parameters(folder: Path, data: Path | None) -> Checked[_Parameters]:
+    """What a folder says, or every finding, which names the folder."""
+    if not folder.is_dir():
+        message = "no such directory. Give the directory of census.toml or config.json."
+        return Checked(None, (Finding(Severity.ERROR, str(folder), "", message),))
+    areas: Mapping[Pass, Areas] | None = None
+    if is_specification(folder):
+        compiled = compile_folder(folder)
+        given, findings = compiled.value, compiled.findings
+        config, lists = (None, None) if given is None else (given.config, given.lists)
+        areas = None if given is None or given.areas is None else given.areas_of_pass
+    else:
+        of_config, of_lists = read_config(folder), read_public_lists(folder)
+        config, lists, findings = of_config.value, of_lists.value, of_config.findings + of_lists.findings
+    findings = _named(findings, folder)
+    if config is not None and areas is None and data is not None:
+        geography = read_given_geography(data, reader_asked_for(folder, data), config)
+        findings += _named(geography.findings, data)
+        if geography.value is not None:
+            whole, number = geography.value.geography, config.census.part.ids.number
+            areas = {which: whole.of_parts(map(number, config.parts_of(which))) for which in config.passes}
+    if config is None or lists is None or any(finding.is_error for finding in findings):
+        return Checked(None, findings)
+    made = _Parameters.of(config, lists, areas)
+    return Checked(made.value, findings + _named(made.findings, folder))
+
+
+def _named(findings: Iterable[Finding], folder: Path) -> tuple[Finding, ...]:
+    """The findings with the folder before the name of the file."""
+    return tuple(replace(finding, file=str(folder / finding.file)) for finding in findings)
+
+
+def _facts(of: _Parameters, common: set[str], *, has_areas: bool) -> Iterator[tuple[str, Facts]]:
+    """The facts of each kind. Codes move between groups that both folders have."""
+    yield "choice", {"": dict(_choices(of.config))}
+    yield "loss", {which.title: _loss(of.plan, which) for which in of.config.passes}
+    levels = {str(each): _level(each.design) for each in of.plan.levels}
+    for each in of.plan.levels:
+        levels[str(each)]["groups of each area"] = f"{len(each.universe.iterations):,}"
+        if has_areas:
+            levels[str(each)]["groups of all areas"] = f"{each.universe.size:,}"
+    yield "level", levels
+    yield "area", dict(_areas(of.config, of.areas)) if has_areas and of.areas is not None else {}
+    yield (
+        "group",
+        {
+            group.code: {
+                "name": group.name,
+                "list": group.listed.name if group.listed else "no list",
+                "level": group.level.name,
+                "kind": group.kind.name,
+            }
+            for group in of.lists.iterations
+        },
+    )
+    groups_of: dict[str, list[str]] = {code: [] for code in of.lists.code_names}
+    for group in of.lists.iterations:
+        codes = filter(group.kind.classification.may_hold, of.lists.codes_of_iteration[group.code])
+        for code in codes if group.code in common else ():
+            groups_of.setdefault(code, []).append(group.code)
+    names = of.lists.code_names
+    yield (
+        "code",
+        {code: {"name": names.get(code, code), "groups": ", ".join(groups_of[code])} for code in sorted(groups_of)},
+    )
+    yield "key", _other_keys(of.config)
+
+
+def _choices(config: RunConfig) -> Iterator[tuple[str, str]]:
+    """The choices that are not for one level."""
+    yield "product", config.product.name
+    yield "privacy definition", config.privacy_definition.full_name
+    yield "answers that count", str(config.most_answers)
+    yield "part of a budget for stage 1", exact(config.stage_1_fraction)
+    yield "chance that an empty group is suppressed", exact(config.zero_suppression_chance)
+    yield "negative numbers", "allowed" if config.allow_negative_counts else "not allowed"
+    yield "passes", ", ".join(each.name for each in config.passes)
+    for which in config.passes:
+        yield f"{config.census.part.nouns} of {which.name}", ", ".join(sorted(config.parts_of(which)))
+
+
+def _loss(plan: RunPlan, which: Pass) -> dict[str, str]:
+    definition = plan.config.privacy_definition
+    loss = reported_loss(definition, plan.loss_of(which))
+    texts = {f"unbounded {definition.budget_symbol}": exact(loss.unbounded)}
+    texts[f"bounded {definition.budget_symbol}"] = exact(loss.bounded)
+    if definition is PrivacyDefinition.ZCDP:
+        texts["unbounded epsilon at delta 1e-10"] = loss_text(loss.unbounded_epsilon)
+    return texts
+
+
+def _level(design: LevelDesign) -> dict[str, str]:
+    """Budget, thresholds, margins of error at 95 % and T of a level."""
+    texts = {"budget": f"{design.definition.budget_symbol} {exact(design.budget)}"}
+    for shape, least in zip(design.family.finer, design.thresholds.totals, strict=False):
+        texts[f"least total for {shape.title}"] = f"{least:,}"
+    margins = design.margins()
+    if Stage.STAGE_2 in design.stages:
+        for shape in design.shapes:
+            of_shape = "a lone total" if shape is design.family.total else shape.title
+            for kind in shape.kinds:
+                what = "" if shape is design.family.total else f", {kind.short}"
+                texts[f"margin of error of {of_shape}{what}"] = f"{margins.shapes[shape][kind.name]:,}"
+    for what, margin in {
+        "a total-only group": margins.total_only,
+        "the total of stage 1": margins.stage_1_total,
+    }.items():
+        texts |= {} if margin is None else {f"margin of error of {what}": f"{margin:,}"}
+    texts["T"] = "none" if design.suppression_threshold is None else f"{design.suppression_threshold:,}"
+    return texts | {"stability": str(design.stability)}
+
+
+def _areas(config: RunConfig, areas: Mapping[Pass, Areas]) -> Iterator[tuple[str, dict[str, str]]]:
+    for level in config.census.area_levels:
+        if level.tabulation_pass in areas:
+            numbers = areas[level.tabulation_pass].entities(level.kind).tolist()
+            yield level.label, {"number": f"{len(numbers):,}", "ids": ", ".join(map(level.kind.ids.text, numbers))}
+
+
+def _other_keys(config: RunConfig) -> Facts:
+    """Every key of a specification whose meaning is in no other fact."""
+    keys = dict(_leaves("", config.specification))
+    return {key: {"": text} for key, text in keys.items() if not key.startswith("privacy.")}
+
+
+def _leaves(path: str, value: object) -> Iterator[tuple[str, str]]:
+    """The texts of a value and of all inside it, by their keys."""
+    inside: Iterable[tuple[object, object]] = ()
+    if is_dataclass(value):
+        inside = ((field.name, getattr(value, field.name)) for field in fields(value))
+    elif isinstance(value, Mapping):
+        inside = value.items()
+    elif isinstance(value, tuple) and any(map(is_dataclass, value)):
+        inside = enumerate(value)
+    elif value is not None:
+        yield path, ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+    for key, each in inside:
+        yield from _leaves(f"{path}.{key}" if path else str(key), each)
