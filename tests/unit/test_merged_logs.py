@@ -154,7 +154,7 @@ def test_lines_cut_short_are_marked_and_count_for_nothing(tmp_path: Path) -> Non
     other = log_of(tmp_path / "b", B, begun(3, "9")[:40], "\n", line_of(LineState.TORN, utc=UTC), begun(4, "2").strip())
     merge_logs([first, other], tmp_path / "new")
     assert spent(tmp_path / "new") == 3
-    states = [line.values["state"] for line in read_log(tmp_path / "new").lines]
+    states = [line.state.value for line in read_log(tmp_path / "new").lines]
     assert states == ["begun", "merged", "torn", "begun"]
 
 

@@ -40,8 +40,8 @@ _KINDS = {
     "group": ("group", "groups"), "code": ("code", "codes"), "key": ("", ""),
 }  # fmt: skip
 """Each kind of thing, and its nouns where things are counted."""
-_NAMED = 5  # so many things are named where more are alike
-_SHOWN = 20  # so many different changes of one kind are shown
+_NAMED = 5  # things are named where more are alike
+_SHOWN = 20  # different changes of one kind are shown
 _LONGEST = 100  # letters of a text in a sentence
 _NO_AREAS = "Areas were not compared: they lie in DATA. Give --data DATA to compare them."
 

@@ -191,11 +191,12 @@ class _Malformed(Exception):  # noqa: N818 - the name is the sentence
 
 
 class LogLine(NamedTuple):
-    """A sound line after the header: its number in the file, its text without the newline, and its values."""
+    """A sound line after the header: its number in the file, its text without the newline, what it says."""
 
     number: int
     text: bytes
     values: Mapping[str, str]
+    state: LineState
 
 
 @dataclass(slots=True)
@@ -270,10 +271,7 @@ def read_lines(file: str, written: bytes) -> Checked[LogContent]:
 
 
 def sound_lines(file: str, written: bytes) -> tuple[LogContent | None, FindingsOf]:
-    """What the sound lines of a log say, however many others there are, and a finding for each of these.
-
-    None if the first line is not that of a log.
-    """
+    """What the sound lines say, or None without a log's first line; and a finding for each damaged line."""
     findings = FindingsOf(file)
     first, *lines = written.split(b"\n")
     try:
@@ -295,7 +293,7 @@ def sound_lines(file: str, written: bytes) -> tuple[LogContent | None, FindingsO
         try:
             values = _values_of(line)
             add_line(content, values)
-            content.lines.append(LogLine(position + 2, line, values))
+            content.lines.append(LogLine(position + 2, line, values, LineState(values["state"])))
         except _Malformed as malformed:
             content.is_torn = position == len(lines) - 1
             if content.is_torn or _says_torn(lines[position + 1]):

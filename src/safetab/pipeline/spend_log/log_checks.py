@@ -45,7 +45,7 @@ def warn_of_unended_runs(content: LogContent, findings: FindingsOf) -> None:
     """Warn of each run that began and never ended."""
     begun = dict[str, LogLine]()
     for line in content.lines:
-        if line.values["state"] == LineState.BEGUN.value:
+        if line.state is LineState.BEGUN:
             begun.setdefault(line.values["run"], line)
     for run, line in begun.items():
         if run not in content.ended_runs:
@@ -64,7 +64,7 @@ def _warn_of_clocks(content: LogContent, findings: FindingsOf) -> None:
         if utc < before:
             message = f"its time, {utc}, is before {before}, that of the line above: a clock was set back. Sums hold."
             findings.warning(f"line {line.number}", message)
-        before = "" if line.values["state"] == LineState.MERGED.value else utc
+        before = "" if line.state is LineState.MERGED else utc
 
 
 def warn_of_limits(content: LogContent, findings: FindingsOf) -> None:

@@ -17,7 +17,7 @@ from safetab.pipeline.spend_log.log_checks import warn_of_limits, warn_of_unende
 from safetab.pipeline.spend_log.log_file import utc_now, write_for_its_owner
 from safetab.pipeline.spend_log.people_accounts import datasets_of, read_log
 
-_OF_THE_FILE = {LineState.MERGED.value, LineState.TORN.value}
+_OF_THE_FILE = {LineState.MERGED, LineState.TORN}
 
 
 def merge_logs(logs: Sequence[Path], new: Path) -> tuple[Finding, ...]:
@@ -54,7 +54,7 @@ def _merged(content: LogContent, other: LogContent, limits: Sequence[Limit]) -> 
     yield from (f"{line.text.decode()}\n" for line in content.lines)
     yield accounts.line_of(LineState.MERGED, utc=utc, secret=other.secrets[0].hex())
     for line in other.lines:
-        if line.text not in known or line.values["state"] in _OF_THE_FILE:
+        if line.text not in known or line.state in _OF_THE_FILE:
             yield f"{line.text.decode()}\n"
     yield from (accounts.limit_line(replace(limit, utc=utc)) for limit in limits)
 

@@ -38,7 +38,7 @@ def statement(content: LogContent, dataset: str | None = None) -> list[Row]:
 
 
 def _rows(content: LogContent) -> Iterator[Row]:
-    ends = {line.values["run"]: line.values["state"] for line in content.lines if "run" in line.values}
+    ends = {line.values["run"]: line.state.value for line in content.lines if "run" in line.values}
     so_far = LogContent(content.secret, same_people=content.same_people[:], earlier_secrets=content.earlier_secrets[:])
     for run, lines in groupby(content.lines, lambda line: line.values.get("run")):
         seen = len(so_far.spends)
