@@ -167,3 +167,32 @@ def test_every_problem_of_both_folders_is_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("arguments", [[], [PARAMETERS]])
 def test_two_folders_are_needed(arguments: list[Path]) -> None:
     assert diff(*arguments).exit_code == 2
+
+
+# Parameters to start from
+
+
+@pytest.mark.parametrize(("options", "product"), [(["--us"], "SafeTab-P"), (["--us", "--households"], "SafeTab-H")])
+def test_new_parameters_are_valid_and_those_of_2020(options: list[str], product: str, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    assert CliRunner().invoke(app, ["new", str(folder), *options]).exit_code == 0
+    people = {"--people": "3000", "--states": "3", "--counties": "4", "--tracts": "6", "--parameters": str(folder)}
+    given = [word for pair in people.items() for word in pair]
+    made = CliRunner().invoke(app, ["synthesize", str(tmp_path / "try"), "--us", *options[1:], *given])
+    assert made.exit_code == 0, made.output
+    plan = CliRunner().invoke(app, ["plan", str(folder), str(tmp_path / "try" / "data")])
+    found = safetab.diff(folder, folder, tmp_path / "try" / "data")
+    assert (len(found), found.has_areas) == (0, True)
+    if product == "SafeTab-P":
+        assert plan.exit_code == 0, plan.output
+        assert "4.944" in plan.stdout
+    else:  # only published totals of people are missing
+        assert "pop-group-totals has 1 problem" in plan.stderr
+    assert f"safetab plan {folder} TRY/data" in (folder / "README.md").read_text()
+
+
+def test_new_parameters_do_not_replace_anything(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    assert CliRunner().invoke(app, ["new", str(tmp_path), "--us"]).exit_code == 1
+    assert CliRunner().invoke(app, ["new", str(tmp_path / "x"), "--us", "--from", "package.json"]).exit_code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
