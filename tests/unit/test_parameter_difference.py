@@ -68,7 +68,7 @@ def test_a_budget_changes_its_level_and_the_loss_of_its_pass(tmp_path: Path) -> 
     assert ("loss", "United States", "unbounded rho", "4.85", "4.9") in found
     assert ("loss", "United States", "bounded rho", "9.7", "9.8") in found
     assert ("level", "(COUNTY, Detailed)", "budget", "rho 0.2", "rho 0.25") in found
-    assert ("level", "(COUNTY, Detailed)", "margin of error of a lone total", "10", "9") in found
+    assert ("level", "(COUNTY, Detailed)", "margin of error, Total, total", "10", "9") in found
     assert ("level", "(COUNTY, Detailed)", "T", "19", "17") in found
     assert {(row[0], row[1]) for row in found} == {("loss", "United States"), ("level", "(COUNTY, Detailed)")}
 

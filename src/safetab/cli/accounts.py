@@ -65,39 +65,33 @@ def _content(log: Path, dataset: str | None) -> LogContent:
 
 def merge(logs: Sequence[Path], new: Path) -> Path:
     """Merge the logs into a new one, print warnings and what to do next, and return its path."""
-    warnings = merge_logs(logs, new)
-    show_findings(warnings)
+    show_findings(merge_logs(logs, new))
     note(_TEXTS["merged_log"].format(new=new), err=True)
     return new
 
 
 def write_table(log: Path, dataset: str | None, table: Path) -> None:
     """Write the statement of a data set, or of all, and say where it is."""
-    rows = statement(_content(log, dataset), dataset)
-    write_statement(rows, table)
-    note(f"Wrote {table}, with {len(rows):,} {'row' if len(rows) == 1 else 'rows'}. It is as confidential as the log.")
+    write_statement(statement(_content(log, dataset), dataset), table)
+    note(f"Wrote {table}. It is as confidential as the log.")
 
 
 def show_check(log: Path, *, as_json: bool) -> None:
     """Print every finding about a log. Raises typer.Exit with 1 if it is damaged."""
-    checked = check_log(log)
+    content, findings = check_log(log)
+    is_damaged = any(each.is_error for each in findings)
+    runs = len({spend.run for spend in content.spends}) if content else 0
+    lines = 1 + len(content.lines) if content else 0
     if as_json:
-        found = [
-            {"severity": each.severity.value, "where": each.where, "message": each.message} for each in checked.findings
-        ]
-        facts: JsonObject = {"lines": checked.lines, "runs": checked.runs, "datasets": list(checked.datasets)}
-        typer.echo(json.dumps(facts | {"is_damaged": checked.is_damaged, "findings": found}, indent=2))
+        found = [{"severity": each.severity.value, "where": each.where, "message": each.message} for each in findings]
+        facts = {"sound_lines": lines, "runs": runs, "is_damaged": is_damaged, "findings": found}
+        typer.echo(json.dumps(facts, indent=2))
     else:
-        show_findings(checked.findings)
-    if checked.is_damaged:
+        show_findings(findings)
+    if is_damaged:
         raise typer.Exit(ExitCode.INVALID_INPUT)
     if not as_json:
-        held = f"{_counted(checked.lines, 'line')} with {_counted(checked.runs, 'run')}"
-        say(f"{held}: no line is damaged, and {_counted(len(checked.findings), 'thing')} in doubt.")
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{f'{number:,}' if number else 'no'} {noun}{'' if number == 1 else 's'}"
+        say(f"Not damaged: lines: {lines:,}; runs: {runs:,}; in doubt: {len(findings):,}.")
 
 
 def show_accounts(accounts: Sequence[PeopleAccounts]) -> None:

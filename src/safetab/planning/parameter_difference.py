@@ -21,25 +21,23 @@ from safetab.dialects.configuration import read_config, reader_asked_for
 from safetab.dialects.public_files import read_given_geography, read_public_lists
 from safetab.dialects.specified_files import compile_folder
 from safetab.foundation.findings import Checked, Finding, InvalidInput, Severity, shortened
-from safetab.planning.level_design import LevelDesign
 from safetab.planning.losses import reported_loss
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.planning.planner import PublicFiles, plan_of
-from safetab.planning.run_plan import RunPlan
-from safetab.privacy.calibration import PrivacyDefinition, Stage
+from safetab.planning.run_plan import LevelPlan, RunPlan
+from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.reference import loss_text
 from safetab.specification.reading import is_specification
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-Facts = Mapping[str, Mapping[str, str]]
+Facts = dict[str, dict[str, str]]
 """Texts by name, of each thing: a level, a group."""
-_KINDS = {
-    "choice": ("", ""), "loss": ("", ""), "level": ("level", "levels"), "area": ("area level", "area levels"),
-    "group": ("group", "groups"), "code": ("code", "codes"), "key": ("", ""),
-}  # fmt: skip
-"""Each kind of thing, and its nouns where things are counted."""
+_KINDS = ("choice", "loss", "level", "area", "group", "code", "key")
+_NOUNS = {"level": "level", "area": "area level", "group": "group", "code": "code"}
+"""What is counted in sentences, by kind."""
+_BEFORE, _AFTER = 3, 4  # fields of a difference
 _NAMED = 5  # things are named where more are alike
 _SHOWN = 20  # different changes of one kind are shown
 _LONGEST = 100  # letters of a text in a sentence
@@ -98,63 +96,48 @@ class ParameterDifference:
 
 def _paragraph(kind: str, rows: tuple[Difference, ...], names: Mapping[tuple[str, str], str]) -> Iterator[str]:
     """What differs in things of one kind: those that are alike in one sentence."""
-    if not _KINDS[kind][0]:
+    if kind not in _NOUNS:
         yield from (f"  {', '.join(filter(None, (row.where, row.what)))}: {_change(row)}" for row in rows)
         return
-    alike: dict[tuple[str, tuple[str, ...]], list[str]] = {}
+    alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for where, found in groupby(rows, lambda row: row.where):
         of_thing = tuple(found)
         listed = "".join(f" in {row.after or row.before}" for row in of_thing if row.what == "list")
         changes = tuple(f"    {row.what}: {_change(row)}" for row in of_thing)
-        if all(row.before is None for row in of_thing):
-            key: tuple[str, tuple[str, ...]] = (f"{{}}{listed} appear{{}}", ())
-        elif all(row.after is None for row in of_thing):
-            key = (f"{{}}{listed} vanish{{}}", ())
-        else:
-            moves = kind == "code" and all(row.what == "groups" for row in of_thing)
-            key = ("{} move{}" if moves else "{} change{}", changes)
+        key = ("", "move" if {row.what for row in of_thing} == {"groups"} else "change", changes)
+        if any(all(row[side] is None for row in of_thing) for side in (_BEFORE, _AFTER)):
+            key = (listed, "appear" if of_thing[0].before is None else "vanish", ())
         alike.setdefault(key, []).append(names.get((kind, where), where))
-    for (words, changes), things in list(alike.items())[:_SHOWN]:
-        ends = ("es" if "vanish" in words else "s") if len(things) == 1 else ""
-        noun = f"{len(things):,} {_KINDS[kind][len(things) > 1]}"
-        yield f"  {words.format(noun, ends)}: {shortened(things, _NAMED)}"
+    for (listed, verb, changes), things in list(alike.items())[:_SHOWN]:
+        ending = "" if len(things) > 1 else "es" if verb == "vanish" else "s"
+        noun = f"{_NOUNS[kind]}{'s' if len(things) > 1 else ''}"
+        yield f"  {len(things):,} {noun}{listed} {verb}{ending}: {shortened(things, _NAMED)}"
         yield from changes
     if len(alike) > _SHOWN:
-        yield f"  and {len(alike) - _SHOWN:,} more changes of {_KINDS[kind][1]}"
+        yield f"  and {len(alike) - _SHOWN:,} more changes of {_NOUNS[kind]}s"
 
 
 def _change(row: Difference) -> str:
     """What became of a text, or of the items of a list."""
-    before, after = (None if text is None else textwrap.shorten(text, _LONGEST) for text in row[3:])
-    if before is None:
-        return f"{after} is new"
-    if after is None:
-        return f"{before} is gone"
-    mine, others = ((text or "").split(", ") for text in row[3:])
-    lists = {
-        "loses": [each for each in mine if each not in others],
-        "gains": [one for one in others if one not in mine],
-    }
+    before, after = (None if text is None else textwrap.shorten(text, _LONGEST) for text in row[_BEFORE:])
+    if before is None or after is None:
+        return f"{after} is new" if before is None else f"{before} is gone"
+    mine, others = ((text or "").split(", ") for text in row[_BEFORE:])
+    lost, gained = ([one for one in mine if one not in others], [one for one in others if one not in mine])
     is_list = row.what in {"ids", "groups", "passes"} or (row.kind == "choice" and " of " in row.what)
-    if is_list and max(len(mine), len(others)) > 1 and any(lists.values()):
-        return " and ".join(f"{verb} {len(items):,}: {shortened(items)}" for verb, items in lists.items() if items)
+    if is_list and max(len(mine), len(others)) > 1 and lost + gained:
+        items = {"loses": lost, "gains": gained}
+        return " and ".join(f"{verb} {len(each):,}: {shortened(each)}" for verb, each in items.items() if each)
     return f"{before or 'none'} becomes {after or 'none'}"
 
 
-@dataclass(frozen=True, slots=True)
-class _Parameters:
-    """What a folder says, and its plan; without areas, the plan has none."""
+class _Parameters(NamedTuple):
+    """What a folder says. If the areas are unknown, they are None and the plan has none."""
 
     config: RunConfig
     lists: PublicLists
     areas: Mapping[Pass, Areas] | None
     plan: RunPlan
-
-    @classmethod
-    def of(cls, config: RunConfig, lists: PublicLists, areas: Mapping[Pass, Areas] | None) -> Checked[_Parameters]:
-        nowhere = dict.fromkeys(config.passes, Areas.none(config.census))
-        plan = plan_of(PublicFiles(config, lists, nowhere if areas is None else areas))
-        return Checked(None if plan.value is None else cls(config, lists, areas, plan.value), plan.findings)
 
 
 def difference(before: Path, after: Path, data: Path | None = None) -> ParameterDifference:
@@ -166,14 +149,14 @@ def difference(before: Path, after: Path, data: Path | None = None) -> Parameter
         raise InvalidInput(errors)
     has_areas = one.areas is not None and other.areas is not None
     common = {group.code for group in one.lists.iterations} & {group.code for group in other.lists.iterations}
-    mine, others = (dict(_facts(each, common, has_areas=has_areas)) for each in (one, other))
+    mine, others = (_facts(each, common, has_areas=has_areas) for each in (one, other))
     if one.config.specification is None or other.config.specification is None:
         mine["key"] = others["key"] = {}
     rows = tuple(row for kind in _KINDS for row in _differences(kind, mine[kind], others[kind]))
-    names: dict[tuple[str, str], str] = {}
-    for facts in (others, mine):
-        for kind in ("group", "code"):
-            names |= {(kind, code): f"{code} ({texts['name']})" for code, texts in facts[kind].items()}
+    named = (
+        (kind, code, texts["name"]) for kind in ("group", "code") for code, texts in (others[kind] | mine[kind]).items()
+    )
+    names = {(kind, code): f"{code} ({name})" for kind, code, name in named}
     return ParameterDifference((str(before), str(after)), rows, names, has_areas)
 
 
@@ -208,8 +191,10 @@ def _parameters(folder: Path, data: Path | None) -> Checked[_Parameters]:
             areas = {which: whole.of_parts(map(number, config.parts_of(which))) for which in config.passes}
     if config is None or lists is None or any(finding.is_error for finding in findings):
         return Checked(None, findings)
-    made = _Parameters.of(config, lists, areas)
-    return Checked(made.value, findings + _named(made.findings, folder))
+    nowhere = dict.fromkeys(config.passes, Areas.none(config.census))
+    plan = plan_of(PublicFiles(config, lists, nowhere if areas is None else areas))
+    made = None if plan.value is None else _Parameters(config, lists, areas, plan.value)
+    return Checked(made, findings + _named(plan.findings, folder))
 
 
 def _named(findings: Iterable[Finding], folder: Path) -> tuple[Finding, ...]:
@@ -217,40 +202,26 @@ def _named(findings: Iterable[Finding], folder: Path) -> tuple[Finding, ...]:
     return tuple(replace(finding, file=str(folder / finding.file)) for finding in findings)
 
 
-def _facts(of: _Parameters, common: set[str], *, has_areas: bool) -> Iterator[tuple[str, Facts]]:
+def _facts(of: _Parameters, common: set[str], *, has_areas: bool) -> dict[str, Facts]:
     """The facts of each kind. Codes move between groups that both folders have."""
-    yield "choice", {"": dict(_choices(of.config))}
-    yield "loss", {which.title: _loss(of.plan, which) for which in of.config.passes}
-    levels = {str(each): _level(each.design) for each in of.plan.levels}
-    for each in of.plan.levels:
-        levels[str(each)]["groups of each area"] = f"{len(each.universe.iterations):,}"
-        if has_areas:
-            levels[str(each)]["groups of all areas"] = f"{each.universe.size:,}"
-    yield "level", levels
-    yield "area", dict(_areas(of.config, of.areas)) if has_areas and of.areas is not None else {}
-    yield (
-        "group",
-        {
-            group.code: {
-                "name": group.name,
-                "list": group.listed.name if group.listed else "no list",
-                "level": group.level.name,
-                "kind": group.kind.name,
-            }
-            for group in of.lists.iterations
-        },
-    )
-    groups_of: dict[str, list[str]] = {code: [] for code in of.lists.code_names}
-    for group in of.lists.iterations:
-        codes = filter(group.kind.classification.may_hold, of.lists.codes_of_iteration[group.code])
-        for code in codes if group.code in common else ():
-            groups_of.setdefault(code, []).append(group.code)
     names = of.lists.code_names
-    yield (
-        "code",
-        {code: {"name": names.get(code, code), "groups": ", ".join(groups_of[code])} for code in sorted(groups_of)},
-    )
-    yield "key", _other_keys(of.config)
+    groups, groups_of = dict[str, dict[str, str]](), {code: list[str]() for code in sorted(names)}
+    for one in of.lists.iterations:
+        listed = "no list" if one.listed is None else one.listed.name
+        groups[one.code] = {"name": one.name, "list": listed, "level": one.level.name, "kind": one.kind.name}
+        for code in of.lists.codes_of_iteration[one.code] if one.code in common else ():
+            if one.kind.classification.may_hold(code):
+                groups_of[code].append(one.code)
+    keys = _leaves("", of.config.specification)
+    return {
+        "choice": {"": dict(_choices(of.config))},
+        "loss": {which.title: _loss(of.plan, which) for which in of.config.passes},
+        "level": {str(each): _level(each, has_areas=has_areas) for each in of.plan.levels},
+        "area": dict(_areas(of.config, of.areas)) if has_areas and of.areas is not None else {},
+        "group": groups,
+        "code": {code: {"name": names[code], "groups": ", ".join(found)} for code, found in groups_of.items()},
+        "key": {key: {"": text} for key, text in keys if not key.startswith("privacy.")},
+    }
 
 
 def _choices(config: RunConfig) -> Iterator[tuple[str, str]]:
@@ -269,32 +240,25 @@ def _choices(config: RunConfig) -> Iterator[tuple[str, str]]:
 def _loss(plan: RunPlan, which: Pass) -> dict[str, str]:
     definition = plan.config.privacy_definition
     loss = reported_loss(definition, plan.loss_of(which))
-    texts = {f"unbounded {definition.budget_symbol}": exact(loss.unbounded)}
-    texts[f"bounded {definition.budget_symbol}"] = exact(loss.bounded)
-    if definition is PrivacyDefinition.ZCDP:
-        texts["unbounded epsilon at delta 1e-10"] = loss_text(loss.unbounded_epsilon)
-    return texts
+    symbol, epsilon = definition.budget_symbol, loss_text(loss.unbounded_epsilon)
+    texts = {f"unbounded {symbol}": exact(loss.unbounded), f"bounded {symbol}": exact(loss.bounded)}
+    return texts | ({"unbounded epsilon at delta 1e-10": epsilon} if definition is PrivacyDefinition.ZCDP else {})
 
 
-def _level(design: LevelDesign) -> dict[str, str]:
-    """Budget, thresholds, margins of error at 95 % and T of a level."""
+def _level(plan: LevelPlan, *, has_areas: bool) -> dict[str, str]:
+    """Budget, thresholds, margins of error at 95 %, T and groups of a level."""
+    design, margins = plan.design, plan.design.margins()
     texts = {"budget": f"{design.definition.budget_symbol} {exact(design.budget)}"}
     for shape, least in zip(design.family.finer, design.thresholds.totals, strict=False):
         texts[f"least total for {shape.title}"] = f"{least:,}"
-    margins = design.margins()
-    if Stage.STAGE_2 in design.stages:
-        for shape in design.shapes:
-            of_shape = "a lone total" if shape is design.family.total else shape.title
-            for kind in shape.kinds:
-                what = "" if shape is design.family.total else f", {kind.short}"
-                texts[f"margin of error of {of_shape}{what}"] = f"{margins.shapes[shape][kind.name]:,}"
-    for what, margin in {
-        "a total-only group": margins.total_only,
-        "the total of stage 1": margins.stage_1_total,
-    }.items():
-        texts |= {} if margin is None else {f"margin of error of {what}": f"{margin:,}"}
-    texts["T"] = "none" if design.suppression_threshold is None else f"{design.suppression_threshold:,}"
-    return texts | {"stability": str(design.stability)}
+    numbers = {"total-only group": margins.total_only, "total of stage 1": margins.stage_1_total}
+    for shape, of_shape in margins.shapes.items():
+        numbers |= {f"{shape.title}, {kind.short}": of_shape[kind.name] for kind in shape.kinds}
+    texts |= {f"margin of error, {what}": f"{number:,}" for what, number in numbers.items() if number is not None}
+    t = design.suppression_threshold
+    texts |= {"T": "none" if t is None else f"{t:,}", "stability": str(design.stability)}
+    texts["groups of each area"] = f"{len(plan.universe.iterations):,}"
+    return texts | ({"groups of all areas": f"{plan.universe.size:,}"} if has_areas else {})
 
 
 def _areas(config: RunConfig, areas: Mapping[Pass, Areas]) -> Iterator[tuple[str, dict[str, str]]]:
@@ -304,22 +268,14 @@ def _areas(config: RunConfig, areas: Mapping[Pass, Areas]) -> Iterator[tuple[str
             yield level.label, {"number": f"{len(numbers):,}", "ids": ", ".join(map(level.kind.ids.text, numbers))}
 
 
-def _other_keys(config: RunConfig) -> Facts:
-    """Every key of a specification whose meaning is in no other fact."""
-    keys = dict(_leaves("", config.specification))
-    return {key: {"": text} for key, text in keys.items() if not key.startswith("privacy.")}
-
-
 def _leaves(path: str, value: object) -> Iterator[tuple[str, str]]:
     """The texts of a value and of all inside it, by their keys."""
-    inside: Iterable[tuple[object, object]] = ()
     if is_dataclass(value):
-        inside = ((field.name, getattr(value, field.name)) for field in fields(value))
-    elif isinstance(value, Mapping):
-        inside = value.items()
+        value = {field.name: getattr(value, field.name) for field in fields(value)}
     elif isinstance(value, tuple) and any(map(is_dataclass, value)):
-        inside = enumerate(value)
+        value = dict(enumerate(value))
+    if isinstance(value, Mapping):
+        for key, each in value.items():
+            yield from _leaves(f"{path}.{key}" if path else str(key), each)
     elif value is not None:
         yield path, ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
-    for key, each in inside:
-        yield from _leaves(f"{path}.{key}" if path else str(key), each)
