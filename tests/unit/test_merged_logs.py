@@ -195,7 +195,7 @@ def test_wrong_usage_is_refused(options: list[str], tmp_path: Path) -> None:
 def test_a_sound_log_is_said_to_be(tmp_path: Path) -> None:
     result = spend(log_of(tmp_path / "a", A, begun(1, "1"), ended(1)), "--check")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == "Not damaged: lines: 3; runs: 1; in doubt: 0.\n"
+    assert result.stdout == "Damaged: 0. In doubt: 0.\n"
 
 
 def test_every_damaged_line_and_every_doubt_is_told(tmp_path: Path) -> None:
@@ -206,7 +206,7 @@ def test_every_damaged_line_and_every_doubt_is_told(tmp_path: Path) -> None:
     with log.open("a") as file:
         file.write(line_of(LineState.TORN, utc=UTC) + begun(4, "1", dataset="other")[:50])
     before = log.read_bytes()
-    _, findings = check_log(log)
+    findings = check_log(log)
     assert [each.where for each in findings if each.is_error] == ["line 4", "line 7"]
     doubts = [each.where for each in findings if not each.is_error]
     assert doubts == ["line 8", "line 10", "line 3", "line 5", '"census", US pass']
@@ -214,7 +214,7 @@ def test_every_damaged_line_and_every_doubt_is_told(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "2 problems" in result.stderr
     shown = json.loads(spend(log, "--check", "--json").stdout)
-    assert (shown["sound_lines"], shown["runs"], shown["is_damaged"]) == (6, 2, True)
+    assert shown["is_damaged"] is True
     assert shown["findings"][0]["where"] == "line 4"
     assert log.read_bytes() == before
 

@@ -65,12 +65,16 @@ def test_a_folder_and_its_specification_are_equal(tmp_path: Path) -> None:
 def test_a_budget_changes_its_level_and_the_loss_of_its_pass(tmp_path: Path) -> None:
     other = changed(tmp_path / "other", privacy_budget_p_level_2_county=0.25)
     found = rows(PARAMETERS, other)
-    assert ("loss", "United States", "unbounded rho", "4.85", "4.9") in found
-    assert ("loss", "United States", "bounded rho", "9.7", "9.8") in found
-    assert ("level", "(COUNTY, Detailed)", "budget", "rho 0.2", "rho 0.25") in found
-    assert ("level", "(COUNTY, Detailed)", "margin of error, Total, total", "10", "9") in found
-    assert ("level", "(COUNTY, Detailed)", "T", "19", "17") in found
-    assert {(row[0], row[1]) for row in found} == {("loss", "United States"), ("level", "(COUNTY, Detailed)")}
+    assert ("loss", "us", "unbounded rho", "4.85", "4.9") in found
+    assert ("loss", "us", "bounded rho", "9.7", "9.8") in found
+    assert ("level", "(COUNTY, Detailed)", "budget", "0.2", "0.25") in found
+    assert ("level", "(COUNTY, Detailed)", "margins of error, total, total", "10", "9") in found
+    assert ("level", "(COUNTY, Detailed)", "suppression threshold", "19", "17") in found
+    assert {(row[0], row[1]) for row in found} == {
+        ("loss", "us"),
+        ("loss", "whole_run"),
+        ("level", "(COUNTY, Detailed)"),
+    }
 
 
 def test_a_budget_of_0_takes_a_level_away_and_others_bring_one(tmp_path: Path) -> None:
@@ -78,13 +82,13 @@ def test_a_budget_of_0_takes_a_level_away_and_others_bring_one(tmp_path: Path) -
     words = diff(PARAMETERS, other).stdout
     assert "1 level vanishes: (USA, Regional)" in words
     assert "1 level appears: (AIANNH, Regional)" in words
-    assert "United States, unbounded rho: 4.85 becomes 5.34" in words
+    assert "us, unbounded rho: 4.85 becomes 5.34" in words
 
 
 def test_levels_that_change_alike_are_said_once(tmp_path: Path) -> None:
     keys = {f"privacy_budget_p_level_2_{name}": 0.3 for name in ("county", "tract")}
     words = diff(PARAMETERS, changed(tmp_path / "other", **keys)).stdout
-    assert "2 levels change: (COUNTY, Detailed), (TRACT, Detailed)\n    budget: rho 0.2 becomes rho 0.3\n" in words
+    assert "2 levels change: (COUNTY, Detailed), (TRACT, Detailed)\n    budget: 0.2 becomes 0.3\n" in words
 
 
 def test_thresholds_and_choices_change(tmp_path: Path) -> None:
@@ -93,7 +97,7 @@ def test_thresholds_and_choices_change(tmp_path: Path) -> None:
         tmp_path / "other", thresholds_p=thresholds, max_race_codes=2, allow_negative_counts=False, run_pr=False
     )
     found = rows(PARAMETERS, other)
-    assert ("level", "(USA, Detailed)", "least total for Sex by Age(23)", "7,000", "8,000") in found
+    assert ("level", "(USA, Detailed)", "thresholds", "500, 1000, 7000", "500, 1000, 8000") in found
     assert ("choice", "", "answers that count", "8", "2") in found
     assert ("choice", "", "negative numbers", "allowed", "not allowed") in found
     assert ("choice", "", "passes", "us, pr", "us") in found
@@ -128,8 +132,8 @@ def test_areas_and_numbers_of_groups_are_compared_with_data(tmp_path: Path) -> N
     other = changed(tmp_path / "other", state_filter_us=["44"])
     found = rows(PARAMETERS, other, DATA)
     assert ("area", "COUNTY", "ids", "44007, 44009, 50007, 50021", "44007, 44009") in found
-    assert ("area", "TRACT", "number", "12", "6") in found
-    of_groups = {row[1]: row[3:] for row in found if row[2] == "groups of all areas"}
+    assert ("area", "STATE", "ids", "44, 50", "44") in found
+    of_groups = {row[1]: row[3:] for row in found if row[2] == "groups"}
     assert of_groups["(COUNTY, Detailed)"] == ("84", "42")  # 21 groups in each of 4 areas, and of 2
     assert {row[0] for row in rows(PARAMETERS, other)} == {"choice"}
 

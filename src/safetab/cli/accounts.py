@@ -8,7 +8,7 @@ from pathlib import Path
 
 import typer
 
-from safetab.cli.messages import ExitCode, note, say, show_findings
+from safetab.cli.messages import ExitCode, note, show_findings
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
 from safetab.dialects.specification.census_value import WHOLE_TERRITORY
 from safetab.foundation.files import package_data
@@ -78,20 +78,16 @@ def write_table(log: Path, dataset: str | None, table: Path) -> None:
 
 def show_check(log: Path, *, as_json: bool) -> None:
     """Print every finding about a log. Raises typer.Exit with 1 if it is damaged."""
-    content, findings = check_log(log)
-    is_damaged = any(each.is_error for each in findings)
-    runs = len({spend.run for spend in content.spends}) if content else 0
-    lines = 1 + len(content.lines) if content else 0
+    findings = check_log(log)
+    errors = [each for each in findings if each.is_error]
     if as_json:
         found = [{"severity": each.severity.value, "where": each.where, "message": each.message} for each in findings]
-        facts = {"sound_lines": lines, "runs": runs, "is_damaged": is_damaged, "findings": found}
-        typer.echo(json.dumps(facts, indent=2))
+        typer.echo(json.dumps({"is_damaged": bool(errors), "findings": found}, indent=2))
     else:
         show_findings(findings)
-    if is_damaged:
+        note(f"Damaged: {len(errors):,}. In doubt: {len(findings) - len(errors):,}.")
+    if errors:
         raise typer.Exit(ExitCode.INVALID_INPUT)
-    if not as_json:
-        say(f"Not damaged: lines: {lines:,}; runs: {runs:,}; in doubt: {len(findings):,}.")
 
 
 def show_accounts(accounts: Sequence[PeopleAccounts]) -> None:

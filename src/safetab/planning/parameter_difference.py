@@ -11,9 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import groupby
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import Any, NamedTuple
 
-from safetab.census.area_levels import Pass
+import pyarrow as pa
+
+from safetab.census.area_levels import AreaLevel, Pass
 from safetab.census.areas import Areas
 from safetab.census.groups import PublicLists
 from safetab.config.run_config import RunConfig
@@ -21,16 +23,10 @@ from safetab.dialects.configuration import read_config, reader_asked_for
 from safetab.dialects.public_files import read_given_geography, read_public_lists
 from safetab.dialects.specified_files import compile_folder
 from safetab.foundation.findings import Checked, Finding, InvalidInput, Severity, shortened
-from safetab.planning.losses import reported_loss
-from safetab.planning.plan_json import JsonObject, exact
+from safetab.planning.plan_json import JsonObject, exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of
-from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.privacy.calibration import PrivacyDefinition
-from safetab.privacy.reference import loss_text
+from safetab.planning.run_plan import RunPlan
 from safetab.specification.reading import is_specification
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 Facts = dict[str, dict[str, str]]
 """Texts by name, of each thing: a level, a group."""
@@ -38,6 +34,8 @@ _KINDS = ("choice", "loss", "level", "area", "group", "code", "key")
 _NOUNS = {"level": "level", "area": "area level", "group": "group", "code": "code"}
 """What is counted in sentences, by kind."""
 _BEFORE, _AFTER = 3, 4  # fields of a difference
+_HIDDEN = frozenset(("pass", "geography_level", "iteration_level", "family", "stages", "if_all_groups_are_empty"))
+"""What a plan says of a level that follows from the rest."""
 _NAMED = 5  # things are named where more are alike
 _SHOWN = 20  # different changes of one kind are shown
 _LONGEST = 100  # letters of a text in a sentence
@@ -88,8 +86,6 @@ class ParameterDifference:
 
     def to_arrow(self) -> pa.Table:
         """The table for Arrow, with a row for each difference."""
-        import pyarrow as pa  # noqa: PLC0415
-
         schema = pa.schema([(name, pa.string()) for name in Difference._fields])
         return pa.Table.from_pylist([row._asdict() for row in self.rows], schema)
 
@@ -212,16 +208,30 @@ def _facts(of: _Parameters, common: set[str], *, has_areas: bool) -> dict[str, F
         for code in of.lists.codes_of_iteration[one.code] if one.code in common else ():
             if one.kind.classification.may_hold(code):
                 groups_of[code].append(one.code)
-    keys = _leaves("", of.config.specification)
+    plan: Any = plan_as_json(of.plan)
+    hidden = _HIDDEN if has_areas else _HIDDEN | {"entities", "groups"}
+    levels = [{key: text for key, text in level.items() if key not in hidden} for level in plan["levels"]]
+    keys = {key: text for key, text in _leaves("", of.config.specification) if not key.startswith("privacy.")}
     return {
         "choice": {"": dict(_choices(of.config))},
-        "loss": {which.title: _loss(of.plan, which) for which in of.config.passes},
-        "level": {str(each): _level(each, has_areas=has_areas) for each in of.plan.levels},
-        "area": dict(_areas(of.config, of.areas)) if has_areas and of.areas is not None else {},
+        "loss": {which: _words(loss) for which, loss in plan["loss"].items()},
+        "level": {str(each): _words(level) for each, level in zip(of.plan.levels, levels, strict=True)},
+        "area": {each.label: {"ids": _ids(each, of.areas)} for each in of.config.census.area_levels if has_areas},
         "group": groups,
         "code": {code: {"name": names[code], "groups": ", ".join(found)} for code, found in groups_of.items()},
-        "key": {key: {"": text} for key, text in keys if not key.startswith("privacy.")},
+        "key": {key: {"": text} for key, text in keys.items()},
     }
+
+
+def _words(facts: JsonObject) -> dict[str, str]:
+    """The texts of a part of a plan, by names in words; epsilons at other deltas are left out."""
+    texts = _leaves("", facts)
+    return {key.replace("_", " ").replace(".", ", "): text for key, text in texts if "delta" not in key}
+
+
+def _ids(level: AreaLevel, areas: Mapping[Pass, Areas] | None) -> str:
+    of_pass = (areas or {}).get(level.tabulation_pass)
+    return "" if of_pass is None else ", ".join(map(level.kind.ids.text, of_pass.entities(level.kind).tolist()))
 
 
 def _choices(config: RunConfig) -> Iterator[tuple[str, str]]:
@@ -237,37 +247,6 @@ def _choices(config: RunConfig) -> Iterator[tuple[str, str]]:
         yield f"{config.census.part.nouns} of {which.name}", ", ".join(sorted(config.parts_of(which)))
 
 
-def _loss(plan: RunPlan, which: Pass) -> dict[str, str]:
-    definition = plan.config.privacy_definition
-    loss = reported_loss(definition, plan.loss_of(which))
-    symbol, epsilon = definition.budget_symbol, loss_text(loss.unbounded_epsilon)
-    texts = {f"unbounded {symbol}": exact(loss.unbounded), f"bounded {symbol}": exact(loss.bounded)}
-    return texts | ({"unbounded epsilon at delta 1e-10": epsilon} if definition is PrivacyDefinition.ZCDP else {})
-
-
-def _level(plan: LevelPlan, *, has_areas: bool) -> dict[str, str]:
-    """Budget, thresholds, margins of error at 95 %, T and groups of a level."""
-    design, margins = plan.design, plan.design.margins()
-    texts = {"budget": f"{design.definition.budget_symbol} {exact(design.budget)}"}
-    for shape, least in zip(design.family.finer, design.thresholds.totals, strict=False):
-        texts[f"least total for {shape.title}"] = f"{least:,}"
-    numbers = {"total-only group": margins.total_only, "total of stage 1": margins.stage_1_total}
-    for shape, of_shape in margins.shapes.items():
-        numbers |= {f"{shape.title}, {kind.short}": of_shape[kind.name] for kind in shape.kinds}
-    texts |= {f"margin of error, {what}": f"{number:,}" for what, number in numbers.items() if number is not None}
-    t = design.suppression_threshold
-    texts |= {"T": "none" if t is None else f"{t:,}", "stability": str(design.stability)}
-    texts["groups of each area"] = f"{len(plan.universe.iterations):,}"
-    return texts | ({"groups of all areas": f"{plan.universe.size:,}"} if has_areas else {})
-
-
-def _areas(config: RunConfig, areas: Mapping[Pass, Areas]) -> Iterator[tuple[str, dict[str, str]]]:
-    for level in config.census.area_levels:
-        if level.tabulation_pass in areas:
-            numbers = areas[level.tabulation_pass].entities(level.kind).tolist()
-            yield level.label, {"number": f"{len(numbers):,}", "ids": ", ".join(map(level.kind.ids.text, numbers))}
-
-
 def _leaves(path: str, value: object) -> Iterator[tuple[str, str]]:
     """The texts of a value and of all inside it, by their keys."""
     if is_dataclass(value):
@@ -278,4 +257,4 @@ def _leaves(path: str, value: object) -> Iterator[tuple[str, str]]:
         for key, each in value.items():
             yield from _leaves(f"{path}.{key}" if path else str(key), each)
     elif value is not None:
-        yield path, ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        yield path, ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)

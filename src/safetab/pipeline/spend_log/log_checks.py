@@ -10,11 +10,8 @@ from safetab.pipeline.spend_log.accounts import LineState, LogContent, sound_lin
 from safetab.pipeline.spend_log.people_accounts import all_accounts, bytes_of_log
 
 
-def check_log(log: Path) -> tuple[LogContent | None, tuple[Finding, ...]]:
-    """What the sound lines say, and every finding: an error is damage, a warning is a doubt. Changes nothing.
-
-    Raises InvalidInput if there is no log or it can't be read.
-    """
+def check_log(log: Path) -> tuple[Finding, ...]:
+    """Every finding about a log: an error is damage, a warning is a doubt. Raises InvalidInput if it can't be read."""
     content, findings = sound_lines(str(log), bytes_of_log(log))
     if content is not None:
         for number in content.cut_short:
@@ -23,7 +20,7 @@ def check_log(log: Path) -> tuple[LogContent | None, tuple[Finding, ...]]:
         warn_of_unended_runs(content, findings)
         _warn_of_clocks(content, findings)
         warn_of_limits(content, findings)
-    return content, findings.findings
+    return findings.findings
 
 
 def warn_of_unended_runs(content: LogContent, findings: FindingsOf) -> None:

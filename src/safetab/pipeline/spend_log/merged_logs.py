@@ -12,7 +12,7 @@ from pathlib import Path
 from safetab.foundation.findings import SPEND_LOG_FORMAT, Finding, FindingsOf, require_none, shortened
 from safetab.foundation.new_files import new_file_findings, write_new_file
 from safetab.pipeline.spend_log import accounts
-from safetab.pipeline.spend_log.accounts import Limit, LineState, LogContent, LogLine, read_lines
+from safetab.pipeline.spend_log.accounts import Limit, LineState, LogContent, read_lines
 from safetab.pipeline.spend_log.log_checks import warn_of_limits, warn_of_unended_runs
 from safetab.pipeline.spend_log.log_file import utc_now, write_for_its_owner
 from safetab.pipeline.spend_log.people_accounts import datasets_of, read_log
@@ -60,17 +60,13 @@ def _merged(content: LogContent, other: LogContent, limits: Sequence[Limit]) -> 
 
 
 def _compare_runs(content: LogContent, other: LogContent, findings: FindingsOf) -> None:
-    """Report lines about the same part of a run that are not the same."""
-    known = {_part_of_run(line): line.text for line in content.lines if "run" in line.values}
+    """Report lines that differ about the same part of a run: its loss in a pass, or its end."""
+    known = {(line.values.get("run"), line.values.get("pass")): line.text for line in content.lines}
     for line in other.lines:
-        if known.get(_part_of_run(line), line.text) != line.text:
-            message = f"another log has a different line about run {line.values['run']}. Restore the one that is wrong."
+        run, of_pass = line.values.get("run"), line.values.get("pass")
+        if run and known.get((run, of_pass), line.text) != line.text:
+            message = f"another log has a different line about run {run}. Restore the one that is wrong."
             findings.error(f"line {line.number}", message)
-
-
-def _part_of_run(line: LogLine) -> tuple[str | None, str | None]:
-    """The run and its pass that a line charges; without a pass, how the run ended."""
-    return line.values.get("run"), line.values.get("pass")
 
 
 def _limits_of_both(content: LogContent, other: LogContent, findings: FindingsOf) -> list[Limit]:
