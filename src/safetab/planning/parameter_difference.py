@@ -33,7 +33,8 @@ Facts = dict[str, dict[str, str]]
 _KINDS = ("choice", "loss", "level", "area", "group", "code", "key")
 _NOUNS = {"level": "level", "area": "area level", "group": "group", "code": "code"}
 """What is counted in sentences, by kind."""
-_BEFORE, _AFTER = 3, 4  # fields of a difference
+_COLUMNS = ("kind", "where", "what", "before", "after")
+_BEFORE, _AFTER = 3, 4
 _HIDDEN = frozenset(("pass", "geography_level", "iteration_level", "family", "stages", "if_all_groups_are_empty"))
 """What a plan says of a level that follows from the rest."""
 _NAMED = 5  # things are named where more are alike
@@ -82,12 +83,15 @@ class ParameterDifference:
         """The folders and every difference; numbers are exact, as texts."""
         before, after = self.folders
         facts: JsonObject = {"before": before, "after": after, "is_equal": not self.rows}
-        return facts | {"areas_compared": self.has_areas, "differences": [row._asdict() for row in self.rows]}
+        return facts | {"areas_compared": self.has_areas, "differences": self._dictionaries}
 
     def to_arrow(self) -> pa.Table:
         """The table for Arrow, with a row for each difference."""
-        schema = pa.schema([(name, pa.string()) for name in Difference._fields])
-        return pa.Table.from_pylist([row._asdict() for row in self.rows], schema)
+        return pa.Table.from_pylist(self._dictionaries, pa.schema([(name, pa.string()) for name in _COLUMNS]))
+
+    @property
+    def _dictionaries(self) -> list[dict[str, str | None]]:
+        return [dict(zip(_COLUMNS, row, strict=True)) for row in self.rows]
 
 
 def _paragraph(kind: str, rows: tuple[Difference, ...], names: Mapping[tuple[str, str], str]) -> Iterator[str]:
