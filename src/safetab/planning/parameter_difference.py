@@ -97,7 +97,9 @@ class ParameterDifference:
 def _paragraph(kind: str, rows: tuple[Difference, ...], names: Mapping[tuple[str, str], str]) -> Iterator[str]:
     """What differs in things of one kind: those that are alike in one sentence."""
     if kind not in _NOUNS:
-        yield from (f"  {', '.join(filter(None, (row.where, row.what)))}: {_change(row)}" for row in rows)
+        shown = rows[:_SHOWN]
+        yield from (f"  {', '.join(filter(None, (row.where, row.what)))}: {_change(row)}" for row in shown)
+        yield from [f"  and {len(rows) - _SHOWN:,} more: see --json"] if len(rows) > _SHOWN else []
         return
     alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
     for where, found in groupby(rows, lambda row: row.where):
