@@ -221,7 +221,7 @@ def spend() -> Schema:
         left=BY_SYMBOL,
         runs=COUNT,
     )
-    return {"accounts": listed(account)}
+    return {"accounts?": listed(account), "in_doubt?": COUNT, "written?": listed(TEXT)}
 
 
 def tune() -> dict[str, Schema]:
@@ -346,6 +346,8 @@ def answers() -> dict[str, Schema]:
         "withheld": listed(TEXT),
         "notes": listed(TEXT),
     }
+    row = {"kind": one_of("choice", "loss", "level", "area", "group", "code", "key"), "where": TEXT, "what": TEXT}
+    changes = listed(exactly(**row, before=or_null(TEXT), after=or_null(TEXT)))
     verified = {
         "status": STATUS_KEYS["status"],
         "for_release": TRUTH,
@@ -378,6 +380,7 @@ def answers() -> dict[str, Schema]:
         "accuracy": {**WRITTEN, **ROWS, "is_synthetic": TRUTH},
         "compare": {"written?": listed(TEXT), **compared},
         "lists": {"codes": COUNT, "iterations": COUNT, "pairs": COUNT, "written": listed(TEXT)},
+        "diff": {"before": TEXT, "after": TEXT, "is_equal": TRUTH, "areas_compared": TRUTH, "differences": changes},
         "docs": {"page": TEXT, "anchor": TEXT},
         "sign": {"fingerprint": TEXT, "written?": listed(TEXT), **{f"{key}?": STATUS_KEYS[key] for key in STATUS_KEYS}},
         "verify": verified,
@@ -392,9 +395,10 @@ EITHER = {
     "status": (("groups",), ("written", "rows")),
     "compare": (("written", "protections", "not_finished"), ("text",)),
     "sign": (tuple(STATUS_KEYS), ("written",)),
+    "spend": (("accounts",), ("in_doubt",), ("written",)),
     "tune curve": (("suppression_threshold", "sizes"), ("unit", "threshold_unit", "totals")),
 }
-"""Two sets of keys, of which a document of the command has one."""
+"""Sets of keys, of which a document of the command has one."""
 EVEN_IF_IT_FAILS = {
     "audit": {key.removesuffix(OPTIONAL) for key in AUDIT} | {"checks"},
     "status": {"groups"},
@@ -425,10 +429,10 @@ def document_schema(command: str, keys: dict[str, Schema]) -> Schema:
     document = exactly(**about, **{key: keys[name] for key, name in optional.items()})
     done: Schema = {"required": required(keys)}
     if command in EITHER:
-        first, second = EITHER[command]
+        sets = EITHER[command]
         done["oneOf"] = [
-            {"required": list(these), "properties": dict.fromkeys(others, False)}
-            for these, others in ((first, second), (second, first))
+            {"required": list(these), "properties": {key: False for other in sets if other != these for key in other}}
+            for these in sets
         ]
     absent = {name.removesuffix(OPTIONAL) for name in keys if not name.startswith(PATTERN)} - EVEN_IF_IT_FAILS.get(
         command, set()

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.rerelease import RereleaseSummary
     from safetab.pipeline.run import RunSummary
+    from safetab.planning.parameter_difference import ParameterDifference
     from safetab.planning.run_plan import RunPlan
     from safetab.release.checks.verification import Verification
 
@@ -38,9 +39,9 @@ __version__ = VERSION
 
 __all__ = [
     "Absence", "AccuracySummary", "Answers", "Areas", "ComparisonSummary", "Difference", "Estimate",
-    "Finding", "Found", "GroupTable", "Groups", "InvalidInput", "OpenedComparison", "Ratio",
+    "Finding", "Found", "GroupTable", "Groups", "InvalidInput", "OpenedComparison", "ParameterDifference", "Ratio",
     "Release", "RereleaseSummary", "RunFailed", "RunOptions", "RunPlan", "RunSummary", "Statuses",
-    "Verification", "__version__", "accuracy", "compare", "export", "open_comparison", "open_release", "plan",
+    "Verification", "__version__", "accuracy", "compare", "diff", "export", "open_comparison", "open_release", "plan",
     "registry", "rerelease", "run", "sign", "status", "tuning", "validate", "verify",
 ]  # fmt: skip
 
@@ -55,6 +56,7 @@ _LATE = {
     "pipeline.options": ("RunOptions",),
     "pipeline.rerelease": ("RereleaseSummary",),
     "pipeline.run": ("RunSummary",),
+    "planning.parameter_difference": ("ParameterDifference",),
     "planning.run_plan": ("RunPlan",),
     "release.checks.verification": ("Verification",),
 }
@@ -272,6 +274,23 @@ def open_comparison(path: str | Path) -> OpenedComparison:
     from safetab.comparison.written_tables import open_comparison as opened
 
     return opened(Path(path))
+
+
+@checks_arguments
+def diff(before: str | Path, after: str | Path, data: str | Path | None = None) -> ParameterDifference:
+    """What changes from one set of parameters to another, as the command `safetab diff` says it; opens no record file.
+
+    Returns the differences, which print as sentences and convert to a table. Raises `safetab.InvalidInput`,
+    with every finding, if a public file is at fault.
+
+    Args:
+        before: The directory with config.json or census.toml, and the lists.
+        after: Another such directory, of the same dialect or not.
+        data: The directory with the geography file GRF-C, to compare areas too.
+    """
+    from safetab.planning.parameter_difference import difference
+
+    return difference(Path(before), Path(after), None if data is None else Path(data))
 
 
 def _options(declared: Iterable[DeclaredOption], options: RunOptions | None, given: Mapping[str, object]) -> RunOptions:

@@ -261,6 +261,40 @@ def test_people_whose_records_changed_can_be_said_to_be_the_same(world: RandomWo
     assert '--same-people-as: the log has no data set "nobody".' in unknown.stderr
 
 
+# Moved and merged
+
+
+def test_a_moved_log_works_where_it_is(world: RandomWorld, tmp_path: Path) -> None:
+    run(world, tmp_path / "one", *accounts(tmp_path))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "spend.log").rename(tmp_path / "elsewhere" / "spend.log")
+    again = run(world, tmp_path / "two", *accounts(tmp_path / "elsewhere"))
+    assert again.exit_code == 0
+    assert f'Spent before on "census", US pass: rho {costs(world)["us"]} in 1 run.' in again.stderr
+    assert "different records" not in again.stderr
+    other_name = run(world, tmp_path / "three", *accounts(tmp_path / "elsewhere", "other"))
+    assert 'the same records were run under the name "census"' in other_name.stderr
+
+
+def test_a_merged_log_knows_the_records_of_both_logs(world: RandomWorld, tmp_path: Path) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+        run(world, tmp_path / f"of-{name}", *accounts(tmp_path / name, name))
+    logs = [str(tmp_path / name / "spend.log") for name in ("here", "there")]
+    merged = CliRunner().invoke(app, ["spend", logs[0], "--merge", logs[1], "-o", str(tmp_path / "spend.log")])
+    assert "here: fingerprints of different logs can't be compared" in " ".join(merged.stderr.split())
+    refused = run(world, tmp_path / "three", *accounts(tmp_path, "here"))
+    assert (refused.exit_code, (tmp_path / "three").exists()) == (1, False)
+    assert 'the same records were run under the name "there"' in refused.stderr
+    third_name = run(world, tmp_path / "three", *accounts(tmp_path, "third"))
+    assert {f'under the name "{name}"' in third_name.stderr for name in ("here", "there")} == {True}
+    confirmed = run(world, tmp_path / "three", *accounts(tmp_path, "here"), "--same-people-as", "there")
+    assert confirmed.exit_code == 0
+    assert "different records" not in confirmed.stderr
+    us = json.loads(spend(tmp_path, "--json", "--dataset", "there").stdout)["accounts"][0]
+    assert us["spent"]["rho"] == str(3 * costs(world)["us"])
+
+
 # The limit of a data set
 
 

@@ -28,6 +28,7 @@ from safetab.release.numbers.number_files import Column
 
 LATEST = STORED / "format-1"
 NEWER = "was written by a newer version of safetab (format 7; this one reads up to 1). Update safetab."
+NEWER_LOG = NEWER.replace("up to 1", "up to 2")
 AREA = "44007"
 DAY_OR_VERSION = re.compile(r"\d{4}-\d\d-\d\d|safetab \d+\.\d+\.\d+")
 ABOUT_ITSELF = {"README.txt", "datapackage.json", "privacy.json"}
@@ -83,7 +84,9 @@ def counts_in(path: Path) -> list[tuple[object, ...]]:
 
 
 def test_every_format_is_stored() -> None:
-    assert set(FORMAT_OF.values()) == set(range(OUTPUT_FORMAT + 1)) == set(range(SPEND_LOG_FORMAT + 1))
+    assert set(FORMAT_OF.values()) == set(range(OUTPUT_FORMAT + 1))
+    headers = [json.loads(path.read_text().splitlines()[0]) for path in STORED.glob("*/spend.log")]
+    assert {header.get("format", 0) for header in headers} == set(range(SPEND_LOG_FORMAT + 1))
     for name, number in FORMAT_OF.items():
         package = json_of(STORED / name / "persons" / "release" / "datapackage.json")["safetab"]
         manifest = json_of(STORED / name / "persons" / "manifest.json")
@@ -214,9 +217,10 @@ def test_its_tables_are_read_as_published_files(path: Path, tmp_path: Path) -> N
     assert counts_in(tmp_path / "official") == counts_in(LATEST / "official")
 
 
-@pytest.mark.parametrize(
-    ("name", "rho", "runs"), [("format-0-1e9a05d", "1.2", 1), ("format-0-6153825", "6", 2), ("format-1", "6", 2)]
-)
+LOGS = [("format-0-1e9a05d", "1.2", 1), ("format-0-6153825", "6", 2), ("format-1", "6", 2), ("log-format-2", "7.2", 3)]
+
+
+@pytest.mark.parametrize(("name", "rho", "runs"), LOGS)
 def test_a_spend_log_is_read_and_carried_on(name: str, rho: str, runs: int, tmp_path: Path) -> None:
     log = Path(shutil.copy(STORED / name / "spend.log", tmp_path / "spend.log"))
     log.chmod(0o600)
@@ -227,6 +231,25 @@ def test_a_spend_log_is_read_and_carried_on(name: str, rho: str, runs: int, tmp_
     account = json.loads(done("spend", log, "--json").stdout)["accounts"][0]
     assert (float(account["spent"]["rho"]), account["runs"]) == (float(rho) + 1.2, runs + 1)
     assert log.read_text().startswith((STORED / name / "spend.log").read_text())  # nobody's line is changed
+
+
+@pytest.mark.parametrize(("name", "rho", "runs"), LOGS)
+def test_a_spend_log_is_checked_merged_and_made_a_table(name: str, rho: str, runs: int, tmp_path: Path) -> None:
+    log, other = (Path(shutil.copy(STORED / each / "spend.log", tmp_path / each)) for each in (name, "format-1"))
+    for one in (log, other):
+        one.chmod(0o600)
+    checked = json.loads(done("spend", log, "--check", "--json").stdout)
+    assert checked == {"is_damaged": False, "findings": []}
+    done("spend", log, "--table", tmp_path / "table.json")
+    rows = json_of(tmp_path / "table.json")["rows"]
+    assert [row["cumulative_rho"] for row in rows if row["pass"] == "us"][-1] == rho
+    new = tmp_path / "new.log"
+    merged = done("spend", log, "--merge", other, "-o", new, "--json").stdout
+    expected = {"format-0-1e9a05d": ("7.2", 3), "format-0-6153825": ("12", 4), "format-1": ("6", 2)}.get(
+        name, (rho, runs)
+    )
+    account = json.loads(merged)["accounts"][0]
+    assert (account["spent"]["rho"], account["runs"]) == expected
 
 
 def of_the_future(tmp_path: Path, number: object = 7) -> Path:
@@ -317,10 +340,10 @@ def test_a_spend_log_of_a_newer_format_is_refused_and_stays(tmp_path: Path) -> N
     text = (LATEST / "spend.log").read_text().replace('"format": 1', '"format": 7, "more": "keys"')
     log.write_text(text)
     log.chmod(0o600)
-    assert NEWER in refused("spend", log)
+    assert NEWER_LOG in refused("spend", log)
     spending = ("--dataset", "made-up", "--spend-log", log)
     given = (PERSONS.parameters, PERSONS.data, tmp_path / "out", "--test-key", KEY)
-    assert NEWER in refused("run", *given, *spending)
+    assert NEWER_LOG in refused("run", *given, *spending)
     assert log.read_text() == text
     log.write_text(text.replace('"format": 7', '"format": "seven"'))
     assert " is not a spend log" in refused("spend", log)

@@ -1,22 +1,28 @@
-"""What `safetab spend` does: read the accounts, change a limit, show both."""
+"""What `safetab spend` does: read, check, merge and write the accounts, change a limit."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from safetab.cli.messages import show_findings
+import typer
+
+from safetab.cli.json_document import answer
+from safetab.cli.messages import ExitCode, note, show_findings
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
 from safetab.dialects.specification.census_value import WHOLE_TERRITORY
 from safetab.foundation.files import package_data
 from safetab.foundation.findings import FindingsOf, InvalidInput, shortened
 from safetab.pipeline.spend_log import people_accounts
-from safetab.pipeline.spend_log.accounts import about_units
+from safetab.pipeline.spend_log.accounts import LogContent, about_units
+from safetab.pipeline.spend_log.log_checks import check_log
+from safetab.pipeline.spend_log.merged_logs import merge_logs
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts
+from safetab.pipeline.spend_log.statement import statement, write_statement
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.calibration import PrivacyDefinition
 
-_NOTES = package_data("safetab.cli", "texts.toml")["spend"]
+_TEXTS = package_data("safetab.cli", "texts.toml")
 
 
 def change_limit(log: Path, dataset: str | None, amount: str | None, unit: str | None) -> None:
@@ -37,6 +43,14 @@ def read_accounts(log: Path, dataset: str | None) -> tuple[PeopleAccounts, ...]:
 
     Raises InvalidInput if the log can't be read or lacks the data set.
     """
+    content = _content(log, dataset)
+    if dataset is None:
+        return people_accounts.all_accounts(content)
+    return (people_accounts.accounts_of(content, dataset),)
+
+
+def _content(log: Path, dataset: str | None) -> LogContent:
+    """What the log says, after its warnings. Raises InvalidInput if it can't be read or lacks the data set."""
     content = people_accounts.read_log(log)
     findings = FindingsOf(str(log))
     if content.is_torn:
@@ -46,9 +60,32 @@ def read_accounts(log: Path, dataset: str | None) -> tuple[PeopleAccounts, ...]:
         findings.error("--dataset", f'the log has no data set "{dataset}". It has: {shortened(known) or "none"}.')
     findings.require_no_errors()
     show_findings(findings.findings)
-    if dataset is None:
-        return people_accounts.all_accounts(content)
-    return (people_accounts.accounts_of(content, dataset),)
+    return content
+
+
+def merge(logs: Sequence[Path], new: Path) -> Path:
+    """Merge the logs into a new one, print warnings and what to do next, and return its path."""
+    show_findings(merge_logs(logs, new))
+    note(_TEXTS["merged_log"].format(new=new), err=True)
+    return new
+
+
+def write_table(log: Path, dataset: str | None, table: Path) -> None:
+    """Write the statement of a data set, or of all, and say where it is."""
+    write_statement(statement(_content(log, dataset), dataset), table)
+    note(f"Wrote {table}. It is as confidential as the log.")
+    answer({"written": [str(table)]})
+
+
+def show_check(log: Path) -> None:
+    """Print every finding about a log. Raises typer.Exit with 1 if it is damaged."""
+    findings = check_log(log)
+    errors = sum(each.is_error for each in findings)
+    show_findings(findings)
+    note(f"Damaged: {errors:,}. In doubt: {len(findings) - errors:,}.")
+    if errors:
+        raise typer.Exit(ExitCode.INVALID_INPUT)
+    answer({"in_doubt": len(findings)})
 
 
 def show_accounts(accounts: Sequence[PeopleAccounts]) -> None:
@@ -67,9 +104,9 @@ def show_accounts(accounts: Sequence[PeopleAccounts]) -> None:
         table.add_row(*named, *cells, f"{len(account.spends):,}")
     console = terminal_console()
     show_table("What was spent, and what is left", table, console, keys=2)
-    of_units = {note for people in accounts for note in about_units(people.spends)}
-    for note in (*_NOTES, *of_units):
-        show_text(note, console)
+    of_units = {sentence for people in accounts for sentence in about_units(people.spends)}
+    for sentence in (*_TEXTS["spend"], *of_units):
+        show_text(sentence, console)
 
 
 def accounts_as_json(accounts: Iterable[PeopleAccounts]) -> JsonObject:

@@ -56,7 +56,7 @@ _TASKS: dict[str, tuple[Callable[..., None], ...]] = {
         *(release.export, release.rerelease, release.official),
         *(trust.sign, trust.verify, trust.registry),
     ),
-    "Choose parameters": (study.explore, study.accuracy, study.compare, study.lists),
+    "Choose parameters": (study.diff, study.explore, study.accuracy, study.compare, study.lists),
     "Check the program": (trust.audit,),
 }
 _EARLIER_NAMES = (release.coterminous, curator.convert, curator.blocks_with_units, trust.selftest)

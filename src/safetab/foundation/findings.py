@@ -201,7 +201,8 @@ FORMAT = "format"
 """The key under which a file states its format. Files from before there were numbers state none: format 0."""
 OUTPUT_FORMAT = 1
 """Format of an output: manifest.json, the measurements, and the release with its datapackage.json and privacy.json."""
-SPEND_LOG_FORMAT = 1
+SPEND_LOG_FORMAT = 2
+"""The newest format of a spend log. Only a merged log is written in it; others stay readable for earlier versions."""
 
 
 def format_of(stated: object) -> int:

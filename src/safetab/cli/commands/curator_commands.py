@@ -19,6 +19,9 @@ from safetab.pipeline.declared_options import FINDINGS_LOG, RUN, TOGETHER_WITH, 
 _INI = "The .ini file that says where the files of a CEF lie."
 _ReaderIni = Annotated[Path, typer.Argument(metavar="READER.INI", help=_INI)]
 cef = App(name="cef", help="Rewrite a Census Edited File (CEF), or list its blocks that have a unit.")
+_MERGE = "Repeatable. Write one log with every run of LOG and OTHER into --output; both stay as they are."
+_CHECK = "Judge every line of the log, and say what is in doubt. Exit code 1: it is damaged."
+_STATEMENT = "Write a row for each run and pass, with sums and limits, as CSV or (FILE.json) JSON."
 _UNIT = "Unit of --set-limit. Default: the current limit's, or the runs'."
 
 
@@ -106,11 +109,15 @@ def run(parameters: Parameters, data: Data, out: Out, quiet: Quiet = False, **gi
     show_run(summary, out, is_quiet=quiet)
 
 
-def spend(
+def spend(  # noqa: PLR0913, PLR0917 - the options of the command
     log: Annotated[Path, path_argument("LOG", "The spend log of the runs.")],
     dataset: Annotated[str | None, option("NAME", "Only the accounts of this data set.")] = None,
     set_limit: Annotated[str | None, option("X", "Change how much each pass of --dataset may lose in all.")] = None,
     unit: Annotated[Literal["rho", "epsilon"] | None, typer.Option(help=_UNIT)] = None,
+    table: Annotated[Path | None, option("FILE", _STATEMENT)] = None,
+    check: Annotated[bool, typer.Option("--check", help=_CHECK)] = False,
+    merge: Annotated[list[Path] | None, option("OTHER", _MERGE)] = None,
+    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="NEW", help="The log to make.")] = None,
 ) -> None:
     """Show what all runs spent on each data set, its limit, and what is left.
 
@@ -118,19 +125,34 @@ def spend(
     later run keeps to it, even one that gives no limit. The accounts are
     confidential like the log.
     """
-    from safetab.cli.accounts import accounts_as_json, change_limit, read_accounts, show_accounts
+    from safetab.cli import accounts
 
+    asked = {"--set-limit": set_limit or unit, "--table": table, "--check": check, "--merge": merge}
+    used = [name for name, given in asked.items() if given]
+    if len(used) > 1:
+        raise typer.BadParameter(f"can't be combined with {used[1]}.", param_hint=used[0])
+    if bool(merge) is (output is None):
+        raise typer.BadParameter("give both, or neither.", param_hint="--merge and --output")
+    log = whole_path(log)
     with exits_with_code():
         try:
+            if check:
+                accounts.show_check(log)
+                return
             if set_limit is not None or unit is not None:
-                change_limit(whole_path(log), dataset, set_limit, unit)
-            accounts = read_accounts(whole_path(log), dataset)
+                accounts.change_limit(log, dataset, set_limit, unit)
+            if merge and output is not None:
+                log = accounts.merge([log, *map(whole_path, merge)], whole_path(output))
+            if table is not None:
+                accounts.write_table(log, dataset, table)
+                return
+            shown = accounts.read_accounts(log, dataset)
         except OSError as error:
             raise RunFailed(why_refused(error)) from None
     if is_for_programs():
-        answer(accounts_as_json(accounts))
+        answer(accounts.accounts_as_json(shown))
     else:
-        show_accounts(accounts)
+        accounts.show_accounts(shown)
 
 
 @cef.command()

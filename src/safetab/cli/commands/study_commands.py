@@ -1,6 +1,6 @@
 """The commands for studies, which need no confidential data.
 
-They are explore, accuracy, compare and lists.
+They are diff, explore, accuracy, compare and lists.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import typer
 
 from safetab.cli.json_document import answer
 from safetab.cli.messages import exits_with_code, note, say, show_findings
-from safetab.cli.options import FOLDERS, Data, Out, Overwrite, Parameters, Quiet, option, takes
+from safetab.cli.options import FOLDERS, Data, Out, Overwrite, Parameters, Quiet, option, path_argument, takes
 from safetab.pipeline.declared_options import ASSESS, COMPARE, CONFIG, GEOGRAPHY, PARAMETERS
 
 _PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
@@ -21,6 +21,25 @@ _COMPARED = {
     name: typer.Argument(metavar=name, help=text, readable=False, show_default=False) for name, text in FOLDERS.items()
 }
 _SHORT = typer.Option(metavar="FILE", help="Write the codes of each iteration in short form.", readable=False)
+
+
+def diff(
+    before: Annotated[Path, path_argument("PARAMETERS", FOLDERS["PARAMETERS"])],
+    after: Annotated[Path, path_argument("OTHER", "Another such directory, of the same dialect or not.")],
+    data: Annotated[Path | None, option("DATA", "Compare the areas that lie in DATA, too, and count groups.")] = None,
+) -> None:
+    """Say what changes from one set of parameters to another.
+
+    Choices, privacy loss, levels with their margins of error and T, areas,
+    groups, and codes that move. Opens no record. The exit code is 0 whether
+    they differ or not.
+    """
+    from safetab.planning.parameter_difference import difference
+
+    with exits_with_code():
+        found = difference(before, after, data)
+    say(str(found))
+    answer(found.as_json())
 
 
 @takes(CONFIG, PARAMETERS, GEOGRAPHY)

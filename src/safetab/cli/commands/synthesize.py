@@ -32,7 +32,7 @@ from safetab.specification.values import SPECIFICATION_FILE
 from safetab.synthetic.cef.cef_files import READER_FILE
 from safetab.synthetic.census import CensusPlan, CensusRequest, bytes_needed, write_census
 from safetab.synthetic.files.census_files import PERSON_HOUSEHOLD_FILE
-from safetab.synthetic.files.parameter_files import HOUSEHOLD_PARAMETERS
+from safetab.synthetic.files.parameter_files import HOUSEHOLD_PARAMETERS, write_new_parameters
 from safetab.synthetic.people.nonempty_groups import NonEmptyGroups
 from safetab.synthetic.specified import new_census
 from safetab.synthetic.specified.people import PeopleRequest, write_people
@@ -113,9 +113,7 @@ def make_new_census(folder: Path, package: Path | None, parquet: Path | None, *,
             raise InvalidInput.about("the command", problem, "--from")
         columns = new_census.columns_of_package(package)
         columns = columns if parquet is None else new_census.columns_of_parquet(parquet)
-        if out.exists() and not (out.is_dir() and not any(out.iterdir())):
-            problem = "already exists and is not an empty directory. Choose another FOLDER."
-            raise InvalidInput.about(folder, problem)
+        _require_new(folder)
         _plan(Checked(columns, ()), out, (), overwrite=True, earlier=_EMPTY)
         with _filled(out, overwrite=True) as made:
             guessed = new_census.write_new_census(made, columns, str(folder))
@@ -127,6 +125,23 @@ def make_new_census(folder: Path, package: Path | None, parquet: Path | None, *,
     say(f"Wrote {folder / SPECIFICATION_FILE}, which explains itself, and two short lists, areas.csv and codes.csv.")
     say(f"{guessed}Try it on made-up people, then replace the lists with your own:")
     typer.echo(f"  safetab synthesize {folder} --people 100000")
+
+
+def make_new_parameters(folder: Path, *, households: bool, is_quiet: bool = False) -> None:
+    """Write parameters of a U.S. census to start from, and say what to change unless it is to be quiet."""
+    with exits_with_code():
+        _require_new(folder)
+        require_none(output_findings(whole_path(folder), (), overwrite=True, earlier=_EMPTY))
+        with _filled(whole_path(folder), overwrite=True) as made:
+            write_new_parameters(made, str(folder), households=households)
+    if not is_quiet:
+        say(f"Wrote {folder / CONFIG_FILE}, as in 2020, and made-up lists. {folder / 'README.md'} says what to change.")
+
+
+def _require_new(folder: Path) -> None:
+    """Raise InvalidInput unless nothing is there, or an empty directory."""
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise InvalidInput.about(folder, "already exists and is not an empty directory. Choose another FOLDER.")
 
 
 def _plan(checked: Checked[T], out: Path, inputs: Iterable[Path], *, overwrite: bool, earlier: EarlierOutput) -> T:

@@ -31,6 +31,8 @@ _US = (
 )
 _FORMAT = typer.Option("--format", help="How people are written; cef: the Census Edited File of a U.S. census.")
 _CENSUS = typer.Option(help="Another made-up census: nz (like New Zealand's) or ons (like that of England and Wales).")
+_NEW_US = "Write config.json and the lists of a U.S. census instead, with a README."
+_NEW_HOUSEHOLDS = "The same for tables of households."
 _PACKAGE = "Take the columns from the schema of this data package."
 _COLUMNS = "Take names and types of columns from this file's footer. No record is read."
 _PEOPLE = typer.Option(help="How many people. U.S. census: Puerto Rico included; the nation is 334735155.")
@@ -54,11 +56,16 @@ def demo(
     make_demo(out, census, overwrite=overwrite, opens_browser=opens_browser, is_quiet=quiet)
 
 
+@takes(
+    _flag("us", help=_NEW_US + OF_US, flag="--us"),
+    _flag("households", help=_NEW_HOUSEHOLDS + OF_US, flag="--households"),
+)
 def new(
     folder: Folder,
     package: Annotated[Path | None, typer.Option("--from", metavar="DATAPACKAGE.JSON", help=_PACKAGE)] = None,
     columns: Annotated[Path | None, option("PEOPLE.PARQUET", _COLUMNS)] = None,
     quiet: Quiet = False,
+    **given: bool,
 ) -> None:
     """Start the specification of a census of your own.
 
@@ -66,8 +73,13 @@ def new(
     lists with three rows each. They are valid as they are: make people up
     with `safetab synthesize FOLDER`, then replace the lists with your own.
     """
-    from safetab.cli.commands.synthesize import make_new_census
+    from safetab.cli.commands.synthesize import make_new_census, make_new_parameters
 
+    if given["us"] or given["households"]:
+        if package or columns:
+            raise typer.BadParameter("can't be combined with --from or --columns.", param_hint="--us")
+        make_new_parameters(folder, households=given["households"], is_quiet=quiet)
+        return
     make_new_census(folder, package, columns, is_quiet=quiet)
 
 

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from fractions import Fraction
+from typing import NamedTuple
 
 from safetab.config.config_keys import NotJson, parse_exact_json
 from safetab.foundation.findings import FORMAT, SPEND_LOG_FORMAT, Checked, FindingsOf, format_of, newer_format
@@ -157,6 +158,7 @@ _FORMS = {
     "other": DATASET_NAME,
     "product": NAME,
     "most_records": re.compile("[1-9][0-9]{0,8}"),
+    "secret": re.compile("[0-9a-f]{64}"),
 }
 
 
@@ -169,6 +171,7 @@ class LineState(Enum):
     LIMIT = "limit"
     SAME_PEOPLE = "same-people"
     TORN = "torn"
+    MERGED = "merged"
 
 
 _KEYS = {
@@ -178,6 +181,7 @@ _KEYS = {
     LineState.LIMIT: {"state", "utc", "dataset", "definition", "limit", "decimal"},
     LineState.SAME_PEOPLE: {"state", "utc", "dataset", "other"},
     LineState.TORN: {"state", "utc"},
+    LineState.MERGED: {"state", "utc", "secret"},
 }
 _OPTIONAL_KEYS = {LineState.BEGUN: {"product", "most_records"}}  # without them: the first product, one record
 
@@ -186,10 +190,20 @@ class _Malformed(Exception):  # noqa: N818 - the name is the sentence
     """A line is wrong; the message says how."""
 
 
+class LogLine(NamedTuple):
+    """A sound line after the header: its number in the file, its text without the newline, what it says."""
+
+    number: int
+    text: bytes
+    values: Mapping[str, str]
+    state: LineState
+
+
 @dataclass(slots=True)
 class LogContent:
     """What a log says.
 
+    `secret` is that of the next run's fingerprints; a merged log has others for earlier lines.
     `limits` has the last limit of each data set. `is_torn`: the last line was cut short;
     `is_unended`: the last line only lacks its newline.
     """
@@ -201,11 +215,19 @@ class LogContent:
     is_torn: bool = False
     is_unended: bool = False
     ended_runs: set[str] = field(default_factory=set)
+    earlier_secrets: list[bytes] = field(default_factory=list)
+    lines: list[LogLine] = field(default_factory=list)
+    cut_short: list[int] = field(default_factory=list)  # the numbers of lines that count for nothing
+
+    @property
+    def secrets(self) -> tuple[bytes, ...]:
+        """The secrets of all fingerprints, in the order of the lines."""
+        return (*self.earlier_secrets, self.secret)
 
 
-def header_line(secret: bytes) -> str:
-    """The first line of a new log."""
-    header = {_MARK: 1, FORMAT: SPEND_LOG_FORMAT, "keep": _KEEP, "secret": secret.hex()}
+def header_line(secret: bytes, form: int = 1) -> str:
+    """The first line of a new log. Only a merged log needs the newest format."""
+    header = {_MARK: 1, FORMAT: form, "keep": _KEEP, "secret": secret.hex()}
     return json.dumps(header) + "\n"
 
 
@@ -244,6 +266,12 @@ def read_lines(file: str, written: bytes) -> Checked[LogContent]:
     An unreadable last line without its newline was cut short by a crash. It does not count: noise
     waits until the line is on disk, so none was drawn.
     """
+    content, findings = sound_lines(file, written)
+    return Checked(None if findings.has_errors else content, findings.findings)
+
+
+def sound_lines(file: str, written: bytes) -> tuple[LogContent | None, FindingsOf]:
+    """What the sound lines say, or None without a log's first line; and a finding for each damaged line."""
     findings = FindingsOf(file)
     first, *lines = written.split(b"\n")
     try:
@@ -251,28 +279,31 @@ def read_lines(file: str, written: bytes) -> Checked[LogContent]:
         newer = newer_format(_format_of(header), SPEND_LOG_FORMAT)
         if newer:
             findings.error("", newer)
-            return Checked(None, findings.findings)
+            return None, findings
         content = LogContent(_secret_of(header))
     except _Malformed:
         findings.error(
             "", "is not a spend log, or its first line is damaged. Choose another file, or restore this one."
         )
-        return Checked(None, findings.findings)
+        return None, findings
     content.is_unended = bool(lines[-1] if lines else first)
     for position, line in enumerate(lines):
         if not line and position == len(lines) - 1:
             continue
         try:
-            _add(content, _values_of(line))
+            values = _values_of(line)
+            add_line(content, values)
+            content.lines.append(LogLine(position + 2, line, values, LineState(values["state"])))
         except _Malformed as malformed:
-            if position == len(lines) - 1:
-                content.is_torn = True
-            elif not _says_torn(lines[position + 1]):
+            content.is_torn = position == len(lines) - 1
+            if content.is_torn or _says_torn(lines[position + 1]):
+                content.cut_short.append(position + 2)
+            else:
                 findings.error(f"line {position + 2}", f"{malformed} Restore the line: what was spent is not known.")
-    return Checked(None if findings.has_errors else content, findings.findings)
+    return content, findings
 
 
-def _add(content: LogContent, values: Mapping[str, str]) -> None:
+def add_line(content: LogContent, values: Mapping[str, str]) -> None:
     """Add what a line says to the content."""
     state = LineState(values["state"])
     if state is LineState.LIMIT:
@@ -280,6 +311,9 @@ def _add(content: LogContent, values: Mapping[str, str]) -> None:
         content.limits[values["dataset"]] = Limit(values["dataset"], values["utc"], _definition_of(values), amount)
     elif state is LineState.SAME_PEOPLE:
         content.same_people.append((values["dataset"], values["other"]))
+    elif state is LineState.MERGED:
+        content.earlier_secrets.append(content.secret)
+        content.secret = bytes.fromhex(values["secret"])
     elif state is not LineState.TORN:
         _add_of_run(content, state, values)
 

@@ -71,13 +71,22 @@ class SpendLogFile:
     @contextmanager
     def locked(self) -> Iterator[LogContent]:
         """What the log says; no other process reads or appends meanwhile. Gives a new file its header."""
+        with self._locked_bytes() as written:
+            yield read_lines(str(self._path), written).require()
+
+    def written(self) -> bytes:
+        """The bytes of the log, damaged or not. Gives a new file its header."""
+        with self._locked_bytes() as written:
+            return written
+
+    @contextmanager
+    def _locked_bytes(self) -> Iterator[bytes]:
         fcntl.flock(self._descriptor, fcntl.LOCK_EX)
         try:
             if not os.fstat(self._descriptor).st_size:
                 self._write(header_line(secrets.token_bytes(_SECRET_BYTES)))
                 sync_directory(self._path.parent)
-            written = os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
-            yield read_lines(str(self._path), written).require()
+            yield os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
         finally:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
 
@@ -103,6 +112,12 @@ class SpendLogFile:
         while rest:
             rest = rest[os.write(self._descriptor, rest) :]
         os.fsync(self._descriptor)
+
+
+def write_for_its_owner(path: Path, content: bytes) -> None:
+    """Write a file that doesn't exist yet with mode 0600."""
+    with open(path, "xb", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
+        file.write(content)
 
 
 def utc_now() -> str:

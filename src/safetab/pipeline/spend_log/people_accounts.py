@@ -21,6 +21,7 @@ from safetab.pipeline.spend_log.accounts import (
     Spend,
     amount_of,
     limit_line,
+    read_lines,
 )
 from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file, utc_now
 from safetab.privacy.calibration import PrivacyDefinition
@@ -111,10 +112,10 @@ def names_by_records(content: LogContent) -> dict[str, set[str]]:
 
     Passes without records are left out: two data sets without a pass share nobody.
     """
-    nobody = of_nobody(content.secret)
+    nobody = set(map(of_nobody, content.secrets))
     names: dict[str, set[str]] = {}
     for spend in content.spends:
-        if spend.fingerprint != nobody:
+        if spend.fingerprint not in nobody:
             names.setdefault(spend.fingerprint, set()).add(spend.dataset)
     return names
 
@@ -126,10 +127,15 @@ def command_for_limit(log: Path, dataset: str) -> str:
 
 def read_log(log: Path) -> LogContent:
     """What the log says. Raises InvalidInput if it does not exist or can't be used."""
+    return read_lines(str(log), bytes_of_log(log)).require()
+
+
+def bytes_of_log(log: Path) -> bytes:
+    """The log as it is, damaged or not. Raises InvalidInput if it does not exist or can't be used."""
     require_none(refused_file(log))
     try:
-        with closing(SpendLogFile(log, may_create=False)) as file, file.locked() as content:
-            return content
+        with closing(SpendLogFile(log, may_create=False)) as file:
+            return file.written()
     except FileNotFoundError:
         message = "does not exist. A run with --spend-log creates it, and so does --set-limit."
         raise InvalidInput.about(log, message) from None

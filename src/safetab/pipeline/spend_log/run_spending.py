@@ -53,6 +53,7 @@ class RunSpending:
         of_product = (plan.config.product.name, plan.config.product.record.most_records)
         losses = _losses(plan).items()
         self._spends = [Spend(*run, each, self._definition, loss, "", *of_product) for each, loss in losses]
+        self._fingerprints: dict[str, set[str]] = {}  # of each pass: a merged log has several secrets
 
     def look(self) -> None:
         """Say what was spent before. Raises InvalidInput if that leaves no room. Reads no record."""
@@ -83,11 +84,12 @@ class RunSpending:
         """
         with closing(SpendLogFile(self._request.log, may_create=True)) as file:
             with file.locked() as content:
-                secret = content.secret
-            of_pass = fingerprints(secret)
-            utc = utc_now()
+                secrets_of_log = dict.fromkeys(content.secrets)
+            by_secret = {secret: fingerprints(secret) for secret in secrets_of_log}
+            utc, of_pass = utc_now(), by_secret[content.secret]
             known = [(spend, of_pass[spend.tabulation_pass]) for spend in self._spends]
             self._spends = [replace(spend, utc=utc, fingerprint=of_spend) for spend, of_spend in known]
+            self._fingerprints = {which: {each[which] for each in by_secret.values()} for which in of_pass}
             warnings = self._reserved(file, utc, charged)
             try:
                 yield warnings
@@ -175,7 +177,8 @@ class RunSpending:
         """Find names with the same records; before the fingerprints are known there are none."""
         names_by_records = people_accounts.names_by_records(content)
         for spend in self._spends:
-            names = names_by_records.get(spend.fingerprint, set())
+            known = self._fingerprints.get(spend.tabulation_pass, ())
+            names = {name for each in known for name in names_by_records.get(each, ())}
             for name in sorted(names - set(people.names)):
                 spent = accounts_of(content, name).of(spend.tabulation_pass)
                 findings.error(
@@ -207,7 +210,8 @@ class RunSpending:
         for spend in self._spends:
             of_pass = (earlier for earlier in people.spends if earlier.tabulation_pass == spend.tabulation_pass)
             before = [earlier for earlier in of_pass if earlier.product == spend.product]
-            others = sum(earlier.fingerprint != spend.fingerprint for earlier in before)
+            known = self._fingerprints[spend.tabulation_pass]
+            others = sum(earlier.fingerprint not in known for earlier in before)
             if others:
                 different = f"{others:,} of {len(before):,} earlier runs on {people} were on different records."
                 message = f"{different} If these are other people, give them another name."

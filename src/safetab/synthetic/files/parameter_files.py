@@ -11,7 +11,9 @@ import re
 import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
+from string import Template
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
@@ -41,6 +43,7 @@ from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P
 from safetab.readers.delimited import SEPARATOR
 from safetab.specification.reading import ABOUT_FILE
 from safetab.synthetic.seeded_bits import apportioned
+from safetab.tuning.tuning import PRODUCTION, presets
 
 HOUSEHOLD_PARAMETERS = "household-parameters"
 """The folder of the parameters with which households are tabulated."""
@@ -69,6 +72,20 @@ def write_parameters(
     """Write the configuration of the demo and these lists into an existing folder."""
     write_lines(folder / CONFIG_FILE, [json.dumps(_demo_config(us_states, reader), indent=2)])
     write_lines(folder / ABOUT_FILE, _ABOUT.splitlines())
+    _write_lists(folder, lists)
+
+
+def write_new_parameters(folder: Path, name: str, *, households: bool) -> None:
+    """Write parameters to start from: the choices of 2020, short made-up lists, and a README that explains them."""
+    product = SAFETAB_H if households else SAFETAB_P
+    write_lines(folder / CONFIG_FILE, presets(product)[PRODUCTION].splitlines())
+    _write_lists(folder, own_public_lists(FEWEST_ITERATIONS))
+    for file in (files("safetab.synthetic.files") / "new").iterdir():
+        text = Template(file.read_text(encoding="utf-8")).substitute(folder=name)
+        write_lines(folder / file.name, text.splitlines())
+
+
+def _write_lists(folder: Path, lists: PublicLists) -> None:
     codes = (f"{code}|{name}" for code, name in sorted(lists.code_names.items()))
     write_lines(folder / public_lists.CODES_FILE, ["RACE_ETH_CODE|RACE_ETH_NAME", *codes])
     races = list[str]()

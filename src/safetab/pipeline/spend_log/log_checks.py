@@ -1,0 +1,54 @@
+"""What is wrong with a spend log, and what is in doubt: findings with line numbers."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+from safetab.foundation.findings import Finding, FindingsOf
+from safetab.pipeline.spend_log.accounts import LineState, LogContent, sound_lines
+from safetab.pipeline.spend_log.people_accounts import all_accounts, bytes_of_log
+
+
+def check_log(log: Path) -> tuple[Finding, ...]:
+    """Every finding about a log: an error is damage, a warning is a doubt. Raises InvalidInput if it can't be read."""
+    content, findings = sound_lines(str(log), bytes_of_log(log))
+    if content is not None:
+        for number in content.cut_short:
+            message = "was cut short, as by a crash. It does not count: noise waits for a whole line."
+            findings.warning(f"line {number}", message)
+        warn_of_unended_runs(content, findings)
+        _warn_of_clocks(content, findings)
+        warn_of_limits(content, findings)
+    return findings.findings
+
+
+def warn_of_unended_runs(content: LogContent, findings: FindingsOf) -> None:
+    """Warn of each run that began and never ended."""
+    begun = {line.values["run"]: line for line in reversed(content.lines) if line.state is LineState.BEGUN}
+    for run, line in reversed(begun.items()):
+        if run not in content.ended_runs:
+            began = f'run {run} on "{line.values["dataset"]}" began at {line.values["utc"]} and has not ended.'
+            counts = "It counts in full: it may be at work, or was killed, and nobody can say who saw its output."
+            findings.warning(f"line {line.number}", f"{began} {counts}")
+
+
+def _warn_of_clocks(content: LogContent, findings: FindingsOf) -> None:
+    """Warn of lines with an earlier time than the line before; another log's lines begin anew."""
+    before = ""
+    for line in content.lines:
+        utc = line.values["utc"]
+        if utc < before:
+            message = f"its time, {utc}, is before {before}, that of the line above: a clock was set back. Sums hold."
+            findings.warning(f"line {line.number}", message)
+        before = "" if line.state is LineState.MERGED else utc
+
+
+def warn_of_limits(content: LogContent, findings: FindingsOf) -> None:
+    """Warn of each account with more spent than a limit allows."""
+    for people in all_accounts(content):
+        for name, limit in product(people.passes, people.limits):
+            account = people.of(name)
+            if (account.total(limit.definition) or 0) > limit.amount:
+                message = f"{account} was spent, more than the limit of {limit}. Every further run is refused."
+                findings.warning(f"{people}, {name.upper()} pass", message)

@@ -1,0 +1,92 @@
+"""One log from several that were kept apart, such as on two machines: every run of any of them, once.
+
+Proof: docs/privacy.md#merged-logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from safetab.foundation.findings import SPEND_LOG_FORMAT, Finding, FindingsOf, require_none, shortened
+from safetab.foundation.new_files import new_file_findings, write_new_file
+from safetab.pipeline.spend_log import accounts
+from safetab.pipeline.spend_log.accounts import Limit, LineState, LogContent, read_lines
+from safetab.pipeline.spend_log.log_checks import warn_of_limits, warn_of_unended_runs
+from safetab.pipeline.spend_log.log_file import utc_now, write_for_its_owner
+from safetab.pipeline.spend_log.people_accounts import datasets_of, read_log
+
+_OF_THE_FILE = {LineState.MERGED, LineState.TORN}
+
+
+def merge_logs(logs: Sequence[Path], new: Path) -> tuple[Finding, ...]:
+    """Write a new log with every run of these logs, whole or not at all, and return warnings.
+
+    The logs stay as they are. Raises InvalidInput, with nothing written, if the file can't be made or
+    two logs say different things about a run or have limits that can't be compared.
+    """
+    require_none(new_file_findings(new))
+    content, warnings, text = read_log(logs[0]), list[Finding](), b""
+    for log in logs[1:]:
+        other, findings = read_log(log), FindingsOf(str(log))
+        _compare_runs(content, other, findings)
+        limits = _limits_of_both(content, other, findings)
+        _warn_of_names(content, other, findings)
+        findings.require_no_errors()
+        warnings += findings.findings
+        text = "".join(_merged(content, other, limits)).encode()
+        content = read_lines(str(log), text).require()
+    write_new_file(new, lambda path: write_for_its_owner(path, text))
+    of_new = FindingsOf(str(new))
+    warn_of_unended_runs(content, of_new)
+    warn_of_limits(content, of_new)
+    return (*warnings, *of_new.findings)
+
+
+def _merged(content: LogContent, other: LogContent, limits: Sequence[Limit]) -> Iterator[str]:
+    """The lines of a log, those of another that it lacks, and the limits that hold from now on.
+
+    A line that was cut short is left out: no run drew noise after it.
+    """
+    utc, known = utc_now(), {line.text for line in content.lines}
+    yield accounts.header_line(content.secrets[0], SPEND_LOG_FORMAT)
+    yield from (f"{line.text.decode()}\n" for line in content.lines)
+    yield accounts.line_of(LineState.MERGED, utc=utc, secret=other.secrets[0].hex())
+    for line in other.lines:
+        if line.text not in known or line.state in _OF_THE_FILE:
+            yield f"{line.text.decode()}\n"
+    yield from (accounts.limit_line(replace(limit, utc=utc)) for limit in limits)
+
+
+def _compare_runs(content: LogContent, other: LogContent, findings: FindingsOf) -> None:
+    """Report lines that differ about the same part of a run: its loss in a pass, or its end."""
+    known = {(line.values.get("run"), line.values.get("pass")): line.text for line in content.lines}
+    for line in other.lines:
+        run, of_pass = line.values.get("run"), line.values.get("pass")
+        if run and known.get((run, of_pass), line.text) != line.text:
+            message = f"another log has a different line about run {run}. Restore the one that is wrong."
+            findings.error(f"line {line.number}", message)
+
+
+def _limits_of_both(content: LogContent, other: LogContent, findings: FindingsOf) -> list[Limit]:
+    """The smaller limit of each data set that has one in both logs. Reports limits in two units."""
+    smaller = list[Limit]()
+    for dataset in sorted(content.limits.keys() & other.limits.keys()):
+        one, another = content.limits[dataset], other.limits[dataset]
+        smaller.append(min(one, another, key=lambda limit: limit.amount))
+        where, both = f'the limit of "{dataset}"', f"is {another}, and {one} in another log"
+        if one.definition is not another.definition:
+            findings.error(where, f"{both}. Set one of them in the unit of the other first.")
+        elif one.amount != another.amount:
+            findings.warning(where, f"{both}. The smaller one holds; `safetab spend` can change it.")
+    return smaller
+
+
+def _warn_of_names(content: LogContent, other: LogContent, findings: FindingsOf) -> None:
+    """Warn of names whose records can't be compared, because the fingerprints have different secrets."""
+    mine, others = set(datasets_of(content)), set(datasets_of(other))
+    if mine - others and others - mine and not set(content.secrets) & set(other.secrets):
+        names = f"{shortened(sorted(others - mine))} and {shortened(sorted(mine - others))}"
+        message = "fingerprints of different logs can't be compared, so these may be names for the same people."
+        findings.warning(names, f"{message} The next run on such records is refused until you give --same-people-as.")

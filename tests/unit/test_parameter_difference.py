@@ -1,0 +1,203 @@
+"""`safetab diff`: what changes from one parameters folder to another, whatever their dialects."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import Result
+from tests.conftest import PROJECT
+from tests.household_worlds import write_household_world
+from tests.specified.bureau import as_specification
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+
+SMALL = PROJECT / "examples" / "small"
+PARAMETERS, DATA = SMALL / "parameters", SMALL / "data"
+NZ = Path(str(files("safetab.synthetic.specified"))) / "nz"
+
+
+def diff(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["diff", *map(str, arguments)])
+
+
+def changed(folder: Path, lines: dict[str, tuple[str, str]] | None = None, **keys: Any) -> Path:
+    """A copy of the small parameters with other keys, and with texts replaced in its lists."""
+    shutil.copytree(PARAMETERS, folder)
+    config = json.loads((folder / "config.json").read_text()) | keys
+    (folder / "config.json").write_text(json.dumps(config))
+    for name, (old, new) in (lines or {}).items():
+        text = (folder / name).read_text()
+        assert old in text
+        (folder / name).write_text(text.replace(old, new))
+    return folder
+
+
+def rows(before: Path, after: Path, data: Path | None = None) -> set[tuple[str | None, ...]]:
+    return {tuple(row) for row in safetab.diff(before, after, data).rows}
+
+
+def test_equal_folders_have_no_difference(tmp_path: Path) -> None:
+    copy = changed(tmp_path / "copy")
+    assert str(safetab.diff(PARAMETERS, copy, DATA)) == f"No difference between {PARAMETERS} and {copy}."
+    assert str(safetab.diff(PARAMETERS, copy)).endswith(
+        "Areas were not compared: they lie in DATA. Give --data DATA to compare them."
+    )
+    document = json.loads(diff(PARAMETERS, copy, "--data", DATA, "--json").stdout)
+    assert {key: document[key] for key in ("before", "after", "is_equal", "areas_compared", "differences")} == {
+        "before": str(PARAMETERS), "after": str(copy), "is_equal": True, "areas_compared": True, "differences": [],
+    }  # fmt: skip
+    assert len(safetab.diff(NZ, NZ)) == 0
+
+
+def test_a_folder_and_its_specification_are_equal(tmp_path: Path) -> None:
+    specification = as_specification(PARAMETERS, tmp_path / "persons")
+    assert rows(PARAMETERS, specification, DATA) == set()
+    households = write_household_world(tmp_path / "world", 3).parameters
+    assert rows(households, as_specification(households, tmp_path / "households")) == set()
+
+
+def test_a_budget_changes_its_level_and_the_loss_of_its_pass(tmp_path: Path) -> None:
+    other = changed(tmp_path / "other", privacy_budget_p_level_2_county=0.25)
+    found = rows(PARAMETERS, other)
+    assert ("loss", "us", "unbounded rho", "4.85", "4.9") in found
+    assert ("loss", "us", "bounded rho", "9.7", "9.8") in found
+    assert ("level", "(COUNTY, Detailed)", "budget", "0.2", "0.25") in found
+    assert ("level", "(COUNTY, Detailed)", "margins of error, total, total", "10", "9") in found
+    assert ("level", "(COUNTY, Detailed)", "suppression threshold", "19", "17") in found
+    assert {(row[0], row[1]) for row in found} == {
+        ("loss", "us"),
+        ("loss", "whole_run"),
+        ("level", "(COUNTY, Detailed)"),
+    }
+
+
+def test_a_budget_of_0_takes_a_level_away_and_others_bring_one(tmp_path: Path) -> None:
+    other = changed(tmp_path / "other", privacy_budget_p_level_1_usa=0, privacy_budget_p_level_1_aiannh=0.5)
+    words = diff(PARAMETERS, other).stdout
+    assert "1 level vanishes: (USA, Regional)" in words
+    assert "1 level appears: (AIANNH, Regional)" in words
+    assert "us, unbounded rho: 4.85 becomes 5.34" in words
+
+
+def test_levels_that_change_alike_are_said_once(tmp_path: Path) -> None:
+    keys = {f"privacy_budget_p_level_2_{name}": 0.3 for name in ("county", "tract")}
+    words = diff(PARAMETERS, changed(tmp_path / "other", **keys)).stdout
+    assert "2 levels change: (COUNTY, Detailed), (TRACT, Detailed)\n    budget: 0.2 becomes 0.3\n" in words
+
+
+def test_thresholds_and_choices_change(tmp_path: Path) -> None:
+    thresholds = json.loads((PARAMETERS / "config.json").read_text())["thresholds_p"] | {"(USA, 2)": [500, 1000, 8000]}
+    other = changed(
+        tmp_path / "other", thresholds_p=thresholds, max_race_codes=2, allow_negative_counts=False, run_pr=False
+    )
+    found = rows(PARAMETERS, other)
+    assert ("level", "(USA, Detailed)", "thresholds", "500, 1000, 7000", "500, 1000, 8000") in found
+    assert ("choice", "", "answers that count", "8", "2") in found
+    assert ("choice", "", "negative numbers", "allowed", "not allowed") in found
+    assert ("choice", "", "passes", "us, pr", "us") in found
+    assert ("level", "(USA, Detailed)", "stability", "9", "3") in found
+    assert "passes: loses 1: pr" in diff(PARAMETERS, other).stdout
+
+
+def test_groups_and_codes_that_move_are_named(tmp_path: Path) -> None:
+    pairs = "race-and-ethnicity-code-to-iteration.txt"
+    groups = "race-characteristic-iterations.txt"
+    other = changed(
+        tmp_path / "other",
+        {
+            pairs: ("2004|1120\n", "2003|1120\n"),
+            groups: ("1104|Korean alone|2|True|False|False", "1104|Koreans alone|2|True|True|False"),
+        },
+    )
+    words = diff(PARAMETERS, other).stdout
+    assert "1 code moves: 1120 (Irish)\n    groups: loses 1: 2004 and gains 1: 2003\n" in words
+    assert "1 group changes: 1104 (Korean alone)\n    name: Korean alone becomes Koreans alone\n" in words
+    assert "    list: common becomes total only\n" in words
+    gone = changed(tmp_path / "gone")
+    for name in (pairs, groups):
+        kept = [line for line in (gone / name).read_text().splitlines(keepends=True) if not line.startswith("1005|")]
+        (gone / name).write_text("".join(kept))
+    words = diff(gone, PARAMETERS).stdout
+    assert "1 group in common appears: 1005 (Italian alone)" in words
+    assert " move" not in words  # its codes are where they were among the other groups
+
+
+def test_areas_and_numbers_of_groups_are_compared_with_data(tmp_path: Path) -> None:
+    other = changed(tmp_path / "other", state_filter_us=["44"])
+    found = rows(PARAMETERS, other, DATA)
+    assert ("area", "COUNTY", "ids", "44007, 44009, 50007, 50021", "44007, 44009") in found
+    assert ("area", "STATE", "ids", "44, 50", "44") in found
+    of_groups = {row[1]: row[3:] for row in found if row[2] == "groups"}
+    assert of_groups["(COUNTY, Detailed)"] == ("84", "42")  # 21 groups in each of 4 areas, and of 2
+    assert {row[0] for row in rows(PARAMETERS, other)} == {"choice"}
+
+
+def test_other_keys_of_specifications_are_compared(tmp_path: Path) -> None:
+    shutil.copytree(NZ, tmp_path / "nz")
+    text = (tmp_path / "nz" / "census.toml").read_text()
+    old = next(line for line in text.splitlines() if line.startswith("agency"))
+    (tmp_path / "nz" / "census.toml").write_text(text.replace(old, 'agency = "Another"'))
+    (row,) = safetab.diff(NZ, tmp_path / "nz").rows
+    assert (row.kind, row.where, row.after) == ("key", "about.agency", "Another")
+
+
+def test_it_prints_shortly_and_as_a_table(tmp_path: Path) -> None:
+    found = safetab.diff(PARAMETERS, changed(tmp_path / "other", max_race_codes=7))
+    assert repr(found) == f"<{len(found)} differences between {PARAMETERS} and {tmp_path / 'other'}>"
+    table = found.to_arrow()
+    assert table.column_names == ["kind", "where", "what", "before", "after"]
+    assert table.to_pylist() == found.as_json()["differences"]
+
+
+def test_every_problem_of_both_folders_is_told(tmp_path: Path) -> None:
+    one = changed(tmp_path / "one", privacy_budget_p_level_2_county="much")
+    other = changed(tmp_path / "other", max_race_codes=99)
+    result = diff(one, other)
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert f"{one}/config.json has 1 problem" in result.stderr
+    assert f"{other}/config.json has 1 problem" in result.stderr
+    missing = diff(tmp_path / "nowhere", other)
+    assert missing.exit_code == 1
+    assert f"{tmp_path}/nowhere has 1 problem:\n  no such directory." in missing.stderr
+    assert f"{other}/config.json" in missing.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], [PARAMETERS]])
+def test_two_folders_are_needed(arguments: list[Path]) -> None:
+    assert diff(*arguments).exit_code == 2
+
+
+# Parameters to start from
+
+
+@pytest.mark.parametrize(("options", "product"), [(["--us"], "SafeTab-P"), (["--us", "--households"], "SafeTab-H")])
+def test_new_parameters_are_valid_and_those_of_2020(options: list[str], product: str, tmp_path: Path) -> None:
+    folder = tmp_path / "new"
+    assert CliRunner().invoke(app, ["new", str(folder), *options]).exit_code == 0
+    people = {"--people": "3000", "--states": "3", "--counties": "4", "--tracts": "6", "--parameters": str(folder)}
+    given = [word for pair in people.items() for word in pair]
+    made = CliRunner().invoke(app, ["synthesize", str(tmp_path / "try"), "--us", *options[1:], *given])
+    assert made.exit_code == 0, made.output
+    plan = CliRunner().invoke(app, ["plan", str(folder), str(tmp_path / "try" / "data")])
+    found = safetab.diff(folder, folder, tmp_path / "try" / "data")
+    assert (len(found), found.has_areas) == (0, True)
+    if product == "SafeTab-P":
+        assert plan.exit_code == 0, plan.output
+        assert "4.944" in plan.stdout
+    else:  # only published totals of people are missing
+        assert "pop-group-totals has 1 problem" in plan.stderr
+    assert f"safetab plan {folder} TRY/data" in (folder / "README.md").read_text()
+
+
+def test_new_parameters_do_not_replace_anything(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("mine")
+    assert CliRunner().invoke(app, ["new", str(tmp_path), "--us"]).exit_code == 1
+    assert CliRunner().invoke(app, ["new", str(tmp_path / "x"), "--us", "--from", "package.json"]).exit_code == 2
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
