@@ -11,12 +11,12 @@ import safetab.foundation.start_up  # noqa: F401 - importing it is enough
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import VERSION, Finding, InvalidInput
-from safetab.pipeline.declared_options import ASSESS, COMPARE, CONFIDENCE, CSV, RUN, STEPS, VALIDATE, shows
+from safetab.pipeline.declared_options import ASSESS, COMPARE, RERELEASE, RUN, VALIDATE, shows
 
 if TYPE_CHECKING:
     from safetab import tuning
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from safetab.estimates.ratio import Ratio
     from safetab.estimates.results import Answers, Areas, Found, Groups, GroupTable, Statuses
     from safetab.pipeline.declared_options import DeclaredOption
+    from safetab.pipeline.given_options import GivenAccuracy, GivenCompare, GivenRerelease, GivenRun, GivenValidate
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.rerelease import RereleaseSummary
     from safetab.pipeline.run import RunSummary
@@ -62,7 +63,7 @@ _LATE = {
 @shows(VALIDATE)
 @checks_arguments
 def validate(
-    parameters: str | Path, data: str | Path, options: RunOptions | None = None, **given: object
+    parameters: str | Path, data: str | Path, options: RunOptions | None = None, **given: Unpack[GivenValidate]
 ) -> tuple[Finding, ...]:
     """Check all inputs, every record included, as the command `safetab validate` does.
 
@@ -100,7 +101,11 @@ def plan(parameters: str | Path, data: str | Path, totals: str | Path | None = N
 @shows(RUN)
 @checks_arguments
 def run(
-    parameters: str | Path, data: str | Path, out: str | Path, options: RunOptions | None = None, **given: object
+    parameters: str | Path,
+    data: str | Path,
+    out: str | Path,
+    options: RunOptions | None = None,
+    **given: Unpack[GivenRun],
 ) -> RunSummary:
     """Validate, tabulate and write OUT, as the command `safetab run` does, with the same options.
 
@@ -118,10 +123,15 @@ def run(
     return run_files(Path(parameters), Path(data), Path(out), _options(RUN, options, given))
 
 
-@shows((CONFIDENCE, CSV, *STEPS))
+@shows(RERELEASE)
 @checks_arguments
 def rerelease(
-    out: str | Path, new: str | Path, *, geography: str | Path | None = None, overwrite: bool = False, **given: object
+    out: str | Path,
+    new: str | Path,
+    *,
+    geography: str | Path | None = None,
+    overwrite: bool = False,
+    **given: Unpack[GivenRerelease],
 ) -> RereleaseSummary:
     """Make the release of OUT again from its measurements, as the command `safetab rerelease` does.
 
@@ -212,7 +222,7 @@ def accuracy(  # noqa: PLR0913 - what the command takes
     against: str | Path | None = None,
     confidential: bool = False,
     options: RunOptions | None = None,
-    **given: object,
+    **given: Unpack[GivenAccuracy],
 ) -> AccuracySummary:
     """Compare many runs with the true counts, as the command `safetab accuracy` does.
 
@@ -241,7 +251,9 @@ assess = accuracy
 
 @shows(COMPARE)
 @checks_arguments
-def compare(parameters: str | Path, data: str | Path, out: str | Path, **given: object) -> ComparisonSummary:
+def compare(
+    parameters: str | Path, data: str | Path, out: str | Path, **given: Unpack[GivenCompare]
+) -> ComparisonSummary:
     """Compare protections on one synthetic census, as the command `safetab compare` does.
 
     Returns what was compared and what was not finished. Raises `safetab.InvalidInput` if an input is
@@ -280,14 +292,16 @@ def _options(declared: Iterable[DeclaredOption], options: RunOptions | None, giv
     return options if options is not None else RunOptions.of(declared, **given)
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name on first use."""
-    if name == "tuning":
-        return import_module("safetab.tuning")
-    for module, names in _LATE.items():
-        if name in names:
-            return getattr(import_module(f"safetab.{module}"), name)
-    raise AttributeError(f"module 'safetab' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker knows each name, and finds a misspelled one
+
+    def __getattr__(name: str) -> object:
+        """Import a public name on first use."""
+        if name == "tuning":
+            return import_module("safetab.tuning")
+        for module, names in _LATE.items():
+            if name in names:
+                return getattr(import_module(f"safetab.{module}"), name)
+        raise AttributeError(f"module 'safetab' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -115,6 +115,7 @@ TOTALS = _file("totals", "A release whose totals choose the tables, instead of a
 TOGETHER_WITH = _file("together_with", _HELP["together_with"], "PARAMETERS", flag="--with")
 CSV = _flag("csv", "Write the release's tables as CSV too, beside the Parquet files.")
 STEPS = (COTERMINOUS, *COPYING, RULES)
+RERELEASE = (CONFIDENCE, CSV, *STEPS)
 OF_BLOCKS = "is in a form that areas of this census don't have. Leave it out."
 RUN = (
     *ENGINE[:1], MEMORY, *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, TOTALS, *ACCOUNTS, CONFIDENCE, CSV, *STEPS,
