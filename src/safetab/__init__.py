@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from safetab.foundation.argument_types import checks_arguments
+from safetab.foundation.argument_types import python_function
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import VERSION, Finding, InvalidInput
 from safetab.pipeline.declared_options import ASSESS, COMPARE, RERELEASE, RUN, VALIDATE, shows
@@ -61,7 +61,7 @@ _LATE = {
 
 
 @shows(VALIDATE)
-@checks_arguments
+@python_function
 def validate(
     parameters: str | Path, data: str | Path, options: RunOptions | None = None, **given: Unpack[GivenValidate]
 ) -> tuple[Finding, ...]:
@@ -79,7 +79,7 @@ def validate(
     return validate_files(Path(parameters), Path(data), _options(VALIDATE, options, given))
 
 
-@checks_arguments
+@python_function
 def plan(parameters: str | Path, data: str | Path, totals: str | Path | None = None) -> RunPlan:
     """What a run would measure, with how much noise, at what cost; opens no record file.
 
@@ -99,7 +99,7 @@ def plan(parameters: str | Path, data: str | Path, totals: str | Path | None = N
 
 
 @shows(RUN)
-@checks_arguments
+@python_function
 def run(
     parameters: str | Path,
     data: str | Path,
@@ -124,7 +124,7 @@ def run(
 
 
 @shows(RERELEASE)
-@checks_arguments
+@python_function
 def rerelease(
     out: str | Path,
     new: str | Path,
@@ -152,7 +152,7 @@ def rerelease(
     return rerelease_files(whole_path(Path(out)), whole_path(Path(new)), request, overwrite=overwrite)
 
 
-@checks_arguments
+@python_function
 def open_release(path: str | Path) -> Release:
     """Open a release to use its numbers; needs no confidential file.
 
@@ -166,7 +166,7 @@ def open_release(path: str | Path) -> Release:
     return opened(path)
 
 
-@checks_arguments
+@python_function
 def export(
     path: str | Path, folder: str | Path, *, form: Literal["tidy", "census"] = "tidy", overwrite: bool = False
 ) -> dict[str, int]:
@@ -187,7 +187,7 @@ def export(
     return export_csv(Path(path), whole_path(Path(folder)), ExportForm(form), overwrite=overwrite)
 
 
-@checks_arguments
+@python_function
 def status(
     path: str | Path,
     *,
@@ -212,7 +212,7 @@ def status(
 
 
 @shows(ASSESS)
-@checks_arguments
+@python_function
 def accuracy(  # noqa: PLR0913 - what the command takes
     parameters: str | Path,
     data: str | Path,
@@ -250,7 +250,7 @@ assess = accuracy
 
 
 @shows(COMPARE)
-@checks_arguments
+@python_function
 def compare(
     parameters: str | Path, data: str | Path, out: str | Path, **given: Unpack[GivenCompare]
 ) -> ComparisonSummary:
@@ -270,7 +270,7 @@ def compare(
     return compare_files(Path(parameters), Path(data), Path(out), CompareRequest.of(**given))
 
 
-@checks_arguments
+@python_function
 def open_comparison(path: str | Path) -> OpenedComparison:
     """Open what `compare` wrote: its tables, of one protection or of all.
 

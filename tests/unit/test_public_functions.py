@@ -136,7 +136,7 @@ def test_a_path_that_no_file_can_have_is_answered_by_a_sentence() -> None:
 
 
 def test_an_engine_that_there_is_not_is_refused_by_a_sentence() -> None:
-    with pytest.raises(safetab.InvalidInput, match="--engine: must be one of local, spark"):
+    with pytest.raises(safetab.InvalidInput, match="engine: must be one of local, spark"):
         safetab.run("parameters", "data", "out", engine="abacus")
 
 

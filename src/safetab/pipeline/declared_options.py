@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from safetab.dialects.known_census import DEFAULT_CENSUS
-from safetab.foundation.argument_types import require_type
+from safetab.foundation.argument_types import python_words, require_type
 from safetab.foundation.files import package_data
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -164,16 +164,8 @@ def shows(options: Iterable[DeclaredOption]) -> Callable[[F], F]:
         own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
         added = [option.parameter(option.type) for option in declared]
         function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-        lines = [f"            {option.name}: {_python_words(option.help, declared)}" for option in declared]
+        lines = [f"            {option.name}: {python_words(option.help)}" for option in declared]
         function.__doc__ = "\n".join([(function.__doc__ or "").rstrip(), *(line[4:] for line in lines), "    "])
         return function
 
     return shown
-
-
-def _python_words(words: str, declared: Iterable[DeclaredOption]) -> str:
-    """A help text with Python's names: `spend_log` for --spend-log."""
-    names = {option.flag or f"--{option.name.replace('_', '-')}": option.name for option in declared}
-    for flag in sorted(names, key=len, reverse=True):
-        words = words.replace(flag, f"`{names[flag]}`")
-    return words
