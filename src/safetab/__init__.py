@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from safetab.estimates.open_release import Release
     from safetab.estimates.ratio import Ratio
     from safetab.estimates.results import Answers, Areas, Found, Groups, GroupTable, Statuses
+    from safetab.foundation.result_tables import Findings
     from safetab.pipeline.declared_options import DeclaredOption
     from safetab.pipeline.given_options import GivenAccuracy, GivenCompare, GivenRerelease, GivenRun, GivenValidate
     from safetab.pipeline.options import RunOptions
@@ -38,7 +39,7 @@ __version__ = VERSION
 
 __all__ = [
     "Absence", "AccuracySummary", "Answers", "Areas", "ComparisonSummary", "Difference", "Estimate",
-    "Finding", "Found", "GroupTable", "Groups", "InvalidInput", "OpenedComparison", "Ratio",
+    "Finding", "Findings", "Found", "GroupTable", "Groups", "InvalidInput", "OpenedComparison", "Ratio",
     "Release", "RereleaseSummary", "RunFailed", "RunOptions", "RunPlan", "RunSummary", "Statuses",
     "__version__", "accuracy", "compare", "export", "open_comparison", "open_release", "plan",
     "rerelease", "run", "status", "tuning", "validate",
@@ -52,6 +53,7 @@ _LATE = {
     "estimates.ratio": ("Ratio",),
     "estimates.open_release": ("Release",),
     "estimates.results": ("Answers", "Areas", "Found", "GroupTable", "Groups", "Statuses"),
+    "foundation.result_tables": ("Findings",),
     "pipeline.options": ("RunOptions",),
     "pipeline.rerelease": ("RereleaseSummary",),
     "pipeline.run": ("RunSummary",),
@@ -64,7 +66,7 @@ _LATE = {
 @python_function
 def validate(
     parameters: str | Path, data: str | Path, options: RunOptions | None = None, **given: Unpack[GivenValidate]
-) -> tuple[Finding, ...]:
+) -> Findings:
     """Check all inputs, every record included, as the command `safetab validate` does.
 
     Returns the warnings. Raises `safetab.InvalidInput`, with every finding, if something is wrong.
@@ -74,9 +76,10 @@ def validate(
         data: The directory with the geography file GRF-C and the records, or the .ini file of a CEF.
         options: All options together, in place of those below.
     """
+    from safetab.foundation.result_tables import Findings
     from safetab.pipeline.inputs import validate_files
 
-    return validate_files(Path(parameters), Path(data), _options(VALIDATE, options, given))
+    return Findings(validate_files(Path(parameters), Path(data), _options(VALIDATE, options, given)))
 
 
 @python_function

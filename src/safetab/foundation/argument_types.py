@@ -70,6 +70,8 @@ def python_function(function: F) -> F:
             raise InvalidInput(words, python_words(invalid.advice)) from None
         except RunFailed as failed:
             raise RunFailed(python_words(str(failed))) from None
+        if isinstance(result, tuple) and all(isinstance(each, Finding) for each in result):
+            return type(result)(_in_python_words(result, function.__name__))
         found = {each for each in ("warnings", "findings") if each in getattr(result, "__dataclass_fields__", ())}
         spoken = {each: _in_python_words(getattr(result, each), function.__name__) for each in found}
         return replace(result, **spoken) if spoken else result

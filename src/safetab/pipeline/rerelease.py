@@ -30,6 +30,7 @@ from safetab.foundation.findings import (
     require_none,
     shortened,
 )
+from safetab.foundation.result_tables import WrittenFiles
 from safetab.outputs import manifest as manifests
 from safetab.outputs.manifest import MANIFEST_FILE
 from safetab.outputs.output_folder import output_findings, whole_output
@@ -80,8 +81,8 @@ class RereleaseRequest:
         return {name: path for name, path in given.items() if path is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class RereleaseSummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class RereleaseSummary(WrittenFiles):
     """The status of the new output, and the number of rows of each file."""
 
     status: OutputStatus
