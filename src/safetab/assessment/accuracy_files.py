@@ -64,9 +64,7 @@ class AccuracySummary(Result):
 
     @property
     def _title(self) -> str:
-        return (
-            f"Accuracy report about {self.nouns} {'made up' if self.is_synthetic else 'who may be real'}: {self.folder}"
-        )
+        return f"Accuracy report about {'synthetic' if self.is_synthetic else 'real'} {self.nouns}: {self.folder}"
 
     def to_arrow(self) -> pa.Table:
         """A row for each table of the report: its name and its number of rows."""

@@ -80,7 +80,8 @@ class Result:
     def html_table(self) -> HtmlTable:
         """What a notebook shows."""
         table = self.to_arrow()
-        return listed(self._title, table.column_names, table.slice(0, MOST_SHOWN).to_pylist(), len(table))
+        rows = [[_shown(value) for value in row.values()] for row in table.slice(0, MOST_SHOWN).to_pylist()]
+        return HtmlTable(self._title, table.column_names, rows, more_than_shown(len(table)), are_numbers=False)
 
     def _repr_html_(self) -> str:
         return str(self.html_table())
@@ -98,6 +99,10 @@ class Result:
             return text
         first = text.split("\n", maxsplit=1)[0]
         return f"{first[: _LONGEST_REPR - len(_MORE)]}{_MORE}"
+
+
+def _shown(value: object) -> str:
+    return "" if value is None else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 class Tabular(Result):

@@ -120,7 +120,7 @@ class RunPlan(Result):
         return f"Plan of a run of {self.config.product.name}: {groups:,} groups, {loss} (unbounded)."
 
     def to_arrow(self) -> pa.Table:
-        """A row for each level and family of tables: its groups, its budget and the margin of error of a cell at 95 %."""
+        """A row for each level and family of tables: groups, budget, and the margin of error of a cell at 95 %."""
         return pa.Table.from_pylist([_row_of(plan) for plan in self.levels])
 
     def losses(self) -> pa.Table:

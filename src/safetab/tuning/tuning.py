@@ -175,17 +175,7 @@ class Tuning(Result):
 
     def to_arrow(self) -> pa.Table:
         """A row for each tabulated level: its groups, budget and stability."""
-        return pa.Table.from_pylist([
-            {
-                "geography_level": level.geography.label,
-                "iteration_level": level.iterations.name,
-                "groups": tuned.facts.groups,
-                "stability": tuned.stability,
-                "unit": self.config.privacy_definition.budget_symbol,
-                "budget": float(tuned.budget),
-            }
-            for level, tuned in self.levels.items()
-        ])  # fmt: skip
+        return pa.concat_tables(tuned.to_arrow() for tuned in self.levels.values())
 
 
 @checks_arguments
