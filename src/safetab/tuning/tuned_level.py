@@ -118,7 +118,7 @@ class TunedLevel(Result):
     def to_arrow(self) -> pa.Table:
         """One row: the level, its groups, stability and budget."""
         unit, level = self.config.privacy_definition.budget_symbol, self.facts.level
-        row = {"geography_level": level.geography.label, "iteration_level": level.iterations.name}
+        row: dict[str, object] = {"geography_level": level.geography.label, "iteration_level": level.iterations.name}
         row |= {"groups": self.facts.groups, "stability": self.stability}
         return pa.Table.from_pylist([row | {"unit": unit, "budget": float(self.budget)}])
 
