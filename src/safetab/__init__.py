@@ -13,7 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from safetab.foundation.argument_types import python_function
+from safetab.foundation.argument_types import python_function, warn_of_older_name
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import VERSION, Finding, InvalidInput
 from safetab.pipeline.declared_options import ASSESS, COMPARE, RERELEASE, RUN, VALIDATE, shows
@@ -21,6 +21,7 @@ from safetab.pipeline.declared_options import ASSESS, COMPARE, RERELEASE, RUN, V
 if TYPE_CHECKING:
     from safetab import tuning
     from safetab.assessment.accuracy_files import AccuracySummary
+    from safetab.auditing.verdicts import AuditReport
     from safetab.comparison.compare import ComparisonSummary
     from safetab.comparison.written_tables import OpenedComparison
     from safetab.estimates.estimate import Absence, Difference, Estimate
@@ -28,38 +29,61 @@ if TYPE_CHECKING:
     from safetab.estimates.ratio import Ratio
     from safetab.estimates.results import Answers, Areas, Found, Groups, GroupTable, Statuses
     from safetab.foundation.result_tables import Findings
+    from safetab.functions.curator import blocks_with_units, convert, spend
+    from safetab.functions.demo import demo
+    from safetab.functions.made_up import MadeUp, new, synthesize
+    from safetab.functions.releases import official, report, site
+    from safetab.functions.studies import ListsSummary, audit, explore, lists, selftest
+    from safetab.pipeline.cef_tables import ConvertedCef
     from safetab.pipeline.declared_options import DeclaredOption
     from safetab.pipeline.given_options import GivenAccuracy, GivenCompare, GivenRerelease, GivenRun, GivenValidate
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.rerelease import RereleaseSummary
     from safetab.pipeline.run import RunSummary
+    from safetab.pipeline.spend_log.accounts_shown import AccountsOfLog
     from safetab.planning.run_plan import RunPlan
+    from safetab.release.official.write_official import OfficialSummary
+    from safetab.website.write_site import SiteSummary
 
 __version__ = VERSION
 
 __all__ = [
-    "Absence", "AccuracySummary", "Answers", "Areas", "ComparisonSummary", "Difference", "Estimate",
-    "Finding", "Findings", "Found", "GroupTable", "Groups", "InvalidInput", "OpenedComparison", "Ratio",
-    "Release", "RereleaseSummary", "RunFailed", "RunOptions", "RunPlan", "RunSummary", "Statuses",
-    "__version__", "accuracy", "compare", "export", "open_comparison", "open_release", "plan",
-    "rerelease", "run", "status", "tuning", "validate",
+    "Absence", "AccountsOfLog", "AccuracySummary", "Answers", "Areas", "AuditReport", "ComparisonSummary",
+    "ConvertedCef", "Difference", "Estimate", "Finding", "Findings", "Found", "GroupTable", "Groups",
+    "InvalidInput", "ListsSummary", "MadeUp", "OfficialSummary", "OpenedComparison", "Ratio", "Release",
+    "RereleaseSummary", "RunFailed", "RunOptions", "RunPlan", "RunSummary", "SiteSummary", "Statuses",
+    "__version__", "accuracy", "audit", "blocks_with_units", "compare", "convert", "demo", "explore", "export",
+    "lists", "new", "official", "open_comparison", "open_release", "plan", "report", "rerelease", "run",
+    "selftest", "site", "spend", "status", "synthesize", "tuning", "validate",
 ]  # fmt: skip
 
 _LATE = {
     "assessment.accuracy_files": ("AccuracySummary",),
+    "auditing.verdicts": ("AuditReport",),
     "comparison.compare": ("ComparisonSummary",),
     "comparison.written_tables": ("OpenedComparison",),
     "estimates.estimate": ("Absence", "Difference", "Estimate"),
-    "estimates.ratio": ("Ratio",),
     "estimates.open_release": ("Release",),
+    "estimates.ratio": ("Ratio",),
     "estimates.results": ("Answers", "Areas", "Found", "GroupTable", "Groups", "Statuses"),
     "foundation.result_tables": ("Findings",),
+    "functions.curator": ("blocks_with_units", "convert", "spend"),
+    "functions.demo": ("demo",),
+    "functions.made_up": ("MadeUp", "new", "synthesize"),
+    "functions.releases": ("official", "report", "site"),
+    "functions.studies": ("ListsSummary", "audit", "explore", "lists", "selftest"),
+    "pipeline.cef_tables": ("ConvertedCef",),
     "pipeline.options": ("RunOptions",),
     "pipeline.rerelease": ("RereleaseSummary",),
     "pipeline.run": ("RunSummary",),
+    "pipeline.spend_log.accounts_shown": ("AccountsOfLog",),
     "planning.run_plan": ("RunPlan",),
+    "release.official.write_official": ("OfficialSummary",),
+    "website.write_site": ("SiteSummary",),
 }
 """The modules of public names that are imported on first use."""
+_OLD = {"assess": "accuracy"}
+"""Older names that still work, with a warning: docs/compatibility.md says for how long."""
 
 
 @shows(VALIDATE)
@@ -83,7 +107,7 @@ def validate(
 
 
 @python_function
-def plan(parameters: str | Path, data: str | Path, totals: str | Path | None = None) -> RunPlan:
+def plan(parameters: str | Path, data: str | Path | None = None, totals: str | Path | None = None) -> RunPlan:
     """What a run would measure, with how much noise, at what cost; opens no record file.
 
     Returns the plan, which prints as tables. Raises `safetab.InvalidInput`, with every finding,
@@ -91,14 +115,15 @@ def plan(parameters: str | Path, data: str | Path, totals: str | Path | None = N
 
     Args:
         parameters: The directory with config.json and the lists of codes and iterations.
-        data: The directory with the geography file GRF-C, or the .ini file of a CEF.
+        data: The directory with the geography file GRF-C, or the .ini file of a CEF; a specification needs none.
         totals: A release whose totals choose the tables of households, instead of a file of totals in `data`.
     """
     from safetab.pipeline.inputs import given_totals
     from safetab.planning.planner import plan_of_files
 
-    given = None if totals is None else given_totals(Path(totals), Path(data))
-    return plan_of_files(parameters, data, given).require()
+    read = Path(parameters) / "DATA" if data is None else Path(data)  # a specification reads nothing there
+    given = None if totals is None else given_totals(Path(totals), read)
+    return plan_of_files(parameters, read, given).require()
 
 
 @shows(RUN)
@@ -229,9 +254,8 @@ def accuracy(  # noqa: PLR0913 - what the command takes
 ) -> AccuracySummary:
     """Compare many runs with the true counts, as the command `safetab accuracy` does.
 
-    `assess` is an older name of the same function. The report is made from true counts and may
-    not be released. Raises `safetab.InvalidInput` if an input is at fault or refused,
-    `safetab.RunFailed` if the machine refuses.
+    The report is made from true counts and may not be released. Raises `safetab.InvalidInput` if an
+    input is at fault or refused, `safetab.RunFailed` if the machine refuses.
 
     Args:
         parameters: The directory with config.json and the lists of codes and iterations.
@@ -247,9 +271,6 @@ def accuracy(  # noqa: PLR0913 - what the command takes
     other = None if against is None else Path(against)
     request = AccuracyRequest(runs, other, confidential, _options(ASSESS, options, given))
     return accuracy_files(Path(parameters), Path(data), Path(out), request)
-
-
-assess = accuracy
 
 
 @shows(COMPARE)
@@ -292,6 +313,8 @@ def _options(declared: Iterable[DeclaredOption], options: RunOptions | None, giv
 
     if options is not None and given:
         raise TypeError("give options=RunOptions(...), or the options one by one, not both.")
+    if given.get("engine") == "duckdb":
+        warn_of_older_name("engine='duckdb'", "engine='local'", frames=4)
     return options if options is not None else RunOptions.of(declared, **given)
 
 
@@ -299,6 +322,9 @@ if not TYPE_CHECKING:  # a type checker knows each name, and finds a misspelled 
 
     def __getattr__(name: str) -> object:
         """Import a public name on first use."""
+        if name in _OLD:
+            warn_of_older_name(f"safetab.{name}", f"safetab.{_OLD[name]}", frames=1)
+            return globals()[_OLD[name]]
         if name == "tuning":
             return import_module("safetab.tuning")
         for module, names in _LATE.items():

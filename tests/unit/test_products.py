@@ -25,7 +25,7 @@ WHO_KNOWS_SEX_AND_AGE = (
     "products/safetab_p/",
     "dialects/bureau/cef/",  # the fields of a person in the Census Edited File
     "synthetic/",  # made-up people
-    "audit/worlds/",
+    "auditing/worlds/",
     "explorer/workbook/",  # sheets of SafeTab-P
     "cli/commands/",  # help and the tour
     "cli/tune_answers/reading.py",
@@ -79,7 +79,7 @@ def test_no_module_but_the_list_of_products_and_what_is_made_for_it_names_the_pr
         if "from safetab.products.safetab_p" in path.read_text()
     }
     allowed = (
-        "products/", "synthetic/", "audit/worlds/", "audit/selftest.py", "explorer/", "tuning/", "cli/",
+        "products/", "synthetic/", "auditing/worlds/", "audit/selftest.py", "explorer/", "tuning/", "cli/",
         "pipeline/cef_tables.py",
     )  # fmt: skip
     assert [path for path in sorted(naming) if not path.startswith(allowed)] == []

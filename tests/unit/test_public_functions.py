@@ -46,6 +46,7 @@ MANY = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 SAMPLES: dict[str, Any] = {
     "str": "text",
     "int": 1,
+    "list[str | Path]": ["path"],
     "str | Path": "path",
     "Geographic": "area",
     "Grouped": "group",

@@ -16,7 +16,7 @@ from safetab.estimates.noisy_number import bar_of, cells_of, heads_of, interval_
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.reading.names import plain
 from safetab.foundation import result_tables
-from safetab.foundation.argument_types import checks_arguments
+from safetab.foundation.argument_types import checks_arguments, warn_of_older_name
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.products.product import Refusal, Shape
 
@@ -59,6 +59,7 @@ class Answers(_Items[Answer], tables.ProductTabular):
     @property
     def answers(self) -> tuple[Answer, ...]:
         """An older name of `items`."""
+        warn_of_older_name("Answers.answers", "Answers.items", frames=1)
         return self.items
 
     @property
@@ -220,6 +221,7 @@ class Areas(_Named[Entity]):
     @property
     def areas(self) -> tuple[Entity, ...]:
         """An older name of `items`."""
+        warn_of_older_name("Areas.areas", "Areas.items", frames=1)
         return self.items
 
     def _values(self, item: Entity) -> tuple[str, ...]:
@@ -236,6 +238,7 @@ class Groups(_Named[CharacteristicIteration]):
     @property
     def groups(self) -> tuple[CharacteristicIteration, ...]:
         """An older name of `items`."""
+        warn_of_older_name("Groups.groups", "Groups.items", frames=1)
         return self.items
 
     def _values(self, item: CharacteristicIteration) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import inspect
 import re
 import shlex
 import sys
+import warnings
 from collections import abc
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
@@ -138,6 +139,17 @@ _NAMES = {
 _ARGUMENTS = {"AREA", "DATA", "FILES", "FOLDER", "NEW", "OUT", "PARAMETERS"}
 _COMMAND = re.compile(r"`safetab ([a-z][^`]*)`")
 _FLAG = re.compile(r"(?<![\w/.-])--([a-z][a-z-]*[a-z])(?: (spark|rho|none|parquet|sweep|[A-Z]{4,})\b)?")
+
+
+def warn_of_older_name(old: str, new: str, frames: int) -> None:
+    """Warn that a name has been replaced, at the line of its user, so many frames above the caller."""
+    message = f"{old} is an older name of {new}. It works until version 0.3."
+    warnings.warn(message, DeprecationWarning, stacklevel=2 + frames)
+
+
+def path_or_none(given: str | Path | None) -> Path | None:
+    """A path that was given as text or as a path, if one was."""
+    return None if given is None else Path(given)
 
 
 def require_type(function: str, name: str, value: object, wanted: Any) -> None:

@@ -188,8 +188,8 @@ def site(
     It needs no network. Readers type an area or a group; every number has
     its interval, and every missing number its reason.
     """
-    from safetab.site.linked_site import LinkedSite
-    from safetab.site.write_site import write_site
+    from safetab.website.linked_site import LinkedSite
+    from safetab.website.write_site import write_site
 
     with exits_with_code():
         other = None if linked is None else LinkedSite(*linked)
