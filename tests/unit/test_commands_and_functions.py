@@ -86,9 +86,9 @@ def test_an_older_name_works_with_a_warning_that_says_for_how_long() -> None:
 
 
 def test_older_names_of_values_and_methods_warn_at_the_line_that_uses_them() -> None:
-    with pytest.warns(DeprecationWarning, match="engine='duckdb' is an older name of engine='local'") as caught:
-        with pytest.raises(safetab.InvalidInput):
-            safetab.validate("no parameters", "no data", engine="duckdb")
+    old = pytest.warns(DeprecationWarning, match="engine='duckdb' is an older name of engine='local'")
+    with old as caught, pytest.raises(safetab.InvalidInput):
+        safetab.validate("no parameters", "no data", engine="duckdb")
     assert caught[0].filename == __file__
     answers = safetab.Answers((), product=SAFETAB_P)
     for result, name in ((answers, "answers"), (safetab.Areas(()), "areas"), (safetab.Groups(()), "groups")):

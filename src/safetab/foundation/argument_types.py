@@ -142,7 +142,7 @@ _FLAG = re.compile(r"(?<![\w/.-])--([a-z][a-z-]*[a-z])(?: (spark|rho|none|parque
 
 
 def warn_of_older_name(old: str, new: str, frames: int) -> None:
-    """Warn that a name has been replaced, at the line of its user, so many frames above the caller."""
+    """Warn that a name has been replaced, at the line that uses it: this number of frames above the caller."""
     message = f"{old} is an older name of {new}. It works until version 0.3."
     warnings.warn(message, DeprecationWarning, stacklevel=2 + frames)
 
