@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from safetab.functions.demo import demo
     from safetab.functions.made_up import MadeUp, new, synthesize
     from safetab.functions.releases import official, report, site
-    from safetab.functions.studies import ListsSummary, audit, explore, lists, selftest
+    from safetab.functions.studies import audit, explore, lists
     from safetab.pipeline.cef_tables import ConvertedCef
     from safetab.pipeline.declared_options import DeclaredOption
     from safetab.pipeline.given_options import GivenAccuracy, GivenCompare, GivenRerelease, GivenRun, GivenValidate
@@ -50,11 +50,11 @@ __version__ = VERSION
 __all__ = [
     "Absence", "AccountsOfLog", "AccuracySummary", "Answers", "Areas", "AuditReport", "ComparisonSummary",
     "ConvertedCef", "Difference", "Estimate", "Finding", "Findings", "Found", "GroupTable", "Groups",
-    "InvalidInput", "ListsSummary", "MadeUp", "OfficialSummary", "OpenedComparison", "Ratio", "Release",
+    "InvalidInput", "MadeUp", "OfficialSummary", "OpenedComparison", "Ratio", "Release",
     "RereleaseSummary", "RunFailed", "RunOptions", "RunPlan", "RunSummary", "SiteSummary", "Statuses",
     "__version__", "accuracy", "audit", "blocks_with_units", "compare", "convert", "demo", "explore", "export",
     "lists", "new", "official", "open_comparison", "open_release", "plan", "report", "rerelease", "run",
-    "selftest", "site", "spend", "status", "synthesize", "tuning", "validate",
+    "site", "spend", "status", "synthesize", "tuning", "validate",
 ]  # fmt: skip
 
 _LATE = {
@@ -71,7 +71,7 @@ _LATE = {
     "functions.demo": ("demo",),
     "functions.made_up": ("MadeUp", "new", "synthesize"),
     "functions.releases": ("official", "report", "site"),
-    "functions.studies": ("ListsSummary", "audit", "explore", "lists", "selftest"),
+    "functions.studies": ("audit", "explore", "lists"),
     "pipeline.cef_tables": ("ConvertedCef",),
     "pipeline.options": ("RunOptions",),
     "pipeline.rerelease": ("RereleaseSummary",),

@@ -97,9 +97,8 @@ def test_the_functions_do_what_the_commands_do(demo_census: Path, demo_out: Path
     assert (tmp_path / "site" / "index.html").is_file()
     assert site.numbers > 1000
     short = tmp_path / "short.txt"
-    lists = safetab.lists(demo_census / "parameters", short=short)
-    assert (lists.codes, lists.iterations, lists.pairs) == (84, 177, 429)
-    assert len(short.read_text().splitlines()) == lists.iterations + 1
+    assert safetab.lists(demo_census / "parameters", short=short) == ()
+    assert len(short.read_text().splitlines()) == 178  # a row for each iteration, and the head
     with pytest.raises(safetab.InvalidInput, match="already exists"):
         safetab.report(demo_out, tmp_path / "report.html")
 

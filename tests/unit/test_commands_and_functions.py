@@ -32,7 +32,7 @@ FUNCTIONS = {
     "report": "report",
     "rerelease": "rerelease",
     "run": "run",
-    "selftest": "selftest",
+    "selftest": "audit",  # which has these checks and more
     "show": "open_release",  # which answers in more ways
     "site": "site",
     "spend": "spend",

@@ -8,7 +8,6 @@ from __future__ import annotations
 import functools
 import inspect
 import re
-import shlex
 import sys
 import warnings
 from collections import abc
@@ -82,27 +81,23 @@ def python_function(function: F) -> F:
 
 def _in_python_words(findings: Iterable[Finding], function: str) -> tuple[Finding, ...]:
     """The findings about "the command" as findings about a function, with Python's names of options."""
+
+    def place(text: str) -> str:
+        return text.lower() if text in _ARGUMENTS else python_words(text, "{}") if text.startswith("--") else text
+
     files = {"the command": f"{function}()"}
-    return tuple(
-        replace(
-            each,
-            file=files.get(each.file) or python_words(each.file, "{}"),
-            where=each.where.lower() if each.where in _ARGUMENTS else python_words(each.where, "{}"),
-            message=python_words(each.message),
-        )
-        for each in findings
-    )
+    named = (replace(each, file=files.get(each.file, place(each.file)), where=place(each.where)) for each in findings)
+    return tuple(replace(each, message=python_words(each.message)) for each in named)
 
 
 def python_words(text: str, quoted: str = "`{}`") -> str:
     """A text for the command line with Python's names: `spend_log` for --spend-log, and calls for commands."""
     text = _COMMAND.sub(lambda found: f"`{_call_of(found[1])}`", text)
-    return _FLAG.sub(lambda found: quoted.format(_assigned(found[1], found[2])), text)
+    return _FLAG.sub(lambda found: quoted.format(python_name(found[1]) + _assigned(found[2])), text)
 
 
-def _assigned(flag: str, value: str | None) -> str:
-    name = python_name(flag)
-    return name if value is None else f"{name}={_literal(value)}"
+def _assigned(value: str | None) -> str:
+    return "" if value is None else f"={_literal(value)}"
 
 
 def _literal(value: str) -> str:
@@ -112,17 +107,16 @@ def _literal(value: str) -> str:
 
 def _call_of(typed: str) -> str:
     """The call that does what a shell command does, such as safetab.spend('LOG', dataset='people')."""
-    command, *rest = shlex.split(typed)
+    command, *rest = re.findall(r"'[^']*'|\S+", typed)
     arguments = list[str]()
     for word in rest:
         if word.startswith("--"):
-            arguments.append(f"{python_name(word)}=")
-            continue
-        value = _literal(word)
-        if arguments and arguments[-1].endswith("="):
-            value = arguments.pop() + value
-        arguments.append(value)
-    return f"safetab.{command}({', '.join(f'{one}True' if one.endswith('=') else one for one in arguments)})"
+            arguments.append(f"{python_name(word)}=True")
+        elif arguments and arguments[-1].endswith("=True"):
+            arguments[-1] = arguments[-1].removesuffix("True") + _literal(word.strip("'"))
+        else:
+            arguments.append(_literal(word.strip("'")))
+    return f"safetab.{command}({', '.join(arguments)})"
 
 
 def python_name(flag: str) -> str:

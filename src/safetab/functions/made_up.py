@@ -113,11 +113,9 @@ def synthesize(  # noqa: PLR0913 - what the command takes
         shared_codes: The chance that a member of a household has the codes of the householder.
         threads: How many threads to use; the bytes are the same.
     """
-    of_us = {
-        "us": us, "parameters": parameters, "states": states, "counties": counties, "tracts": tracts,
-        "iterations": iterations, "shuffle": shuffle, "households": households, "shared_codes": shared_codes,
-        "threads": threads,
-    }  # fmt: skip
+    of_us: dict[str, object] = {"us": us, "parameters": parameters, "iterations": iterations, "threads": threads}
+    of_us |= {"states": states, "counties": counties, "tracts": tracts}
+    of_us |= {"shuffle": shuffle, "households": households, "shared_codes": shared_codes}
     return make_up(Path(folder), MadeUpRequest(people, seed, form, overwrite, of_us), NoProgress())
 
 
@@ -149,17 +147,10 @@ def make_up(
         people = PeopleRequest(folder, request.people, request.seed, is_text=request.form == "text")
         return _make_up_people(people, progress, is_us=is_us, overwrite=request.overwrite)
     size = SizeRequest(request.people, *map(given.get, ("states", "counties", "tracts")))
-    census = CensusRequest(
-        size,
-        path_or_none(given.get("parameters")),
-        given.get("iterations"),
-        request.seed,
-        CensusFormat(request.form),
-        given.get("shuffle", False),
-        given.get("threads", 2),
-        given.get("households", False),
-        given.get("shared_codes"),
-    )
+    lists = (path_or_none(given.get("parameters")), given.get("iterations"))
+    how = (given.get("shuffle", False), given.get("threads", 2), given.get("households", False))
+    shared = given.get("shared_codes")
+    census = CensusRequest(size, *lists, request.seed, CensusFormat(request.form), *how, shared)
     return _make_up_census(folder, census, progress, begun, overwrite=request.overwrite)
 
 

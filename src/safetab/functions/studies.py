@@ -3,34 +3,20 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass
 from pathlib import Path
 
 from safetab.auditing.audit import audit as verdicts
 from safetab.auditing.audit import parts_of_audit
 from safetab.auditing.page import review_page
-from safetab.auditing.selftest import NoiseVerdict
-from safetab.auditing.selftest import selftest as judged
 from safetab.auditing.verdicts import AuditReport
 from safetab.dialects.public_files import read_public_lists, write_short_form
 from safetab.explorer.explore import ExplorerRequest, write_explorer
 from safetab.foundation.argument_types import path_or_none, python_function
-from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import Finding, require_none
+from safetab.foundation.findings import require_none
 from safetab.foundation.interrupts import publishing_for_itself
 from safetab.foundation.new_files import new_file_findings, write_new_file
 from safetab.foundation.progress import NoProgress
 from safetab.foundation.result_tables import Findings
-
-
-@dataclass(frozen=True, slots=True)
-class ListsSummary:
-    """How many codes and iterations the lists have, how many pairs of the two, and the warnings."""
-
-    codes: int
-    iterations: int
-    pairs: int
-    warnings: tuple[Finding, ...]
 
 
 @python_function
@@ -55,22 +41,16 @@ def explore(
         parameters: The directory with config.json and the lists, or with a specification.
         geography: A GRF-C file, to count its entities.
     """
-    request = ExplorerRequest(
-        Path(output),
-        path_or_none(config),
-        path_or_none(parameters),
-        path_or_none(geography),
-        path_or_none(xlsx),
-        overwrite,
-    )
-    return Findings(write_explorer(request))
+    own, asked = path_or_none(config), path_or_none(parameters)
+    given = ExplorerRequest(Path(output), own, asked, path_or_none(geography), path_or_none(xlsx), overwrite)
+    return Findings(write_explorer(given))
 
 
 @python_function
-def lists(parameters: str | Path, *, short: str | Path | None = None, overwrite: bool = False) -> ListsSummary:
+def lists(parameters: str | Path, *, short: str | Path | None = None, overwrite: bool = False) -> Findings:
     """Check the lists of codes and iterations, and write them in short form, as the command `safetab lists` does.
 
-    Returns their sizes and the warnings. Raises `safetab.InvalidInput` if a list is at fault.
+    Returns the warnings. Raises `safetab.InvalidInput` if a list is at fault.
 
     Args:
         parameters: The directory with the lists, or with a specification.
@@ -81,8 +61,7 @@ def lists(parameters: str | Path, *, short: str | Path | None = None, overwrite:
     found = checked.require()
     if short is not None:
         write_short_form(found, Path(short), overwrite=overwrite)
-    pairs = sum(map(len, found.codes_of_iteration.values()))
-    return ListsSummary(len(found.code_names), len(found.iterations), pairs, checked.warnings)
+    return Findings(checked.warnings)
 
 
 @python_function
@@ -103,15 +82,3 @@ def audit(*, quick: bool = False, page: str | Path | None = None) -> AuditReport
             text = review_page(made)
             write_new_file(Path(page), lambda path: path.write_text(text, encoding="utf-8"))
     return made
-
-
-@python_function
-def selftest() -> list[NoiseVerdict]:
-    """Draw a million numbers of each kind of noise, and compare them with exact probabilities, in seconds.
-
-    Returns a verdict for each kind. Raises `safetab.RunFailed` if the noise of this installation is not right.
-    """
-    verdicts = judged()
-    if not all(verdict.is_right for verdict in verdicts):
-        raise RunFailed("the noise of this installation is not right. Do not use it.")
-    return verdicts
