@@ -13,7 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from safetab.dialects.known_census import DEFAULT_CENSUS
+from safetab.dialects.option_words import AREAS_FILE, DONORS
 from safetab.foundation.argument_types import python_words, require_type
 from safetab.foundation.files import package_data
 
@@ -66,8 +66,6 @@ def _flag(name: str, text: str) -> DeclaredOption:
 
 
 _HELP = package_data("safetab.pipeline", "options.toml")
-_AREAS_FILE = DEFAULT_CENSUS.words.areas_file
-_DONORS = ", ".join(kind.name for kind in DEFAULT_CENSUS.donor_order)
 _file = partial(_optional, Path | None)
 _text = partial(_optional, str | None)
 _texts = partial(_optional, list[str] | None)
@@ -82,7 +80,7 @@ MARGIN_CONFIDENCE = DeclaredOption("confidence", str, "0.95", "Of the margins of
 CONFIG = _file("config", "config.json. Default: the one in --parameters.", "FILE")
 PARAMETERS = _file("parameters", "Directory with config.json and the lists, or with a specification.", "DIR")
 GEOGRAPHY = _file(
-    "geography", f"The geography file {_AREAS_FILE}, to count its entities. Default: 2020's numbers.", "FILE"
+    "geography", f"The geography file {AREAS_FILE}, to count its entities. Default: 2020's numbers.", "FILE"
 )
 AS_JSON = DeclaredOption("as_json", bool, False, "Print JSON, for programs.", flag="--json")
 MEMORY = DeclaredOption("memory", str, "4GB", "Memory limit for Spark's driver. No effect with --engine local.", "SIZE")
@@ -107,7 +105,9 @@ ACCOUNTS = (
 COTERMINOUS = _flag("coterminous", "Give entities made of the same blocks the same numbers in the release.")
 COPYING = (
     _file("empty_blocks", _HELP["empty_blocks"], "FILE"),
-    _text("order", f"Order of donors, separated by commas: {_DONORS}, or levels of the specification.", "KINDS"),
+    _text(
+        "order", f"Order of donors, separated by commas: {', '.join(DONORS)}, or levels of the specification.", "KINDS"
+    ),
     _flag("copy_all", "Also copy groups that the receiving level does not tabulate."),
 )
 RULES = _texts("rules", _HELP["rules"], "RULE", flag="--rule")
