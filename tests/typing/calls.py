@@ -35,6 +35,19 @@ safetab.export("OUT", "CSV", form="census")
 safetab.export("OUT", "CSV", form="wide")  # wrong
 safetab.expotr("OUT", "CSV")  # wrong
 
+safetab.assess("parameters", "data", "ACCURACY")  # wrong
+made = safetab.synthesize("mine", 2000, form="text")
+safetab.run(made.parameters, made.data, Path("OUT")).losses().num_rows
+safetab.synthesize("mine", people="2000")  # wrong
+safetab.site("OUT", "SITE", linked=("OTHER", "https://example.org"), overwrite=True).numbers
+safetab.site("OUT", "SITE", linked="OTHER")  # wrong
+safetab.spend("LOG", "people", set_limit=5, unit="rho").to_arrow().num_rows
+safetab.spend("LOG", "people", unit="sigma")  # wrong
+conclusion: str = safetab.audit(quick=True).conclusion
+safetab.explore(config="config.json").to_arrow().num_rows
+safetab.official(["t1.csv", Path("t2.csv")], "NEW", parameters="parameters").warnings[0].message
+safetab.demo("DEMO", census="fr")  # wrong
+
 release = safetab.open_release("OUT")
 total = release.total("Providence County", "Dominican", kind="alone")
 if isinstance(total, safetab.Estimate):

@@ -104,7 +104,7 @@ def test_importing_it_takes_less_than_a_tenth_of_a_second(tmp_path: Path) -> Non
 
 def test_the_words_of_options_are_those_of_the_census() -> None:
     assert DEFAULT_CENSUS.words.areas_file == option_words.AREAS_FILE
-    assert tuple(kind.name for kind in DEFAULT_CENSUS.donor_order) == option_words.DONORS
+    assert ", ".join(kind.name for kind in DEFAULT_CENSUS.donor_order) == option_words.DONORS
 
 
 def _owner(name: str) -> Any:
