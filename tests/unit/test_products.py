@@ -49,10 +49,10 @@ WHO_KNOWS_HOUSEHOLDS = (
     "dialects/bureau/cef/",  # the fields of a unit in the Census Edited File
     "pipeline/cef_tables.py",  # which writes them as household records
     "synthetic/",
-    "audit/",
+    "auditing/",
     "cli/commands/",
+    "functions/made_up.py",
     "dialects/bureau/examples.py",  # help
-    "functions/made_up.py",  # people to try it on
     "dialects/bureau/specified.py",  # its name in a specification
     "specification/checks.py",  # the noise numbers of shipped products
     "specification/keys.py",  # examples of keys
