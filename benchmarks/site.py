@@ -23,7 +23,7 @@ from safetab.release.write_release import write_release
 BUILD = """
 import resource, sys
 from pathlib import Path
-from safetab.site.write_site import write_site
+from safetab.website.write_site import write_site
 made = write_site(Path(sys.argv[1]), Path(sys.argv[2]), overwrite=True)
 spent = resource.getrusage(resource.RUSAGE_SELF)
 print(f"{made.numbers:,} numbers in {made.files:,} files, {made.bytes_in_all / 1e6:.0f} MB,", end=" ")

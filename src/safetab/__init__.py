@@ -11,63 +11,92 @@ import safetab.foundation.start_up  # noqa: F401 - importing it is enough
 from collections.abc import Iterable, Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, Unpack
 
-from safetab.foundation.argument_types import checks_arguments
+from safetab.foundation.argument_types import python_function, warn_of_older_name
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import VERSION, Finding, InvalidInput
-from safetab.pipeline.declared_options import ASSESS, COMPARE, CONFIDENCE, CSV, RUN, STEPS, VALIDATE, shows
+from safetab.pipeline.declared_options import ASSESS, COMPARE, RERELEASE, RUN, VALIDATE, shows
 
 if TYPE_CHECKING:
     from safetab import tuning
     from safetab.assessment.accuracy_files import AccuracySummary
+    from safetab.auditing.verdicts import AuditReport
     from safetab.comparison.compare import ComparisonSummary
     from safetab.comparison.written_tables import OpenedComparison
     from safetab.estimates.estimate import Absence, Difference, Estimate
     from safetab.estimates.open_release import Release
     from safetab.estimates.ratio import Ratio
     from safetab.estimates.results import Answers, Areas, Found, Groups, GroupTable, Statuses
+    from safetab.foundation.result_tables import Findings
+    from safetab.functions.curator import blocks_with_units, convert, spend
+    from safetab.functions.demo import demo
+    from safetab.functions.documentation import docs
+    from safetab.functions.made_up import MadeUp, new, synthesize
+    from safetab.functions.releases import official, registry, report, sign, site, verify
+    from safetab.functions.studies import audit, diff, explore, lists
+    from safetab.pipeline.cef_tables import ConvertedCef
     from safetab.pipeline.declared_options import DeclaredOption
+    from safetab.pipeline.given_options import GivenAccuracy, GivenCompare, GivenRerelease, GivenRun, GivenValidate
     from safetab.pipeline.options import RunOptions
     from safetab.pipeline.rerelease import RereleaseSummary
     from safetab.pipeline.run import RunSummary
+    from safetab.pipeline.spend_log.accounts_shown import AccountsOfLog
     from safetab.planning.parameter_difference import ParameterDifference
     from safetab.planning.run_plan import RunPlan
     from safetab.release.checks.verification import Verification
+    from safetab.release.official.write_official import OfficialSummary
+    from safetab.website.write_site import SiteSummary
 
 __version__ = VERSION
 
 __all__ = [
-    "Absence", "AccuracySummary", "Answers", "Areas", "ComparisonSummary", "Difference", "Estimate",
-    "Finding", "Found", "GroupTable", "Groups", "InvalidInput", "OpenedComparison", "ParameterDifference", "Ratio",
-    "Release", "RereleaseSummary", "RunFailed", "RunOptions", "RunPlan", "RunSummary", "Statuses",
-    "Verification", "__version__", "accuracy", "compare", "diff", "export", "open_comparison", "open_release", "plan",
-    "registry", "rerelease", "run", "sign", "status", "tuning", "validate", "verify",
+    "Absence", "AccountsOfLog", "AccuracySummary", "Answers", "Areas", "AuditReport", "ComparisonSummary",
+    "ConvertedCef", "Difference", "Estimate", "Finding", "Findings", "Found", "GroupTable", "Groups",
+    "InvalidInput", "MadeUp", "OfficialSummary", "OpenedComparison", "ParameterDifference", "Ratio", "Release",
+    "RereleaseSummary", "RunFailed", "RunOptions", "RunPlan", "RunSummary", "SiteSummary", "Statuses", "Verification",
+    "__version__", "accuracy", "audit", "blocks_with_units", "compare", "convert", "demo", "diff", "docs", "explore",
+    "export", "lists", "new", "official", "open_comparison", "open_release", "plan", "registry", "report", "rerelease",
+    "run", "sign", "site", "spend", "status", "synthesize", "tuning", "validate", "verify",
 ]  # fmt: skip
 
 _LATE = {
     "assessment.accuracy_files": ("AccuracySummary",),
+    "auditing.verdicts": ("AuditReport",),
     "comparison.compare": ("ComparisonSummary",),
     "comparison.written_tables": ("OpenedComparison",),
     "estimates.estimate": ("Absence", "Difference", "Estimate"),
-    "estimates.ratio": ("Ratio",),
     "estimates.open_release": ("Release",),
+    "estimates.ratio": ("Ratio",),
     "estimates.results": ("Answers", "Areas", "Found", "GroupTable", "Groups", "Statuses"),
+    "foundation.result_tables": ("Findings",),
+    "functions.curator": ("blocks_with_units", "convert", "spend"),
+    "functions.demo": ("demo",),
+    "functions.made_up": ("MadeUp", "new", "synthesize"),
+    "functions.documentation": ("docs",),
+    "functions.releases": ("official", "registry", "report", "sign", "site", "verify"),
+    "functions.studies": ("audit", "diff", "explore", "lists"),
+    "pipeline.cef_tables": ("ConvertedCef",),
     "pipeline.options": ("RunOptions",),
     "pipeline.rerelease": ("RereleaseSummary",),
     "pipeline.run": ("RunSummary",),
+    "pipeline.spend_log.accounts_shown": ("AccountsOfLog",),
     "planning.parameter_difference": ("ParameterDifference",),
     "planning.run_plan": ("RunPlan",),
     "release.checks.verification": ("Verification",),
+    "release.official.write_official": ("OfficialSummary",),
+    "website.write_site": ("SiteSummary",),
 }
 """The modules of public names that are imported on first use."""
+_OLD = {"assess": "accuracy"}
+"""Older names that still work, with a warning: docs/compatibility.md says for how long."""
 
 
 @shows(VALIDATE)
-@checks_arguments
+@python_function
 def validate(
-    parameters: str | Path, data: str | Path, options: RunOptions | None = None, **given: object
-) -> tuple[Finding, ...]:
+    parameters: str | Path, data: str | Path, options: RunOptions | None = None, **given: Unpack[GivenValidate]
+) -> Findings:
     """Check all inputs, every record included, as the command `safetab validate` does.
 
     Returns the warnings. Raises `safetab.InvalidInput`, with every finding, if something is wrong.
@@ -77,13 +106,14 @@ def validate(
         data: The directory with the geography file GRF-C and the records, or the .ini file of a CEF.
         options: All options together, in place of those below.
     """
+    from safetab.foundation.result_tables import Findings
     from safetab.pipeline.inputs import validate_files
 
-    return validate_files(Path(parameters), Path(data), _options(VALIDATE, options, given))
+    return Findings(validate_files(Path(parameters), Path(data), _options(VALIDATE, options, given)))
 
 
-@checks_arguments
-def plan(parameters: str | Path, data: str | Path, totals: str | Path | None = None) -> RunPlan:
+@python_function
+def plan(parameters: str | Path, data: str | Path | None = None, totals: str | Path | None = None) -> RunPlan:
     """What a run would measure, with how much noise, at what cost; opens no record file.
 
     Returns the plan, which prints as tables. Raises `safetab.InvalidInput`, with every finding,
@@ -91,20 +121,25 @@ def plan(parameters: str | Path, data: str | Path, totals: str | Path | None = N
 
     Args:
         parameters: The directory with config.json and the lists of codes and iterations.
-        data: The directory with the geography file GRF-C, or the .ini file of a CEF.
+        data: The directory with the geography file GRF-C, or the .ini file of a CEF; a specification needs none.
         totals: A release whose totals choose the tables of households, instead of a file of totals in `data`.
     """
     from safetab.pipeline.inputs import given_totals
     from safetab.planning.planner import plan_of_files
 
-    given = None if totals is None else given_totals(Path(totals), Path(data))
-    return plan_of_files(parameters, data, given).require()
+    read = Path(parameters) / "DATA" if data is None else Path(data)  # a specification reads nothing there
+    given = None if totals is None else given_totals(Path(totals), read)
+    return plan_of_files(parameters, read, given).require()
 
 
 @shows(RUN)
-@checks_arguments
+@python_function
 def run(
-    parameters: str | Path, data: str | Path, out: str | Path, options: RunOptions | None = None, **given: object
+    parameters: str | Path,
+    data: str | Path,
+    out: str | Path,
+    options: RunOptions | None = None,
+    **given: Unpack[GivenRun],
 ) -> RunSummary:
     """Validate, tabulate and write OUT, as the command `safetab run` does, with the same options.
 
@@ -122,10 +157,15 @@ def run(
     return run_files(Path(parameters), Path(data), Path(out), _options(RUN, options, given))
 
 
-@shows((CONFIDENCE, CSV, *STEPS))
-@checks_arguments
+@shows(RERELEASE)
+@python_function
 def rerelease(
-    out: str | Path, new: str | Path, *, geography: str | Path | None = None, overwrite: bool = False, **given: object
+    out: str | Path,
+    new: str | Path,
+    *,
+    geography: str | Path | None = None,
+    overwrite: bool = False,
+    **given: Unpack[GivenRerelease],
 ) -> RereleaseSummary:
     """Make the release of OUT again from its measurements, as the command `safetab rerelease` does.
 
@@ -146,7 +186,7 @@ def rerelease(
     return rerelease_files(whole_path(Path(out)), whole_path(Path(new)), request, overwrite=overwrite)
 
 
-@checks_arguments
+@python_function
 def open_release(path: str | Path) -> Release:
     """Open a release to use its numbers; needs no confidential file.
 
@@ -160,7 +200,7 @@ def open_release(path: str | Path) -> Release:
     return opened(path)
 
 
-@checks_arguments
+@python_function
 def export(
     path: str | Path, folder: str | Path, *, form: Literal["tidy", "census"] = "tidy", overwrite: bool = False
 ) -> dict[str, int]:
@@ -181,7 +221,7 @@ def export(
     return export_csv(Path(path), whole_path(Path(folder)), ExportForm(form), overwrite=overwrite)
 
 
-@checks_arguments
+@python_function
 def status(
     path: str | Path,
     *,
@@ -206,7 +246,7 @@ def status(
 
 
 @shows(ASSESS)
-@checks_arguments
+@python_function
 def accuracy(  # noqa: PLR0913 - what the command takes
     parameters: str | Path,
     data: str | Path,
@@ -216,13 +256,12 @@ def accuracy(  # noqa: PLR0913 - what the command takes
     against: str | Path | None = None,
     confidential: bool = False,
     options: RunOptions | None = None,
-    **given: object,
+    **given: Unpack[GivenAccuracy],
 ) -> AccuracySummary:
     """Compare many runs with the true counts, as the command `safetab accuracy` does.
 
-    `assess` is an older name of the same function. The report is made from true counts and may
-    not be released. Raises `safetab.InvalidInput` if an input is at fault or refused,
-    `safetab.RunFailed` if the machine refuses.
+    The report is made from true counts and may not be released. Raises `safetab.InvalidInput` if an
+    input is at fault or refused, `safetab.RunFailed` if the machine refuses.
 
     Args:
         parameters: The directory with config.json and the lists of codes and iterations.
@@ -240,12 +279,11 @@ def accuracy(  # noqa: PLR0913 - what the command takes
     return accuracy_files(Path(parameters), Path(data), Path(out), request)
 
 
-assess = accuracy
-
-
 @shows(COMPARE)
-@checks_arguments
-def compare(parameters: str | Path, data: str | Path, out: str | Path, **given: object) -> ComparisonSummary:
+@python_function
+def compare(
+    parameters: str | Path, data: str | Path, out: str | Path, **given: Unpack[GivenCompare]
+) -> ComparisonSummary:
     """Compare protections on one synthetic census, as the command `safetab compare` does.
 
     Returns what was compared and what was not finished. Raises `safetab.InvalidInput` if an input is
@@ -262,7 +300,7 @@ def compare(parameters: str | Path, data: str | Path, out: str | Path, **given: 
     return compare_files(Path(parameters), Path(data), Path(out), CompareRequest.of(**given))
 
 
-@checks_arguments
+@python_function
 def open_comparison(path: str | Path) -> OpenedComparison:
     """Open what `compare` wrote: its tables, of one protection or of all.
 
@@ -276,89 +314,30 @@ def open_comparison(path: str | Path) -> OpenedComparison:
     return opened(Path(path))
 
 
-@checks_arguments
-def diff(before: str | Path, after: str | Path, data: str | Path | None = None) -> ParameterDifference:
-    """What changes from one set of parameters to another, as the command `safetab diff` says it; opens no record file.
-
-    Returns the differences, which print as sentences and convert to a table. Raises `safetab.InvalidInput`,
-    with every finding, if a public file is at fault.
-
-    Args:
-        before: The directory with config.json or census.toml, and the lists.
-        after: Another such directory, of the same dialect or not.
-        data: The directory with the geography file GRF-C, to compare areas too.
-    """
-    from safetab.planning.parameter_difference import difference
-
-    return difference(Path(before), Path(after), None if data is None else Path(data))
-
-
 def _options(declared: Iterable[DeclaredOption], options: RunOptions | None, given: Mapping[str, object]) -> RunOptions:
     from safetab.pipeline.options import RunOptions
 
     if options is not None and given:
         raise TypeError("give options=RunOptions(...), or the options one by one, not both.")
+    if given.get("engine") == "duckdb":
+        warn_of_older_name("engine='duckdb'", "engine='local'", frames=4)
     return options if options is not None else RunOptions.of(declared, **given)
 
 
-def __getattr__(name: str) -> object:
-    """Import a public name on first use."""
-    if name == "tuning":
-        return import_module("safetab.tuning")
-    for module, names in _LATE.items():
-        if name in names:
-            return getattr(import_module(f"safetab.{module}"), name)
-    raise AttributeError(f"module 'safetab' has no attribute {name!r}")
+if not TYPE_CHECKING:  # a type checker knows each name, and finds a misspelled one
+
+    def __getattr__(name: str) -> object:
+        """Import a public name on first use."""
+        if name in _OLD:
+            warn_of_older_name(f"safetab.{name}", f"safetab.{_OLD[name]}", frames=1)
+            return globals()[_OLD[name]]
+        if name == "tuning":
+            return import_module("safetab.tuning")
+        for module, names in _LATE.items():
+            if name in names:
+                return getattr(import_module(f"safetab.{module}"), name)
+        raise AttributeError(f"module 'safetab' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-@checks_arguments
-def verify(path: str | Path, key: str | Path | None = None) -> Verification:
-    """Check that a release is whole, consistent and signed, as the command `safetab verify` does.
-
-    Returns the findings, the status and the signature. Raises `safetab.InvalidInput` if there is no
-    release or the key can't be read.
-
-    Args:
-        path: OUT of a run, or OUT/release.
-        key: The signer's public key, FILE.pub.
-    """
-    from safetab.release.checks.verification import verify_release
-
-    return verify_release(Path(path), None if key is None else Path(key))
-
-
-@checks_arguments
-def sign(path: str | Path, key: str | Path, *, not_for_release: bool = False, overwrite: bool = False) -> Verification:
-    """Sign a release that nothing is wrong with, as the command `safetab sign` does.
-
-    Returns what `verify` says of it then. Raises `safetab.InvalidInput` if anything is wrong with the
-    release or the key.
-
-    Args:
-        path: OUT of a run, or OUT/release.
-        key: Your private key; `safetab sign --new-key FILE` makes one.
-        not_for_release: Sign an output that is not for release; the signature says so.
-        overwrite: Replace an earlier signature.
-    """
-    from safetab.release.checks.verification import sign_release
-
-    sign_release(Path(path), Path(key), not_for_release=not_for_release, overwrite=overwrite)
-    return verify(path)
-
-
-@checks_arguments
-def registry(path: str | Path) -> str:
-    """The entry of a release for the public registry of deployments, as the command `safetab registry` prints it.
-
-    Raises `safetab.InvalidInput` if there is no release.
-
-    Args:
-        path: OUT of a run, or OUT/release.
-    """
-    from safetab.reports.registry import registry_entry
-
-    return registry_entry(Path(path))

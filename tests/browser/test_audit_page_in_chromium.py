@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Browser
 from tests.browser.chromium import CUT_OFF, axe_violations, chromium, opened
 
-from safetab.audit.audit import audit, parts_of_audit
-from safetab.audit.page import review_page
-from safetab.audit.verdicts import AuditReport, LossSeen, verdict
+from safetab.auditing.audit import audit, parts_of_audit
+from safetab.auditing.page import review_page
+from safetab.auditing.verdicts import AuditReport, LossSeen, verdict
 
 pytestmark = pytest.mark.browser
 

@@ -16,8 +16,8 @@ from safetab.estimates.reading.lookup import Lookup
 from safetab.foundation.findings import InvalidInput
 from safetab.release.release_folder import open_release_folder
 from safetab.release.release_universe import Universe
-from safetab.site.data_files import area_facts, census_facts, write_area_names, write_data, write_group_names
-from safetab.site.write_site import site_script
+from safetab.website.data_files import area_facts, census_facts, write_area_names, write_data, write_group_names
+from safetab.website.write_site import site_script
 
 pytestmark = pytest.mark.browser
 LISTED = 10  # choices that a message of Python names at most

@@ -31,9 +31,9 @@ from safetab.estimates.estimate import Absence, Estimate
 from safetab.estimates.noisy_number import chance_in_words, shown
 from safetab.estimates.open_release import Release
 from safetab.foundation.findings import VERSION
-from safetab.site.linked_site import LinkedSite
-from safetab.site.write_site import write_site
 from safetab.synthetic.demo_census import write_demo_census
+from safetab.website.linked_site import LinkedSite
+from safetab.website.write_site import write_site
 
 pytestmark = pytest.mark.browser
 COUNTY = "#/area/COUNTY/44007"

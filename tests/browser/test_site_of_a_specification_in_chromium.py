@@ -16,8 +16,8 @@ import safetab
 from safetab.estimates.estimate import Estimate
 from safetab.estimates.open_release import Release
 from safetab.foundation.progress import NoProgress
-from safetab.site.write_site import write_site
 from safetab.synthetic.specified.people import write_example
+from safetab.website.write_site import write_site
 
 pytestmark = pytest.mark.browser
 

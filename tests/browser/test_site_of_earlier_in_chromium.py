@@ -20,7 +20,7 @@ from safetab.estimates.estimate import Absence, Difference, Estimate
 from safetab.estimates.noise import far_threshold
 from safetab.estimates.noisy_number import chance_in_words
 from safetab.estimates.open_release import Release
-from safetab.site.write_site import write_site
+from safetab.website.write_site import write_site
 
 pytestmark = pytest.mark.browser
 

@@ -15,7 +15,7 @@ from tests.releases import Row
 
 import safetab
 from safetab.foundation.findings import VERSION
-from safetab.site.write_site import write_site
+from safetab.website.write_site import write_site
 
 pytestmark = pytest.mark.browser
 

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from safetab.audit.selftest import p_value_of_counts, right_to_draw
+from safetab.auditing.selftest import p_value_of_counts, right_to_draw
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.mechanisms.noisy_count import noisy_count

@@ -6,7 +6,7 @@ from fractions import Fraction
 import pytest
 from typer.testing import CliRunner
 
-from safetab.audit.selftest import NOISES, selftest
+from safetab.auditing.selftest import NOISES, selftest
 from safetab.cli.main import app
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.mechanisms.inversion_table import InversionTable

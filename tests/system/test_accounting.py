@@ -18,7 +18,7 @@ from tests.planted.address_bugs import no_noise_above_5000
 from tests.planted.spending_bugs import households_charged_unbounded, the_spend_log_charged_after_the_noise
 from tests.random_worlds import RandomWorld, write_random_world
 
-from safetab.audit.audited_runs import recorded
+from safetab.auditing.audited_runs import recorded
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
 from safetab.planning.planner import plan_of_files

@@ -433,7 +433,6 @@ def test_a_function_of_the_package_is_a_function_however_often_it_is_called(cens
     """A subpackage of the same name would take its place as soon as it is imported."""
     for name in safetab.__all__:
         assert callable(getattr(safetab, name)) or name in {"__version__", "tuning"}
-    assert safetab.assess is safetab.accuracy  # an older name
     for time in ("first", "second"):
         safetab.accuracy(census / "parameters", census / "data", tmp_path / time, runs=1)
         assert (tmp_path / time / "accuracy.html").is_file()

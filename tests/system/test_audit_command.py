@@ -11,7 +11,7 @@ import pytest
 from tests.report_pages import ReportPage
 from typer.testing import CliRunner
 
-from safetab.audit import (
+from safetab.auditing import (
     audit,
     noise_checks,
     publication_checks,
@@ -19,9 +19,9 @@ from safetab.audit import (
     replay_checks,
     spending_checks,
 )
-from safetab.audit.audit import AUDITED_PRODUCTS, parts_of_audit
-from safetab.audit.page import ATTACKS, EXPLAINED, review_page
-from safetab.audit.verdicts import AuditReport, LossSeen, Part, Verdict, verdict
+from safetab.auditing.audit import AUDITED_PRODUCTS, parts_of_audit
+from safetab.auditing.page import ATTACKS, EXPLAINED, review_page
+from safetab.auditing.verdicts import AuditReport, LossSeen, Part, Verdict, verdict
 from safetab.cli.main import app
 from safetab.foundation.findings import VERSION
 from safetab.privacy.output_status import SYNTHETIC_MARKER
@@ -93,7 +93,7 @@ def test_a_fault_is_shown_and_ends_with_3(monkeypatch: pytest.MonkeyPatch, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("words", "advice"), [(["--quick"], " Run the full audit, without --quick."), ([], "")], ids=["quick", "full"]
+    ("words", "advice"), [(["--quick"], " Run the full audit, not the quick one."), ([], "")], ids=["quick", "full"]
 )
 def test_a_check_that_could_not_find_anything_is_not_counted_as_passed(
     monkeypatch: pytest.MonkeyPatch, words: list[str], advice: str

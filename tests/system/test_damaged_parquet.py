@@ -21,7 +21,7 @@ from safetab.foundation.parquet_facts import chunk_facts, text_range
 _ENDS_THE_PROCESS = re.compile(r"\.row_group\(|\.statistics\b(?! import)|read_table\(|pyarrow\.dataset")
 _ASKS_AFTER_A_READER = {
     "foundation/parquet_facts.py",
-    "audit/publication_checks.py",  # of files that it has just written
+    "auditing/publication_checks.py",  # of files that it has just written
     "estimates/readme_examples.py",  # an example for readers
 }
 

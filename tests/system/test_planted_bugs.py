@@ -22,14 +22,14 @@ from tests.planted import release_bugs as release
 from tests.planted import spending_bugs as spending
 from tests.specified import planted as specified
 
-from safetab.audit import noise_checks
-from safetab.audit.audit import AUDITED_PRODUCTS
-from safetab.audit.audited_product import AuditedProduct, LossWorld, NoiseWorld, Route
-from safetab.audit.audited_runs import COTERMINOUS, RELEASED_AGAIN, SMALL_BATCHES
-from safetab.audit.loss_bound import LOSS, loss_check
-from safetab.audit.noise_checks import DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED, WIDE
-from safetab.audit.publication_checks import ADJUSTED, PUBLISHED, TOTALS, large_level_check, release_checks
-from safetab.audit.random_bits_checks import (
+from safetab.auditing import noise_checks
+from safetab.auditing.audit import AUDITED_PRODUCTS
+from safetab.auditing.audited_product import AuditedProduct, LossWorld, NoiseWorld, Route
+from safetab.auditing.audited_runs import COTERMINOUS, RELEASED_AGAIN, SMALL_BATCHES
+from safetab.auditing.loss_bound import LOSS, loss_check
+from safetab.auditing.noise_checks import DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED, WIDE
+from safetab.auditing.publication_checks import ADJUSTED, PUBLISHED, TOTALS, large_level_check, release_checks
+from safetab.auditing.random_bits_checks import (
     EVERY_BIT,
     KEYS,
     LAZY,
@@ -39,7 +39,7 @@ from safetab.audit.random_bits_checks import (
     key_check,
     shared_bits_check,
 )
-from safetab.audit.replay_checks import (
+from safetab.auditing.replay_checks import (
     ALL_ROUTES,
     NO_TRACE,
     ONE_RECORD,
@@ -50,18 +50,18 @@ from safetab.audit.replay_checks import (
     route_checks,
     scale_checks,
 )
-from safetab.audit.spending_checks import FLOOR, SPENT, spending_checks
-from safetab.audit.verdicts import Result, Verdict
-from safetab.audit.worlds import products
-from safetab.audit.worlds.configuration import CONFIG, SPECIFIED
-from safetab.audit.worlds.plain_census import COUNTED
-from safetab.audit.worlds.products import (
+from safetab.auditing.spending_checks import FLOOR, SPENT, spending_checks
+from safetab.auditing.verdicts import Result, Verdict
+from safetab.auditing.worlds import products
+from safetab.auditing.worlds.configuration import CONFIG, SPECIFIED
+from safetab.auditing.worlds.plain_census import COUNTED
+from safetab.auditing.worlds.products import (
     AUDITED_HOUSEHOLDS,
     AUDITED_PERSONS,
     gaussian_households,
     gaussian_persons,
 )
-from safetab.audit.worlds.specified_stays import AUDITED_STAYS, GAUSSIAN_STAYS, LOSS_OF_A_GUEST
+from safetab.auditing.worlds.specified_stays import AUDITED_STAYS, GAUSSIAN_STAYS, LOSS_OF_A_GUEST
 from safetab.release.checks.output_checks import OutputChecks
 
 Patch = pytest.MonkeyPatch

@@ -25,9 +25,9 @@ from safetab.dialects.bureau.us_census import US
 from safetab.estimates.estimate import Absence, Estimate
 from safetab.estimates.open_release import Release
 from safetab.release.release_universe import Entities
-from safetab.site.boundaries import read_boundaries
-from safetab.site.data_files import MOST_BYTES, parts_of, write_area_names, write_data
-from safetab.site.write_site import site_script, write_site
+from safetab.website.boundaries import read_boundaries
+from safetab.website.data_files import MOST_BYTES, parts_of, write_area_names, write_data
+from safetab.website.write_site import site_script, write_site
 
 pytestmark = pytest.mark.slow
 
@@ -293,8 +293,8 @@ def test_a_file_that_holds_no_shapes_is_refused(persons: Path, tmp_path: Path, t
 
 
 def test_files_are_cut_at_the_coarsest_boundary_that_is_near(monkeypatch) -> None:
-    monkeypatch.setattr("safetab.site.data_files.LEAST_BYTES", 20)
-    monkeypatch.setattr("safetab.site.data_files.USUAL_BYTES", 100)
+    monkeypatch.setattr("safetab.website.data_files.LEAST_BYTES", 20)
+    monkeypatch.setattr("safetab.website.data_files.USUAL_BYTES", 100)
     sizes = np.full(30, 10)
     states, areas = np.arange(30) == 5, np.arange(30) % 4 == 0
     assert parts_of(sizes, [states, areas]) == [(0, 5), (5, 12), (12, 20), (20, 30)]

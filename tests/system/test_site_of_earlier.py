@@ -20,7 +20,7 @@ from safetab.estimates.noise import far_threshold
 from safetab.privacy.calibration import Stage
 from safetab.privacy.output_status import OutputStatus
 from safetab.release import release_folder
-from safetab.site.write_site import write_site
+from safetab.website.write_site import write_site
 
 pytestmark = pytest.mark.slow
 
@@ -158,7 +158,7 @@ def test_a_release_with_nothing_to_compare_is_refused(
     newer: Path, earlier: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without = np.full(len(safetab.open_release(earlier)._universe.lists.iterations), -1)
-    monkeypatch.setattr("safetab.site.earlier.EarlierRelease._positions_of_groups", lambda _: without)
+    monkeypatch.setattr("safetab.website.earlier.EarlierRelease._positions_of_groups", lambda _: without)
     refused = cli(newer, tmp_path / "site", "--earlier", earlier)
     assert refused.exit_code == 1
     assert "has no number for an area and a group of" in refused.stderr

@@ -11,7 +11,7 @@ from tests.site_files import SiteFiles
 
 import safetab
 from safetab.estimates.estimate import Absence
-from safetab.site.write_site import write_site
+from safetab.website.write_site import write_site
 
 X = "It was measured; the files that were read show X in its place."
 

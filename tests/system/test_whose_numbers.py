@@ -21,9 +21,9 @@ from safetab.privacy.output_status import OutputStatus
 from safetab.release.citation import as_data_package, citation
 from safetab.release.export import export_csv
 from safetab.release.release_folder import open_release_folder
-from safetab.site.linked_site import LinkedSite
-from safetab.site.write_site import write_site
 from safetab.specification.reading import Publication, read_publication
+from safetab.website.linked_site import LinkedSite
+from safetab.website.write_site import write_site
 
 KEY = "00" * 32
 ABOUT = """[about]

@@ -8,12 +8,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.audit.noise_checks import DrawnNoise, relations_of_cells, relations_of_groups
-from safetab.audit.verdicts import Result
-from safetab.audit.worlds.configuration import config_check, level_names, own_settings, plain_config
-from safetab.audit.worlds.plain_census import PlainCensus
-from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
-from safetab.audit.worlds.specified_stays import AUDITED_STAYS
+from safetab.auditing.noise_checks import DrawnNoise, relations_of_cells, relations_of_groups
+from safetab.auditing.verdicts import Result
+from safetab.auditing.worlds.configuration import config_check, level_names, own_settings, plain_config
+from safetab.auditing.worlds.plain_census import PlainCensus
+from safetab.auditing.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
+from safetab.auditing.worlds.specified_stays import AUDITED_STAYS
 from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import US
 from safetab.planning.planner import plan_of_files

@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.audit.worlds.configuration import usual_config
-from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, HOUSEHOLD_LOSS_WORLDS, HOUSEHOLDS
-from safetab.audit.worlds.public_files import write_world
+from safetab.auditing.worlds.configuration import usual_config
+from safetab.auditing.worlds.products import AUDITED_HOUSEHOLDS, HOUSEHOLD_LOSS_WORLDS, HOUSEHOLDS
+from safetab.auditing.worlds.public_files import write_world
 from safetab.dialects.bureau.us_census import DETAILED
 from safetab.planning.planner import plan_of_files
 from safetab.planning.run_plan import LevelPlan, chosen_shapes

@@ -8,9 +8,9 @@ from pathlib import Path
 import opendp.prelude as dp
 import pytest
 
-from safetab.audit.worlds.configuration import usual_config
-from safetab.audit.worlds.products import PERSON_LOSS_WORLDS, PERSONS
-from safetab.audit.worlds.public_files import write_world
+from safetab.auditing.worlds.configuration import usual_config
+from safetab.auditing.worlds.products import PERSON_LOSS_WORLDS, PERSONS
+from safetab.auditing.worlds.public_files import write_world
 from safetab.pipeline.inputs import read_inputs
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.calibration import PrivacyDefinition, Stage

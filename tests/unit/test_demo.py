@@ -9,8 +9,9 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from safetab.cli.commands import demo
+from safetab.cli.commands import demo as command
 from safetab.cli.main import app
+from safetab.functions import demo
 
 
 @pytest.fixture(autouse=True)
@@ -27,8 +28,8 @@ def quick_tour(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(demo, "run_files", lambda *_, **__: SimpleNamespace(warnings=(), plan=None))
     monkeypatch.setattr(demo, "write_site", write_site)
     monkeypatch.setattr(demo, "write_explorer", lambda request: request.page.write_text("an explorer"))
-    monkeypatch.setattr(demo, "show_run", lambda *_, **__: None)
-    monkeypatch.setattr(demo, "show_county", lambda *_: None)
+    monkeypatch.setattr(command, "show_run", lambda *_, **__: None)
+    monkeypatch.setattr(command, "show_county", lambda *_: None)
 
 
 @pytest.fixture
@@ -101,7 +102,7 @@ def test_a_tour_without_a_browser_says_so_and_ends_well(
     if has_display:
         monkeypatch.setattr(webbrowser, "open", lambda _: False)
     else:
-        monkeypatch.setattr(demo.sys, "platform", "linux")
+        monkeypatch.setattr(command.sys, "platform", "linux")
         for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
             monkeypatch.delenv(name, raising=False)
     ended = CliRunner().invoke(app, ["demo", str(tmp_path / "tour"), "--open"])

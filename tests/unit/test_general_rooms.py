@@ -22,7 +22,7 @@ SOURCE = Path(__file__).parents[2] / "src" / "safetab"
 AMERICAN_ROOMS = (
     "dialects",  # the Bureau's, and the doors to it
     "synthetic",  # a made-up U.S. census
-    "audit",  # worlds in the Bureau's files, spelled apart from the program on purpose
+    "auditing",  # worlds in the Bureau's files, spelled apart from the program on purpose
     "products/bureau_columns.py",
     "products/safetab_p",
     "products/safetab_h",
@@ -34,6 +34,8 @@ AMERICAN_ROOMS = (
     "tuning/paper.py",  # the paper's tables
     "cli/commands/synthetic_commands.py",
     "cli/commands/demo.py",
+    "functions/demo.py",
+    "functions/made_up.py",
     "cli/commands/synthesize.py",
 )
 """The rooms that may be American, by name."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from tests.planted.noise_bugs import a_float_between_count_and_noise
 
-from safetab.audit.noise_checks import _counts_enter_exactly
-from safetab.audit.verdicts import Result
+from safetab.auditing.noise_checks import _counts_enter_exactly
+from safetab.auditing.verdicts import Result
 
 KEYS = 300  # with five counts in place of 320, one key in about ninety hid the float
 

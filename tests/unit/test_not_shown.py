@@ -8,13 +8,13 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from safetab.audit import noise_checks
-from safetab.audit.audited_product import LossWorld
-from safetab.audit.loss_bound import Samples, judged
-from safetab.audit.noise_checks import DrawnNoise
-from safetab.audit.selftest import DRAWS, NOISES, NoiseVerdict, p_value_of_counts
-from safetab.audit.verdicts import Result, verdict
-from safetab.audit.worlds.products import (
+from safetab.auditing import noise_checks
+from safetab.auditing.audited_product import LossWorld
+from safetab.auditing.loss_bound import Samples, judged
+from safetab.auditing.noise_checks import DrawnNoise
+from safetab.auditing.selftest import DRAWS, NOISES, NoiseVerdict, p_value_of_counts
+from safetab.auditing.verdicts import Result, verdict
+from safetab.auditing.worlds.products import (
     HOUSEHOLD_LOSS_WORLDS,
     NINE_GROUPS_SUPPRESSED,
     ONE_GROUP,

@@ -13,7 +13,7 @@ from tests.site_files import read_data
 from safetab.census.census import BoundaryFiles
 from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
 from safetab.dialects.bureau.us_census import US
-from safetab.site.boundaries import Shape, shipped_outlines, write_maps
+from safetab.website.boundaries import Shape, shipped_outlines, write_maps
 
 # Two squares beside each other, 10 by 10 steps of a tenth of a degree, whose common border has a point in the middle.
 TOPOLOGY: dict[str, Any] = {

@@ -8,7 +8,7 @@ from tests.named_world import named_universe
 from safetab.census.area_levels import AreaKind
 from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US
 from safetab.estimates.overlaps import areas_overlap
-from safetab.site.data_files import area_facts
+from safetab.website.data_files import area_facts
 
 
 @pytest.mark.parametrize(

@@ -17,8 +17,8 @@ from supply_chain.documentation import slug, write_documentation
 from tests.conftest import PROJECT
 from typer.testing import CliRunner
 
-from safetab.cli.commands import docs
 from safetab.cli.main import app
+from safetab.functions import documentation as pages_of_docs
 
 PIPELINE = PROJECT / "examples" / "pipeline" / "pipeline.sh"
 
@@ -33,7 +33,7 @@ def documentation(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def installed(documentation: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(docs, "PACKAGE", documentation.parent)
+    monkeypatch.setattr(pages_of_docs, "PACKAGE", documentation.parent)
     return documentation
 
 
@@ -80,15 +80,15 @@ def test_without_a_browser_the_path_is_enough(opened: list[str], monkeypatch: py
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_page_that_is_not_there_is_wrong_usage() -> None:
+def test_a_page_that_is_not_there_is_told_with_similar_names() -> None:
     code, _, error = asked("how-to/read-a-relaese")
-    assert (code, "Did you mean how-to/read-a-release" in error) == (2, True)
+    assert (code, "Did you mean how-to/read-a-release" in error) == (1, True)
     assert "`safetab docs` opens a list of all pages" in asked("zzzzzz")[2]
 
 
 def test_a_source_tree_shows_the_pages_that_it_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     package = tmp_path / "tree" / "src" / "safetab"
-    monkeypatch.setattr(docs, "PACKAGE", package)
+    monkeypatch.setattr(pages_of_docs, "PACKAGE", package)
     code, _, error = asked("--path")
     assert (code, "made from a source tree" in error) == (3, True)
     for file in ("tree/docs/overview.md", "tree/docs/privacy.md", "tree/build/docs/index.html"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import subprocess
 import sys
@@ -16,7 +17,9 @@ import pytest
 from tests.conftest import PROJECT
 
 import safetab
+from safetab.dialects import option_words
 from safetab.dialects.bureau.us_census import US_PASS
+from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.foundation.argument_types import checks_arguments, is_of_type
 from safetab.products.safetab_h.safetab_h import SAFETAB_H, TENURE
 from safetab.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE_4
@@ -46,6 +49,7 @@ MANY = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
 SAMPLES: dict[str, Any] = {
     "str": "text",
     "int": 1,
+    "list[str | Path]": ["path"],
     "str | Path": "path",
     "Geographic": "area",
     "Grouped": "group",
@@ -75,9 +79,32 @@ def test_what_is_public_is_there() -> None:
 
 
 def test_importing_it_loads_nothing_heavy() -> None:
-    heavy = ("numpy", "pyarrow", "duckdb", "numba", "altair", "pandas", "typer", "rich")
-    program = f"import safetab, sys; print([name for name in {heavy} if name in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "[]\n"
+    """Nothing outside the standard library, and of safetab little but the words of its options."""
+    program = (
+        "import sys; before = {*sys.modules}; import safetab; loaded = {*sys.modules} - before;"
+        "print({name for name in loaded if name.split('.')[0] not in {'safetab', *sys.stdlib_module_names}});"
+        "print(len([name for name in loaded if name.startswith('safetab')]) < 15)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout == "set()\nTrue\n"
+
+
+def test_importing_it_takes_less_than_a_tenth_of_a_second(tmp_path: Path) -> None:
+    """CPU seconds beyond those of modules of the standard library that it needs: the least of several times each."""
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    env |= {"PYTHONPYCACHEPREFIX": str(tmp_path)}
+    needed = "import dataclasses, enum, fractions, inspect, pathlib, re, tomllib, typing"
+
+    def least(program: str) -> float:
+        timed = f"import time; {program}; print(time.process_time())"
+        return min(float(subprocess.check_output([sys.executable, "-c", timed], env=env)) for _ in range(5))
+
+    assert least("import safetab") - least(needed) < 0.1
+
+
+def test_the_words_of_options_are_those_of_the_census() -> None:
+    assert DEFAULT_CENSUS.words.areas_file == option_words.AREAS_FILE
+    assert ", ".join(kind.name for kind in DEFAULT_CENSUS.donor_order) == option_words.DONORS
 
 
 def _owner(name: str) -> Any:
@@ -136,7 +163,7 @@ def test_a_path_that_no_file_can_have_is_answered_by_a_sentence() -> None:
 
 
 def test_an_engine_that_there_is_not_is_refused_by_a_sentence() -> None:
-    with pytest.raises(safetab.InvalidInput, match="--engine: must be one of local, spark"):
+    with pytest.raises(safetab.InvalidInput, match="engine: must be one of local, spark"):
         safetab.run("parameters", "data", "out", engine="abacus")
 
 

@@ -26,10 +26,10 @@ from safetab.dialects.configuration import config_of_text, read_config
 from safetab.explorer.explore import explorer_page, specified_page_facts
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.site.meanings import meanings
-from safetab.site.write_site import _words
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import least_budget, tuning_of
+from safetab.website.meanings import meanings
+from safetab.website.write_site import _words
 
 AMERICAN = re.compile(
     r"\b(?:races?|alone or in combination|states?|count(?:y|ies)|tracts?|AIANNH|Puerto Rico"

@@ -22,7 +22,9 @@ from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import package_data, resolved, whole_path
 from safetab.foundation.findings import VERSION, Checked, Finding, FindingsOf, InvalidInput
 from safetab.foundation.new_files import is_output_of_run, output_around
+from safetab.foundation.parquet_facts import opened_parquet
 from safetab.foundation.progress import NoProgress, Progress
+from safetab.foundation.result_tables import Result
 from safetab.foundation.safe_csv import safe_texts
 from safetab.outputs.manifest import configuration_as_json
 from safetab.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
@@ -50,14 +52,28 @@ class AccuracyRequest:
     options: RunOptions = field(default_factory=RunOptions)
 
 
-@dataclass(frozen=True, slots=True)
-class AccuracySummary:
-    """What the command reports at the end."""
+@dataclass(frozen=True, slots=True, repr=False)
+class AccuracySummary(Result):
+    """What was written, and about whom."""
 
     warnings: tuple[Finding, ...]
     rows: Mapping[str, int]  # by the name of a table
     is_synthetic: bool
     nouns: str = "people"  # what the records describe
+    folder: Path = Path()
+
+    @property
+    def _title(self) -> str:
+        return f"Accuracy report about {'synthetic' if self.is_synthetic else 'real'} {self.nouns}: {self.folder}"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each table of the report: its name and its number of rows."""
+        return pa.table({"table": [*self.rows], "rows": [*self.rows.values()]})
+
+    def table(self, name: str = "accuracy") -> pa.Table:
+        """A table of the report: accuracy; or comparison, of two configurations."""
+        with opened_parquet(self.folder / f"{name}.parquet") as file:
+            return file.read()
 
 
 def accuracy_files(
@@ -97,7 +113,7 @@ def accuracy_files(
         )
         rows = _write(out, assessed, assessed_data, options)
         progress.advance()
-    return AccuracySummary(tuple(warnings), rows, assessed_data.is_synthetic, assessed_data.nouns)
+    return AccuracySummary(tuple(warnings), rows, assessed_data.is_synthetic, assessed_data.nouns, out)
 
 
 def names_of(given: Path, other: Path) -> tuple[str, str]:

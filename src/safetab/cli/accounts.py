@@ -12,9 +12,8 @@ from safetab.cli.messages import ExitCode, note, show_findings
 from safetab.cli.text_tables import show_table, show_text, terminal_console, text_table
 from safetab.dialects.specification.census_value import WHOLE_TERRITORY
 from safetab.foundation.files import package_data
-from safetab.foundation.findings import FindingsOf, InvalidInput, shortened
-from safetab.pipeline.spend_log import people_accounts
-from safetab.pipeline.spend_log.accounts import LogContent, about_units
+from safetab.pipeline.spend_log import accounts_shown
+from safetab.pipeline.spend_log.accounts import about_units
 from safetab.pipeline.spend_log.log_checks import check_log
 from safetab.pipeline.spend_log.merged_logs import merge_logs
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts
@@ -27,15 +26,7 @@ _TEXTS = package_data("safetab.cli", "texts.toml")
 
 def change_limit(log: Path, dataset: str | None, amount: str | None, unit: str | None) -> None:
     """Set the limit of a data set and print warnings. Raises InvalidInput if an option is missing."""
-    findings = FindingsOf("the command")
-    if amount is None:
-        findings.error("--unit", "needs --set-limit.")
-    if dataset is None:
-        findings.error("--set-limit", "needs --dataset: a limit belongs to a data set.")
-    if dataset is None or amount is None:
-        raise InvalidInput(findings.findings)
-    definition = next((each for each in PrivacyDefinition if each.budget_symbol == unit), None)
-    show_findings(people_accounts.set_limit(log, dataset, amount, definition))
+    show_findings(accounts_shown.change_limit(log, dataset, amount, unit))
 
 
 def read_accounts(log: Path, dataset: str | None) -> tuple[PeopleAccounts, ...]:
@@ -43,24 +34,9 @@ def read_accounts(log: Path, dataset: str | None) -> tuple[PeopleAccounts, ...]:
 
     Raises InvalidInput if the log can't be read or lacks the data set.
     """
-    content = _content(log, dataset)
-    if dataset is None:
-        return people_accounts.all_accounts(content)
-    return (people_accounts.accounts_of(content, dataset),)
-
-
-def _content(log: Path, dataset: str | None) -> LogContent:
-    """What the log says, after its warnings. Raises InvalidInput if it can't be read or lacks the data set."""
-    content = people_accounts.read_log(log)
-    findings = FindingsOf(str(log))
-    if content.is_torn:
-        findings.warning("last line", "was cut short, as by a crash. It does not count.")
-    known = people_accounts.datasets_of(content)
-    if dataset is not None and dataset not in known:
-        findings.error("--dataset", f'the log has no data set "{dataset}". It has: {shortened(known) or "none"}.')
-    findings.require_no_errors()
-    show_findings(findings.findings)
-    return content
+    found = accounts_shown.accounts_of_log(log, dataset)
+    show_findings(found.warnings)
+    return found.accounts
 
 
 def merge(logs: Sequence[Path], new: Path) -> Path:
@@ -72,7 +48,9 @@ def merge(logs: Sequence[Path], new: Path) -> Path:
 
 def write_table(log: Path, dataset: str | None, table: Path) -> None:
     """Write the statement of a data set, or of all, and say where it is."""
-    write_statement(statement(_content(log, dataset), dataset), table)
+    content, warnings = accounts_shown.content_of_log(log, dataset)
+    show_findings(warnings)
+    write_statement(statement(content, dataset), table)
     note(f"Wrote {table}. It is as confidential as the log.")
     answer({"written": [str(table)]})
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+import pyarrow as pa
 
 from safetab.assessment.assess import bits_of_run
 from safetab.comparison.attacks.arithmetic import SplitGroups, averaging, averaging_example, differencing
@@ -32,6 +33,7 @@ from safetab.dialects.configuration import require_not_swapped
 from safetab.foundation.files import whole_path
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.progress import NoProgress, Progress
+from safetab.foundation.result_tables import Result
 from safetab.pipeline import guards
 
 _MOST_GROUPS, _LEAST_PEOPLE, _MOST_PEOPLE = 200, 5, 199
@@ -110,13 +112,21 @@ def under_one_budget(split: _Split, publication: Publication) -> dict[int, float
     return {0: float(np.equal(printed, groups.by_value.sum(axis=1)).mean())}
 
 
-@dataclass(frozen=True, slots=True)
-class ComparisonSummary:
-    """What the command reports at the end."""
+@dataclass(frozen=True, slots=True, repr=False)
+class ComparisonSummary(Result):
+    """What was compared, and what was not finished."""
 
     warnings: tuple[Finding, ...]
     protections: tuple[str, ...]  # their specs
     not_finished: tuple[str, ...]
+
+    @property
+    def _title(self) -> str:
+        return f"{len(self.protections):,} protections compared"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each protection: its spec."""
+        return pa.table({"protection": [*self.protections]})
 
 
 def compare_files(

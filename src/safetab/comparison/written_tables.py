@@ -20,6 +20,7 @@ from safetab.comparison.results import Claims, Compared, Comparison, Exposure
 from safetab.comparison.world import FACTS_FILE, PAGE_FILE, CompareRequest
 from safetab.foundation.findings import VERSION, InvalidInput
 from safetab.foundation.parquet_facts import opened_parquet
+from safetab.foundation.result_tables import Result
 from safetab.foundation.safe_csv import safe_texts
 from safetab.outputs.output_folder import whole_output
 
@@ -105,11 +106,19 @@ def _measures(exposure: Exposure) -> Iterator[tuple[str, float | None, float | N
     yield "r-hat", exposure.r_hat, None
 
 
-@dataclass(frozen=True, slots=True)
-class OpenedComparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class OpenedComparison(Result):
     """The tables of a comparison; rows of one protection are found by its spec."""
 
     folder: Path
+
+    @property
+    def _title(self) -> str:
+        return f"Comparison of protections in {self.folder}"
+
+    def to_arrow(self) -> pa.Table:
+        """The committee's table."""
+        return self.table()
 
     def table(self) -> pa.Table:
         """The committee's table."""

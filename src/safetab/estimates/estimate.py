@@ -24,8 +24,9 @@ from safetab.estimates.noisy_number import (
 from safetab.estimates.overlaps import overlap_notes
 from safetab.estimates.ratio import Ratio, no_arithmetic_with
 from safetab.estimates.reading.lookup import Entity
-from safetab.estimates.tables import GROUP_COLUMNS, HtmlTable, ProductTabular, intervals_chart, percent
+from safetab.estimates.tables import GROUP_COLUMNS, ProductTabular, intervals_chart, percent
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
+from safetab.foundation.result_tables import HtmlTable
 from safetab.release.release_universe import Universe
 
 _DIFFERENCE_COLUMNS = (

@@ -13,8 +13,9 @@ from safetab.census.groups import CharacteristicIteration
 from safetab.distributions.weighted_sum import WeightedSum
 from safetab.estimates.noise import Interval, LinearForm, interval_of
 from safetab.estimates.reading.lookup import Entity
-from safetab.estimates.tables import Bar, Tabular, percent
+from safetab.estimates.tables import Bar, percent
 from safetab.foundation.argument_types import checks_arguments
+from safetab.foundation.result_tables import Tabular
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Line, Product, Selector

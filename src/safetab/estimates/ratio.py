@@ -11,7 +11,8 @@ from typing import Any, NoReturn
 
 from safetab.estimates.noise import covariance, interval_of
 from safetab.estimates.noisy_number import SELECTION_NOTE, NoisyNumber, interval_words
-from safetab.estimates.tables import Bar, Tabular, intervals_chart, percent
+from safetab.estimates.tables import Bar, intervals_chart, percent
+from safetab.foundation.result_tables import Tabular
 
 _RATIO_COLUMNS = ("a", "b", "ratio", "interval_low", "interval_high", "method", "holds_confidence")
 

@@ -15,7 +15,8 @@ from safetab.estimates.estimate import Absence, Estimate, sum_of_estimates
 from safetab.estimates.noisy_number import bar_of, cells_of, heads_of, interval_words, shown
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.reading.names import plain
-from safetab.foundation.argument_types import checks_arguments
+from safetab.foundation import result_tables
+from safetab.foundation.argument_types import checks_arguments, warn_of_older_name
 from safetab.foundation.findings import Finding, InvalidInput, Severity
 from safetab.products.product import Refusal, Shape
 
@@ -29,7 +30,7 @@ def _texts(*names: str) -> pa.Schema:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class _Items(tables.Tabular, Generic[_Item]):
+class _Items(result_tables.Tabular, Generic[_Item]):
     """A result that is a sequence of items."""
 
     items: tuple[_Item, ...]
@@ -58,6 +59,7 @@ class Answers(_Items[Answer], tables.ProductTabular):
     @property
     def answers(self) -> tuple[Answer, ...]:
         """An older name of `items`."""
+        warn_of_older_name("Answers.answers", "Answers.items", frames=1)
         return self.items
 
     @property
@@ -82,10 +84,10 @@ class Answers(_Items[Answer], tables.ProductTabular):
     def rows(self) -> list[dict[str, object]]:
         return [row for one in self.items for row in one.rows()]
 
-    def html_table(self) -> tables.HtmlTable:
-        rows = [[one.what, *_cells(one)] for one in self.items[: tables.MOST_SHOWN]]
+    def html_table(self) -> result_tables.HtmlTable:
+        rows = [[one.what, *_cells(one)] for one in self.items[: result_tables.MOST_SHOWN]]
         heads = heads_of(self.items[0].confidence) if self.items else ()
-        return tables.HtmlTable(self._title, heads, rows, tables.more_than_shown(len(self)))
+        return result_tables.HtmlTable(self._title, heads, rows, result_tables.more_than_shown(len(self)))
 
     @checks_arguments
     def plot(self, most: int = 30) -> Any:
@@ -100,8 +102,8 @@ class Answers(_Items[Answer], tables.ProductTabular):
         return tables.intervals_chart([bar_of(one.what, one) for one in numbers], title, words)
 
     def __str__(self) -> str:
-        lines = [str(one).splitlines()[0] for one in self.items[: tables.MOST_SHOWN]]
-        return "\n".join([self._title, *lines, *tables.more_than_shown(len(self))])
+        lines = [str(one).splitlines()[0] for one in self.items[: result_tables.MOST_SHOWN]]
+        return "\n".join([self._title, *lines, *result_tables.more_than_shown(len(self))])
 
     @property
     def _title(self) -> str:
@@ -151,11 +153,11 @@ class GroupTable(tables.ProductTabular):
     def _title(self) -> str:
         return f"{self.group.name}, {self.entity.name} ({self.shape.words})"
 
-    def html_table(self) -> tables.HtmlTable:
+    def html_table(self) -> result_tables.HtmlTable:
         name_of = self.product.line_question.name_of
         rows = [[name_of(one.counted[0].line), *_cells(one)] for one in self.lines]
         heads = heads_of(self.lines[0].confidence) if self.lines else ()
-        return tables.HtmlTable(
+        return result_tables.HtmlTable(
             self._title, heads, rows, [*(f"withheld: {line}" for line in self.withheld), *self.notes]
         )
 
@@ -197,16 +199,16 @@ class _Named(_Items[_Item]):
     def rows(self) -> list[dict[str, object]]:
         return [dict(zip(self.schema.names, self._values(item), strict=True)) for item in self.items]
 
-    def html_table(self) -> tables.HtmlTable:
-        return tables.listed(f"{len(self):,} {self.nouns}", self.schema.names, self.rows(), len(self))
+    def html_table(self) -> result_tables.HtmlTable:
+        return result_tables.listed(f"{len(self):,} {self.nouns}", self.schema.names, self.rows(), len(self))
 
     def _line(self, item: _Item) -> str:
         """An item as people read it."""
         return str(item)
 
     def __str__(self) -> str:
-        shown = map(self._line, self.items[: tables.MOST_SHOWN])
-        return "\n  ".join([f"{len(self):,} {self.nouns}", *shown, *tables.more_than_shown(len(self))])
+        shown = map(self._line, self.items[: result_tables.MOST_SHOWN])
+        return "\n  ".join([f"{len(self):,} {self.nouns}", *shown, *result_tables.more_than_shown(len(self))])
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -219,6 +221,7 @@ class Areas(_Named[Entity]):
     @property
     def areas(self) -> tuple[Entity, ...]:
         """An older name of `items`."""
+        warn_of_older_name("Areas.areas", "Areas.items", frames=1)
         return self.items
 
     def _values(self, item: Entity) -> tuple[str, ...]:
@@ -235,6 +238,7 @@ class Groups(_Named[CharacteristicIteration]):
     @property
     def groups(self) -> tuple[CharacteristicIteration, ...]:
         """An older name of `items`."""
+        warn_of_older_name("Groups.groups", "Groups.items", frames=1)
         return self.items
 
     def _values(self, item: CharacteristicIteration) -> tuple[str, ...]:
@@ -245,7 +249,7 @@ class Groups(_Named[CharacteristicIteration]):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Found(tables.Tabular):
+class Found(result_tables.Tabular):
     """The areas and groups that a search found."""
 
     areas: Areas
@@ -257,9 +261,9 @@ class Found(tables.Tabular):
         found += [("group", group.code, group.name) for group in self.groups]
         return [dict(zip(self.schema.names, cells, strict=True)) for cells in found]
 
-    def html_table(self) -> tables.HtmlTable:
+    def html_table(self) -> result_tables.HtmlTable:
         title = f"{len(self.areas):,} areas and {len(self.groups):,} groups"
-        return tables.listed(title, self.schema.names, self.rows(), len(self.areas) + len(self.groups))
+        return result_tables.listed(title, self.schema.names, self.rows(), len(self.areas) + len(self.groups))
 
     def __str__(self) -> str:
         return f"{self.areas}\n{self.groups}"
@@ -285,7 +289,7 @@ def _fits(text: str, wanted: list[str], own_id: str, name: str) -> bool:
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Statuses(tables.Tabular):
+class Statuses(result_tables.Tabular):
     """Why each group has a number or not: published, copied, withheld, suppressed or not tabulated."""
 
     table: pa.Table
@@ -300,9 +304,9 @@ class Statuses(tables.Tabular):
     def to_arrow(self) -> pa.Table:
         return self.table
 
-    def html_table(self) -> tables.HtmlTable:
-        rows = self.table.slice(0, tables.MOST_SHOWN).to_pylist()
-        return tables.listed(f"{len(self):,} groups", self.table.column_names, rows, len(self))
+    def html_table(self) -> result_tables.HtmlTable:
+        rows = self.table.slice(0, result_tables.MOST_SHOWN).to_pylist()
+        return result_tables.listed(f"{len(self):,} groups", self.table.column_names, rows, len(self))
 
     def __str__(self) -> str:
         counts = Counter(self.table["status"].to_pylist())

@@ -1,7 +1,4 @@
-"""Results as tables for notebooks, Arrow, pandas and Polars, and as charts made by Altair.
-
-Altair is imported only when a chart is asked for.
-"""
+"""Numbers of a release as rows of a table, and as charts by Altair, which is imported when one is asked for."""
 
 from __future__ import annotations
 
@@ -9,100 +6,18 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
-from html import escape
-from importlib import import_module
 from typing import Any
 
 import pyarrow as pa
 
+from safetab.foundation.result_tables import Tabular, library
 from safetab.products.product import Product
-
-_LEFT, _RIGHT = "text-align:left", "text-align:right;white-space:nowrap"
-
-
-@dataclass(frozen=True, slots=True)
-class HtmlTable:
-    """What a notebook shows: rows of texts, a name and then numbers, and sentences below."""
-
-    title: str
-    head: Sequence[str]
-    rows: Sequence[Sequence[str]]
-    sentences: Sequence[str] = ()
-    are_numbers: bool = True
-
-    def __str__(self) -> str:
-        """The table as HTML. Names come from files, so all markup in them is escaped."""
-        head = "".join(self._cell("th", text, column) for column, text in enumerate(self.head))
-        body = ""
-        for row in self.rows:
-            cells = [self._cell("td" if column else "th", text, column) for column, text in enumerate(row)]
-            body += f"<tr>{''.join(cells)}</tr>"
-        table = f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>" if self.rows else ""
-        notes = "".join(f"<p>{escape(one)}</p>" for one in self.sentences)
-        return f'<div class="safetab"><p><strong>{escape(self.title)}</strong></p>{table}{notes}</div>'
-
-    def _cell(self, tag: str, text: str, column: int) -> str:
-        style = _RIGHT if column and self.are_numbers else _LEFT
-        return f'<{tag} style="{style}">{escape(text)}</{tag}>'
-
-
-MOST_SHOWN = 20
-"""How many items of a list are shown."""
-
-
-def more_than_shown(count: int) -> list[str]:
-    """A line that says how many items of a list are not shown, or nothing if all are."""
-    return [f"and {count - MOST_SHOWN:,} more"] if count > MOST_SHOWN else []
-
-
-def listed(title: str, names: Sequence[str], rows: Sequence[dict[str, Any]], count: int) -> HtmlTable:
-    """The first rows of a list of `count` items, as a table."""
-    shown = [["" if row[name] is None else str(row[name]) for name in names] for row in rows[:MOST_SHOWN]]
-    return HtmlTable(title, names, shown, more_than_shown(count), are_numbers=False)
-
 
 GROUP_COLUMNS = ("what", "geography_level", "region_id", "region_name", "iteration_code", "iteration_name")
 _NUMBERS = (
     "estimate", "margin_of_error", "interval_low", "interval_high", "variance", "combined_total",
     "combined_margin_of_error",
 )  # fmt: skip
-
-
-class Tabular:
-    """A result that prints readably and converts to a table with a row for each number."""
-
-    @property
-    def schema(self) -> pa.Schema | None:
-        """The columns and their types, if they do not depend on the numbers."""
-        return None
-
-    def rows(self) -> list[dict[str, object]]:
-        """A dictionary for each row of the table."""
-        raise NotImplementedError
-
-    def to_arrow(self) -> pa.Table:
-        """The table for Arrow."""
-        return pa.Table.from_pylist(self.rows(), schema=self.schema)
-
-    def to_pandas(self) -> Any:
-        """The table for pandas, if that is installed."""
-        _library("pandas")
-        return self.to_arrow().to_pandas()
-
-    def to_polars(self) -> Any:
-        """The table for Polars, if that is installed."""
-        return _library("polars").from_arrow(self.to_arrow())
-
-    def html_table(self) -> HtmlTable:
-        """What a notebook shows."""
-        first, *rest = str(self).splitlines()
-        return HtmlTable(first, (), (), [line.strip() for line in rest])
-
-    def _repr_html_(self) -> str:
-        return str(self.html_table())
-
-    def __repr__(self) -> str:
-        return str(self)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -119,15 +34,6 @@ class ProductTabular(Tabular):
             columns[column.name] = pa.string() if column.line_type == "string" else pa.int64()
         columns |= {"status": pa.string(), **dict.fromkeys(_NUMBERS, pa.float64()), "notes": pa.string()}
         return pa.schema(columns)
-
-
-def _library(name: str, how: str | None = None) -> Any:
-    """The module of an optional library. Raises ModuleNotFoundError that says how to do without."""
-    try:
-        return import_module(name)
-    except ModuleNotFoundError:
-        how = how or f": `pip install {name}`, or use to_arrow(), which needs nothing more."
-        raise ModuleNotFoundError(f"{name} is not installed{how}", name=name) from None
 
 
 def percent(confidence: Fraction) -> str:
@@ -154,7 +60,7 @@ class Bar:
 
 def intervals_chart(bars: Sequence[Bar], title: str, words: str, *, with_zero: bool = False) -> Any:
     """A point for each number on the line of its interval, in the given order."""
-    alt = _library("altair", _CHARTS_NEED_IT)
+    alt = library("altair", _CHARTS_NEED_IT)
     x = {"scale": alt.Scale(zero=with_zero), "title": None}
     base = _chart(alt, _distinct(bars))
     lines = base.mark_rule(color=_COLOUR, strokeWidth=2).encode(x=alt.X("low:Q", **x), x2="high:Q")
@@ -164,7 +70,7 @@ def intervals_chart(bars: Sequence[Bar], title: str, words: str, *, with_zero: b
 
 def bars_chart(bars: Sequence[Bar], sides: Sequence[str | None], title: str, words: str) -> Any:
     """Bars with lines for their intervals. Bars with sides form a pyramid, the first at the bottom."""
-    alt = _library("altair", _CHARTS_NEED_IT)
+    alt = library("altair", _CHARTS_NEED_IT)
     names = list(dict.fromkeys(side for side in sides if side is not None))
     ends = [end for bar in bars for end in (bar.low, bar.high, bar.value)]
     domain = (min([0.0, *ends]), max([1.0, *ends]))  # both halves of a pyramid share it

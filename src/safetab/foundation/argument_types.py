@@ -1,4 +1,4 @@
-"""Answers arguments of the wrong type with a sentence, where they come in.
+"""Python's door: arguments of the wrong type are answered with a sentence, and errors name arguments as Python does.
 
 Imports nothing heavy. A function's annotations are read when it is first called.
 """
@@ -7,12 +7,18 @@ from __future__ import annotations
 
 import functools
 import inspect
+import re
 import sys
+import warnings
 from collections import abc
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
+
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import Finding, InvalidInput
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -46,6 +52,98 @@ def checks_arguments(function: F) -> F:
         return function(*arguments, **named)
 
     return checked  # type: ignore[return-value]
+
+
+def python_function(function: F) -> F:
+    """Decorate a public function: it checks the types of its arguments, and its errors speak of Python's arguments.
+
+    The rooms below name options as the command line does, since one check serves both.
+    """
+    checked = checks_arguments(function)
+
+    @functools.wraps(checked)
+    def called(*arguments: Any, **named: Any) -> Any:
+        try:
+            result = checked(*arguments, **named)
+        except InvalidInput as invalid:
+            words = _in_python_words(invalid.findings, function.__name__)
+            raise InvalidInput(words, python_words(invalid.advice)) from None
+        except RunFailed as failed:
+            raise RunFailed(python_words(str(failed))) from None
+        if isinstance(result, tuple) and all(isinstance(each, Finding) for each in result):
+            return type(result)(_in_python_words(result, function.__name__))
+        found = {each for each in ("warnings", "findings") if each in getattr(result, "__dataclass_fields__", ())}
+        spoken = {each: _in_python_words(getattr(result, each), function.__name__) for each in found}
+        return replace(result, **spoken) if spoken else result
+
+    return called  # type: ignore[return-value]
+
+
+def _in_python_words(findings: Iterable[Finding], function: str) -> tuple[Finding, ...]:
+    """The findings about "the command" as findings about a function, with Python's names of options."""
+
+    def place(text: str) -> str:
+        return text.lower() if text in _ARGUMENTS else python_words(text, "{}") if text.startswith("--") else text
+
+    files = {"the command": f"{function}()"}
+    named = (replace(each, file=files.get(each.file, place(each.file)), where=place(each.where)) for each in findings)
+    return tuple(replace(each, message=python_words(each.message)) for each in named)
+
+
+def python_words(text: str, quoted: str = "`{}`") -> str:
+    """A text for the command line with Python's names: `spend_log` for --spend-log, and calls for commands."""
+    text = _COMMAND.sub(lambda found: f"`{_call_of(found[1])}`", text)
+    return _FLAG.sub(lambda found: quoted.format(python_name(found[1]) + _assigned(found[2])), text)
+
+
+def _assigned(value: str | None) -> str:
+    return "" if value is None else f"={_literal(value)}"
+
+
+def _literal(value: str) -> str:
+    """A value as Python writes it. A name in capitals stands for a value, and dots for further arguments."""
+    return value if value.isupper() or value == "..." else repr(value)
+
+
+def _call_of(typed: str) -> str:
+    """The call that does what a shell command does, such as safetab.spend('LOG', dataset='people')."""
+    command, *rest = re.findall(r"'[^']*'|\S+", typed)
+    arguments = list[str]()
+    for word in rest:
+        if word.startswith("--"):
+            arguments.append(f"{python_name(word)}=True")
+        elif arguments and arguments[-1].endswith("=True"):
+            arguments[-1] = arguments[-1].removesuffix("True") + _literal(word.strip("'"))
+        else:
+            arguments.append(_literal(word.strip("'")))
+    return f"safetab.{command}({', '.join(arguments)})"
+
+
+def python_name(flag: str) -> str:
+    """What Python calls an option of the command line."""
+    plain = flag.removeprefix("--").replace("-", "_")
+    return _NAMES.get(plain, plain)
+
+
+_NAMES = {
+    "format": "form", "from": "package", "iteration": "group", "json": "as_json", "region": "geography",
+    "rule": "rules", "with": "together_with",
+}  # fmt: skip
+"""Options that Python calls by another name."""
+_ARGUMENTS = {"AREA", "DATA", "FILES", "FOLDER", "NEW", "OUT", "PARAMETERS"}
+_COMMAND = re.compile(r"`safetab ([a-z][^`]*)`")
+_FLAG = re.compile(r"(?<![\w/.-])--([a-z][a-z-]*[a-z])(?: (spark|rho|none|parquet|sweep|[A-Z]{4,})\b)?")
+
+
+def warn_of_older_name(old: str, new: str, frames: int) -> None:
+    """Warn that a name has been replaced, at the line that uses it: this number of frames above the caller."""
+    message = f"{old} is an older name of {new}. It works until version 2.0."
+    warnings.warn(message, DeprecationWarning, stacklevel=2 + frames)
+
+
+def path_or_none(given: str | Path | None) -> Path | None:
+    """A path that was given as text or as a path, if one was."""
+    return None if given is None else Path(given)
 
 
 def require_type(function: str, name: str, value: object, wanted: Any) -> None:

@@ -22,7 +22,7 @@ class Severity(Enum):
     WARNING = "warning"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Finding:
     """One problem: file, place, what is wrong, what to do; only the confidential log shows `rows`.
 
@@ -33,13 +33,16 @@ class Finding:
     file: str
     where: str
     message: str
-    rows: str = field(default="", repr=False, compare=False)
-    rule: str = field(default="", repr=False, compare=False)
-    count: int | None = field(default=None, repr=False, compare=False)
+    rows: str = field(default="", compare=False)
+    rule: str = field(default="", compare=False)
+    count: int | None = field(default=None, compare=False)
 
     @property
     def is_error(self) -> bool:
         return self.severity is Severity.ERROR
+
+    def __repr__(self) -> str:
+        return _cut(f"Finding({self.severity.value}, {self.file}, {self})", _LONGEST_PLACE)
 
     def __str__(self) -> str:
         message = _cut(self.message, _LONGEST_MESSAGE)

@@ -13,8 +13,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
-from safetab.dialects.known_census import DEFAULT_CENSUS
-from safetab.foundation.argument_types import require_type
+from safetab.dialects.option_words import AREAS_FILE, DONORS
+from safetab.foundation.argument_types import python_words, require_type
 from safetab.foundation.files import package_data
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -66,8 +66,6 @@ def _flag(name: str, text: str) -> DeclaredOption:
 
 
 _HELP = package_data("safetab.pipeline", "options.toml")
-_AREAS_FILE = DEFAULT_CENSUS.words.areas_file
-_DONORS = ", ".join(kind.name for kind in DEFAULT_CENSUS.donor_order)
 _file = partial(_optional, Path | None)
 _text = partial(_optional, str | None)
 _texts = partial(_optional, list[str] | None)
@@ -82,7 +80,7 @@ MARGIN_CONFIDENCE = DeclaredOption("confidence", str, "0.95", "Of the margins of
 CONFIG = _file("config", "config.json. Default: the one in --parameters.", "FILE")
 PARAMETERS = _file("parameters", "Directory with config.json and the lists, or with a specification.", "DIR")
 GEOGRAPHY = _file(
-    "geography", f"The geography file {_AREAS_FILE}, to count its entities. Default: 2020's numbers.", "FILE"
+    "geography", f"The geography file {AREAS_FILE}, to count its entities. Default: 2020's numbers.", "FILE"
 )
 AS_JSON = DeclaredOption("as_json", bool, False, "Print JSON, for programs.", flag="--json")
 MEMORY = DeclaredOption("memory", str, "4GB", "Memory limit for Spark's driver. No effect with --engine local.", "SIZE")
@@ -107,7 +105,7 @@ ACCOUNTS = (
 COTERMINOUS = _flag("coterminous", "Give entities made of the same blocks the same numbers in the release.")
 COPYING = (
     _file("empty_blocks", _HELP["empty_blocks"], "FILE"),
-    _text("order", f"Order of donors, separated by commas: {_DONORS}, or levels of the specification.", "KINDS"),
+    _text("order", f"Order of donors, separated by commas: {DONORS}, or levels of the specification.", "KINDS"),
     _flag("copy_all", "Also copy groups that the receiving level does not tabulate."),
 )
 RULES = _texts("rules", _HELP["rules"], "RULE", flag="--rule")
@@ -115,6 +113,7 @@ TOTALS = _file("totals", "A release whose totals choose the tables, instead of a
 TOGETHER_WITH = _file("together_with", _HELP["together_with"], "PARAMETERS", flag="--with")
 CSV = _flag("csv", "Write the release's tables as CSV too, beside the Parquet files.")
 STEPS = (COTERMINOUS, *COPYING, RULES)
+RERELEASE = (CONFIDENCE, CSV, *STEPS)
 OF_BLOCKS = "is in a form that areas of this census don't have. Leave it out."
 RUN = (
     *ENGINE[:1], MEMORY, *MACHINE, OVERWRITE, CONFIDENTIAL_LOG, TEST_KEY, TOTALS, *ACCOUNTS, CONFIDENCE, CSV, *STEPS,
@@ -163,16 +162,8 @@ def shows(options: Iterable[DeclaredOption]) -> Callable[[F], F]:
         own = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
         added = [option.parameter(option.type) for option in declared]
         function.__signature__ = signature.replace(parameters=[*own, *added])  # type: ignore[attr-defined]
-        lines = [f"            {option.name}: {_python_words(option.help, declared)}" for option in declared]
+        lines = [f"            {option.name}: {python_words(option.help)}" for option in declared]
         function.__doc__ = "\n".join([(function.__doc__ or "").rstrip(), *(line[4:] for line in lines), "    "])
         return function
 
     return shown
-
-
-def _python_words(words: str, declared: Iterable[DeclaredOption]) -> str:
-    """A help text with Python's names: `spend_log` for --spend-log."""
-    names = {option.flag or f"--{option.name.replace('_', '-')}": option.name for option in declared}
-    for flag in sorted(names, key=len, reverse=True):
-        words = words.replace(flag, f"`{names[flag]}`")
-    return words

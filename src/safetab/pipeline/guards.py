@@ -32,7 +32,7 @@ _OUT_OF_MEMORY = (
 )
 _PR_SET_DUMPABLE = 4  # from <sys/prctl.h>
 _ADD_A_LOG = "Add --confidential-log FILE to see the reason."
-_VALIDATE = "safetab validate --confidential-log"
+_VALIDATE = "`safetab validate --confidential-log FILE ...`"
 _DISK_IS_FULL = f"a disk that the run writes to is full (--temp, OUT or the confidential log). {NOTHING_WRITTEN}"
 
 
@@ -187,7 +187,7 @@ def findings_logged(log: ConfidentialLog | None) -> Iterator[None]:
             findings = tuple(
                 replace(each, message=each.message.replace(REASON_IS_LOGGED, _ADD_A_LOG)) for each in findings
             )
-            where = f"To find these rows, give a file for their line numbers: {_VALIDATE} FILE ..."
+            where = f"To find these rows, give a file for their line numbers: {_VALIDATE}"
         advice = where if any(finding.rows for finding in findings) else invalid.advice
         raise InvalidInput(findings, advice) from None
 

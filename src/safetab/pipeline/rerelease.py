@@ -30,11 +30,12 @@ from safetab.foundation.findings import (
     require_none,
     shortened,
 )
+from safetab.foundation.result_tables import WrittenFiles
 from safetab.outputs import manifest as manifests
 from safetab.outputs.manifest import MANIFEST_FILE
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.outputs.pass_files import stated_format
-from safetab.pipeline.declared_options import CONFIDENCE, CSV, OF_BLOCKS, STEPS, with_defaults
+from safetab.pipeline.declared_options import OF_BLOCKS, RERELEASE, with_defaults
 from safetab.pipeline.release_parts import GeographyOfPass, empty_blocks_as_json, populated_geography, write_documents
 from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
 from safetab.release.allowed_files import measured_files
@@ -69,7 +70,7 @@ class RereleaseRequest:
     @classmethod
     def of(cls, geography: str | Path | None = None, **given: object) -> RereleaseRequest:
         """A request from the values of declared options. Raises InvalidInput with every mistake."""
-        values = with_defaults((CONFIDENCE, CSV, *STEPS), given)
+        values = with_defaults(RERELEASE, given)
         paths = [None if path is None else Path(path) for path in (geography, values["empty_blocks"])]
         return cls(ReleaseRequest.of(values).options(), *paths)
 
@@ -80,8 +81,8 @@ class RereleaseRequest:
         return {name: path for name, path in given.items() if path is not None}
 
 
-@dataclass(frozen=True, slots=True)
-class RereleaseSummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class RereleaseSummary(WrittenFiles):
     """The status of the new output, and the number of rows of each file."""
 
     status: OutputStatus

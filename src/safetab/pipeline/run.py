@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
@@ -30,6 +31,7 @@ from safetab.foundation.findings import VERSION, Finding, require_none
 from safetab.foundation.in_threads import SecondThread
 from safetab.foundation.interrupts import interrupts_held, until_published
 from safetab.foundation.progress import ConfidentialLog, NoProgress, Progress
+from safetab.foundation.result_tables import WrittenFiles
 from safetab.outputs.manifest import RunFacts, write_manifest, write_not_for_release, write_release_log
 from safetab.outputs.output_folder import output_findings, whole_output
 from safetab.outputs.pass_files import PassFiles
@@ -58,14 +60,18 @@ from safetab.release.write_release import write_release
 from safetab.tabulation.safetab import safetab
 
 
-@dataclass(frozen=True, slots=True)
-class RunSummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class RunSummary(WrittenFiles):
     """What the curator reads at the end. `rows` is the number of rows of each file."""
 
     plan: RunPlan
     warnings: tuple[Finding, ...]
     rows: dict[str, int]
     status: OutputStatus
+
+    def losses(self) -> pa.Table:
+        """What each pass and the whole run cost a person, as in the plan."""
+        return self.plan.losses()
 
 
 def run_files(

@@ -12,6 +12,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 from flint import arb
 from numpy.typing import NDArray
 
@@ -25,7 +26,8 @@ from safetab.config.run_config import RunConfig
 from safetab.distributions.noise_distribution import DEFAULT_BITS, working_precision
 from safetab.foundation.arrays import find_sorted
 from safetab.foundation.findings import Finding, FindingsOf, shortened
-from safetab.planning.level_design import LevelDesign
+from safetab.foundation.result_tables import Result
+from safetab.planning.level_design import CONFIDENCE, LevelDesign, margin_of
 from safetab.privacy.calibration import Stage
 from safetab.privacy.composition import PrivacyLoss, loss_of_a_pass, loss_of_disjoint_passes
 from safetab.products.product import Selector, TableFamily, Thresholds
@@ -73,8 +75,8 @@ class LevelPlan:
         return f"{self.level}{f', {self.family.name}' if self.design.product.has_several_families else ''}"
 
 
-@dataclass(frozen=True, slots=True)
-class RunPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class RunPlan(Result):
     """The levels that a run tabulates, in order, and those left out because their budget is 0."""
 
     config: RunConfig
@@ -110,6 +112,41 @@ class RunPlan:
     def loss(self) -> PrivacyLoss:
         """What the whole run costs a person."""
         return loss_of_config(self.config)
+
+    @property
+    def _title(self) -> str:
+        groups = sum({plan.level: plan.universe.size for plan in self.levels}.values())
+        loss = f"{self.config.privacy_definition.budget_symbol} {float(self.loss.unbounded):.6g}"
+        return f"Plan of a run of {self.config.product.name}: {groups:,} groups, {loss} (unbounded)."
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each level and family of tables: groups, budget, and the margin of error of a cell at 95 %."""
+        return pa.Table.from_pylist([_row_of(plan) for plan in self.levels])
+
+    def losses(self) -> pa.Table:
+        """A row for each pass, then one for the whole run: what it costs a person, unbounded and bounded."""
+        unit, whole = self.config.privacy_definition.budget_symbol, {"whole run": self.loss}
+        of_each = {each.name: self.loss_of(each) for each in self.config.passes} | whole
+        return pa.Table.from_pylist([
+            {"pass": name, "unit": unit, "unbounded": float(loss.unbounded), "bounded": float(loss.bounded)}
+            for name, loss in of_each.items()
+        ])  # fmt: skip
+
+
+def _row_of(plan: LevelPlan) -> dict[str, object]:
+    design = plan.design
+    drawn = Stage.STAGE_2 in design.stages and design.can_be_drawn
+    return {
+        "geography_level": plan.level.geography.label,
+        "iteration_level": plan.level.iterations.name,
+        "family": plan.family.name,
+        "groups": plan.universe.size,
+        "stability": design.stability,
+        "unit": design.definition.budget_symbol,
+        "budget": float(design.budget),
+        "margin_of_error": margin_of(design.noise(Stage.STAGE_2), 1, CONFIDENCE) if drawn else None,
+        "suppression_threshold": design.suppression_threshold,
+    }
 
 
 def loss_of_config_pass(config: RunConfig, tabulation_pass: Pass) -> PrivacyLoss:

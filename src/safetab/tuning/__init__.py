@@ -6,12 +6,16 @@
 Fraction(618, 125)
 """
 
+from safetab.foundation.argument_types import python_function
 from safetab.tuning.concerns import concerns
 from safetab.tuning.questions import best_margins, compare_noises, least_budget, multiplicities, threshold_for
 from safetab.tuning.tuned_level import TunedLevel
-from safetab.tuning.tuning import Tuning, tuning_of
+from safetab.tuning.tuning import Tuning
+from safetab.tuning.tuning import tuning_of as tuning_of_command
 
 __all__ = [
     "TunedLevel", "Tuning", "best_margins", "compare_noises", "concerns", "least_budget", "multiplicities",
     "threshold_for", "tuning_of",
 ]  # fmt: skip
+
+tuning_of = python_function(tuning_of_command)

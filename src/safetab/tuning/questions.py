@@ -11,10 +11,13 @@ from math import ceil, sqrt
 from types import MappingProxyType
 from typing import Final, Generic, TypeVar
 
+import pyarrow as pa
+
 from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
 from safetab.census.sensitivity import Sensitivity
 from safetab.foundation.argument_types import checks_arguments
+from safetab.foundation.result_tables import Result
 from safetab.planning.level_design import CONFIDENCE
 from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise, stage_fraction
 from safetab.privacy.composition import epsilon_of_rho, rho_of_epsilon
@@ -60,14 +63,23 @@ class ThresholdForError:
     """
 
 
-@dataclass(frozen=True, slots=True)
-class MarginsForTotal(Generic[What]):
+@dataclass(frozen=True, slots=True, repr=False)
+class MarginsForTotal(Result, Generic[What]):
     """Margins about in given proportions, as small as a total loss allows, and their budgets."""
 
     margins: Mapping[What, int]
     budgets: Mapping[What, Fraction]
     spent: Fraction
     left: Fraction
+
+    @property
+    def _title(self) -> str:
+        return f"Margins for a total loss: {float(self.spent):.6g} spent, {float(self.left):.6g} left"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each level: its margin and its budget."""
+        rows = ((str(each), margin, float(self.budgets[each])) for each, margin in self.margins.items())
+        return pa.Table.from_pylist([dict(zip(("level", "margin", "budget"), row, strict=True)) for row in rows])
 
 
 @checks_arguments
@@ -247,8 +259,8 @@ class LevelNoises:
     """What zCDP charges for the geometric noise. Proof: docs/privacy.md#geometric-noise-under-zcdp."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoiseComparison:
+@dataclass(frozen=True, slots=True, repr=False)
+class NoiseComparison(Result):
     """The same margins with both kinds of noise, as (epsilon, delta)-DP with epsilons rounded up."""
 
     levels: tuple[LevelNoises, ...]
@@ -257,6 +269,20 @@ class NoiseComparison:
     geometric_epsilon_pure: Fraction
     """Holds at delta 0, so at every delta."""
     geometric_epsilon_by_zcdp: Fraction
+
+    @property
+    def _title(self) -> str:
+        gaussian, geometric = float(self.gaussian_epsilon), float(self.geometric_epsilon_pure)
+        return f"The same margins: epsilon {gaussian:.4g} with Gaussian noise, {geometric:.4g} with geometric noise"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each level and family: its margin, and what each kind of noise costs."""
+        costs = ("gaussian_rho", "geometric_epsilon", "geometric_rho")
+        return pa.Table.from_pylist([
+            {"level": str(each.level), "family": each.family.name, "margin": each.margin}
+            | {cost: float(getattr(each, cost)) for cost in costs}
+            for each in self.levels
+        ])  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

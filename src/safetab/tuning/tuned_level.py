@@ -9,6 +9,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 
+import pyarrow as pa
+
 from safetab.census.area_levels import Pass
 from safetab.census.areas import Areas
 from safetab.census.census import Census, PopulationGroupLevel
@@ -20,6 +22,7 @@ from safetab.dialects.known_census import facts_of_2020
 from safetab.dialects.public_files import read_public_lists
 from safetab.dialects.specified_files import Compiled
 from safetab.foundation.findings import Checked
+from safetab.foundation.result_tables import Result
 from safetab.planning.level_design import CONFIDENCE, IterationsMeasured, LevelDesign, level_design
 from safetab.privacy.calibration import Stage
 from safetab.products.product import LineKind, TableFamily
@@ -100,13 +103,24 @@ def _list_facts(census: Census, level: PopulationGroupLevel, lists: PublicLists 
     return ListFacts(IterationsMeasured(len(iterations) - total_only, total_only), by_codes)
 
 
-@dataclass(frozen=True)
-class TunedLevel:
+@dataclass(frozen=True, repr=False)
+class TunedLevel(Result):
     """One table family of a level under a configuration. A design needs a budget above 0."""
 
     facts: LevelSizes
     config: RunConfig
     family: TableFamily
+
+    @property
+    def _title(self) -> str:
+        return f"{self.facts.level}, {self.family.name}: {self.facts.groups:,} groups"
+
+    def to_arrow(self) -> pa.Table:
+        """One row: the level, its groups, stability and budget."""
+        unit, level = self.config.privacy_definition.budget_symbol, self.facts.level
+        row: dict[str, object] = {"geography_level": level.geography.label, "iteration_level": level.iterations.name}
+        row |= {"groups": self.facts.groups, "stability": self.stability}
+        return pa.Table.from_pylist([row | {"unit": unit, "budget": float(self.budget)}])
 
     @property
     def sensitivity(self) -> Sensitivity:

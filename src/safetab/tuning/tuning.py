@@ -13,6 +13,8 @@ from functools import cached_property, partial
 from pathlib import Path
 from types import MappingProxyType
 
+import pyarrow as pa
+
 from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
 from safetab.config.run_config import FamilyConfig, RunConfig, budget_key, measured_levels, threshold_key
@@ -21,6 +23,7 @@ from safetab.dialects.known_census import DEFAULT_CENSUS, facts_of_2020
 from safetab.dialects.specified_files import compile_folder
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.findings import Checked, FindingsOf
+from safetab.foundation.result_tables import Result
 from safetab.planning.run_plan import loss_of_config, loss_of_config_pass
 from safetab.privacy.composition import PrivacyLoss
 from safetab.products.all_products import PRODUCTS
@@ -82,8 +85,8 @@ def text_of_keys(keys: Mapping[str, object]) -> str:
     return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
-@dataclass(frozen=True)
-class Tuning:
+@dataclass(frozen=True, repr=False)
+class Tuning(Result):
     """A configuration with the facts of its levels. To try another: `tuning.but(most_answers=3)`.
 
     Its levels, with their budgets and thresholds, are those of one table family of the product: the
@@ -164,6 +167,15 @@ class Tuning:
     def empty_groups_published(self) -> float:
         """Expected number of published groups if all of them were empty."""
         return sum(tuned.empty_groups_published for tuned in self.levels.values())
+
+    @property
+    def _title(self) -> str:
+        loss = f"{self.config.privacy_definition.budget_symbol} {float(self.loss.unbounded):.6g}"
+        return f"Tuning of {self.config.product.name}, {self.family.name}: {self.groups:,} groups, {loss} (unbounded)"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each tabulated level: its groups, budget and stability."""
+        return pa.concat_tables(tuned.to_arrow() for tuned in self.levels.values())
 
 
 @checks_arguments

@@ -202,8 +202,8 @@ def site(
     its interval, and every missing number its reason.
     """
     from safetab.cli.summaries import answer_written
-    from safetab.site.linked_site import LinkedSite
-    from safetab.site.write_site import write_site
+    from safetab.website.linked_site import LinkedSite
+    from safetab.website.write_site import write_site
 
     with exits_with_code():
         other = None if linked is None else LinkedSite(*linked)

@@ -100,20 +100,7 @@ def synthesize(
     FOLDER/data, ready for `safetab run`; Puerto Rico has its real share of
     the people. What is made appears whole or not at all.
     """
-    from safetab.cli.commands.synthesize import synthesize_census, synthesize_people
-    from safetab.specification.reading import is_specification
-    from safetab.synthetic.census import CensusRequest
-    from safetab.synthetic.files.census_files import CensusFormat
-    from safetab.synthetic.geography.census_size import SizeRequest
-    from safetab.synthetic.specified.people import PeopleRequest
+    from safetab.cli.commands.synthesize import synthesize_in
+    from safetab.functions.made_up import MadeUpRequest
 
-    asked = {name: value for name, value in given.items() if value is not None and value is not False}
-    is_us = form == "cef" or bool(asked)
-    if is_specification(folder) or not is_us:
-        asked_for = PeopleRequest(folder, people, seed, is_text=form == "text")
-        synthesize_people(asked_for, overwrite=overwrite, is_us=is_us, is_quiet=quiet)
-        return
-    size = SizeRequest(people, given["states"], given["counties"], given["tracts"])
-    how = (given["shuffle"], asked.get("threads", 2), given["households"], given["shared_codes"])
-    request = CensusRequest(size, given["parameters"], given["iterations"], seed, CensusFormat(form), *how)
-    synthesize_census(folder, request, overwrite=overwrite, is_quiet=quiet)
+    synthesize_in(folder, MadeUpRequest(people, seed, form, overwrite, given), is_quiet=quiet)

@@ -17,7 +17,7 @@ from safetab.foundation.findings import require_none
 from safetab.foundation.interrupts import if_interrupted, publishing_for_itself
 
 if TYPE_CHECKING:
-    from safetab.audit.verdicts import Part
+    from safetab.auditing.verdicts import Part
 
 _QUICK = "The same kinds of checks with less work: about a minute instead of seven."
 _NOISE_ALONE = "Check only, in seconds, that the noise of this installation has the right distribution."
@@ -30,7 +30,7 @@ def selftest() -> None:
     Draws a million numbers of each of five kinds and compares them with
     exact probabilities; correct noise fails once in a million times.
     """
-    from safetab.audit.selftest import selftest as judged
+    from safetab.auditing.selftest import selftest as judged
 
     with exits_with_code():
         verdicts = judged()
@@ -57,10 +57,10 @@ def audit(
     prints the steps and their times first. A check with too little data to
     find a fault counts as "not shown", not as passed.
     """
-    from safetab.audit.audit import audit as verdicts
-    from safetab.audit.audit import parts_of_audit
-    from safetab.audit.page import review_page
-    from safetab.audit.verdicts import AuditReport, Result, report_as_json
+    from safetab.auditing.audit import audit as verdicts
+    from safetab.auditing.audit import parts_of_audit
+    from safetab.auditing.page import review_page
+    from safetab.auditing.verdicts import AuditReport, Result, report_as_json
     from safetab.cli.progress import TerminalProgress
     from safetab.foundation.new_files import new_file_findings, write_new_file
 

@@ -8,6 +8,7 @@ from safetab.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass
 from safetab.census.census import AreaCodes, BoundaryFiles, Census, Spelling, Words
 from safetab.census.groups import GroupKind, GroupLevel, GroupList, Members
 from safetab.dialects.bureau.states import PUERTO_RICO_STATE, STATE_NAMES, TILES, US_STATES
+from safetab.dialects.option_words import AREAS_FILE
 from safetab.products.bureau_columns import ETHNICITY, RACE
 
 US_PASS = Pass("us", "United States", "the United States")
@@ -123,7 +124,7 @@ US = Census(
         typed_areas="State, county, city, …",
         tried_areas="a county, city or state",
         same_area="a county with one place",
-        areas_file="GRF-C",
+        areas_file=AREAS_FILE,
         example_levels="COUNTY or PR-TRACT",
         agency="the Census Bureau",
         some_groups="race or ethnicity groups",

@@ -122,7 +122,7 @@ def names_by_records(content: LogContent) -> dict[str, set[str]]:
 
 def command_for_limit(log: Path, dataset: str) -> str:
     """The command that changes a limit, for messages."""
-    return f"safetab spend {shlex.quote(str(log))} --dataset {dataset} --set-limit X"
+    return f"`safetab spend {shlex.quote(str(log))} --dataset {dataset} --set-limit X`"
 
 
 def read_log(log: Path) -> LogContent:

@@ -11,11 +11,11 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet
 
 from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
 from safetab.foundation.arrays import Integers, Truths
+from safetab.foundation.parquet_facts import opened_parquet
 from safetab.planning.run_plan import chosen_shapes
 from safetab.privacy.calibration import Stage
 from safetab.release.checks.table_checks import Breaches
@@ -142,7 +142,7 @@ def _sets_of(folder: ReleaseFolder, tabulation_pass: Pass) -> list[CoterminousSe
     """The coterminous sets of a pass, as the release lists them."""
     levels = {level.label: level for level in folder.universe.entities if level.tabulation_pass == tabulation_pass}
     sets: dict[int, list[tuple[object, int]]] = {}
-    for row in pa.parquet.read_table(folder.path / COTERMINOUS_FILE).to_pylist():
+    for row in opened_parquet(folder.path / COTERMINOUS_FILE).read().to_pylist():
         if row["geography_level"] in levels:
             entities = folder.universe.entities[levels[row["geography_level"]]]
             entity = int(entities.ids[entities.region_ids.index(row["region_id"])])
@@ -167,7 +167,7 @@ class _ComparedFile(NumberFile):
     def __init__(self, folder: ReleaseFolder, level: ReleaseLevel, columns: NumberColumns, breaches: Breaches) -> None:
         name = numbers_file(level.design, folder.format)
         self._columns, self._breaches, self._name = columns, breaches, f"release/{name}"
-        self._file = pa.parquet.ParquetFile(folder.path / name)
+        self._file = opened_parquet(folder.path / name)
         self._batches = self._file.iter_batches(_ROWS_AT_ONCE)
         self._waiting_rows = self._file.schema_arrow.empty_table()
         self.rows = 0

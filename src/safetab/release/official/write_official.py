@@ -11,7 +11,8 @@ from pathlib import Path
 import pyarrow.compute as pc
 
 from safetab.dialects.bureau.official_tables import OfficialTables
-from safetab.foundation.findings import VERSION
+from safetab.foundation.findings import VERSION, Finding
+from safetab.foundation.result_tables import WrittenFiles
 from safetab.outputs.manifest import write_json, write_not_for_release
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.output_status import OutputStatus
@@ -50,8 +51,8 @@ class OfficialRelease:
     publication: Publication | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OfficialSummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class OfficialSummary(WrittenFiles):
     """What was written: rows by file, and groups or numbers by remark."""
 
     rows: Mapping[str, int]
@@ -62,6 +63,7 @@ class OfficialSummary:
     not_tabulated: Mapping[str, int]
     left_out: Mapping[str, int]
     status: OutputStatus
+    warnings: tuple[Finding, ...] = ()
 
 
 def write_official(output: Path, read: OfficialRelease, date: datetime.date) -> OfficialSummary:

@@ -11,10 +11,10 @@ from functools import cached_property
 from itertools import product as crossed
 from typing import Any
 
-from safetab.audit.audited_product import AuditWorld
-from safetab.audit.audited_runs import AuditedRun
-from safetab.audit.verdicts import Verdict, verdict
-from safetab.audit.worlds.configuration import listed, specified_keys
+from safetab.auditing.audited_product import AuditWorld
+from safetab.auditing.audited_runs import AuditedRun
+from safetab.auditing.verdicts import Verdict, verdict
+from safetab.auditing.worlds.configuration import listed, specified_keys
 from safetab.planning.run_plan import LevelPlan
 
 COUNTED = "counted as the specification says"

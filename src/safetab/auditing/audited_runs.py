@@ -20,7 +20,7 @@ import pyarrow as pa
 import pyarrow.csv
 from numpy.typing import NDArray
 
-from safetab.audit.audited_product import AuditedProduct, AuditWorld, Records, Route
+from safetab.auditing.audited_product import AuditedProduct, AuditWorld, Records, Route
 from safetab.engines.local import records
 from safetab.outputs import pass_files
 from safetab.pipeline.declared_options import EngineKind

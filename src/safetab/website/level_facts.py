@@ -12,7 +12,7 @@ from safetab.privacy.calibration import Stage
 from safetab.release.documents import ReleaseFacts
 from safetab.release.group_statuses import SUPPRESSED, absent_status
 from safetab.release.release_universe import Universe
-from safetab.site.level_rows import MeasuredTable
+from safetab.website.level_rows import MeasuredTable
 
 
 def noise_of_level(number: int, universe: Universe, confidence: Fraction) -> dict[str, object]:

@@ -18,10 +18,10 @@ from safetab.release.group_statuses import NOT_TABULATED
 from safetab.release.numbers.level_numbers import intervals_of
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 from safetab.release.release_universe import Universe
-from safetab.site import data_files
-from safetab.site.data_files import Totals
-from safetab.site.level_facts import absent_at, is_selected, noise_of_level
-from safetab.site.level_rows import MeasuredTables, read_level
+from safetab.website import data_files
+from safetab.website.data_files import Totals
+from safetab.website.level_facts import absent_at, is_selected, noise_of_level
+from safetab.website.level_rows import MeasuredTables, read_level
 
 EARLIER_FOLDER = "earlier"
 EARLIER_NAMES = rf"{EARLIER_FOLDER}/(absent|totals/\d+-\d+/\d+)"

@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.audit.audited_product import AuditWorld, NoiseWorld, due_noise
-from safetab.audit.audited_runs import Question, Record, recorded
-from safetab.audit.selftest import DRAWS, FALSE_ALARM, noisy_totals, p_value, selftest
-from safetab.audit.verdicts import Verdict, verdict
-from safetab.audit.worlds.configuration import MeasuredName, plain_config
+from safetab.auditing.audited_product import AuditWorld, NoiseWorld, due_noise
+from safetab.auditing.audited_runs import Question, Record, recorded
+from safetab.auditing.selftest import DRAWS, FALSE_ALARM, noisy_totals, p_value, selftest
+from safetab.auditing.verdicts import Verdict, verdict
+from safetab.auditing.worlds.configuration import MeasuredName, plain_config
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.pipeline.run import run_files
 from safetab.privacy.addressed_bits import KEY_BYTES, AddressedBits

@@ -8,17 +8,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetab.audit.audited_product import AuditedProduct, LossWorld
-from safetab.audit.audited_runs import SPARK
-from safetab.audit.loss_bound import loss_check, steps_of
-from safetab.audit.noise_checks import CHECKS_OF_A_NOISE_WORLD, draw_checks, noise_world_checks
-from safetab.audit.publication_checks import large_level_check, release_checks
-from safetab.audit.random_bits_checks import empty_groups_check, key_bits_check, key_check, shared_bits_check
-from safetab.audit.replay_checks import neighbour_checks, nobody_checks, route_checks, scale_checks
-from safetab.audit.spending_checks import spending_checks
-from safetab.audit.verdicts import Part, Verdict
-from safetab.audit.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
-from safetab.audit.worlds.specified_stays import AUDITED_STAYS
+from safetab.auditing.audited_product import AuditedProduct, LossWorld
+from safetab.auditing.audited_runs import SPARK
+from safetab.auditing.loss_bound import loss_check, steps_of
+from safetab.auditing.noise_checks import CHECKS_OF_A_NOISE_WORLD, draw_checks, noise_world_checks
+from safetab.auditing.publication_checks import large_level_check, release_checks
+from safetab.auditing.random_bits_checks import empty_groups_check, key_bits_check, key_check, shared_bits_check
+from safetab.auditing.replay_checks import neighbour_checks, nobody_checks, route_checks, scale_checks
+from safetab.auditing.spending_checks import spending_checks
+from safetab.auditing.verdicts import Part, Verdict
+from safetab.auditing.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
+from safetab.auditing.worlds.specified_stays import AUDITED_STAYS
 from safetab.foundation.progress import NoProgress, Progress
 
 DISTRIBUTED = "Noise has the right distribution"

@@ -15,7 +15,7 @@ from itertools import product as crossed
 from pathlib import Path
 from typing import Any
 
-from safetab.audit.verdicts import Verdict, verdict
+from safetab.auditing.verdicts import Verdict, verdict
 from safetab.dialects.bureau.us_census import US_PASS
 from safetab.planning.run_plan import RunPlan
 from safetab.privacy.calibration import Stage

@@ -14,8 +14,8 @@ from unittest.mock import patch
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.audit.selftest import right_to_draw
-from safetab.audit.verdicts import Verdict, verdict
+from safetab.auditing.selftest import right_to_draw
+from safetab.auditing.verdicts import Verdict, verdict
 from safetab.census.census import PopulationGroupLevel
 from safetab.census.sensitivity import Sensitivity
 from safetab.dialects.bureau.us_census import DETAILED, US

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from safetab.audit.verdicts import AuditReport, Part, Result, Verdict
+from safetab.auditing.verdicts import AuditReport, Part, Result, Verdict
 from safetab.census.census import capitalized
 from safetab.foundation.files import package_data
 from safetab.foundation.findings import VERSION
@@ -26,7 +26,7 @@ from safetab.reports.page_parts import (
 
 Found = Sequence[tuple[Part, Verdict]]
 _THIS_INSTALLATION = "this installation"
-_TEXTS = package_data("safetab.audit", "texts.toml")
+_TEXTS = package_data("safetab.auditing", "texts.toml")
 ATTACKS, EXPLAINED = _TEXTS["attacks"], _TEXTS["explained"]
 
 

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from safetab.audit import audited_runs as runs
-from safetab.audit.audited_product import (
+from safetab.auditing import audited_runs as runs
+from safetab.auditing.audited_product import (
     AuditedProduct,
     AuditWorld,
     FloorWorld,
@@ -21,8 +21,8 @@ from safetab.audit.audited_product import (
     NoiseWorld,
     Records,
 )
-from safetab.audit.worlds import public_files as files
-from safetab.audit.worlds.configuration import GAMMA, config_of_one_level, thresholds_of_noise_world, usual_config
+from safetab.auditing.worlds import public_files as files
+from safetab.auditing.worlds.configuration import GAMMA, config_of_one_level, thresholds_of_noise_world, usual_config
 from safetab.census.groups import GroupLevel
 from safetab.dialects.bureau.states import US_STATES
 from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US

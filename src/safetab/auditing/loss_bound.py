@@ -21,8 +21,8 @@ import numpy as np
 from flint import arb
 from numpy.typing import NDArray
 
-from safetab.audit.audited_product import LossWorld, due_noise
-from safetab.audit.verdicts import LossSeen, Verdict, verdict
+from safetab.auditing.audited_product import LossWorld, due_noise
+from safetab.auditing.verdicts import LossSeen, Verdict, verdict
 from safetab.foundation.progress import NoProgress
 from safetab.pipeline.guards import backend_of
 from safetab.pipeline.inputs import checked_engine, read_inputs

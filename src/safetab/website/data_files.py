@@ -24,7 +24,7 @@ from safetab.foundation.arrays import Columns, Integers, Truths, begins_run, fin
 from safetab.foundation.failures import RunFailed
 from safetab.release.data_dictionary import geo_id
 from safetab.release.release_universe import Universe
-from safetab.site.level_rows import LevelRows, MeasuredTables
+from safetab.website.level_rows import LevelRows, MeasuredTables
 
 DATA_FOLDER = "data"
 MOST_BYTES = 2_000_000

@@ -15,13 +15,13 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.audit import audited_runs as runs
-from safetab.audit.audited_product import AuditedProduct, Neighbour, Records, Route
-from safetab.audit.audited_runs import AuditedRun, Record, Setting
-from safetab.audit.publication_checks import PUBLISHED, published_check
-from safetab.audit.verdicts import Verdict, verdict
-from safetab.audit.worlds.configuration import config_check
-from safetab.audit.worlds.plain_census import counted_check
+from safetab.auditing import audited_runs as runs
+from safetab.auditing.audited_product import AuditedProduct, Neighbour, Records, Route
+from safetab.auditing.audited_runs import AuditedRun, Record, Setting
+from safetab.auditing.publication_checks import PUBLISHED, published_check
+from safetab.auditing.verdicts import Verdict, verdict
+from safetab.auditing.worlds.configuration import config_check
+from safetab.auditing.worlds.plain_census import counted_check
 from safetab.census.area_levels import Pass
 from safetab.census.sensitivity import Sensitivity
 from safetab.privacy.addressed_bits import KEY_BYTES

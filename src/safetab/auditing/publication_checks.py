@@ -12,10 +12,10 @@ import numpy as np
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
-from safetab.audit.audited_product import AuditedProduct
-from safetab.audit.audited_runs import AuditedRun, Record, Setting, recorded, run_in_world
-from safetab.audit.verdicts import Verdict, verdict
-from safetab.audit.worlds.configuration import PlainLevel, plain_config
+from safetab.auditing.audited_product import AuditedProduct
+from safetab.auditing.audited_runs import AuditedRun, Record, Setting, recorded, run_in_world
+from safetab.auditing.verdicts import Verdict, verdict
+from safetab.auditing.worlds.configuration import PlainLevel, plain_config
 from safetab.estimates.estimate import Absence
 from safetab.estimates.open_release import open_release
 from safetab.estimates.results import GroupTable

@@ -29,13 +29,13 @@ from safetab.release.group_statuses import NOT_IN_FILES, NOT_TABULATED
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_files import WITHHELD
 from safetab.release.release_universe import Universe
-from safetab.site import data_files
-from safetab.site.boundaries import Shapes, read_boundaries, write_maps
-from safetab.site.earlier import EARLIER_NAMES, EarlierRelease, LevelTotals, open_earlier
-from safetab.site.level_facts import absent_at, is_selected, noise_of_level
-from safetab.site.level_rows import MeasuredTable, MeasuredTables, lines_shown, read_level
-from safetab.site.linked_site import LinkedSite, linked_facts
-from safetab.site.meanings import meanings
+from safetab.website import data_files
+from safetab.website.boundaries import Shapes, read_boundaries, write_maps
+from safetab.website.earlier import EARLIER_NAMES, EarlierRelease, LevelTotals, open_earlier
+from safetab.website.level_facts import absent_at, is_selected, noise_of_level
+from safetab.website.level_rows import MeasuredTable, MeasuredTables, lines_shown, read_level
+from safetab.website.linked_site import LinkedSite, linked_facts
+from safetab.website.meanings import meanings
 
 JsonObject = dict[str, object]
 Indices = Mapping[str, object]
@@ -215,7 +215,7 @@ def _geography(geography: AreaLevel, universe: Universe, facts: ReleaseFacts) ->
 
 
 _FACTS = "facts"
-_PAGE = files("safetab.site") / "page"
+_PAGE = files("safetab.website") / "page"
 _SCRIPT_FOLDERS = ("numbers", "drawing", "search", "views")
 _PAGES = ("index.html", "site.css")
 _SCRIPT = "site.js"

@@ -19,8 +19,8 @@ from itertools import product as crossed
 from pathlib import Path
 from typing import Any
 
-from safetab.audit import audited_runs as runs
-from safetab.audit.audited_product import (
+from safetab.auditing import audited_runs as runs
+from safetab.auditing.audited_product import (
     AuditedProduct,
     AuditWorld,
     FloorWorld,
@@ -29,8 +29,8 @@ from safetab.audit.audited_product import (
     Neighbour,
     NoiseWorld,
 )
-from safetab.audit.worlds import public_files as files
-from safetab.audit.worlds.configuration import GAMMA, own_factor, thresholds_reached
+from safetab.auditing.worlds import public_files as files
+from safetab.auditing.worlds.configuration import GAMMA, own_factor, thresholds_reached
 from safetab.census.groups import GroupLevel
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.output_status import SYNTHETIC_MARKER

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
 
+import pyarrow as pa
+
+from safetab.foundation import result_tables
 from safetab.foundation.findings import VERSION
 
 _MOST_FAULTS = 12
@@ -89,13 +92,24 @@ class Part:
         return f"{self.product}: {self.claim[:1].lower()}{self.claim[1:]}" if self.product else self.claim
 
 
-@dataclass(frozen=True, slots=True)
-class AuditReport:
+@dataclass(frozen=True, slots=True, repr=False)
+class AuditReport(result_tables.Result):
     """Every verdict of an audit, with the part that it belongs to."""
 
     found: tuple[tuple[Part, Verdict], ...]
     is_quick: bool
     date: datetime.date
+
+    @property
+    def _title(self) -> str:
+        return f"{self.counts} {self.conclusion}"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each check: its claim, its result and what it looked at."""
+        return pa.Table.from_pylist([
+            {"claim": part.full_claim, "check": each.check, "result": each.result.value, "seen": each.seen}
+            for part, each in self.found
+        ])  # fmt: skip
 
     @property
     def form(self) -> str:
@@ -122,7 +136,7 @@ class AuditReport:
             return f"{checks} failed. Do not release anything with this installation."
         if not not_shown:
             return "The audit found no fault."
-        advice = " Run the full audit, without --quick." if self.is_quick else ""
+        advice = " Run the full audit, not the quick one." if self.is_quick else ""
         claims = "its claim is" if not_shown == 1 else "their claims are"
         return (
             f"The audit found no fault, but {not_shown} of {_checks(len(self.found))} had too"

@@ -20,7 +20,7 @@ from safetab.foundation.arrays import Integers
 from safetab.foundation.files import UnreadableFile, read_text
 from safetab.release.checksums import invalid
 from safetab.release.release_universe import Universe
-from safetab.site.data_files import parts_of, write_data
+from safetab.website.data_files import parts_of, write_data
 
 _LEAST_POINTS = 4  # of a ring, whose last point is its first
 _MOST_BYTES_OF_A_SHAPE = 300_000
@@ -78,7 +78,7 @@ def shipped_outlines(census: Census) -> dict[str, tuple[float, list[list[int]]]]
     name = census.boundary_files.shipped
     if not name:
         return {}
-    packed = (files("safetab.site") / "outlines" / f"{name}.json.gz").read_bytes()
+    packed = (files("safetab.website") / "outlines" / f"{name}.json.gz").read_bytes()
     read = json.loads(gzip.decompress(packed))
     return {region: (read["step_degrees"], rings) for region, rings in read["outlines"].items()}
 

@@ -10,10 +10,10 @@ from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
 
-from safetab.audit.audited_product import AuditedProduct, FloorWorld
-from safetab.audit.audited_runs import recorded
-from safetab.audit.verdicts import Verdict, verdict
-from safetab.audit.worlds.configuration import plain_config
+from safetab.auditing.audited_product import AuditedProduct, FloorWorld
+from safetab.auditing.audited_runs import recorded
+from safetab.auditing.verdicts import Verdict, verdict
+from safetab.auditing.worlds.configuration import plain_config
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.progress import NoProgress

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from safetab.audit.audited_product import NO_ETHNICITY, AuditWorld, MadeUpRecord, Records
-from safetab.audit.worlds.configuration import TOTALS_NEAR_THRESHOLDS
+from safetab.auditing.audited_product import NO_ETHNICITY, AuditWorld, MadeUpRecord, Records
+from safetab.auditing.worlds.configuration import TOTALS_NEAR_THRESHOLDS
 from safetab.config.run_config import CONFIG_FILE
 from safetab.dialects.bureau.states import PUERTO_RICO_STATE
 from safetab.privacy.output_status import SYNTHETIC_MARKER

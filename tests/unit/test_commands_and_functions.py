@@ -1,0 +1,102 @@
+"""Every command has its function in Python, and what is old in Python still works, with a warning."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from operator import attrgetter
+
+import pytest
+import typer
+
+import safetab
+from safetab.cli.main import app
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+
+FUNCTIONS = {
+    "accuracy": "accuracy",
+    "audit": "audit",
+    "blocks-with-units": "blocks_with_units",
+    "cef blocks": "blocks_with_units",
+    "cef convert": "convert",
+    "compare": "compare",
+    "convert": "convert",
+    "coterminous": "rerelease",
+    "demo": "demo",
+    "diff": "diff",
+    "docs": "docs",
+    "explore": "explore",
+    "export": "export",
+    "lists": "lists",
+    "new": "new",
+    "official": "official",
+    "plan": "plan",
+    "registry": "registry",
+    "report": "report",
+    "rerelease": "rerelease",
+    "run": "run",
+    "selftest": "audit",  # which has these checks and more
+    "show": "open_release",  # which answers in more ways
+    "sign": "sign",
+    "site": "site",
+    "spend": "spend",
+    "status": "status",
+    "synthesize": "synthesize",
+    "tune budget": "tuning.least_budget",
+    "tune codes": "tuning.multiplicities",
+    "tune curve": "tuning.tuning_of",  # its levels have the numbers
+    "tune levels": "tuning.tuning_of",
+    "tune margins": "tuning.best_margins",
+    "tune noise": "tuning.compare_noises",
+    "tune table-moe": "tuning.tuning_of",
+    "tune table-thresholds": "tuning.tuning_of",
+    "tune threshold": "tuning.threshold_for",
+    "validate": "validate",
+    "verify": "verify",
+}
+
+
+def commands_of(group: object, before: str = "") -> set[str]:
+    found = set[str]()
+    for name, command in group.commands.items():  # type: ignore[attr-defined]
+        inside = hasattr(command, "commands")
+        found |= commands_of(command, f"{before}{name} ") if inside else {before + name}
+    return found
+
+
+def test_every_command_has_its_function() -> None:
+    assert commands_of(typer.main.get_command(app)) == {*FUNCTIONS}
+    public = {*safetab.__all__, *(f"tuning.{name}" for name in safetab.tuning.__all__)}
+    assert {*FUNCTIONS.values()} <= public
+    assert all(callable(attrgetter(name)(safetab)) for name in FUNCTIONS.values())
+
+
+def test_no_room_of_the_package_has_the_name_of_a_function() -> None:
+    """It would take the function's place as soon as it is imported."""
+    program = (
+        "import pkgutil, safetab;"
+        "print({one.name for one in pkgutil.iter_modules(safetab.__path__)} & {*safetab.__all__} - {'tuning'})"
+    )
+    assert (
+        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "set()\n"
+    )
+
+
+def test_an_older_name_works_with_a_warning_that_says_for_how_long() -> None:
+    words = r"safetab\.assess is an older name of safetab\.accuracy\. It works until version 2\.0\."
+    with pytest.warns(DeprecationWarning, match=words) as caught:
+        assert safetab.assess is safetab.accuracy
+    assert caught[0].filename == __file__
+    assert "assess" not in {*dir(safetab), *safetab.__all__}
+
+
+def test_older_names_of_values_and_methods_warn_at_the_line_that_uses_them() -> None:
+    old = pytest.warns(DeprecationWarning, match="engine='duckdb' is an older name of engine='local'")
+    with old as caught, pytest.raises(safetab.InvalidInput):
+        safetab.validate("no parameters", "no data", engine="duckdb")
+    assert caught[0].filename == __file__
+    answers = safetab.Answers((), product=SAFETAB_P)
+    for result, name in ((answers, "answers"), (safetab.Areas(()), "areas"), (safetab.Groups(()), "groups")):
+        with pytest.warns(DeprecationWarning, match=rf"\.{name} is an older name of \w+\.items") as caught:
+            assert getattr(result, name) == ()
+        assert caught[0].filename == __file__

@@ -1,0 +1,45 @@
+"""The options of Python's functions have types: what a type checker accepts is what the functions take."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+from tests.conftest import PROJECT
+
+from safetab.pipeline import declared_options, given_options
+from safetab.pipeline.declared_options import DeclaredOption
+
+CALLS = PROJECT / "tests" / "typing" / "calls.py"
+
+
+@pytest.mark.parametrize(
+    ("types", "declared"),
+    [
+        (given_options.GivenSteps, declared_options.STEPS),
+        (given_options.GivenRerelease, declared_options.RERELEASE),
+        (given_options.GivenValidate, declared_options.VALIDATE),
+        (given_options.GivenRun, declared_options.RUN),
+        (given_options.GivenAccuracy, declared_options.ASSESS),
+        (given_options.GivenCompare, declared_options.COMPARE),
+    ],
+)
+def test_the_types_are_those_of_the_declared_options(types: type, declared: Iterable[DeclaredOption]) -> None:
+    assert get_type_hints(types) == {option.name: option.python_type for option in declared}
+    assert not types.__required_keys__  # type: ignore[attr-defined] # each has a default
+
+
+@pytest.mark.slow
+def test_a_type_checker_finds_each_wrong_call_and_no_other(tmp_path: Path) -> None:
+    """By hand, with the same result: `basedpyright tests/typing/calls.py`."""
+    lines = CALLS.read_text(encoding="utf-8").splitlines()
+    wrong = {number for number, line in enumerate(lines, start=1) if line.endswith("# wrong")}
+    assert len(wrong) > 15
+    command = [sys.executable, "-m", "mypy", "--strict", "--config-file", "", "--cache-dir", str(tmp_path), str(CALLS)]
+    found = subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False).stdout
+    assert {int(number) for number in re.findall(r"calls\.py:(\d+): error", found)} == wrong, found
