@@ -355,11 +355,14 @@ def test_a_release_from_before_a_column_joined_is_read_all_the_same(
 ) -> None:
     joined = Column("joined_later", number_files.TEXT, "A column of tomorrow.", may_be_absent=True)
     monkeypatch.setattr(number_files, "_OF_NUMBERS", (*number_files._OF_NUMBERS, joined))
-    number_files.number_columns.cache_clear()
+    caches = (number_files.number_columns, number_files.number_schema)
+    for cache in caches:
+        cache.cache_clear()
     try:
         assert joined in number_files.number_columns(SAFETAB_P, US)
         for command in (("show", path, AREA), ("report", path, "-o", tmp_path / "page.html")):
             done(*command)
         done("export", path, tmp_path / "csv")
     finally:
-        number_files.number_columns.cache_clear()
+        for cache in caches:
+            cache.cache_clear()

@@ -61,9 +61,10 @@ class NumbersReader:
         self.universe = universe
         self.level = level
         types = number_schema(universe.product, universe.census)
-        texts = [field.name for field in types if field.type == pa.string()]
-        self._file = pq.ParquetFile(path, read_dictionary=texts)
-        self._names = frozenset(self._file.schema_arrow.names)
+        footer = pq.read_metadata(path)  # a file of an earlier version lacks columns of today
+        self._names = frozenset(footer.schema.to_arrow_schema().names)
+        texts = [field.name for field in types if field.type == pa.string() and field.name in self._names]
+        self._file = pq.ParquetFile(path, metadata=footer, read_dictionary=texts)
 
     def batches(self, columns: Sequence[str] | None, regions: Sequence[str] | None = None) -> Iterator[NumberBatch]:
         """Batches of these columns, or of all, in the order of the file; none is empty.
