@@ -8,6 +8,7 @@ from typing import Any
 
 import jsonschema
 import pytest
+import yaml
 from tests.conftest import SHARED
 from tests.specified.released_world import SPECIFICATION, released
 from tests.stored_formats import STORED, stored
@@ -176,7 +177,6 @@ def test_an_entry_has_the_types_and_values_of_the_registrys_schema(path: Path) -
 
 @pytest.mark.needs_2020_files
 def test_an_entry_is_valid_by_the_registrys_own_schema() -> None:
-    yaml = pytest.importorskip("yaml")
     schema = yaml.safe_load((SHARED / "registry" / "deployments-schema.yaml").read_text())
     for name in ("persons", "households", "official"):
         text = safetab.registry(STORED / "format-1" / name)
