@@ -10,20 +10,20 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
-from safetab.assessment.pages.page_parts import finer_table
+from safetab.assessment.pages.page_parts import finer_table, share
 from safetab.census.area_levels import AreaLevel
 from safetab.comparison.attacks.membership import membership_bound
 from safetab.comparison.measures.utility import key_of_seed
-from safetab.comparison.pages.words import text
+from safetab.comparison.pages.words import WORDS, family_of, text
 from safetab.comparison.presets import GROUPS, protections_of, with_source
 from safetab.comparison.protections.protection import Protection
 from safetab.comparison.protections.spec_text import OF_2020
 from safetab.comparison.protections.spec_text import checked as checked_text
-from safetab.comparison.results import ComparedCensus
+from safetab.comparison.results import ComparedCensus, Exposure
 from safetab.comparison.tables.count_area import (
     ChosenArea,
     CountedArea,
@@ -50,6 +50,7 @@ from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.privacy.reference import loss_text
 from safetab.products.all_products import PRODUCTS
+from safetab.specification.kinds import in_sentence
 from safetab.tuning.tuning import production_of_2020
 
 FACTS_FILE, PAGE_FILE = "protections.json", "compare.html"
@@ -234,7 +235,24 @@ class World:
             attacked=len(areas),
             attacked_area=", ".join(counted.area.name for counted in areas),
             areas=smallest[0] if smallest else "areas",
+            **self._larger(areas),
         )
+
+    def _larger(self, areas: Sequence[CountedArea]) -> dict[str, Any]:
+        """The larger areas whose tables were attacked, those left, and their share of the privacy loss, by budgets."""
+        if not areas:
+            return {}
+        config, chosen = self.inputs.plan.config, areas[0].chosen.level
+        met = set.intersection(*(set(counted.area.levels) for counted in areas))
+        of_pass = [(level.geography, budget) for (_, level), budget in config.budgets.items()]
+        of_pass = [each for each in of_pass if each[0].tabulation_pass == chosen.tabulation_pass]
+        around = [each for each in of_pass if each[0].kind in chosen.kind.around and each[1]]
+        nouns = (
+            {f"the {one.kind.noun}": 0 for one, _ in around if (one.label in met) == is_met} for is_met in (True, False)
+        )
+        attacked, left = (in_sentence([*each], "and") for each in nouns)
+        spent = sum(budget for one, budget in around if one.label not in met) / (sum(each for _, each in of_pass) or 1)
+        return {"larger_attacked": attacked, "larger_left": left, "spent_on_left": share(float(spent), 0)}
 
     def facts(self, areas: Sequence[CountedArea], request: CompareRequest) -> dict[str, str]:
         """How the comparison was run."""
@@ -270,16 +288,19 @@ def counted_world(parameters: Path, data: Path, request: CompareRequest, progres
         yield World(inputs, engine, CountedCensus(inputs, engine, progress, request.tables, options), warnings, people)
 
 
-def guarantee_of(protection: Protection, plan: RunPlan) -> str:
-    """The formal guarantee over the whole release in words, if a protection has one."""
+def guarantee_of(protection: Protection, plan: RunPlan, found: Exposure | None = None) -> str:
+    """The formal guarantee over the whole release in words, or why there is none, and what linear programs checked."""
     if not protection.is_safetab:
-        return text("no_guarantee")
+        is_checked = "secondary=" in protection.spec and found and text("secondary_late") not in found.not_finished
+        is_random = family_of(protection.spec) not in WORDS["without_bits"]
+        return text("checked_by_programs" if is_checked else "no_guarantee" if is_random else "no_limit_below_1")
     definition, noun = plan.config.privacy_definition, plan.config.product.record.noun
     loss, symbol = reported_loss(definition, plan.loss), definition.budget_symbol
     own = f"{symbol} = {loss_text(loss.unbounded)}"
     if definition is not PrivacyDefinition.PURE_DP:
         own += f" (epsilon = {ceil(loss.unbounded_epsilon * 10) / 10:,.1f} at delta = {float(DELTA):g})"
-    return text("guarantee", noun=noun, own=own, symbol=symbol, bound=membership_bound(plan))
+    changed = membership_bound(plan, is_changed=True)
+    return text("guarantee", noun=noun, own=own, symbol=symbol, bound=membership_bound(plan), changed=changed)
 
 
 def comes_with(protection: Protection) -> str:

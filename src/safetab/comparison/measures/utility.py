@@ -303,8 +303,8 @@ class ErrorTally:
 def summary(table: pa.Table) -> Mapping[str, float | None]:
     """The committee's columns, of all levels together, weighted by what they count; None without any.
 
-    False zeros and non-zeros are of all shown numbers, in empty groups too. A mean error stands
-    beside the number of groups that a draw shows.
+    False zeros and non-zeros are of the shown numbers that are not 0, and that are 0, in truth, in empty
+    groups too. A mean error stands beside the number of groups that a draw shows.
     """
 
     def mean(measure: str, weight: str, *sizes: str, sort: str | None = TOTAL) -> float | None:
@@ -328,12 +328,22 @@ def summary(table: pa.Table) -> Mapping[str, float | None]:
         "error_10_to_99_groups": groups_shown("10 to 99"),
         "error_100_to_999": mean("mean_absolute_error", "numbers", "100 to 999"),
         "error_100_to_999_groups": groups_shown("100 to 999"),
-        "false_zeros": _share(every["false_zeros_share"] * every["nonzeros"], every["numbers"]),
-        "false_nonzeros": _share(every["false_nonzeros_share"] * every["true_zeros"], every["numbers"]),
+        "false_zeros": _share(every["false_zeros_share"] * every["nonzeros"], every["nonzeros"]),
+        "false_nonzeros": _share(every["false_nonzeros_share"] * every["true_zeros"], every["true_zeros"]),
         "tables_not_additive": mean("tables_not_additive_share", "tables"),
         "areas_not_additive": mean("areas_not_additive_share", "areas"),
-        "interval_holding": mean("interval_holding_share", "numbers", ALL, EMPTY),
+        "interval_holding": mean("interval_holding_share", "numbers"),
     }
+
+
+def unlike_levels(table: pa.Table) -> tuple[float, float, float | None]:
+    """The least and the greatest share of groups of 1 to 9 that a level shows, and the bias of those of 10 to 19.
+
+    The bias is of levels that don't show all of them, where those with high noise are shown.
+    """
+    shares, rows = _rows(table, TOTAL, "1 to 9")["published_groups_share"], _rows(table, TOTAL, "10 to 19")
+    bias = _mean(rows["bias"], np.where(rows["published_groups_share"] < 1, rows["numbers"], 0))
+    return float(shares.min(initial=1)), float(shares.max(initial=0)), bias
 
 
 def _by_size(measure: str, weight: str, table: pa.Table) -> Mapping[str, float | None]:
