@@ -82,17 +82,14 @@ def _proven_example(area: AttackedArea, spec: str, publication: Publication) -> 
 def _named_example(
     area: AttackedArea, protection: Protection, publication: Publication, findings: Sequence[Finding]
 ) -> WorkedExample | None:
-    """The likeliest cell of one person whose own number leaves it open.
-
-    Chains agree about it, and no other number counts the same people if it had the same error.
-    """
+    """The likeliest cell of one person whose own number leaves it open, and whose error is in no other number."""
     best, at = 0.0, (0, 0)
     for place, (system, finding) in enumerate(zip(area.systems, findings, strict=True)):
         if finding.chances is None or finding.chances.r_hat > DISAGREE or not len(system.leaves):
             continue
         _, of_number, times = np.unique(system.exact.keys, return_inverse=True, return_counts=True)
-        is_open = np.diff(publication.windows[place].starts) > 1
-        is_open &= (times[of_number] == 1) | (not protection.repeats_errors)
+        is_met_once = (times[of_number] == 1) | (not protection.repeats_errors)
+        is_open = is_met_once & (np.diff(publication.windows[place].starts) > 1)
         chances = np.where(is_open, finding.chances.is_one, 0)[system.leaves]
         if best < chances.max() < 1:
             best, at = float(chances.max()), (place, int(system.leaves[chances.argmax()]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import ceil
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
 
@@ -235,24 +236,22 @@ class World:
             attacked=len(areas),
             attacked_area=", ".join(counted.area.name for counted in areas),
             areas=smallest[0] if smallest else "areas",
-            **self._larger(areas),
+            **(self._larger(areas) if areas else {}),
         )
 
-    def _larger(self, areas: Sequence[CountedArea]) -> dict[str, Any]:
-        """The larger areas whose tables were attacked, those left, and their share of the privacy loss, by budgets."""
-        if not areas:
-            return {}
+    def _larger(self, areas: Sequence[CountedArea]) -> dict[str, str]:
+        """Which larger areas' tables were attacked, which were not, and the latter's share of the budgets."""
         config, chosen = self.inputs.plan.config, areas[0].chosen.level
+        budgets = defaultdict[AreaLevel, Fraction](Fraction)
+        for level in config.census.levels_of([chosen.tabulation_pass]):
+            budgets[level.geography] += config.budget_of(level)
         met = set.intersection(*(set(counted.area.levels) for counted in areas))
-        of_pass = [(level.geography, budget) for (_, level), budget in config.budgets.items()]
-        of_pass = [each for each in of_pass if each[0].tabulation_pass == chosen.tabulation_pass]
-        around = [each for each in of_pass if each[0].kind in chosen.kind.around and each[1]]
-        nouns = (
-            {f"the {one.kind.noun}": 0 for one, _ in around if (one.label in met) == is_met} for is_met in (True, False)
-        )
-        attacked, left = (in_sentence([*each], "and") for each in nouns)
-        spent = sum(budget for one, budget in around if one.label not in met) / (sum(each for _, each in of_pass) or 1)
-        return {"larger_attacked": attacked, "larger_left": left, "spent_on_left": share(float(spent), 0)}
+        around = [one for one, budget in budgets.items() if budget and one.kind in chosen.kind.around]
+        left = [one for one in around if one.label not in met]
+        attacked = [one for one in around if one not in left]
+        spent = share(float(sum(budgets[one] for one in left) / (sum(budgets.values()) or 1)), 0)
+        nouns = (in_sentence([f"the {one.kind.noun}" for one in some], "and") for some in (attacked, left))
+        return dict(zip(("larger_attacked", "larger_left", "spent_on_left"), (*nouns, spent), strict=True))
 
     def facts(self, areas: Sequence[CountedArea], request: CompareRequest) -> dict[str, str]:
         """How the comparison was run."""

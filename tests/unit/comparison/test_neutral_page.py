@@ -172,7 +172,7 @@ def test_measured_membership_and_the_guarantee_stand_in_different_columns(page: 
     assert safetab[measured] == "0.10"
     assert safetab[promised].startswith("one person added or removed: rho = 4.944 (epsilon = 25.4 at delta = 1e-10)")
     assert "membership at most 0.91" in safetab[promised]
-    assert safetab[promised].endswith("membership at most 1.00")
+    assert safetab[promised].endswith("at most twice that rho, and 1.00")
     columns = committee_table(sample_comparison()).column_names
     assert {"membership_measured", "membership_limit_of_guarantee"} <= set(columns)
 
@@ -288,7 +288,7 @@ def test_a_mean_of_few_groups_is_printed_with_their_number_and_used_nowhere_else
 
 def test_an_interval_says_how_often_it_held(page: str) -> None:
     (safetab,) = [row for row in exposed_of(page) if row[0].startswith("G ")]
-    assert safetab[-1] == "an interval for 95 %; it held for 96% of the totals shown of groups with somebody"
+    assert safetab[-1] == "an interval for 95 % (held for 96%)"
 
 
 def test_strengths_of_one_family_are_joined_by_a_line() -> None:
@@ -384,7 +384,7 @@ def test_shares_of_secondary_suppression_are_upper_limits(page: str) -> None:
 def test_a_membership_of_a_method_without_random_bits_is_a_share_of_people() -> None:
     some = sample_comparison()
     first = replace(compared("round:rule=10-5"), exposure=replace(compared("round:rule=10-5").exposure, membership=0.3))
-    told = "the 0.30 of A means that 30% of them can be told with certainty, and the others not at all"
+    told = "the 0.30 of A means that this share of them can be told with certainty, and the others not at all"
     assert told in compare_page(replace(some, protections=(first, *some.protections)))
     assert "can be told with certainty" not in compare_page(some)
 
@@ -406,9 +406,9 @@ def test_small_groups_that_noise_lifts_over_a_threshold_are_said_to_be_too_large
         for row in own.utility.to_pylist()
     ]
     said = compare_page(sample_comparison(protections=(replace(own, utility=pa.Table.from_pylist(rows)),)))
-    assert "those of 10 to 19 by this many people on average: A 6.0." in said  # at the level that hides some
-    assert "by level, A 40% to 100% of the groups of 1 to 9" in said
-    assert "on average: G" not in page  # nobody of that size is shown
+    assert "those of 10 to 19 by 6.0 (A) people on average." in said  # at the level that hides some
+    assert "of the groups of 1 to 9, 40% to 100% (A) by level" in said
+    assert "of 10 to 19 by" not in page  # nobody of that size is shown
 
 
 def test_tables_that_a_method_does_not_give_are_counted_and_said(page: str) -> None:

@@ -58,6 +58,7 @@ def test_a_quarter_of_the_budgets_is_a_quarter_of_the_loss_and_four_times_the_va
             stage: each.noise.sigma_squared * 4 for stage, each in own.design.stages.items()
         }
     assert membership_bound(scaled) < membership_bound(plan)
+    assert membership_bound(plan) < membership_bound(plan, is_changed=True) <= 1
     assert guarantee_of(parse("safetab:scale=0.25", Path()), scaled) != guarantee_of(parse("safetab", Path()), plan)
     assert world.inputs.plan is plan
 

@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from safetab.assessment import tally
 from safetab.assessment.assess import Observer, Observers, SeenNumbers, assess
 from safetab.assessment.level_statistics import Floats, ratio
+from safetab.assessment.pages.page_parts import share
 from safetab.assessment.tally import PARTS_OF_ONE, SIZE_STARTS, Histograms
 from safetab.comparison.protections.protection import Protection
 from safetab.comparison.protections.steps import publish
@@ -336,14 +337,11 @@ def summary(table: pa.Table) -> Mapping[str, float | None]:
     }
 
 
-def unlike_levels(table: pa.Table) -> tuple[float, float, float | None]:
-    """The least and the greatest share of groups of 1 to 9 that a level shows, and the bias of those of 10 to 19.
-
-    The bias is of levels that don't show all of them, where those with high noise are shown.
-    """
+def unlike_levels(table: pa.Table) -> tuple[str, str, float | None]:
+    """The least and most that levels show of groups of 1 to 9; the bias of those of 10 to 19 where some are hidden."""
     shares, rows = _rows(table, TOTAL, "1 to 9")["published_groups_share"], _rows(table, TOTAL, "10 to 19")
     bias = _mean(rows["bias"], np.where(rows["published_groups_share"] < 1, rows["numbers"], 0))
-    return float(shares.min(initial=1)), float(shares.max(initial=0)), bias
+    return share(shares.min(initial=1), 0), share(shares.max(initial=0), 0), bias
 
 
 def _by_size(measure: str, weight: str, table: pa.Table) -> Mapping[str, float | None]:

@@ -22,13 +22,6 @@ RANKED = 500
 """How many of the likeliest cells are looked at."""
 FEW_GROUPS = 30
 """A mean error of fewer groups is printed with their number."""
-_LIMITS = {
-    "groups_published",
-    "groups_1_to_9_published",
-    "groups_10_to_99_published",
-    "cells_shown",
-    "people_published",
-}
 Row = dict[str, Any]
 
 
@@ -147,8 +140,8 @@ def _with_groups(row: Row, column: str) -> str:
 
 def at_most(row: Row, column: str) -> str:
     """A number of a column; a share is an upper limit where secondary suppression withholds more than was counted."""
-    number, is_limit = spelled(column, row[column]), row["shares_are_upper_limits"] and column in _LIMITS
-    return f"at most {number} ‡" if is_limit and row[column] else number
+    is_limit = row["shares_are_upper_limits"] and row[column] and column.endswith(("_published", "_shown"))
+    return f"at most {spelled(column, row[column])} ‡" if is_limit else spelled(column, row[column])
 
 
 def spelled(column: str, value: float | None) -> str:

@@ -83,11 +83,7 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
 
     They give what users get and who is exposed from the least to the most, without saying by which.
     """
-    census, baseline, both = (
-        comparison.census,
-        comparison.baseline,
-        list(zip(rows, comparison.protections, strict=True)),
-    )
+    census, baseline = comparison.census, comparison.baseline
     protecting = [row for row in rows if row["protection"] != _NOTHING]
     spanned, count = protecting or rows, len(protecting)
     is_less = len(spanned) < len(rows)
@@ -97,12 +93,10 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     apart = {row["letter"]: row["groups_whose_chains_disagree"] for row in rows}
     apart = {letter: groups for letter, groups in apart.items() if groups}
     hidden = {row["letter"]: row["error_10_to_99"] for row in rows if is_of_few(row, "error_10_to_99")}
-    few = [f"{letter}: {spelled('error', error)}" for letter, error in hidden.items() if error is not None]
-    told = [
-        row for row in rows if family_of(row["protection"]) in WORDS["without_bits"] and 0 < (row[_MEMBERSHIP] or 0) < 1
-    ]
-    safetab = {row["letter"]: one.utility for row, one in both if one.protection.is_safetab}
-    by_level = {letter: unlike_levels(table) for letter, table in safetab.items()}
+    certain = [row for row in rows if family_of(row["protection"]) in WORDS["without_bits"]]
+    told = [f"{row[_MEMBERSHIP]:.2f} of {row['letter']}" for row in certain if 0 < (row[_MEMBERSHIP] or 0) < 1]
+    safetab = [(at, one.utility) for at, one in enumerate(comparison.protections) if one.protection.is_safetab]
+    by_level = {letter_of(at): unlike_levels(table) for at, table in safetab}
     given = {
         **{key: str(value) for key, value in asdict(census).items()},
         "people": f"{census.people:,}",
@@ -122,15 +116,15 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
         "apart": ", ".join(apart),
         "groups_apart": ", ".join(f"{letter}: {groups:,}" for letter, groups in apart.items()),
         "hidden": ", ".join(hidden),
-        "few": ", ".join(few),
-        "told": "".join(f"{row[_MEMBERSHIP]:.2f} of {row['letter']}" for row in told[:1]),
-        "share_told": "".join(share(row[_MEMBERSHIP], 0) for row in told[:1]),
+        "few": ", ".join(
+            f"{letter}: {spelled('error', error)}" for letter, error in hidden.items() if error is not None
+        ),
+        "told": told[0] if told and census.attacked == 1 else "",
         "limited": ", ".join(row["letter"] for row in rows if row["shares_are_upper_limits"]),
         "least_width": ", ".join(row["letter"] for row in rows if row["protection"].endswith("secondary=lp")),
-        "by_level": ", ".join(
-            f"{letter} {share(low, 0)} to {share(high, 0)}" for letter, (low, high, _) in by_level.items()
-        ),
-        "too_large": ", ".join(f"{letter} {bias:.1f}" for letter, (*_, bias) in by_level.items() if bias is not None),
+        "by_level": ", ".join(f"{least} to {most} ({letter})" for letter, (least, most, _) in by_level.items()),
+        "too_large": ", ".join(f"{bias:.1f} ({letter})" for letter, (*_, bias) in by_level.items() if bias is not None),
+        "checked": "".join(row["letter"] for row in rows if row["guarantee"].endswith("¶")),
         "shown_1_to_9": _shares_shown(rows, "groups_1_to_9_published"),
         "shown_10_to_99": _shares_shown(rows, "groups_10_to_99_published"),
     }
@@ -147,35 +141,19 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
     holds = {
         "not_all": reasons,
         "stress_test": census.is_stress_test,
-        "safetab_notes": has_safetab,
-        "too_large_notes": given["too_large"],
-        "safetab_line": has_safetab,
         "empty_groups": has_safetab and census.whole not in {"", "no area"},
         "swap_notes": "swap" in specs,
-        "secondary_notes": given["limited"],
-        "limits_above": given["limited"],
-        "limits_in_picture": given["limited"],
-        "least_width_notes": given["least_width"],
-        "attacked_too": census.larger_attacked,
-        "left_alone": census.larger_left,
         "safetab_elsewhere": census.larger_left and has_safetab,
-        "told_for_certain": given["told"] and census.attacked == 1,
-        "few_left_out": given["few"],
-        "apart_left_out": given["apart"],
         "after_swapping": "swap" in specs,
-        "pattern_unused": "secondary=" in specs,
         "same_errors": any(one.protection.repeats_errors for one in comparison.protections),
         "chance": comparison.baseline and comparison.baseline.ranked[ranked_cells(comparison)],
         "of_each_area": census.attacked > 1,
-        "chains_disagree": given["apart"],
         "by_true_size": not census.is_stress_test,
         "lines_of_sweep": comparison.is_sweep,
         "points": not comparison.is_sweep,
         "sweep": comparison.is_sweep,
         "no_groups_shown": given["hidden"] and comparison.baseline,
-        "chains_apart": given["apart"],
-        "few_1_to_9": given["shown_1_to_9"],
-        "few_10_to_99": given["shown_10_to_99"],
+        **{note: given[what] for note, what in WORDS["notes_of"].items()},
     }
     reason = ", and ".join(reasons)
     return {note: text(note, reasons=reason, **given) if is_so else "" for note, is_so in holds.items()}
@@ -323,17 +301,15 @@ def _further(comparison: Comparison) -> Markup:
     """Presence, averaging and differencing, which the committee's tables leave out."""
     further: Mapping[str, str] = WORDS["further"]
     nouns, splits, rows = comparison.census.nouns, list[int](), []
-    marked = committee_table.committee_rows(comparison)
-    for heading, one, row in zip(headings(comparison), comparison.protections, marked, strict=True):
+    marks = [row["marks"] for row in committee_table.committee_rows(comparison)]
+    for heading, one, mark in zip(headings(comparison), comparison.protections, marks, strict=True):
         if (exposure := one.exposure) is not None:
             splits = max(splits, list(exposure.averaging), key=len)
             shares = ", ".join(share(value, 0) for value in exposure.averaging.values())
             one_budget = further["one_budget"].format(share=shares) if list(exposure.averaging) == [0] else ""
             slivers, people = exposure.differencing or (0, 0)
             following = further["slivers"].format(people=people, nouns=nouns, slivers=slivers)
-            rows.append(
-                (heading, [_presence(exposure) + row["marks"], one_budget or shares or words.NOT_MEASURED, following])
-            )
+            rows.append((heading, [_presence(exposure) + mark, one_budget or shares or words.NOT_MEASURED, following]))
     if comparison.baseline is not None:
         rows.append((html("baseline"), [_presence(comparison.baseline), *[words.NOT_APPLICABLE] * 2]))
     small = 0 if comparison.baseline is None else comparison.baseline.small_groups

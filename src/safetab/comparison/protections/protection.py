@@ -154,8 +154,8 @@ class Protection:
 
     @property
     def repeats_errors(self) -> bool:
-        """Whether numbers that count the same people have the same error, by their record keys."""
-        return "cell-key" in self.spec or "fixed=yes" in self.spec
+        """Whether numbers of the same people have the same error, by record keys; after swapping none is met twice."""
+        return self.records is None and ("cell-key" in self.spec or "fixed=yes" in self.spec)
 
     @property
     def is_exact(self) -> bool:
