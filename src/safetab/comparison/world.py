@@ -288,7 +288,7 @@ def counted_world(parameters: Path, data: Path, request: CompareRequest, progres
 
 
 def guarantee_of(protection: Protection, plan: RunPlan, found: Exposure | None = None) -> str:
-    """The formal guarantee over the whole release in words, or why there is none, and what linear programs checked."""
+    """The formal guarantee over the whole release in words, or why it has none, and what linear programs checked."""
     if not protection.is_safetab:
         is_checked = "secondary=" in protection.spec and found and text("secondary_late") not in found.not_finished
         is_random = family_of(protection.spec) not in WORDS["without_bits"]

@@ -384,9 +384,9 @@ def test_shares_of_secondary_suppression_are_upper_limits(page: str) -> None:
 def test_a_membership_of_a_method_without_random_bits_is_a_share_of_people() -> None:
     some = sample_comparison()
     first = replace(compared("round:rule=10-5"), exposure=replace(compared("round:rule=10-5").exposure, membership=0.3))
-    told = "the 0.30 of A means that this share of them can be told with certainty, and the others not at all"
-    assert told in compare_page(replace(some, protections=(first, *some.protections)))
-    assert "can be told with certainty" not in compare_page(some)
+    said = "the 0.30 of A means certainty for this share of them, and nothing for the others"
+    assert said in compare_page(replace(some, protections=(first, *some.protections)))
+    assert "means certainty" not in compare_page(some)
 
 
 def test_larger_areas_are_attacked_or_left_and_the_page_says_which(page: str) -> None:

@@ -94,7 +94,7 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     apart = {letter: groups for letter, groups in apart.items() if groups}
     hidden = {row["letter"]: row["error_10_to_99"] for row in rows if is_of_few(row, "error_10_to_99")}
     certain = [row for row in rows if family_of(row["protection"]) in WORDS["without_bits"]]
-    told = [f"{row[_MEMBERSHIP]:.2f} of {row['letter']}" for row in certain if 0 < (row[_MEMBERSHIP] or 0) < 1]
+    means = [f"{row[_MEMBERSHIP]:.2f} of {row['letter']}" for row in certain if 0 < (row[_MEMBERSHIP] or 0) < 1]
     safetab = [(at, one.utility) for at, one in enumerate(comparison.protections) if one.protection.is_safetab]
     by_level = {letter_of(at): unlike_levels(table) for at, table in safetab}
     given = {
@@ -119,7 +119,7 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
         "few": ", ".join(
             f"{letter}: {spelled('error', error)}" for letter, error in hidden.items() if error is not None
         ),
-        "told": told[0] if told and census.attacked == 1 else "",
+        "certain": means[0] if means and census.attacked == 1 else "",
         "limited": ", ".join(row["letter"] for row in rows if row["shares_are_upper_limits"]),
         "least_width": ", ".join(row["letter"] for row in rows if row["protection"].endswith("secondary=lp")),
         "by_level": ", ".join(f"{least} to {most} ({letter})" for letter, (least, most, _) in by_level.items()),
