@@ -22,7 +22,7 @@ from safetab.comparison.results import (
 
 GUARANTEE = (
     "one person added or removed: rho = 4.944 (epsilon = 25.4 at delta = 1e-10), membership at most 0.91; one record"
-    " changed: at most twice that rho, and 1.00"
+    " changed: at most twice that rho, membership at most 1.00"
 )
 CLASSES = (*SIZE_CLASSES[:9], *MERGED)
 STARTS = {name: 1 if name == "all" else int(name.split()[0].replace(",", "")) for name in CLASSES}

@@ -172,7 +172,7 @@ def test_measured_membership_and_the_guarantee_stand_in_different_columns(page: 
     assert safetab[measured] == "0.10"
     assert safetab[promised].startswith("one person added or removed: rho = 4.944 (epsilon = 25.4 at delta = 1e-10)")
     assert "membership at most 0.91" in safetab[promised]
-    assert safetab[promised].endswith("at most twice that rho, and 1.00")
+    assert safetab[promised].endswith("at most twice that rho, membership at most 1.00")
     columns = committee_table(sample_comparison()).column_names
     assert {"membership_measured", "membership_limit_of_guarantee"} <= set(columns)
 
@@ -379,6 +379,15 @@ def test_shares_of_secondary_suppression_are_upper_limits(page: str) -> None:
     assert "H, I: the line of the second picture is an upper limit ‡." in page
     found = committee_table(sample_comparison()).to_pylist()
     assert [row["letter"] for row in found if row["shares_are_upper_limits"]] == ["H", "I"]
+
+
+def test_what_linear_programs_checked_is_explained_below_the_table(page: str) -> None:
+    checked = "none of this kind; by linear programs no withheld count follows"
+    one = replace(compared("suppress:below=3,secondary=lp"), guarantee=checked)
+    said = compare_page(sample_comparison(protections=(one,)))
+    assert exposed_of(said)[1][5] == f"{checked} ¶"
+    assert "¶ In the attacked area, from the published sums of its group." in said
+    assert "¶" not in page
 
 
 def test_a_membership_of_a_method_without_random_bits_is_a_share_of_people() -> None:

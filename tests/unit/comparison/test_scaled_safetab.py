@@ -76,7 +76,7 @@ def test_totals_of_secondary_suppression_are_read_as_published(census: Path, wor
     (suppressed,) = compared(census, world, REQUEST, "suppress:below=10,secondary=lp").protections
     assert suppressed.exposure is not None
     assert list(suppressed.exposure.averaging) == [0]
-    assert suppressed.guarantee.endswith("no withheld count follows ¶")
+    assert suppressed.guarantee.endswith("no withheld count follows")
 
 
 def test_a_guarantee_says_why_there_is_none_and_what_was_checked(world: World) -> None:
@@ -89,7 +89,7 @@ def test_a_guarantee_says_why_there_is_none_and_what_was_checked(world: World) -
     suppressed = [
         guarantee_of(parse("suppress:below=3,secondary=lp", Path()), plan, one) for one in (found, late, None)
     ]
-    assert suppressed[0] == "none of this kind; by linear programs no withheld count follows ¶"
+    assert suppressed[0] == "none of this kind; by linear programs no withheld count follows"
     assert suppressed[1:] == ["none below 1: nothing is random"] * 2
 
 

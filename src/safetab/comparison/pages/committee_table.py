@@ -65,7 +65,8 @@ def users_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
 
 def exposed_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
     """Who is exposed, as HTML, with the baseline's row below all protections."""
-    texts = [(row["guarantee"], row["comes_with_a_number"]) for row in rows]
+    checked = words.text("checked_by_programs")
+    texts = [(row["guarantee"].replace(checked, f"{checked} ¶"), row["comes_with_a_number"]) for row in rows]
     bodies = [element("tbody", *map(_html_row, headings(comparison), map(_exposed, rows), texts))]
     if comparison.baseline is not None:
         named, ranked = comparison.baseline.named, f"{comparison.baseline.ranked[ranked_cells(comparison)]:,}"

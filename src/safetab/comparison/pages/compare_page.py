@@ -124,7 +124,7 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
         "least_width": ", ".join(row["letter"] for row in rows if row["protection"].endswith("secondary=lp")),
         "by_level": ", ".join(f"{least} to {most} ({letter})" for letter, (least, most, _) in by_level.items()),
         "too_large": ", ".join(f"{bias:.1f} ({letter})" for letter, (*_, bias) in by_level.items() if bias is not None),
-        "checked": "".join(row["letter"] for row in rows if row["guarantee"].endswith("¶")),
+        "checked": "".join(row["letter"] for row in rows if row["guarantee"] == text("checked_by_programs")),
         "shown_1_to_9": _shares_shown(rows, "groups_1_to_9_published"),
         "shown_10_to_99": _shares_shown(rows, "groups_10_to_99_published"),
     }
