@@ -90,13 +90,6 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     cells = ranked_cells(comparison)
     ranked = 0 if baseline is None else baseline.ranked[cells]
     runs = max(max(one.utility["runs"].to_pylist()) for one in comparison.protections)
-    apart = {row["letter"]: row["groups_whose_chains_disagree"] for row in rows}
-    apart = {letter: groups for letter, groups in apart.items() if groups}
-    hidden = {row["letter"]: row["error_10_to_99"] for row in rows if is_of_few(row, "error_10_to_99")}
-    certain = [row for row in rows if family_of(row["protection"]) in WORDS["without_bits"]]
-    means = [f"{row[_MEMBERSHIP]:.2f} of {row['letter']}" for row in certain if 0 < (row[_MEMBERSHIP] or 0) < 1]
-    safetab = [(at, one.utility) for at, one in enumerate(comparison.protections) if one.protection.is_safetab]
-    by_level = {letter_of(at): unlike_levels(table) for at, table in safetab}
     given = {
         **{key: str(value) for key, value in asdict(census).items()},
         "people": f"{census.people:,}",
@@ -113,13 +106,28 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
         "checks": str(len(comparison.controls)),
         "broken": str(sum(not one.holds for one in comparison.controls)),
         "draws": f"{runs:,} {'draw' if runs == 1 else 'draws'}",
+        **_lists(comparison, rows),
+    }
+    return given | _notes(comparison, rows, given)
+
+
+def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
+    """Which protections some sentences are about, by letters, with numbers of theirs; empty if none."""
+    apart = {row["letter"]: row["groups_whose_chains_disagree"] for row in rows}
+    apart = {letter: groups for letter, groups in apart.items() if groups}
+    hidden = {row["letter"]: row["error_10_to_99"] for row in rows if is_of_few(row, "error_10_to_99")}
+    certain = [row for row in rows if family_of(row["protection"]) in WORDS["without_bits"]]
+    means = [f"{row[_MEMBERSHIP]:.2f} of {row['letter']}" for row in certain if 0 < (row[_MEMBERSHIP] or 0) < 1]
+    safetab = [(at, one.utility) for at, one in enumerate(comparison.protections) if one.protection.is_safetab]
+    by_level = {letter_of(at): unlike_levels(table) for at, table in safetab}
+    return {
         "apart": ", ".join(apart),
         "groups_apart": ", ".join(f"{letter}: {groups:,}" for letter, groups in apart.items()),
         "hidden": ", ".join(hidden),
         "few": ", ".join(
             f"{letter}: {spelled('error', error)}" for letter, error in hidden.items() if error is not None
         ),
-        "certain": means[0] if means and census.attacked == 1 else "",
+        "certain": means[0] if means and comparison.census.attacked == 1 else "",
         "limited": ", ".join(row["letter"] for row in rows if row["shares_are_upper_limits"]),
         "least_width": ", ".join(row["letter"] for row in rows if row["protection"].endswith("secondary=lp")),
         "by_level": ", ".join(f"{least} to {most} ({letter})" for letter, (least, most, _) in by_level.items()),
@@ -128,7 +136,6 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
         "shown_1_to_9": _shares_shown(rows, "groups_1_to_9_published"),
         "shown_10_to_99": _shares_shown(rows, "groups_10_to_99_published"),
     }
-    return given | _notes(comparison, rows, given)
 
 
 def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]) -> dict[str, str]:
