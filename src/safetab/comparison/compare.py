@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -249,15 +249,13 @@ class Comparing:
             member, bound = membership_of_safetab(area, plan, seed), membership_bound(plan)
         else:
             member, bound = membership(area, protection, seed), None
-        whole: Mapping[int, float] = {}
-        if is_asked:
-            has_builder = not protection.is_safetab and "secondary=" not in protection.spec
-            whole = averaging(groups, protection, seed) if has_builder else as_published(split, publication)
+        has_builder = not protection.is_safetab and "secondary=" not in protection.spec
+        whole = averaging(groups, protection, seed) if is_asked and has_builder else {}
         return replace(
             exposed,
             membership=member,
             membership_bound=bound,
-            averaging=whole,
+            averaging=whole or (as_published(split, publication) if is_asked else {}),
             differencing=differencing(area, publication),
             not_finished=(*exposed.not_finished, *late),
         )
