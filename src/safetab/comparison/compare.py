@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -19,7 +19,7 @@ from safetab.comparison.attacks.membership import membership, membership_bound, 
 from safetab.comparison.examples import add_examples, shown_numbers
 from safetab.comparison.measures.utility import key_of_seed, utility
 from safetab.comparison.pages.words import text
-from safetab.comparison.protections.protection import Known, Protection, Publication
+from safetab.comparison.protections.protection import Known, Protection, Publication, told_once
 from safetab.comparison.protections.safetab_runs import safetab_publication
 from safetab.comparison.protections.spec_text import OF_2020
 from safetab.comparison.protections.steps import publish, windows_of
@@ -60,6 +60,7 @@ class _Protected:
             known = Known(system.least, system.most, system.rows.sums(system.expected))
             published = publish(protection, counts, np.random.default_rng([seed, place]))
             found = windows_of(protection, published, known)
+            found = told_once(found, system.rows) if protection.repeats_errors else found
             if swapped is not None:
                 found = windows_of_swapped(found, known, leaving, system.leaves)
             tables.append(published)
@@ -105,8 +106,8 @@ def _split_totals(counted: CountedArea, seed: int) -> _Split:
     return SplitGroups(names, by_value, keys, people, counted.ordered_values), places
 
 
-def under_one_budget(split: _Split, publication: Publication) -> dict[int, float]:
-    """The share of exact totals where one budget pays for all questions, so that asking again gives nothing."""
+def as_published(split: _Split, publication: Publication) -> dict[int, float]:
+    """The share of totals that are published exactly: of methods that aren't run with a table builder."""
     groups, places = split
     printed = [publication.tables[place].numbers.filled(-1)[number] for place, number, _ in places]
     return {0: float(np.equal(printed, groups.by_value.sum(axis=1)).mean())}
@@ -211,8 +212,8 @@ class Comparing:
                 counts = None if swapped is None else swapped.census
                 table = utility(protection, world.census, runs=runs, seed=seed, published=counts)
                 exposed = [self._exposure(protected, *each) for each in zip(self._areas, self._splits, strict=True)]
-                guarantee = guarantee_of(protection, world.inputs.plan)
-                return [Compared(protection, table, added(exposed), guarantee, comes_with(protection))]
+                guarantee = guarantee_of(protection, world.inputs.plan, found := added(exposed))
+                return [Compared(protection, table, found, guarantee, comes_with(protection))]
         except InvalidInput as invalid:
             if self._request.protections:
                 raise
@@ -253,18 +254,18 @@ class Comparing:
             add_examples(self._examples, area, protection, publication, found, averaged)
         plan = protected.world.inputs.plan
         finished = all(tables.is_finished for tables in publication.tables)
-        late = () if finished else ("secondary suppression ran out of time, so more numbers may follow.",)
+        late = () if finished else (text("secondary_late"),)
         if protection.is_safetab:
-            whole: Mapping[int, float] = under_one_budget(split, publication) if is_asked else {}
             member, bound = membership_of_safetab(area, plan, seed), membership_bound(plan)
         else:
-            whole = averaging(groups, protection, seed) if is_asked else {}
             member, bound = membership(area, protection, seed), None
+        has_builder = not protection.is_safetab and "secondary=" not in protection.spec
+        whole = averaging(groups, protection, seed) if is_asked and has_builder else {}
         return replace(
             exposed,
             membership=member,
             membership_bound=bound,
-            averaging=whole,
+            averaging=whole or (as_published(split, publication) if is_asked else {}),
             differencing=differencing(area, publication),
             not_finished=(*exposed.not_finished, *late),
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from safetab.comparison.attacks.arithmetic import differencing_example
 from safetab.comparison.attacks.attack import NAMED, Finding
+from safetab.comparison.attacks.posterior import DISAGREE
 from safetab.comparison.attacks.solver import bounds_of, window_ends
 from safetab.comparison.protections.protection import Protection, Publication
 from safetab.comparison.results import ShownNumber, WorkedExample
@@ -51,7 +52,7 @@ def add_examples(
     """Add an example of each attack that has none yet; without any protection there is nothing to find out."""
     makers: dict[str, Callable[[], WorkedExample | None]] = {
         "proven": lambda: _proven_example(area, protection.spec, publication),
-        "named": lambda: _named_example(area, protection.spec, publication, findings),
+        "named": lambda: _named_example(area, protection, publication, findings),
         "differencing": lambda: differencing_example(area, publication, protection.spec),
     }
     if averaged is not None and protection.numbers is not None:
@@ -79,14 +80,17 @@ def _proven_example(area: AttackedArea, spec: str, publication: Publication) -> 
 
 
 def _named_example(
-    area: AttackedArea, spec: str, publication: Publication, findings: Sequence[Finding]
+    area: AttackedArea, protection: Protection, publication: Publication, findings: Sequence[Finding]
 ) -> WorkedExample | None:
-    """The likeliest cell of one person whose own number leaves it open."""
+    """The likeliest cell of one person whose own number leaves it open, and whose error is in no other number."""
     best, at = 0.0, (0, 0)
     for place, (system, finding) in enumerate(zip(area.systems, findings, strict=True)):
-        if finding.chances is None or not len(system.leaves):
+        if finding.chances is None or finding.chances.r_hat > DISAGREE or not len(system.leaves):
             continue
-        chances = np.where(np.diff(publication.windows[place].starts) > 1, finding.chances.is_one, 0)[system.leaves]
+        _, of_number, times = np.unique(system.exact.keys, return_inverse=True, return_counts=True)
+        is_met_once = (times[of_number] == 1) | (not protection.repeats_errors)
+        is_open = is_met_once & (np.diff(publication.windows[place].starts) > 1)
+        chances = np.where(is_open, finding.chances.is_one, 0)[system.leaves]
         if best < chances.max() < 1:
             best, at = float(chances.max()), (place, int(system.leaves[chances.argmax()]))
     if best < NAMED:
@@ -96,7 +100,7 @@ def _named_example(
         "Many true counts fit. The attacker weighs them by the method and by how close members of a group live.",
         f"In {best:.1%} of them, by weight, {around[at[1]][0]} is 1.",
     )
-    return _example(("named", spec), area, at[0], around, steps)
+    return _example(("named", protection.spec), area, at[0], around, steps)
 
 
 def _around(area: AttackedArea, publication: Publication, place: int, number: int) -> dict[int, tuple[str, str]]:

@@ -121,6 +121,9 @@ class ComparedCensus:
     is_stress_test: bool = False  # a finer table of every group, however small; else where the true size gives one
     whole: str = ""  # where SafeTab publishes every group
     attacked: int = 1  # how many areas
+    larger_attacked: str = ""  # "the nation and the state": larger areas whose tables were attacked as well
+    larger_left: str = ""  # and others
+    spent_on_left: str = ""  # "86%": of SafeTab's privacy loss, on tables of these others
 
 
 @dataclass(frozen=True, slots=True)

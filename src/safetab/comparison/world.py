@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
@@ -14,16 +15,16 @@ from typing import Self
 
 import numpy as np
 
-from safetab.assessment.pages.page_parts import finer_table
+from safetab.assessment.pages.page_parts import finer_table, share
 from safetab.census.area_levels import AreaLevel
 from safetab.comparison.attacks.membership import membership_bound
 from safetab.comparison.measures.utility import key_of_seed
-from safetab.comparison.pages.words import text
+from safetab.comparison.pages.words import WORDS, family_of, text
 from safetab.comparison.presets import GROUPS, protections_of, with_source
 from safetab.comparison.protections.protection import Protection
 from safetab.comparison.protections.spec_text import OF_2020
 from safetab.comparison.protections.spec_text import checked as checked_text
-from safetab.comparison.results import ComparedCensus
+from safetab.comparison.results import ComparedCensus, Exposure
 from safetab.comparison.tables.count_area import (
     ChosenArea,
     CountedArea,
@@ -50,6 +51,7 @@ from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.privacy.reference import loss_text
 from safetab.products.all_products import PRODUCTS
+from safetab.specification.kinds import in_sentence
 from safetab.tuning.tuning import production_of_2020
 
 FACTS_FILE, PAGE_FILE = "protections.json", "compare.html"
@@ -234,7 +236,22 @@ class World:
             attacked=len(areas),
             attacked_area=", ".join(counted.area.name for counted in areas),
             areas=smallest[0] if smallest else "areas",
+            **(self._larger(areas) if areas else {}),
         )
+
+    def _larger(self, areas: Sequence[CountedArea]) -> dict[str, str]:
+        """Which larger areas' tables were attacked, which were not, and the latter's share of the budgets."""
+        config, chosen = self.inputs.plan.config, areas[0].chosen.level
+        budgets = defaultdict[AreaLevel, Fraction](Fraction)
+        for level in config.census.levels_of([chosen.tabulation_pass]):
+            budgets[level.geography] += config.budget_of(level)
+        met = set.intersection(*(set(counted.area.levels) for counted in areas))
+        around = [one for one, budget in budgets.items() if budget and one.kind in chosen.kind.around]
+        left = [one for one in around if one.label not in met]
+        attacked = [one for one in around if one not in left]
+        spent = share(float(sum(budgets[one] for one in left) / (sum(budgets.values()) or 1)), 0)
+        nouns = (in_sentence([f"the {one.kind.noun}" for one in some], "and") for some in (attacked, left))
+        return dict(zip(("larger_attacked", "larger_left", "spent_on_left"), (*nouns, spent), strict=True))
 
     def facts(self, areas: Sequence[CountedArea], request: CompareRequest) -> dict[str, str]:
         """How the comparison was run."""
@@ -270,16 +287,19 @@ def counted_world(parameters: Path, data: Path, request: CompareRequest, progres
         yield World(inputs, engine, CountedCensus(inputs, engine, progress, request.tables, options), warnings, people)
 
 
-def guarantee_of(protection: Protection, plan: RunPlan) -> str:
-    """The formal guarantee over the whole release in words, if a protection has one."""
+def guarantee_of(protection: Protection, plan: RunPlan, found: Exposure | None = None) -> str:
+    """The formal guarantee over the whole release in words, or why it has none, and what linear programs checked."""
     if not protection.is_safetab:
-        return text("no_guarantee")
+        is_checked = "secondary=" in protection.spec and found and text("secondary_late") not in found.not_finished
+        is_random = family_of(protection.spec) not in WORDS["without_bits"]
+        return text("checked_by_programs" if is_checked else "no_guarantee" if is_random else "no_limit_below_1")
     definition, noun = plan.config.privacy_definition, plan.config.product.record.noun
     loss, symbol = reported_loss(definition, plan.loss), definition.budget_symbol
     own = f"{symbol} = {loss_text(loss.unbounded)}"
     if definition is not PrivacyDefinition.PURE_DP:
         own += f" (epsilon = {ceil(loss.unbounded_epsilon * 10) / 10:,.1f} at delta = {float(DELTA):g})"
-    return text("guarantee", noun=noun, own=own, symbol=symbol, bound=membership_bound(plan))
+    changed = membership_bound(plan, is_changed=True)
+    return text("guarantee", noun=noun, own=own, symbol=symbol, bound=membership_bound(plan), changed=changed)
 
 
 def comes_with(protection: Protection) -> str:

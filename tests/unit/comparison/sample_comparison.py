@@ -22,7 +22,7 @@ from safetab.comparison.results import (
 
 GUARANTEE = (
     "one person added or removed: rho = 4.944 (epsilon = 25.4 at delta = 1e-10), membership at most 0.91; one record"
-    " changed: at most twice that rho"
+    " changed: at most twice that rho, membership at most 1.00"
 )
 CLASSES = (*SIZE_CLASSES[:9], *MERGED)
 STARTS = {name: 1 if name == "all" else int(name.split()[0].replace(",", "")) for name in CLASSES}
@@ -61,7 +61,7 @@ def sample_comparison(**changes: object) -> Comparison:
         "census": ComparedCensus(
             1_002_345, "people", "population groups",
             "the total of every group, and its table by sex and age where its true size gives it one",
-            "Example County", "tracts", whole="the nation and states",
+            "Example County", "tracts", whole="the nation and states", larger_left="the nation and the state", spent_on_left="86%",
         ),
         "protections": tuple(compared(spec) for spec in MADE_UP),
         "is_sweep": False,
@@ -125,7 +125,7 @@ def utility_of(spec: str, error: float, least: int, shares: Mapping[str, float])
                     "people": 1000, "published_groups_share": published, "published_people_share": min(1.0, published + 0.07),
                     "asked": 200, "numbers": 1000 if has_numbers else 0, "mean_absolute_error": error * growth if has_numbers else None,
                     "true_zeros": 100 if name == "0" else 40, "tables": 50, "runs": 10, "areas": 10, "areas_not_additive_share": gaps_between, "false_zeros_share": None,
-                    "false_nonzeros_share": None, "tables_not_additive_share": None, "interval_holding_share": 0.957, **shares,
+                    "false_nonzeros_share": None, "tables_not_additive_share": None, "interval_holding_share": 0.957, "bias": 6.0 if level == "Tract" else 0.5, **shares,
                 })  # fmt: skip
     return pa.Table.from_pylist(rows)
 

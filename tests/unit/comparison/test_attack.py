@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from safetab.comparison.attacks.attack import Finding, baseline, exposure, findi
 from safetab.comparison.attacks.posterior import Chances
 from safetab.comparison.examples import _named_example
 from safetab.comparison.protections.protection import Publication, Windows
+from safetab.comparison.protections.spec_text import parse
 from safetab.comparison.results import Claims, Exposure
 
 
@@ -158,9 +160,28 @@ def test_the_example_of_a_named_person_has_every_number_that_counts_them() -> No
     publication = publication_of(area, "cell-key:D=2,V=0.9")
     is_one = np.where(np.arange(len(systems[0].lines)) == systems[0].uniques[0], 0.97, 0.0)
     found = Finding(Chances(is_one, is_one, 1.0, 0, is_finished=True))
-    example = _named_example(area, "cell-key:D=2,V=0.9", publication, [found])
+    example = _named_example(area, parse("round-random:base=3", Path()), publication, [found])
     assert example is not None
     in_county = [words for words, _ in example.published if "county" in words]
     assert in_county == ["the total, county", "one half, county", "b, county"]
     printed = dict(example.published)
     assert printed["b, county"] == f"{publication.tables[0].numbers[2 * 7 + 4]:,}"
+
+
+def test_no_example_is_named_by_chains_that_disagree_or_by_one_person_s_error_counted_twice() -> None:
+    system = system_of(np.array([[0, 1, 3, 4], [2, 0, 0, 6]]), np.full((2, 4), 0.5))
+    keys = system.rows.sums((np.arange(8, dtype=np.uint64) + np.uint64(1)) * (system.truth > 0))
+    system = replace(system, exact=replace(system.exact, keys=keys))
+    area = replace(area_of([system], 2, 0.3), line_words=("", "one half", "other half", *"abcd"))
+    publication = publication_of(area, "round-random:base=3")
+    is_one = np.where(np.arange(len(system.lines)) == system.uniques[0], 0.97, 0.0)
+    counted_twice = np.count_nonzero(system.exact.keys == system.exact.keys[system.uniques[0]])
+    assert counted_twice > 1
+    for spec, r_hat, has_example in (
+        ("round-random:base=3", 1.0, True),
+        ("round-random:base=3", 1.2, False),
+        ("round-random:base=3,fixed=yes", 1.0, False),
+    ):
+        found = Finding(Chances(is_one, is_one, r_hat, 0, is_finished=True))
+        example = _named_example(area, parse(spec, Path()), publication, [found])
+        assert (example is not None) == has_example

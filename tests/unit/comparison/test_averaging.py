@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from safetab.comparison.attacks.arithmetic import SPLITS, SplitGroups, averaging, averaging_example
-from safetab.comparison.compare import under_one_budget
+from safetab.comparison.compare import as_published
 from safetab.comparison.protections.protection import Publication
 from safetab.comparison.protections.spec_text import parse
 from safetab.comparison.tables.exact_tables import PublishedTables
@@ -66,7 +66,7 @@ def test_noise_with_one_budget_is_as_exact_as_its_totals() -> None:
     totals = np.array([4, 8, 2, 0])
     groups = SplitGroups([], np.stack([totals - 1, np.ones_like(totals)], axis=1), np.empty(0), totals, np.arange(2))
     split = groups, [(0, number, 0) for number in (1, 2, 3, 4)]
-    assert under_one_budget(split, publication) == {0: 0.5}
+    assert as_published(split, publication) == {0: 0.5}
 
 
 def test_the_example_is_a_wrong_total_whose_splits_sum_to_the_right_one() -> None:

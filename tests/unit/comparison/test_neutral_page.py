@@ -35,14 +35,19 @@ REQUIRED = (
     " these attacks on these tables. They are not the same kind of statement. A guarantee with a large loss is weak: with rho ="
     " 4.944 (2020, persons) no attacker, even one who knows everybody else, can tell presence from absence with an advantage"
     " above 0.91; it is a limit for somebody counted in as many groups as the lists allow, not a measurement. Without a"
-    " guarantee no limit below 1 is stated.",
+    " guarantee no limit below 1 is stated. The limit covers one person in this product alone. With both products of 2020 a"
+    " person's rho is larger, and for a whole household it is larger still; it does not limit what is learned about a group as"
+    " a whole.",
     "Naming a cell of one is not naming a person. Somebody must know who it is; then sex, age or presence is what is learned."
     " What can be guessed without the tables is in the baseline.",
     "People, households and places are synthetic. Members of a group live near each other, and ages do not differ by group."
     " All numbers here, of users and of people exposed, belong to this world; noise of a fixed size weighs more in a small census.",
-    "Parameters that agencies keep secret were assumed; a stronger secret setting protects better and errs more.",
+    "Parameters that agencies keep secret were assumed; a stronger secret setting protects better and errs more. A weaker"
+    " one does the reverse, and users who don't know the setting can't tell how large the errors are.",
     "All methods were asked for equal tables. Some answer with fewer: what they withhold lowers use, and mostly exposure. In"
-    " practice an agency that rounds publishes other tables than one that suppresses.",
+    " practice an agency that rounds publishes other tables than one that suppresses. These tables are of the kind for which"
+    " SafeTab was designed: small groups down to small areas. An agency that rounds, suppresses or swaps would usually publish"
+    " coarser ones, which expose fewer people.",
 )
 """Written out once more, so that a change of the page's sentences is seen."""
 
@@ -160,13 +165,14 @@ def test_steps_that_change_each_other_have_words_of_their_own() -> None:
 def test_measured_membership_and_the_guarantee_stand_in_different_columns(page: str) -> None:
     heads = exposed_of(page)[0]
     measured, promised = (
-        next(i for i, head in enumerate(heads) if word in head) for word in ("Membership", "guarantee")
+        next(i for i, head in enumerate(heads) if word in head) for word in ("Membership", "Formal limit")
     )
     assert measured != promised
     (safetab,) = [row for row in exposed_of(page) if row[0].startswith("G ")]
     assert safetab[measured] == "0.10"
     assert safetab[promised].startswith("one person added or removed: rho = 4.944 (epsilon = 25.4 at delta = 1e-10)")
     assert "membership at most 0.91" in safetab[promised]
+    assert safetab[promised].endswith("at most twice that rho, membership at most 1.00")
     columns = committee_table(sample_comparison()).column_names
     assert {"membership_measured", "membership_limit_of_guarantee"} <= set(columns)
 
@@ -270,7 +276,7 @@ def test_a_mean_of_few_groups_is_printed_with_their_number_and_used_nowhere_else
     column = users_of(few)[0].index("Mean error, groups of 10 to 99")
     assert (users_of(few)[1][column], users_of(few)[1][column + 1]) == ("77.0 (4 groups)", "77.0")
     header = few.split("<nav")[0]
-    assert "77" not in header
+    assert "off by 0.00 to 4.50 people on average (left out, as means of fewer than 30 groups: A: 77.0)" in header
     assert ("A, named:" in page, "A, named:" in few) == (True, False)
     assert "A: no point, since fewer than 30 groups of 10 to 99 are shown." in few
     many = compare_page(sample_comparison(protections=(of_few_groups(first, 150), *others)))
@@ -282,7 +288,7 @@ def test_a_mean_of_few_groups_is_printed_with_their_number_and_used_nowhere_else
 
 def test_an_interval_says_how_often_it_held(page: str) -> None:
     (safetab,) = [row for row in exposed_of(page) if row[0].startswith("G ")]
-    assert safetab[-1] == "an interval for 95 %; it held for 96% of the totals shown"
+    assert safetab[-1] == "an interval for 95 % (held for 96%)"
 
 
 def test_strengths_of_one_family_are_joined_by_a_line() -> None:
@@ -340,11 +346,78 @@ def test_numbers_of_chains_that_disagree_are_marked_and_have_no_point(page: str)
     first, *others = sample_comparison().protections
     apart = replace(first, exposure=replace(first.exposure, groups_apart=3))
     marked = compare_page(sample_comparison(protections=(apart, *others)))
-    assert exposed_of(marked)[1][2] == exposed_of(page)[1][2] + " †"
+    assert [exposed_of(marked)[1][at] for at in (2, 3)] == [f"{exposed_of(page)[1][at]} †" for at in (2, 3)]
     assert "chains disagree in some groups (A: 3): don't quote these numbers." in unescape(marked)
-    assert ("A, named:" in page, "A, named:" in marked, "A, proven:" in marked) == (True, False, True)
-    assert "A: no point for named" in marked
+    assert ("A, named:" in page, "A, named:" in marked, "A, proven:" in marked) == (True, False, False)
+    assert "A: no points, since the attack's chains disagree." in unescape(marked)
     assert "†" not in page
+
+
+def test_ranges_leave_out_what_chains_that_disagree_found_and_say_so() -> None:
+    some = sample_comparison()
+    apart = tuple(
+        replace(one, exposure=replace(one.exposure, groups_apart=8)) if "secondary=" in one.protection.spec else one
+        for one in some.protections
+    )
+    header = unescape(compare_page(replace(some, protections=apart)).split("<nav")[0])
+    assert (
+        "0 to 368 named, and 83 to 490 found among the 500 likeliest (69 without the tables; named and ranked" in header
+    )
+    assert "leave H, I out, where the attack's chains disagree)" in header
+
+
+def test_shares_of_secondary_suppression_are_upper_limits(page: str) -> None:
+    heads, *rows = users_of(page)
+    (suppressed,) = [row for row in rows if row[0].startswith("H ")]
+    marked = {head for head, cell in zip(heads, suppressed, strict=True) if cell.endswith("‡")}
+    assert marked == {
+        "Groups published", "Groups of 10 to 99 published", "Cells of tables shown", "People in published groups",
+    }  # fmt: skip
+    assert suppressed[heads.index("Groups published")] == "at most 92% ‡"
+    assert suppressed[heads.index("Groups of 1 to 9 published")] == "0%"
+    assert sum("‡" in "".join(row) for row in rows) == 2
+    assert "H, I: the line of the second picture is an upper limit ‡." in page
+    found = committee_table(sample_comparison()).to_pylist()
+    assert [row["letter"] for row in found if row["shares_are_upper_limits"]] == ["H", "I"]
+
+
+def test_what_linear_programs_checked_is_explained_below_the_table(page: str) -> None:
+    checked = "none of this kind; by linear programs no withheld count follows"
+    one = replace(compared("suppress:below=3,secondary=lp"), guarantee=checked)
+    said = compare_page(sample_comparison(protections=(one,)))
+    assert exposed_of(said)[1][5] == f"{checked} ¶"
+    assert "¶ In the attacked area, from the published sums of its group." in said
+    assert "¶" not in page
+
+
+def test_a_membership_of_a_method_without_random_bits_is_a_share_of_people() -> None:
+    some = sample_comparison()
+    first = replace(compared("round:rule=10-5"), exposure=replace(compared("round:rule=10-5").exposure, membership=0.3))
+    said = "the 0.30 of A means certainty for this share of them, and nothing for the others"
+    assert said in compare_page(replace(some, protections=(first, *some.protections)))
+    assert "means certainty" not in compare_page(some)
+
+
+def test_larger_areas_are_attacked_or_left_and_the_page_says_which(page: str) -> None:
+    assert "Tables of the nation and the state were not attacked. SafeTab spends 86% of its privacy loss there" in page
+    census = replace(sample_comparison().census, larger_attacked="the state", larger_left="")
+    both = unescape(compare_page(sample_comparison(census=census)))
+    assert "Tables of the state were attacked too, since everybody in them lives in Example County." in both
+    assert "were not attacked" not in both
+    assert "of its privacy loss there" not in both
+
+
+def test_small_groups_that_noise_lifts_over_a_threshold_are_said_to_be_too_large(page: str) -> None:
+    (own,) = (one for one in sample_comparison().protections if one.protection.is_safetab)
+    of_level = {"County": (1.0, 0.5), "Tract": (0.4, 6.0)}
+    rows = [
+        row | {"numbers": 10} | dict(zip(("published_groups_share", "bias"), of_level[row["level"]], strict=True))
+        for row in own.utility.to_pylist()
+    ]
+    said = compare_page(sample_comparison(protections=(replace(own, utility=pa.Table.from_pylist(rows)),)))
+    assert "those of 10 to 19 by 6.0 (A) people on average." in said  # at the level that hides some
+    assert "of the groups of 1 to 9, 40% to 100% (A) by level" in said
+    assert "of 10 to 19 by" not in page  # nobody of that size is shown
 
 
 def test_tables_that_a_method_does_not_give_are_counted_and_said(page: str) -> None:
@@ -363,8 +436,8 @@ def test_tables_that_a_method_does_not_give_are_counted_and_said(page: str) -> N
     [
         ("swap", "After swapping, the attack reads the smallest areas alone"),
         ("secondary=", "Of secondary suppression the attack does not use which numbers must be withheld"),
-        ("cell-key|fixed=yes", "Numbers that count the same people have the same error"),
-        ("safetab", "SafeTab may spend most of its privacy loss on tables of larger areas"),
+        ("cell-key|fixed=yes", "numbers that count the same people have the same error"),
+        ("safetab", "SafeTab spends 86% of its privacy loss there"),
     ],
 )
 def test_what_the_attack_leaves_out_is_said_of_the_methods_compared(page: str, kinds: str, said: str) -> None:
@@ -377,7 +450,7 @@ def test_the_table_of_further_measures_has_a_baseline_and_no_averaging_of_safeta
     rows = tables_of(page, "further")[-1]
     (safetab,) = [row for row in rows if row[0].startswith("G ")]
     assert safetab[1:] == [
-        "38, and 2 empty", "6% as published; answers no further question", "31 people (12 slivers looked at)",
+        "38, and 2 empty", "6% as published; not run with a table builder", "31 people (12 slivers looked at)",
     ]  # fmt: skip
     assert rows[-1][0].startswith("Baseline")
     assert "Presence: of 45 groups of 1 or 2, found;" in rows[0][1]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from safetab.comparison.protections.protection import Known, Protection
+from safetab.comparison.protections.protection import Known, Protection, between, told_once
 from safetab.comparison.protections.spec_text import parse
 from safetab.comparison.protections.steps import publish, windows_of
 from safetab.comparison.tables.exact_tables import ExactTables, PublishedTables, Rows
@@ -297,3 +297,11 @@ def test_no_numbers_at_all_are_no_problem() -> None:
 def test_steps_without_a_protection_of_numbers_are_exact() -> None:
     published = publish(Protection("none", "no protection"), tables_of([7]), np.random.default_rng(0))
     assert list(published.numbers) == [7]
+
+
+def test_of_equal_sums_with_equal_errors_the_last_one_alone_tells() -> None:
+    rows, three = Rows.of_lists([[0, 1], [1], [0, 1]]), np.full(3, 2)
+    windows = between(three, three + 1, Known(np.zeros(3, dtype=np.int64), np.full(3, 9), np.full(3, 1.0)))
+    once = told_once(windows, rows)
+    assert [len(once.of(number)[1]) for number in range(3)] == [0, 2, 2]
+    assert once.of(2)[0] == 2

@@ -24,7 +24,7 @@ from safetab.comparison.presets import SWEEP
 from safetab.comparison.protections import safetab_runs
 from safetab.comparison.protections.protection import Windows
 from safetab.comparison.protections.spec_text import parse
-from safetab.comparison.results import Comparison
+from safetab.comparison.results import Claims, Comparison, Exposure
 from safetab.comparison.world import CompareRequest, World, counted_world, guarantee_of
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.progress import NoProgress
@@ -58,8 +58,39 @@ def test_a_quarter_of_the_budgets_is_a_quarter_of_the_loss_and_four_times_the_va
             stage: each.noise.sigma_squared * 4 for stage, each in own.design.stages.items()
         }
     assert membership_bound(scaled) < membership_bound(plan)
+    assert membership_bound(plan) < membership_bound(plan, is_changed=True) <= 1
     assert guarantee_of(parse("safetab:scale=0.25", Path()), scaled) != guarantee_of(parse("safetab", Path()), plan)
     assert world.inputs.plan is plan
+
+
+def test_larger_areas_are_attacked_where_they_hold_the_same_people_and_else_their_budgets_are_told(
+    world: World,
+) -> None:
+    found = world.words(world.areas(REQUEST), REQUEST)
+    told = (found.larger_attacked, found.larger_left, found.spent_on_left)
+    assert told == ("the state", "the nation", "43%")  # (2.134 + 0.008) / 4.944
+    assert world.words((), REQUEST).larger_left == ""
+
+
+def test_totals_of_secondary_suppression_are_read_as_published(census: Path, world: World) -> None:
+    (suppressed,) = compared(census, world, REQUEST, "suppress:below=10,secondary=lp").protections
+    assert suppressed.exposure is not None
+    assert list(suppressed.exposure.averaging) == [0]
+    assert suppressed.guarantee.endswith("no withheld count follows")
+
+
+def test_a_guarantee_says_why_there_is_none_and_what_was_checked(world: World) -> None:
+    plan, found = world.inputs.plan, Exposure(0, None, Claims(0, 0), {}, Claims(0, 0), None, None)
+    late = replace(found, not_finished=("secondary suppression ran out of time, so more numbers may follow.",))
+    assert guarantee_of(parse("cell-key:D=2,V=0.9", Path()), plan, found) == "none stated"
+    assert (
+        guarantee_of(parse("threshold:people=9+round:base=5", Path()), plan, found) == "none below 1: nothing is random"
+    )
+    suppressed = [
+        guarantee_of(parse("suppress:below=3,secondary=lp", Path()), plan, one) for one in (found, late, None)
+    ]
+    assert suppressed[0] == "none of this kind; by linear programs no withheld count follows"
+    assert suppressed[1:] == ["none below 1: nothing is random"] * 2
 
 
 def test_a_scale_gives_the_numbers_of_parameters_with_such_budgets(census: Path, world: World) -> None:

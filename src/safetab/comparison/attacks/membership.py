@@ -121,9 +121,10 @@ def drawn_noise(chances: Floats, draws: int, random: np.random.Generator) -> Int
     return random.choice(len(chances), draws, p=chances / chances.sum()) - len(chances) // 2
 
 
-def membership_bound(plan: RunPlan) -> float:
-    """The greatest advantage against the whole release, for any attacker and every person, rounded up to 0.01."""
-    loss = float(max(plan.loss_of_a_person(each) for each in plan.config.passes))
+def membership_bound(plan: RunPlan, *, is_changed: bool = False) -> float:
+    """The greatest advantage about presence, or a changed record, for any attacker and person, rounded up to 0.01."""
+    losses = [(plan.loss_of_a_person(each), plan.loss_of(each).bounded) for each in plan.config.passes]
+    loss = float(max(each[is_changed] for each in losses))
     noise = [stage.noise for level in plan.levels for stage in level.design.stages.values()]
     variances = [float(each.sigma_squared) for each in noise if isinstance(each, DiscreteGaussian)]
     return ceil(100 * bound_of_loss(plan.config.privacy_definition, loss, min(variances, default=0.0))) / 100

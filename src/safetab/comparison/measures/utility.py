@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from safetab.assessment import tally
 from safetab.assessment.assess import Observer, Observers, SeenNumbers, assess
 from safetab.assessment.level_statistics import Floats, ratio
+from safetab.assessment.pages.page_parts import share
 from safetab.assessment.tally import PARTS_OF_ONE, SIZE_STARTS, Histograms
 from safetab.comparison.protections.protection import Protection
 from safetab.comparison.protections.steps import publish
@@ -303,8 +304,8 @@ class ErrorTally:
 def summary(table: pa.Table) -> Mapping[str, float | None]:
     """The committee's columns, of all levels together, weighted by what they count; None without any.
 
-    False zeros and non-zeros are of all shown numbers, in empty groups too. A mean error stands
-    beside the number of groups that a draw shows.
+    False zeros and non-zeros are of the shown numbers that are not 0, and that are 0, in truth, in empty
+    groups too. A mean error stands beside the number of groups that a draw shows.
     """
 
     def mean(measure: str, weight: str, *sizes: str, sort: str | None = TOTAL) -> float | None:
@@ -328,12 +329,19 @@ def summary(table: pa.Table) -> Mapping[str, float | None]:
         "error_10_to_99_groups": groups_shown("10 to 99"),
         "error_100_to_999": mean("mean_absolute_error", "numbers", "100 to 999"),
         "error_100_to_999_groups": groups_shown("100 to 999"),
-        "false_zeros": _share(every["false_zeros_share"] * every["nonzeros"], every["numbers"]),
-        "false_nonzeros": _share(every["false_nonzeros_share"] * every["true_zeros"], every["numbers"]),
+        "false_zeros": _share(every["false_zeros_share"] * every["nonzeros"], every["nonzeros"]),
+        "false_nonzeros": _share(every["false_nonzeros_share"] * every["true_zeros"], every["true_zeros"]),
         "tables_not_additive": mean("tables_not_additive_share", "tables"),
         "areas_not_additive": mean("areas_not_additive_share", "areas"),
-        "interval_holding": mean("interval_holding_share", "numbers", ALL, EMPTY),
+        "interval_holding": mean("interval_holding_share", "numbers"),
     }
+
+
+def unlike_levels(table: pa.Table) -> tuple[str, str, float | None]:
+    """The least and most that levels show of groups of 1 to 9; the bias of those of 10 to 19 where some are hidden."""
+    shares, rows = _rows(table, TOTAL, "1 to 9")["published_groups_share"], _rows(table, TOTAL, "10 to 19")
+    bias = _mean(rows["bias"], np.where(rows["published_groups_share"] < 1, rows["numbers"], 0))
+    return share(shares.min(initial=1), 0), share(shares.max(initial=0), 0), bias
 
 
 def _by_size(measure: str, weight: str, table: pa.Table) -> Mapping[str, float | None]:

@@ -42,8 +42,12 @@ def committee_rows(comparison: Comparison) -> list[Row]:
         if one.exposure is not None and comparison.baseline is not None:
             row |= {"ranked_cells": (cells := ranked_cells(comparison)), "ranked_right": one.exposure.ranked[cells]}
             row["ranked_right_of_baseline"] = comparison.baseline.ranked[cells]
-        if one.protection.is_safetab and row["interval_holding"] is not None:
-            row["comes_with_a_number"] += words.text("interval_held", share=share(row["interval_holding"], 0))
+        known, *marks = row["comes_with_a_number"].split("; ")
+        if row["interval_holding"] is not None and known.startswith(("an interval", "the largest error")):
+            known += words.text("interval_held", share=share(row["interval_holding"], 0))
+        row["comes_with_a_number"] = "; ".join([known, *marks])
+        row["shares_are_upper_limits"] = "secondary=" in row["protection"]
+        row["marks"] = " †" * bool(row["groups_whose_chains_disagree"]) + " §" * one.protection.repeats_errors
         rows.append(row)
     return rows
 
@@ -61,7 +65,8 @@ def users_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
 
 def exposed_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
     """Who is exposed, as HTML, with the baseline's row below all protections."""
-    texts = [(row["guarantee"], row["comes_with_a_number"]) for row in rows]
+    checked = words.text("checked_by_programs")
+    texts = [(row["guarantee"].replace(checked, f"{checked} ¶"), row["comes_with_a_number"]) for row in rows]
     bodies = [element("tbody", *map(_html_row, headings(comparison), map(_exposed, rows), texts))]
     if comparison.baseline is not None:
         named, ranked = comparison.baseline.named, f"{comparison.baseline.ranked[ranked_cells(comparison)]:,}"
@@ -93,6 +98,7 @@ def headings(comparison: Comparison) -> list[Markup]:
     found = []
     for number, protection in enumerate(one.protection for one in comparison.protections):
         assumed = html("assumed") if protection.source and protection.source.assumed else ""
+        assumed = assumed or (html("as_given") if protection.is_safetab else "")
         given = {"letter": words.letter_of(number), "name": protection.name, "assumed": assumed}
         found.append(html("heading", spec=spec_code(protection.spec), **given))
     return found
@@ -110,8 +116,8 @@ def _exposed(row: Row) -> Sequence[str]:
     named = _claims(row["named_right"], row["named_claims"])
     return [
         words.NOT_APPLICABLE if row["proven"] is None else f"{row['proven']:,}",
-        f"{named} †" if row["groups_whose_chains_disagree"] else named,
-        f"{row['ranked_right']:,} ({row['ranked_right_of_baseline']:,})",
+        f"{named}{row['marks']}",
+        f"{row['ranked_right']:,} ({row['ranked_right_of_baseline']:,}){row['marks']}",
         words.NOT_MEASURED if row["membership_measured"] is None else f"{row['membership_measured']:.2f}",
     ]
 
@@ -130,7 +136,13 @@ def _with_groups(row: Row, column: str) -> str:
     """A number of a column, and of how many groups it is the mean if they are few."""
     groups = row[f"{column}_groups"] if is_of_few(row, column) else 0
     of_groups = f" ({groups} {'group' if groups == 1 else 'groups'})" if groups else ""
-    return f"{spelled(column, row[column])}{of_groups}"
+    return f"{at_most(row, column)}{of_groups}"
+
+
+def at_most(row: Row, column: str) -> str:
+    """A number of a column; a share is an upper limit where secondary suppression withholds more than was counted."""
+    is_limit = row["shares_are_upper_limits"] and row[column] and column.endswith(("_published", "_shown"))
+    return f"at most {spelled(column, row[column])} ‡" if is_limit else spelled(column, row[column])
 
 
 def spelled(column: str, value: float | None) -> str:

@@ -9,11 +9,12 @@ from math import sqrt
 from safetab.assessment.pages.page_parts import MARKS, Axis, Plot, Series, figure, log_axis, share, share_axis
 from safetab.assessment.tally import SIZE_STARTS
 from safetab.census.census import capitalized
-from safetab.comparison.measures.utility import error_by_size, share_by_size
+from safetab.comparison.measures.utility import error_by_size, share_by_size, unlike_levels
 from safetab.comparison.pages import committee_table, words
 from safetab.comparison.pages.committee_table import (
     FEW_GROUPS,
     Row,
+    at_most,
     headings,
     is_of_few,
     ranked_cells,
@@ -38,6 +39,7 @@ _SPANS = (
     "named_right",
     "ranked_right",
 )
+_BY_CHAINS, _MEMBERSHIP = {"named_right", "ranked_right"}, "membership_measured"
 _COLOURS = (3, 1, 2, 4)
 _DASHES = ("", "5 2", "1.5 2", "7 2 1.5 2", "3 3", "9 3")
 _LEAST_ERROR, _NOBODY = 0.1, 0.25
@@ -59,7 +61,7 @@ def compare_page(comparison: Comparison) -> str:
             users_notes=text("users_notes", **given),
             exposed=committee_table.exposed_table(comparison, rows),
             exposed_notes=text("exposed_notes", **given),
-            further_notes=given["after_swapping"] + given["pattern_unused"] + given["same_errors"],
+            further_notes=given["after_swapping"] + given["pattern_unused"],
         ),
         joined([paragraphs(text("pictures", **given)), pictures(comparison, rows)]),
         _one_area(comparison),
@@ -88,9 +90,6 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     cells = ranked_cells(comparison)
     ranked = 0 if baseline is None else baseline.ranked[cells]
     runs = max(max(one.utility["runs"].to_pylist()) for one in comparison.protections)
-    apart = {row["letter"]: row["groups_whose_chains_disagree"] for row in rows}
-    apart = {letter: groups for letter, groups in apart.items() if groups}
-    hidden = [row["letter"] for row in rows if is_of_few(row, "error_10_to_99")]
     given = {
         **{key: str(value) for key, value in asdict(census).items()},
         "people": f"{census.people:,}",
@@ -107,13 +106,36 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
         "checks": str(len(comparison.controls)),
         "broken": str(sum(not one.holds for one in comparison.controls)),
         "draws": f"{runs:,} {'draw' if runs == 1 else 'draws'}",
+        **_lists(comparison, rows),
+    }
+    return given | _notes(comparison, rows, given)
+
+
+def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
+    """Which protections some sentences are about, by letters, with numbers of theirs; empty if none."""
+    apart = {row["letter"]: row["groups_whose_chains_disagree"] for row in rows}
+    apart = {letter: groups for letter, groups in apart.items() if groups}
+    hidden = {row["letter"]: row["error_10_to_99"] for row in rows if is_of_few(row, "error_10_to_99")}
+    certain = [row for row in rows if family_of(row["protection"]) in WORDS["without_bits"]]
+    means = [f"{row[_MEMBERSHIP]:.2f} of {row['letter']}" for row in certain if 0 < (row[_MEMBERSHIP] or 0) < 1]
+    safetab = [(at, one.utility) for at, one in enumerate(comparison.protections) if one.protection.is_safetab]
+    by_level = {letter_of(at): unlike_levels(table) for at, table in safetab}
+    return {
         "apart": ", ".join(apart),
         "groups_apart": ", ".join(f"{letter}: {groups:,}" for letter, groups in apart.items()),
         "hidden": ", ".join(hidden),
+        "few": ", ".join(
+            f"{letter}: {spelled('error', error)}" for letter, error in hidden.items() if error is not None
+        ),
+        "certain": means[0] if means and comparison.census.attacked == 1 else "",
+        "limited": ", ".join(row["letter"] for row in rows if row["shares_are_upper_limits"]),
+        "least_width": ", ".join(row["letter"] for row in rows if row["protection"].endswith("secondary=lp")),
+        "by_level": ", ".join(f"{least} to {most} ({letter})" for letter, (least, most, _) in by_level.items()),
+        "too_large": ", ".join(f"{bias:.1f} ({letter})" for letter, (*_, bias) in by_level.items() if bias is not None),
+        "checked": "".join(row["letter"] for row in rows if row["guarantee"] == text("checked_by_programs")),
         "shown_1_to_9": _shares_shown(rows, "groups_1_to_9_published"),
         "shown_10_to_99": _shares_shown(rows, "groups_10_to_99_published"),
     }
-    return given | _notes(comparison, rows, given)
 
 
 def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]) -> dict[str, str]:
@@ -126,25 +148,19 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
     holds = {
         "not_all": reasons,
         "stress_test": census.is_stress_test,
-        "safetab_notes": has_safetab,
         "empty_groups": has_safetab and census.whole not in {"", "no area"},
         "swap_notes": "swap" in specs,
-        "secondary_notes": "secondary=" in specs,
-        "safetab_elsewhere": has_safetab,
+        "safetab_elsewhere": census.larger_left and has_safetab,
         "after_swapping": "swap" in specs,
-        "pattern_unused": "secondary=" in specs,
-        "same_errors": "cell-key" in specs or "fixed=yes" in specs,
+        "same_errors": any(one.protection.repeats_errors for one in comparison.protections),
         "chance": comparison.baseline and comparison.baseline.ranked[ranked_cells(comparison)],
         "of_each_area": census.attacked > 1,
-        "chains_disagree": given["apart"],
         "by_true_size": not census.is_stress_test,
         "lines_of_sweep": comparison.is_sweep,
         "points": not comparison.is_sweep,
         "sweep": comparison.is_sweep,
         "no_groups_shown": given["hidden"] and comparison.baseline,
-        "chains_apart": given["apart"],
-        "few_1_to_9": given["shown_1_to_9"],
-        "few_10_to_99": given["shown_10_to_99"],
+        **{note: given[what] for note, what in WORDS["notes_of"].items()},
     }
     reason = ", and ".join(reasons)
     return {note: text(note, reasons=reason, **given) if is_so else "" for note, is_so in holds.items()}
@@ -152,13 +168,13 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
 
 def _shares_shown(rows: Sequence[Row], column: str) -> str:
     """The share of some groups that each protection shows, if it does not show all."""
-    shown = {row["letter"]: row[column] for row in rows if row[column] is not None}
-    return ", ".join(f"{letter} shows {share(value, 0)}" for letter, value in shown.items() if value < 1)
+    return ", ".join(f"{row['letter']} shows {at_most(row, column)}" for row in rows if (row[column] or 0) < 1)
 
 
 def _span(rows: Sequence[Row], column: str) -> str:
-    """From the least to the most of a column, in words; means of few groups are left out."""
-    known = [row[column] for row in rows if row.get(column) is not None and not is_of_few(row, column)]
+    """From the least to the most of a column, in words, without means of few groups and chains that disagree."""
+    kept = [row for row in rows if column not in _BY_CHAINS or not row["groups_whose_chains_disagree"]]
+    known = [row[column] for row in kept if row.get(column) is not None and not is_of_few(row, column)]
     if not known:
         return str(WORDS["too_few"]) if column.startswith("error") else "none"
     return " to ".join(dict.fromkeys([spelled(column, min(known)), spelled(column, max(known))]))
@@ -235,11 +251,7 @@ def _trade_off(comparison: Comparison, looks: Sequence[Series], rows: Sequence[R
         lines: dict[int, Series] = {}
         for look, row in zip(looks, rows, strict=True):
             error, right = row["error_10_to_99"], row["proven" if is_proven else "named_right"]
-            if (
-                not is_of_few(row, "error_10_to_99")
-                and right is not None
-                and (is_proven or not row["groups_whose_chains_disagree"])
-            ):
+            if right is not None and not (is_of_few(row, "error_10_to_99") or row["groups_whose_chains_disagree"]):
                 point, label = (error, float(right)), "" if is_proven else look.label
                 series.append(replace(look, points=[point], is_hollow=not is_proven, label=label))
                 described.append(f"{look.label}, {'proven' if is_proven else 'named'}: error {error:.2f}, {right:,}.")
@@ -296,14 +308,15 @@ def _further(comparison: Comparison) -> Markup:
     """Presence, averaging and differencing, which the committee's tables leave out."""
     further: Mapping[str, str] = WORDS["further"]
     nouns, splits, rows = comparison.census.nouns, list[int](), []
-    for heading, one in zip(headings(comparison), comparison.protections, strict=True):
+    marks = [row["marks"] for row in committee_table.committee_rows(comparison)]
+    for heading, one, mark in zip(headings(comparison), comparison.protections, marks, strict=True):
         if (exposure := one.exposure) is not None:
             splits = max(splits, list(exposure.averaging), key=len)
             shares = ", ".join(share(value, 0) for value in exposure.averaging.values())
-            one_budget = further["one_budget"].format(share=shares) if one.protection.is_safetab and shares else ""
+            one_budget = further["one_budget"].format(share=shares) if list(exposure.averaging) == [0] else ""
             slivers, people = exposure.differencing or (0, 0)
             following = further["slivers"].format(people=people, nouns=nouns, slivers=slivers)
-            rows.append((heading, [_presence(exposure), one_budget or shares or words.NOT_MEASURED, following]))
+            rows.append((heading, [_presence(exposure) + mark, one_budget or shares or words.NOT_MEASURED, following]))
     if comparison.baseline is not None:
         rows.append((html("baseline"), [_presence(comparison.baseline), *[words.NOT_APPLICABLE] * 2]))
     small = 0 if comparison.baseline is None else comparison.baseline.small_groups

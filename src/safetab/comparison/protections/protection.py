@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.comparison.tables.exact_tables import ExactTables, Int64s, PublishedTables
+from safetab.comparison.tables.exact_tables import ExactTables, Int64s, PublishedTables, Rows
 
 Floats = NDArray[np.float64]
 
@@ -92,6 +92,14 @@ def chosen(is_first: NDArray[np.bool_], first: Windows, second: Windows) -> Wind
     return _windows(np.where(is_first, first.firsts, second.firsts), sizes, logs)
 
 
+def told_once(windows: Windows, rows: Rows) -> Windows:
+    """The windows where errors are in record keys: of numbers that are the same sum, the last one alone tells."""
+    sums = [parts.tobytes() for parts in np.split(rows.members, rows.starts[1:-1])]
+    last = {parts: number for number, parts in enumerate(sums)}
+    is_last = np.array([last[parts] == number for number, parts in enumerate(sums)])
+    return chosen(is_last, windows, _windows(windows.firsts, np.zeros_like(windows.firsts), np.empty(0)))
+
+
 def _windows(firsts: Int64s, sizes: Int64s, logs: Floats) -> Windows:
     return Windows(firsts, np.append(0, np.cumsum(sizes)), logs)
 
@@ -143,6 +151,11 @@ class Protection:
     is_safetab: bool = False
     parameters: Path | None = None  # SafeTab's directory, if it is not that of the comparison
     scale: Fraction | None = None  # by which SafeTab's budgets are multiplied
+
+    @property
+    def repeats_errors(self) -> bool:
+        """Whether numbers of the same people have the same error, by record keys; after swapping none is met twice."""
+        return self.records is None and ("cell-key" in self.spec or "fixed=yes" in self.spec)
 
     @property
     def is_exact(self) -> bool:
