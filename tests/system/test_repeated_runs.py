@@ -313,7 +313,7 @@ def test_a_limit_set_once_binds_every_later_run_until_it_is_changed(world: Rando
     assert higher.exit_code == 1
     command = f"safetab spend {tmp_path}/spend.log --dataset census --set-limit"
     assert f'--spend-limit: asks for rho {3 * cost}, but the limit of "census" is rho {cost}.' in higher.stderr
-    assert f"change the limit first: {command} X" in higher.stderr
+    assert f"change the limit first: `{command} X`" in higher.stderr
     before = (tmp_path / "spend.log").read_bytes()
     assert spend(tmp_path, *command.split()[3:], str(2 * cost)).exit_code == 0
     assert (tmp_path / "spend.log").read_bytes().startswith(before)

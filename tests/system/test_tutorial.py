@@ -24,7 +24,7 @@ def test_the_tutorial_runs_from_beginning_to_end(tmp_path: Path, monkeypatch: py
     write_demo_census(demo)
     safetab.run(demo / "parameters", demo / "data", demo / "output", test_key="00" * 32)
     monkeypatch.chdir(tmp_path)
-    shown = [repr(cell.shown) for cell in run_notebook(TUTORIAL) if cell.shown is not None]
+    shown = [str(cell.shown) for cell in run_notebook(TUTORIAL) if cell.shown is not None]
     assert any(one.startswith("Dominican, Providence County, Rhode Island: ") for one in shown)
     assert any("Fieller's method" in one for one in shown)
     assert any("Equal true numbers are ruled out at 95 %." in one for one in shown)

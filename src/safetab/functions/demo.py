@@ -17,6 +17,8 @@ from safetab.foundation.progress import NoProgress, Progress
 from safetab.outputs.output_folder import EarlierOutput, names_in, output_findings, whole_output
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import RunSummary, run_files
+from safetab.planning.planner import plan_of_files
+from safetab.planning.run_plan import RunPlan
 from safetab.synthetic.demo_census import write_demo_census
 from safetab.synthetic.files.parameter_files import HOUSEHOLD_PARAMETERS
 from safetab.synthetic.specified.people import PEOPLE_OF, write_example
@@ -52,14 +54,21 @@ def demo(
 
 
 def write_demo(
-    out: Path, census: str | None, shown: Shown, begun: Callable[[], None] = lambda: None, *, overwrite: bool
+    out: Path,
+    census: str | None,
+    shown: Shown,
+    begun: Callable[[], None] = lambda: None,
+    planned: Callable[[RunPlan], None] = lambda _: None,
+    *,
+    overwrite: bool,
 ) -> dict[str, RunSummary]:
     """Make the demo of the U.S. census or of another shipped one: OUT appears whole or not at all.
 
-    Returns the summary of each run by its folder. Raises InvalidInput if OUT may not be made or replaced.
+    `planned` is called with the plan of a shipped census before its run. Returns the summary of each run by its
+    folder. Raises InvalidInput if OUT may not be made or replaced.
     """
     with _demo_folder(out, begun, overwrite=overwrite) as folder:
-        runs = _run_us(folder, shown) if census is None else _run_census(folder, census, shown)
+        runs = _run_us(folder, shown) if census is None else _run_census(folder, census, shown, planned)
         _write_sites(folder, list(runs))
     return runs
 
@@ -86,11 +95,12 @@ def _run_us(folder: Path, shown: Shown) -> dict[str, RunSummary]:
     return {PEOPLE: people, HOUSEHOLDS: households}
 
 
-def _run_census(folder: Path, name: str, shown: Shown) -> dict[str, RunSummary]:
+def _run_census(folder: Path, name: str, shown: Shown, planned: Callable[[RunPlan], None]) -> dict[str, RunSummary]:
     """The summary of the run of a shipped census, by its folder, after making people and the explorer."""
     parameters, data = folder / "parameters", folder / "data"
     with shown() as progress:
         write_example(name, PEOPLE_OF[name], folder, progress)
+    planned(plan_of_files(parameters, data, None).require())
     write_explorer(ExplorerRequest(folder / EXPLORER, parameters=parameters))
     return {PEOPLE: _run(parameters, data, folder / PEOPLE, shown)}
 

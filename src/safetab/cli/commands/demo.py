@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import typer
 
 from safetab.cli.commands.docs import open_in_browser
 from safetab.cli.json_document import answer
-from safetab.cli.messages import exits_with_code, say, show_findings
+from safetab.cli.messages import exits_with_code, note, say, show_findings
 from safetab.cli.plan_tables import show_plan
 from safetab.cli.progress import TerminalProgress
 from safetab.cli.summaries import show_run
@@ -18,6 +19,7 @@ from safetab.cli.text_tables import show_table, terminal_console, text_table
 from safetab.estimates.open_release import open_release
 from safetab.foundation.files import whole_path
 from safetab.functions.demo import EXPLORER, PEOPLE, PEOPLE_PAGE, write_demo
+from safetab.planning.run_plan import RunPlan
 from safetab.reports.report import REPORT_FILE
 from safetab.specification.values import SPECIFICATION_FILE
 from safetab.synthetic.specified.people import PEOPLE_OF
@@ -37,16 +39,12 @@ def make_demo(out: Path, census: str | None, *, overwrite: bool, opens_browser: 
     about = "about 200,000 made-up people and their households."
     if census is not None:
         about = f"{PEOPLE_OF[census]:,} made-up people in made-up places, shaped after a real census."
-
-    def begun() -> None:
-        if not is_quiet:
-            say(f"Making a synthetic census in {out}: {about}")
-
+    begun = partial(note, f"Making a synthetic census in {out}: {about}")
+    planned: Callable[[RunPlan], None] = (lambda _: None) if is_quiet else show_plan
     with exits_with_code():
-        runs = write_demo(out, census, partial(TerminalProgress, is_quiet=is_quiet), begun, overwrite=overwrite)
+        progress = partial(TerminalProgress, is_quiet=is_quiet)
+        runs = write_demo(out, census, progress, begun, planned, overwrite=overwrite)
     for name, summary in runs.items():
-        if census is not None and not is_quiet:
-            show_plan(summary.plan)
         show_findings(summary.warnings)
         show_run(summary, out / name, is_quiet=is_quiet)
     answer({"written": [str(out)], "pages": [str(out / page) for page in _PAGES if (out / page).is_file()]})
