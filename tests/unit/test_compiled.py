@@ -140,18 +140,39 @@ class Planted:
         return Path.touch, (self._made,)
 
 
-@pytest.mark.parametrize(("mode", "runs"), [(0o777, False), (0o775, False), (0o757, False), (0o755, True)])
-def test_code_is_not_loaded_from_a_folder_that_others_may_write(mode: int, runs: bool, loop_file: Path) -> None:
-    """The last shows that what is planted would run."""
+@pytest.mark.parametrize(
+    ("around", "folder", "file", "runs"),
+    [
+        (0o755, 0o777, 0o644, False),
+        (0o755, 0o775, 0o644, False),
+        (0o755, 0o757, 0o644, False),
+        (0o777, 0o755, 0o644, False),
+        (0o755, 0o755, 0o666, False),
+        (0o755, 0o755, 0o644, True),
+        (0o1777, 0o755, 0o644, True),
+        (0o700, 0o777, 0o666, True),
+    ],
+)
+def test_code_is_not_loaded_if_others_may_change_it(
+    around: int, folder: int, file: int, runs: bool, loop_file: Path
+) -> None:
+    """Where it is loaded, nobody else can have planted it; and the test sees that what is planted would run."""
     assert compiled(loops(loop_file).added)(NUMBERS) == 10
     index = next(loop_file.parent.rglob("*.nbi"))
     index.write_bytes(pickle.dumps(Planted(loop_file.parent / "ran")))
     index.with_name(f"{index.name}.sha256").write_text(hashlib.sha256(index.read_bytes()).hexdigest())
-    index.parent.chmod(mode)
+    index.chmod(file)
+    index.parent.chmod(folder)
+    (loop_file.parent / "cache" / "safetab").chmod(around)
     made = compiled(loops(loop_file).added)
     assert made(NUMBERS) == 10
     assert not hits(made)
     assert (loop_file.parent / "ran").exists() == runs
+
+
+def test_nobody_else_gets_into_the_folder_of_kept_code(loop_file: Path) -> None:
+    assert compiled(loops(loop_file).added)(NUMBERS) == 10
+    assert (loop_file.parent / "cache" / "safetab").stat().st_mode & 0o777 == 0o700
 
 
 def test_a_full_disk_means_compiling_in_the_process(loop_file: Path) -> None:

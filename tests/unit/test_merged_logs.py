@@ -149,13 +149,29 @@ def test_limits_in_two_units_are_refused(tmp_path: Path) -> None:
         merge_logs([first, other], tmp_path / "new")
 
 
-def test_lines_cut_short_are_marked_and_count_for_nothing(tmp_path: Path) -> None:
+def test_lines_cut_short_are_left_out_with_their_marks(tmp_path: Path) -> None:
     first = log_of(tmp_path / "a", A, begun(1, "1"), begun(2, "9")[:-30])
     other = log_of(tmp_path / "b", B, begun(3, "9")[:40], "\n", line_of(LineState.TORN, utc=UTC), begun(4, "2").strip())
     merge_logs([first, other], tmp_path / "new")
     assert spent(tmp_path / "new") == 3
     states = [line.state.value for line in read_log(tmp_path / "new").lines]
-    assert states == ["begun", "merged", "torn", "begun"]
+    assert states == ["begun", "merged", "begun"]
+
+
+def test_a_line_that_is_damaged_after_a_merge_is_an_error_and_not_a_line_cut_short(tmp_path: Path) -> None:
+    torn = (begun(2, "9")[:40], "\n", line_of(LineState.TORN, utc=UTC))
+    first = log_of(tmp_path / "a", A, begun(1, "1"), *torn, ended(1))
+    merge_logs([first, log_of(tmp_path / "b", B, begun(3, "1"), *torn, ended(3))], tmp_path / "new")
+    assert spent(tmp_path / "new") == 2
+    (tmp_path / "new").write_text((tmp_path / "new").read_text().replace('"budget"', '"bugdet"', 1))
+    with pytest.raises(InvalidInput, match="line 2"):
+        read_log(tmp_path / "new")
+
+
+def test_one_log_alone_is_not_merged(tmp_path: Path) -> None:
+    with pytest.raises(InvalidInput, match="give another log to merge"):
+        merge_logs([log_of(tmp_path / "a", A, begun(1, "1"))], tmp_path / "new")
+    assert not (tmp_path / "new").exists()
 
 
 def test_each_secret_keeps_its_own_lines_and_nobody(tmp_path: Path) -> None:

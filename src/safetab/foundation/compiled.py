@@ -10,7 +10,7 @@ import hashlib
 import os
 import stat
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from functools import cache, partial
 from pathlib import Path
@@ -86,6 +86,9 @@ def _outside_the_package() -> Iterator[Path]:
         settings = _numba().config
         given = settings.CACHE_DIR
         settings.CACHE_DIR = given or str(own)
+        if not given:
+            with suppress(OSError):  # found by whoever uses the folder
+                own.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             yield Path(settings.CACHE_DIR)
         finally:
@@ -111,9 +114,7 @@ class _KeptLoop:
         folder = Path(self.stats.cache_path)
         if not folder.is_relative_to(kept):
             raise PermissionError(f"{kept} can't be written")
-        found = folder.stat()
-        if found.st_uid not in {0, os.geteuid()} or found.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-            raise PermissionError(f"{folder} may be written by others")
+        _require_own(kept, folder, self._files())
         for file in self._files():
             if not _is_whole(file):
                 file.unlink(missing_ok=True)
@@ -154,6 +155,18 @@ class _KeptLoop:
                 unfinished = _hash_file(file).with_suffix(f".{os.getpid()}")
                 unfinished.write_text(_hash_of(file))
                 unfinished.replace(_hash_file(file))
+
+
+def _require_own(kept: Path, folder: Path, files: Iterable[Path]) -> None:
+    """Raise PermissionError if others may change machine code: by its files, their folder or the one around it."""
+    around = kept.stat()
+    if around.st_uid == os.geteuid() and not around.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
+        return  # nobody else gets in
+    for path in (kept, folder, *files):
+        found = path.stat()
+        is_sticky = path == kept and found.st_mode & stat.S_ISVTX  # others can't replace what is in it
+        if found.st_uid not in {0, os.geteuid()} or (found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and not is_sticky):
+            raise PermissionError(f"{path} may be written by others")
 
 
 def _form_of(given: Any) -> Any:

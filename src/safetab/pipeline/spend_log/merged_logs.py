@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from safetab.foundation.findings import SPEND_LOG_FORMAT, Finding, FindingsOf, require_none, shortened
+from safetab.foundation.findings import SPEND_LOG_FORMAT, Finding, FindingsOf, InvalidInput, require_none, shortened
 from safetab.foundation.new_files import new_file_findings, write_new_file
 from safetab.pipeline.spend_log import accounts
 from safetab.pipeline.spend_log.accounts import Limit, LineState, LogContent, read_lines
@@ -17,7 +17,7 @@ from safetab.pipeline.spend_log.log_checks import warn_of_limits, warn_of_unende
 from safetab.pipeline.spend_log.log_file import utc_now, write_for_its_owner
 from safetab.pipeline.spend_log.people_accounts import datasets_of, read_log
 
-_OF_THE_FILE = {LineState.MERGED, LineState.TORN}
+_LEAST_LOGS = 2
 
 
 def merge_logs(logs: Sequence[Path], new: Path) -> tuple[Finding, ...]:
@@ -26,6 +26,8 @@ def merge_logs(logs: Sequence[Path], new: Path) -> tuple[Finding, ...]:
     The logs stay as they are. Raises InvalidInput, with nothing written, if the file can't be made or
     two logs say different things about a run or have limits that can't be compared.
     """
+    if len(logs) < _LEAST_LOGS:
+        raise InvalidInput.about("the command", "give another log to merge.", "--merge")
     require_none(new_file_findings(new))
     content, warnings, text = read_log(logs[0]), list[Finding](), b""
     for log in logs[1:]:
@@ -47,14 +49,14 @@ def merge_logs(logs: Sequence[Path], new: Path) -> tuple[Finding, ...]:
 def _merged(content: LogContent, other: LogContent, limits: Sequence[Limit]) -> Iterator[str]:
     """The lines of a log, those of another that it lacks, and the limits that hold from now on.
 
-    A line that was cut short is left out: no run drew noise after it.
+    A line that was cut short is left out with its mark: no run drew noise after it.
     """
     utc, known = utc_now(), {line.text for line in content.lines}
     yield accounts.header_line(content.secrets[0], SPEND_LOG_FORMAT)
-    yield from (f"{line.text.decode()}\n" for line in content.lines)
+    yield from (f"{line.text.decode()}\n" for line in content.lines if line.state is not LineState.TORN)
     yield accounts.line_of(LineState.MERGED, utc=utc, secret=other.secrets[0].hex())
     for line in other.lines:
-        if line.text not in known or line.state in _OF_THE_FILE:
+        if line.state is LineState.MERGED or (line.text not in known and line.state is not LineState.TORN):
             yield f"{line.text.decode()}\n"
     yield from (accounts.limit_line(replace(limit, utc=utc)) for limit in limits)
 
@@ -86,7 +88,7 @@ def _limits_of_both(content: LogContent, other: LogContent, findings: FindingsOf
 def _warn_of_names(content: LogContent, other: LogContent, findings: FindingsOf) -> None:
     """Warn of names whose records can't be compared, because the fingerprints have different secrets."""
     mine, others = set(datasets_of(content)), set(datasets_of(other))
-    if mine - others and others - mine and not set(content.secrets) & set(other.secrets):
+    if mine - others and others - mine and content.secrets != other.secrets:
         names = f"{shortened(sorted(others - mine))} and {shortened(sorted(mine - others))}"
         message = "fingerprints of different logs can't be compared, so these may be names for the same people."
         findings.warning(names, f"{message} The next run on such records is refused until you give --same-people-as.")
