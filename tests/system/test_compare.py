@@ -113,7 +113,7 @@ def test_any_census_can_be_compared(tmp_path: Path) -> None:
     summary = safetab.compare(census, data, tmp_path / "out", runs=1, attack=["none"])
     assert any("swap" in sentence and "who lives with whom" in sentence for sentence in summary.not_finished)
     with pytest.raises(safetab.InvalidInput, match="who lives with whom"):
-        safetab.compare(census, data, tmp_path / "other", runs=1, attack=["none"], protection=["swap:rate=0.1"])
+        safetab.compare(census, data, tmp_path / "other", runs=1, attack=["none"], protections=["swap:rate=0.1"])
     assert not (tmp_path / "other").exists()
 
 

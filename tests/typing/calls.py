@@ -28,8 +28,8 @@ safetab.rerelease("OUT", "NEW", geography="data", coterminous=True, confidence="
 safetab.rerelease("OUT", "NEW", test_key="00")  # wrong
 safetab.accuracy("parameters", "data", "ACCURACY", runs=10, order="state,county", totals="OUT")
 safetab.accuracy("parameters", "data", "ACCURACY", confidence="0.9")  # wrong
-safetab.compare("parameters", "data", "COMPARED", protection=["round:base=5"], time_limit=60, seed=1)
-safetab.compare("parameters", "data", "COMPARED", protections=["round:base=5"])  # wrong
+safetab.compare("parameters", "data", "COMPARED", protections=["round:base=5"], time_limit=60, seed=1)
+safetab.compare("parameters", "data", "COMPARED", protection=["round:base=5"])  # wrong
 safetab.open_comparison("COMPARED").exposure("round:base=5").num_rows
 safetab.export("OUT", "CSV", form="census")
 safetab.export("OUT", "CSV", form="wide")  # wrong

@@ -80,7 +80,7 @@ class CompareRequest:
     def of(cls, **given: object) -> Self:
         """A request from declared options, as the command line and Python have them."""
         values = with_defaults(COMPARE, given)
-        protections, attack = (tuple(values.pop(name) or ()) for name in ("protection", "attack"))
+        protections, attack = (tuple(values.pop(name) or ()) for name in ("protections", "attack"))
         own = {name: values.pop(name) for name in ("preset", "tables", "runs", "seed", "time_limit")}
         return cls(protections, attack=attack, options=RunOptions.of(COMPARED_WITH, **values), **own)
 

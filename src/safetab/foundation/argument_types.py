@@ -127,7 +127,7 @@ def python_name(flag: str) -> str:
 
 _NAMES = {
     "format": "form", "from": "package", "iteration": "group", "json": "as_json", "region": "geography",
-    "rule": "rules", "with": "together_with",
+    "protection": "protections", "rule": "rules", "with": "together_with",
 }  # fmt: skip
 """Options that Python calls by another name."""
 _ARGUMENTS = {"AREA", "DATA", "FILES", "FOLDER", "NEW", "OUT", "PARAMETERS"}

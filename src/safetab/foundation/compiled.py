@@ -87,7 +87,7 @@ def _outside_the_package() -> Iterator[Path]:
         given = settings.CACHE_DIR
         settings.CACHE_DIR = given or str(own)
         if not given:
-            with suppress(OSError):  # found by whoever uses the folder
+            with suppress(OSError):  # found when the folder is used
                 own.mkdir(mode=0o700, parents=True, exist_ok=True)
         try:
             yield Path(settings.CACHE_DIR)

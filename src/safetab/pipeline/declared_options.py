@@ -124,7 +124,12 @@ ASSESS = (*STEPS, MEMORY_TO_ASSESS, *MACHINE, OVERWRITE, TEST_KEY, TOTALS)
 
 COMPARED_WITH = (MEMORY_TO_ASSESS, *MACHINE, OVERWRITE, TOTALS)
 COMPARE = (
-    _texts("protection", "A protection instead of the presets, repeatable, such as round:base=5.", "SPEC"),
+    _texts(
+        "protections",
+        "A protection instead of the presets, repeatable, such as round:base=5.",
+        "SPEC",
+        flag="--protection",
+    ),
     DeclaredOption("preset", str, "agencies", "agencies, order-2026, europe, us-history or sweep.", "GROUP"),
     DeclaredOption("tables", str, "as-released", "as-released, or every-group: a table for every group.", "TABLES"),
     _texts(

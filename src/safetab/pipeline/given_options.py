@@ -69,7 +69,7 @@ class GivenAccuracy(GivenSteps, _GivenMachine, total=False):
 class GivenCompare(_GivenMachine, total=False):
     """`COMPARE`: what is compared, and how often."""
 
-    protection: list[str] | None
+    protections: list[str] | None
     preset: str
     tables: str
     attack: list[str] | None
