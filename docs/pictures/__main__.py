@@ -1,4 +1,4 @@
-"""Takes the pictures from the pages that the demos wrote: `demo` and `nz` in build/."""
+"""Takes the pictures from the pages that `make pictures` wrote: `demo`, `nz` and `compare` in build/."""
 
 from __future__ import annotations
 
@@ -37,6 +37,7 @@ PICTURED = (
     Picture("map", "demo/site/index.html#/group/1002/county", "figure.map", "figure.map", 1120),
     Picture("households", "demo/site-households/index.html#/area/COUNTY/44007/1167", ".crumbs", "table.bars", 1120),
     Picture("report", "demo/output/report.html", "header", "header ol, header ul", 1120),
+    Picture("compare", "compare/compare.html", "#committee-title", "#committee table", 1300),
     Picture("explorer", "demo/explorer.html", "header", "#opening", 1400),
 )
 
