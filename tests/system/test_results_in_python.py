@@ -103,6 +103,27 @@ def test_the_functions_do_what_the_commands_do(demo_census: Path, demo_out: Path
         safetab.report(demo_out, tmp_path / "report.html")
 
 
+def test_the_accounts_are_a_statement_are_checked_and_are_merged(results: dict[str, Result], tmp_path: Path) -> None:
+    accounts = results["spend"]
+    assert isinstance(accounts, safetab.AccountsOfLog)
+    rows = accounts.statement().to_pylist()
+    assert [(row["dataset"], row["pass"], row["ended"], row["limit_rho"]) for row in rows] == [
+        ("demo", "us", "released", "9"), ("demo", "pr", "released", "9"),
+    ]  # fmt: skip
+    log = next(tmp_path.parent.glob("results*/spend.log"))
+    assert safetab.check_spend_log(log) == ()
+    other = tmp_path / "other.log"
+    other.write_bytes(log.read_bytes())
+    other.chmod(0o600)
+    assert safetab.merge_spend_logs([log, other], tmp_path / "all.log") == ()
+    assert safetab.spend(tmp_path / "all.log", "demo").statement().to_pylist() == rows
+    with pytest.raises(safetab.InvalidInput, match="logs: must be two or more spend logs"):
+        safetab.merge_spend_logs([log], tmp_path / "one.log")
+    other.write_text("no log")
+    (found,) = safetab.check_spend_log(other)
+    assert found.is_error
+
+
 def test_a_census_of_ones_own_is_made_in_four_lines(tmp_path: Path) -> None:
     census = safetab.new(tmp_path / "mine")
     made = safetab.synthesize(census.parent, 2000)

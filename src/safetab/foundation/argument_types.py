@@ -107,6 +107,8 @@ def _literal(value: str) -> str:
 
 def _call_of(typed: str) -> str:
     """The call that does what a shell command does, such as safetab.spend('LOG', dataset='people')."""
+    of_others = (name for name in _FUNCTIONS if typed.startswith(name))
+    typed = next((typed.replace(name, _FUNCTIONS[name], 1) for name in of_others), typed)
     command, *rest = re.findall(r"'[^']*'|\S+", typed)
     arguments = list[str]()
     for word in rest:
@@ -130,6 +132,10 @@ _NAMES = {
     "rule": "rules", "with": "together_with",
 }  # fmt: skip
 """Options that Python calls by another name."""
+_FUNCTIONS = {
+    "cef blocks": "blocks_with_units", "cef convert": "convert", "show": "open_release", "sign --new-key": "new_key",
+}  # fmt: skip
+"""Commands whose function has another name."""
 _ARGUMENTS = {"AREA", "DATA", "FILES", "FOLDER", "NEW", "OUT", "PARAMETERS"}
 _COMMAND = re.compile(r"`safetab ([a-z][^`]*)`")
 _FLAG = re.compile(r"(?<![\w/.-])--([a-z][a-z-]*[a-z])(?: (spark|rho|none|parquet|sweep|[A-Z]{4,})\b)?")
