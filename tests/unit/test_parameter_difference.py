@@ -129,6 +129,16 @@ def test_groups_and_codes_that_move_are_named(tmp_path: Path) -> None:
     assert " move" not in words  # its codes are where they were among the other groups
 
 
+def test_a_code_that_gains_its_first_groups_or_loses_its_last_is_said_to(tmp_path: Path) -> None:
+    kept = changed(tmp_path / "kept")
+    file = kept / "race-and-ethnicity-code-to-iteration.txt"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not line.endswith("|1120\n")))
+    moves = "1 code moves: 1120 (Irish)\n    groups: {} 6: 1001, 1002, 1004, 2001, 2002 and 1 more\n"
+    assert moves.format("loses") in diff(PARAMETERS, kept).stdout
+    assert moves.format("gains") in diff(kept, PARAMETERS).stdout
+
+
 def test_areas_and_numbers_of_groups_are_compared_with_data(tmp_path: Path) -> None:
     other = changed(tmp_path / "other", state_filter_us=["44"])
     found = rows(PARAMETERS, other, DATA)

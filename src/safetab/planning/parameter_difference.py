@@ -23,6 +23,7 @@ from safetab.dialects.configuration import read_config, reader_asked_for
 from safetab.dialects.public_files import read_given_geography, read_public_lists
 from safetab.dialects.specified_files import compile_folder
 from safetab.foundation.findings import Checked, Finding, InvalidInput, Severity, shortened
+from safetab.foundation.result_tables import Result
 from safetab.planning.plan_json import JsonObject, exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of
 from safetab.planning.run_plan import RunPlan
@@ -54,7 +55,7 @@ class Difference(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParameterDifference:
+class ParameterDifference(Result):
     """All differences from one parameters folder to another: printed as sentences, or as a table.
 
     `names` has the names of groups and codes. `has_areas` is False if areas lie in DATA, which was not given.
@@ -68,13 +69,16 @@ class ParameterDifference:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def _title(self) -> str:
+        count = f"{len(self):,} difference{'' if len(self) == 1 else 's'}" if self.rows else "No difference"
+        return f"{count} between {self.folders[0]} and {self.folders[1]}"
+
     def __repr__(self) -> str:
-        count = f"{len(self):,} difference{'' if len(self) == 1 else 's'}" if self.rows else "no difference"
-        return f"<{count} between {self.folders[0]} and {self.folders[1]}>"
+        return f"<{self._title[:1].lower()}{self._title[1:]}>"
 
     def __str__(self) -> str:
-        title = repr(self)[1:-1]
-        lines = [f"{title[:1].upper()}{title[1:]}."]
+        lines = [f"{self._title}."]
         for kind, rows in groupby(self.rows, lambda row: row.kind):
             lines += _paragraph(kind, tuple(rows), self.names)
         return "\n".join(lines if self.has_areas else [*lines, _NO_AREAS])
@@ -124,10 +128,10 @@ def _change(row: Difference) -> str:
     before, after = (None if text is None else textwrap.shorten(text, _LONGEST) for text in row[_BEFORE:])
     if before is None or after is None:
         return f"{after} is new" if before is None else f"{before} is gone"
-    mine, others = ((text or "").split(", ") for text in row[_BEFORE:])
+    mine, others = (text.split(", ") if text else [] for text in row[_BEFORE:])
     lost, gained = ([one for one in mine if one not in others], [one for one in others if one not in mine])
     is_list = row.what in {"ids", "groups", "passes"} or (row.kind == "choice" and " of " in row.what)
-    if is_list and max(len(mine), len(others)) > 1 and lost + gained:
+    if is_list and (len(mine), len(others)) != (1, 1) and lost + gained:
         items = {"loses": lost, "gains": gained}
         return " and ".join(f"{verb} {len(each):,}: {shortened(each)}" for verb, each in items.items() if each)
     return f"{before or 'none'} becomes {after or 'none'}"
