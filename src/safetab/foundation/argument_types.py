@@ -172,7 +172,7 @@ def path_or_none(given: str | Path | None) -> Path | None:
 def require_type(function: str, name: str, value: object, wanted: Any) -> None:
     """Raise TypeError if the type is wrong, with a text that is no choice; ValueError if a path holds a NUL."""
     if not is_of_type(value, wanted):
-        is_choice = isinstance(value, str) and Literal in map(get_origin, (wanted, *get_args(wanted)))
+        is_choice = isinstance(value, str) and any(get_origin(one) is Literal for one in (wanted, *get_args(wanted)))
         given = reprlib.repr(value) if is_choice else _name_of(type(value))
         raise TypeError(f"{function}: {name} must be {words_of_type(wanted)}, not {given}.")
     if (wanted is Path or Path in get_args(wanted)) and "\0" in str(value):
