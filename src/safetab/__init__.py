@@ -29,11 +29,11 @@ if TYPE_CHECKING:
     from safetab.estimates.ratio import Ratio
     from safetab.estimates.results import Answers, Areas, Found, Groups, GroupTable, Statuses
     from safetab.foundation.result_tables import Findings
-    from safetab.functions.curator import blocks_with_units, convert, spend
+    from safetab.functions.curator import blocks_with_units, check_spend_log, convert, merge_spend_logs, spend
     from safetab.functions.demo import demo
     from safetab.functions.documentation import docs
     from safetab.functions.made_up import MadeUp, new, synthesize
-    from safetab.functions.releases import official, registry, report, sign, site, verify
+    from safetab.functions.releases import new_key, official, registry, report, sign, site, verify
     from safetab.functions.studies import audit, diff, explore, lists
     from safetab.pipeline.cef_tables import ConvertedCef
     from safetab.pipeline.declared_options import DeclaredOption
@@ -55,9 +55,10 @@ __all__ = [
     "ConvertedCef", "Difference", "Estimate", "Finding", "Findings", "Found", "GroupTable", "Groups",
     "InvalidInput", "MadeUp", "OfficialSummary", "OpenedComparison", "ParameterDifference", "Ratio", "Release",
     "RereleaseSummary", "RunFailed", "RunOptions", "RunPlan", "RunSummary", "SiteSummary", "Statuses", "Verification",
-    "__version__", "accuracy", "audit", "blocks_with_units", "compare", "convert", "demo", "diff", "docs", "explore",
-    "export", "lists", "new", "official", "open_comparison", "open_release", "plan", "registry", "report", "rerelease",
-    "run", "sign", "site", "spend", "status", "synthesize", "tuning", "validate", "verify",
+    "__version__", "accuracy", "audit", "blocks_with_units", "check_spend_log", "compare", "convert", "demo", "diff",
+    "docs", "explore", "export", "lists", "merge_spend_logs", "new", "new_key", "official", "open_comparison",
+    "open_release", "plan", "registry", "report", "rerelease", "run", "sign", "site", "spend", "status", "synthesize",
+    "tuning", "validate", "verify",
 ]  # fmt: skip
 
 _LATE = {
@@ -70,11 +71,11 @@ _LATE = {
     "estimates.ratio": ("Ratio",),
     "estimates.results": ("Answers", "Areas", "Found", "GroupTable", "Groups", "Statuses"),
     "foundation.result_tables": ("Findings",),
-    "functions.curator": ("blocks_with_units", "convert", "spend"),
+    "functions.curator": ("blocks_with_units", "check_spend_log", "convert", "merge_spend_logs", "spend"),
     "functions.demo": ("demo",),
     "functions.made_up": ("MadeUp", "new", "synthesize"),
     "functions.documentation": ("docs",),
-    "functions.releases": ("official", "registry", "report", "sign", "site", "verify"),
+    "functions.releases": ("new_key", "official", "registry", "report", "sign", "site", "verify"),
     "functions.studies": ("audit", "diff", "explore", "lists"),
     "pipeline.cef_tables": ("ConvertedCef",),
     "pipeline.options": ("RunOptions",),

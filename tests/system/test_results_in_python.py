@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import datetime
+import re
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from tests.conftest import PROJECT
 from tests.system.test_in_notebooks import Cells
 
 import safetab
 from safetab.foundation.result_tables import Result
+
+EXAMPLE = PROJECT / "examples" / "small" / "parameters"
 
 
 @pytest.fixture(scope="module")
@@ -30,6 +34,8 @@ def results(demo_census: Path, demo_out: Path, tmp_path_factory: pytest.TempPath
         "accuracy": safetab.accuracy(parameters, data, new / "accuracy", runs=1),
         "status": safetab.status(demo_out, level="county"),
         "explore": safetab.explore(new / "explorer.html"),
+        "verify": safetab.verify(demo_out),
+        "diff": safetab.diff(parameters, EXAMPLE),
         "tuning": tuning,
         "level": level,
         "noises": safetab.tuning.compare_noises(tuning, Fraction(1, 10**10)),
@@ -50,8 +56,16 @@ def test_at_the_prompt_a_result_is_short(results: dict[str, Result], demo_out: P
     assert not {name: length for name, length in lengths.items() if length > 200}
 
 
+def test_what_a_run_wrote_is_a_line_with_its_status(results: dict[str, Result]) -> None:
+    assert re.fullmatch(r"<run: [\d,]+ rows in \d+ files, synthetic>", repr(results["run"]))
+    assert re.fullmatch(r"<rerelease: [\d,]+ rows in \d+ files, test key>", repr(results["rerelease"]))
+    assert repr(results["verify"]) == "<verified: test key, not signed>"
+    assert results["verify"].to_arrow().column_names == ["severity", "file", "where", "message"]
+    assert "Not for release" in str(results["run"])
+
+
 def test_in_a_notebook_a_result_is_a_table(results: dict[str, Result]) -> None:
-    texts = {"found", "validate", "explore"}  # lists of different things, or nothing
+    texts = {"found", "validate", "explore", "verify"}  # lists of different things, or nothing
     rows = {name: Cells(each._repr_html_()).rows for name, each in results.items()}
     assert all(len(rows[name]) > 1 for name in results if name not in texts)
     assert rows["plan"][0][:4] == ["geography_level", "iteration_level", "family", "groups"]
@@ -101,6 +115,27 @@ def test_the_functions_do_what_the_commands_do(demo_census: Path, demo_out: Path
     assert len(short.read_text().splitlines()) == 178  # a row for each iteration, and the head
     with pytest.raises(safetab.InvalidInput, match="already exists"):
         safetab.report(demo_out, tmp_path / "report.html")
+
+
+def test_the_accounts_are_a_statement_are_checked_and_are_merged(results: dict[str, Result], tmp_path: Path) -> None:
+    accounts = results["spend"]
+    assert isinstance(accounts, safetab.AccountsOfLog)
+    rows = accounts.statement().to_pylist()
+    assert [(row["dataset"], row["pass"], row["ended"], row["limit_rho"]) for row in rows] == [
+        ("demo", "us", "released", "9"), ("demo", "pr", "released", "9"),
+    ]  # fmt: skip
+    log = next(tmp_path.parent.glob("results*/spend.log"))
+    assert safetab.check_spend_log(log) == ()
+    other = tmp_path / "other.log"
+    other.write_bytes(log.read_bytes())
+    other.chmod(0o600)
+    assert safetab.merge_spend_logs([log, other], tmp_path / "all.log") == ()
+    assert safetab.spend(tmp_path / "all.log", "demo").statement().to_pylist() == rows
+    with pytest.raises(safetab.InvalidInput, match="logs: must be two or more spend logs"):
+        safetab.merge_spend_logs([log], tmp_path / "one.log")
+    other.write_text("no log")
+    (found,) = safetab.check_spend_log(other)
+    assert found.is_error
 
 
 def test_a_census_of_ones_own_is_made_in_four_lines(tmp_path: Path) -> None:

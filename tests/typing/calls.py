@@ -43,6 +43,11 @@ safetab.site("OUT", "SITE", linked=("OTHER", "https://example.org"), overwrite=T
 safetab.site("OUT", "SITE", linked="OTHER")  # wrong
 safetab.spend("LOG", "people", set_limit=5, unit="rho").to_arrow().num_rows
 safetab.spend("LOG", "people", unit="sigma")  # wrong
+safetab.spend("LOG").statement().num_rows
+safetab.check_spend_log("LOG")[0].message
+safetab.merge_spend_logs(["A", Path("B")], "NEW").to_arrow()
+safetab.merge_spend_logs("A", "NEW")  # wrong
+fingerprint: str = safetab.new_key("FILE")
 conclusion: str = safetab.audit(quick=True).conclusion
 safetab.explore(config="config.json").to_arrow().num_rows
 safetab.official(["t1.csv", Path("t2.csv")], "NEW", parameters="parameters").warnings[0].message

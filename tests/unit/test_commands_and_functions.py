@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
 from operator import attrgetter
@@ -55,6 +56,14 @@ FUNCTIONS = {
     "verify": "verify",
 }
 
+OPTIONS = {
+    ("sign", "--new-key"): "new_key",
+    ("spend", "--check"): "check_spend_log",
+    ("spend", "--merge"): "merge_spend_logs",
+    ("spend", "--table"): "AccountsOfLog.statement",
+}
+"""Options that do something else than their command, and have functions of their own."""
+
 
 def commands_of(group: object, before: str = "") -> set[str]:
     found = set[str]()
@@ -69,6 +78,18 @@ def test_every_command_has_its_function() -> None:
     public = {*safetab.__all__, *(f"tuning.{name}" for name in safetab.tuning.__all__)}
     assert {*FUNCTIONS.values()} <= public
     assert all(callable(attrgetter(name)(safetab)) for name in FUNCTIONS.values())
+
+
+def test_every_option_of_a_command_is_an_argument_or_a_function() -> None:
+    """Of the commands that do several things."""
+    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
+    for name in ("sign", "spend"):
+        options = {option for each in commands[name].params for option in each.opts if option.startswith("--")}
+        arguments = {f"--{each.replace('_', '-')}" for each in inspect.signature(getattr(safetab, name)).parameters}
+        others = {option for command, option in OPTIONS if command == name}
+        assert options - arguments - others <= {"--output", "--json", "--quiet"}, name
+        assert others <= options
+    assert all(callable(attrgetter(name)(safetab)) for name in OPTIONS.values())
 
 
 def test_no_room_of_the_package_has_the_name_of_a_function() -> None:

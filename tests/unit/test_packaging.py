@@ -83,7 +83,14 @@ def test_without_a_browser_the_path_is_enough(opened: list[str], monkeypatch: py
 def test_a_page_that_is_not_there_is_told_with_similar_names() -> None:
     code, _, error = asked("how-to/read-a-relaese")
     assert (code, "Did you mean how-to/read-a-release" in error) == (1, True)
-    assert "`safetab docs` opens a list of all pages" in asked("zzzzzz")[2]
+    assert asked("zzzzzz")[2] == "The page zzzzzz does not exist. `safetab docs` opens a list of all pages.\n"
+    assert "Did you mean" not in asked("nope")[2]
+
+
+@pytest.mark.usefixtures("installed")
+def test_a_part_of_a_page_that_is_not_there_is_told() -> None:
+    code, _, error = asked("file-formats#nowhere")
+    assert (code, error.startswith("The part nowhere of the page file-formats does not exist. ")) == (1, True)
 
 
 def test_a_source_tree_shows_the_pages_that_it_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.planning.parameter_difference import Difference
 
 SMALL = PROJECT / "examples" / "small"
 PARAMETERS, DATA = SMALL / "parameters", SMALL / "data"
@@ -83,13 +84,32 @@ def test_a_budget_of_0_takes_a_level_away_and_others_bring_one(tmp_path: Path) -
     words = diff(PARAMETERS, other).stdout
     assert "1 level vanishes: (USA, Regional)" in words
     assert "1 level appears: (AIANNH, Regional)" in words
-    assert "us, unbounded rho: 4.85 becomes 5.34" in words
+    assert "  United States, unbounded rho: 4.85 becomes 5.34\n" in words
+    assert "  any person in this run, unbounded rho: 4.85 becomes 5.34\n" in words
 
 
 def test_levels_that_change_alike_are_said_once(tmp_path: Path) -> None:
     keys = {f"privacy_budget_p_level_2_{name}": 0.3 for name in ("county", "tract")}
     words = diff(PARAMETERS, changed(tmp_path / "other", **keys)).stdout
-    assert "2 levels change: (COUNTY, Detailed), (TRACT, Detailed)\n    budget: 0.2 becomes 0.3\n" in words
+    assert "2 levels change: (COUNTY, Detailed); (TRACT, Detailed)\n    budget: 0.2 becomes 0.3\n" in words
+    assert "    +/- total of stage 1: 29 becomes 24\n    +/- lone total: 10 becomes 8\n" in words
+    assert "    +/- Sex by Age(23), sex: 47 becomes 38\n" in words
+
+
+def test_groups_that_change_their_names_alone_are_listed_under_one_heading(tmp_path: Path) -> None:
+    groups = "race-characteristic-iterations.txt"
+    other = changed(tmp_path / "other", {groups: ("Korean alone", "Koreans alone")})
+    words = diff(PARAMETERS, other).stdout
+    assert "  2 groups change their name:\n    1104: Korean alone becomes Koreans alone\n    2104: " in words
+    assert "4 groups" not in words
+    one = changed(tmp_path / "one", {groups: ("1104|Korean alone|", "1104|Koreans alone|")})
+    assert "  1 group changes its name:\n    1104: Korean alone becomes Koreans alone\n" in diff(PARAMETERS, one).stdout
+
+
+def test_a_group_that_comes_into_a_list_was_in_none() -> None:
+    row = Difference("group", "1002", "list", "no list", "common")
+    found = safetab.ParameterDifference(("a", "b"), (row,), {("group", "1002"): "1002 (European)"}, has_areas=True)
+    assert str(found).splitlines()[1:] == ["  1 group changes: 1002 (European)", "    list: none becomes common"]
 
 
 def test_thresholds_and_choices_change(tmp_path: Path) -> None:
@@ -127,6 +147,16 @@ def test_groups_and_codes_that_move_are_named(tmp_path: Path) -> None:
     words = diff(gone, PARAMETERS).stdout
     assert "1 group in common appears: 1005 (Italian alone)" in words
     assert " move" not in words  # its codes are where they were among the other groups
+
+
+def test_a_code_that_gains_its_first_groups_or_loses_its_last_is_said_to(tmp_path: Path) -> None:
+    kept = changed(tmp_path / "kept")
+    file = kept / "race-and-ethnicity-code-to-iteration.txt"
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if not line.endswith("|1120\n")))
+    moves = "1 code moves: 1120 (Irish)\n    groups: {} 6: 1001, 1002, 1004, 2001, 2002 and 1 more\n"
+    assert moves.format("loses") in diff(PARAMETERS, kept).stdout
+    assert moves.format("gains") in diff(kept, PARAMETERS).stdout
 
 
 def test_areas_and_numbers_of_groups_are_compared_with_data(tmp_path: Path) -> None:

@@ -142,7 +142,7 @@ def test_an_argument_of_the_wrong_type_is_answered_by_a_sentence(name: str) -> N
         ({"threads": "2"}, "options: threads must be a whole number, not str."),
         ({"threads": True}, "options: threads must be a whole number, not bool."),
         ({"rules": "clamp-negatives"}, "options: rules must be a list of texts or None, not str."),
-        ({"temp": 3}, "options: temp must be a pathlib.Path or text or None, not int."),
+        ({"temp": 3}, "options: temp must be a pathlib.Path, text or None, not int."),
         ({"overwrite": "yes"}, "options: overwrite must be True or False, not str."),
         ({"confidence": None}, "options: confidence must be text or a number, not None."),
         ({"options": {}}, "run: options must be a RunOptions or None, not dict."),
@@ -151,6 +151,28 @@ def test_an_argument_of_the_wrong_type_is_answered_by_a_sentence(name: str) -> N
 def test_options_of_the_wrong_type_are_answered_by_a_sentence(given: dict[str, Any], sentence: str) -> None:
     with pytest.raises(TypeError, match=f"^{re.escape(sentence)}$"):
         safetab.run("parameters", "data", "out", **given)
+
+
+def test_a_misspelled_or_missing_argument_is_answered_with_the_function_and_the_right_name() -> None:
+    with pytest.raises(TypeError, match=r"^sign\(\) missing a required argument: 'key'$"):
+        safetab.sign("OUT")
+    with pytest.raises(TypeError, match=r"^sign\(\) has no argument kye\. Did you mean key\?$"):
+        safetab.sign("OUT", kye="agency")
+    with pytest.raises(TypeError, match=r"^docs\(\) has no argument x\. Known: page\.$"):
+        safetab.docs(x="index")
+    with pytest.raises(TypeError, match=r"^there is no option confidnce\. Did you mean confidence\?$"):
+        safetab.run("parameters", "data", "out", confidnce="0.9")
+    with pytest.raises(TypeError, match=r"^there is no option qqq\. Known: engine, "):
+        safetab.run("parameters", "data", "out", qqq=1)
+
+
+def test_a_choice_that_there_is_not_is_answered_with_those_that_there_are() -> None:
+    with pytest.raises(TypeError, match=r"^demo: census must be 'nz', 'ons' or None, not 'fr'\.$"):
+        safetab.demo("DEMO", census="fr")
+    with pytest.raises(TypeError, match=r"^export: form must be 'tidy' or 'census', not 'wide'\.$"):
+        safetab.export("OUT", "CSV", form="wide")
+    with pytest.raises(TypeError, match=r"^export: form must be 'tidy' or 'census', not int\.$"):
+        safetab.export("OUT", "CSV", form=1)
 
 
 def test_a_path_that_no_file_can_have_is_answered_by_a_sentence() -> None:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import ast
+import inspect
+import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.conftest import PROJECT
 
 import safetab
 from safetab.foundation.argument_types import python_name, python_words
@@ -59,11 +63,48 @@ def test_tuning_speaks_of_arguments_too(tmp_path: Path) -> None:
         ("`safetab new census`", "`safetab.new('census')`"),
         ("`safetab validate --confidential-log FILE ...`", "`safetab.validate(confidential_log=FILE, ...)`"),
         ("`safetab synthesize f --us --overwrite`", "`safetab.synthesize('f', us=True, overwrite=True)`"),
+        ("`safetab sign --new-key FILE` makes", "`safetab.new_key(FILE)` makes"),
+        ("`safetab show NEW`", "`safetab.open_release(NEW)`"),
         ("out/my--folder and 5--7 stay", "out/my--folder and 5--7 stay"),
     ],
 )  # fmt: skip
 def test_commands_and_options_become_calls_and_arguments(typed: str, said: str) -> None:
     assert python_words(typed) == said
+
+
+def spoken(path: Path) -> Iterator[str]:
+    """The texts of a module that are no docstrings; X stands for what is filled in."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+    parts |= {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            yield "".join(str(one.value) if isinstance(one, ast.Constant) else "X" for one in node.values)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in parts:
+            yield node.value
+
+
+def test_every_call_in_a_message_has_arguments_that_its_function_takes() -> None:
+    rooms = [path for path in (PROJECT / "src" / "safetab").rglob("*.py") if "cli" not in path.parts]
+    commands = {each for path in rooms for text in spoken(path) for each in re.findall("`safetab [a-z][^`]*`", text)}
+    assert {"`safetab sign --new-key FILE`", "`safetab spend X --dataset X --set-limit X`"} <= commands
+    for command in commands:
+        call = python_words(command).strip("`").replace(", ...)", ")")
+        parsed = ast.parse(call, mode="eval").body
+        assert isinstance(parsed, ast.Call), call
+        assert isinstance(parsed.func, ast.Attribute), call
+        named = [one.arg for one in parsed.keywords if one.arg]
+        inspect.signature(getattr(safetab, parsed.func.attr)).bind_partial(*parsed.args, **dict.fromkeys(named))
+
+
+def test_a_wrong_key_is_answered_with_the_function_that_makes_one(tmp_path: Path) -> None:
+    (tmp_path / "agency").write_text("no key")
+    with pytest.raises(safetab.InvalidInput, match=r"`safetab\.new_key\(FILE\)` makes FILE and FILE\.pub"):
+        safetab.verify(tmp_path, key=tmp_path / "agency")
+    assert safetab.new_key(tmp_path / "mine").startswith("sha256:")
+    assert {path.name for path in tmp_path.iterdir()} == {"agency", "mine", "mine.pub"}
+    with pytest.raises(safetab.InvalidInput, match="mine"):
+        safetab.new_key(tmp_path / "mine")
 
 
 def test_every_declared_option_has_the_name_that_messages_give_it() -> None:

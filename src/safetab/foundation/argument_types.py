@@ -8,11 +8,13 @@ from __future__ import annotations
 import functools
 import inspect
 import re
+import reprlib
 import sys
 import warnings
 from collections import abc
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from difflib import get_close_matches
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
@@ -35,6 +37,8 @@ def checks_arguments(function: F) -> F:
     """Decorate a function so that an argument of the wrong type raises TypeError with a sentence."""
     signature, called = inspect.signature(function), _CALLED.get(function.__name__, function.__name__)
 
+    takes_any = any(each.kind in _MANY_VALUES for each in signature.parameters.values())
+
     @functools.cache
     def types() -> Mapping[str, Any]:
         names, found = _Names(sys.modules[function.__module__]), dict[str, Any]()
@@ -46,12 +50,25 @@ def checks_arguments(function: F) -> F:
 
     @functools.wraps(function)
     def checked(*arguments: Any, **named: Any) -> Any:
-        for name, value in signature.bind(*arguments, **named).arguments.items():
+        try:
+            given = signature.bind(*arguments, **named).arguments
+        except TypeError as error:
+            unknown = [] if takes_any else [name for name in named if name not in signature.parameters]
+            words = [f"has no argument {name}.{meant(name, signature.parameters)}" for name in unknown]
+            raise TypeError(f"{called}() {' '.join(words) or error}") from None
+        for name, value in given.items():
             if name in types():
                 require_type(called, name, value, types()[name])
         return function(*arguments, **named)
 
     return checked  # type: ignore[return-value]
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """What may be meant by an unknown name, as a sentence after another; the known names if none is like it."""
+    names = [each for each in known if each != "self"]
+    close = get_close_matches(name, names, 1)
+    return f" Did you mean {close[0]}?" if close else f" Known: {', '.join(names)}."
 
 
 def python_function(function: F) -> F:
@@ -107,6 +124,8 @@ def _literal(value: str) -> str:
 
 def _call_of(typed: str) -> str:
     """The call that does what a shell command does, such as safetab.spend('LOG', dataset='people')."""
+    of_others = (name for name in _FUNCTIONS if typed.startswith(name))
+    typed = next((typed.replace(name, _FUNCTIONS[name], 1) for name in of_others), typed)
     command, *rest = re.findall(r"'[^']*'|\S+", typed)
     arguments = list[str]()
     for word in rest:
@@ -130,6 +149,10 @@ _NAMES = {
     "protection": "protections", "rule": "rules", "with": "together_with",
 }  # fmt: skip
 """Options that Python calls by another name."""
+_FUNCTIONS = {
+    "cef blocks": "blocks_with_units", "cef convert": "convert", "show": "open_release", "sign --new-key": "new_key",
+}  # fmt: skip
+"""Commands whose function has another name."""
 _ARGUMENTS = {"AREA", "DATA", "FILES", "FOLDER", "NEW", "OUT", "PARAMETERS"}
 _COMMAND = re.compile(r"`safetab ([a-z][^`]*)`")
 _FLAG = re.compile(r"(?<![\w/.-])--([a-z][a-z-]*[a-z])(?: (spark|rho|none|parquet|sweep|[A-Z]{4,})\b)?")
@@ -147,9 +170,11 @@ def path_or_none(given: str | Path | None) -> Path | None:
 
 
 def require_type(function: str, name: str, value: object, wanted: Any) -> None:
-    """Raise TypeError, without values, if the type is wrong; ValueError if a path holds a NUL."""
+    """Raise TypeError if the type is wrong, with a text that is no choice; ValueError if a path holds a NUL."""
     if not is_of_type(value, wanted):
-        raise TypeError(f"{function}: {name} must be {words_of_type(wanted)}, not {_name_of(type(value))}.")
+        is_choice = isinstance(value, str) and any(get_origin(one) is Literal for one in (wanted, *get_args(wanted)))
+        given = reprlib.repr(value) if is_choice else _name_of(type(value))
+        raise TypeError(f"{function}: {name} must be {words_of_type(wanted)}, not {given}.")
     if (wanted is Path or Path in get_args(wanted)) and "\0" in str(value):
         raise ValueError(f"{function}: {name} must be a path without a NUL character.")
 
@@ -184,16 +209,23 @@ def _is_many(value: object, wanted: Any) -> bool:
 
 
 def words_of_type(wanted: Any) -> str:
-    """The type in words, such as "text or a pathlib.Path"."""
-    if get_origin(wanted) in {Union, UnionType}:
-        return " or ".join(dict.fromkeys(map(words_of_type, get_args(wanted))))
-    if get_origin(wanted) is Literal:
-        return " or ".join(map(repr, get_args(wanted)))
+    """The type in words, such as "text, a pathlib.Path or None"."""
+    if get_origin(wanted) in {Union, UnionType, Literal}:
+        words = [*dict.fromkeys(_choices(wanted))]
+        return " or ".join(filter(None, (", ".join(words[:-1]), words[-1])))
     if get_origin(wanted) is tuple and Ellipsis not in get_args(wanted):
         return f"a pair ({', '.join(map(words_of_type, get_args(wanted)))})"
     if get_origin(wanted) in _MANY:
         return "a list of texts" if get_args(wanted) == (str,) else "a list"
     return _WORDS.get(wanted) or f"{'an' if _name_of(wanted)[0] in 'AEIOU' else 'a'} {_name_of(wanted)}"
+
+
+def _choices(wanted: Any) -> Iterator[str]:
+    for each in get_args(wanted):
+        if get_origin(wanted) is Literal:
+            yield repr(each)
+        else:
+            yield from _choices(each) if get_origin(each) is Literal else (words_of_type(each),)
 
 
 def _name_of(kind: Any) -> str:

@@ -141,6 +141,10 @@ class WrittenFiles(Result):
         """A row for each file: its name and its number of rows."""
         return pa.table({"file": [*self.rows], "rows": [*self.rows.values()]})
 
+    def __repr__(self) -> str:
+        of = type(self).__name__.removesuffix("Summary").lower()
+        return f"<{of}: {sum(self.rows.values()):,} rows in {len(self.rows):,} files, {self.status.value}>"
+
 
 class Findings(Result, tuple[Finding, ...]):
     """A tuple of findings, which prints as sentences."""

@@ -6,13 +6,16 @@ from pathlib import Path
 from typing import Literal
 
 from safetab.foundation.argument_types import path_or_none, python_function
-from safetab.foundation.failures import RunFailed, why_refused
+from safetab.foundation.failures import RunFailed, refusals_as_run_failed, why_refused
 from safetab.foundation.files import whole_path
+from safetab.foundation.findings import InvalidInput
 from safetab.foundation.progress import NoProgress
 from safetab.foundation.result_tables import Findings
 from safetab.pipeline.cef_tables import ConvertedCef, convert_cef
 from safetab.pipeline.cef_tables import blocks_with_units as write_blocks
 from safetab.pipeline.spend_log.accounts_shown import AccountsOfLog, accounts_of_log, change_limit
+from safetab.pipeline.spend_log.log_checks import check_log
+from safetab.pipeline.spend_log.merged_logs import merge_logs
 
 
 @python_function
@@ -39,6 +42,36 @@ def spend(
         return accounts_of_log(path, dataset, warnings)
     except OSError as error:
         raise RunFailed(why_refused(error)) from None
+
+
+@python_function
+def check_spend_log(log: str | Path) -> Findings:
+    """Every finding about a spend log, as `safetab spend LOG --check` says: an error is damage, a warning is a doubt.
+
+    Changes nothing. Raises `safetab.InvalidInput` if the log can't be read.
+
+    Args:
+        log: The spend log of the runs.
+    """
+    with refusals_as_run_failed():
+        return Findings(check_log(whole_path(Path(log))))
+
+
+@python_function
+def merge_spend_logs(logs: list[str | Path], new: str | Path) -> Findings:
+    """Write a new log with every run of several logs, once, as `safetab spend LOG --merge OTHER --output NEW` does.
+
+    The logs stay as they are. Returns the warnings. Raises `safetab.InvalidInput`, with nothing
+    written, if a log can't be used or two say different things about a run.
+
+    Args:
+        logs: Two or more spend logs.
+        new: The log to make, for all further runs.
+    """
+    if len(logs) < 2:
+        raise InvalidInput.about("the command", "must be two or more spend logs.", "logs")
+    with refusals_as_run_failed():
+        return Findings(merge_logs([whole_path(Path(log)) for log in logs], whole_path(Path(new))))
 
 
 @python_function

@@ -29,15 +29,18 @@ def page_of(page: str) -> tuple[Path, str]:
     folder, ending, front = _folder_of_pages()
     name, hash_sign, anchor = page.partition("#")
     name = name.removeprefix("docs/").removesuffix(".md").removesuffix(".html") or front
-    if (file := folder / f"{name}{ending}").is_file():
-        return file, hash_sign + anchor
     files = sorted(folder.rglob(f"*{ending}"))
-    if len(named := [each for each in files if each.stem == name]) == 1:
-        return named[0], hash_sign + anchor
-    names = [str(each.relative_to(folder).with_suffix("")) for each in files]
-    close = get_close_matches(name, names, 3)
-    hint = f"Did you mean {' or '.join(close)}?" if close else "`safetab docs` opens a list of all pages."
-    raise InvalidInput.about("the command", f"there is no page {name}. {hint}", "PAGE")
+    exact, named = folder / f"{name}{ending}", [each for each in files if each.stem == name]
+    if exact not in files and len(named) != 1:
+        close = get_close_matches(
+            name, [each.relative_to(folder).with_suffix("").as_posix() for each in files], 3, 0.75
+        )
+        hint = f" Did you mean {' or '.join(close)}?" if close else ""
+        raise InvalidInput.about(f"The page {name}", f"does not exist. `safetab docs` opens a list of all pages.{hint}")
+    file = exact if exact in files else named[0]
+    if anchor and ending == ".html" and f'id="{anchor}"' not in file.read_text(encoding="utf-8"):
+        raise InvalidInput.about(f"The part {anchor} of the page {name}", f"does not exist. The page is {file}.")
+    return file, hash_sign + anchor
 
 
 def _folder_of_pages() -> tuple[Path, str, str]:

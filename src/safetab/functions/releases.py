@@ -8,6 +8,7 @@ from pathlib import Path
 from safetab.foundation.argument_types import path_or_none, python_function
 from safetab.foundation.files import whole_path
 from safetab.pipeline.official import OfficialRequest, read_official_release
+from safetab.release.checks.signatures import write_new_key
 from safetab.release.checks.verification import Verification, sign_release, verify_release
 from safetab.release.official.write_official import OfficialSummary
 from safetab.reports.registry import registry_entry
@@ -110,12 +111,24 @@ def sign(path: str | Path, key: str | Path, *, not_for_release: bool = False, ov
 
     Args:
         path: OUT of a run, or OUT/release.
-        key: Your private key; `safetab sign --new-key FILE` makes one.
+        key: Your private key; `safetab.new_key` makes one.
         not_for_release: Sign an output that is not for release; the signature says so.
         overwrite: Replace an earlier signature.
     """
     sign_release(Path(path), Path(key), not_for_release=not_for_release, overwrite=overwrite)
     return verify(path)
+
+
+@python_function
+def new_key(file: str | Path) -> str:
+    """Write a new key to sign releases with, and return its fingerprint, as `safetab sign --new-key FILE` does.
+
+    Keep FILE secret. Publish FILE.pub and the fingerprint. Raises `safetab.InvalidInput` if a file exists.
+
+    Args:
+        file: The file to write for the private key; the public one gets `.pub` at its end.
+    """
+    return write_new_key(Path(file))
 
 
 @python_function

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from safetab.dialects.option_words import AREAS_FILE, DONORS
-from safetab.foundation.argument_types import python_words, require_type
+from safetab.foundation.argument_types import meant, python_words, require_type
 from safetab.foundation.files import package_data
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -150,7 +150,7 @@ def with_defaults(options: Iterable[DeclaredOption], given: Mapping[str, object]
     known = {option.name: option for option in options}
     for name, value in given.items():
         if name not in known:
-            raise TypeError(f"there is no option {name}. The options are {', '.join(known)}.")
+            raise TypeError(f"there is no option {name}.{meant(name, known)}")
         require_type("options", name, value, known[name].python_type)
     return {option.name: option.default for option in known.values()} | dict(given)
 

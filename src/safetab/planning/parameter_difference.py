@@ -7,7 +7,7 @@ is read. Areas that lie in DATA are compared only if DATA is given.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from itertools import groupby
 from pathlib import Path
@@ -23,6 +23,7 @@ from safetab.dialects.configuration import read_config, reader_asked_for
 from safetab.dialects.public_files import read_given_geography, read_public_lists
 from safetab.dialects.specified_files import compile_folder
 from safetab.foundation.findings import Checked, Finding, InvalidInput, Severity, shortened
+from safetab.foundation.result_tables import Result
 from safetab.planning.plan_json import JsonObject, exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of
 from safetab.planning.run_plan import RunPlan
@@ -39,6 +40,7 @@ _HIDDEN = frozenset(("pass", "geography_level", "iteration_level", "family", "st
 """What a plan says of a level that follows from the rest."""
 _NAMED = 5  # things are named where more are alike
 _SHOWN = 20  # different changes of one kind are shown
+_NO_LIST = "no list"
 _LONGEST = 100  # letters of a text in a sentence
 _NO_AREAS = "Areas were not compared: they lie in DATA. Give --data DATA to compare them."
 
@@ -54,7 +56,7 @@ class Difference(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class ParameterDifference:
+class ParameterDifference(Result):
     """All differences from one parameters folder to another: printed as sentences, or as a table.
 
     `names` has the names of groups and codes. `has_areas` is False if areas lie in DATA, which was not given.
@@ -68,13 +70,16 @@ class ParameterDifference:
     def __len__(self) -> int:
         return len(self.rows)
 
+    @property
+    def _title(self) -> str:
+        count = f"{len(self):,} difference{'' if len(self) == 1 else 's'}" if self.rows else "No difference"
+        return f"{count} between {self.folders[0]} and {self.folders[1]}"
+
     def __repr__(self) -> str:
-        count = f"{len(self):,} difference{'' if len(self) == 1 else 's'}" if self.rows else "no difference"
-        return f"<{count} between {self.folders[0]} and {self.folders[1]}>"
+        return f"<{self._title[:1].lower()}{self._title[1:]}>"
 
     def __str__(self) -> str:
-        title = repr(self)[1:-1]
-        lines = [f"{title[:1].upper()}{title[1:]}."]
+        lines = [f"{self._title}."]
         for kind, rows in groupby(self.rows, lambda row: row.kind):
             lines += _paragraph(kind, tuple(rows), self.names)
         return "\n".join(lines if self.has_areas else [*lines, _NO_AREAS])
@@ -97,26 +102,37 @@ class ParameterDifference:
 def _paragraph(kind: str, rows: tuple[Difference, ...], names: Mapping[tuple[str, str], str]) -> Iterator[str]:
     """What differs in things of one kind: those that are alike in one sentence."""
     if kind not in _NOUNS:
-        shown = rows[:_SHOWN]
-        yield from (f"  {', '.join(filter(None, (row.where, row.what)))}: {_change(row)}" for row in shown)
+        places = (", ".join(filter(None, (names.get((kind, row.where), row.where), row.what))) for row in rows)
+        yield from (f"  {place}: {_change(row)}" for place, row in zip(places, rows[:_SHOWN], strict=False))
         yield from [f"  and {len(rows) - _SHOWN:,} more: see --json"] if len(rows) > _SHOWN else []
         return
-    alike: dict[tuple[str, str, tuple[str, ...]], list[str]] = {}
+    renamed, alike = list[Difference](), dict[tuple[str, str, tuple[str, ...]], list[str]]()
     for where, found in groupby(rows, lambda row: row.where):
         of_thing = tuple(found)
+        if [row.what for row in of_thing] == ["name"]:
+            renamed.append(of_thing[0])
+            continue
         listed = "".join(f" in {row.after or row.before}" for row in of_thing if row.what == "list")
-        changes = tuple(f"    {row.what}: {_change(row)}" for row in of_thing)
+        changes = tuple(f"    {names.get((kind, row.what), row.what)}: {_change(row)}" for row in of_thing)
         key = ("", "move" if {row.what for row in of_thing} == {"groups"} else "change", changes)
         if any(all(row[side] is None for row in of_thing) for side in (_BEFORE, _AFTER)):
             key = (listed, "appear" if of_thing[0].before is None else "vanish", ())
         alike.setdefault(key, []).append(names.get((kind, where), where))
     for (listed, verb, changes), things in list(alike.items())[:_SHOWN]:
         ending = "" if len(things) > 1 else "es" if verb == "vanish" else "s"
-        noun = f"{_NOUNS[kind]}{'s' if len(things) > 1 else ''}"
-        yield f"  {len(things):,} {noun}{listed} {verb}{ending}: {shortened(things, _NAMED)}"
+        noun, between = f"{_NOUNS[kind]}{'s' if len(things) > 1 else ''}", "; " if kind == "level" else ", "
+        yield f"  {len(things):,} {noun}{listed} {verb}{ending}: {shortened(things, _NAMED, between)}"
         yield from changes
     if len(alike) > _SHOWN:
         yield f"  and {len(alike) - _SHOWN:,} more changes of {_NOUNS[kind]}s"
+    yield from _renamed(_NOUNS[kind], renamed)
+
+
+def _renamed(noun: str, rows: Sequence[Difference]) -> Iterator[str]:
+    if rows:
+        yield f"  {len(rows):,} {noun}{' changes its' if len(rows) == 1 else 's change their'} name:"
+    yield from (f"    {row.where}: {_change(row)}" for row in rows[:_SHOWN])
+    yield from [f"    and {len(rows) - _SHOWN:,} more: see --json"] if len(rows) > _SHOWN else []
 
 
 def _change(row: Difference) -> str:
@@ -124,13 +140,13 @@ def _change(row: Difference) -> str:
     before, after = (None if text is None else textwrap.shorten(text, _LONGEST) for text in row[_BEFORE:])
     if before is None or after is None:
         return f"{after} is new" if before is None else f"{before} is gone"
-    mine, others = ((text or "").split(", ") for text in row[_BEFORE:])
+    mine, others = (text.split(", ") if text else [] for text in row[_BEFORE:])
     lost, gained = ([one for one in mine if one not in others], [one for one in others if one not in mine])
     is_list = row.what in {"ids", "groups", "passes"} or (row.kind == "choice" and " of " in row.what)
-    if is_list and max(len(mine), len(others)) > 1 and lost + gained:
+    if is_list and (len(mine), len(others)) != (1, 1) and lost + gained:
         items = {"loses": lost, "gains": gained}
         return " and ".join(f"{verb} {len(each):,}: {shortened(each)}" for verb, each in items.items() if each)
-    return f"{before or 'none'} becomes {after or 'none'}"
+    return " becomes ".join("none" if text in {"", _NO_LIST} else text for text in (before, after))
 
 
 class _Parameters(NamedTuple):
@@ -158,8 +174,20 @@ def difference(before: Path, after: Path, data: Path | None = None) -> Parameter
     named = (
         (kind, code, texts["name"]) for kind in ("group", "code") for code, texts in (others[kind] | mine[kind]).items()
     )
-    names = {(kind, code): f"{code} ({name})" for kind, code, name in named}
+    names = {(kind, code): f"{code} ({name})" for kind, code, name in named} | dict(_words_of_plans(one, other))
     return ParameterDifference((str(before), str(after)), rows, names, has_areas)
+
+
+def _words_of_plans(*read: _Parameters) -> Iterator[tuple[tuple[str, str], str]]:
+    """The words of a printed plan for whose loss it is, and for margins of error."""
+    yield ("loss", "whole_run"), "any person in this run"
+    yield ("level", "margins of error, total only"), "+/- total-only group"
+    yield ("level", "margins of error, stage 1 total"), "+/- total of stage 1"
+    yield from ((("loss", each.name), each.title) for of in read for each in of.config.passes)
+    for design in (level.design for of in read for level in of.plan.levels):
+        for shape, line in ((each, line) for each in design.shapes for line in each.kinds):
+            words = "lone total" if shape is design.family.total else f"{shape.title}, {line.short}"
+            yield ("level", f"margins of error, {shape.label}, {line.name}".replace("_", " ")), f"+/- {words}"
 
 
 def _differences(kind: str, mine: Facts, others: Facts) -> Iterator[Difference]:
@@ -209,7 +237,7 @@ def _facts(of: _Parameters, common: set[str], *, has_areas: bool) -> dict[str, F
     names = of.lists.code_names
     groups, groups_of = dict[str, dict[str, str]](), {code: list[str]() for code in sorted(names)}
     for one in of.lists.iterations:
-        listed = "no list" if one.listed is None else one.listed.name
+        listed = _NO_LIST if one.listed is None else one.listed.name
         groups[one.code] = {"name": one.name, "list": listed, "level": one.level.name, "kind": one.kind.name}
         for code in of.lists.codes_of_iteration[one.code] if one.code in common else ():
             if one.kind.classification.may_hold(code):

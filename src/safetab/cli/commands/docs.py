@@ -36,4 +36,4 @@ def open_in_browser(address: str) -> None:
     """Open the address if there is a display; without one Python would start a text browser here."""
     has_display = sys.platform != "linux" or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")))
     if not (has_display and webbrowser.open(address)):
-        say("\nCan't open a browser here. Open the files above on a computer with a screen.")
+        say("\nCan't open a browser here. Open the page on a computer with a screen.")

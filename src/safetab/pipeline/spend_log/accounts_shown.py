@@ -12,6 +12,7 @@ from safetab.foundation.result_tables import Result
 from safetab.pipeline.spend_log import people_accounts
 from safetab.pipeline.spend_log.accounts import LogContent
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts
+from safetab.pipeline.spend_log.statement import COLUMNS, statement
 from safetab.privacy.calibration import PrivacyDefinition
 
 
@@ -21,6 +22,8 @@ class AccountsOfLog(Result):
 
     accounts: tuple[PeopleAccounts, ...]
     warnings: tuple[Finding, ...]
+    _log: LogContent
+    _dataset: str | None
 
     @property
     def _title(self) -> str:
@@ -29,6 +32,11 @@ class AccountsOfLog(Result):
     def to_arrow(self) -> pa.Table:
         """A row for each pass of each data set: runs, and what is spent, allowed and left, in rho and in epsilon."""
         return pa.Table.from_pylist([_row(people, name) for people in self.accounts for name in people.passes])
+
+    def statement(self) -> pa.Table:
+        """A row for each pass of each run, for a board, as `--table FILE` writes it. Numbers are exact, as texts."""
+        columns = pa.schema([(name, pa.string()) for name in COLUMNS])
+        return pa.Table.from_pylist(statement(self._log, self._dataset), columns)
 
 
 def _row(people: PeopleAccounts, name: str) -> dict[str, object]:
@@ -60,7 +68,7 @@ def accounts_of_log(log: Path, dataset: str | None, warnings: tuple[Finding, ...
     """The accounts of a data set, or of all. Raises InvalidInput if the log can't be read or lacks the data set."""
     content, more = content_of_log(log, dataset)
     one = None if dataset is None else (people_accounts.accounts_of(content, dataset),)
-    return AccountsOfLog(one or people_accounts.all_accounts(content), (*warnings, *more))
+    return AccountsOfLog(one or people_accounts.all_accounts(content), (*warnings, *more), content, dataset)
 
 
 def content_of_log(log: Path, dataset: str | None) -> tuple[LogContent, tuple[Finding, ...]]:

@@ -17,6 +17,7 @@ import pyarrow as pa
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, require_none
 from safetab.foundation.new_files import SIGNATURE_FILES
+from safetab.foundation.result_tables import Findings, Result
 from safetab.outputs.manifest import LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
 from safetab.planning.plan_json import losses_as_json
 from safetab.privacy.composition import loss_of_a_pass, loss_of_disjoint_passes
@@ -37,8 +38,8 @@ from safetab.release.release_universe import Universe
 from safetab.release.write_release import AFTER_STEPS_FOLDER
 
 
-@dataclass(frozen=True, slots=True)
-class Verification:
+@dataclass(frozen=True, slots=True, repr=False)
+class Verification(Result):
     """What `verify` found. Nothing is wrong if there are no findings."""
 
     path: Path
@@ -53,10 +54,18 @@ class Verification:
         """Whether nothing is wrong."""
         return not self.findings
 
-    def __repr__(self) -> str:
+    @property
+    def _title(self) -> str:
         status = "can't be opened" if self.status is None else self.status.value
         signed = "not signed" if self.signature is None else f"signed by {self.signature.fingerprint[:19]}..."
-        return f"<{f'{len(self.findings)} findings' if self.findings else 'verified'}: {status}, {signed}>"
+        return f"{f'{len(self.findings)} findings' if self.findings else 'verified'}: {status}, {signed}"
+
+    def __repr__(self) -> str:
+        return f"<{self._title}>"
+
+    def to_arrow(self) -> pa.Table:
+        """A row for each finding."""
+        return Findings(self.findings).to_arrow()
 
     def as_json(self) -> dict[str, object]:
         """All of it as JSON values, except for the findings."""
