@@ -169,6 +169,19 @@ def test_areas_and_numbers_of_groups_are_compared_with_data(tmp_path: Path) -> N
     assert {row[0] for row in rows(PARAMETERS, other)} == {"choice"}
 
 
+def test_an_area_that_moves_into_another_is_a_difference(tmp_path: Path) -> None:
+    shutil.copytree(NZ, tmp_path / "nz")
+    assert rows(NZ, tmp_path / "nz") == set()
+    path = tmp_path / "nz" / "areas.csv"
+    lines = path.read_text().splitlines()
+    head, first, last = lines[0].split(","), lines[1].split(","), lines[-1].split(",")
+    assert first[1:] != last[1:]
+    path.write_text("\n".join([",".join(head), ",".join([first[0], *last[1:]]), *lines[2:], ""]))
+    found = rows(NZ, tmp_path / "nz")
+    assert {row[0] for row in found} == {"area"}
+    assert any("what lies in which" in str(row[2]) for row in found)
+
+
 def test_other_keys_of_specifications_are_compared(tmp_path: Path) -> None:
     shutil.copytree(NZ, tmp_path / "nz")
     text = (tmp_path / "nz" / "census.toml").read_text()

@@ -6,6 +6,7 @@ is read. Areas that lie in DATA are compared only if DATA is given.
 
 from __future__ import annotations
 
+import hashlib
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
@@ -13,10 +14,11 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pyarrow as pa
 
 from safetab.census.area_levels import AreaLevel, Pass
-from safetab.census.areas import Areas
+from safetab.census.areas import NO_ENTITY, Areas
 from safetab.census.groups import PublicLists
 from safetab.config.run_config import RunConfig
 from safetab.dialects.configuration import read_config, reader_asked_for
@@ -42,6 +44,7 @@ _NAMED = 5  # things are named where more are alike
 _SHOWN = 20  # different changes of one kind are shown
 _NO_LIST = "no list"
 _LONGEST = 100  # letters of a text in a sentence
+_MADE_OF = "what lies in which of them, as a digest"
 _NO_AREAS = "Areas were not compared: they lie in DATA. Give --data DATA to compare them."
 
 
@@ -250,7 +253,7 @@ def _facts(of: _Parameters, common: set[str], *, has_areas: bool) -> dict[str, F
         "choice": {"": dict(_choices(of.config))},
         "loss": {which: _words(loss) for which, loss in plan["loss"].items()},
         "level": {str(each): _words(level) for each, level in zip(of.plan.levels, levels, strict=True)},
-        "area": {each.label: {"ids": _ids(each, of.areas)} for each in of.config.census.area_levels if has_areas},
+        "area": {each.label: _of_areas(each, of.areas) for each in of.config.census.area_levels if has_areas},
         "group": groups,
         "code": {code: {"name": names[code], "groups": ", ".join(found)} for code, found in groups_of.items()},
         "key": {key: {"": text} for key, text in keys.items()},
@@ -263,9 +266,15 @@ def _words(facts: JsonObject) -> dict[str, str]:
     return {key.replace("_", " ").replace(".", ", "): text for key, text in texts if "delta" not in key}
 
 
-def _ids(level: AreaLevel, areas: Mapping[Pass, Areas] | None) -> str:
+def _of_areas(level: AreaLevel, areas: Mapping[Pass, Areas] | None) -> dict[str, str]:
+    """The ids of a level's areas, and a digest of which smallest areas lie in which of them."""
     of_pass = (areas or {}).get(level.tabulation_pass)
-    return "" if of_pass is None else ", ".join(map(level.kind.ids.text, of_pass.entities(level.kind).tolist()))
+    if of_pass is None:
+        return {"ids": ""}
+    entities, numbers = of_pass.entities(level.kind), of_pass.number_of_area(level.kind)
+    ranks = np.where(numbers == NO_ENTITY, NO_ENTITY, np.searchsorted(entities, numbers))
+    digest = hashlib.sha256(ranks.astype("<i8").tobytes()).hexdigest()[:12]
+    return {"ids": ", ".join(map(level.kind.ids.text, entities.tolist())), _MADE_OF: digest}
 
 
 def _choices(config: RunConfig) -> Iterator[tuple[str, str]]:
