@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -163,6 +164,25 @@ def test_the_container_installs_only_what_is_locked() -> None:
     assert version.removeprefix("PYTHON=python:")[:4] in installation.PYTHONS
 
 
+def test_a_build_of_the_container_sees_no_records_that_lie_beside_it() -> None:
+    ignored = (PROJECT / ".containerignore").read_text()
+    assert ignored.splitlines()[1:] == ["*", "!requirements.lock", "!build/dist/*.whl"]
+    assert (PROJECT / ".dockerignore").read_text() == ignored
+    copied = next(rest.split()[:-1] for name, rest in container_lines() if name == "COPY")
+    assert [f"!{path}" for path in copied] == ignored.splitlines()[2:]
+
+
+def test_documents_show_the_version_of_today() -> None:
+    pages = {path: path.read_text(encoding="utf-8") for path in (PROJECT / "docs").rglob("*.md")}
+    shown = [
+        (path.name, version)
+        for path, text in pages.items()
+        for version in re.findall(r'"safetab_version": "([^"]*)"|safetab-([\d.]*\d)[-.](?:py3|tar)', text)
+    ]
+    assert {name for name, _ in shown} >= {"from-programs.md", "install.md"}
+    assert {"".join(version) for _, version in shown} == {release.version()}
+
+
 def test_the_conda_recipe_says_what_pyproject_says() -> None:
     recipe = (PROJECT / "packaging" / "conda" / "recipe.yaml").read_text()
     run = re.search(r"^  run:\n((?:    - .*\n)+)", recipe, re.MULTILINE)
@@ -190,26 +210,52 @@ def ended(*command: object) -> int:
     return subprocess.run(list(map(str, command)), capture_output=True, check=False).returncode
 
 
+def pipeline(*arguments: object, **named: object) -> subprocess.CompletedProcess[str]:
+    named = {"PATH": os.environ["PATH"]} | {name: str(value) for name, value in named.items()}
+    return subprocess.run([PIPELINE, *map(str, arguments)], capture_output=True, check=False, text=True, env=named)
+
+
 @pytest.mark.usefixtures("command_on_path")
 def test_the_pipeline_stops_at_the_first_step_that_fails(tmp_path: Path) -> None:
-    assert ended(PIPELINE, "only", "two") == 2
-    assert ended(PIPELINE, tmp_path, tmp_path, tmp_path) == 2  # OUT exists
-    assert ended(PIPELINE, tmp_path, tmp_path, tmp_path / "out") == 1
-    assert [path.name for path in sorted((tmp_path / "out").iterdir())] == ["curator", "public"]
-    assert list((tmp_path / "out" / "public").iterdir()) == []
+    names = {"SPEND_LOG": tmp_path / "log", "DATASET": "people"}
+    assert pipeline("only", "two", **names).returncode == 2
+    assert "exists. Name a new folder." in pipeline(tmp_path, tmp_path, tmp_path, **names).stderr
+    for _ in range(2):  # nothing is in the way of the run that follows a failed one
+        assert pipeline(tmp_path, tmp_path, tmp_path / "out", **names).returncode == 1
+        assert [path.name for path in sorted((tmp_path / "out.part").iterdir())] == ["curator", "to-review"]
+        assert list((tmp_path / "out.part" / "to-review").iterdir()) == []
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "out.part" / "run").mkdir()
+    refused = pipeline(tmp_path, tmp_path, tmp_path / "out", **names)
+    assert (refused.returncode, "is the output of a run that is charged" in refused.stderr) == (2, True)
+    assert (tmp_path / "out.part" / "run").is_dir()
+
+
+@pytest.mark.parametrize("named", [{}, {"SPEND_LOG": "log"}, {"DATASET": "people"}])
+def test_the_pipeline_needs_to_know_whose_account_a_run_belongs_to(named: dict[str, str], tmp_path: Path) -> None:
+    refused = pipeline(tmp_path, tmp_path, tmp_path / "out", **named)
+    assert (refused.returncode, "Name the spend log of these people, and these people" in refused.stderr) == (2, True)
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("command_on_path")
-def test_the_pipeline_makes_a_release_of_a_tiny_census(tmp_path: Path) -> None:
-    assert ended("safetab", "new", tmp_path / "census") == 0
-    assert ended("safetab", "synthesize", tmp_path / "census", "--people", 500) == 0
-    assert ended(PIPELINE, tmp_path / "census", tmp_path / "census-data", tmp_path / "out") == 0
-    public = {path.name for path in (tmp_path / "out" / "public").iterdir()}
-    assert public == {"plan.json", "release", "report.html", "site", "status.csv"}
+def test_the_pipeline_makes_a_release_and_adds_up_what_the_people_lose(tmp_path: Path) -> None:
+    census = (tmp_path / "census", tmp_path / "census-data")
+    names = {"SPEND_LOG": tmp_path / "log", "DATASET": "people"}
+    assert ended("safetab", "new", census[0]) == 0
+    assert ended("safetab", "synthesize", census[0], "--people", 500) == 0
+    first = pipeline(*census, tmp_path / "out", **names)
+    assert (first.returncode, 'Spent before on "people": nothing.' in first.stderr) == (0, True)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"curator", "run", "to-review"}
+    made = {path.name for path in (tmp_path / "out" / "to-review").iterdir()}
+    assert made == {"plan.json", "release", "report.html", "site", "status.csv"}
     curator = tmp_path / "out" / "curator"
-    assert {path.name for path in curator.iterdir()} >= {"run.log", "spend.log"}
+    assert {path.name for path in curator.iterdir()} >= {"run.log", "verified.json"}
     assert curator.stat().st_mode & 0o077 == 0
+    second = pipeline(*census, tmp_path / "second", **names, SPEND_LIMIT="1")
+    assert 'Spent before on "people": rho 0.6 in 1 run.' in second.stderr
+    assert (second.returncode, "more than the limit of rho 1." in " ".join(second.stderr.split())) == (1, True)
+    assert not (tmp_path / "second").exists()
 
 
 CHANGELOG = "# Changelog\n\n## Unreleased\n\n{}## 2.0.0 - 2030-01-02\n\n### Added\n\n- More ([how](docs/a.md#b)).\n\n## 1.0.0 - 2029-01-01\n\n- All.\n"
