@@ -499,7 +499,11 @@ def test_a_key_is_made_once_and_only_its_owner_may_read_it(key: Path, tmp_path: 
     no_key.write_text("no key")
     no_key.chmod(0o600)
     assert "is not an Ed25519 private key" in safetab_says("sign", PERSONS, "--key", no_key, code=1)
-    assert "is not an Ed25519 public key" in safetab_says("verify", PERSONS, "--key", key, code=1)
+    assert "is not an Ed25519 public key" in safetab_says("verify", PERSONS, "--key", no_key, code=1)
+    secret = safetab_says("verify", PERSONS, "--key", key, code=1)
+    assert "is a private key. Readers verify with its .pub file; keep this one secret." in secret
+    shared = safetab_says("sign", PERSONS, "--key", public(key), code=1)
+    assert ("is a public key. Sign with the private one" in shared, "chmod" in shared) == (True, False)
     assert "does not exist" in safetab_says("verify", PERSONS, "--key", tmp_path / "none", code=1)
     for wrong in (["sign"], ["sign", str(PERSONS)], ["sign", str(PERSONS), "--new-key", "k"], ["sign", "--key", "k"]):
         assert CliRunner().invoke(app, wrong).exit_code == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -111,6 +112,32 @@ def test_every_page_that_a_help_mentions_is_in_the_wheel(documentation: Path) ->
     assert [page for page in pages if not (documentation / f"{page[0] or page[1]}.html").is_file()] == []
 
 
+def printed_texts(file: Path) -> list[str]:
+    """The texts of a program but its docstrings, or the text files that lie beside it but their comments."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix != ".py":
+        return [line for line in text.splitlines() if not line.strip().startswith(("#", "//", "/*", "*"))]
+    nodes = list(ast.walk(ast.parse(text)))
+    alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    return [
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone
+    ]
+
+
+def test_no_message_names_a_page_that_only_the_source_archive_has() -> None:
+    files = [path for path in (PROJECT / "src").rglob("*") if path.suffix in {".py", ".toml", ".txt", ".md", ".yaml"}]
+    named = [
+        (path.name, page[0])
+        for path in files
+        for text in printed_texts(path)
+        if (page := re.search(r"(?<!/)\bdocs/\S+\.md", text))
+    ]
+    assert named == [("documentation.py", "docs/overview.md")]  # which looks for the pages of a source tree
+    assert len(files) > 300
+
+
 def test_the_documentation_has_every_page_and_needs_nothing_else(documentation: Path) -> None:
     """That each link leads somewhere, and nothing is fetched, is among the faults of which it has none."""
     pages = {Path(place).with_suffix(".html") for place in places_of(PROJECT).values() if place.endswith(".md")}
@@ -121,6 +148,14 @@ def test_the_documentation_has_every_page_and_needs_nothing_else(documentation: 
     assert "eval-rst" not in python
     assert re.search(r"\b0x[0-9a-f]{6}", python) is None  # an address would differ in the next build
     assert "safetab validate" in (documentation / "reference" / "commands.html").read_text()
+
+
+def test_programs_find_the_schemas_in_the_wheel(documentation: Path) -> None:
+    schemas = {path.name for path in (PROJECT / "docs" / "schemas").iterdir()}
+    assert {path.name for path in (documentation / "schemas").glob("*.json")} == schemas
+    listed = re.findall(r'<li><a href="([\w-]+\.schema\.json)">', (documentation / "schemas" / "index.html").read_text())
+    assert (set(listed), len(listed) > 20) == (schemas, True)
+    assert '<a href="../schemas/index.html">schemas</a>' in (documentation / "how-to" / "from-programs.html").read_text()
 
 
 def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:

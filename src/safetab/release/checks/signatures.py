@@ -71,6 +71,8 @@ def _write(content: bytes, mode: int, path: Path) -> None:
 def read_private_key(file: Path) -> Ed25519PrivateKey:
     """The key in a file that only its owner may read. Raises InvalidInput."""
     content = _content(file)
+    if b"PUBLIC KEY-----" in content:
+        raise InvalidInput.about(file, "is a public key. Sign with the private one, and let readers verify with this.")
     if os.name == "posix" and file.stat().st_mode & _OTHERS_MAY_READ:
         raise InvalidInput.about(file, f"others may read this key. Run chmod 600 {file.name}, or make a new key.")
     try:
@@ -84,8 +86,11 @@ def read_private_key(file: Path) -> Ed25519PrivateKey:
 
 def read_public_key(file: Path) -> Ed25519PublicKey:
     """The key in a .pub file. Raises InvalidInput."""
+    content = _content(file)
+    if b"PRIVATE KEY-----" in content:
+        raise InvalidInput.about(file, "is a private key. Readers verify with its .pub file; keep this one secret.")
     try:
-        return _public_key(_content(file))
+        return _public_key(content)
     except (ValueError, UnsupportedAlgorithm):
         raise InvalidInput.about(file, _NO_KEY.format("public")) from None
 
