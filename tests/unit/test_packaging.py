@@ -333,6 +333,23 @@ def test_a_release_has_its_notes_and_the_checksums_of_all_files(
     )
 
 
+def test_what_is_left_to_do_by_hand_begins_with_the_address_that_faults_are_told_to(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"faults": [], "write_release": "0" * 64}.items():
+        monkeypatch.setattr(release, name, lambda *_, value=value: value)
+    monkeypatch.setattr(release, "uncommitted", str)
+    assert release.main() == 0
+    first = capsys.readouterr().out.partition("\n1. ")[2].partition("\n2. ")[0]
+    assert ("[project.urls]" in first, "SECURITY.md" in first) == (True, True)
+
+
+def test_the_first_pages_say_what_the_classifiers_say() -> None:
+    assert "Operating System :: POSIX :: Linux" in project()["classifiers"]
+    assert "You need Linux, Python 3.11 to 3.13, make," in (PROJECT / "README.md").read_text()
+    assert "You need Linux and Python 3.11 to 3.13.\n" in (PROJECT / "packaging" / "long-description.md").read_text()
+
+
 def test_this_version_has_its_place_in_the_changelog_and_in_the_citation() -> None:
     assert [
         each for each in release.sections((PROJECT / "CHANGELOG.md").read_text()) if each.startswith(release.version())
