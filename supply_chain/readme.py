@@ -17,9 +17,8 @@ _LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)(?:docs/)?([^)#]*?)(?:\.md)?(?:#[^
 _PATHS = ("- **I ", "To contribute:", "Changes:")  # the beginnings of lines that lead to pages
 _PAGE = r"\1 (`safetab docs \2`)"
 _REPLACED = {
-    "Linux, Python 3.11 to 3.13, make, and a network the first time ([other ways to install](docs/how-to/install.md))": (
-        "Linux and Python 3.11 to 3.13"
-    ),
+    "need Linux, Python": "need Linux and Python",
+    ", make, and a network the first time ([other ways to install](docs/how-to/install.md))": "",
     "```\nmake demo\n```": "```\npip install safetab\nsafetab demo build/demo\n```",
     "`make demo OPEN=1` opens the site for you.": "With `--open` a browser opens the site.",
     "`.venv/bin/safetab": "`safetab",

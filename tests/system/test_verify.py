@@ -291,7 +291,7 @@ def test_all_findings_come_at_once_with_exit_code_1(out: Path) -> None:
     t2_count_raised(out)
     removed("NOT-FOR-RELEASE")(out)
     said = safetab_says("verify", out, code=1)
-    assert "not what was released: numbers/geography_level=STATE/detailed-sex-by-age.parquet" in said
+    assert "changed after the release was made: numbers/geography_level=STATE/detailed-sex-by-age.parquet" in said
     for words in ("margin_of_error is not what", "t2/us.csv: COUNT is not", "NOT-FOR-RELEASE: is not there"):
         assert words in said
     told = json.loads(CliRunner().invoke(app, ["verify", str(out), "--json"]).stdout)
@@ -303,7 +303,7 @@ def test_checksums_that_list_fewer_or_more_files_are_refused(out: Path) -> None:
     sums = out / "release" / "SHA256SUMS"
     lines = sums.read_text().splitlines(keepends=True)
     sums.write_text("".join(lines[1:]))
-    assert any("files are there that were not released: README.txt" in one for one in found_in(out / "release"))
+    assert any("files are there that SHA256SUMS doesn't list: README.txt" in one for one in found_in(out / "release"))
     sums.write_text("".join([*lines, f"{'0' * 64}  zebra.txt\n"]))
     assert any("files that were released are missing: zebra.txt" in one for one in found_in(out / "release"))
 
@@ -317,7 +317,23 @@ def test_an_unreadable_file_is_a_finding_and_no_traceback(out: Path) -> None:
     (out / "release" / "privacy.json").write_text("{")
     said = safetab_says("verify", out, code=1)
     assert "is a release that is damaged" in said
-    assert "not what was released: numbers/geography_level=STATE/detailed-sex-by-age.parquet, privacy.json" in said
+    assert (
+        "changed after the release was made: numbers/geography_level=STATE/detailed-sex-by-age.parquet, privacy.json"
+        in said
+    )
+
+
+@pytest.mark.parametrize("name", [STATE, "release/privacy.json", "measurements/us.parquet", "t1/us.csv"])
+def test_a_missing_file_is_said_to_be_missing_and_not_that_it_cannot_be_read(name: str, out: Path) -> None:
+    removed(name)(out)
+    found = found_in(out)
+    assert any(Path(name).name in one and ("is not there" in one or "missing" in one) for one in found)
+    assert [one for one in found if "can't be read" in one] == []
+
+
+def test_a_release_without_its_checksums_is_told_so(out: Path) -> None:
+    removed("release/SHA256SUMS")(out)
+    assert any("its SHA256SUMS is missing. Get the release again." in one for one in found_in(out / "release"))
 
 
 @pytest.mark.slow
@@ -424,6 +440,10 @@ FORGED = {
     "a status stripped": (
         edited("release/SIGNATURE.json", lambda one: [one.pop(name) for name in ("status", "for_release", "status_sentence")]),
         "SIGNATURE.json: is not the statement of a signature.",
+    ),
+    "half of a status raised": (
+        edited("release/SIGNATURE.json", lambda one: one.update(status="for release")),
+        "SIGNATURE.json: contradicts itself: its status and for_release disagree.",
     ),
     "a status raised": (
         edited("release/SIGNATURE.json", lambda one: one.update(status="for release", for_release=True)),

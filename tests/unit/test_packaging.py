@@ -153,9 +153,13 @@ def test_the_documentation_has_every_page_and_needs_nothing_else(documentation: 
 def test_programs_find_the_schemas_in_the_wheel(documentation: Path) -> None:
     schemas = {path.name for path in (PROJECT / "docs" / "schemas").iterdir()}
     assert {path.name for path in (documentation / "schemas").glob("*.json")} == schemas
-    listed = re.findall(r'<li><a href="([\w-]+\.schema\.json)">', (documentation / "schemas" / "index.html").read_text())
+    listed = re.findall(
+        r'<li><a href="([\w-]+\.schema\.json)">', (documentation / "schemas" / "index.html").read_text()
+    )
     assert (set(listed), len(listed) > 20) == (schemas, True)
-    assert '<a href="../schemas/index.html">schemas</a>' in (documentation / "how-to" / "from-programs.html").read_text()
+    assert (
+        '<a href="../schemas/index.html">schemas</a>' in (documentation / "how-to" / "from-programs.html").read_text()
+    )
 
 
 def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:

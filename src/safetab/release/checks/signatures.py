@@ -24,7 +24,7 @@ from safetab.foundation.files import UnreadableFile, read_bytes, sha256_of
 from safetab.foundation.findings import FORMAT, FindingsOf, InvalidInput
 from safetab.foundation.new_files import SIGNATURE_FILES, write_new_files
 from safetab.outputs.manifest import MANIFEST_FILE
-from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
+from safetab.privacy.output_status import CONTRADICTION, OutputStatus, status_as_json, status_of_json
 from safetab.release.checksums import CHECKSUMS_FILE
 from safetab.release.release_folder import ReleaseFolder
 
@@ -166,8 +166,9 @@ def checked_signature(
             fingerprint_of(stated), str(statement["signed_on"]), status_of_json(statement),
             MANIFEST_FILE in statement["sha256"], key is not None,
         )  # fmt: skip
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnsupportedAlgorithm):
-        wrong, signature = {STATEMENT_FILE: "is not the statement of a signature."}, None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnsupportedAlgorithm) as error:
+        why = CONTRADICTION if str(error) == CONTRADICTION else "is not the statement of a signature."
+        wrong, signature = {STATEMENT_FILE: why}, None
     for name, message in wrong.items():
         findings.error(name, message)
     return None if wrong else signature
