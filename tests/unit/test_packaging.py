@@ -276,6 +276,20 @@ def test_the_pipeline_needs_to_know_whose_account_a_run_belongs_to(named: dict[s
     assert (refused.returncode, "Name the spend log of these people, and these people" in refused.stderr) == (2, True)
 
 
+@pytest.mark.parametrize(("said", "folder"), [("true", "public"), ("false", "to-review")])
+def test_the_pipeline_calls_public_only_what_may_be_released(
+    said: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = tmp_path / "safetab"
+    made = f'case $1 in run) mkdir -p "$4/release" ;; verify) echo \'  "for_release": {said},\' ;; esac\n'
+    command.write_text(f"#!/bin/sh\n{made}")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert pipeline("parameters", "data", tmp_path / "out", SPEND_LOG="log", DATASET="people").returncode == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"curator", "run", folder}
+    assert not (tmp_path / "out.part").exists()
+
+
 @pytest.mark.slow
 @pytest.mark.usefixtures("command_on_path")
 def test_the_pipeline_makes_a_release_and_adds_up_what_the_people_lose(tmp_path: Path) -> None:
