@@ -17,7 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from docs.site.checks import faults_of
-from docs.site.pages import command_page, navigation_of, places_of, with_links
+from docs.site.pages import command_page, navigation_of, places_of, schemas_page, with_links
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -54,6 +54,7 @@ def write_documentation(project: Path, folder: Path) -> list[str]:
     decisions = [place for place in texts if place.startswith("decisions/")]
     texts["reference/commands.md"] = command_page()
     texts["reference/python.md"] = _with_docstrings((project / "docs" / "site" / "python.md").read_text("utf-8"))
+    texts["schemas/index.md"] = schemas_page(project)
     titles = {place: re.search(r"^# (.*)", text, re.MULTILINE)[1] for place, text in texts.items()}
     listed = [f"- [{titles[place]}]({PurePosixPath(place).name})" for place in decisions]
     texts["decisions/index.md"] = "\n".join(["# Decisions", "", *listed])

@@ -17,6 +17,7 @@ _LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)(?:docs/)?([^)#]*?)(?:\.md)?(?:#[^
 _PATHS = ("- **I ", "To contribute:", "Changes:")  # the beginnings of lines that lead to pages
 _PAGE = r"\1 (`safetab docs \2`)"
 _REPLACED = {
+    "need Linux, Python": "need Linux and Python",
     ", make, and a network the first time ([other ways to install](docs/how-to/install.md))": "",
     "```\nmake demo\n```": "```\npip install safetab\nsafetab demo build/demo\n```",
     "`make demo OPEN=1` opens the site for you.": "With `--open` a browser opens the site.",

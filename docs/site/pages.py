@@ -41,6 +41,7 @@ reference/commands
 file-formats
 specification
 compatibility
+schemas/index
 glossary{others}
 ```
 
@@ -104,7 +105,7 @@ def places_of(project: Path) -> dict[Path, str]:
     places = {project / "README.md": "start.md"} | {project / name: name for name in _ROOT_PAGES}
     for path in sorted(docs.rglob("*")):
         inside = path.relative_to(docs)
-        if path.suffix in {".md", ".svg", ".png", ".ipynb"} and inside.parts[0] != "site":
+        if path.suffix in {".md", ".svg", ".png", ".ipynb", ".json"} and inside.parts[0] != "site":
             places[path] = inside.with_suffix(".md" if path.suffix == ".ipynb" else path.suffix).as_posix()
     return places | {docs / "overview.md": FRONT}
 
@@ -119,7 +120,8 @@ def with_links(page: Path, project: Path, place_of: dict[Path, str]) -> tuple[st
         if "://" in path or path.startswith("mailto:"):
             return link[0]
         target = Path(os.path.normpath(page.parent / path)) if path else page
-        place = place_of.get(target) or ("decisions/index.md" if target == project / "docs" / "decisions" else None)
+        listed = {project / "docs" / name: f"{name}/index.md" for name in ("decisions", "schemas")}
+        place = place_of.get(target) or listed.get(target)
         if place is None and target.exists() and not picture:
             return f"{words} (`{target.relative_to(project)}`)"
         if place is None:
@@ -154,11 +156,18 @@ def _write_made_pages(project: Path, sources: Path) -> None:
     made = {
         "decisions/index.md": "\n".join(["# Decisions", "", "```{toctree}", ":maxdepth: 1", "", *decisions, "```", ""]),
         "reference/commands.md": command_page(),
+        "schemas/index.md": schemas_page(project),
         "reference/python.md": (project / "docs" / "site" / "python.md").read_text(encoding="utf-8"),
     }
     for name, text in made.items():
         (sources / name).parent.mkdir(exist_ok=True)
         (sources / name).write_text(text, encoding="utf-8")
+
+
+def schemas_page(project: Path) -> str:
+    """A page with a link to each JSON Schema, which lies beside it."""
+    links = [f"- [{path.name}]({path.name})" for path in sorted((project / "docs" / "schemas").glob("*.json"))]
+    return "\n".join(["# JSON Schemas", "", "Of what each command prints with `--json`.", "", *links, ""])
 
 
 def command_page() -> str:

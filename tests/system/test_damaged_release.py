@@ -77,17 +77,17 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "numbers are missing": (removed(NUMBERS), f"files that were released are missing: {NUMBERS}"),
     "a list is missing": (removed(ENTITIES), f"files that were released are missing: {ENTITIES}"),
     "a document is missing": (removed("README.txt"), "files that were released are missing: README.txt"),
-    "numbers are cut": (cut(NUMBERS), f"not what was released: {NUMBERS}"),
-    "a list is cut": (cut(ENTITIES), f"not what was released: {ENTITIES}"),
-    "a bit of the numbers": (one_bit(NUMBERS), f"not what was released: {NUMBERS}"),
-    "a bit of a document": (one_bit("privacy.json"), "not what was released: privacy.json"),
-    "a bit of the data package": (one_bit("datapackage.json"), "not what was released: datapackage.json"),
-    "numbers of another level": (replaced, f"not what was released: {NUMBERS}"),
+    "numbers are cut": (cut(NUMBERS), f"changed after the release was made: {NUMBERS}"),
+    "a list is cut": (cut(ENTITIES), f"changed after the release was made: {ENTITIES}"),
+    "a bit of the numbers": (one_bit(NUMBERS), f"changed after the release was made: {NUMBERS}"),
+    "a bit of a document": (one_bit("privacy.json"), "changed after the release was made: privacy.json"),
+    "a bit of the data package": (one_bit("datapackage.json"), "changed after the release was made: datapackage.json"),
+    "numbers of another level": (replaced, f"changed after the release was made: {NUMBERS}"),
     "a link": (linked, f"links, or not regular files: {NUMBERS}"),
     "a pipe": (a_pipe(NUMBERS), f"links, or not regular files: {NUMBERS}"),
     "a file of somebody": (
         lambda release: (release / "universe" / "more.parquet").write_bytes(b""),
-        "files are there that were not released: universe/more.parquet",
+        "files are there that SHA256SUMS doesn't list: universe/more.parquet",
     ),
     "no checksums": (removed("SHA256SUMS"), "its SHA256SUMS is missing"),
     "checksums that are a pipe": (a_pipe("SHA256SUMS"), "its SHA256SUMS is not a file"),
@@ -97,7 +97,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "checksums of something else": (
         lambda release: (release / "SHA256SUMS").write_text("nothing"),
-        "files are there that were not released: README.txt, datapackage.json",
+        "files are there that SHA256SUMS doesn't list: README.txt, datapackage.json",
     ),
 }
 

@@ -256,9 +256,15 @@ def test_a_whole_output_passes(whole: Path, universe: Universe) -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda out: (out / "README.extra").write_text("x"), "manifest.json: documents: names or hashes"),
-        (lambda out: (out / "log.txt").write_text("x"), "manifest.json: documents: names or hashes"),
-        (lambda out: (out / T2).write_text((out / T2).read_text() + "\n"), "manifest.json: outputs: names or hashes"),
+        (
+            lambda out: (out / "README.extra").write_text("x"),
+            "manifest.json: lists other documents, or other checksums",
+        ),
+        (lambda out: (out / "log.txt").write_text("x"), "manifest.json: lists other documents, or other checksums"),
+        (
+            lambda out: (out / T2).write_text((out / T2).read_text() + "\n"),
+            "manifest.json: lists other outputs, or other checksums",
+        ),
         (
             lambda out: (out / STATE).unlink(),
             "manifest.json: release/numbers/geography_level=STATE/detailed-sex-by-age.parquet is not",

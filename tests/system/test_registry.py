@@ -81,7 +81,8 @@ def test_the_loss_and_the_unit_are_those_of_the_release() -> None:
     assert people["privacy_loss"]["privacy_unit"] == "one person: a record of the person file"
     assert homes["privacy_loss"]["privacy_unit"] == "one household: a record of the household file"
     assert "Published totals that choose the tables of groups: yes" in homes["dp_variant"]["unprotected_quantities"]
-    assert "Published totals that choose the tables of groups: none" in people["dp_variant"]["unprotected_quantities"]
+    assert "Published totals" not in people["dp_variant"]["unprotected_quantities"]
+    assert "Curator: the publisher. It holds the records, runs" in people["deployment_model"]["actors"]
     assert "Noise: discrete Gaussian, sigma_squared = stability / (2 budget)" in people["implementation"]["mechanisms"]
 
 

@@ -431,7 +431,7 @@ def test_a_damaged_release_has_no_page(out: Path, tmp_path: Path) -> None:
     number_file.write_bytes(number_file.read_bytes()[:-100])
     result = CliRunner().invoke(app, ["report", str(tmp_path / "release"), "-o", str(tmp_path / "page.html")])
     assert result.exit_code == 1
-    assert "not what was released: numbers/" in result.stderr
+    assert "changed after the release was made: numbers/" in result.stderr
     assert not (tmp_path / "page.html").exists()
 
 

@@ -247,7 +247,7 @@ def test_a_damaged_file_of_numbers_is_refused_and_nothing_is_written(persons: Pa
     next((tmp_path / "release" / "numbers").rglob("*.parquet")).write_bytes(b"PAR1")
     refused = cli(tmp_path / "release", tmp_path / "site")
     assert refused.exit_code == 1
-    assert "not what was released: numbers/" in refused.output
+    assert "changed after the release was made: numbers/" in refused.output
     assert sorted(path.name for path in tmp_path.iterdir()) == ["release"]
 
 

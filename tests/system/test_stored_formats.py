@@ -299,7 +299,7 @@ def test_a_newer_format_is_told_rather_than_damage(name: str, tmp_path: Path) ->
     path.write_text(re.sub(r'"format": ?1\b', '"format": 7', path.read_text()))
     shown = refused("show", tmp_path / "out", AREA)
     assert NEWER in shown
-    assert "not what was released" not in shown
+    assert "changed after the release was made" not in shown
 
 
 @pytest.mark.parametrize("number", ["one", 1.0, True, -1, None])

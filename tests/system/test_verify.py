@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -290,7 +291,7 @@ def test_all_findings_come_at_once_with_exit_code_1(out: Path) -> None:
     t2_count_raised(out)
     removed("NOT-FOR-RELEASE")(out)
     said = safetab_says("verify", out, code=1)
-    assert "not what was released: numbers/geography_level=STATE/detailed-sex-by-age.parquet" in said
+    assert "changed after the release was made: numbers/geography_level=STATE/detailed-sex-by-age.parquet" in said
     for words in ("margin_of_error is not what", "t2/us.csv: COUNT is not", "NOT-FOR-RELEASE: is not there"):
         assert words in said
     told = json.loads(CliRunner().invoke(app, ["verify", str(out), "--json"]).stdout)
@@ -302,7 +303,7 @@ def test_checksums_that_list_fewer_or_more_files_are_refused(out: Path) -> None:
     sums = out / "release" / "SHA256SUMS"
     lines = sums.read_text().splitlines(keepends=True)
     sums.write_text("".join(lines[1:]))
-    assert any("files are there that were not released: README.txt" in one for one in found_in(out / "release"))
+    assert any("files are there that SHA256SUMS doesn't list: README.txt" in one for one in found_in(out / "release"))
     sums.write_text("".join([*lines, f"{'0' * 64}  zebra.txt\n"]))
     assert any("files that were released are missing: zebra.txt" in one for one in found_in(out / "release"))
 
@@ -316,7 +317,23 @@ def test_an_unreadable_file_is_a_finding_and_no_traceback(out: Path) -> None:
     (out / "release" / "privacy.json").write_text("{")
     said = safetab_says("verify", out, code=1)
     assert "is a release that is damaged" in said
-    assert "not what was released: numbers/geography_level=STATE/detailed-sex-by-age.parquet, privacy.json" in said
+    assert (
+        "changed after the release was made: numbers/geography_level=STATE/detailed-sex-by-age.parquet, privacy.json"
+        in said
+    )
+
+
+@pytest.mark.parametrize("name", [STATE, "release/privacy.json", "measurements/us.parquet", "t1/us.csv"])
+def test_a_missing_file_is_said_to_be_missing_and_not_that_it_cannot_be_read(name: str, out: Path) -> None:
+    removed(name)(out)
+    found = found_in(out)
+    assert any(Path(name).name in one and ("is not there" in one or "missing" in one) for one in found)
+    assert [one for one in found if "can't be read" in one] == []
+
+
+def test_a_release_without_its_checksums_is_told_so(out: Path) -> None:
+    removed("release/SHA256SUMS")(out)
+    assert any("its SHA256SUMS is missing. Get the release again." in one for one in found_in(out / "release"))
 
 
 @pytest.mark.slow
@@ -388,7 +405,7 @@ def test_a_signature_tells_whose_a_release_is(out: Path, key: Path) -> None:
     fingerprint = statement["fingerprint"]
     said = safetab_says("verify", out, "--key", public(key))
     assert f"with the given key: {fingerprint}." in said
-    assert "Nothing is wrong" in said
+    assert re.search(r"Nothing is wrong\. All [\d,]+ numbers agree with the plan and with the measurements\.", said)
     assert "a key that was not checked" in safetab_says("verify", out / "release")
     assert repr(safetab.verify(out, public(key))) == f"<verified: test key, signed by {fingerprint[:19]}...>"
     assert "is signed already" in safetab_says("sign", out, "--key", key, "--not-for-release", code=1)
@@ -423,6 +440,10 @@ FORGED = {
     "a status stripped": (
         edited("release/SIGNATURE.json", lambda one: [one.pop(name) for name in ("status", "for_release", "status_sentence")]),
         "SIGNATURE.json: is not the statement of a signature.",
+    ),
+    "half of a status raised": (
+        edited("release/SIGNATURE.json", lambda one: one.update(status="for release")),
+        "SIGNATURE.json: contradicts itself: its status and for_release disagree.",
     ),
     "a status raised": (
         edited("release/SIGNATURE.json", lambda one: one.update(status="for release", for_release=True)),
@@ -499,7 +520,11 @@ def test_a_key_is_made_once_and_only_its_owner_may_read_it(key: Path, tmp_path: 
     no_key.write_text("no key")
     no_key.chmod(0o600)
     assert "is not an Ed25519 private key" in safetab_says("sign", PERSONS, "--key", no_key, code=1)
-    assert "is not an Ed25519 public key" in safetab_says("verify", PERSONS, "--key", key, code=1)
+    assert "is not an Ed25519 public key" in safetab_says("verify", PERSONS, "--key", no_key, code=1)
+    secret = safetab_says("verify", PERSONS, "--key", key, code=1)
+    assert "is a private key. Readers verify with its .pub file; keep this one secret." in secret
+    shared = safetab_says("sign", PERSONS, "--key", public(key), code=1)
+    assert ("is a public key. Sign with the private one" in shared, "chmod" in shared) == (True, False)
     assert "does not exist" in safetab_says("verify", PERSONS, "--key", tmp_path / "none", code=1)
     for wrong in (["sign"], ["sign", str(PERSONS)], ["sign", str(PERSONS), "--new-key", "k"], ["sign", "--key", "k"]):
         assert CliRunner().invoke(app, wrong).exit_code == 2

@@ -51,8 +51,8 @@ def ended(run: int, state: LineState = LineState.RELEASED) -> str:
     return line_of(state, run=f"{run:016x}", utc=UTC)
 
 
-def limit(amount: str, dataset: str = "census", definition: PrivacyDefinition = ZCDP) -> str:
-    return limit_line(Limit(dataset, UTC, definition, Fraction(amount)))
+def limit(amount: str, dataset: str = "census", definition: PrivacyDefinition = ZCDP, utc: str = UTC) -> str:
+    return limit_line(Limit(dataset, utc, definition, Fraction(amount)))
 
 
 def log_of(path: Path, secret: bytes, *lines: str) -> Path:
@@ -211,7 +211,7 @@ def test_wrong_usage_is_refused(options: list[str], tmp_path: Path) -> None:
 def test_a_sound_log_is_said_to_be(tmp_path: Path) -> None:
     result = spend(log_of(tmp_path / "a", A, begun(1, "1"), ended(1)), "--check")
     assert (result.exit_code, result.stderr) == (0, "")
-    assert result.stdout == "Damaged: 0. In doubt: 0.\n"
+    assert result.stdout == "Nothing is wrong: 1 run, no line is damaged or in doubt.\n"
 
 
 def test_every_damaged_line_and_every_doubt_is_told(tmp_path: Path) -> None:
@@ -246,10 +246,12 @@ def test_a_file_that_is_no_log_is_damaged(tmp_path: Path) -> None:
 
 
 def test_the_statement_has_exact_sums_and_the_limit_then_in_force(tmp_path: Path) -> None:
+    second, third = UTC.replace(":05Z", ":06Z"), UTC.replace(":05Z", ":07Z")
     log = log_of(
         tmp_path / "a", A,
-        begun(1, "0.1"), begun(1, "1/3", "pr"), ended(1), limit("2"), begun(2, "0.2"), ended(2, LineState.FAILED),
-        limit("7"), begun(3, "epsilon 1", dataset="other", fingerprint=PRINT_B),
+        begun(1, "0.1"), begun(1, "1/3", "pr"), ended(1), limit("2", utc=second),
+        begun(2, "0.2", utc=second), ended(2, LineState.FAILED),
+        limit("7", utc=third), begun(3, "epsilon 1", dataset="other", fingerprint=PRINT_B, utc=third),
         line_of(LineState.SAME_PEOPLE, utc=UTC, dataset="other", other="census"),
     )  # fmt: skip
     assert spend(log, "--table", tmp_path / "t.csv").exit_code == 0
@@ -270,6 +272,28 @@ def test_the_statement_has_exact_sums_and_the_limit_then_in_force(tmp_path: Path
     assert spend(log, "--table", tmp_path / "t.json", "--dataset", "other").exit_code == 0
     assert len(json.loads((tmp_path / "t.json").read_text())["rows"]) == 4
     assert spend(log, "--table", tmp_path / "u.csv", "--dataset", "nobody").exit_code == 1
+
+
+def test_the_order_of_a_merge_does_not_change_the_table(tmp_path: Path) -> None:
+    def day(number: int) -> str:
+        return UTC.replace("-02T", f"-0{number}T")
+
+    first = log_of(
+        tmp_path / "a", A, limit("9"), begun(3, "1", utc=day(3)), begun(3, "1", "pr", utc=day(3)), ended(3),
+        begun(5, "4", utc=day(5)),
+    )  # fmt: skip
+    other = log_of(tmp_path / "b", B, begun(4, "2", utc=day(4)), ended(4), limit("9"), begun(6, "0.5", utc=day(3)))
+    merge_logs([first, other], tmp_path / "ab")
+    merge_logs([other, first], tmp_path / "ba")
+    for log in ("ab", "ba"):
+        assert spend(tmp_path / log, "--table", tmp_path / f"{log}.csv").exit_code == 0
+    assert (tmp_path / "ab.csv").read_text() == (tmp_path / "ba.csv").read_text()
+    with (tmp_path / "ab.csv").open() as file:
+        rows = [(row["utc"][8:10], row["pass"], row["cumulative_rho"], row["left_rho"]) for row in csv.DictReader(file)]
+    assert rows == [
+        ("03", "us", "1", "8"), ("03", "pr", "1", "8"), ("03", "us", "1.5", "7.5"), ("04", "us", "3.5", "5.5"),
+        ("05", "us", "7.5", "1.5"),
+    ]  # fmt: skip
 
 
 def test_the_last_row_of_each_account_is_what_the_accounts_say(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import os
 import re
 import subprocess
 import sys
@@ -117,6 +119,32 @@ def test_every_page_that_a_help_mentions_is_in_the_wheel(documentation: Path) ->
     assert [page for page in pages if not (documentation / f"{page[0] or page[1]}.html").is_file()] == []
 
 
+def printed_texts(file: Path) -> list[str]:
+    """The texts of a program but its docstrings, or the text files that lie beside it but their comments."""
+    text = file.read_text(encoding="utf-8")
+    if file.suffix != ".py":
+        return [line for line in text.splitlines() if not line.strip().startswith(("#", "//", "/*", "*"))]
+    nodes = list(ast.walk(ast.parse(text)))
+    alone = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    return [
+        node.value
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in alone
+    ]
+
+
+def test_no_message_names_a_page_that_only_the_source_archive_has() -> None:
+    files = [path for path in (PROJECT / "src").rglob("*") if path.suffix in {".py", ".toml", ".txt", ".md", ".yaml"}]
+    named = [
+        (path.name, page[0])
+        for path in files
+        for text in printed_texts(path)
+        if (page := re.search(r"(?<!/)\bdocs/\S+\.md", text))
+    ]
+    assert named == [("documentation.py", "docs/overview.md")]  # which looks for the pages of a source tree
+    assert len(files) > 300
+
+
 def test_the_documentation_has_every_page_and_needs_nothing_else(documentation: Path) -> None:
     """That each link leads somewhere, and nothing is fetched, is among the faults of which it has none."""
     pages = {Path(place).with_suffix(".html") for place in places_of(PROJECT).values() if place.endswith(".md")}
@@ -127,6 +155,18 @@ def test_the_documentation_has_every_page_and_needs_nothing_else(documentation: 
     assert "eval-rst" not in python
     assert re.search(r"\b0x[0-9a-f]{6}", python) is None  # an address would differ in the next build
     assert "safetab validate" in (documentation / "reference" / "commands.html").read_text()
+
+
+def test_programs_find_the_schemas_in_the_wheel(documentation: Path) -> None:
+    schemas = {path.name for path in (PROJECT / "docs" / "schemas").iterdir()}
+    assert {path.name for path in (documentation / "schemas").glob("*.json")} == schemas
+    listed = re.findall(
+        r'<li><a href="([\w-]+\.schema\.json)">', (documentation / "schemas" / "index.html").read_text()
+    )
+    assert (set(listed), len(listed) > 20) == (schemas, True)
+    assert (
+        '<a href="../schemas/index.html">schemas</a>' in (documentation / "how-to" / "from-programs.html").read_text()
+    )
 
 
 def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:
@@ -170,6 +210,25 @@ def test_the_container_installs_only_what_is_locked() -> None:
     assert version.removeprefix("PYTHON=python:")[:4] in installation.PYTHONS
 
 
+def test_a_build_of_the_container_sees_no_records_that_lie_beside_it() -> None:
+    ignored = (PROJECT / ".containerignore").read_text()
+    assert ignored.splitlines()[1:] == ["*", "!requirements.lock", "!build/dist/*.whl"]
+    assert (PROJECT / ".dockerignore").read_text() == ignored
+    copied = next(rest.split()[:-1] for name, rest in container_lines() if name == "COPY")
+    assert [f"!{path}" for path in copied] == ignored.splitlines()[2:]
+
+
+def test_documents_show_the_version_of_today() -> None:
+    pages = {path: path.read_text(encoding="utf-8") for path in (PROJECT / "docs").rglob("*.md")}
+    shown = [
+        (path.name, version)
+        for path, text in pages.items()
+        for version in re.findall(r'"safetab_version": "([^"]*)"|safetab-([\d.]*\d)[-.](?:py3|tar)', text)
+    ]
+    assert {name for name, _ in shown} >= {"from-programs.md", "install.md"}
+    assert {"".join(version) for _, version in shown} == {release.version()}
+
+
 def test_the_conda_recipe_says_what_pyproject_says() -> None:
     recipe = (PROJECT / "packaging" / "conda" / "recipe.yaml").read_text()
     run = re.search(r"^  run:\n((?:    - .*\n)+)", recipe, re.MULTILINE)
@@ -197,26 +256,66 @@ def ended(*command: object) -> int:
     return subprocess.run(list(map(str, command)), capture_output=True, check=False).returncode
 
 
+def pipeline(*arguments: object, **named: object) -> subprocess.CompletedProcess[str]:
+    named = {"PATH": os.environ["PATH"]} | {name: str(value) for name, value in named.items()}
+    return subprocess.run([PIPELINE, *map(str, arguments)], capture_output=True, check=False, text=True, env=named)
+
+
 @pytest.mark.usefixtures("command_on_path")
 def test_the_pipeline_stops_at_the_first_step_that_fails(tmp_path: Path) -> None:
-    assert ended(PIPELINE, "only", "two") == 2
-    assert ended(PIPELINE, tmp_path, tmp_path, tmp_path) == 2  # OUT exists
-    assert ended(PIPELINE, tmp_path, tmp_path, tmp_path / "out") == 1
-    assert [path.name for path in sorted((tmp_path / "out").iterdir())] == ["curator", "public"]
-    assert list((tmp_path / "out" / "public").iterdir()) == []
+    names = {"SPEND_LOG": tmp_path / "log", "DATASET": "people"}
+    assert pipeline("only", "two", **names).returncode == 2
+    assert "exists. Name a new folder." in pipeline(tmp_path, tmp_path, tmp_path, **names).stderr
+    for _ in range(2):  # nothing is in the way of the run that follows a failed one
+        assert pipeline(tmp_path, tmp_path, tmp_path / "out", **names).returncode == 1
+        assert [path.name for path in sorted((tmp_path / "out.part").iterdir())] == ["curator", "to-review"]
+        assert list((tmp_path / "out.part" / "to-review").iterdir()) == []
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "out.part" / "run").mkdir()
+    refused = pipeline(tmp_path, tmp_path, tmp_path / "out", **names)
+    assert (refused.returncode, "is the output of a run that is charged" in refused.stderr) == (2, True)
+    assert (tmp_path / "out.part" / "run").is_dir()
+
+
+@pytest.mark.parametrize("named", [{}, {"SPEND_LOG": "log"}, {"DATASET": "people"}])
+def test_the_pipeline_needs_to_know_whose_account_a_run_belongs_to(named: dict[str, str], tmp_path: Path) -> None:
+    refused = pipeline(tmp_path, tmp_path, tmp_path / "out", **named)
+    assert (refused.returncode, "Name the spend log of these people, and these people" in refused.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(("said", "folder"), [("true", "public"), ("false", "to-review")])
+def test_the_pipeline_calls_public_only_what_may_be_released(
+    said: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command = tmp_path / "safetab"
+    made = f'case $1 in run) mkdir -p "$4/release" ;; verify) echo \'  "for_release": {said},\' ;; esac\n'
+    command.write_text(f"#!/bin/sh\n{made}")
+    command.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
+    assert pipeline("parameters", "data", tmp_path / "out", SPEND_LOG="log", DATASET="people").returncode == 0
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"curator", "run", folder}
+    assert not (tmp_path / "out.part").exists()
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("command_on_path")
-def test_the_pipeline_makes_a_release_of_a_tiny_census(tmp_path: Path) -> None:
-    assert ended("safetab", "new", tmp_path / "census") == 0
-    assert ended("safetab", "synthesize", tmp_path / "census", "--people", 500) == 0
-    assert ended(PIPELINE, tmp_path / "census", tmp_path / "census-data", tmp_path / "out") == 0
-    public = {path.name for path in (tmp_path / "out" / "public").iterdir()}
-    assert public == {"plan.json", "release", "report.html", "site", "status.csv"}
+def test_the_pipeline_makes_a_release_and_adds_up_what_the_people_lose(tmp_path: Path) -> None:
+    census = (tmp_path / "census", tmp_path / "census-data")
+    names = {"SPEND_LOG": tmp_path / "log", "DATASET": "people"}
+    assert ended("safetab", "new", census[0]) == 0
+    assert ended("safetab", "synthesize", census[0], "--people", 500) == 0
+    first = pipeline(*census, tmp_path / "out", **names)
+    assert (first.returncode, 'Spent before on "people": nothing.' in first.stderr) == (0, True)
+    assert {path.name for path in (tmp_path / "out").iterdir()} == {"curator", "run", "to-review"}
+    made = {path.name for path in (tmp_path / "out" / "to-review").iterdir()}
+    assert made == {"plan.json", "release", "report.html", "site", "status.csv"}
     curator = tmp_path / "out" / "curator"
-    assert {path.name for path in curator.iterdir()} >= {"run.log", "spend.log"}
+    assert {path.name for path in curator.iterdir()} >= {"run.log", "verified.json"}
     assert curator.stat().st_mode & 0o077 == 0
+    second = pipeline(*census, tmp_path / "second", **names, SPEND_LIMIT="1")
+    assert 'Spent before on "people": rho 0.6 in 1 run.' in second.stderr
+    assert (second.returncode, "more than the limit of rho 1." in " ".join(second.stderr.split())) == (1, True)
+    assert not (tmp_path / "second").exists()
 
 
 CHANGELOG = "# Changelog\n\n## Unreleased\n\n{}## 2.0.0 - 2030-01-02\n\n### Added\n\n- More ([how](docs/a.md#b)).\n\n## 1.0.0 - 2029-01-01\n\n- All.\n"
@@ -257,6 +356,23 @@ def test_a_release_has_its_notes_and_the_checksums_of_all_files(
     assert (
         subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=tmp_path / "out", check=False).returncode == 0
     )
+
+
+def test_what_is_left_to_do_by_hand_begins_with_the_address_that_faults_are_told_to(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, value in {"faults": [], "write_release": "0" * 64}.items():
+        monkeypatch.setattr(release, name, lambda *_, value=value: value)
+    monkeypatch.setattr(release, "uncommitted", str)
+    assert release.main() == 0
+    first = capsys.readouterr().out.partition("\n1. ")[2].partition("\n2. ")[0]
+    assert ("[project.urls]" in first, "SECURITY.md" in first) == (True, True)
+
+
+def test_the_first_pages_say_what_the_classifiers_say() -> None:
+    assert "Operating System :: POSIX :: Linux" in project()["classifiers"]
+    assert "You need Linux, Python 3.11 to 3.13, make," in (PROJECT / "README.md").read_text()
+    assert "You need Linux and Python 3.11 to 3.13.\n" in (PROJECT / "packaging" / "long-description.md").read_text()
 
 
 def test_this_version_has_its_place_in_the_changelog_and_in_the_citation() -> None:

@@ -236,7 +236,21 @@ def test_new_parameters_are_valid_and_those_of_2020(options: list[str], product:
         assert "4.944" in plan.stdout
     else:  # only published totals of people are missing
         assert "pop-group-totals has 1 problem" in plan.stderr
-    assert f"safetab plan {folder} TRY/data" in (folder / "README.md").read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("options", [["--us"], ["--us", "--households"]])
+def test_the_commands_of_their_readme_work_as_they_stand(
+    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert CliRunner().invoke(app, ["new", "mine", *options]).exit_code == 0
+    lines = (tmp_path / "mine" / "README.md").read_text().splitlines()
+    commands = [line.removeprefix("    safetab ").split() for line in lines if line.startswith("    ")]
+    assert commands[-1][:3] == ["plan", "mine", "TRY/data"]
+    for command in commands:
+        ended = CliRunner().invoke(app, command)
+        assert ended.exit_code == 0, ended.output
 
 
 def test_new_parameters_do_not_replace_anything(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from safetab.pipeline.spend_log import accounts_shown
 from safetab.pipeline.spend_log.accounts import about_units
 from safetab.pipeline.spend_log.log_checks import check_log
 from safetab.pipeline.spend_log.merged_logs import merge_logs
-from safetab.pipeline.spend_log.people_accounts import PeopleAccounts
+from safetab.pipeline.spend_log.people_accounts import PeopleAccounts, read_log
 from safetab.pipeline.spend_log.statement import statement, write_statement
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.calibration import PrivacyDefinition
@@ -60,7 +60,11 @@ def show_check(log: Path) -> None:
     findings = check_log(log)
     errors = sum(each.is_error for each in findings)
     show_findings(findings)
-    note(f"Damaged: {errors:,}. In doubt: {len(findings) - errors:,}.")
+    if findings:
+        note(f"Damaged: {errors:,}. In doubt: {len(findings) - errors:,}.")
+    else:
+        runs = len({spend.run for spend in read_log(log).spends})
+        note(f"Nothing is wrong: {runs:,} run{'' if runs == 1 else 's'}, no line is damaged or in doubt.")
     if errors:
         raise typer.Exit(ExitCode.INVALID_INPUT)
     answer({"in_doubt": len(findings)})

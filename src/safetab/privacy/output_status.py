@@ -86,6 +86,9 @@ def status_as_json(status: OutputStatus) -> dict[str, object]:
     return {"status": status.value, "status_sentence": status.sentence, "for_release": status.is_for_release}
 
 
+CONTRADICTION = "contradicts itself: its status and for_release disagree."
+
+
 def status_of_json(written: Mapping[str, object]) -> OutputStatus:
     """Read these back; older outputs have only `for_release`. Raises KeyError or ValueError."""
     is_for_release = bool(written["for_release"])
@@ -93,5 +96,5 @@ def status_of_json(written: Mapping[str, object]) -> OutputStatus:
         return OutputStatus.FOR_RELEASE if is_for_release else OutputStatus.TEST_KEY
     status = OutputStatus(written["status"])
     if status.is_for_release != is_for_release:
-        raise ValueError("status and for_release contradict each other")
+        raise ValueError(CONTRADICTION)
     return status

@@ -65,7 +65,8 @@ def write_checksums(release: Path) -> None:
 def check_files(release: Path) -> None:
     """Raise InvalidInput if a file is missing, foreign, a link, or differs from what was released."""
     if not _is_file(release / CHECKSUMS_FILE):
-        raise invalid(release, f"its {CHECKSUMS_FILE} is not a file. Get the release again.")
+        state = "not a file" if (release / CHECKSUMS_FILE).exists() else "missing"
+        raise invalid(release, f"its {CHECKSUMS_FILE} is {state}. Get the release again.")
     with damage_as_invalid_input(release, "a file can't be read. Get the release again."):
         present = {name for name in _names_of(release) if name not in _UNLISTED}
         files = {name for name in present if _is_file(release / name)}
@@ -77,9 +78,9 @@ def check_files(release: Path) -> None:
         changed.append(CHECKSUMS_FILE)
     faults = {
         "files that were released are missing": released.keys() - present,
-        "files are there that were not released": present - released.keys(),
+        f"files are there that {CHECKSUMS_FILE} doesn't list": present - released.keys(),
         "links, or not regular files": present - files,
-        "not what was released": changed,
+        "changed after the release was made": changed,
     }
     messages = [f"{what}: {shortened(sorted(names))}" for what, names in faults.items() if names]
     if messages:

@@ -38,8 +38,9 @@ def registry_entry(release: Path) -> str:
     universe, facts, about = folder.universe, folder.facts, folder.facts.publication
     title, symbol = title_of(about, universe.census, universe.product.record), universe.definition.budget_symbol
     agency, year, url = ("", "", "") if about is None else (about.agency, about.year, about.url)
-    is_by_totals = universe.product.selector is Selector.PUBLISHED_TOTALS
     template = (files("safetab.reports") / "registry_template.yaml").read_text(encoding="utf-8")
+    if universe.product.selector is not Selector.PUBLISHED_TOTALS:
+        template = "".join(line for line in template.splitlines(keepends=True) if "{totals}" not in line)
     with damage_as_invalid_input(folder.path / PRIVACY_FILE):
         privacy = json.loads((folder.path / PRIVACY_FILE).read_text(encoding="utf-8"))
         loss = privacy["loss"]["whole_run"]
@@ -53,7 +54,7 @@ def registry_entry(release: Path) -> str:
             address=url or "ADD: where the release is published",
             passes=", ".join(each.title for each in universe.passes),
             variant=_VARIANTS[universe.definition],
-            totals="yes, from another release, whose loss adds to this one" if is_by_totals else "none",
+            totals="yes, from another release, whose loss adds to this one",
             number=np.format_float_positional(number, trim="-"),  # YAML may take an exponent for a text
             unbounded=loss[f"unbounded_{symbol}"],
             bounded=loss[f"bounded_{symbol}"],

@@ -162,8 +162,8 @@ def verify(
         found = verify_release(release, key)
         require_none(found.findings)
     answer(found.as_json())
-    again = ", and all numbers again from the measurements" if found.has_measurements else ""
-    say(f"Nothing is wrong: {found.numbers:,} numbers were checked by the plan{again}.")
+    again = " and with the measurements" if found.has_measurements else ""
+    say(f"Nothing is wrong. All {found.numbers:,} numbers agree with the plan{again}.")
     say(f"{found.signature}." if found.signature else "Not signed.")
     if found.signature is not None and key is None:
         say("Compare the fingerprint with the one that the publisher names, or give the key: --key FILE.pub.")

@@ -70,7 +70,7 @@ def noise_answer(tuning: Tuning, delta: str, confidence: str) -> Answer:
         tables=(("The same margins of error with both kinds of noise", levels), (lost, table)),
         notes=(
             "Unbounded neighbours, in the costlier pass. Epsilons are upper bounds, and only as good as the way they"
-            " are added up: docs/the-paper-reproduced.md has tighter ones.",
+            " are added up: `safetab docs the-paper-reproduced` has tighter ones.",
         ),
         concerns=concerns(tuning),
     )

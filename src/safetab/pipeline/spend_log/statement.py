@@ -11,7 +11,7 @@ from pathlib import Path
 
 from safetab.foundation.new_files import write_new_file
 from safetab.foundation.safe_csv import safe_text
-from safetab.pipeline.spend_log.accounts import LogContent, Spend, add_line
+from safetab.pipeline.spend_log.accounts import LineState, LogContent, Spend, add_line
 from safetab.pipeline.spend_log.log_file import write_for_its_owner
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts, accounts_of
 from safetab.planning.plan_json import exact
@@ -28,10 +28,10 @@ _NOT_ENDED = "not ended"
 
 
 def statement(content: LogContent, dataset: str | None = None) -> list[Row]:
-    """The rows in the order of the log, of one data set with its other names, or of all.
+    """The rows in order of time, of one data set with its other names, or of all.
 
-    Sums and limits are those that were in force when a run had begun, for everybody who is now known to be the same
-    people.
+    A merged log has its lines in the order of the merge, which says nothing about the runs. Sums and limits are
+    those that were in force when a run had begun, for everybody who is now known to be the same people.
     """
     names = None if dataset is None else accounts_of(content, dataset).names
     return [row for row in _rows(content) if names is None or row["dataset"] in names]
@@ -40,7 +40,9 @@ def statement(content: LogContent, dataset: str | None = None) -> list[Row]:
 def _rows(content: LogContent) -> Iterator[Row]:
     ends = {line.values["run"]: line.state.value for line in content.lines if "run" in line.values}
     so_far = LogContent(content.secret, same_people=content.same_people[:], earlier_secrets=content.earlier_secrets[:])
-    for run, lines in groupby(content.lines, lambda line: line.values.get("run")):
+    counted = [line for line in content.lines if line.state in {LineState.BEGUN, LineState.LIMIT}]
+    counted.sort(key=lambda line: (line.values["utc"], line.values.get("run", "")))
+    for run, lines in groupby(counted, lambda line: line.values.get("run")):
         seen = len(so_far.spends)
         for line in lines:
             add_line(so_far, line.values)

@@ -375,7 +375,7 @@ def check_manifest(output: Path, manifest: Mapping[str, Any], breaches: Breaches
     found = outputs_as_json(output, listed)
     for section in ("outputs", "documents"):
         if manifest[section] != found[section]:
-            breaches.add(MANIFEST_FILE, f"{section}: names or hashes are not those of the files")
+            breaches.add(MANIFEST_FILE, f"lists other {section}, or other checksums, than are there")
     for name, rows in listed.items():
         counted = _rows_of(output / name)
         if counted != rows:

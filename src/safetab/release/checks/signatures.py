@@ -24,7 +24,7 @@ from safetab.foundation.files import UnreadableFile, read_bytes, sha256_of
 from safetab.foundation.findings import FORMAT, FindingsOf, InvalidInput
 from safetab.foundation.new_files import SIGNATURE_FILES, write_new_files
 from safetab.outputs.manifest import MANIFEST_FILE
-from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
+from safetab.privacy.output_status import CONTRADICTION, OutputStatus, status_as_json, status_of_json
 from safetab.release.checksums import CHECKSUMS_FILE
 from safetab.release.release_folder import ReleaseFolder
 
@@ -71,6 +71,8 @@ def _write(content: bytes, mode: int, path: Path) -> None:
 def read_private_key(file: Path) -> Ed25519PrivateKey:
     """The key in a file that only its owner may read. Raises InvalidInput."""
     content = _content(file)
+    if b"PUBLIC KEY-----" in content:
+        raise InvalidInput.about(file, "is a public key. Sign with the private one, and let readers verify with this.")
     if os.name == "posix" and file.stat().st_mode & _OTHERS_MAY_READ:
         raise InvalidInput.about(file, f"others may read this key. Run chmod 600 {file.name}, or make a new key.")
     try:
@@ -84,8 +86,11 @@ def read_private_key(file: Path) -> Ed25519PrivateKey:
 
 def read_public_key(file: Path) -> Ed25519PublicKey:
     """The key in a .pub file. Raises InvalidInput."""
+    content = _content(file)
+    if b"PRIVATE KEY-----" in content:
+        raise InvalidInput.about(file, "is a private key. Readers verify with its .pub file; keep this one secret.")
     try:
-        return _public_key(_content(file))
+        return _public_key(content)
     except (ValueError, UnsupportedAlgorithm):
         raise InvalidInput.about(file, _NO_KEY.format("public")) from None
 
@@ -161,8 +166,9 @@ def checked_signature(
             fingerprint_of(stated), str(statement["signed_on"]), status_of_json(statement),
             MANIFEST_FILE in statement["sha256"], key is not None,
         )  # fmt: skip
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnsupportedAlgorithm):
-        wrong, signature = {STATEMENT_FILE: "is not the statement of a signature."}, None
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnsupportedAlgorithm) as error:
+        why = CONTRADICTION if str(error) == CONTRADICTION else "is not the statement of a signature."
+        wrong, signature = {STATEMENT_FILE: why}, None
     for name, message in wrong.items():
         findings.error(name, message)
     return None if wrong else signature

@@ -157,7 +157,14 @@ def _unreadable_added(breaches: Breaches, what: str) -> Iterator[None]:
             breaches.add(Path(one.file).name, one.message.removesuffix("."))
     except (pa.ArrowException, OSError, LookupError, ValueError, TypeError, AttributeError) as error:
         raise_if_the_machine_failed(error)
-        breaches.add(what, f"can't be read ({type(error).__name__})")
+        if not (isinstance(error, FileNotFoundError) and _is_known_missing(str(error), breaches)):
+            breaches.add(what, f"can't be read ({type(error).__name__})")
+
+
+def _is_known_missing(error: str, breaches: Breaches) -> bool:
+    """Whether the path that an error quotes is among the files that are said to be missing."""
+    said = [f"{name}: {rule}" for name, rule in breaches.sentences() if re.search("is not there|missing", rule)]
+    return any(Path(path).name in one for path in re.findall("'([^']+)'", error) for one in said)
 
 
 def _check_numbers(folder: ReleaseFolder, output: Path | None, breaches: Breaches) -> int:

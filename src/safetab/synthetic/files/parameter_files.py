@@ -35,7 +35,7 @@ from safetab.dialects.bureau.us_census import (
     US,
 )
 from safetab.dialects.configuration import read_config
-from safetab.foundation.files import read_text
+from safetab.foundation.files import package_data, read_text
 from safetab.foundation.findings import Checked, FindingsOf
 from safetab.products.bureau_columns import RACE, RACE_COLUMNS
 from safetab.products.safetab_h.safetab_h import HOUSEHOLD_TYPE, SAFETAB_H, TENURE
@@ -80,8 +80,10 @@ def write_new_parameters(folder: Path, name: str, *, households: bool) -> None:
     product = SAFETAB_H if households else SAFETAB_P
     write_lines(folder / CONFIG_FILE, presets(product)[PRODUCTION].splitlines())
     _write_lists(folder, own_public_lists(FEWEST_ITERATIONS))
+    commands = package_data("safetab.synthetic.files", "new_commands.toml")["households" if households else "people"]
+    values = {"folder": name, "commands": commands.strip().format(folder=name)}
     for file in (files("safetab.synthetic.files") / "new").iterdir():
-        text = Template(file.read_text(encoding="utf-8")).substitute(folder=name)
+        text = Template(file.read_text(encoding="utf-8")).substitute(values)
         write_lines(folder / file.name, text.splitlines())
 
 
