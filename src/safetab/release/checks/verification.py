@@ -5,35 +5,51 @@ from __future__ import annotations
 import filecmp
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pyarrow as pa
-
 from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, require_none
+from safetab.foundation.findings import FORMAT, Finding, FindingsOf, InvalidInput, require_none
 from safetab.foundation.new_files import SIGNATURE_FILES
-from safetab.outputs.manifest import LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
-from safetab.planning.plan_json import losses_as_json
+from safetab.foundation.parquet_facts import opened_parquet
+from safetab.outputs.manifest import ADDED_LATER, LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
+from safetab.planning.plan_json import exact, losses_as_json
 from safetab.privacy.composition import loss_of_a_pass, loss_of_disjoint_passes
-from safetab.privacy.output_status import OutputStatus, status_of_json
-from safetab.release.allowed_files import REPORT_FILE, allowed_files, stray_paths
+from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
+from safetab.release.allowed_files import REPORT_FILE, allowed_files, measured_files, stray_paths
+from safetab.release.census_form import POPGROUPS_FILE
 from safetab.release.checks import signatures
 from safetab.release.checks.output_checks import AfterStepsChecks, NumberChecks, check_manifest
 from safetab.release.checks.recomputed_numbers import check_against_measurements, check_against_plan
 from safetab.release.checks.signatures import Signature, checked_signature
 from safetab.release.checks.table_checks import Breaches, TableChecks
-from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files
+from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, OF_CONTENT, check_files
 from safetab.release.data_dictionary import CSV_FOLDER, CSV_FORMAT, write_csv_tables
-from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, level_as_json
+from safetab.release.documents import (
+    DATAPACKAGE_FILE,
+    PRIVACY_FILE,
+    README_FILE,
+    facts_as_json,
+    privacy_as_json,
+    steps_as_json,
+)
 from safetab.release.numbers.level_numbers import NumberKinds
-from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
+from safetab.release.numbers.number_files import (
+    NUMBERS_FOLDER,
+    RELEASE_FOLDER,
+    Column,
+    number_columns,
+    numbers_file,
+    schema_of_columns,
+)
+from safetab.release.official.write_official import ORIGIN_FILE
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 from safetab.release.release_universe import Universe
+from safetab.release.universe_files import universe_files
 from safetab.release.write_release import AFTER_STEPS_FOLDER
 
 
@@ -88,6 +104,7 @@ def verify_release(path: Path, key: Path | None = None) -> Verification:
     status = None if folder is None else folder.facts.status
     if folder is not None:
         with _unreadable_added(breaches, "a document"):
+            _check_files(folder, output, breaches)
             _check_documents(folder, output, breaches)
         numbers = _check_numbers(folder, output if has_measurements else None, breaches)
     signature = checked_signature(found, output, public, status, findings)
@@ -109,8 +126,11 @@ def sign_release(path: Path, key: Path, *, not_for_release: bool = False, overwr
         findings.error("", f"{folder.facts.status.line} Add --not-for-release, and the signature says the same.")
     if not overwrite and any((folder.path / name).exists() for name in SIGNATURE_FILES):
         findings.error("", "is signed already. Add --overwrite to sign it again.")
-    if not (folder.path / CHECKSUMS_FILE).is_file():
-        findings.error("", f"has no {CHECKSUMS_FILE} to sign. `safetab rerelease` makes an output with one.")
+    stated = _json_of(folder.path / DATAPACKAGE_FILE)["safetab"]
+    if not ({"status", CHECKSUMS} <= stated.keys() and (folder.path / CHECKSUMS_FILE).is_file()):
+        findings.error(
+            "", f"has no status, or no {CHECKSUMS_FILE} to sign. `safetab rerelease` makes an output with one."
+        )
     findings.require_no_errors()
     output = None if folder.path == path else path
     signatures.write_signature(folder, output, private, overwrite=overwrite)
@@ -127,7 +147,9 @@ def _opened(release: Path, breaches: Breaches) -> ReleaseFolder | None:
     folder, has_checksums = None, (release / CHECKSUMS_FILE).exists()
     with _unreadable_added(breaches, release.name):
         folder = open_release_folder(release, as_released=False)
-        has_checksums |= CHECKSUMS in _json_of(release / DATAPACKAGE_FILE)["safetab"]  # older releases have none
+        has_checksums |= (
+            folder.format > 0 or CHECKSUMS in _json_of(release / DATAPACKAGE_FILE)["safetab"]
+        )  # older releases have none
     with _unreadable_added(breaches, release.name):
         if has_checksums:
             check_files(release)
@@ -146,7 +168,7 @@ def _unreadable_added(breaches: Breaches, what: str) -> Iterator[None]:
     except InvalidInput as invalid:
         for one in invalid.findings:
             breaches.add(Path(one.file).name, one.message.removesuffix("."))
-    except (pa.ArrowException, OSError, LookupError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, *OF_CONTENT) as error:
         raise_if_the_machine_failed(error)
         breaches.add(what, f"can't be read ({type(error).__name__})")
 
@@ -189,8 +211,6 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
     _check_tables_listed(folder, package, breaches)
     if (release / PRIVACY_FILE).is_file():
         documents[f"{inside}{PRIVACY_FILE}"] = _json_of(release / PRIVACY_FILE)
-    elif CHECKSUMS in package["safetab"]:
-        breaches.add(f"{inside}{PRIVACY_FILE}", "is not there")
     if output is not None:
         documents[MANIFEST_FILE] = _json_of(output / MANIFEST_FILE)
         texts |= {name: output / name for name in (LOG_FILE, REPORT_FILE)}
@@ -198,21 +218,21 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
     if mark is not None and not folder.facts.status.is_for_release:
         texts[NOT_FOR_RELEASE_FILE] = mark / NOT_FOR_RELEASE_FILE
     for name, document in documents.items():
-        _check_losses(name, folder.universe, document, breaches)
+        _check_claims(name, folder, document, breaches)
         said = document.get("status_sentence")
         if status_of_json(document) is not folder.facts.status or (said and not _fits(said, folder.facts.status)):
             breaches.add(name, f"does not say what {DATAPACKAGE_FILE} says of the status")
-    for name, path in texts.items() if "status" in package["safetab"] else ():  # the oldest have other words
-        is_needed = CHECKSUMS in package["safetab"] and not (is_read and path.name == REPORT_FILE)
-        if path.is_file() and not _says_status(path, folder.facts.status):
+    has_words = "status" in package["safetab"]  # the oldest have other words
+    for name, path in texts.items():
+        if path.is_file() and not _says_status(path, folder.facts.status, has_words=has_words):
             breaches.add(name, f"does not say what {DATAPACKAGE_FILE} says of the status")
-        elif is_needed and not path.is_file():
-            breaches.add(name, "is not there")
 
 
-def _says_status(path: Path, status: OutputStatus) -> bool:
+def _says_status(path: Path, status: OutputStatus, *, has_words: bool) -> bool:
     """Whether a text or a page says the status first, in words that say whether it may be released."""
     words = " ".join(re.sub("<[^>]+>", " ", path.read_text(encoding="utf-8")).split())
+    if not has_words:
+        return not (status.is_for_release and "not for release" in words.lower())
     before, _, after = words.partition(f"Status: {status.value}. ")
     return "Status: " not in before and bool(after) and _fits(after[:40], status)
 
@@ -231,10 +251,18 @@ def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], brea
     for name in sorted(listed):
         if not (release / name).is_file():
             breaches.add(f"{RELEASE_FOLDER}/{name}", "is not there")
+    columns = {name: of_file for name, (_, of_file) in universe_files(universe).items()}
+    of_numbers = (*number_columns(universe.product, universe.census), *folder.facts.more_columns)
     for path in sorted(release.rglob("*.parquet")):
-        if path.relative_to(release).as_posix() not in listed:
-            breaches.add(f"{RELEASE_FOLDER}/{path.relative_to(release).as_posix()}", "is in no list of the release")
-    if package["safetab"].get("csv_format") == CSV_FORMAT:
+        name = path.relative_to(release).as_posix()
+        if name not in listed:
+            breaches.add(f"{RELEASE_FOLDER}/{name}", "is in no list of the release")
+        _check_schema(path, f"{RELEASE_FOLDER}/{name}", columns.get(name, of_numbers), breaches)
+    if not (folder.facts.options.csv or (release / CSV_FOLDER).exists()):
+        return
+    if package["safetab"].get("csv_format") != CSV_FORMAT:
+        breaches.add(f"{RELEASE_FOLDER}/{CSV_FOLDER}", f"was not checked: its form is not csv_format {CSV_FORMAT}")
+    else:
         with TemporaryDirectory() as again:
             names = write_csv_tables(release, universe, Path(again), folder.format)
             _, differ, missing = filecmp.cmpfiles(release / CSV_FOLDER, again, names, shallow=False)
@@ -242,37 +270,104 @@ def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], brea
             breaches.add(f"{RELEASE_FOLDER}/{CSV_FOLDER}/{name}", "does not have the rows of the Parquet files")
 
 
-def _check_losses(name: str, universe: Universe, document: Mapping[str, Any], breaches: Breaches) -> None:
-    """Check that a document, if it states losses or levels, has those of the levels as they were measured."""
+def _check_schema(path: Path, name: str, columns: Iterable[Column], breaches: Breaches) -> None:
+    """Check that a Parquet file has exactly the columns that are written, and no metadata beside them."""
+    with _unreadable_added(breaches, name), opened_parquet(path) as file:
+        found, more = file.schema_arrow, file.metadata.metadata
+        expected = [column for column in columns if not column.may_be_absent or column.name in found.names]
+        if more or not found.equals(schema_of_columns(expected)):
+            breaches.add(name, "has other columns, or other metadata, than a release")
+
+
+def _check_claims(name: str, folder: ReleaseFolder, document: Mapping[str, Any], breaches: Breaches) -> None:
+    """Check that a document has its entries, and that those that follow from other files do. Older ones have fewer."""
+    universe, status, is_strict = folder.universe, folder.facts.status, folder.format > 0
     of_pass = {
         each.name: loss_of_a_pass(one.design.budget for one in universe.levels_of(each)) for each in universe.passes
     }
-    losses = of_pass | {"whole_run": loss_of_disjoint_passes(of_pass.values())}
-    expected = {
-        "loss": losses_as_json(universe.definition, losses),
-        "levels": [level_as_json(level, universe.definition) for level in universe.levels],
-    }
-    for key in expected.keys() & document.keys():
-        if not _says(document[key], expected[key]):
+    loss = losses_as_json(universe.definition, of_pass | {"whole_run": loss_of_disjoint_passes(of_pass.values())})
+    if name == MANIFEST_FILE:
+        steps = steps_as_json(folder.facts.options, universe.census)
+        expected = {"product": universe.product.name, "loss": loss, "charged": _charged(universe), "release": steps}
+        if status is not OutputStatus.NO_PROTECTION:  # which may come with a test key
+            expected["test_key"] = status is OutputStatus.TEST_KEY
+        needed = {*expected, *_OF_MANIFEST, *status_as_json(status)}
+    elif name.endswith(PRIVACY_FILE):
+        expected = privacy_as_json(universe, folder.facts, loss)
+        needed = {*expected}
+    else:
+        expected = facts_as_json(universe, folder.facts)
+        needed = {*expected} - {"csv_format"}
+    for key in sorted(needed - document.keys()) if is_strict else ():
+        breaches.add(name, f"{key} is not there")
+    for key in sorted((expected.keys() & document.keys()) - _IN_WORDS):
+        if not _says(document[key], expected[key], is_strict=is_strict):
             breaches.add(name, f"{key} is not what follows from universe/levels.parquet")
 
 
-def _says(written: Any, expected: Any) -> bool:
-    """Whether a document says what is expected, as far as it has its keys: earlier versions had others."""
+_OF_MANIFEST = ("program", "version", FORMAT, "date", "test_key", "configuration", "public_files")
+_IN_WORDS = frozenset({
+    "version", FORMAT, "name", "software", "status", "status_sentence", "for_release", "csv_format", "composition",
+    "post_processing", "not_covered",
+})  # fmt: skip
+"""Entries whose words change with versions, or that are checked elsewhere."""
+_OF_MEASUREMENTS = {FORMAT.encode(), b"ARROW:schema"}
+
+
+def _charged(universe: Universe) -> list[dict[str, object]]:
+    """What the manifest must say was charged for each stage of each level."""
+    return [
+        {
+            **({"family": level.family.name} if universe.product.has_several_families else {}),
+            "geography_level": level.geography.label,
+            "iteration_level": level.level.iterations.name,
+            "stage": int(stage),
+            "cost": exact(measured.budget),
+            "mechanism": measured.noise.mechanism,
+        }
+        for level in universe.levels
+        for stage, measured in level.design.stages.items()
+    ]
+
+
+def _says(written: Any, expected: Any, *, is_strict: bool) -> bool:
+    """Whether a document says what is expected; one that isn't strict may lack keys, as earlier versions do."""
     if isinstance(written, dict) and isinstance(expected, dict):
-        return all(_says(written[key], expected[key]) for key in written.keys() & expected.keys())
+        if is_strict and not expected.keys() <= written.keys():
+            return False
+        shared = written.keys() & expected.keys()
+        return all(_says(written[key], expected[key], is_strict=is_strict) for key in shared)
     if isinstance(written, list) and isinstance(expected, list):
-        return len(written) == len(expected) and all(map(_says, written, expected))
+        pairs = zip(written, expected, strict=False)
+        return len(written) == len(expected) and all(_says(*pair, is_strict=is_strict) for pair in pairs)
     return bool(written == expected)
 
 
+def _check_files(folder: ReleaseFolder, output: Path | None, breaches: Breaches) -> None:
+    """Check that every file may be there, and that every file is there that must be."""
+    facts, universe, inside = folder.facts, folder.universe, f"{RELEASE_FOLDER}/"
+    is_released = facts.status.is_for_release
+    of_output = allowed_files(universe, facts.options, for_release=is_released, of_format=folder.format)
+    place, prefix = (folder.path, inside) if output is None else (output, "")
+    allowed = frozenset(name.removeprefix(prefix) for name in of_output if name.startswith(prefix))
+    if facts.origin is not None:
+        mark = () if is_released else (NOT_FOR_RELEASE_FILE,)
+        allowed = allowed - {REPORT_FILE} | {POPGROUPS_FILE, ORIGIN_FILE, *mark}
+    for name in stray_paths(place, allowed):
+        breaches.add(f"{prefix}{name}", "is not among the files that may leave")
+    has_all = folder.format > 0 or CHECKSUMS in _json_of(folder.path / DATAPACKAGE_FILE)["safetab"]
+    perhaps = (f"{inside}{NUMBERS_FOLDER}/", f"{inside}{CSV_FOLDER}/", *ADDED_LATER)
+    for name in sorted(allowed if has_all else allowed.intersection(measured_files(universe))):
+        if not f"{prefix}{name}".startswith(perhaps) and not (place / name).is_file():
+            breaches.add(f"{prefix}{name}", "is not there")
+
+
 def _check_output(folder: ReleaseFolder, output: Path, manifest: Mapping[str, Any], breaches: Breaches) -> None:
-    """Check that the files of a whole output are those of its manifest, and may be there."""
-    is_released, of_format = folder.facts.status.is_for_release, folder.format
-    allowed = allowed_files(folder.universe, folder.facts.options, for_release=is_released, of_format=of_format)
+    """Check that the files of a whole output are those of its manifest."""
     check_manifest(output, manifest, breaches)
-    for name in stray_paths(output, allowed):
-        breaches.add(name, "is not among the files that may leave")
+    for name in measured_files(folder.universe):
+        if name.endswith(".parquet") and set(opened_parquet(output / name).metadata.metadata or ()) - _OF_MEASUREMENTS:
+            breaches.add(name, "has other metadata than measurements")
     own, copy = output / REPORT_FILE, folder.path / REPORT_FILE
     if own.is_file() and copy.is_file() and not filecmp.cmp(own, copy, shallow=False):
         breaches.add(REPORT_FILE, "is not the report in the release")
