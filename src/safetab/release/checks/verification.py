@@ -19,7 +19,7 @@ from safetab.foundation.parquet_facts import opened_parquet
 from safetab.outputs.manifest import ADDED_LATER, LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
 from safetab.planning.plan_json import exact, losses_as_json
 from safetab.privacy.composition import loss_of_a_pass, loss_of_disjoint_passes
-from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
+from safetab.privacy.output_status import OutputStatus, status_of_json
 from safetab.release.allowed_files import REPORT_FILE, allowed_files, measured_files, stray_paths
 from safetab.release.census_form import POPGROUPS_FILE
 from safetab.release.checks import signatures
@@ -286,18 +286,17 @@ def _check_claims(name: str, folder: ReleaseFolder, document: Mapping[str, Any],
         each.name: loss_of_a_pass(one.design.budget for one in universe.levels_of(each)) for each in universe.passes
     }
     loss = losses_as_json(universe.definition, of_pass | {"whole_run": loss_of_disjoint_passes(of_pass.values())})
-    if name == MANIFEST_FILE:
+    expected: Mapping[str, Any] = facts_as_json(universe, folder.facts)
+    needed = expected.keys() - {"csv_format"}
+    if name.endswith(PRIVACY_FILE):
+        expected = privacy_as_json(universe, folder.facts, loss)
+        needed = expected.keys() - _ABSENT_IN_FORMAT_0
+    elif name == MANIFEST_FILE:
         steps = steps_as_json(folder.facts.options, universe.census)
         expected = {"product": universe.product.name, "loss": loss, "charged": _charged(universe), "release": steps}
         if status is not OutputStatus.NO_PROTECTION:  # which may come with a test key
-            expected["test_key"] = status is OutputStatus.TEST_KEY
-        needed = {*expected, *_OF_MANIFEST, *status_as_json(status)}
-    elif name.endswith(PRIVACY_FILE):
-        expected = privacy_as_json(universe, folder.facts, loss)
-        needed = {*expected}
-    else:
-        expected = facts_as_json(universe, folder.facts)
-        needed = {*expected} - {"csv_format"}
+            expected = {**expected, "test_key": status is OutputStatus.TEST_KEY}
+        needed = {*expected, *_OF_MANIFEST} - _ABSENT_IN_FORMAT_0
     for key in sorted(needed - document.keys()) if is_strict else ():
         breaches.add(name, f"{key} is not there")
     for key in sorted((expected.keys() & document.keys()) - _IN_WORDS):
@@ -305,11 +304,13 @@ def _check_claims(name: str, folder: ReleaseFolder, document: Mapping[str, Any],
             breaches.add(name, f"{key} is not what follows from universe/levels.parquet")
 
 
-_OF_MANIFEST = ("program", "version", FORMAT, "date", "test_key", "configuration", "public_files")
-_IN_WORDS = frozenset({
-    "version", FORMAT, "name", "software", "status", "status_sentence", "for_release", "csv_format", "composition",
-    "post_processing", "not_covered",
-})  # fmt: skip
+_OF_MANIFEST = ("program", "version", "date", "for_release", "configuration", "public_files")
+_ABSENT_IN_FORMAT_0 = {FORMAT, "status", "status_sentence", "product", "test_key"}
+"""A re-release keeps privacy.json and what the manifest says of the run, so they may lack these in format 1 too."""
+_IN_WORDS = {
+    "version", "date", FORMAT, "name", "software", "status", "status_sentence", "for_release", "csv_format",
+    "composition", "post_processing", "not_covered",
+}  # fmt: skip
 """Entries whose words change with versions, or that are checked elsewhere."""
 _OF_MEASUREMENTS = {FORMAT.encode(), b"ARROW:schema"}
 
