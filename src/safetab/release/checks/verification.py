@@ -16,10 +16,12 @@ from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import FORMAT, Finding, FindingsOf, InvalidInput, require_none
 from safetab.foundation.new_files import SIGNATURE_FILES
 from safetab.foundation.parquet_facts import opened_parquet
-from safetab.outputs.manifest import ADDED_LATER, LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
-from safetab.planning.plan_json import exact, losses_as_json
+from safetab.outputs.manifest import ADDED_LATER, LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE, charge_as_json
+from safetab.planning.plan_json import losses_as_json
 from safetab.privacy.composition import loss_of_a_pass, loss_of_disjoint_passes
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.output_status import OutputStatus, status_of_json
+from safetab.release import documents as of_release
 from safetab.release.allowed_files import REPORT_FILE, allowed_files, measured_files, stray_paths
 from safetab.release.census_form import POPGROUPS_FILE
 from safetab.release.checks import signatures
@@ -29,23 +31,10 @@ from safetab.release.checks.signatures import Signature, checked_signature
 from safetab.release.checks.table_checks import Breaches, TableChecks
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, OF_CONTENT, check_files
 from safetab.release.data_dictionary import CSV_FOLDER, CSV_FORMAT, write_csv_tables
-from safetab.release.documents import (
-    DATAPACKAGE_FILE,
-    PRIVACY_FILE,
-    README_FILE,
-    facts_as_json,
-    privacy_as_json,
-    steps_as_json,
-)
+from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
+from safetab.release.numbers import number_files
 from safetab.release.numbers.level_numbers import NumberKinds
-from safetab.release.numbers.number_files import (
-    NUMBERS_FOLDER,
-    RELEASE_FOLDER,
-    Column,
-    number_columns,
-    numbers_file,
-    schema_of_columns,
-)
+from safetab.release.numbers.number_files import NUMBERS_FOLDER, RELEASE_FOLDER, Column, numbers_file
 from safetab.release.official.write_official import ORIGIN_FILE
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 from safetab.release.release_universe import Universe
@@ -202,7 +191,7 @@ def _check_numbers(folder: ReleaseFolder, output: Path | None, breaches: Breache
 
 
 def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breaches) -> None:
-    """Check that the files are there that must be, and that they agree on status, noise and loss."""
+    """Check that the documents say what they must, and agree on status, noise and loss."""
     release, inside, is_read = folder.path, f"{RELEASE_FOLDER}/", folder.facts.origin is not None
     package = _json_of(release / DATAPACKAGE_FILE)
     documents = {f"{inside}{DATAPACKAGE_FILE}": package["safetab"]}
@@ -252,17 +241,16 @@ def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], brea
         if not (release / name).is_file():
             breaches.add(f"{RELEASE_FOLDER}/{name}", "is not there")
     columns = {name: of_file for name, (_, of_file) in universe_files(universe).items()}
-    of_numbers = (*number_columns(universe.product, universe.census), *folder.facts.more_columns)
+    of_numbers = (*number_files.number_columns(universe.product, universe.census), *folder.facts.more_columns)
     for path in sorted(release.rglob("*.parquet")):
         name = path.relative_to(release).as_posix()
         if name not in listed:
             breaches.add(f"{RELEASE_FOLDER}/{name}", "is in no list of the release")
         _check_schema(path, f"{RELEASE_FOLDER}/{name}", columns.get(name, of_numbers), breaches)
-    if not (folder.facts.options.csv or (release / CSV_FOLDER).exists()):
-        return
-    if package["safetab"].get("csv_format") != CSV_FORMAT:
+    has_csv = folder.facts.options.csv or (release / CSV_FOLDER).exists()
+    if has_csv and package["safetab"].get("csv_format") != CSV_FORMAT:
         breaches.add(f"{RELEASE_FOLDER}/{CSV_FOLDER}", f"was not checked: its form is not csv_format {CSV_FORMAT}")
-    else:
+    elif has_csv:
         with TemporaryDirectory() as again:
             names = write_csv_tables(release, universe, Path(again), folder.format)
             _, differ, missing = filecmp.cmpfiles(release / CSV_FOLDER, again, names, shallow=False)
@@ -275,7 +263,7 @@ def _check_schema(path: Path, name: str, columns: Iterable[Column], breaches: Br
     with _unreadable_added(breaches, name), opened_parquet(path) as file:
         found, more = file.schema_arrow, file.metadata.metadata
         expected = [column for column in columns if not column.may_be_absent or column.name in found.names]
-        if more or not found.equals(schema_of_columns(expected)):
+        if more or not found.equals(number_files.schema_of_columns(expected)):
             breaches.add(name, "has other columns, or other metadata, than a release")
 
 
@@ -286,13 +274,13 @@ def _check_claims(name: str, folder: ReleaseFolder, document: Mapping[str, Any],
         each.name: loss_of_a_pass(one.design.budget for one in universe.levels_of(each)) for each in universe.passes
     }
     loss = losses_as_json(universe.definition, of_pass | {"whole_run": loss_of_disjoint_passes(of_pass.values())})
-    expected: Mapping[str, Any] = facts_as_json(universe, folder.facts)
+    expected: Mapping[str, Any] = of_release.facts_as_json(universe, folder.facts)
     needed = expected.keys() - {"csv_format"}
     if name.endswith(PRIVACY_FILE):
-        expected = privacy_as_json(universe, folder.facts, loss)
+        expected = of_release.privacy_as_json(universe, folder.facts, loss)
         needed = expected.keys() - _ABSENT_IN_FORMAT_0
     elif name == MANIFEST_FILE:
-        steps = steps_as_json(folder.facts.options, universe.census)
+        steps = of_release.steps_as_json(folder.facts.options, universe.census)
         expected = {"product": universe.product.name, "loss": loss, "charged": _charged(universe), "release": steps}
         if status is not OutputStatus.NO_PROTECTION:  # which may come with a test key
             expected = {**expected, "test_key": status is OutputStatus.TEST_KEY}
@@ -317,17 +305,11 @@ _OF_MEASUREMENTS = {FORMAT.encode(), b"ARROW:schema"}
 
 def _charged(universe: Universe) -> list[dict[str, object]]:
     """What the manifest must say was charged for each stage of each level."""
+    designs = [one.design for one in universe.levels]
+    of_stages = ((one, stage, measured.budget) for one in designs for stage, measured in one.stages.items())
     return [
-        {
-            **({"family": level.family.name} if universe.product.has_several_families else {}),
-            "geography_level": level.geography.label,
-            "iteration_level": level.level.iterations.name,
-            "stage": int(stage),
-            "cost": exact(measured.budget),
-            "mechanism": measured.noise.mechanism,
-        }
-        for level in universe.levels
-        for stage, measured in level.design.stages.items()
+        charge_as_json(MeasurementEvent(d.product, d.family, d.level, stage, d.definition, d.sensitivity, cost))
+        for d, stage, cost in of_stages
     ]
 
 
