@@ -311,16 +311,20 @@ def with_csv(**values: object) -> Damage:
     return damage
 
 
+def downgraded_with_the_mark_alone(out: Path) -> None:
+    downgraded("format")(out)
+    (out / "release" / "README.txt").unlink()
+    written("release/NOT-FOR-RELEASE")(out)
+
+
 STRAY = "is not among the files that may leave."
 DOWNGRADES = {
     "to no status": (
         downgraded(),
         ("datapackage.json: status is not there.", "privacy.json: is not there.", "its SHA256SUMS is not a file."),
     ),
-    "below format 1": (
-        lambda out: (downgraded("format")(out), written("release/NOT-FOR-RELEASE")(out)),
-        (f"README.txt: {STATUS}", f"NOT-FOR-RELEASE: {STRAY}"),
-    ),
+    "below format 1": (downgraded("format"), (f"README.txt: {STATUS}",)),
+    "without README.txt": (downgraded_with_the_mark_alone, ("README.txt: is not there.", f"NOT-FOR-RELEASE: {STRAY}")),
 }
 HIDDEN_FROM_CHECKSUMS = {
     "a hidden file": (written("release/.records.csv"), f".records.csv: {STRAY}"),
@@ -625,7 +629,9 @@ def test_what_is_signed_is_still_opened_exported_and_released_again(out: Path, k
 
 def test_a_release_without_a_status_or_with_foreign_or_hidden_files_is_not_signed(key: Path, tmp_path: Path) -> None:
     oldest = Path(shutil.copytree(STORED / "format-0-1e9a05d" / "persons", tmp_path / "oldest"))
-    assert "has no status" in safetab_says("sign", oldest, "--key", key, "--not-for-release", code=1)
+    assert "has no status or no SHA256SUMS to sign" in safetab_says(
+        "sign", oldest, "--key", key, "--not-for-release", code=1
+    )
     for name in ("people.csv", ".records.csv"):
         release = Path(shutil.copytree(PERSONS / "release", tmp_path / name))
         (release / name).write_text("x")

@@ -117,9 +117,7 @@ def sign_release(path: Path, key: Path, *, not_for_release: bool = False, overwr
         findings.error("", "is signed already. Add --overwrite to sign it again.")
     stated = _json_of(folder.path / DATAPACKAGE_FILE)["safetab"]
     if not ({"status", CHECKSUMS} <= stated.keys() and (folder.path / CHECKSUMS_FILE).is_file()):
-        findings.error(
-            "", f"has no status, or no {CHECKSUMS_FILE} to sign. `safetab rerelease` makes an output with one."
-        )
+        findings.error("", f"has no status or no {CHECKSUMS_FILE} to sign. `safetab rerelease` makes both.")
     findings.require_no_errors()
     output = None if folder.path == path else path
     signatures.write_signature(folder, output, private, overwrite=overwrite)
@@ -136,9 +134,8 @@ def _opened(release: Path, breaches: Breaches) -> ReleaseFolder | None:
     folder, has_checksums = None, (release / CHECKSUMS_FILE).exists()
     with _unreadable_added(breaches, release.name):
         folder = open_release_folder(release, as_released=False)
-        has_checksums |= (
-            folder.format > 0 or CHECKSUMS in _json_of(release / DATAPACKAGE_FILE)["safetab"]
-        )  # older releases have none
+        # older releases have none
+        has_checksums |= folder.format > 0 or CHECKSUMS in _json_of(release / DATAPACKAGE_FILE)["safetab"]
     with _unreadable_added(breaches, release.name):
         if has_checksums:
             check_files(release)
@@ -269,7 +266,7 @@ def _check_schema(path: Path, name: str, columns: Iterable[Column], breaches: Br
 
 def _check_claims(name: str, folder: ReleaseFolder, document: Mapping[str, Any], breaches: Breaches) -> None:
     """Check that a document has its entries, and that those that follow from other files do. Older ones have fewer."""
-    universe, status, is_strict = folder.universe, folder.facts.status, folder.format > 0
+    universe, status = folder.universe, folder.facts.status
     of_pass = {
         each.name: loss_of_a_pass(one.design.budget for one in universe.levels_of(each)) for each in universe.passes
     }
@@ -285,10 +282,10 @@ def _check_claims(name: str, folder: ReleaseFolder, document: Mapping[str, Any],
         if status is not OutputStatus.NO_PROTECTION:  # which may come with a test key
             expected = {**expected, "test_key": status is OutputStatus.TEST_KEY}
         needed = {*expected, *_OF_MANIFEST} - _ABSENT_IN_FORMAT_0
-    for key in sorted(needed - document.keys()) if is_strict else ():
+    for key in sorted(needed - document.keys()) if folder.format > 0 else ():
         breaches.add(name, f"{key} is not there")
     for key in sorted((expected.keys() & document.keys()) - _IN_WORDS):
-        if not _says(document[key], expected[key], is_strict=is_strict):
+        if not _says(document[key], expected[key]):
             breaches.add(name, f"{key} is not what follows from universe/levels.parquet")
 
 
@@ -305,31 +302,27 @@ _OF_MEASUREMENTS = {FORMAT.encode(), b"ARROW:schema"}
 
 def _charged(universe: Universe) -> list[dict[str, object]]:
     """What the manifest must say was charged for each stage of each level."""
-    designs = [one.design for one in universe.levels]
-    of_stages = ((one, stage, measured.budget) for one in designs for stage, measured in one.stages.items())
-    return [
-        charge_as_json(MeasurementEvent(d.product, d.family, d.level, stage, d.definition, d.sensitivity, cost))
-        for d, stage, cost in of_stages
-    ]
+    events = (
+        MeasurementEvent(d.product, d.family, d.level, stage, d.definition, d.sensitivity, measured.budget)
+        for d in (level.design for level in universe.levels)
+        for stage, measured in d.stages.items()
+    )
+    return [charge_as_json(event) for event in events]
 
 
-def _says(written: Any, expected: Any, *, is_strict: bool) -> bool:
-    """Whether a document says what is expected; one that isn't strict may lack keys, as earlier versions do."""
+def _says(written: Any, expected: Any) -> bool:
+    """Whether a document says all that is expected; it may say more."""
     if isinstance(written, dict) and isinstance(expected, dict):
-        if is_strict and not expected.keys() <= written.keys():
-            return False
-        shared = written.keys() & expected.keys()
-        return all(_says(written[key], expected[key], is_strict=is_strict) for key in shared)
+        return all(key in written and _says(written[key], one) for key, one in expected.items())
     if isinstance(written, list) and isinstance(expected, list):
-        pairs = zip(written, expected, strict=False)
-        return len(written) == len(expected) and all(_says(*pair, is_strict=is_strict) for pair in pairs)
+        return len(written) == len(expected) and all(map(_says, written, expected))
     return bool(written == expected)
 
 
 def _check_files(folder: ReleaseFolder, output: Path | None, breaches: Breaches) -> None:
     """Check that every file may be there, and that every file is there that must be."""
     facts, universe, inside = folder.facts, folder.universe, f"{RELEASE_FOLDER}/"
-    is_released = facts.status.is_for_release
+    is_released, oldest = facts.status.is_for_release, {f"{inside}{README_FILE}", *measured_files(universe)}
     of_output = allowed_files(universe, facts.options, for_release=is_released, of_format=folder.format)
     place, prefix = (folder.path, inside) if output is None else (output, "")
     allowed = frozenset(name.removeprefix(prefix) for name in of_output if name.startswith(prefix))
@@ -340,8 +333,9 @@ def _check_files(folder: ReleaseFolder, output: Path | None, breaches: Breaches)
         breaches.add(f"{prefix}{name}", "is not among the files that may leave")
     has_all = folder.format > 0 or CHECKSUMS in _json_of(folder.path / DATAPACKAGE_FILE)["safetab"]
     perhaps = (f"{inside}{NUMBERS_FOLDER}/", f"{inside}{CSV_FOLDER}/", *ADDED_LATER)
-    for name in sorted(allowed if has_all else allowed.intersection(measured_files(universe))):
-        if not f"{prefix}{name}".startswith(perhaps) and not (place / name).is_file():
+    for name in sorted(allowed):
+        is_needed = not f"{prefix}{name}".startswith(perhaps) if has_all else f"{prefix}{name}" in oldest
+        if is_needed and not (place / name).is_file():
             breaches.add(f"{prefix}{name}", "is not there")
 
 
