@@ -21,6 +21,7 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from safetab.outputs.manifest import outputs_as_json
+from safetab.release.checks.signatures import read_private_key
 from safetab.release.checksums import write_checksums
 
 PERSONS = STORED / "format-1" / "persons"
@@ -236,10 +237,169 @@ FOUND_BESIDE_THE_RELEASE = {
         edited("manifest.json", lambda one: one["loss"]["us"].update(bounded_rho="1")),
         "manifest.json: loss is not what follows",
     ),
+    "another charge": (edited("manifest.json", lambda one: one.update(charged=[])), "manifest.json: charged is not what"),
+    "other steps": (edited("manifest.json", lambda one: one["release"].update(rules=["all"])), "manifest.json: release is not what"),
+    "no test key": (edited("manifest.json", lambda one: one.update(test_key=False)), "manifest.json: test_key is not what"),
     "the mark": (removed("NOT-FOR-RELEASE"), "NOT-FOR-RELEASE: is not there."),
     "the status of the log": (replaced("log.txt", "Status: test key.", "Status: for release."), f"log.txt: {STATUS}"),
     "a file more": (lambda out: (out / "records.csv").write_text("x"), "records.csv: is not among the files that may leave."),
 }  # fmt: skip
+
+
+PACKAGE, PRIVACY = "release/datapackage.json", "release/privacy.json"
+
+
+def facts_without(*names: str, **values: object) -> Damage:
+    def change(package: dict[str, Any]) -> None:
+        for name in names:
+            del package["safetab"][name]
+        package["safetab"].update(values)
+
+    return edited(PACKAGE, change)
+
+
+def downgraded(*more: str) -> Damage:
+    """Take away whatever the oldest releases don't have, and say that the rest may be released."""
+
+    def damage(out: Path) -> None:
+        facts_without("status", "status_sentence", "checksums", *more, for_release=True)(out)
+        (out / PRIVACY).unlink()
+        (out / "release" / "SHA256SUMS").unlink()
+
+    return damage
+
+
+def with_column_more(name: str) -> Damage:
+    def damage(out: Path) -> None:
+        table = pq.read_table(out / name, partitioning=None)
+        table = table.append_column("population", pa.array(range(len(table))))
+        pq.write_table(table, out / name, store_schema=False)
+
+    return damage
+
+
+def with_metadata(name: str) -> Damage:
+    def damage(out: Path) -> None:
+        table = pq.read_table(out / name, partitioning=None)
+        pq.write_table(table.replace_schema_metadata({"records": "1,2,3"}), out / name)
+
+    return damage
+
+
+def written(name: str) -> Damage:
+    def damage(out: Path) -> None:
+        (out / name).parent.mkdir(exist_ok=True)
+        (out / name).write_text("x")
+
+    return damage
+
+
+def without_measurements(out: Path) -> None:
+    t2_count_raised(out)
+    shutil.rmtree(out / "measurements")
+    manifest = json_of(out / "manifest.json")
+    manifest["outputs"] = {
+        name: one for name, one in manifest["outputs"].items() if not name.startswith("measurements/")
+    }
+    (out / "manifest.json").write_text(json.dumps(manifest))
+
+
+def with_csv(**values: object) -> Damage:
+    def damage(out: Path) -> None:
+        facts_without(csv=True, **values)(out)
+        written("release/csv/people.csv")(out)
+
+    return damage
+
+
+def downgraded_with_the_mark_alone(out: Path) -> None:
+    downgraded("format")(out)
+    (out / "release" / "README.txt").unlink()
+    written("release/NOT-FOR-RELEASE")(out)
+
+
+STRAY = "is not among the files that may leave."
+DOWNGRADES = {
+    "to no status": (
+        downgraded(),
+        ("datapackage.json: status is not there.", "privacy.json: is not there.", "its SHA256SUMS is missing."),
+    ),
+    "below format 1": (downgraded("format"), (f"README.txt: {STATUS}",)),
+    "without README.txt": (downgraded_with_the_mark_alone, ("README.txt: is not there.", f"NOT-FOR-RELEASE: {STRAY}")),
+}
+HIDDEN_FROM_CHECKSUMS = {
+    "a hidden file": (written("release/.records.csv"), f".records.csv: {STRAY}"),
+    "a hidden folder": (written("release/.git/records"), f".git: {STRAY}"),
+    "a foreign file": (written("release/people.csv"), f"people.csv: {STRAY}"),
+    "areas with a column more": (with_column_more("release/universe/entities.parquet"), "universe/entities.parquet: has other columns"),
+    "levels with a column more": (with_column_more("release/universe/levels.parquet"), "universe/levels.parquet: has other columns"),
+    "numbers with a column more": (with_column_more(STATE), f"{STATE.removeprefix('release/')}: has other columns"),
+    "metadata of numbers": (with_metadata(COUNTY), f"{COUNTY.removeprefix('release/')}: has other columns, or other metadata"),
+    "metadata of the universe": (with_metadata("release/universe/codes.parquet"), "codes.parquet: has other columns, or other metadata"),
+    "CSV files without a form": (with_csv(), "csv: was not checked: its form is not csv_format 2."),
+    "a loss without its numbers": (edited(PRIVACY, lambda one: one.update(loss={})), "privacy.json: loss is not what follows"),
+    "another mechanism": (edited(PRIVACY, lambda one: one.update(mechanism="none")), "privacy.json: mechanism is not what follows"),
+    "another unit": (edited(PRIVACY, lambda one: one.update(unit_of_privacy="one answer")), "privacy.json: unit_of_privacy is not what"),
+    "another delta": (edited(PRIVACY, lambda one: one.update(delta="1")), "privacy.json: delta is not what follows"),
+}  # fmt: skip
+LEFT_OUT_OF_CLAIMS = {
+    "CSV files of a newer form": (with_csv(csv_format=3), "csv: was not checked: its form is not csv_format 2."),
+    **{
+        f"no {name}": (edited(PRIVACY, lambda one, name=name: one.pop(name)), f"privacy.json: {name} is not there.")
+        for name in ("loss", "levels", "privacy_definition", "mechanism", "unit_of_privacy", "delta", "composition")
+    },
+}
+HIDDEN_FROM_THE_MANIFEST = {
+    "measurements taken away": (without_measurements, "measurements/us.parquet: is not there."),
+    "a table taken away": (removed("t1/us.csv"), "t1/us.csv: is not there."),
+    "metadata of measurements": (with_metadata("measurements/us.parquet"), "measurements/us.parquet: has other metadata"),
+    "brackets without end": (
+        lambda out: (out / "manifest.json").write_text("[" * 100_000),
+        "a document: can't be read (RecursionError).",
+    ),
+}  # fmt: skip
+LEFT_OUT_OF_THE_MANIFEST = {
+    f"no {name}": (
+        edited("manifest.json", lambda one, name=name: one.pop(name)),
+        f"manifest.json: {name} is not there.",
+    )
+    for name in ("loss", "charged", "configuration")
+}
+
+
+@pytest.mark.parametrize(
+    "damages",
+    [FOUND_IN_DOCUMENTS, HIDDEN_FROM_CHECKSUMS, LEFT_OUT_OF_CLAIMS, FOUND_BESIDE_THE_RELEASE, LEFT_OUT_OF_THE_MANIFEST],
+)
+def test_documents_that_were_changed_together_are_all_found(damages: dict[str, Any], out: Path) -> None:
+    for damage, _ in damages.values():
+        damage(out)
+    with_true_checksums(out)
+    found = "\n".join(
+        found_in(out if damages in (FOUND_BESIDE_THE_RELEASE, LEFT_OUT_OF_THE_MANIFEST) else out / "release")
+    )
+    assert [name for name, (_, words) in damages.items() if words not in found] == []
+
+
+@pytest.mark.parametrize("name", DOWNGRADES)
+def test_a_release_can_not_be_taken_for_an_older_one_that_may_be_released(name: str, out: Path) -> None:
+    damage, sentences = DOWNGRADES[name]
+    damage(out)
+    found = "\n".join(found_in(out / "release"))
+    assert [words for words in sentences if words not in found] == []
+
+
+@pytest.mark.parametrize("name", HIDDEN_FROM_THE_MANIFEST)
+def test_a_whole_output_lacks_nothing_unseen(name: str, out: Path) -> None:
+    damage, words = HIDDEN_FROM_THE_MANIFEST[name]
+    damage(out)
+    manifest = out / "manifest.json"
+    if manifest.read_text().startswith("{"):
+        stated = json_of(manifest)
+        stated["outputs"] = {name: one for name, one in stated["outputs"].items() if (out / name).is_file()}
+        manifest.write_text(json.dumps(stated))
+        with_true_checksums(out)
+    assert words in "\n".join(found_in(out))
 
 
 @pytest.mark.parametrize(
@@ -268,15 +428,6 @@ def test_a_whole_output_shows_more_though_its_checksums_are_right(name: str, out
     damage(out)
     with_true_checksums(out)
     assert words in "\n".join(found_in(out))
-
-
-@pytest.mark.parametrize("damages", [FOUND_IN_DOCUMENTS, FOUND_BESIDE_THE_RELEASE])
-def test_documents_that_were_changed_together_are_all_found(damages: dict[str, Any], out: Path) -> None:
-    for damage, _ in damages.values():
-        damage(out)
-    with_true_checksums(out)
-    found = "\n".join(found_in(out if damages is FOUND_BESIDE_THE_RELEASE else out / "release"))
-    assert [name for name, (_, words) in damages.items() if words not in found] == []
 
 
 def test_a_cell_that_was_raised_with_all_its_sums_is_found_by_the_measurements_alone(out: Path) -> None:
@@ -495,6 +646,67 @@ def test_what_is_signed_is_still_opened_exported_and_released_again(out: Path, k
     assert repr(safetab.verify(tmp_path / "new")) == "<verified: test key, not signed>"
     safetab.rerelease(PERSONS, out, overwrite=True)  # a signed output may be replaced as any other
     assert repr(safetab.verify(out)) == "<verified: test key, not signed>"
+
+
+def test_a_release_without_a_status_or_with_foreign_or_hidden_files_is_not_signed(key: Path, tmp_path: Path) -> None:
+    oldest = Path(shutil.copytree(STORED / "format-0-1e9a05d" / "persons", tmp_path / "oldest"))
+    assert "has no status or no SHA256SUMS to sign" in safetab_says(
+        "sign", oldest, "--key", key, "--not-for-release", code=1
+    )
+    for name in ("people.csv", ".records.csv"):
+        release = Path(shutil.copytree(PERSONS / "release", tmp_path / name))
+        (release / name).write_text("x")
+        write_checksums(release)
+        assert f"{name}: {STRAY}" in safetab_says("sign", release, "--key", key, "--not-for-release", code=1)
+        assert not (release / "SIGNATURE.json").exists()
+
+
+def signed_again(out: Path, key: Path, **changes: object) -> None:
+    statement = json_of(out / "release" / "SIGNATURE.json") | changes
+    content = json.dumps(statement).encode()
+    (out / "release" / "SIGNATURE.json").write_bytes(content)
+    (out / "release" / "SIGNATURE.sig").write_bytes(read_private_key(key).sign(content))
+
+
+@pytest.mark.parametrize("changes", [{"signed_on": "2026-11-18.\nNothing is wrong"}, {"fingerprint": "sha256:other"}])
+def test_a_statement_has_a_plain_day_and_the_fingerprint_of_its_key(
+    changes: dict[str, str], signed: Path, key: Path, tmp_path: Path
+) -> None:
+    out = Path(shutil.copytree(signed, tmp_path / "out"))
+    signed_again(out, key)
+    assert found_in(out, public(key)) == []
+    signed_again(out, key, **changes)
+    assert found_in(out, public(key)) == ["SIGNATURE.json: is not the statement of a signature."]
+
+
+def test_a_signature_is_two_files_and_no_links_or_folders(signed: Path, tmp_path: Path) -> None:
+    linked = Path(shutil.copytree(signed, tmp_path / "linked"))
+    (linked / "release" / "SIGNATURE.json").rename(tmp_path / "elsewhere.json")
+    (linked / "release" / "SIGNATURE.json").symlink_to(tmp_path / "elsewhere.json")
+    assert "SIGNATURE.json: is a link, or not a regular file." in found_in(linked / "release")
+    folders = Path(shutil.copytree(signed, tmp_path / "folders"))
+    for name in ("SIGNATURE.json", "SIGNATURE.sig"):
+        (folders / "release" / name).unlink()
+        (folders / "release" / name).mkdir()
+        assert f"{name}: is a link, or not a regular file." in found_in(folders / "release")
+
+
+def test_a_signature_covers_the_output_only_where_the_output_was_checked(signed: Path, key: Path) -> None:
+    assert safetab.verify(signed, public(key)).signature.covers_output
+    alone = safetab.verify(signed / "release", public(key))
+    assert alone.is_valid
+    assert not alone.signature.covers_output
+    assert "the release, with the given key" in str(alone.signature)
+
+
+def test_an_official_release_has_its_own_files_and_no_others(tmp_path: Path) -> None:
+    official = Path(shutil.copytree(STORED / "format-1" / "official", tmp_path / "official"))
+    for name in ("people.csv", ".records.csv"):
+        (official / name).write_text("x")
+    (official / "NOT-FOR-RELEASE").unlink()
+    write_checksums(official)
+    strays = [f"{name}: {STRAY}" for name in (".records.csv", "people.csv")]
+    assert found_in(official) == [*strays, "NOT-FOR-RELEASE: is not there."]
 
 
 def test_official_releases_are_signed_and_checked(key: Path, tmp_path: Path) -> None:

@@ -17,6 +17,10 @@ DIGESTS = {
 }
 
 
+NEW_WORDS = ("`safetab docs privacy#reference`", "docs/privacy.md#reference")
+"""How the reference names its page today, and how it did when the digests were taken."""
+
+
 def dump_of_shape(shape: Shape) -> dict[str, object]:
     return {
         "label": shape.label,
@@ -54,7 +58,7 @@ def dump_of(product: Product) -> dict[str, object]:
         "selector": product.selector.value,
         "label_columns": [asdict(column) for column in product.label_columns],
         "files": [{"folder": file.folder, "label_columns": file.label_columns} for file in product.files],
-        "reference": {name: str(value) for name, value in asdict(product.reference).items()},
+        "reference": {name: str(value).replace(*NEW_WORDS) for name, value in asdict(product.reference).items()},
         "questions": [question.arguments, question.everything],
         "lines": [[question.name_of(line), question.bar_of(line)] for of_shape in lines for line in of_shape],
     }

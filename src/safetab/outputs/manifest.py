@@ -57,7 +57,7 @@ def write_manifest(output: Path, ran: RunFacts, hashes: Mapping[str, str], rows:
         **guarantee_as_json(ran.plan.config),
         "configuration": configuration_as_json(ran.plan.config),
         "public_files": dict(sorted(hashes.items())),
-        "charged": [_event(event) for event in ran.events],
+        "charged": [charge_as_json(event) for event in ran.events],
         "loss": loss_as_json(ran.plan),
         "release": dict(ran.release_steps),
         **outputs_as_json(output, rows),
@@ -81,7 +81,8 @@ def write_json(path: Path, document: Mapping[str, object]) -> None:
     path.write_text(json.dumps(document, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
 
 
-def _event(event: MeasurementEvent) -> dict[str, object]:
+def charge_as_json(event: MeasurementEvent) -> dict[str, object]:
+    """What was charged for a stage of a level."""
     return {
         **({} if len(event.product.families) == 1 else {"family": event.family.name}),
         "geography_level": event.level.geography.label,

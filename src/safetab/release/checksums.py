@@ -14,7 +14,7 @@ from safetab.foundation.findings import Finding, InvalidInput, Severity, shorten
 from safetab.foundation.new_files import SIGNATURE_FILES
 from safetab.outputs.manifest import hashes_by_name
 
-_OF_CONTENT = (
+OF_CONTENT = (
     pa.ArrowException, ValueError, LookupError, TypeError, AttributeError, StopIteration, RecursionError,
 )  # fmt: skip
 
@@ -27,7 +27,7 @@ def damage_as_invalid_input(path: Path, message: str = "is damaged. Get the rele
     """
     try:
         yield
-    except (OSError, *_OF_CONTENT) as error:
+    except (OSError, *OF_CONTENT) as error:
         if is_out_of_memory(error):
             raise MemoryError from None
         refusal = error if isinstance(error, OSError) and error.errno is not None else refusal_of(error)
@@ -64,12 +64,12 @@ def write_checksums(release: Path) -> None:
 
 def check_files(release: Path) -> None:
     """Raise InvalidInput if a file is missing, foreign, a link, or differs from what was released."""
-    if not _is_file(release / CHECKSUMS_FILE):
+    if not is_regular_file(release / CHECKSUMS_FILE):
         state = "not a file" if (release / CHECKSUMS_FILE).exists() else "missing"
         raise invalid(release, f"its {CHECKSUMS_FILE} is {state}. Get the release again.")
     with damage_as_invalid_input(release, "a file can't be read. Get the release again."):
         present = {name for name in _names_of(release) if name not in _UNLISTED}
-        files = {name for name in present if _is_file(release / name)}
+        files = {name for name in present if is_regular_file(release / name)}
         text = (release / CHECKSUMS_FILE).read_bytes().decode("utf-8")
         released = _read(text)
         found = hashes_by_name({name: release / name for name in sorted(files & released.keys())})
@@ -89,7 +89,7 @@ def check_files(release: Path) -> None:
 
 def names_with_checksums(release: Path) -> set[str]:
     """The released files, the list of checksums and the signature. Raises ValueError if there is no list."""
-    if not _is_file(release / CHECKSUMS_FILE):
+    if not is_regular_file(release / CHECKSUMS_FILE):
         raise ValueError(CHECKSUMS_FILE)
     return {*_UNLISTED, *_read((release / CHECKSUMS_FILE).read_text(encoding="utf-8"))}
 
@@ -118,5 +118,6 @@ def _paths_in(folder: Path) -> Iterator[Path]:
             yield from _paths_in(path)
 
 
-def _is_file(path: Path) -> bool:
+def is_regular_file(path: Path) -> bool:
+    """Whether a path is a file, and no link to one."""
     return path.is_file() and not path.is_symlink()

@@ -265,10 +265,12 @@ def _wrapped(lines: Sequence[str]) -> str:
 
 
 def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: ReleaseFacts) -> None:
-    """Write privacy.json for a registry of deployments: who is protected, how, and at what loss.
+    """Write privacy.json for a registry of deployments."""
+    write_json(release / PRIVACY_FILE, privacy_as_json(universe, facts, loss_as_json(plan)))
 
-    It is a function of public numbers.
-    """
+
+def privacy_as_json(universe: Universe, facts: ReleaseFacts, loss: JsonObject) -> JsonObject:
+    """Who is protected, how, and at what loss: a function of public numbers."""
     definition = universe.definition
     is_zcdp = definition is PrivacyDefinition.ZCDP
     most = universe.product.record.most_records
@@ -276,7 +278,7 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
     noise = ("discrete Gaussian", f"sigma_squared = {factors[0]}stability / (2 budget)")
     if not is_zcdp:
         noise = ("two-sided geometric (discrete Laplace)", f"scale = {factors[1]}stability / budget")
-    document = {
+    return {
         **_made_by(universe, facts),
         FORMAT: OUTPUT_FORMAT,
         "date": facts.date.isoformat(),
@@ -292,14 +294,13 @@ def write_privacy(release: Path, plan: RunPlan, universe: Universe, facts: Relea
         "delta": "conversions of rho to (epsilon, delta) are listed by delta and rounded up"
         if is_zcdp
         else "0 for the loss as stated",
-        "loss": loss_as_json(plan),
+        "loss": loss,
         "composition": _composition(universe),
         "levels": [level_as_json(level, definition) for level in universe.levels],
         "post_processing": "sums, suppression, margins of error, coterminous copies and withholding rules use published"
         " noisy numbers and public lists alone, and cost nothing",
         "not_covered": "further releases about the same people add to the loss",
     }
-    write_json(release / PRIVACY_FILE, document)
 
 
 def _composition(universe: Universe) -> str:

@@ -101,7 +101,7 @@ def _opened(path: Path, *, as_released: bool) -> ReleaseFolder:
     with damage_as_invalid_input(folder, "is a release that is damaged, or of another version."):
         written_in = _require_known_format(folder)
         facts = _json_of(folder / DATAPACKAGE_FILE)["safetab"]
-        if CHECKSUMS in facts and not has_checksums:  # older releases have none
+        if (written_in or CHECKSUMS in facts) and not has_checksums:  # older releases have none
             raise invalid(folder, f"its {CHECKSUMS_FILE} is missing. Get the release again.")
         definition = next(known for known in PrivacyDefinition if known.spelling == facts["privacy_definition"])
         of = read_census(folder, facts.get("product"))

@@ -25,7 +25,7 @@ from safetab.foundation.findings import FORMAT, FindingsOf, InvalidInput
 from safetab.foundation.new_files import SIGNATURE_FILES, write_new_files
 from safetab.outputs.manifest import MANIFEST_FILE
 from safetab.privacy.output_status import CONTRADICTION, OutputStatus, status_as_json, status_of_json
-from safetab.release.checksums import CHECKSUMS_FILE
+from safetab.release.checksums import CHECKSUMS_FILE, is_regular_file
 from safetab.release.release_folder import ReleaseFolder
 
 STATEMENT_FILE, SIGNATURE_FILE = SIGNATURE_FILES
@@ -147,11 +147,14 @@ def checked_signature(
     release: Path, output: Path | None, key: Ed25519PublicKey | None, status: OutputStatus | None, findings: FindingsOf
 ) -> Signature | None:
     """The signature of a release, if there is a right one. Whatever is wrong with it is added to the findings."""
-    missing = [name for name in SIGNATURE_FILES if not (release / name).is_file()]
-    if missing:
-        if len(missing) == 1:
+    missing = [name for name in SIGNATURE_FILES if not os.path.lexists(release / name)]
+    strange = [name for name in SIGNATURE_FILES if name not in missing and not is_regular_file(release / name)]
+    for name in strange:
+        findings.error(name, "is a link, or not a regular file.")
+    if missing or strange:
+        if len(missing) == 1 and not strange:
             findings.error(missing[0], "is not there, and the other file of the signature is.")
-        elif key is not None:
+        elif missing and key is not None:
             findings.error("", "is not signed, and a key was given.")
         return None
     content, made = (_content(release / name) for name in SIGNATURE_FILES)
@@ -162,9 +165,11 @@ def checked_signature(
             return None
         stated = _public_key(statement["public_key"].encode())
         wrong = {**_wrong_key(content, made, key or stated, stated), **_wrong_files(release, output, statement, status)}
+        if statement["fingerprint"] != fingerprint_of(stated):
+            raise ValueError("fingerprint")
         signature = Signature(
-            fingerprint_of(stated), str(statement["signed_on"]), status_of_json(statement),
-            MANIFEST_FILE in statement["sha256"], key is not None,
+            fingerprint_of(stated), datetime.date.fromisoformat(statement["signed_on"]).isoformat(),
+            status_of_json(statement), output is not None and MANIFEST_FILE in statement["sha256"], key is not None,
         )  # fmt: skip
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UnsupportedAlgorithm) as error:
         why = CONTRADICTION if str(error) == CONTRADICTION else "is not the statement of a signature."

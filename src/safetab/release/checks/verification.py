@@ -5,7 +5,7 @@ from __future__ import annotations
 import filecmp
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,26 +15,33 @@ from typing import Any
 import pyarrow as pa
 
 from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, require_none
+from safetab.foundation.findings import FORMAT, Finding, FindingsOf, InvalidInput, require_none
 from safetab.foundation.new_files import SIGNATURE_FILES
+from safetab.foundation.parquet_facts import opened_parquet
 from safetab.foundation.result_tables import Findings, Result
-from safetab.outputs.manifest import LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
+from safetab.outputs.manifest import ADDED_LATER, LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE, charge_as_json
 from safetab.planning.plan_json import losses_as_json
 from safetab.privacy.composition import loss_of_a_pass, loss_of_disjoint_passes
+from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.output_status import OutputStatus, status_of_json
-from safetab.release.allowed_files import REPORT_FILE, allowed_files, stray_paths
+from safetab.release import documents as of_release
+from safetab.release.allowed_files import REPORT_FILE, allowed_files, measured_files, stray_paths
+from safetab.release.census_form import POPGROUPS_FILE
 from safetab.release.checks import signatures
 from safetab.release.checks.output_checks import AfterStepsChecks, NumberChecks, check_manifest
 from safetab.release.checks.recomputed_numbers import check_against_measurements, check_against_plan
 from safetab.release.checks.signatures import Signature, checked_signature
 from safetab.release.checks.table_checks import Breaches, TableChecks
-from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files
+from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, OF_CONTENT, check_files
 from safetab.release.data_dictionary import CSV_FOLDER, CSV_FORMAT, write_csv_tables
-from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, level_as_json
+from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE
+from safetab.release.numbers import number_files
 from safetab.release.numbers.level_numbers import NumberKinds
-from safetab.release.numbers.number_files import RELEASE_FOLDER, numbers_file
+from safetab.release.numbers.number_files import NUMBERS_FOLDER, RELEASE_FOLDER, Column, numbers_file
+from safetab.release.official.write_official import ORIGIN_FILE
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 from safetab.release.release_universe import Universe
+from safetab.release.universe_files import universe_files
 from safetab.release.write_release import AFTER_STEPS_FOLDER
 
 
@@ -97,6 +104,7 @@ def verify_release(path: Path, key: Path | None = None) -> Verification:
     status = None if folder is None else folder.facts.status
     if folder is not None:
         with _unreadable_added(breaches, "a document"):
+            _check_files(folder, output, breaches)
             _check_documents(folder, output, breaches)
         numbers = _check_numbers(folder, output if has_measurements else None, breaches)
     signature = checked_signature(found, output, public, status, findings)
@@ -118,8 +126,9 @@ def sign_release(path: Path, key: Path, *, not_for_release: bool = False, overwr
         findings.error("", f"{folder.facts.status.line} Add --not-for-release, and the signature says the same.")
     if not overwrite and any((folder.path / name).exists() for name in SIGNATURE_FILES):
         findings.error("", "is signed already. Add --overwrite to sign it again.")
-    if not (folder.path / CHECKSUMS_FILE).is_file():
-        findings.error("", f"has no {CHECKSUMS_FILE} to sign. `safetab rerelease` makes an output with one.")
+    stated = _json_of(folder.path / DATAPACKAGE_FILE)["safetab"]
+    if not ({"status", CHECKSUMS} <= stated.keys() and (folder.path / CHECKSUMS_FILE).is_file()):
+        findings.error("", f"has no status or no {CHECKSUMS_FILE} to sign. `safetab rerelease` makes both.")
     findings.require_no_errors()
     output = None if folder.path == path else path
     signatures.write_signature(folder, output, private, overwrite=overwrite)
@@ -136,7 +145,8 @@ def _opened(release: Path, breaches: Breaches) -> ReleaseFolder | None:
     folder, has_checksums = None, (release / CHECKSUMS_FILE).exists()
     with _unreadable_added(breaches, release.name):
         folder = open_release_folder(release, as_released=False)
-        has_checksums |= CHECKSUMS in _json_of(release / DATAPACKAGE_FILE)["safetab"]  # older releases have none
+        # older releases have none
+        has_checksums |= folder.format > 0 or CHECKSUMS in _json_of(release / DATAPACKAGE_FILE)["safetab"]
     with _unreadable_added(breaches, release.name):
         if has_checksums:
             check_files(release)
@@ -155,7 +165,7 @@ def _unreadable_added(breaches: Breaches, what: str) -> Iterator[None]:
     except InvalidInput as invalid:
         for one in invalid.findings:
             breaches.add(Path(one.file).name, one.message.removesuffix("."))
-    except (pa.ArrowException, OSError, LookupError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, *OF_CONTENT) as error:
         raise_if_the_machine_failed(error)
         if not (isinstance(error, FileNotFoundError) and _is_known_missing(str(error), breaches)):
             breaches.add(what, f"can't be read ({type(error).__name__})")
@@ -196,7 +206,7 @@ def _check_numbers(folder: ReleaseFolder, output: Path | None, breaches: Breache
 
 
 def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breaches) -> None:
-    """Check that the files are there that must be, and that they agree on status, noise and loss."""
+    """Check that the documents say what they must, and agree on status, noise and loss."""
     release, inside, is_read = folder.path, f"{RELEASE_FOLDER}/", folder.facts.origin is not None
     package = _json_of(release / DATAPACKAGE_FILE)
     documents = {f"{inside}{DATAPACKAGE_FILE}": package["safetab"]}
@@ -205,8 +215,6 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
     _check_tables_listed(folder, package, breaches)
     if (release / PRIVACY_FILE).is_file():
         documents[f"{inside}{PRIVACY_FILE}"] = _json_of(release / PRIVACY_FILE)
-    elif CHECKSUMS in package["safetab"]:
-        breaches.add(f"{inside}{PRIVACY_FILE}", "is not there")
     if output is not None:
         documents[MANIFEST_FILE] = _json_of(output / MANIFEST_FILE)
         texts |= {name: output / name for name in (LOG_FILE, REPORT_FILE)}
@@ -214,21 +222,21 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
     if mark is not None and not folder.facts.status.is_for_release:
         texts[NOT_FOR_RELEASE_FILE] = mark / NOT_FOR_RELEASE_FILE
     for name, document in documents.items():
-        _check_losses(name, folder.universe, document, breaches)
+        _check_claims(name, folder, document, breaches)
         said = document.get("status_sentence")
         if status_of_json(document) is not folder.facts.status or (said and not _fits(said, folder.facts.status)):
             breaches.add(name, f"does not say what {DATAPACKAGE_FILE} says of the status")
-    for name, path in texts.items() if "status" in package["safetab"] else ():  # the oldest have other words
-        is_needed = CHECKSUMS in package["safetab"] and not (is_read and path.name == REPORT_FILE)
-        if path.is_file() and not _says_status(path, folder.facts.status):
+    has_words = "status" in package["safetab"]  # the oldest have other words
+    for name, path in texts.items():
+        if path.is_file() and not _says_status(path, folder.facts.status, has_words=has_words):
             breaches.add(name, f"does not say what {DATAPACKAGE_FILE} says of the status")
-        elif is_needed and not path.is_file():
-            breaches.add(name, "is not there")
 
 
-def _says_status(path: Path, status: OutputStatus) -> bool:
+def _says_status(path: Path, status: OutputStatus, *, has_words: bool) -> bool:
     """Whether a text or a page says the status first, in words that say whether it may be released."""
     words = " ".join(re.sub("<[^>]+>", " ", path.read_text(encoding="utf-8")).split())
+    if not has_words:
+        return not (status.is_for_release and "not for release" in words.lower())
     before, _, after = words.partition(f"Status: {status.value}. ")
     return "Status: " not in before and bool(after) and _fits(after[:40], status)
 
@@ -247,10 +255,17 @@ def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], brea
     for name in sorted(listed):
         if not (release / name).is_file():
             breaches.add(f"{RELEASE_FOLDER}/{name}", "is not there")
+    columns = {name: of_file for name, (_, of_file) in universe_files(universe).items()}
+    of_numbers = (*number_files.number_columns(universe.product, universe.census), *folder.facts.more_columns)
     for path in sorted(release.rglob("*.parquet")):
-        if path.relative_to(release).as_posix() not in listed:
-            breaches.add(f"{RELEASE_FOLDER}/{path.relative_to(release).as_posix()}", "is in no list of the release")
-    if package["safetab"].get("csv_format") == CSV_FORMAT:
+        name = path.relative_to(release).as_posix()
+        if name not in listed:
+            breaches.add(f"{RELEASE_FOLDER}/{name}", "is in no list of the release")
+        _check_schema(path, f"{RELEASE_FOLDER}/{name}", columns.get(name, of_numbers), breaches)
+    has_csv = folder.facts.options.csv or (release / CSV_FOLDER).exists()
+    if has_csv and package["safetab"].get("csv_format") != CSV_FORMAT:
+        breaches.add(f"{RELEASE_FOLDER}/{CSV_FOLDER}", f"was not checked: its form is not csv_format {CSV_FORMAT}")
+    elif has_csv:
         with TemporaryDirectory() as again:
             names = write_csv_tables(release, universe, Path(again), folder.format)
             _, differ, missing = filecmp.cmpfiles(release / CSV_FOLDER, again, names, shallow=False)
@@ -258,37 +273,96 @@ def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], brea
             breaches.add(f"{RELEASE_FOLDER}/{CSV_FOLDER}/{name}", "does not have the rows of the Parquet files")
 
 
-def _check_losses(name: str, universe: Universe, document: Mapping[str, Any], breaches: Breaches) -> None:
-    """Check that a document, if it states losses or levels, has those of the levels as they were measured."""
+def _check_schema(path: Path, name: str, columns: Iterable[Column], breaches: Breaches) -> None:
+    """Check that a Parquet file has exactly the columns that are written, and no metadata beside them."""
+    with _unreadable_added(breaches, name), opened_parquet(path) as file:
+        found, more = file.schema_arrow, file.metadata.metadata
+        expected = [column for column in columns if not column.may_be_absent or column.name in found.names]
+        if more or not found.equals(number_files.schema_of_columns(expected)):
+            breaches.add(name, "has other columns, or other metadata, than a release")
+
+
+def _check_claims(name: str, folder: ReleaseFolder, document: Mapping[str, Any], breaches: Breaches) -> None:
+    """Check that a document has its entries, and that those that follow from other files do. Older ones have fewer."""
+    universe, status = folder.universe, folder.facts.status
     of_pass = {
         each.name: loss_of_a_pass(one.design.budget for one in universe.levels_of(each)) for each in universe.passes
     }
-    losses = of_pass | {"whole_run": loss_of_disjoint_passes(of_pass.values())}
-    expected = {
-        "loss": losses_as_json(universe.definition, losses),
-        "levels": [level_as_json(level, universe.definition) for level in universe.levels],
-    }
-    for key in expected.keys() & document.keys():
+    loss = losses_as_json(universe.definition, of_pass | {"whole_run": loss_of_disjoint_passes(of_pass.values())})
+    expected: Mapping[str, Any] = of_release.facts_as_json(universe, folder.facts)
+    needed = expected.keys() - {"csv_format"}
+    if name.endswith(PRIVACY_FILE):
+        expected = of_release.privacy_as_json(universe, folder.facts, loss)
+        needed = expected.keys() - _ABSENT_IN_FORMAT_0
+    elif name == MANIFEST_FILE:
+        steps = of_release.steps_as_json(folder.facts.options, universe.census)
+        expected = {"product": universe.product.name, "loss": loss, "charged": _charged(universe), "release": steps}
+        if status is not OutputStatus.NO_PROTECTION:  # which may come with a test key
+            expected = {**expected, "test_key": status is OutputStatus.TEST_KEY}
+        needed = {*expected, *_OF_MANIFEST} - _ABSENT_IN_FORMAT_0
+    for key in sorted(needed - document.keys()) if folder.format > 0 else ():
+        breaches.add(name, f"{key} is not there")
+    for key in sorted((expected.keys() & document.keys()) - _IN_WORDS):
         if not _says(document[key], expected[key]):
             breaches.add(name, f"{key} is not what follows from universe/levels.parquet")
 
 
+_OF_MANIFEST = ("program", "version", "date", "for_release", "configuration", "public_files")
+_ABSENT_IN_FORMAT_0 = {FORMAT, "status", "status_sentence", "product", "test_key"}
+"""A re-release keeps privacy.json and what the manifest says of the run, so they may lack these in format 1 too."""
+_IN_WORDS = {
+    "version", "date", FORMAT, "name", "software", "status", "status_sentence", "for_release", "csv_format",
+    "composition", "post_processing", "not_covered",
+}  # fmt: skip
+"""Entries whose words change with versions, or that are checked elsewhere."""
+_OF_MEASUREMENTS = {FORMAT.encode(), b"ARROW:schema"}
+
+
+def _charged(universe: Universe) -> list[dict[str, object]]:
+    """What the manifest must say was charged for each stage of each level."""
+    events = (
+        MeasurementEvent(d.product, d.family, d.level, stage, d.definition, d.sensitivity, measured.budget)
+        for d in (level.design for level in universe.levels)
+        for stage, measured in d.stages.items()
+    )
+    return [charge_as_json(event) for event in events]
+
+
 def _says(written: Any, expected: Any) -> bool:
-    """Whether a document says what is expected, as far as it has its keys: earlier versions had others."""
+    """Whether a document says all that is expected; it may say more."""
     if isinstance(written, dict) and isinstance(expected, dict):
-        return all(_says(written[key], expected[key]) for key in written.keys() & expected.keys())
+        return all(key in written and _says(written[key], one) for key, one in expected.items())
     if isinstance(written, list) and isinstance(expected, list):
         return len(written) == len(expected) and all(map(_says, written, expected))
     return bool(written == expected)
 
 
+def _check_files(folder: ReleaseFolder, output: Path | None, breaches: Breaches) -> None:
+    """Check that every file may be there, and that every file is there that must be."""
+    facts, universe, inside = folder.facts, folder.universe, f"{RELEASE_FOLDER}/"
+    is_released, oldest = facts.status.is_for_release, {f"{inside}{README_FILE}", *measured_files(universe)}
+    of_output = allowed_files(universe, facts.options, for_release=is_released, of_format=folder.format)
+    place, prefix = (folder.path, inside) if output is None else (output, "")
+    allowed = frozenset(name.removeprefix(prefix) for name in of_output if name.startswith(prefix))
+    if facts.origin is not None:
+        mark = () if is_released else (NOT_FOR_RELEASE_FILE,)
+        allowed = allowed - {REPORT_FILE} | {POPGROUPS_FILE, ORIGIN_FILE, *mark}
+    for name in stray_paths(place, allowed):
+        breaches.add(f"{prefix}{name}", "is not among the files that may leave")
+    has_all = folder.format > 0 or CHECKSUMS in _json_of(folder.path / DATAPACKAGE_FILE)["safetab"]
+    perhaps = (f"{inside}{NUMBERS_FOLDER}/", f"{inside}{CSV_FOLDER}/", *ADDED_LATER)
+    for name in sorted(allowed):
+        is_needed = not f"{prefix}{name}".startswith(perhaps) if has_all else f"{prefix}{name}" in oldest
+        if is_needed and not (place / name).is_file():
+            breaches.add(f"{prefix}{name}", "is not there")
+
+
 def _check_output(folder: ReleaseFolder, output: Path, manifest: Mapping[str, Any], breaches: Breaches) -> None:
-    """Check that the files of a whole output are those of its manifest, and may be there."""
-    is_released, of_format = folder.facts.status.is_for_release, folder.format
-    allowed = allowed_files(folder.universe, folder.facts.options, for_release=is_released, of_format=of_format)
+    """Check that the files of a whole output are those of its manifest."""
     check_manifest(output, manifest, breaches)
-    for name in stray_paths(output, allowed):
-        breaches.add(name, "is not among the files that may leave")
+    for name in measured_files(folder.universe):
+        if name.endswith(".parquet") and set(opened_parquet(output / name).metadata.metadata or ()) - _OF_MEASUREMENTS:
+            breaches.add(name, "has other metadata than measurements")
     own, copy = output / REPORT_FILE, folder.path / REPORT_FILE
     if own.is_file() and copy.is_file() and not filecmp.cmp(own, copy, shallow=False):
         breaches.add(REPORT_FILE, "is not the report in the release")
