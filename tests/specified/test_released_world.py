@@ -25,6 +25,7 @@ from safetab.outputs.pass_files import schema_of
 from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
 from safetab.planning.planner import read_public_files
 from safetab.products.attributes import TAKEN_COLUMNS
+from safetab.release.checksums import write_checksums
 from safetab.release.data_dictionary import _IDS
 from safetab.release.export import export_csv
 from safetab.release.numbers.number_files import number_columns
@@ -276,14 +277,12 @@ def test_a_damaged_census_is_refused(
     world: ReleasedWorld, tmp_path: Path, damage: Callable[[dict[str, object]], None]
 ) -> None:
     shutil.copytree(world.out / "release", tmp_path / "release")
-    (tmp_path / "release" / "SHA256SUMS").unlink()
-    package = tmp_path / "release" / "datapackage.json"
-    package.write_text(package.read_text(encoding="utf-8").replace('"checksums"', '"sums"'), encoding="utf-8")
     assert open_release(tmp_path / "release")
     file = tmp_path / "release" / OUT_OF_RELEASES
     document = json.loads(file.read_text(encoding="utf-8"))
     damage(document)
     file.write_text(json.dumps(document), encoding="utf-8")
+    write_checksums(tmp_path / "release")
     with pytest.raises(InvalidInput, match="damaged, or of another version"):
         open_release(tmp_path / "release")
 

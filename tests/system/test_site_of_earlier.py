@@ -20,6 +20,7 @@ from safetab.estimates.noise import far_threshold
 from safetab.privacy.calibration import Stage
 from safetab.privacy.output_status import OutputStatus
 from safetab.release import release_folder
+from safetab.release.checksums import write_checksums
 from safetab.website.write_site import write_site
 
 pytestmark = pytest.mark.slow
@@ -191,11 +192,10 @@ def test_a_site_inside_the_earlier_release_is_refused(newer: Path, earlier: Path
 def test_the_graver_status_is_that_of_the_site(newer: Path, earlier: Path, tmp_path: Path) -> None:
     """Here the newer release is marked as if it were for release."""
     shutil.copytree(newer / "release", tmp_path / "release")
-    (tmp_path / "release" / "SHA256SUMS").unlink()
     package = json.loads((tmp_path / "release" / "datapackage.json").read_text())
     package["safetab"] |= {"status": "for release", "for_release": True}
-    del package["safetab"]["checksums"]
     (tmp_path / "release" / "datapackage.json").write_text(json.dumps(package))
+    write_checksums(tmp_path / "release")
     assert write_site(tmp_path / "release", tmp_path / "alone").status is OutputStatus.FOR_RELEASE
     summary = write_site(tmp_path / "release", tmp_path / "site", earlier=earlier)
     assert summary.status is OutputStatus.TEST_KEY
