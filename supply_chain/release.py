@@ -24,8 +24,8 @@ _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _BY_HAND = """
 {folder} has all that is uploaded. What is left to do by hand:
 
-1. Before all: add the address of the repository to [project.urls] in pyproject.toml, and to SECURITY.md an address
-   where faults are told in private. If one was missing, `make release` again.
+1. First, add the address of the repository to [project.urls] in pyproject.toml, and an address for private reports of
+   security problems to SECURITY.md. If either was missing, run `make release` again.
 2. `make audit-dependencies`, which needs internet: no locked version may have a known fault.
 3. Sign SHA256SUMS with the maintainers' key, and tag the commit: git tag -s v{version}
 4. Upload the wheel and the source archive to the package index, and release-notes.md to where releases are announced.

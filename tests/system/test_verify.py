@@ -47,7 +47,7 @@ def json_of(path: Path) -> dict[str, Any]:
 
 
 def with_true_checksums(out: Path) -> None:
-    """Write SHA256SUMS and the hashes and rows of the manifest again, as whoever changes a file can."""
+    """Write SHA256SUMS and the hashes and rows of the manifest again, as anybody who changes a file can."""
     if not (out / "manifest.json").is_file():
         write_checksums(out)
         return

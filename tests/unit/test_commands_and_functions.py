@@ -81,7 +81,7 @@ def test_every_command_has_its_function() -> None:
 
 
 def test_every_option_of_a_command_is_an_argument_or_a_function() -> None:
-    """Of the commands that do several things."""
+    """Checked for the two commands that do several things."""
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     for name in ("sign", "spend"):
         options = {option for each in commands[name].params for option in each.opts if option.startswith("--")}

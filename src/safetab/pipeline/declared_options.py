@@ -82,7 +82,6 @@ PARAMETERS = _file("parameters", "Directory with config.json and the lists, or w
 GEOGRAPHY = _file(
     "geography", f"The geography file {AREAS_FILE}, to count its entities. Default: 2020's numbers.", "FILE"
 )
-AS_JSON = DeclaredOption("as_json", bool, False, "Print JSON, for programs.", flag="--json")
 MEMORY = DeclaredOption("memory", str, "4GB", "Memory limit for Spark's driver. No effect with --engine local.", "SIZE")
 MEMORY_TO_ASSESS = DeclaredOption("memory", str, "4GB", "Has no effect here.", "SIZE", is_hidden=True)
 MACHINE = (
