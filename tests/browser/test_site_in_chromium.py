@@ -524,6 +524,24 @@ def test_places_and_groups_are_found_by_the_names_that_people_use(watched: Watch
         watched.page.wait_for_url(f"**#/area/{wanted}")
 
 
+def test_a_view_that_comes_while_the_reader_types_leaves_the_text_alone(watched: Watched) -> None:
+    page = watched.page
+    page.focus("#find")
+    page.evaluate("""() => {
+        location.hash = "#/area/STATE/44";
+        const field = document.querySelector("#find");
+        field.value = "44007";
+        field.dispatchEvent(new Event("input"));
+    }""")
+    expect(page.locator("main h1")).to_contain_text("Rhode Island")
+    expect(page.locator("#find")).to_have_value("44007")
+    expect(page.locator("#find")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.wait_for_url("**#/area/COUNTY/44007")
+    expect(page.locator("#find")).to_have_value("Providence County, Rhode Island")
+    expect(page.locator("#find-list")).to_be_hidden()
+
+
 WHICH, MEAN, NOTHING = (
     "Which one do you mean?",
     "Did you mean one of these?",

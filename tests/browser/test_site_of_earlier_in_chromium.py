@@ -175,6 +175,7 @@ def changes_saved(page: Page) -> dict[str, list[str]]:
     with page.expect_download() as download:
         page.get_by_role("button", name="Download as CSV").click()
     rows = csv.DictReader(io.StringIO(Path(download.value.path()).read_text(encoding="utf-8-sig")))
+    page.wait_for_timeout(120)  # Chromium drops a page's 11th download within a second
     return {
         row["region_id"]: [row[name] for name in ("earlier", "change", "change_low", "change_high")] for row in rows
     }

@@ -8,7 +8,7 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
   });
   const list = element("ul", { id: `${id}-list`, role: "listbox", class: "suggestions", "aria-label": label, hidden: true });
   const hint = element("span", { id: `${id}-hint`, class: "hint", "aria-live": "polite" });
-  const field = { input, matches: [], active: -1, taken: null, asked: 0 };
+  const field = { input, matches: [], active: -1, taken: null, isTyped: false, asked: 0 };
 
   const show = () => {
     const isOpen = field.matches.length > 0;
@@ -28,10 +28,7 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     show();
   };
   const take = (match) => {
-    field.taken = match;
-    input.value = match.label;
-    hint.textContent = "";
-    close();
+    field.set(match);
     chosen(match);
   };
   const suggest = async () => {
@@ -47,7 +44,7 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     if (matches.length) announce(matches.length === 1 ? "1 choice." : `${matches.length} choices.`);
     show();
   };
-  input.addEventListener("input", suggest);
+  input.addEventListener("input", () => { field.isTyped = true; suggest(); });
   input.addEventListener("focus", () => { input.select(); });
   input.addEventListener("blur", close);
   input.addEventListener("keydown", (event) => {
@@ -63,10 +60,13 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     event.preventDefault();
     show();
   });
-  /** The match, if the text names exactly one thing; otherwise suggestions are shown. */
+  /** The match, if the text names exactly one thing; otherwise suggestions are shown. Nothing if the reader types on meanwhile. */
   field.resolved = async () => {
     if (field.taken || !input.value.trim()) return field.taken;
+    field.asked += 1;
+    const { asked } = field;
     const matches = await find(input.value);
+    if (asked !== field.asked) return undefined;
     const named = matches.filter(({ rank }) => rank === NAMED);
     if (named.length === 1) {
       field.set(named[0]);
@@ -79,7 +79,10 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     input.focus();
     return undefined;
   };
+  field.isBeingTyped = () => field.isTyped && document.activeElement === input;
   field.set = (match) => {
+    field.asked += 1;
+    field.isTyped = false;
     field.taken = match;
     input.value = match ? match.label : "";
     hint.textContent = "";
@@ -129,8 +132,9 @@ function makeFinder() {
   });
 }
 
-/** Shows the area and group of the view in the field. */
+/** Shows the area and group of the view in the field, unless the reader is typing there. */
 function setFinder(area, group) {
+  if (topField.isBeingTyped()) return;
   const match = area && group ? asPairMatch(area, group, NAMED) : (area && asAreaMatch(area, NAMED)) || (group && asGroupMatch(group, NAMED));
   topField.set(match || null);
 }

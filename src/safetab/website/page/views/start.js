@@ -121,7 +121,7 @@ async function showRoute() {
   nowShown(view);
   if (route > 1) {
     window.scrollTo(0, kept ? kept.scroll : 0);
-    (kept?.focused ?? main).focus({ preventScroll: true });
+    if (!topField.isBeingTyped()) (kept?.focused ?? main).focus({ preventScroll: true });
     announce(view.title);
   }
 }
