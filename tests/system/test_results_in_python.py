@@ -131,6 +131,8 @@ def test_the_accounts_are_a_statement_are_checked_and_are_merged(results: dict[s
     other.chmod(0o600)
     assert safetab.merge_spend_logs([log, other], tmp_path / "all.log") == ()
     assert safetab.spend(tmp_path / "all.log", "demo").statement().to_pylist() == rows
+    changed = safetab.spend(tmp_path / "all.log", "demo", set_limit=1e-7).to_arrow()
+    assert changed["limit_rho"].to_pylist() == [1e-7] * 2
     with pytest.raises(safetab.InvalidInput, match="logs: must be two or more spend logs"):
         safetab.merge_spend_logs([log], tmp_path / "one.log")
     other.write_text("no log")

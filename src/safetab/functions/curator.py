@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
@@ -37,7 +38,10 @@ def spend(
         unit: The unit of `set_limit`; if left out, that of the current limit, or of the runs.
     """
     try:
-        path, limit = whole_path(Path(log)), None if set_limit is None else str(set_limit)
+        path = whole_path(Path(log))
+        if isinstance(set_limit, float):
+            set_limit = f"{Decimal(repr(set_limit)):f}"  # digits alone, as a limit is written
+        limit = None if set_limit is None else str(set_limit)
         warnings = () if limit is None and unit is None else change_limit(path, dataset, limit, unit)
         return accounts_of_log(path, dataset, warnings)
     except OSError as error:
