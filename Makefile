@@ -10,7 +10,7 @@ LOCKED := install --require-hashes --only-binary :all:
 unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs schemas pictures paper
-.PHONY: bench bench-small bench-spark bench-noise bench-households bench-foreign bench-release bench-explorer bench-site
+.PHONY: bench bench-small bench-spark bench-noise bench-households bench-foreign bench-release bench-explorer bench-site bench-compare
 .PHONY: lock check-wheels bill outlines audit-dependencies readme dist test-install test-sdist release clean help
 
 help: ## this list
@@ -117,6 +117,9 @@ bench-explorer: $(VENV)/.dev ## how long the explorer's page takes to answer; ne
 
 bench-site: $(VENV)/.dev ## the web site of a release of national size: time, memory, files
 	$(BIN)/python -m benchmarks.site
+
+bench-compare: $(VENV)/.dev ## a comparison of a nation beside its accuracy, and of a county under attack; PEOPLE=N
+	$(BIN)/python -m benchmarks.comparison $(PEOPLE)
 
 paper: $(VENV)/.dev ## the paper's tables and figures: writes docs/the-paper-reproduced.md
 	$(BIN)/python -m reproduction
