@@ -23,7 +23,13 @@ from safetab.comparison.protections.protection import Known, Protection, Publica
 from safetab.comparison.protections.safetab_runs import safetab_publication
 from safetab.comparison.protections.spec_text import OF_2020
 from safetab.comparison.protections.steps import publish, windows_of
-from safetab.comparison.protections.swapping import Swapping, leaving_share, swapped_data, windows_of_swapped
+from safetab.comparison.protections.swapping import (
+    Swapping,
+    kinds_nobody_leaves,
+    leaving_share,
+    swapped_data,
+    windows_of_swapped,
+)
 from safetab.comparison.results import Compared, Comparison, Exposure, WorkedExample, added
 from safetab.comparison.tables.attacked_area import AttackedArea
 from safetab.comparison.tables.count_area import CountedArea
@@ -78,6 +84,15 @@ class _Protected:
             lambda kind: self.world.engine.records_of_areas(census.level_of(level.tabulation_pass, kind)),
             (level.kind, counted.chosen.entity),
         )
+
+    def unchanged(self, counted: CountedArea) -> set[int] | None:
+        """The attacked levels whose numbers swapping leaves as they are; None without swapping."""
+        census, swapping = counted.census, self.protection.records
+        if not isinstance(swapping, Swapping):
+            return None
+        areas = self.world.inputs.files.geography_of_pass[counted.chosen.level.tabulation_pass]
+        kept = kinds_nobody_leaves(swapping, areas, census.kinds)
+        return {place for place, label in enumerate(counted.area.levels) if census.area_level(label).kind in kept}
 
 
 def _safetab_publication(world: World, seed: int, area: AttackedArea) -> Publication:
@@ -258,7 +273,7 @@ class Comparing:
         if protection.is_safetab:
             member, bound = membership_of_safetab(area, plan, seed), membership_bound(plan)
         else:
-            member, bound = membership(area, protection, seed), None
+            member, bound = membership(area, protection, seed, protected.unchanged(counted)), None
         has_builder = not protection.is_safetab and "secondary=" not in protection.spec
         whole = averaging(groups, protection, seed) if is_asked and has_builder else {}
         return replace(

@@ -6,6 +6,7 @@ and seeds are fixed.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -106,7 +107,21 @@ def test_only_secondary_suppression_is_tested_on_whole_systems(monkeypatch: pyte
 
 def test_nobody_to_test_and_changed_records_have_no_advantage() -> None:
     assert membership(area_with(9, 4, systems=0), parse("none", Path()), 1) is None
-    assert membership(area_with(9, 4), Protection("swap", "swap", None, records=object()), 1) is None
+    assert membership(area_with(9, 4), parse("swap:rate=0.05", Path()), 1, unchanged=()) is None
+
+
+def test_after_swapping_only_the_numbers_that_it_leaves_alone_are_read() -> None:
+    """Groups of a county that live in one of its tracts: only the county's total is read."""
+    area = area_with(9, 4)
+    county, tract = replace(area.areas[0], level=0), replace(area.areas[0], level=1)
+    systems = [replace(each, areas=np.array([0, 1, 1])) for each in area.systems]
+    area = replace(area, levels=("COUNTY", "TRACT"), areas=(county, tract), systems=systems)
+    swapped = parse("swap:rate=0.05+round-random:base=3", Path())
+    assert membership(area, swapped, 1, unchanged={0}) == pytest.approx(best([9], 3), abs=FAR)
+    assert membership(area, swapped, 1, unchanged={0, 1}) == pytest.approx(best([9, 4, 1], 3), abs=FAR)
+    assert membership(area, parse("swap:rate=0.05", Path()), 1, unchanged={0}) == 1
+    whole = replace(swapped, numbers=WholeSystem())
+    assert membership(area, whole, 1, unchanged={0}) is None
 
 
 def test_a_count_outside_a_window_is_impossible_and_no_window_tells_nothing() -> None:

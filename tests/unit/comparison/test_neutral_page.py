@@ -36,8 +36,8 @@ REQUIRED = (
     " 4.944 (2020, persons) no attacker, even one who knows everybody else, can tell presence from absence with an advantage"
     " above 0.91; it is a limit for somebody counted in as many groups as the lists allow, not a measurement. Without a"
     " guarantee no limit below 1 is stated. The limit covers one person in this product alone. With both products of 2020 a"
-    " person's rho is larger, and for a whole household it is larger still; it does not limit what is learned about a group as"
-    " a whole.",
+    " person's rho is larger, and for a whole household it is larger still: the limit for several people together grows with"
+    " their number, and soon says nothing. It is not meant to limit what is learned about a large group.",
     "Naming a cell of one is not naming a person. Somebody must know who it is; then sex, age or presence is what is learned."
     " What can be guessed without the tables is in the baseline.",
     "People, households and places are synthetic. Members of a group live near each other, and ages do not differ by group."
@@ -46,8 +46,9 @@ REQUIRED = (
     " one does the reverse, and users who don't know the setting can't tell how large the errors are.",
     "All methods were asked for equal tables. Some answer with fewer: what they withhold lowers use, and mostly exposure. In"
     " practice an agency that rounds publishes other tables than one that suppresses. These tables are of the kind for which"
-    " SafeTab was designed: small groups down to small areas. An agency that rounds, suppresses or swaps would usually publish"
-    " coarser ones, which expose fewer people.",
+    " SafeTab was designed: small groups down to small areas. An agency that rounds, suppresses or swaps would often publish"
+    " coarser tables of small groups, which expose fewer people, and often many more tables of other kinds, which together can"
+    " expose more. Neither is measured here.",
 )
 """Written out once more, so that a change of the page's sentences is seen."""
 
@@ -328,15 +329,22 @@ def test_the_lines_at_the_top_give_ranges_and_no_names() -> None:
     some = sample_comparison()
     header = compare_page(some).split("<nav")[0].split("<body")[1]
     assert "9 protections, and no protection, made numbers" in header
-    found = "0 to 38 were proven, 0 to 452 named, and 83 to 490 found among the 500 likeliest (69 without the tables)"
-    assert f"where anything is protected, {found}" in header
+    found = "0 to 38 were proven, and the cells of 0 to 452 rightly named. Of the 500 cells held likeliest, 83 to 490 held one"
+    assert f"where anything is protected, {found} of the people (69 without the tables; " in header
+    assert "To name a cell is not to name a person: " in header
     assert not [name for name, *_ in MADE_UP.values() if f">{name}" in header or f" {name} " in header]
-    assert "0 named, and" in compare_page(replace(some, protections=tuple(map(named_nobody, some.protections))))
+    assert "the cells of 0 rightly named." in compare_page(
+        replace(some, protections=tuple(map(named_nobody, some.protections)))
+    )
 
 
 def test_the_page_says_whether_the_attack_worked() -> None:
     some = sample_comparison()
     assert "All 3 checks hold: " in compare_page(some)
+    first, *others = some.protections
+    apart = replace(first, exposure=replace(first.exposure, groups_apart=3))
+    late = "All 3 checks hold; the attack on A was not finished (its chains disagree), so more people may be exposed there: "
+    assert late in unescape(compare_page(replace(some, protections=(apart, *others))))
     broken = (replace(some.controls[0], holds=False), *some.controls[1:])
     assert "No: 1 of 3 checks do not hold in this run: " in compare_page(replace(some, controls=broken))
     assert "No check of the attack ran" in compare_page(replace(some, controls=())).split("<nav")[0]
@@ -347,7 +355,7 @@ def test_numbers_of_chains_that_disagree_are_marked_and_have_no_point(page: str)
     apart = replace(first, exposure=replace(first.exposure, groups_apart=3))
     marked = compare_page(sample_comparison(protections=(apart, *others)))
     assert [exposed_of(marked)[1][at] for at in (2, 3)] == [f"{exposed_of(page)[1][at]} †" for at in (2, 3)]
-    assert "chains disagree in some groups (A: 3): don't quote these numbers." in unescape(marked)
+    assert "chains disagree in some groups (A: 3): the attacker's chances, and so his claims, are" in unescape(marked)
     assert ("A, named:" in page, "A, named:" in marked, "A, proven:" in marked) == (True, False, False)
     assert "A: no points, since the attack's chains disagree." in unescape(marked)
     assert "†" not in page
@@ -359,11 +367,26 @@ def test_ranges_leave_out_what_chains_that_disagree_found_and_say_so() -> None:
         replace(one, exposure=replace(one.exposure, groups_apart=8)) if "secondary=" in one.protection.spec else one
         for one in some.protections
     )
-    header = unescape(compare_page(replace(some, protections=apart)).split("<nav")[0])
+    said = compare_page(replace(some, protections=apart))
+    presence = {row[0][0]: row[1] for row in tables_of(said, "further")[-1][1:]}
+    assert "†" not in presence["H"] + presence["I"], "zeros are shown, so whoever is there is known to be there"
+    header = unescape(said.split("<nav")[0])
     assert (
-        "0 to 368 named, and 83 to 490 found among the 500 likeliest (69 without the tables; named and ranked" in header
+        "the cells of 0 to 368 rightly named. Of the 500 cells held likeliest, 83 to 490 held one of the people"
+        in header
     )
-    assert "leave H, I out, where the attack's chains disagree)" in header
+    ranked = [one.exposure.ranked[500] for one in apart if one.exposure.groups_apart]
+    which = f"which have {ranked[0]} (H), {ranked[1]} (I)"
+    assert f"named and ranked leave out those where the attack's chains disagree, {which}" in header
+
+
+def test_false_non_zeros_stand_with_their_number(page: str) -> None:
+    heads, *rows = users_of(page)
+    place = heads.index("Not zero where the truth is zero (how many)")
+    found = {row["letter"]: row["false_nonzeros_of_a_draw"] for row in committee_table(sample_comparison()).to_pylist()}
+    shown = {row[0][0]: row[place] for row in rows if row[place] != "none shown"}
+    assert shown
+    assert all(cell.endswith(f"% ({found[letter]:,.0f})") for letter, cell in shown.items())
 
 
 def test_shares_of_secondary_suppression_are_upper_limits(page: str) -> None:
@@ -382,11 +405,11 @@ def test_shares_of_secondary_suppression_are_upper_limits(page: str) -> None:
 
 
 def test_what_linear_programs_checked_is_explained_below_the_table(page: str) -> None:
-    checked = "none of this kind; by linear programs no withheld count follows"
+    checked = "none below 1: nothing is random; by linear programs no withheld count follows"
     one = replace(compared("suppress:below=3,secondary=lp"), guarantee=checked)
     said = compare_page(sample_comparison(protections=(one,)))
-    assert exposed_of(said)[1][5] == f"{checked} ¶"
-    assert "¶ In the attacked area, from the published sums of its group." in said
+    assert exposed_of(said)[1][5] == "none below 1: nothing is random ¶"
+    assert "¶ By linear programs no withheld count of the attacked area follows from the published sums" in said
     assert "¶" not in page
 
 

@@ -91,6 +91,14 @@ def test_a_wider_range_withholds_more() -> None:
     assert wide.tolist() == [True, True, True, False, False]
 
 
+def test_a_group_smaller_than_the_width_is_protected() -> None:
+    """All its numbers are withheld, so each can be larger by any width."""
+    tables = system_of([1, 0, 0, 0], ROW).exact
+    is_withheld, not_finished = secondary(tables, tables.counts < 10, zeros_shown=False, width=10, limit=LIMIT)
+    assert is_withheld.all()
+    assert not not_finished
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_the_stated_reader_computes_nothing(seed: int) -> None:
     """Three levels, places across tracts."""
@@ -107,7 +115,7 @@ def test_a_bound_of_zero_is_seen() -> None:
     known = 0
     for seed in (3, 4, 5):
         tables = random_system(np.random.default_rng([43, seed]), tracts=5).exact
-        pattern = rounding._Pattern(tables, small(tables), zeros_shown=True)
+        pattern = rounding._Pattern(tables, small(tables), zeros_shown=True, width=1)
         pattern.room = pattern.values
         rounding._protect(pattern, 1, LIMIT)
         is_withheld = small(tables) | pattern.is_number_withheld

@@ -127,7 +127,7 @@ def test_without_protection_everything_is_shown_exact_and_adds_up(truth: Counted
         "error_100_to_999_groups": sum(100 <= size < 1_000 for size in numbers),
         "groups_published": 1, "groups_1_to_9_published": 1, "groups_1_to_9_shown_as_0": 0, "groups_10_to_99_published": 1, "cells_shown": 1,
         "people_published": 1, "error_10_to_99": 0, "error_100_to_999": 0, "false_zeros": 0, "interval_holding": 1,
-        "false_nonzeros": None, "tables_not_additive": 0, "areas_not_additive": 0,
+        "false_nonzeros": None, "false_nonzeros_of_a_draw": 0, "tables_not_additive": 0, "areas_not_additive": 0,
     }  # fmt: skip
 
 

@@ -50,7 +50,8 @@ def averaging_example(groups: SplitGroups, protection: Protection, seed: int) ->
     """A group whose published total is wrong, and whose average is right; None if no group is like that."""
     answers = _Answers(groups, protection, seed)
     shown = answers.numbers[:, : 2 * _SPLITS_IN_EXAMPLE + 1]
-    is_right = (answers.estimates(SPLITS[-1]) == answers.truth) & (answers.estimates(0) != answers.truth)
+    before, after = (answers.estimates(splits) == answers.truth for splits in (0, SPLITS[-1]))
+    is_right = after & ~before
     right = np.flatnonzero(is_right & ~shown.mask.any(axis=1))
     if not len(right):
         return None
@@ -63,7 +64,8 @@ def averaging_example(groups: SplitGroups, protection: Protection, seed: int) ->
         f"Each split counts everybody once, so both parts together estimate the total: {sums}, and so on.",
         f"The errors differ from split to split. The mean of the sums of {answers.splits} splits and of the published"
         " total, which counts twice, is rounded and kept within what the method allows: it is the true total."
-        f" This was so for {is_right.mean():.0%} of the totals asked for, in which the published total is wrong.",
+        f" Of all totals asked for, {is_right.mean():.0%} are wrong as published and right so;"
+        f" {(before & ~after).mean():.0%} are the reverse.",
     )
     return WorkedExample("averaging", protection.spec, groups.names[right[0]], published, steps, truth)
 

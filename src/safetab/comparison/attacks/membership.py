@@ -6,7 +6,7 @@ compares the chances of what is published with and without the person: the likel
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
 from math import atanh, ceil, erf, sqrt, tanh
@@ -37,16 +37,24 @@ class Target(NamedTuple):
     numbers: Int64s
 
 
-def membership(area: AttackedArea, protection: Protection, seed: int) -> float | None:
+def membership(
+    area: AttackedArea, protection: Protection, seed: int, unchanged: Collection[int] | None = None
+) -> float | None:
     """The mean advantage over the area's uniques, on the attacked tables.
 
-    None if there are no uniques, or if records are changed: then no number stands for itself.
+    `unchanged` are the levels whose numbers stay as they are when records are changed; only these
+    are read then. None if there are no uniques, or no numbers to read.
     """
     is_number_wise = protection.numbers is None or not protection.numbers.width
     people = _chosen(area, seed, _MOST_PEOPLE if is_number_wise else _MOST_SYSTEMS)
-    if not people or protection.records is not None:
+    if unchanged is not None:
+        is_read = np.isin([each.level for each in area.areas], list(unchanged))
+        people = [Target(system, numbers[is_read[system.areas[numbers]]]) for system, numbers in people]
+    if not people or not all(len(person.numbers) for person in people):
         return None
     if not is_number_wise:
+        if unchanged is not None:  # what is withheld here also depends on numbers that were changed
+            return None
         return float(np.mean(list(_is_seen(people, protection))))
     # for each number of each person, the first of hers that counts the same people, whose keys have the same sum
     all_keys = [person.system.exact.keys[person.numbers] for person in people]
@@ -122,12 +130,17 @@ def drawn_noise(chances: Floats, draws: int, random: np.random.Generator) -> Int
 
 
 def membership_bound(plan: RunPlan, *, is_changed: bool = False) -> float:
-    """The greatest advantage about presence, or a changed record, for any attacker and person, rounded up to 0.01."""
+    """The greatest advantage about presence, or a changed record, for any attacker and person.
+
+    It is rounded up: to 0.01, or as far as a limit below 1 stays below 1, to 0.0001 at most.
+    """
     losses = [(plan.loss_of_a_person(each), plan.loss_of(each).bounded) for each in plan.config.passes]
     loss = float(max(each[is_changed] for each in losses))
     noise = [stage.noise for level in plan.levels for stage in level.design.stages.values()]
     variances = [float(each.sigma_squared) for each in noise if isinstance(each, DiscreteGaussian)]
-    return ceil(100 * bound_of_loss(plan.config.privacy_definition, loss, min(variances, default=0.0))) / 100
+    bound = bound_of_loss(plan.config.privacy_definition, loss, min(variances, default=0.0))
+    rounded = [ceil(digits * bound) / digits for digits in (100, 1_000, 10_000)]
+    return next((each for each in rounded if each < 1), 1.0)
 
 
 def bound_of_loss(definition: PrivacyDefinition, loss: float, least_variance: float) -> float:

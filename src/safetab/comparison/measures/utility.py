@@ -331,6 +331,7 @@ def summary(table: pa.Table) -> Mapping[str, float | None]:
         "error_100_to_999_groups": groups_shown("100 to 999"),
         "false_zeros": _share(every["false_zeros_share"] * every["nonzeros"], every["nonzeros"]),
         "false_nonzeros": _share(every["false_nonzeros_share"] * every["true_zeros"], every["true_zeros"]),
+        "false_nonzeros_of_a_draw": _share(every["false_nonzeros_share"] * every["true_zeros"], every["runs"][:1]),
         "tables_not_additive": mean("tables_not_additive_share", "tables"),
         "areas_not_additive": mean("areas_not_additive_share", "areas"),
         "interval_holding": mean("interval_holding_share", "numbers"),

@@ -66,7 +66,8 @@ def users_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
 def exposed_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
     """Who is exposed, as HTML, with the baseline's row below all protections."""
     checked = words.text("checked_by_programs")
-    texts = [(row["guarantee"].replace(checked, f"{checked} ¶"), row["comes_with_a_number"]) for row in rows]
+    short = f"{words.text('no_limit_below_1')} ¶"
+    texts = [(row["guarantee"].replace(checked, short), row["comes_with_a_number"]) for row in rows]
     bodies = [element("tbody", *map(_html_row, headings(comparison), map(_exposed, rows), texts))]
     if comparison.baseline is not None:
         named, ranked = comparison.baseline.named, f"{comparison.baseline.ranked[ranked_cells(comparison)]:,}"
@@ -133,7 +134,9 @@ def is_of_few(row: Row, column: str) -> bool:
 
 
 def _with_groups(row: Row, column: str) -> str:
-    """A number of a column, and of how many groups it is the mean if they are few."""
+    """A number of a column, and of how many groups it is the mean if they are few, or how many numbers it counts."""
+    if column == "false_nonzeros" and row[column] is not None:
+        return f"{spelled(column, row[column])} ({row['false_nonzeros_of_a_draw']:,.0f})"
     groups = row[f"{column}_groups"] if is_of_few(row, column) else 0
     of_groups = f" ({groups} {'group' if groups == 1 else 'groups'})" if groups else ""
     return f"{at_most(row, column)}{of_groups}"

@@ -122,6 +122,12 @@ def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     by_level = {letter_of(at): unlike_levels(table) for at, table in safetab}
     return {
         "apart": ", ".join(apart),
+        "apart_ranked": ", ".join(
+            f"{row['ranked_right']:,} ({row['letter']})" for row in rows if row["letter"] in apart
+        ),
+        "repeating": ", ".join(
+            letter_of(at) for at, one in enumerate(comparison.protections) if one.protection.repeats_errors
+        ),
         "groups_apart": ", ".join(f"{letter}: {groups:,}" for letter, groups in apart.items()),
         "hidden": ", ".join(hidden),
         "few": ", ".join(
@@ -308,7 +314,10 @@ def _further(comparison: Comparison) -> Markup:
     """Presence, averaging and differencing, which the committee's tables leave out."""
     further: Mapping[str, str] = WORDS["further"]
     nouns, splits, rows = comparison.census.nouns, list[int](), []
-    marks = [row["marks"] for row in committee_table.committee_rows(comparison)]
+    marks = [
+        "" if row["shares_are_upper_limits"] and "zeros=withheld" not in row["protection"] else row["marks"]
+        for row in committee_table.committee_rows(comparison)  # where zeros are shown presence is certain
+    ]
     for heading, one, mark in zip(headings(comparison), comparison.protections, marks, strict=True):
         if (exposure := one.exposure) is not None:
             splits = max(splits, list(exposure.averaging), key=len)

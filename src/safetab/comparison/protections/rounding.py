@@ -128,7 +128,7 @@ def secondary(
     """
     if not is_primary.any():
         return is_primary, False
-    pattern = _Pattern(tables, is_primary, zeros_shown=zeros_shown)
+    pattern = _Pattern(tables, is_primary, zeros_shown=zeros_shown, width=width)
     seconds = _protect(pattern, width, limit)
     not_finished = _audit(pattern, width, limit - seconds)
     return is_primary | pattern.is_number_withheld, not_finished
@@ -142,7 +142,7 @@ class _Pattern:
     more: a table with a 0 in its place protects nothing.
     """
 
-    def __init__(self, tables: ExactTables, is_primary: NDArray[np.bool_], *, zeros_shown: bool) -> None:
+    def __init__(self, tables: ExactTables, is_primary: NDArray[np.bool_], *, zeros_shown: bool, width: int) -> None:
         assert tables.parts is not None, "secondary suppression needs to know what numbers are sums of"
         is_part = tables.parts.is_part(int(tables.parts.members.max(initial=-1)) + 1)
         is_part[:, is_part[(tables.counts == 0) & ~is_primary & zeros_shown].any(axis=0)] = False
@@ -161,7 +161,7 @@ class _Pattern:
         self.costs = sizes * (1 + self.values)  # of withholding: 1 + value for each number
         self.is_primary = np.bincount(sum_of, is_primary[can_move], len(numbers)) > 0
         self.is_withheld = self.is_primary.copy()
-        self.most = int(self.values.sum()) + 1  # of any number, in the tables that are looked at
+        self.most = int(self.values.sum()) + width  # of any number, in the tables that are looked at
         self.lowest, self.highest = self.values.copy(), self.values.copy()  # seen in tables that fit
 
     @property

@@ -217,6 +217,12 @@ def kinds_around(areas: Areas, kinds: Sequence[AreaKind]) -> list[AreaKind]:
     return [] if inner is None else [kind for kind in (inner, *inner.around)[:3] if not kind.is_whole]
 
 
+def kinds_nobody_leaves(swapping: Swapping, areas: Areas, kinds: Sequence[AreaKind]) -> set[AreaKind]:
+    """The kinds of area that hold both partners of every exchange, so that swapping changes none of their numbers."""
+    found, reach = kinds_around(areas, kinds), int(np.flatnonzero(swapping.geography)[-1])
+    return {found[reach], *found[reach].around} if reach < len(found) else set()
+
+
 def leaving_share(
     swapping: Swapping,
     areas: Areas,
