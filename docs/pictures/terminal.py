@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import pty
 import shutil
@@ -44,8 +45,8 @@ def page_of(terminal: Terminal, build: Path) -> Picture:
     for made in ("demo", "nz"):
         (folder / made).symlink_to(build / made)
     for command in terminal.before:
-        _printed(command, folder, 0)
-    screen = Console(record=True, width=COLUMNS, file=open(os.devnull, "w", encoding="utf-8"), force_terminal=True)
+        _printed(command, folder, exit_code=0)
+    screen = Console(record=True, width=COLUMNS, file=io.StringIO())
     for command in terminal.shown:
         screen.print(Text.assemble(("$ ", "bold green"), (command, "bold")), soft_wrap=True)
         last = command == terminal.shown[-1]
@@ -69,6 +70,7 @@ def _printed(command: str, folder: Path, exit_code: int) -> str:
         printed = b"".join(iter(lambda: _read(ours), b""))
     os.close(ours)
     text = printed.decode().replace("\r\n", "\n").rstrip()
+    assert str(folder) not in text, f"{command} names a folder of this machine: {text}"
     assert running.returncode == exit_code, f"{command} ended with {running.returncode}: {text}"
     return text
 
