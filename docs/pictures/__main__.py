@@ -1,4 +1,4 @@
-"""Takes the pictures from what `make pictures` wrote: `demo`, `nz` and `compare` in build/. NAME .. takes only these."""
+"""Takes the pictures of `demo`, `nz` and `compare` in build/, which `make pictures` wrote. NAME .. takes only these."""
 
 from __future__ import annotations
 

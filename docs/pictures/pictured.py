@@ -60,7 +60,9 @@ for row in rows:
 pq.write_table(pa.Table.from_pylist(rows, table.schema), file, store_schema=False)
 '"""
 SUMS_AGAIN = "cd altered/release && sha256sum $(cut -c 67- SHA256SUMS) > new && mv new SHA256SUMS"
-SYNTHESIZE = "safetab synthesize cef --us --people 20000 --states 2 --counties 6 --tracts 12 --iterations 300 --format cef"
+SYNTHESIZE = (
+    "safetab synthesize cef --us --people 20000 --states 2 --counties 6 --tracts 12 --iterations 300 --format cef"
+)
 
 TERMINALS = (
     Terminal("selftest", ("safetab audit --selftest",)),

@@ -49,8 +49,9 @@ def page_of(terminal: Terminal, build: Path) -> Picture:
     screen = Console(record=True, width=COLUMNS, file=io.StringIO())
     for command in terminal.shown:
         screen.print(Text.assemble(("$ ", "bold green"), (command, "bold")), soft_wrap=True)
-        last = command == terminal.shown[-1]
-        screen.print(Text.from_ansi(_printed(command, folder, terminal.exit_code if last else 0)), soft_wrap=True)
+        text = _printed(command, folder, terminal.exit_code if command == terminal.shown[-1] else 0)
+        assert str(folder) not in text, f"{command} names a folder of this machine: {text}"
+        screen.print(Text.from_ansi(text), soft_wrap=True)
     page = screen.export_html(theme=SVG_EXPORT_THEME, code_format=PAGE, inline_styles=True)
     (folder / "page.html").write_text(page, encoding="utf-8")
     return Picture(terminal.name, f"terminal/{terminal.name}/page.html", "body", "pre", WINDOW_PIXELS)
@@ -63,14 +64,13 @@ def _printed(command: str, folder: Path, exit_code: int) -> str:
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     sizes = {"TERM": "xterm-256color", "COLUMNS": str(COLUMNS), "LINES": str(LINES)}
     environment = os.environ | sizes | {"PATH": path, "LC_ALL": "C.UTF-8"}
-    with subprocess.Popen(
+    with subprocess.Popen(  # noqa: S603 - our own commands
         ["/bin/sh", "-c", command], cwd=folder, env=environment, stdin=its, stdout=its, stderr=its
     ) as running:
         os.close(its)
         printed = b"".join(iter(lambda: _read(ours), b""))
     os.close(ours)
     text = printed.decode().replace("\r\n", "\n").rstrip()
-    assert str(folder) not in text, f"{command} names a folder of this machine: {text}"
     assert running.returncode == exit_code, f"{command} ended with {running.returncode}: {text}"
     return text
 
