@@ -55,7 +55,7 @@ docs: $(VENV)/.docs ## the documentation as one site that needs no internet: bui
 schemas: $(VENV)/.dev ## docs/specification.md and the JSON Schemas, from the declared keys
 	$(BIN)/python -m docs.generated
 
-pictures: demo $(VENV)/.dev ## the pictures of the README and the how-tos, from the demos; needs chromium
+pictures: demo $(VENV)/.dev ## the pictures of the README and the how-tos, from the demos; needs chromium and jq
 	$(BIN)/safetab demo build/nz --census nz --overwrite
 	$(BIN)/safetab compare build/demo/parameters build/demo/data build/compare --runs 2 --overwrite
 	$(BIN)/python -m docs.pictures

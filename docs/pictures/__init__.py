@@ -1,1 +1,1 @@
-"""The pictures of the README, taken from the demos: `make pictures`."""
+"""The pictures of the README and the how-tos, taken from the demos: `make pictures`."""

@@ -1,12 +1,13 @@
-"""Takes the pictures from the pages that `make pictures` wrote: `demo`, `nz` and `compare` in build/."""
+"""Takes the pictures of `demo`, `nz` and `compare` in build/, which `make pictures` wrote. NAME .. takes only these."""
 
 from __future__ import annotations
 
 import shutil
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
+from docs.pictures.pictured import PAGES, TERMINALS, Picture
+from docs.pictures.terminal import page_of
 from playwright.sync_api import Browser, sync_playwright
 
 PICTURES = Path(__file__).parent
@@ -15,39 +16,13 @@ WIDTH_PIXELS = 1400
 MARGIN_PIXELS = 12
 
 
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """A page from one of its elements down to another. A narrower window makes larger letters.
-
-    `button` is pressed first.
-    """
-
-    name: str
-    page: str
-    first: str
-    last: str
-    window_pixels: int
-    button: str = ""
-
-
-PICTURED = (
-    Picture("nz", "nz/site/index.html#/area/region/03/331", "body", "table.bars", 1120),
-    Picture("site", "demo/site/index.html#/area/COUNTY/44007/1167", "body", "table.pyramid", 1120),
-    Picture("sums", "demo/site/index.html#/area/COUNTY/44007/1167", ".adding", ".adding", 1120, "Under 18 years"),
-    Picture("map", "demo/site/index.html#/group/1002/county", "figure.map", "figure.map", 1120),
-    Picture("households", "demo/site-households/index.html#/area/COUNTY/44007/1167", ".crumbs", "table.bars", 1120),
-    Picture("report", "demo/output/report.html", "header", "header ol, header ul", 1120),
-    Picture("compare", "compare/compare.html", "#committee-title", "#committee table", 1300),
-    Picture("explorer", "demo/explorer.html", "header", "#opening", 1400),
-)
-
-
-def main() -> None:
+def main(names: list[str]) -> None:
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        for picture in PICTURED:
-            file = _take(picture, browser)
-            sys.stdout.write(f"Wrote {file.name}: {file.stat().st_size / 1000:.0f} kB\n")
+        for one in (*PAGES, *TERMINALS):
+            if not names or one.name in names:
+                file = _take(one if isinstance(one, Picture) else page_of(one, BUILD), browser)
+                sys.stdout.write(f"Wrote {file.name}: {file.stat().st_size / 1000:.0f} kB\n")
         browser.close()
 
 
@@ -74,4 +49,4 @@ def _take(picture: Picture, browser: Browser) -> Path:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
