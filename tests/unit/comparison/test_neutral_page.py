@@ -355,7 +355,9 @@ def test_numbers_of_chains_that_disagree_are_marked_and_have_no_point(page: str)
     apart = replace(first, exposure=replace(first.exposure, groups_apart=3))
     marked = compare_page(sample_comparison(protections=(apart, *others)))
     assert [exposed_of(marked)[1][at] for at in (2, 3)] == [f"{exposed_of(page)[1][at]} †" for at in (2, 3)]
-    assert "chains disagree in some groups (A: 3), so it was not finished: another run may find fewer" in unescape(marked)
+    assert "chains disagree in some groups (A: 3), so it was not finished: another run may find fewer" in unescape(
+        marked
+    )
     assert ("A, named:" in page, "A, named:" in marked, "A, proven:" in marked) == (True, False, False)
     assert "A: no points, since the attack's chains disagree." in unescape(marked)
     assert "†" not in page
