@@ -524,15 +524,22 @@ def test_places_and_groups_are_found_by_the_names_that_people_use(watched: Watch
         watched.page.wait_for_url(f"**#/area/{wanted}")
 
 
+TYPE_WHILE_A_VIEW_COMES = """submits => {
+    location.hash = "#/area/STATE/44";
+    const field = document.querySelector("#find");
+    field.value = "44007";
+    field.dispatchEvent(new Event("input"));
+    if (submits) {
+        document.querySelector("#finder button").focus();
+        document.querySelector("#finder").requestSubmit();
+    }
+}"""
+
+
 def test_a_view_that_comes_while_the_reader_types_leaves_the_text_alone(watched: Watched) -> None:
     page = watched.page
     page.focus("#find")
-    page.evaluate("""() => {
-        location.hash = "#/area/STATE/44";
-        const field = document.querySelector("#find");
-        field.value = "44007";
-        field.dispatchEvent(new Event("input"));
-    }""")
+    page.evaluate(TYPE_WHILE_A_VIEW_COMES, False)
     expect(page.locator("main h1")).to_contain_text("Rhode Island")
     expect(page.locator("#find")).to_have_value("44007")
     expect(page.locator("#find")).to_be_focused()
@@ -540,6 +547,16 @@ def test_a_view_that_comes_while_the_reader_types_leaves_the_text_alone(watched:
     page.wait_for_url("**#/area/COUNTY/44007")
     expect(page.locator("#find")).to_have_value("Providence County, Rhode Island")
     expect(page.locator("#find-list")).to_be_hidden()
+    page.fill("#find", "xyzzy")
+    page.keyboard.press("Enter")
+    page.go_back()  # a view that was left shows its own place
+    expect(page.locator("#find")).to_have_value("Rhode Island")
+
+
+def test_a_question_is_answered_though_another_view_comes_before(watched: Watched) -> None:
+    watched.page.evaluate(TYPE_WHILE_A_VIEW_COMES, True)
+    watched.page.wait_for_url("**#/area/COUNTY/44007")
+    expect(watched.page.locator("#find")).to_have_value("Providence County, Rhode Island")
 
 
 WHICH, MEAN, NOTHING = (

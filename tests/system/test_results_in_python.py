@@ -7,12 +7,14 @@ import re
 from fractions import Fraction
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.conftest import PROJECT
 from tests.system.test_in_notebooks import Cells
 
 import safetab
 from safetab.foundation.result_tables import Result
+from safetab.pipeline.options import RunOptions
 
 EXAMPLE = PROJECT / "examples" / "small" / "parameters"
 
@@ -133,6 +135,7 @@ def test_the_accounts_are_a_statement_are_checked_and_are_merged(results: dict[s
     assert safetab.spend(tmp_path / "all.log", "demo").statement().to_pylist() == rows
     changed = safetab.spend(tmp_path / "all.log", "demo", set_limit=1e-7).to_arrow()
     assert changed["limit_rho"].to_pylist() == [1e-7] * 2
+    assert RunOptions.of(spend_log=log, dataset="demo", spend_limit=np.float64(2.5e-7)).spend_limit == "0.00000025"
     with pytest.raises(safetab.InvalidInput, match="logs: must be two or more spend logs"):
         safetab.merge_spend_logs([log], tmp_path / "one.log")
     other.write_text("no log")

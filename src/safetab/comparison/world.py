@@ -292,14 +292,16 @@ def guarantee_of(protection: Protection, plan: RunPlan, found: Exposure | None =
     if not protection.is_safetab:
         is_checked = "secondary=" in protection.spec and found and text("secondary_late") not in found.not_finished
         is_random = family_of(protection.spec) not in WORDS["without_bits"]
-        return text("checked_by_programs" if is_checked else "no_guarantee" if is_random else "no_limit_below_1")
+        return text("no_guarantee" if is_random else "no_limit_below_1") + text("checked_by_programs") * bool(
+            is_checked
+        )
     definition, noun = plan.config.privacy_definition, plan.config.product.record.noun
     loss, symbol = reported_loss(definition, plan.loss), definition.budget_symbol
     own = f"{symbol} = {loss_text(loss.unbounded)}"
     if definition is not PrivacyDefinition.PURE_DP:
         own += f" (epsilon = {ceil(loss.unbounded_epsilon * 10) / 10:,.1f} at delta = {float(DELTA):g})"
     changed = membership_bound(plan, is_changed=True)
-    return text("guarantee", noun=noun, own=own, symbol=symbol, bound=membership_bound(plan), changed=changed)
+    return text("guarantee", noun=noun, own=own, symbol=symbol, bound=f"{membership_bound(plan):.2f}", changed=changed)
 
 
 def comes_with(protection: Protection) -> str:

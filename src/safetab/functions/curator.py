@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
 from pathlib import Path
 from typing import Literal
 
@@ -17,6 +16,7 @@ from safetab.pipeline.cef_tables import blocks_with_units as write_blocks
 from safetab.pipeline.spend_log.accounts_shown import AccountsOfLog, accounts_of_log, change_limit
 from safetab.pipeline.spend_log.log_checks import check_log
 from safetab.pipeline.spend_log.merged_logs import merge_logs
+from safetab.pipeline.spend_log.people_accounts import amount_text
 
 
 @python_function
@@ -38,10 +38,7 @@ def spend(
         unit: The unit of `set_limit`; if left out, that of the current limit, or of the runs.
     """
     try:
-        path = whole_path(Path(log))
-        if isinstance(set_limit, float):
-            set_limit = f"{Decimal(repr(set_limit)):f}"  # digits alone, as a limit is written
-        limit = None if set_limit is None else str(set_limit)
+        path, limit = whole_path(Path(log)), None if set_limit is None else amount_text(set_limit)
         warnings = () if limit is None and unit is None else change_limit(path, dataset, limit, unit)
         return accounts_of_log(path, dataset, warnings)
     except OSError as error:

@@ -20,7 +20,7 @@ from safetab.foundation.locked_folder import why_no_folder
 from safetab.pipeline.declared_options import DEFAULTS, OF_BLOCKS, RUN, DeclaredOption, EngineKind, with_defaults
 from safetab.pipeline.spend_log.accounts import DATASET_NAME, DATASET_RULE, amount_of
 from safetab.pipeline.spend_log.log_file import refused_file
-from safetab.pipeline.spend_log.people_accounts import AMOUNT_RULE
+from safetab.pipeline.spend_log.people_accounts import AMOUNT_RULE, amount_text
 from safetab.pipeline.spend_log.run_spending import SpendRequest
 from safetab.planning.losses import no_protection
 from safetab.planning.run_plan import RunPlan
@@ -76,7 +76,7 @@ class RunOptions:
         return cls(
             engine=_engine(values["engine"]),
             test_key=_key_of(values["test_key"]),
-            spend_limit=None if limit is None else str(limit),
+            spend_limit=None if limit is None else amount_text(limit),
             same_people_as=tuple(values["same_people_as"] or ()),
             release=ReleaseRequest.of(values).options(),
             spark=SparkOptions(values["spark_master"], settings, values["persons"], values["geography"]),

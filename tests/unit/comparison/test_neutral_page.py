@@ -329,8 +329,10 @@ def test_the_lines_at_the_top_give_ranges_and_no_names() -> None:
     some = sample_comparison()
     header = compare_page(some).split("<nav")[0].split("<body")[1]
     assert "9 protections, and no protection, made numbers" in header
-    found = "0 to 38 were proven, and the cells of 0 to 452 rightly named. Of the 500 cells held likeliest, 83 to 490 held one"
-    assert f"where anything is protected, {found} of the people (69 without the tables; " in header
+    found = (
+        "0 to 38 were proven, and the cells of 0 to 452 rightly named. Of the 500 cells that looked likeliest to hold"
+    )
+    assert f"where anything is protected, {found} exactly one of the people, 83 to 490 did (69 without the" in header
     assert "To name a cell is not to name a person: " in header
     assert not [name for name, *_ in MADE_UP.values() if f">{name}" in header or f" {name} " in header]
     assert "the cells of 0 rightly named." in compare_page(
@@ -373,13 +375,13 @@ def test_ranges_leave_out_what_chains_that_disagree_found_and_say_so() -> None:
     presence = {row[0][0]: row[1] for row in tables_of(said, "further")[-1][1:]}
     assert "†" not in presence["H"] + presence["I"], "zeros are shown, so whoever is there is known to be there"
     header = unescape(said.split("<nav")[0])
-    assert (
-        "the cells of 0 to 368 rightly named. Of the 500 cells held likeliest, 83 to 490 held one of the people"
-        in header
+    assert "the cells of 0 to 368 rightly named." in header
+    assert "exactly one of the people, 83 to 490 did (69 without the tables; not in these two ranges, because" in header
+    exposed = [(one.exposure.named.right, one.exposure.ranked[500]) for one in apart if one.exposure.groups_apart]
+    which = ", ".join(
+        f"{letter} with {named} and {ranked}" for letter, (named, ranked) in zip("HI", exposed, strict=True)
     )
-    ranked = [one.exposure.ranked[500] for one in apart if one.exposure.groups_apart]
-    which = f"which have {ranked[0]} (H), {ranked[1]} (I)"
-    assert f"named and ranked leave out those where the attack's chains disagree, {which}" in header
+    assert f"because the attack's chains disagree: {which}; the numbers of" in header
 
 
 def test_false_non_zeros_stand_with_their_number(page: str) -> None:

@@ -90,6 +90,8 @@ def test_a_guarantee_says_why_there_is_none_and_what_was_checked(world: World) -
         guarantee_of(parse("suppress:below=3,secondary=lp", Path()), plan, one) for one in (found, late, None)
     ]
     assert suppressed[0] == "none below 1: nothing is random; by linear programs no withheld count follows"
+    swapped = guarantee_of(parse("swap:rate=0.05+suppress:below=3,secondary=lp", Path()), plan, found)
+    assert swapped == "none stated; by linear programs no withheld count follows"
     assert suppressed[1:] == ["none below 1: nothing is random"] * 2
 
 

@@ -11,8 +11,15 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
+from safetab.census.area_levels import AreaKind
 from safetab.cli.main import app
-from safetab.comparison.protections.swapping import Swapping, kinds_around, leaving_share, swapped_data
+from safetab.comparison.protections.swapping import (
+    Swapping,
+    kinds_around,
+    kinds_nobody_leaves,
+    leaving_share,
+    swapped_data,
+)
 from safetab.dialects.bureau.us_census import COUNTY, STATE, TRACT, US, US_PASS
 from safetab.foundation.findings import InvalidInput
 from safetab.foundation.progress import NoProgress
@@ -158,6 +165,32 @@ def test_the_share_who_leave_an_area_under_attack(census: Path, after: Path) -> 
     assert of_state == pytest.approx(np.mean(old[in_us] != new[in_us]), abs=0.04)
     of_counties = [leaving_share(HI, areas, US.kinds, lambda _: people, (COUNTY, number)) for number in range(3)]
     assert min(of_counties) < of_state < max(of_counties)
+
+
+@pytest.mark.parametrize(
+    ("geography", "kept"),
+    [
+        ((1, 0, 0), {TRACT, COUNTY, STATE}),
+        ((0, 1, 0), {COUNTY, STATE}),
+        ((0.3, 0.4, 0.3), {STATE}),
+        ((0.5, 0, 0.5), {STATE}),
+    ],
+)
+def test_areas_that_nobody_leaves_keep_their_numbers(
+    census: Path, tmp_path: Path, geography: tuple[float, float, float], kept: set[AreaKind]
+) -> None:
+    areas = inputs_of(census).files.geography_of_pass[US_PASS]
+    swapping = Swapping(0.5, (0.25, 0.5, 0.25), geography)
+    found = kinds_nobody_leaves(swapping, areas, US.kinds)
+    assert {kind for kind in found if not kind.is_whole} == kept
+    assert any(kind.is_whole for kind in found)
+    before, after = census / "data", swapped_data(census / "data", tmp_path, swapping, inputs_of(census), 1)
+    for kind, digits in ((TRACT, 11), (COUNTY, 5), (STATE, 2)):
+        moved = [
+            one[:digits] != other[:digits]
+            for one, other in zip(places_of(records_of(before)), places_of(records_of(after)), strict=True)
+        ]
+        assert any(moved) == (kind not in kept)
 
 
 def test_any_census_can_be_swapped_once_its_households_are_known(tmp_path: Path) -> None:

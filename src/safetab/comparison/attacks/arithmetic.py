@@ -64,8 +64,8 @@ def averaging_example(groups: SplitGroups, protection: Protection, seed: int) ->
         f"Each split counts everybody once, so both parts together estimate the total: {sums}, and so on.",
         f"The errors differ from split to split. The mean of the sums of {answers.splits} splits and of the published"
         " total, which counts twice, is rounded and kept within what the method allows: it is the true total."
-        f" Of all totals asked for, {is_right.mean():.0%} are wrong as published and right so;"
-        f" {(before & ~after).mean():.0%} are the reverse.",
+        f" Of all totals asked for, {is_right.mean():.0%} are wrong as published and right after averaging;"
+        f" for {(before & ~after).mean():.0%} it is the reverse.",
     )
     return WorkedExample("averaging", protection.spec, groups.names[right[0]], published, steps, truth)
 

@@ -50,7 +50,8 @@ def membership(
     if unchanged is not None:
         is_read = np.isin([each.level for each in area.areas], list(unchanged))
         people = [Target(system, numbers[is_read[system.areas[numbers]]]) for system, numbers in people]
-    if not people or not all(len(person.numbers) for person in people):
+    everybody, people = len(people), [person for person in people if len(person.numbers)]
+    if not people:
         return None
     if not is_number_wise:
         if unchanged is not None:  # what is withheld here also depends on numbers that were changed
@@ -65,7 +66,8 @@ def membership(
     # where equal sets of people have equal errors a second such number tells nothing: the better test counts
     once = np.where((sets == np.arange(len(sets)))[:, None], ratios, 0.0)
     firsts = np.cumsum([0, *(len(person.numbers) for person in people[:-1])])
-    return max(_advantage(np.add.reduceat(each, firsts, axis=1)) for each in (ratios, once))
+    found = max(_advantage(np.add.reduceat(each, firsts, axis=1)) for each in (ratios, once))
+    return found * len(people) / everybody  # of the others no number says anything
 
 
 def membership_of_safetab(area: AttackedArea, plan: RunPlan, seed: int, all_draws: int = _ALL_DRAWS) -> float | None:

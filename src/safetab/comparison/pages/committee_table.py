@@ -66,8 +66,7 @@ def users_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
 def exposed_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
     """Who is exposed, as HTML, with the baseline's row below all protections."""
     checked = words.text("checked_by_programs")
-    short = f"{words.text('no_limit_below_1')} ¶"
-    texts = [(row["guarantee"].replace(checked, short), row["comes_with_a_number"]) for row in rows]
+    texts = [(row["guarantee"].replace(checked, " ¶"), row["comes_with_a_number"]) for row in rows]
     bodies = [element("tbody", *map(_html_row, headings(comparison), map(_exposed, rows), texts))]
     if comparison.baseline is not None:
         named, ranked = comparison.baseline.named, f"{comparison.baseline.ranked[ranked_cells(comparison)]:,}"

@@ -122,9 +122,7 @@ def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     by_level = {letter_of(at): unlike_levels(table) for at, table in safetab}
     return {
         "apart": ", ".join(apart),
-        "apart_ranked": ", ".join(
-            f"{row['ranked_right']:,} ({row['letter']})" for row in rows if row["letter"] in apart
-        ),
+        "apart_ranked": _named_and_ranked(row for row in rows if row["letter"] in apart),
         "repeating": ", ".join(
             letter_of(at) for at, one in enumerate(comparison.protections) if one.protection.repeats_errors
         ),
@@ -138,7 +136,7 @@ def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
         "least_width": ", ".join(row["letter"] for row in rows if row["protection"].endswith("secondary=lp")),
         "by_level": ", ".join(f"{least} to {most} ({letter})" for letter, (least, most, _) in by_level.items()),
         "too_large": ", ".join(f"{bias:.1f} ({letter})" for letter, (*_, bias) in by_level.items() if bias is not None),
-        "checked": "".join(row["letter"] for row in rows if row["guarantee"] == text("checked_by_programs")),
+        "checked": "".join(row["letter"] for row in rows if row["guarantee"].endswith(text("checked_by_programs"))),
         "shown_1_to_9": _shares_shown(rows, "groups_1_to_9_published"),
         "shown_10_to_99": _shares_shown(rows, "groups_10_to_99_published"),
     }
@@ -170,6 +168,11 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
     }
     reason = ", and ".join(reasons)
     return {note: text(note, reasons=reason, **given) if is_so else "" for note, is_so in holds.items()}
+
+
+def _named_and_ranked(rows: Iterable[Row]) -> str:
+    """What the attack named and ranked of each protection."""
+    return ", ".join(f"{row['letter']} with {row['named_right']:,} and {row['ranked_right']:,}" for row in rows)
 
 
 def _shares_shown(rows: Sequence[Row], column: str) -> str:
@@ -315,8 +318,8 @@ def _further(comparison: Comparison) -> Markup:
     further: Mapping[str, str] = WORDS["further"]
     nouns, splits, rows = comparison.census.nouns, list[int](), []
     marks = [
-        "" if row["shares_are_upper_limits"] and "zeros=withheld" not in row["protection"] else row["marks"]
-        for row in committee_table.committee_rows(comparison)  # where zeros are shown presence is certain
+        row["marks"] if family_of(row["protection"]) != "suppress" or "zeros=withheld" in row["protection"] else ""
+        for row in committee_table.committee_rows(comparison)  # where true zeros are shown presence is certain
     ]
     for heading, one, mark in zip(headings(comparison), comparison.protections, marks, strict=True):
         if (exposure := one.exposure) is not None:

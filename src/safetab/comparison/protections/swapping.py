@@ -220,7 +220,8 @@ def kinds_around(areas: Areas, kinds: Sequence[AreaKind]) -> list[AreaKind]:
 def kinds_nobody_leaves(swapping: Swapping, areas: Areas, kinds: Sequence[AreaKind]) -> set[AreaKind]:
     """The kinds of area that hold both partners of every exchange, so that swapping changes none of their numbers."""
     found, reach = kinds_around(areas, kinds), int(np.flatnonzero(swapping.geography)[-1])
-    return {found[reach], *found[reach].around} if reach < len(found) else set()
+    chain = (found[0], *found[0].around) if found else ()
+    return {kind for place, kind in enumerate(chain) if place >= reach or kind.is_whole}
 
 
 def leaving_share(

@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from pathlib import Path
 
 from safetab.dialects.known_census import DEFAULT_CENSUS, DISJOINT_PASSES
@@ -139,6 +140,11 @@ def bytes_of_log(log: Path) -> bytes:
     except FileNotFoundError:
         message = "does not exist. A run with --spend-log creates it, and so does --set-limit."
         raise InvalidInput.about(log, message) from None
+
+
+def amount_text(given: str | float) -> str:
+    """A limit as the command line has it: a float as digits without an exponent."""
+    return f"{Decimal(repr(float(given))):f}" if isinstance(given, float) else str(given)
 
 
 def set_limit(log: Path, dataset: str, amount: str, definition: PrivacyDefinition | None) -> tuple[Finding, ...]:

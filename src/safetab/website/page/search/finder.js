@@ -8,7 +8,7 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
   });
   const list = element("ul", { id: `${id}-list`, role: "listbox", class: "suggestions", "aria-label": label, hidden: true });
   const hint = element("span", { id: `${id}-hint`, class: "hint", "aria-live": "polite" });
-  const field = { input, matches: [], active: -1, taken: null, isTyped: false, asked: 0 };
+  const field = { input, matches: [], active: -1, taken: null, isTyped: false, isResolving: false, asked: 0 };
 
   const show = () => {
     const isOpen = field.matches.length > 0;
@@ -33,6 +33,7 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
   };
   const suggest = async () => {
     field.taken = null;
+    field.isResolving = false;
     field.asked += 1;
     const { asked } = field;
     const text = input.value;
@@ -64,9 +65,11 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
   field.resolved = async () => {
     if (field.taken || !input.value.trim()) return field.taken;
     field.asked += 1;
+    field.isResolving = true;
     const { asked } = field;
     const matches = await find(input.value);
     if (asked !== field.asked) return undefined;
+    field.isResolving = false;
     const named = matches.filter(({ rank }) => rank === NAMED);
     if (named.length === 1) {
       field.set(named[0]);
@@ -79,10 +82,12 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     input.focus();
     return undefined;
   };
-  field.isBeingTyped = () => field.isTyped && document.activeElement === input;
+  /** Whether the reader is typing, or waits for the answer to what was typed. */
+  field.isInUse = () => field.isTyped && (field.isResolving || document.activeElement === input);
   field.set = (match) => {
     field.asked += 1;
     field.isTyped = false;
+    field.isResolving = false;
     field.taken = match;
     input.value = match ? match.label : "";
     hint.textContent = "";
@@ -132,9 +137,8 @@ function makeFinder() {
   });
 }
 
-/** Shows the area and group of the view in the field, unless the reader is typing there. */
+/** Shows the area and group of the view in the field. */
 function setFinder(area, group) {
-  if (topField.isBeingTyped()) return;
   const match = area && group ? asPairMatch(area, group, NAMED) : (area && asAreaMatch(area, NAMED)) || (group && asGroupMatch(group, NAMED));
   topField.set(match || null);
 }

@@ -116,12 +116,13 @@ async function showRoute() {
   view.isEmbedded ??= showOnly(main, new URLSearchParams(query));
   document.body.classList.toggle("embedded", view.isEmbedded);
   document.title = view.title;
-  setFinder(view.area, view.group);
+  const isAsking = !kept && topField.isInUse(); // the reader asked for something else while this view was read
+  if (!isAsking) setFinder(view.area, view.group);
   setLinked(view.area, view.group);
   nowShown(view);
   if (route > 1) {
     window.scrollTo(0, kept ? kept.scroll : 0);
-    if (!topField.isBeingTyped()) (kept?.focused ?? main).focus({ preventScroll: true });
+    if (!isAsking) (kept?.focused ?? main).focus({ preventScroll: true });
     announce(view.title);
   }
 }
