@@ -43,7 +43,7 @@ def _take(picture: Picture, browser: Browser) -> Path:
     assert last is not None, f"{picture.page} shows no {picture.last}"
     height = last["y"] + last["height"] + MARGIN_PIXELS - first["y"]
     file = PICTURES / f"{picture.name}.png"
-    page.screenshot(path=file, clip={"x": 0, "y": first["y"], "width": width, "height": height})
+    page.screenshot(path=file, full_page=True, clip={"x": 0, "y": first["y"], "width": width, "height": height})
     page.close()
     return file
 
