@@ -116,7 +116,11 @@ def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     apart = {row["letter"]: row["groups_whose_chains_disagree"] for row in rows}
     apart = {letter: groups for letter, groups in apart.items() if groups}
     hidden = {row["letter"]: row["error_10_to_99"] for row in rows if is_of_few(row, "error_10_to_99")}
-    certain = [row for row in rows if family_of(row["protection"]) in WORDS["without_bits"]]
+    without_bits = {
+        "swap",
+        *WORDS["without_bits"],
+    }  # after swapping, membership is that of numbers which it leaves alone
+    certain = [row for row in rows if without_bits.issuperset(family_of(row["protection"]).split(" + "))]
     means = [f"{row[_MEMBERSHIP]:.2f} of {row['letter']}" for row in certain if 0 < (row[_MEMBERSHIP] or 0) < 1]
     safetab = [(at, one.utility) for at, one in enumerate(comparison.protections) if one.protection.is_safetab]
     by_level = {letter_of(at): unlike_levels(table) for at, table in safetab}
@@ -131,7 +135,10 @@ def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
         "few": ", ".join(
             f"{letter}: {spelled('error', error)}" for letter, error in hidden.items() if error is not None
         ),
-        "certain": means[0] if means and comparison.census.attacked == 1 else "",
+        "certain": ", ".join(means) if comparison.census.attacked == 1 else "",
+        "not_applicable": ", ".join(
+            row["letter"] for row in rows if row["proven"] is None and row["uniques"] is not None
+        ),
         "limited": ", ".join(row["letter"] for row in rows if row["shares_are_upper_limits"]),
         "least_width": ", ".join(row["letter"] for row in rows if row["protection"].endswith("secondary=lp")),
         "by_level": ", ".join(f"{least} to {most} ({letter})" for letter, (least, most, _) in by_level.items()),
