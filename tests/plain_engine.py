@@ -27,7 +27,6 @@ from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.bureau_columns import BLOCK_COLUMNS, BLOCK_DIGITS
 from safetab.products.product import Shape
 from safetab.products.record import NO_CODE, RecordLayout
-from safetab.readers.record_files import label_of
 from safetab.readers.record_rules import (
     HEADER_RULE,
     UTF8_RULE,
@@ -77,7 +76,7 @@ class PlainEngine:
         }
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
-        findings = FindingsOf(label_of(self._persons))
+        findings = FindingsOf(self._persons.label)
         broken = BrokenRules("row" if self._persons.form is TableForm.PARQUET else "line")
         for part, number, row in self._rows():
             for rule in self._broken_rules(row):

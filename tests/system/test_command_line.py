@@ -257,13 +257,23 @@ def test_a_quiet_command_that_writes_prints_nothing(tmp_path: Path) -> None:
         assert (tmp_path / words[0]).exists()
 
 
-@pytest.mark.parametrize("words", [["lists"], ["explore", "--parameters"], ["tune", "levels", "--parameters"]])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["lists", "{}"],
+        ["explore", "--parameters", "{}"],
+        ["tune", "levels", "--parameters", "{}"],
+        ["plan", "{}"],
+        ["run", "{}", "{}", "{}-out"],
+    ],
+)
 def test_data_in_the_place_of_parameters_is_told_once(words: list[str], tmp_path: Path) -> None:
     (tmp_path / "person-records.txt").touch()
-    result = CliRunner().invoke(app, [*words, str(tmp_path)], env={"COLUMNS": "1000"})
+    result = CliRunner().invoke(app, [word.format(tmp_path) for word in words], env={"COLUMNS": "1000"})
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
-        f"the command has 1 problem:\n  PARAMETERS: {tmp_path} looks like DATA: it has person-records.\n"
+        f"the command has 1 problem:\n  PARAMETERS: {tmp_path} looks like DATA: it has person-records. "
+        "Give the directory of config.json.\n"
     )
 
 

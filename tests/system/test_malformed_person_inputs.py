@@ -112,6 +112,14 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
         with_bytes(lambda text: text.split(b"\n", 1)[1]),
         "Is the header missing? The header must be QAGE|QSEX",
     ),
+    "a header in UTF-16": (
+        with_bytes(lambda text: text.decode().encode("utf-16")),
+        "line 1: it is not UTF-8 text. Save the file as UTF-8, or end its name in .gz if it is gzipped. The header",
+    ),
+    "a part of a folder": (
+        lambda world: (folder("a.txt", "b.txt")(world), (world.data / "person-records" / "b.txt").write_bytes(b"")),
+        "person-records/b.txt has 1 problem:\n  line 1: the file is empty",
+    ),
     "a column missing": (with_header(lambda header: header.replace("|QSPAN", "")), "in any order; missing: QSPAN."),
     "a header in another order than its values": (
         with_header(lambda header: header.replace("QAGE|QSEX", "QSEX|QAGE")),

@@ -138,3 +138,22 @@ def test_the_same_warning_of_several_places_is_one_line() -> None:
         "config.json has 5 problems:",
         *(f"  level_{number}: missing." for number in range(5)),
     ]
+
+
+def test_the_same_problems_of_many_files_are_shown_once() -> None:
+    files = [FindingsOf(f"person-records/{number}.txt") for number in range(6)]
+    for found in files:
+        found.error("line 1", "the columns are separated by commas, not by |.")
+    files[5].error("", "a carriage return is inside a line.")
+    missing = [FindingsOf(f"P/{number}.txt") for number in range(4)]
+    for found in missing:
+        found.error("", "does not exist.")
+    shown = described(finding for found in (*files, *missing) for finding in found.findings)
+    assert shown.splitlines() == [
+        "person-records/0.txt, person-records/1.txt, person-records/2.txt and 2 more have 1 problem each:",
+        "  line 1: the columns are separated by commas, not by |.",
+        "person-records/5.txt has 2 problems:",
+        "  line 1: the columns are separated by commas, not by |.",
+        "  a carriage return is inside a line.",
+        *(f"P/{number}.txt does not exist." for number in range(4)),
+    ]

@@ -128,17 +128,14 @@ class _Command(_PlainFlags, TyperCommand):
         # Early versions of typer hand over texts here and make paths of them later.
         given = (ctx.params.get(name) for name in ("parameters", "data"))
         parameters, data = (Path(each) if isinstance(each, str | Path) else None for each in given)
-        if parameters is not None and data is not None:
-            from safetab.dialects.configuration import require_not_swapped  # noqa: PLC0415 - help is quick
-
-            words = [*ctx.command_path.split(), data, parameters, *filter(None, [ctx.params.get("out")])]
-            with exits_with_code():
-                require_not_swapped(parameters, data, shlex.join(map(str, words)))
-        elif parameters is not None:
-            from safetab.dialects.configuration import require_not_data  # noqa: PLC0415 - help is quick
+        if parameters is not None:
+            from safetab.dialects import configuration  # noqa: PLC0415 - help is quick
 
             with exits_with_code():
-                require_not_data(parameters)
+                if data is not None:
+                    words = [*ctx.command_path.split(), data, parameters, *filter(None, [ctx.params.get("out")])]
+                    configuration.require_not_swapped(parameters, data, shlex.join(map(str, words)))
+                configuration.require_not_data(parameters)
 
 
 class _Group(_PlainFlags, TyperGroup):

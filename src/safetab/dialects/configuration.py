@@ -59,7 +59,8 @@ def require_not_data(parameters: Path) -> None:
         held = {name.partition(".")[0] for name in os.listdir(parameters)}  # noqa: PTH208 - names alone
         records = [product.record.table for product in PRODUCTS if product.record.table in held]
         if records:
-            raise InvalidInput.about("the command", f"{parameters} looks like DATA: it has {records[0]}.", "PARAMETERS")
+            problem = f"{parameters} looks like DATA: it has {records[0]}. Give the directory of {CONFIG_FILE}."
+            raise InvalidInput.about("the command", problem, "PARAMETERS")
 
 
 def _configuration_in(folder: Path) -> str | None:

@@ -23,7 +23,6 @@ from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
 from safetab.products.record import ListedAreas, RecordLayout
-from safetab.readers.record_files import label_of
 from safetab.readers.table_files import TableFiles, TableForm
 
 if TYPE_CHECKING:
@@ -99,7 +98,7 @@ class RecordLocation:
     @classmethod
     def of_files(cls, files: TableFiles) -> RecordLocation:
         """The location of files of this machine."""
-        return cls(label_of(files), files.form, tuple(f"file://{path.absolute()}" for path in files.parts), files.rows)
+        return cls(files.label, files.form, tuple(f"file://{path.absolute()}" for path in files.parts), files.rows)
 
 
 Records = TableFiles | RecordLocation | OwnRecords

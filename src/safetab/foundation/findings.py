@@ -12,7 +12,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 _LONGEST_PLACE, _LONGEST_MESSAGE = 200, 2_000  # characters
 _OF_WHOLE_FILES = ("does not exist", "already exists", "is not a spend log", "describes other records")
-_MOST_ALIKE = 3  # warnings that say the same, each on its own line
+_MOST_ALIKE = 3  # warnings, or files, that say the same, each on lines of their own
 
 
 class Severity(Enum):
@@ -143,17 +143,25 @@ class Checked(Generic[T_co]):
 
 
 def described(findings: Iterable[Finding]) -> str:
-    """The findings as lines, grouped by file, with errors and warnings apart."""
+    """The findings as lines, grouped by file, with errors and warnings apart; files that say the same as one."""
     groups: dict[tuple[str, Severity], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.file, finding.severity), []).append(finding)
+    alike: dict[tuple[Severity, tuple[str, ...]], list[str]] = {}
+    for (file, severity), group in groups.items():
+        alike.setdefault((severity, tuple(map(str, group))), []).append(file)
     lines: list[str] = []
     for (file, severity), group in groups.items():
         if len(group) == 1 and (sentence := _whole_sentence(group[0])):
             lines.append(sentence)
             continue
-        noun = "problem" if severity is Severity.ERROR else "warning"
-        lines.append(f"{file} has {len(group)} {noun}{'s' if len(group) > 1 else ''}:")
+        files = alike[severity, tuple(map(str, group))]
+        is_folded = len(files) > _MOST_ALIKE
+        if is_folded and file != files[0]:
+            continue
+        noun = f"{'problem' if severity is Severity.ERROR else 'warning'}{'s' if len(group) > 1 else ''}"
+        many = f"{shortened(files, _MOST_ALIKE)} have {len(group)} {noun} each:"
+        lines.append(many if is_folded else f"{file} has {len(group)} {noun}:")
         folded = group if severity is Severity.ERROR else _folded(group)
         lines += ["  " + str(finding).replace("\n", "\\n") for finding in folded]  # a value can't forge a line
     return "\n".join(lines)

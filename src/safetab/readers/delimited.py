@@ -13,6 +13,7 @@ from safetab.foundation.findings import FindingsOf, shortened
 
 SEPARATOR = "|"
 _NO_HEADER = "it names none of the columns. Is the header missing? "
+_NOT_UTF_8 = "it is not UTF-8 text. Save the file as UTF-8, or end its name in .gz if it is gzipped. "
 _SEPARATORS = {SEPARATOR: SEPARATOR, ",": "commas", "\t": "tabs", ";": "semicolons"}
 NAME_RULE = "must be text with only printable characters and plain spaces"
 """The rule for names. It also forbids marks that turn the direction of reading."""
@@ -111,7 +112,7 @@ def header_mistake(
     if not line.strip():
         return "the file is empty, or begins with an empty line. "
     if not known_by(found):
-        return if_none_is_named
+        return _NOT_UTF_8 if "\N{REPLACEMENT CHARACTER}" in line else if_none_is_named
     names = [name for name in line.split(found) if name.strip(" \"'").casefold() in known]
     are_capitals = all(column.isupper() for column in columns)
     must_case = "column names must be in capitals" if are_capitals else "upper and lower case differ in the names"

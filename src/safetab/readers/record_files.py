@@ -169,7 +169,7 @@ def find_record_files(data: Path, record: RecordLayout, threads: int = 1) -> Che
     errors = [*named.findings, *findings.findings]
     rows = 0
     for path in files.parts:
-        part_findings = FindingsOf(path.name)
+        part_findings = FindingsOf(files.label_of(path))
         rows += _checked_rows(path, files.form, record, part_findings, threads)
         errors += part_findings.findings
     return Checked(None if errors else replace(files, rows=rows), tuple(errors))
@@ -181,7 +181,7 @@ def readable_record_files(data: Path, record: RecordLayout) -> TableFiles | None
     if files is None:
         return None
     parts = tuple(path for path in files.parts if _has_columns(path, files.form, record))
-    return TableFiles(files.form, parts) if parts else None
+    return replace(files, parts=parts) if parts else None
 
 
 def number_of_records(files: TableFiles) -> int:
@@ -196,11 +196,6 @@ def number_of_records(files: TableFiles) -> int:
         return sum(pa.parquet.read_metadata(path).num_rows for path in files.parts)
     of_record = _ZIPPED_BYTES_OF_A_RECORD if files.form.value.endswith(".gz") else _TEXT_BYTES_OF_A_RECORD
     return sum(path.stat().st_size for path in files.parts) // of_record
-
-
-def label_of(files: TableFiles) -> str:
-    """The name of the table in findings: its file, or its folder."""
-    return files.parts[0].name if len(files.parts) == 1 else files.parts[0].parent.name
 
 
 def columns_in_order(path: Path, record: RecordLayout) -> tuple[str, ...]:

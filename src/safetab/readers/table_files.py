@@ -45,6 +45,16 @@ class TableFiles:
     form: TableForm
     parts: tuple[Path, ...]
     rows: int | None = None  # known once the files were checked
+    folder: Path | None = None  # None: the table is one file
+
+    @property
+    def label(self) -> str:
+        """The name of the table in findings: its file, or its folder."""
+        return (self.folder or self.parts[0]).name
+
+    def label_of(self, part: Path) -> str:
+        """The name of a part in findings. Several tables may have parts of the same name in their folders."""
+        return f"{self.folder.name}/{part.name}" if self.folder else part.name
 
 
 def find_table(
@@ -154,7 +164,9 @@ def _parts_of(folder: Path, findings: FindingsOf, known: _Forms) -> TableFiles |
             names.setdefault((status.st_dev, status.st_ino), []).append(path.name)
         for same in (of_file for of_file in names.values() if len(of_file) > 1):
             findings.error("", f"{shortened(same)} are links to the same file. Keep one.")
-    return TableFiles(forms.pop(), tuple(parts)) if len(forms) == 1 and len(names) == len(parts) else None
+    return (
+        TableFiles(forms.pop(), tuple(parts), folder=folder) if len(forms) == 1 and len(names) == len(parts) else None
+    )
 
 
 def _has_known_ending(path: Path, known: _Forms) -> bool:

@@ -115,8 +115,7 @@ def _geography_of_files(files: TableFiles | None, findings: FindingsOf) -> Check
     parts: list[Blocks] = []
     of_parts: list[Finding] = []
     for path in files.parts:
-        in_folder = path.parent.name == GEOGRAPHY_TABLE
-        part_findings = FindingsOf(f"{GEOGRAPHY_TABLE}/{path.name}" if in_folder else path.name)
+        part_findings = FindingsOf(files.label_of(path))
         parts += map(geography_of, digits_of_file(path, files.form, GEOGRAPHY_DIGITS, part_findings))
         of_parts += part_findings.findings
     blocks = joined(parts)

@@ -15,7 +15,7 @@ from safetab.foundation.findings import Checked, Finding, FindingsOf
 from safetab.foundation.progress import Progress
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import RecordLayout
-from safetab.readers.record_files import find_record_files, label_of, number_of_records, readable_record_files
+from safetab.readers.record_files import find_record_files, number_of_records, readable_record_files
 from safetab.readers.table_files import TableFiles
 
 
@@ -67,7 +67,7 @@ class LocalBackend:
             return ()
         from safetab.engines.local.rules import judge_rows  # noqa: PLC0415
 
-        findings = FindingsOf(label_of(files))
+        findings = FindingsOf(files.label)
         # a damaged file is reported where its columns are checked
         with suppress(pa.ArrowException, OSError):
             judge_rows(files, known, findings, rows_done)

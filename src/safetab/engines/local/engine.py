@@ -30,7 +30,7 @@ from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Sever
 from safetab.foundation.in_threads import results_in_threads
 from safetab.planning.planner import PublicFiles
 from safetab.products.record import AREA_DIGITS_END, ListedAreas
-from safetab.readers.record_files import label_of, unreadable
+from safetab.readers.record_files import unreadable
 from safetab.readers.record_rules import report_empty_passes, report_in_no_pass
 from safetab.readers.table_files import TableFiles, TableForm
 
@@ -68,7 +68,7 @@ class LocalEngine(ArrayEngine):
 
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
         """Read, check, encode and store every row; once one is wrong, read again for all rules."""
-        findings = FindingsOf(label_of(self._files))
+        findings = FindingsOf(self._files.label)
         if not isinstance(self._encoding.record.area, ListedAreas):
             _ = self._encoding.area_lookup  # computed before threads ask for it
         encoders = [RecordEncoder(self._encoding, self._stored) for _ in range(self._threads)]
@@ -148,7 +148,7 @@ class LocalEngine(ArrayEngine):
                 failures.raise_if_the_machine_failed(error)
             failures.raise_if_refused_in_words(error)
             part = error.path.name if isinstance(error, DamagedPart) else None
-            finding = Finding(Severity.ERROR, label_of(self._files), "", unreadable(part, self._files.form))
+            finding = Finding(Severity.ERROR, self._files.label, "", unreadable(part, self._files.form))
             raise InvalidInput([finding]) from None
         except (ImportError, RuntimeError) as error:
             if failures.is_out_of_memory(error):
