@@ -93,7 +93,7 @@ REFUSED_FILES = {
     ),
     "a column missing in Parquet": parquet(without("QRACE8"), (PARQUET, "", f"{ONCE}: QRACE8.")),
     "a column missing in one part": parts(
-        {"a.parquet": dict, "b.parquet": without("QRACE8")}, ("b.parquet", "", f"{ONCE}: QRACE8.")
+        {"a.parquet": dict, "b.parquet": without("QRACE8")}, (f"{TABLE}/b.parquet", "", f"{ONCE}: QRACE8.")
     ),
     "a column twice but for capitals": parquet(
         lambda columns: columns | {"qage": columns["QAGE"]}, (PARQUET, "", f"{ONCE}: QAGE.")
@@ -116,6 +116,7 @@ REFUSED_FILES = {
         with_column("QSPAN", ["9950"]), (PARQUET, "QSPAN", "holds values of another type. Give text or integers.")
     ),
     "what is no Parquet": RefusedFiles(
-        no_parquet, [("a.parquet", "", "{}/a.parquet is damaged, or not what its ending says. Write it again.")]
+        no_parquet,
+        [(f"{TABLE}/a.parquet", "", "{}/a.parquet is damaged, or not what its ending says. Write it again.")],
     ),
 }

@@ -147,7 +147,7 @@ _IN_CSV = {
 
 
 _ABOUT_CSV = (
-    "In the CSV files texts are in quotes, nothing means null, and the encoding is UTF-8. Each total is there once, and"
+    "In the CSV files texts are in quotes, nothing means null, and the encoding is UTF-8. Each total appears once, and"
     " interval_low and interval_high are empty only where a number is withheld. A spreadsheet or another plain reader"
     " drops the zeros at the beginning of region_id; geo_id names the same area {form}, and stays as it is. A text that"
     " a spreadsheet would take for a formula, because it begins with = + - or @, has an apostrophe in front."

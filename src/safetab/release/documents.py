@@ -105,7 +105,7 @@ PARTS = {True: "states", False: "parts"}
 _ASK = "Don't put 0 in its place: ask for the reason (EXAMPLES)."
 _NOISE = {
     True: "To protect {whom}, random noise was added to every number before it was written here."
-    " So no number is exact, and every number tells how inexact it is.",
+    " So no number is exact: its margin of error says how far off it may be.",
     False: "There is next to no noise: at some levels a number is more likely exact than not. It protects nobody.",
 }
 _PROTECTION = {

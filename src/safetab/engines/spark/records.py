@@ -145,7 +145,7 @@ def _records_of_parquet(session: SparkSession, location: RecordLocation, record:
     of_parts = list[Finding]()
     found = dict[str, tuple[TypedColumns, _ReadAs]]()
     for path in location.parts:
-        with _damage_found(path, of_parts) as of_part:
+        with _damage_found(location, path, of_parts) as of_part:
             found[path] = columns, _ = _columns_of_footer(path)
             record_files.check_typed_columns(columns, record, of_part)
     record_files.check_same_kinds((columns for columns, _ in found.values()), record, findings)
@@ -235,7 +235,7 @@ def _records_of_text(session: SparkSession, location: RecordLocation, form: Tabl
     found = list[Finding]()
     headers = dict[tuple[str, ...], list[str]]()
     for path in location.parts:
-        with _damage_found(path, found) as of_part:
+        with _damage_found(location, path, found) as of_part:
             header = _header_at(path, form)
             record_files.check_header(header, record, of_part)
             headers.setdefault(tuple(header), []).append(path)
@@ -244,7 +244,7 @@ def _records_of_text(session: SparkSession, location: RecordLocation, form: Tabl
     records = list[DataFrame]()
     for columns, parts in headers.items():
         lines = _lines_of(session, parts)
-        found += _line_findings(lines, SEPARATOR.join(columns))
+        found += _line_findings(lines, SEPARATOR.join(columns), location)
         records.append(_records_of_lines(lines, columns, record))
     return reduce(DataFrame.union, records), tuple(found)
 
@@ -260,10 +260,16 @@ def _header_at(path: str, form: TableForm) -> list[str]:
         stream.close()
 
 
+def _label_of(path: str, location: RecordLocation) -> str:
+    """The name of a part in findings, with that of its folder."""
+    name = file_name(path)
+    return name if name == location.label else f"{location.label}/{name}"
+
+
 @contextmanager
-def _damage_found(path: str, found: list[Finding]) -> Iterator[FindingsOf]:
+def _damage_found(location: RecordLocation, path: str, found: list[Finding]) -> Iterator[FindingsOf]:
     """Collect findings about a part, damage too. Raises Py4JJavaError if it can't be reached."""
-    findings = FindingsOf(file_name(path))
+    findings = FindingsOf(_label_of(path, location))
     try:
         yield findings
     except Py4JJavaError as error:
@@ -296,7 +302,7 @@ def _records_of_lines(lines: DataFrame, header: Sequence[str], record: RecordLay
     return split.select(*fields, misfit.alias(MISFIT), FILE)
 
 
-def _line_findings(lines: DataFrame, header: str) -> Iterator[Finding]:
+def _line_findings(lines: DataFrame, header: str, location: RecordLocation) -> Iterator[Finding]:
     """Mistakes in the lines of each file, whatever their values are.
 
     Findings name files, and no lines. No line may be over-long, blank lines must be at the end,
@@ -317,7 +323,7 @@ def _line_findings(lines: DataFrame, header: str) -> Iterator[Finding]:
     is_wrong = F.expr(f"headers > 1 OR returns > 0 OR longest > {LONGEST_LINE} OR first_blank < last_filled")
     for row in of_files.where(is_wrong).orderBy(FILE).collect():
         name = file_name(row[FILE])
-        findings = FindingsOf(name)
+        findings = FindingsOf(_label_of(row[FILE], location))
         if row.longest > LONGEST_LINE:
             record_files.report_overlong_line(findings)
         elif row.first_blank is not None and row.first_blank < row.last_filled:
