@@ -102,7 +102,7 @@ def synthesize(  # noqa: PLR0913 - what the command takes
         seed: The same seed gives the same bytes.
         form: How people are written; cef: the Census Edited File of a U.S. census.
         overwrite: Replace what this function made before.
-        us: Make a U.S. census in `folder`. Each option below means it, too.
+        us: Make a U.S. census in `folder`. Each option below implies it.
         parameters: A directory with config.json and lists to use; if left out, lists of its own.
         states: How many states; 51 if left out.
         counties: How many counties in them; 3143 if left out.

@@ -18,7 +18,7 @@ _number, _flag = (
 _OWN_LISTS = "Directory with config.json and lists to use. Default: lists of its own." + OF_US
 _SHARED = "Chance, such as 0.9, that a member has the codes of the householder. Needs households."
 _US = (
-    _flag("us", help="Make a U.S. census in FOLDER. Each option below means it, too." + OF_US, flag="--us"),
+    _flag("us", help="Make a U.S. census in FOLDER. Each option below implies it." + OF_US, flag="--us"),
     DeclaredOption("parameters", Path | None, None, _OWN_LISTS),
     _number("states", help="How many states, Puerto Rico not counted. Default: 51." + OF_US),
     _number("counties", help="How many counties in them. Default: 3143." + OF_US),
