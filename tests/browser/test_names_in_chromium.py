@@ -63,7 +63,7 @@ def answer_of(look: Callable[[str], str], text: str) -> dict[str, object]:
         message = refused.findings[0].message
     if " is a level, not an area" in message:
         return {"level": True}
-    several = re.search(r" could be ([\d,]+): (.*)\. Give ", message)
+    several = re.search(r" has ([\d,]+) matches: (.*)\. Give ", message)
     if several:
         ids = re.findall(r"\((?:[A-Za-z ]+ )?(\d+)\)(?:; |$)", several.group(2))
         return {"several": int(several.group(1).replace(",", "")), "found": ids[:LISTED]}

@@ -97,7 +97,7 @@ def test_3_are_there_more_dominicans_than_puerto_ricans(release: Release) -> Non
 def test_4_hmong_is_two_groups_and_both_are_named(release: Release) -> None:
     with pytest.raises(InvalidInput) as told:
         release.total("Providence County", "Hmong")
-    assert '"Hmong" could be 2: Hmong alone (1048); Hmong alone or in any combination (1126)' in str(told.value)
+    assert '"Hmong" has 2 matches: Hmong alone (1048); Hmong alone or in any combination (1126)' in str(told.value)
     assert release.group("hmong", kind="alone").name == "Hmong alone"
     assert release.group("Hmong alone").code == "1048"
 
@@ -107,7 +107,7 @@ def test_5_a_misspelt_county_is_suggested(release: Release) -> None:
         release.total("Provdence County", "Dominican")
     with pytest.raises(InvalidInput, match="Did you mean one of these: Hmong alone;"):
         release.group("Hmogn")
-    with pytest.raises(InvalidInput, match=r'"San Juan" could be 4: San Juan County, New Mexico \(county 35045\)'):
+    with pytest.raises(InvalidInput, match=r'"San Juan" has 4 matches: San Juan County, New Mexico \(county 35045\)'):
         release.geography("San Juan")
     assert release.geography("dona ana").name == "Doña Ana County, New Mexico"
     assert release.geography("San Juan", "place").region_id == "7276770"

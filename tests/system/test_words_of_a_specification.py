@@ -283,7 +283,7 @@ def test_show_answers_in_the_words_of_the_census(nz: Output) -> None:
         (["nation", "European", "--where", "age=15-22"], "15 to 22 is not a range of this table"),
         (["Dunwick Region", "Samoan", "--where", "age=old"], "--where age: must be like 0-17 or 65+."),
         (["Dunwick Region", "Samoan", "--where", "age"], "must be an attribute and a value, such as gender=VALUE."),
-        (["Cordale Region", "Samoan"], '"Cordale Region" could be 2: Cordale Region (region 01); Cordale Region'),
+        (["Cordale Region", "Samoan"], '"Cordale Region" has 2 matches: Cordale Region (region 01); Cordale Region'),
         (["Dunwick Region", "Samoan", "--level", "county"], "Say one of nation, region, ta, sa2."),
         (["Dunwick Region", "Samoan", "--groups", "level 9"], "Say one of level 1, level 2, level 3."),
         (["Dunwick Region", "Samoan", "--groups", "level 1"], 'group: "Samoan" is not in level 1. There is: Samoan'),

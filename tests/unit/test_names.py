@@ -88,7 +88,7 @@ def test_ambiguity_lists_the_choices_and_each_choice_is_found(written: str, choi
     with pytest.raises(InvalidInput) as refused:
         lookup.entity(written)
     message = refused.value.findings[0].message
-    assert f"could be {len(choices)}: " in message
+    assert f"has {len(choices)} matches: " in message
     for choice in choices:
         assert choice in message
         assert str(lookup.entity(choice)).endswith(choice)
@@ -173,7 +173,7 @@ def test_a_group_that_is_listed_twice_is_the_one_that_the_level_tabulates(lookup
 
 def test_a_group_of_two_kinds_is_ambiguous_until_the_kind_is_given(lookup: Lookup) -> None:
     with pytest.raises(
-        InvalidInput, match=r"could be 2: Hmong alone \(1048\); Hmong alone or in any combination \(1126"
+        InvalidInput, match=r"has 2 matches: Hmong alone \(1048\); Hmong alone or in any combination \(1126"
     ):
         lookup.group("Hmong")
     assert lookup.group("Hmong", kind="combination").code == "1126"

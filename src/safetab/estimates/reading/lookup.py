@@ -312,7 +312,7 @@ class Lookup:
         shown = "; ".join(candidates[:_MOST_CANDIDATES])
         more = len(candidates) - _MOST_CANDIDATES
         rest = f"; and {more:,} more" if more > 0 else ""
-        return self.refusal(where, f'"{wanted}" could be {len(candidates):,}: {shown}{rest}. {hint}')
+        return self.refusal(where, f'"{wanted}" has {len(candidates):,} matches: {shown}{rest}. {hint}')
 
     def _missing(self, where: str, wanted: str, near: Sequence[str]) -> InvalidInput:
         choices = near[0] if len(near) == 1 else f"one of these: {'; '.join(near)}"
