@@ -59,6 +59,7 @@ class _PlanChecks:
         self._name, self._breaches = name, breaches
         self._measured_at = self._levels_of_donors()
         self.rows_before = 0
+        self._last_place = -1
 
     def _levels_of_donors(self) -> Integers:
         """The level that measured a group, by the geography level of its donor; the last if it has none."""
@@ -78,6 +79,8 @@ class _PlanChecks:
         at = np.flatnonzero(~unknown)
         rows = rows.take(~unknown) if unknown.any() else rows
         numbers = self._numbers(rows, (first + line)[at], line[at], measured_at[at], is_total_only[at])
+        if self._is_read:  # otherwise, groups are whole
+            self._check_order(numbers.indices, rows.shape, line[at], at)
         expected = self._columns.table(numbers)
         for column, differs in _differences(rows.table, expected):
             self._add(f"{column} is not what the plan and the group's numbers give", at[differs])
@@ -86,6 +89,14 @@ class _PlanChecks:
 
     def _add(self, rule: str, rows: Integers) -> None:
         self._breaches.add_rows(self._name, rule, rows, self.rows_before)
+
+    def _check_order(self, indices: Integers, shapes: Integers, line: Integers, at: Integers) -> None:
+        """Check that groups rise, and lines in each."""
+        lines = [len(shape.lines) for shape in self._level.family.shapes]
+        places = (indices * len(lines) + shapes) * max(lines) + line
+        is_late = np.diff(places, prepend=self._last_place) <= 0
+        self._add("a number is there twice, or out of its order", at[is_late])
+        self._last_place = max(self._last_place, int(places.max(initial=-1)))
 
     def _numbers(
         self, rows: NumberBatch, kinds: Integers, line: Integers, measured_at: Integers, is_total_only: Truths
@@ -205,7 +216,8 @@ def _differences(found: pa.Table, expected: pa.Table) -> Iterator[tuple[str, Tru
         plain = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         one, other = found[field.name].cast(plain), expected[field.name].cast(plain)
         if pa.types.is_floating(plain):
-            far = pc.greater(pc.abs(pc.subtract(one, other)), pc.multiply(pc.abs(other), _AS_NEAR_AS))
+            near = pc.less_equal(pc.abs(pc.subtract(one, other)), pc.multiply(pc.abs(other), _AS_NEAR_AS))
+            far = pc.invert(near)  # NaN is near to nothing
         else:
             far = pc.not_equal(one, other)
         differs = np.asarray(pc.or_(far.fill_null(False), pc.not_equal(one.is_null(), other.is_null())))
