@@ -191,15 +191,15 @@ FOUND_IN_A_RELEASE_ALONE = {
     "a variance that is no number": (column(STATE, "variance", first(lambda _: float("nan"))), f"variance {BY_PLAN}"),
     "a pass of a level": (
         column("release/universe/levels.parquet", "pass", lambda values: [values[-1], *values[1:]]),
-        "universe/levels.parquet: has rows that contradict each other.",
+        "universe/levels.parquet: has rows that contradict each other, or are out of order.",
     ),
     "a distribution of a level": (
         column("release/universe/levels.parquet", "noise_mechanism", lambda values: [None for _ in values]),
-        "universe/levels.parquet: has rows that contradict each other.",
+        "universe/levels.parquet: has rows that contradict each other, or are out of order.",
     ),
     "a code for another": (
         column("release/universe/codes.parquet", "code", lambda values: [values[1], *values[1:]]),
-        "universe/codes.parquet: has rows that contradict each other.",
+        "universe/codes.parquet: has rows that contradict each other, or are out of order.",
     ),
     "an area for another": (
         column("release/universe/entities.parquet", "region_id", lambda values: [*values[:-1], values[-2]]),

@@ -298,7 +298,7 @@ def _check_universe(folder: ReleaseFolder, breaches: Breaches) -> None:
         for name in UNIVERSE_FILES:
             found, expected = (opened_parquet(place / name).read() for place in (folder.path, Path(again)))
             if found.column_names == expected.column_names and not found.equals(expected):
-                breaches.add(f"{RELEASE_FOLDER}/{name}", "has rows that contradict each other")
+                breaches.add(f"{RELEASE_FOLDER}/{name}", "has rows that contradict each other, or are out of order")
     for entities in universe.entities.values():
         if (np.diff(entities.ids) <= 0).any():
             breaches.add(f"{RELEASE_FOLDER}/{ENTITIES_FILE}", "has an area twice, or out of its order")
