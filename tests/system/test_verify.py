@@ -24,6 +24,8 @@ from safetab.cli.main import app
 from safetab.outputs.manifest import outputs_as_json
 from safetab.release.checks.signatures import read_private_key
 from safetab.release.checksums import write_checksums
+from safetab.release.data_dictionary import csv_names
+from safetab.release.release_folder import open_release_folder
 
 PERSONS = STORED / "format-1" / "persons"
 Damage = Callable[[Path], None]
@@ -547,6 +549,17 @@ def test_a_rerelease_with_rules_is_right_and_a_number_shown_against_them_is_foun
     (new / "release" / "datapackage.json").write_text(json.dumps(package))
     with_true_checksums(new)
     assert "is not what the measurements give" in "\n".join(found_in(new))
+
+
+def test_a_csv_file_of_a_level_without_numbers_is_found(tmp_path: Path) -> None:
+    safetab.rerelease(PERSONS, tmp_path / "new", csv=True)
+    release = tmp_path / "new" / "release"
+    assert found_in(release) == []
+    universe = open_release_folder(release).universe
+    more = next(name for name in csv_names(universe.entities, []) if not (release / "csv" / name).exists())
+    (release / "csv" / more).write_text("people\n1\n")
+    write_checksums(release)
+    assert found_in(release) == [f"csv/{more}: does not have the rows of the Parquet files."]
 
 
 @pytest.mark.slow

@@ -286,7 +286,8 @@ def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], brea
         with TemporaryDirectory() as again:
             names = write_csv_tables(release, universe, Path(again), folder.format)
             _, differ, missing = filecmp.cmpfiles(release / CSV_FOLDER, again, names, shallow=False)
-        for name in differ + missing:
+        beside = {path.relative_to(release / CSV_FOLDER).as_posix() for path in (release / CSV_FOLDER).rglob("*.csv")}
+        for name in sorted({*differ, *missing, *beside - names.keys()}):
             breaches.add(f"{RELEASE_FOLDER}/{CSV_FOLDER}/{name}", "does not have the rows of the Parquet files")
 
 
