@@ -111,11 +111,11 @@ def rows_swapped(out: Path) -> None:
     pq.write_table(table.take([1, 0, *range(2, len(table))]), out / STATE, store_schema=False)
 
 
-def group_left_out(out: Path) -> None:
-    table = pq.read_table(out / COUNTY, partitioning=None)
+def group_left_out(out: Path, file: str = COUNTY) -> None:
+    table = pq.read_table(out / file, partitioning=None)
     codes, regions = table["iteration_code"].to_pylist(), table["region_id"].to_pylist()
     kept = [row for row in range(len(table)) if (codes[row], regions[row]) != (codes[0], regions[0])]
-    pq.write_table(table.take(kept), out / COUNTY, store_schema=False)
+    pq.write_table(table.take(kept), out / file, store_schema=False)
 
 
 def cell_of_a_whole_table_raised(out: Path) -> None:
@@ -188,6 +188,7 @@ FOUND_IN_A_RELEASE_ALONE = {
         "a total is not above the suppression threshold: row ",
     ),
     "swapped rows": (rows_swapped, "lines are not in their order: row 1"),
+    "a group left out of a state": (lambda out: group_left_out(out, STATE), "lacks groups, and nothing is suppressed at its level."),
     "a dropped file": (removed(STATE), "is not there."),
     "numbers without mention": (numbers_removed_with_their_mention, "is not there."),
     "a variance that is no number": (column(STATE, "variance", first(lambda _: float("nan"))), f"variance {BY_PLAN}"),

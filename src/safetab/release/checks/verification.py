@@ -12,7 +12,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from safetab.foundation.failures import raise_if_the_machine_failed
@@ -26,12 +25,11 @@ from safetab.privacy.composition import loss_of_a_pass, loss_of_disjoint_passes
 from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.output_status import OutputStatus, status_of_json
 from safetab.release import documents as of_release
-from safetab.release.allowed_files import REPORT_FILE, allowed_files, measured_files, stray_paths
-from safetab.release.census_file import ENTITIES_FILE
+from safetab.release.allowed_files import REPORT_FILE, allowed_files, measured_files, not_files, stray_paths
 from safetab.release.census_form import POPGROUPS_FILE
 from safetab.release.checks import signatures
 from safetab.release.checks.output_checks import AfterStepsChecks, NumberChecks, check_manifest
-from safetab.release.checks.recomputed_numbers import check_against_measurements, check_against_plan
+from safetab.release.checks.recomputed_numbers import check_against_measurements, check_against_plan, check_universe
 from safetab.release.checks.signatures import Signature, checked_signature
 from safetab.release.checks.table_checks import Breaches, TableChecks
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, OF_CONTENT, check_files
@@ -43,7 +41,7 @@ from safetab.release.numbers.number_files import NUMBERS_FOLDER, RELEASE_FOLDER,
 from safetab.release.official.write_official import ORIGIN_FILE
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
 from safetab.release.release_universe import Universe
-from safetab.release.universe_files import UNIVERSE_FILES, universe_files, write_universe
+from safetab.release.universe_files import universe_files
 from safetab.release.write_release import AFTER_STEPS_FOLDER
 
 
@@ -101,7 +99,7 @@ def verify_release(path: Path, key: Path | None = None) -> Verification:
     inside = path / RELEASE_FOLDER
     found = inside if (inside / DATAPACKAGE_FILE).is_file() else path
     output = None if found == path else path
-    for name in _not_files(path) if (found / DATAPACKAGE_FILE).is_file() else ():
+    for name in not_files(path) if (found / DATAPACKAGE_FILE).is_file() else ():
         findings.error(name, "is a link, or not a regular file.")
     if findings.has_errors:  # a pipe would wait for ever
         return Verification(path, findings.findings, None, None, 0, has_measurements=False)
@@ -117,12 +115,6 @@ def verify_release(path: Path, key: Path | None = None) -> Verification:
     for name, sentence in breaches.sentences():
         findings.error(name if output else name.removeprefix(f"{RELEASE_FOLDER}/"), sentence)
     return Verification(path, findings.findings, status, signature, numbers, has_measurements)
-
-
-def _not_files(path: Path) -> list[str]:
-    """Links, pipes, and whatever else is neither a file nor a folder. Signatures have their own check."""
-    found = (one for one in path.rglob("*") if one.is_symlink() or not (one.is_file() or one.is_dir()))
-    return sorted(one.relative_to(path).as_posix() for one in found if one.name not in SIGNATURE_FILES)
 
 
 def sign_release(path: Path, key: Path, *, not_for_release: bool = False, overwrite: bool = False) -> Signature:
@@ -226,7 +218,7 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
     texts = {f"{inside}{name}": release / name for name in (README_FILE, REPORT_FILE)}
     mark = release if is_read else output
     _check_tables_listed(folder, package, breaches)
-    _check_universe(folder, breaches)
+    check_universe(folder, breaches)
     if (release / PRIVACY_FILE).is_file():
         documents[f"{inside}{PRIVACY_FILE}"] = _json_of(release / PRIVACY_FILE)
     if output is not None:
@@ -289,20 +281,6 @@ def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], brea
         beside = {path.relative_to(release / CSV_FOLDER).as_posix() for path in (release / CSV_FOLDER).rglob("*.csv")}
         for name in sorted({*differ, *missing, *beside - names.keys()}):
             breaches.add(f"{RELEASE_FOLDER}/{CSV_FOLDER}/{name}", "does not have the rows of the Parquet files")
-
-
-def _check_universe(folder: ReleaseFolder, breaches: Breaches) -> None:
-    """Check that the lists of the universe are as they would be written again, and that areas rise in theirs."""
-    universe = folder.universe
-    with TemporaryDirectory() as again:
-        write_universe(Path(again), universe, None)
-        for name in UNIVERSE_FILES:
-            found, expected = (opened_parquet(place / name).read() for place in (folder.path, Path(again)))
-            if found.column_names == expected.column_names and not found.equals(expected):
-                breaches.add(f"{RELEASE_FOLDER}/{name}", "has rows that contradict each other, or are out of order")
-    for entities in universe.entities.values():
-        if (np.diff(entities.ids) <= 0).any():
-            breaches.add(f"{RELEASE_FOLDER}/{ENTITIES_FILE}", "has an area twice, or out of its order")
 
 
 def _check_schema(path: Path, name: str, columns: Iterable[Column], breaches: Breaches) -> None:
