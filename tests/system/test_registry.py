@@ -77,7 +77,10 @@ def test_the_loss_and_the_unit_are_those_of_the_release() -> None:
     details = people["privacy_loss"]["privacy_parameters_details"]
     assert "rho is for unbounded neighbours: 1.2. For bounded neighbours it is 2.4." in details
     assert "As (epsilon, delta): 11.1162 at delta 1e-10 (bounded: 16.5255), rounded up." in details
-    assert "(COUNTY, Detailed) 1/5" in details
+    assert "(COUNTY, Detailed) 0.2" in details
+    of_homes = homes["privacy_loss"]["privacy_parameters_details"]
+    levels = of_homes.split("Budgets of the levels: ")[1].split("; ")
+    assert len(set(levels)) == len(levels) == 2 * len({level.split(")")[0] for level in levels})
     assert people["privacy_loss"]["privacy_unit"] == "one person: a record of the person file"
     assert homes["privacy_loss"]["privacy_unit"] == "one household: a record of the household file"
     assert "Published totals that choose the tables of groups: yes" in homes["dp_variant"]["unprotected_quantities"]

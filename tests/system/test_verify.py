@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -23,6 +24,8 @@ from safetab.cli.main import app
 from safetab.outputs.manifest import outputs_as_json
 from safetab.release.checks.signatures import read_private_key
 from safetab.release.checksums import write_checksums
+from safetab.release.data_dictionary import csv_names
+from safetab.release.release_folder import open_release_folder
 
 PERSONS = STORED / "format-1" / "persons"
 Damage = Callable[[Path], None]
@@ -57,7 +60,7 @@ def with_true_checksums(out: Path) -> None:
     rows = {}
     for path in (out / name for name in manifest["outputs"] if (out / name).exists()):
         rows[path.relative_to(out).as_posix()] = (
-            pq.read_metadata(path).num_rows if path.suffix == ".parquet" else path.read_text().count("\n") - 1
+            pq.read_metadata(path).num_rows if path.suffix == ".parquet" else path.read_bytes().count(b"\n") - 1
         )
     (out / "manifest.json").write_text(json.dumps(manifest | outputs_as_json(out, rows)))
 
@@ -108,11 +111,11 @@ def rows_swapped(out: Path) -> None:
     pq.write_table(table.take([1, 0, *range(2, len(table))]), out / STATE, store_schema=False)
 
 
-def group_left_out(out: Path) -> None:
-    table = pq.read_table(out / COUNTY, partitioning=None)
+def group_left_out(out: Path, file: str = COUNTY) -> None:
+    table = pq.read_table(out / file, partitioning=None)
     codes, regions = table["iteration_code"].to_pylist(), table["region_id"].to_pylist()
     kept = [row for row in range(len(table)) if (codes[row], regions[row]) != (codes[0], regions[0])]
-    pq.write_table(table.take(kept), out / COUNTY, store_schema=False)
+    pq.write_table(table.take(kept), out / file, store_schema=False)
 
 
 def cell_of_a_whole_table_raised(out: Path) -> None:
@@ -185,8 +188,26 @@ FOUND_IN_A_RELEASE_ALONE = {
         "a total is not above the suppression threshold: row ",
     ),
     "swapped rows": (rows_swapped, "lines are not in their order: row 1"),
+    "a group left out of a state": (lambda out: group_left_out(out, STATE), "lacks groups, and nothing is suppressed at its level."),
     "a dropped file": (removed(STATE), "is not there."),
     "numbers without mention": (numbers_removed_with_their_mention, "is not there."),
+    "a variance that is no number": (column(STATE, "variance", first(lambda _: float("nan"))), f"variance {BY_PLAN}"),
+    "a pass of a level": (
+        column("release/universe/levels.parquet", "pass", lambda values: [values[-1], *values[1:]]),
+        "universe/levels.parquet: has rows that contradict each other, or are out of order.",
+    ),
+    "a distribution of a level": (
+        column("release/universe/levels.parquet", "noise_mechanism", lambda values: [None for _ in values]),
+        "universe/levels.parquet: has rows that contradict each other, or are out of order.",
+    ),
+    "a code for another": (
+        column("release/universe/codes.parquet", "code", lambda values: [values[1], *values[1:]]),
+        "universe/codes.parquet: has rows that contradict each other, or are out of order.",
+    ),
+    "an area for another": (
+        column("release/universe/entities.parquet", "region_id", lambda values: [*values[:-1], values[-2]]),
+        "universe/entities.parquet: has an area twice, or out of its order.",
+    ),
     "a threshold": (column("release/universe/levels.parquet", "suppression_threshold", lambda values: [n and n - 1 for n in values]), "privacy.json: levels"),
 }  # fmt: skip
 FOUND_IN_DOCUMENTS = {
@@ -226,6 +247,10 @@ FOUND_WITH_THE_WHOLE_OUTPUT = {
     "a measurement": (
         column("measurements/us.parquet", "value", lambda values: [*values[:-1], values[-1] + 1]),
         "COUNT is not the sum of the group's noisy numbers",
+    ),
+    "a table after steps that is no text": (
+        lambda out: (out / "after-steps/t1/us.csv").write_bytes(b"\xff\xfe"),
+        "after-steps: can't be read (UnicodeDecodeError).",
     ),
     "a table after steps": (
         replaced("after-steps/t1/us.csv", "|STATE|", "|TOWN|"),
@@ -355,7 +380,7 @@ HIDDEN_FROM_THE_MANIFEST = {
     "metadata of measurements": (with_metadata("measurements/us.parquet"), "measurements/us.parquet: has other metadata"),
     "brackets without end": (
         lambda out: (out / "manifest.json").write_text("[" * 100_000),
-        "a document: can't be read (RecursionError).",
+        "manifest.json: can't be read (RecursionError).",
     ),
 }  # fmt: skip
 LEFT_OUT_OF_THE_MANIFEST = {
@@ -463,7 +488,8 @@ def test_an_unreadable_file_is_a_finding_and_no_traceback(out: Path) -> None:
     for name in ("manifest.json", "measurements/us.parquet", STATE):
         (out / name).write_text("{")
     said = safetab_says("verify", out, code=1)
-    assert "a document: can't be read (JSONDecodeError)" in said
+    assert "manifest.json: can't be read (JSONDecodeError)" in said
+    assert "measurements/us.parquet: can't be read (ArrowInvalid)" in said
     assert "the tables of the us pass: can't be read (ArrowInvalid)" in said
     (out / "release" / "privacy.json").write_text("{")
     said = safetab_says("verify", out, code=1)
@@ -472,6 +498,25 @@ def test_an_unreadable_file_is_a_finding_and_no_traceback(out: Path) -> None:
         "changed after the release was made: numbers/geography_level=STATE/detailed-sex-by-age.parquet, privacy.json"
         in said
     )
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "measurements/us.parquet", "release/universe/codes.parquet"])
+def test_a_link_or_a_pipe_is_named_and_never_read(name: str, out: Path) -> None:
+    removed(name)(out)
+    os.mkfifo(out / name)
+    assert found_in(out) == [f"{name}: is a link, or not a regular file."]
+    removed(name)(out)
+    (out / name).symlink_to("/dev/zero")
+    assert found_in(out) == [f"{name}: is a link, or not a regular file."]
+
+
+@pytest.mark.parametrize("name", ["log.txt", "report.html", "release/README.txt"])
+def test_a_text_that_is_no_text_hides_no_other_finding(name: str, out: Path) -> None:
+    (out / name).write_bytes(b"\xff\xfe\x00")
+    removed("NOT-FOR-RELEASE")(out)
+    found = found_in(out)
+    assert f"{name}: {STATUS}" in found
+    assert "NOT-FOR-RELEASE: is not there." in found
 
 
 @pytest.mark.parametrize("name", [STATE, "release/privacy.json", "measurements/us.parquet", "t1/us.csv"])
@@ -505,6 +550,17 @@ def test_a_rerelease_with_rules_is_right_and_a_number_shown_against_them_is_foun
     (new / "release" / "datapackage.json").write_text(json.dumps(package))
     with_true_checksums(new)
     assert "is not what the measurements give" in "\n".join(found_in(new))
+
+
+def test_a_csv_file_of_a_level_without_numbers_is_found(tmp_path: Path) -> None:
+    safetab.rerelease(PERSONS, tmp_path / "new", csv=True)
+    release = tmp_path / "new" / "release"
+    assert found_in(release) == []
+    universe = open_release_folder(release).universe
+    more = next(name for name in csv_names(universe.entities, []) if not (release / "csv" / name).exists())
+    (release / "csv" / more).write_text("people\n1\n")
+    write_checksums(release)
+    assert found_in(release) == [f"csv/{more}: does not have the rows of the Parquet files."]
 
 
 @pytest.mark.slow
@@ -684,6 +740,8 @@ def test_a_signature_is_two_files_and_no_links_or_folders(signed: Path, tmp_path
     (linked / "release" / "SIGNATURE.json").rename(tmp_path / "elsewhere.json")
     (linked / "release" / "SIGNATURE.json").symlink_to(tmp_path / "elsewhere.json")
     assert "SIGNATURE.json: is a link, or not a regular file." in found_in(linked / "release")
+    t2_count_raised(linked)
+    assert any("t2/us.csv: COUNT is not" in one for one in found_in(linked))
     folders = Path(shutil.copytree(signed, tmp_path / "folders"))
     for name in ("SIGNATURE.json", "SIGNATURE.sig"):
         (folders / "release" / name).unlink()
@@ -707,6 +765,22 @@ def test_an_official_release_has_its_own_files_and_no_others(tmp_path: Path) -> 
     write_checksums(official)
     strays = [f"{name}: {STRAY}" for name in (".records.csv", "people.csv")]
     assert found_in(official) == [*strays, "NOT-FOR-RELEASE: is not there."]
+
+
+@pytest.mark.parametrize(
+    ("rows", "place"),
+    [(lambda n: [0, *range(n)], "2"), (lambda n: [1, 0, *range(2, n)], "2")],
+    ids=["twice", "swapped"],
+)
+def test_a_number_of_an_official_release_stands_once_in_its_place(
+    rows: Callable[[int], list[int]], place: str, tmp_path: Path
+) -> None:
+    official = Path(shutil.copytree(STORED / "format-1" / "official", tmp_path / "official"))
+    file = official / STATE.removeprefix("release/")
+    table = pq.read_table(file, partitioning=None)
+    pq.write_table(table.take(rows(len(table))), file, store_schema=False)
+    with_true_checksums(official)
+    assert any(f"a number is there twice, or out of its order: row {place}" in one for one in found_in(official))
 
 
 def test_official_releases_are_signed_and_checked(key: Path, tmp_path: Path) -> None:

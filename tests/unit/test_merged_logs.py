@@ -130,6 +130,16 @@ def test_a_run_that_two_logs_tell_differently_is_refused_and_nothing_written(tmp
     assert not (tmp_path / "new").exists()
 
 
+def test_a_log_that_lost_a_line_of_a_run_is_named_by_that_line(tmp_path: Path) -> None:
+    whole = log_of(tmp_path / "a.log", A, begun(1, "1"), begun(1, "2", "pr"), ended(1))
+    lost = log_of(tmp_path / "b.log", A, begun(1, "1"), ended(1))
+    with pytest.raises(InvalidInput, match=r"line 3: another log has the end of run 0000000000000001, and lacks this"):
+        merge_logs([lost, whole], tmp_path / "all.log")
+    assert not (tmp_path / "all.log").exists()
+    merge_logs([whole, lost], tmp_path / "all.log")
+    assert spent(tmp_path / "all.log", which="pr") == 2
+
+
 def test_the_smaller_limit_holds_and_is_said(tmp_path: Path) -> None:
     first = log_of(tmp_path / "a", A, limit("2"), limit("5", "alone"), begun(1, "1.5"))
     other = log_of(tmp_path / "b", B, limit("1"), limit("3"), begun(2, "1"))
@@ -233,6 +243,16 @@ def test_every_damaged_line_and_every_doubt_is_told(tmp_path: Path) -> None:
     assert shown["exit_code"] == 1
     assert shown["findings"][0]["where"] == "line 4"
     assert log.read_bytes() == before
+
+
+def test_a_log_that_was_emptied_is_damaged_and_stays_as_it_is(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.log"
+    empty.touch(mode=0o600)
+    other = log_of(tmp_path / "a.log", A, begun(1, "1"))
+    for arguments in ((empty,), (empty, "--check"), (empty, "--table", tmp_path / "table.csv")):
+        assert "is not a spend log, or its first line is damaged" in spend(*arguments).output.replace("\n  ", " ")
+    assert spend(other, "--merge", empty, "-o", tmp_path / "all.log").exit_code == 1
+    assert empty.read_bytes() == b""
 
 
 def test_a_file_that_is_no_log_is_damaged(tmp_path: Path) -> None:

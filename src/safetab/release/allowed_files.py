@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path, PurePosixPath
 
 from safetab.foundation.findings import OUTPUT_FORMAT
+from safetab.foundation.new_files import SIGNATURE_FILES
 from safetab.outputs.manifest import ADDED_LATER, LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
 from safetab.release.census_file import CENSUS_FILE
 from safetab.release.checksums import CHECKSUMS_FILE
@@ -62,3 +63,9 @@ def stray_paths(output: Path, allowed: frozenset[str]) -> list[str]:
         if path.is_symlink() or not is_named or not (path.is_dir() or path.is_file()):
             stray.append(name)
     return stray
+
+
+def not_files(path: Path) -> list[str]:
+    """Links, pipes, and whatever else is neither a file nor a folder. Signatures have their own check."""
+    found = (one for one in path.rglob("*") if one.is_symlink() or not (one.is_file() or one.is_dir()))
+    return sorted(one.relative_to(path).as_posix() for one in found if one.name not in SIGNATURE_FILES)

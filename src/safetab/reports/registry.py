@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from safetab.census.census import capitalized
+from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.reference import loss_number
 from safetab.products.product import Selector
@@ -22,6 +23,7 @@ from safetab.release.checksums import damage_as_invalid_input
 from safetab.release.citation import title_of
 from safetab.release.documents import PRIVACY_FILE, absence_in_words
 from safetab.release.release_folder import open_release_folder
+from safetab.release.release_universe import ReleaseLevel
 
 _VARIANTS = {PrivacyDefinition.ZCDP: "Zero-concentrated DP", PrivacyDefinition.PURE_DP: "Pure DP"}
 _EPSILONS = "{unbounded_epsilon} at delta {delta:g} (bounded: {bounded_epsilon}), rounded up"
@@ -60,9 +62,15 @@ def registry_entry(release: Path) -> str:
             bounded=loss[f"bounded_{symbol}"],
             epsilons=_EPSILONS.format(**loss) if "delta" in loss else "the same epsilon, with delta 0",
             composition=capitalized(privacy["composition"]),
-            levels="; ".join(f"{one.level} {one.design.budget}" for one in universe.levels if one.design.stages),
+            levels="; ".join(_budget_in_words(one) for one in universe.levels if one.design.stages),
             absent=absence_in_words(universe.product),
             rules="; ".join(rule.explained(universe.census.words) for rule in facts.options.rules) or "none",
             copies="made; each names the area that was measured" if facts.options.coterminous else "none",
         )  # fmt: skip
     return entry if facts.status.is_for_release else f"# {facts.status.line} Don't register it.\n{entry}"
+
+
+def _budget_in_words(level: ReleaseLevel) -> str:
+    product = level.design.product
+    of_family = f" {level.family.name}" if product.has_several_families else ""
+    return f"{level.level}{of_family} {exact(level.design.budget)}"

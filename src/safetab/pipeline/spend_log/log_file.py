@@ -71,24 +71,27 @@ class SpendLogFile:
     @contextmanager
     def locked(self) -> Iterator[LogContent]:
         """What the log says; no other process reads or appends meanwhile. Gives a new file its header."""
-        with self._locked_bytes() as written:
-            yield read_lines(str(self._path), written).require()
-
-    def written(self) -> bytes:
-        """The bytes of the log, damaged or not. Gives a new file its header."""
-        with self._locked_bytes() as written:
-            return written
-
-    @contextmanager
-    def _locked_bytes(self) -> Iterator[bytes]:
-        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
-        try:
+        with self._lock():
             if not os.fstat(self._descriptor).st_size:
                 self._write(header_line(secrets.token_bytes(_SECRET_BYTES)))
                 sync_directory(self._path.parent)
-            yield os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
+            yield read_lines(str(self._path), self._bytes()).require()
+
+    def written(self) -> bytes:
+        """The bytes of the log, damaged, empty or neither."""
+        with self._lock():
+            return self._bytes()
+
+    @contextmanager
+    def _lock(self) -> Iterator[None]:
+        fcntl.flock(self._descriptor, fcntl.LOCK_EX)
+        try:
+            yield
         finally:
             fcntl.flock(self._descriptor, fcntl.LOCK_UN)
+
+    def _bytes(self) -> bytes:
+        return os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
 
     def append(self, content: LogContent, lines: Iterable[str]) -> None:
         """Append lines inside `locked`, with the content it yielded; they are on disk on return."""

@@ -69,6 +69,10 @@ def _compare_runs(content: LogContent, other: LogContent, findings: FindingsOf) 
         if run and known.get((run, of_pass), line.text) != line.text:
             message = f"another log has a different line about run {run}. Restore the one that is wrong."
             findings.error(f"line {line.number}", message)
+        elif line.state is LineState.BEGUN and run in content.ended_runs and (run, of_pass) not in known:
+            findings.error(
+                f"line {line.number}", f"another log has the end of run {run}, and lacks this line. Restore it."
+            )
 
 
 def _limits_of_both(content: LogContent, other: LogContent, findings: FindingsOf) -> list[Limit]:

@@ -388,4 +388,4 @@ def _rows_of(path: Path) -> int:
         return rows
     with path.open("rb") as file:
         blocks = iter(lambda: file.read(1 << 20), b"")
-        return sum(block.count(b"\n") for block in blocks) - 1
+        return max(sum(block.count(b"\n") for block in blocks) - 1, 0)

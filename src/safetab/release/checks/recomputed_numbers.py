@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
@@ -18,17 +19,26 @@ from safetab.foundation.arrays import Integers, Truths
 from safetab.foundation.parquet_facts import opened_parquet
 from safetab.planning.run_plan import chosen_shapes
 from safetab.privacy.calibration import Stage
+from safetab.products.product import Selector
+from safetab.release.census_file import ENTITIES_FILE
 from safetab.release.checks.table_checks import Breaches
 from safetab.release.coterminous import CoterminousSet
 from safetab.release.numbers import level_numbers
 from safetab.release.numbers.level_numbers import NO_INTERVAL, NO_RULE, RULES, UNKNOWN_RULE, NumberKinds, Numbers
-from safetab.release.numbers.number_files import STATUSES, WITHHELD, NumberColumns, NumberFile, numbers_file
+from safetab.release.numbers.number_files import (
+    RELEASE_FOLDER,
+    STATUSES,
+    WITHHELD,
+    NumberColumns,
+    NumberFile,
+    numbers_file,
+)
 from safetab.release.numbers.read_numbers import UNKNOWN, NumberBatch
 from safetab.release.official.numbers import ReadColumns, ReadNumbers
 from safetab.release.release_folder import ReleaseFolder
 from safetab.release.release_options import ReleaseRule
 from safetab.release.release_universe import ReleaseLevel
-from safetab.release.universe_files import COTERMINOUS_FILE
+from safetab.release.universe_files import COTERMINOUS_FILE, UNIVERSE_FILES, write_universe
 from safetab.release.write_release import NumbersWriter
 
 _ROWS_AT_ONCE = 1 << 17
@@ -43,6 +53,8 @@ def check_against_plan(
     reader = folder.open_numbers(level)
     for rows in () if reader is None else reader.whole_groups(None, strict=False):
         checks.check(rows)
+    if reader is not None:
+        checks.check_that_no_group_is_missing()
     return checks.rows_before
 
 
@@ -59,6 +71,8 @@ class _PlanChecks:
         self._name, self._breaches = name, breaches
         self._measured_at = self._levels_of_donors()
         self.rows_before = 0
+        self._last_place = -1
+        self._tabulated_groups = 0
 
     def _levels_of_donors(self) -> Integers:
         """The level that measured a group, by the geography level of its donor; the last if it has none."""
@@ -78,14 +92,33 @@ class _PlanChecks:
         at = np.flatnonzero(~unknown)
         rows = rows.take(~unknown) if unknown.any() else rows
         numbers = self._numbers(rows, (first + line)[at], line[at], measured_at[at], is_total_only[at])
+        if self._is_read:  # otherwise, groups are whole
+            self._check_order(numbers.indices, rows.shape, line[at], at)
+        self._tabulated_groups += int((rows.is_total & self._level.is_tabulated[rows.iteration]).sum())
         expected = self._columns.table(numbers)
         for column, differs in _differences(rows.table, expected):
             self._add(f"{column} is not what the plan and the group's numbers give", at[differs])
         self._check_choices(rows, numbers, measured_at[at], is_total_only[at], at)
         self.rows_before += len(unknown)
 
+    def check_that_no_group_is_missing(self) -> None:
+        """After the last rows: a level that suppresses nothing has every group of every area."""
+        design, product = self._level.design, self._universe.product
+        is_whole = design.suppression_threshold is None and product.selector is not Selector.PUBLISHED_TOTALS
+        groups = len(self._universe.entities[self._level.geography]) * int(self._level.is_tabulated.sum())
+        if design.stages and is_whole and not self._is_read and self._tabulated_groups < groups:
+            self._breaches.add(self._name, "lacks groups, and nothing is suppressed at its level")
+
     def _add(self, rule: str, rows: Integers) -> None:
         self._breaches.add_rows(self._name, rule, rows, self.rows_before)
+
+    def _check_order(self, indices: Integers, shapes: Integers, line: Integers, at: Integers) -> None:
+        """Check that groups rise, and lines in each."""
+        lines = [len(shape.lines) for shape in self._level.family.shapes]
+        places = (indices * len(lines) + shapes) * max(lines) + line
+        is_late = np.diff(places, prepend=self._last_place) <= 0
+        self._add("a number is there twice, or out of its order", at[is_late])
+        self._last_place = max(self._last_place, int(places.max(initial=-1)))
 
     def _numbers(
         self, rows: NumberBatch, kinds: Integers, line: Integers, measured_at: Integers, is_total_only: Truths
@@ -205,9 +238,24 @@ def _differences(found: pa.Table, expected: pa.Table) -> Iterator[tuple[str, Tru
         plain = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
         one, other = found[field.name].cast(plain), expected[field.name].cast(plain)
         if pa.types.is_floating(plain):
-            far = pc.greater(pc.abs(pc.subtract(one, other)), pc.multiply(pc.abs(other), _AS_NEAR_AS))
+            near = pc.less_equal(pc.abs(pc.subtract(one, other)), pc.multiply(pc.abs(other), _AS_NEAR_AS))
+            far = pc.invert(near)  # NaN is near to nothing
         else:
             far = pc.not_equal(one, other)
         differs = np.asarray(pc.or_(far.fill_null(False), pc.not_equal(one.is_null(), other.is_null())))
         if differs.any():
             yield field.name, differs
+
+
+def check_universe(folder: ReleaseFolder, breaches: Breaches) -> None:
+    """Check that the lists of the universe are as they would be written again, and that areas rise in theirs."""
+    universe = folder.universe
+    with TemporaryDirectory() as again:
+        write_universe(Path(again), universe, None)
+        for name in UNIVERSE_FILES:
+            found, expected = (opened_parquet(place / name).read() for place in (folder.path, Path(again)))
+            if found.column_names == expected.column_names and not found.equals(expected):
+                breaches.add(f"{RELEASE_FOLDER}/{name}", "has rows that contradict each other, or are out of order")
+    for entities in universe.entities.values():
+        if (np.diff(entities.ids) <= 0).any():
+            breaches.add(f"{RELEASE_FOLDER}/{ENTITIES_FILE}", "has an area twice, or out of its order")

@@ -25,11 +25,11 @@ from safetab.privacy.composition import loss_of_a_pass, loss_of_disjoint_passes
 from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.privacy.output_status import OutputStatus, status_of_json
 from safetab.release import documents as of_release
-from safetab.release.allowed_files import REPORT_FILE, allowed_files, measured_files, stray_paths
+from safetab.release.allowed_files import REPORT_FILE, allowed_files, measured_files, not_files, stray_paths
 from safetab.release.census_form import POPGROUPS_FILE
 from safetab.release.checks import signatures
 from safetab.release.checks.output_checks import AfterStepsChecks, NumberChecks, check_manifest
-from safetab.release.checks.recomputed_numbers import check_against_measurements, check_against_plan
+from safetab.release.checks.recomputed_numbers import check_against_measurements, check_against_plan, check_universe
 from safetab.release.checks.signatures import Signature, checked_signature
 from safetab.release.checks.table_checks import Breaches, TableChecks
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, OF_CONTENT, check_files
@@ -99,6 +99,10 @@ def verify_release(path: Path, key: Path | None = None) -> Verification:
     inside = path / RELEASE_FOLDER
     found = inside if (inside / DATAPACKAGE_FILE).is_file() else path
     output = None if found == path else path
+    for name in not_files(path) if (found / DATAPACKAGE_FILE).is_file() else ():
+        findings.error(name, "is a link, or not a regular file.")
+    if findings.has_errors:  # a pipe would wait for ever
+        return Verification(path, findings.findings, None, None, 0, has_measurements=False)
     has_measurements = output is not None and (output / "measurements").is_dir()
     folder = _opened(found, breaches)
     status = None if folder is None else folder.facts.status
@@ -191,7 +195,8 @@ def _check_numbers(folder: ReleaseFolder, output: Path | None, breaches: Breache
             with _unreadable_added(breaches, f"the numbers of the {tabulation_pass.name} pass"):
                 check_against_measurements(folder, output, tabulation_pass, breaches)
             if options.change_numbers and (output / AFTER_STEPS_FOLDER).is_dir():  # older outputs lack it
-                after_steps = AfterStepsChecks(output, universe.product, tabulation_pass, breaches)
+                with _unreadable_added(breaches, AFTER_STEPS_FOLDER):
+                    after_steps = AfterStepsChecks(output, universe.product, tabulation_pass, breaches)
         for level in universe.levels_of(tabulation_pass):
             name = f"{RELEASE_FOLDER}/{numbers_file(level.design, folder.format)}"
             with _unreadable_added(breaches, name):
@@ -213,19 +218,23 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
     texts = {f"{inside}{name}": release / name for name in (README_FILE, REPORT_FILE)}
     mark = release if is_read else output
     _check_tables_listed(folder, package, breaches)
+    check_universe(folder, breaches)
     if (release / PRIVACY_FILE).is_file():
         documents[f"{inside}{PRIVACY_FILE}"] = _json_of(release / PRIVACY_FILE)
     if output is not None:
-        documents[MANIFEST_FILE] = _json_of(output / MANIFEST_FILE)
         texts |= {name: output / name for name in (LOG_FILE, REPORT_FILE)}
-        _check_output(folder, output, documents[MANIFEST_FILE], breaches)
+        with _unreadable_added(breaches, MANIFEST_FILE):
+            documents[MANIFEST_FILE] = _json_of(output / MANIFEST_FILE)
+            check_manifest(output, documents[MANIFEST_FILE], breaches)
+        _check_beside(folder, output, breaches)
     if mark is not None and not folder.facts.status.is_for_release:
         texts[NOT_FOR_RELEASE_FILE] = mark / NOT_FOR_RELEASE_FILE
     for name, document in documents.items():
-        _check_claims(name, folder, document, breaches)
-        said = document.get("status_sentence")
-        if status_of_json(document) is not folder.facts.status or (said and not _fits(said, folder.facts.status)):
-            breaches.add(name, f"does not say what {DATAPACKAGE_FILE} says of the status")
+        with _unreadable_added(breaches, name):
+            _check_claims(name, folder, document, breaches)
+            said = document.get("status_sentence")
+            if status_of_json(document) is not folder.facts.status or (said and not _fits(said, folder.facts.status)):
+                breaches.add(name, f"does not say what {DATAPACKAGE_FILE} says of the status")
     has_words = "status" in package["safetab"]  # the oldest have other words
     for name, path in texts.items():
         if path.is_file() and not _says_status(path, folder.facts.status, has_words=has_words):
@@ -234,7 +243,7 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
 
 def _says_status(path: Path, status: OutputStatus, *, has_words: bool) -> bool:
     """Whether a text or a page says the status first, in words that say whether it may be released."""
-    words = " ".join(re.sub("<[^>]+>", " ", path.read_text(encoding="utf-8")).split())
+    words = " ".join(re.sub("<[^>]+>", " ", path.read_text(encoding="utf-8", errors="replace")).split())
     if not has_words:
         return not (status.is_for_release and "not for release" in words.lower())
     before, _, after = words.partition(f"Status: {status.value}. ")
@@ -269,7 +278,8 @@ def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], brea
         with TemporaryDirectory() as again:
             names = write_csv_tables(release, universe, Path(again), folder.format)
             _, differ, missing = filecmp.cmpfiles(release / CSV_FOLDER, again, names, shallow=False)
-        for name in differ + missing:
+        beside = {path.relative_to(release / CSV_FOLDER).as_posix() for path in (release / CSV_FOLDER).rglob("*.csv")}
+        for name in sorted({*differ, *missing, *beside - names.keys()}):
             breaches.add(f"{RELEASE_FOLDER}/{CSV_FOLDER}/{name}", "does not have the rows of the Parquet files")
 
 
@@ -357,12 +367,15 @@ def _check_files(folder: ReleaseFolder, output: Path | None, breaches: Breaches)
             breaches.add(f"{prefix}{name}", "is not there")
 
 
-def _check_output(folder: ReleaseFolder, output: Path, manifest: Mapping[str, Any], breaches: Breaches) -> None:
-    """Check that the files of a whole output are those of its manifest."""
-    check_manifest(output, manifest, breaches)
+def _check_beside(folder: ReleaseFolder, output: Path, breaches: Breaches) -> None:
+    """Check the metadata of the measurements, and that there is one report."""
     for name in measured_files(folder.universe):
-        if name.endswith(".parquet") and set(opened_parquet(output / name).metadata.metadata or ()) - _OF_MEASUREMENTS:
-            breaches.add(name, "has other metadata than measurements")
+        with _unreadable_added(breaches, name):
+            if (
+                name.endswith(".parquet")
+                and set(opened_parquet(output / name).metadata.metadata or ()) - _OF_MEASUREMENTS
+            ):
+                breaches.add(name, "has other metadata than measurements")
     own, copy = output / REPORT_FILE, folder.path / REPORT_FILE
     if own.is_file() and copy.is_file() and not filecmp.cmp(own, copy, shallow=False):
         breaches.add(REPORT_FILE, "is not the report in the release")
