@@ -519,9 +519,27 @@ FOUND = {
 
 def test_places_and_groups_are_found_by_the_names_that_people_use(watched: Watched) -> None:
     for typed, wanted in FOUND.items():
+        go(watched.page, "#/about")
         watched.page.fill("#find", typed)
         watched.page.press("#find", "Enter")
         watched.page.wait_for_url(f"**#/area/{wanted}")
+
+
+def test_one_question_after_another_is_answered_though_views_come_late(watched: Watched) -> None:
+    """No view takes the focus from a reader who came back to the field, or puts its own text beside what is typed."""
+    page = watched.page
+    page.evaluate("location.hash = '#/area/STATE/44'; document.querySelector('#find').focus()")
+    expect(page.locator("main h1")).to_contain_text("Rhode Island")
+    expect(page.locator("#find")).to_have_value("Rhode Island")
+    page.keyboard.type("44007 1048")
+    page.keyboard.press("Enter")
+    page.wait_for_url("**#/area/COUNTY/44007/1048")
+    expect(page.locator("main")).to_be_focused()
+    page.context.new_cdp_session(page).send("Emulation.setCPUThrottlingRate", {"rate": 10})
+    for typed in ("RI", "Mayaguez Municipio", "15001000100", "Navajo, AZ"):
+        page.fill("#find", typed)
+        page.press("#find", "Enter")
+        page.wait_for_url(f"**#/area/{FOUND[typed]}")
 
 
 TYPE_WHILE_A_VIEW_COMES = """submits => {

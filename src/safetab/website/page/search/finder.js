@@ -82,8 +82,8 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     input.focus();
     return undefined;
   };
-  /** Whether the reader is typing, or waits for the answer to what was typed. */
-  field.isInUse = () => field.isTyped && (field.isResolving || document.activeElement === input);
+  /** Whether the reader is in the field, or waits for the answer to what was typed. */
+  field.isInUse = () => field.isResolving || document.activeElement === input;
   field.set = (match) => {
     field.asked += 1;
     field.isTyped = false;
@@ -92,6 +92,7 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     input.value = match ? match.label : "";
     hint.textContent = "";
     close();
+    if (document.activeElement === input) input.select(); // what the reader types next replaces it
   };
   field.view = element("div", { class: "field" }, element("label", { for: id }, label), input, list, hint);
   return field;
@@ -124,6 +125,7 @@ function makeFinder() {
   const go = ({ area, group }) => {
     if (area && group) location.hash = numberHref(area, group);
     else location.hash = area ? areaHref(area) : groupHref(group);
+    byId("main").focus({ preventScroll: true }); // at once, so that a reader who is in the field when the view comes has returned to it
   };
   const missing = `No place or group with this name was found.${facts.words.tried ? ` Try ${facts.words.tried}.` : ""}`;
   topField = combobox("find", "Place, group, or both", { placeholder: `${facts.words.areas} or ${facts.words.group}`, missing }, thingsMatching, go);
