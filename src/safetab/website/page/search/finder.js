@@ -31,6 +31,13 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     field.set(match);
     chosen(match);
   };
+  const offer = (matches, said) => {
+    field.matches = matches;
+    field.active = -1;
+    hint.textContent = said;
+    if (matches.length) announce(matches.length === 1 ? "1 choice." : `${matches.length} choices.`);
+    show();
+  };
   const suggest = async () => {
     field.taken = null;
     field.isResolving = false;
@@ -38,12 +45,7 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     const { asked } = field;
     const text = input.value;
     const matches = await find(text);
-    if (asked !== field.asked) return;
-    field.matches = matches;
-    field.active = -1;
-    hint.textContent = !text.trim() ? "" : hintFor(text, matches, missing);
-    if (matches.length) announce(matches.length === 1 ? "1 choice." : `${matches.length} choices.`);
-    show();
+    if (asked === field.asked) offer(matches, text.trim() ? hintFor(text, matches, missing) : "");
   };
   input.addEventListener("input", () => { field.isTyped = true; suggest(); });
   input.addEventListener("focus", () => { input.select(); });
@@ -75,10 +77,8 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
       field.set(named[0]);
       return named[0];
     }
-    field.matches = named.length ? named : matches;
-    field.active = -1;
-    hint.textContent = named.length ? "Which one do you mean?" : hintFor(input.value, matches, missing, DID_YOU_MEAN);
-    show();
+    if (named.length) offer(named, "Which one do you mean?");
+    else offer(matches, hintFor(input.value, matches, missing, DID_YOU_MEAN));
     input.focus();
     return undefined;
   };
