@@ -170,6 +170,19 @@ def test_a_list_of_areas_has_the_change_of_each(page: Page, releases: tuple[Rele
     assert changes > 8
 
 
+def test_a_printed_list_has_letters_of_one_size_and_fits_on_a_sheet(page: Page) -> None:
+    page.set_viewport_size({"width": 688, "height": 1017})  # A4 without its margins
+    go(page, "#/about")
+    go(page, "#/group/1001/county")
+    page.emulate_media(media="print")
+    assert page.evaluate("document.documentElement.scrollWidth") == 688
+    sizes = page.evaluate("""() => [...document.querySelectorAll("table.list :is(td, th, td small.soft)")].map(
+        (cell) => getComputedStyle(cell).fontSize)""")
+    assert len(sizes) > 10
+    assert len(set(sizes)) == 1
+    page.emulate_media(media="null")
+
+
 def changes_saved(page: Page) -> dict[str, list[str]]:
     """What the CSV file of a list has of each area's change."""
     with page.expect_download() as download:

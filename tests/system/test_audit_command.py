@@ -170,7 +170,7 @@ def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch: pytest.MonkeyP
     lines = page.lines
     assert len(lines) == 5
     assert re.fullmatch(rf"What is this\? safetab {VERSION}, .* Quick audit of \d+ [A-Z][a-z]+ \d{{4}}\.", lines[0])
-    assert lines[1].startswith("May it be used? Nothing speaks against it. The audit found no fault, but 1 of 4 checks")
+    assert lines[1].startswith("May it be used? Nothing here rules it out. The audit found no fault, but 1 of 4 checks")
     assert (
         lines[2]
         == "How strong was the attack? 2 of 4 checks are exact: a single difference fails them. See how strong."

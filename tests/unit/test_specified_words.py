@@ -248,8 +248,8 @@ def test_a_site_says_who_is_in_a_group_of_each_kind(tmp_path: Path) -> None:
         ["“Alone or in any combination” means that at least one race answer is in this group."] * 2
         + ["at least one race answer is in it"],
         [
-            "This group goes by the ethnicity answer, whatever the race answers are.",
-            "Ethnicity: this group goes by the ethnicity answer, whatever the race answers are.",
+            "Only the ethnicity answer counts for this group, not the race answers.",
+            "Ethnicity: only the ethnicity answer counts for such a group, not the race answers.",
             "",
         ],
     ]
@@ -258,18 +258,18 @@ def test_a_site_says_who_is_in_a_group_of_each_kind(tmp_path: Path) -> None:
     assert [sentence for sentence, _, _ in of_households] == [
         "“Alone” means that every race answer of the householder is in this group.",
         "“Alone or in any combination” means that at least one race answer of the householder is in this group.",
-        "This group goes by the householder's ethnicity answer, whatever the race answers are.",
+        "Only the householder's ethnicity answer counts for this group, not the race answers.",
     ]
     config = tuning_of(parameters=write_specification(tmp_path / "several", nz_keys())[0]).require().config
     assert meanings(config.census, replace(config.product.record, noun="guest"), "95 %")["kinds"] == [
         [
             "A guest is in this group if at least one ethnicity answer is in it.",
-            "Ethnic groups: a guest is in this group if at least one ethnicity answer is in it.",
+            "Ethnic groups: a guest is in such a group if at least one ethnicity answer is in it.",
             "at least one ethnicity answer is in it",
         ],
         [
             "A guest is in this group if every ethnicity answer is in it.",
-            "Ethnic groups, only answer: a guest is in this group if every ethnicity answer is in it.",
+            "Ethnic groups, only answer: a guest is in such a group if every ethnicity answer is in it.",
             "every ethnicity answer is in it",
         ],
     ]

@@ -206,7 +206,7 @@ def draw_checks() -> Iterator[Verdict]:
     verdicts = selftest()
     faults = [f"{kind.name}: p-value {kind.p_value:.2g}" for kind in verdicts if not kind.is_right]
     seen = f"{DRAWS:,} draws of {len(verdicts)} kinds, false alarm {FALSE_ALARM:g}"
-    yield verdict(DISTRIBUTION, faults, seen, "a variance that is 3 % off")
+    yield verdict(DISTRIBUTION, faults, seen, "a variance that is 3% off")
     yield _counts_enter_exactly()
 
 
@@ -309,7 +309,7 @@ def _as_wide_as_due(drawn: list[DrawnNoise]) -> Verdict:
         if chance < FALSE_ALARM / len(large):
             faults.append(f"{part.name}: p-value {chance:.2g}")
     needed = int(2 * (_FAR_OF_MANY + _POWER) ** 2 / 0.01)
-    power = f"variances 10 % off where there are {needed:,} draws or more"
+    power = f"variances 10% off where there are {needed:,} draws or more"
     seen = f"{draws:,} draws of totals and cells, by stage, table and size of the count"
     if not_judged:
         seen += f"; fewer than {_FEWEST_DRAWS} draws, so not judged: {'; '.join(not_judged)}"

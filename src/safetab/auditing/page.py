@@ -86,7 +86,7 @@ def _may_it(report: AuditReport) -> str:
     if report.count(Result.FAILED):
         return "No. Do not release anything with this installation."
     if report.count(Result.NOT_SHOWN):
-        return f"Nothing speaks against it. {report.conclusion}"
+        return f"Nothing here rules it out. {report.conclusion}"
     return "Yes: no check found a fault. This page may be shown to anyone, since all records in it are made up."
 
 
@@ -149,7 +149,7 @@ def _strength(report: AuditReport) -> Markup:
     if not rows:
         return text
     headings = ("Attack on a budget", "Loss seen, at least", "Would have found")
-    more = paragraphs("In each attack below, the second column holds with a confidence of 99.99 %.")
+    more = paragraphs("In each attack below, the second column holds with a confidence of 99.99%.")
     return joined([text, more, element("div", plain_table("Attacks on budgets", headings, rows), class_="words")])
 
 

@@ -29,8 +29,8 @@ def _sentence(kind: GroupKind, census: Census, record: RecordLayout) -> str:
     """Who is in a group of this kind; empty if it goes without saying."""
     others = [each.name for each in census.classifications if each != kind.classification]
     if kind.classification.has_one_answer and others:
-        whatever = f"whatever the {' and '.join(others)} answers are"
-        return f"This group goes by the {_whose(record)}{kind.classification.name} answer, {whatever}."
+        answer = f"{_whose(record)}{kind.classification.name} answer"
+        return f"Only the {answer} counts for this group, not the {' and '.join(others)} answers."
     if kind.classification.has_one_answer or len(census.group_kinds) == 1:
         return ""
     if kind.ends:
@@ -40,7 +40,9 @@ def _sentence(kind: GroupKind, census: Census, record: RecordLayout) -> str:
 
 def _listed(kind: GroupKind, sentence: str) -> str:
     """The sentence behind the kind's title, unless it names the kind itself."""
-    return sentence if sentence[:1] in "“" else f"{kind.title}: {sentence[:1].lower()}{sentence[1:]}"
+    if sentence[:1] in "“":
+        return sentence
+    return f"{kind.title}: {sentence[:1].lower()}{sentence[1:]}".replace("this group", "such a group")
 
 
 def _note(kind: GroupKind, sentence: str, record: RecordLayout) -> str:

@@ -31,6 +31,13 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     field.set(match);
     chosen(match);
   };
+  const offer = (matches, said) => {
+    field.matches = matches;
+    field.active = -1;
+    hint.textContent = said;
+    if (matches.length) announce(matches.length === 1 ? "1 choice." : `${matches.length} choices.`);
+    show();
+  };
   const suggest = async () => {
     field.taken = null;
     field.isResolving = false;
@@ -38,12 +45,7 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     const { asked } = field;
     const text = input.value;
     const matches = await find(text);
-    if (asked !== field.asked) return;
-    field.matches = matches;
-    field.active = -1;
-    hint.textContent = !text.trim() ? "" : hintFor(text, matches, missing);
-    if (matches.length) announce(matches.length === 1 ? "1 choice." : `${matches.length} choices.`);
-    show();
+    if (asked === field.asked) offer(matches, text.trim() ? hintFor(text, matches, missing) : "");
   };
   input.addEventListener("input", () => { field.isTyped = true; suggest(); });
   input.addEventListener("focus", () => { input.select(); });
@@ -75,15 +77,13 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
       field.set(named[0]);
       return named[0];
     }
-    field.matches = named.length ? named : matches;
-    field.active = -1;
-    hint.textContent = named.length ? "Which one do you mean?" : hintFor(input.value, matches, missing, DID_YOU_MEAN);
-    show();
+    if (named.length) offer(named, "Which one do you mean?");
+    else offer(matches, hintFor(input.value, matches, missing, DID_YOU_MEAN));
     input.focus();
     return undefined;
   };
-  /** Whether the reader is typing, or waits for the answer to what was typed. */
-  field.isInUse = () => field.isTyped && (field.isResolving || document.activeElement === input);
+  /** Whether the reader is in the field, or waits for the answer to what was typed. */
+  field.isInUse = () => field.isResolving || document.activeElement === input;
   field.set = (match) => {
     field.asked += 1;
     field.isTyped = false;
@@ -92,6 +92,7 @@ function combobox(id, label, { placeholder, missing }, find, chosen) {
     input.value = match ? match.label : "";
     hint.textContent = "";
     close();
+    if (document.activeElement === input) input.select(); // what the reader types next replaces it
   };
   field.view = element("div", { class: "field" }, element("label", { for: id }, label), input, list, hint);
   return field;
@@ -124,6 +125,7 @@ function makeFinder() {
   const go = ({ area, group }) => {
     if (area && group) location.hash = numberHref(area, group);
     else location.hash = area ? areaHref(area) : groupHref(group);
+    byId("main").focus({ preventScroll: true }); // at once, so that a reader who is in the field when the view comes has returned to it
   };
   const missing = `No place or group with this name was found.${facts.words.tried ? ` Try ${facts.words.tried}.` : ""}`;
   topField = combobox("find", "Place, group, or both", { placeholder: `${facts.words.areas} or ${facts.words.group}`, missing }, thingsMatching, go);

@@ -142,7 +142,7 @@ async function misspelledOrHalfKnown(text) {
   return !near.length || near.some(({ area }) => half.some((match) => match.area && isSameArea(match.area, area))) ? half : near;
 }
 
-/** What the longest part of a text names at one of its ends, if the rest names nothing. A rest with a word of a group's name may be of another people. */
+/** What the longest part of a text names at one of its ends: only areas inside the rest if that has any. A rest with a word of a group's name may be of another people. */
 async function halfKnown(text) {
   const words = text.trim().split(/\s+/);
   const ofGroups = new Set(searchableGroups().words.flat());
@@ -154,9 +154,11 @@ async function halfKnown(text) {
       const isOfGroup = plain(rest).split(" ").some((word) => ofGroups.has(word));
       const onlyThis = `Nothing called “${rest}” was found here, only “${part}”.`;
       if (areas.length) {
-        const said = isOfGroup ? `“${rest}” has no numbers of its own here. ${DID_YOU_MEAN}` : onlyThis;
-        const meant = await groupsMatching(rest, null, WORD_BEGINS);
-        return [...areas.map((area) => ({ ...asAreaMatch(area, SUGGESTED), said })), ...meant.map((match) => ({ ...match, rank: SUGGESTED }))];
+        const inside = areas.filter((area) => liesIn(area, [plain(rest)]));
+        const ofRest = [...(inside.length ? [] : await areasNamed(rest)).map((area) => asAreaMatch(area, SUGGESTED)), ...await groupsMatching(rest, null, WORD_BEGINS)];
+        const unknown = isOfGroup ? `“${rest}” has no numbers of its own here. ${DID_YOU_MEAN}` : onlyThis;
+        const said = inside.length || ofRest.some(({ area }) => area) ? DID_YOU_MEAN : unknown;
+        return [...(inside.length ? inside : areas).map((area) => ({ ...asAreaMatch(area, SUGGESTED), said })), ...ofRest.map((match) => ({ ...match, rank: SUGGESTED }))];
       }
       if (counted.length && !isOfGroup) return counted.map((group) => ({ ...asGroupMatch(group, SUGGESTED), said: onlyThis }));
     }

@@ -129,7 +129,7 @@ async function mapOf(group, geographies, areas, { answers, whole, hint }) {
   const wider = around && { group: around, answers: await answersFor(around, geographies, areas) };
   const map = await shapeMap(geographies, areas, { answers, whole, wider }, (area) => numberHref(area, group), `Map of ${group.name}`);
   if (!map) return null;
-  return [savable(map, "map", `${group.name} by ${geographies[0].noun}`, (width) => mapPicture(map, width)), hint ? element("p", { class: "soft" }, hint) : null];
+  return [savable(map, "map", `${group.name} by ${geographies[0].noun}`, (width) => mapPicture(map, width)), hint ? element("p", { class: "soft on-screen" }, hint) : null];
 }
 
 /** What shares of a group's areas are of, or why there are none. */

@@ -116,13 +116,13 @@ async function showRoute() {
   view.isEmbedded ??= showOnly(main, new URLSearchParams(query));
   document.body.classList.toggle("embedded", view.isEmbedded);
   document.title = view.title;
-  const isAsking = !kept && topField.isInUse(); // the reader asked for something else while this view was read
-  if (!isAsking) setFinder(view.area, view.group);
+  const isInUse = !kept && topField.isInUse(); // the reader went to the field while this view was read
+  if (!isInUse || !topField.isTyped) setFinder(view.area, view.group);
   setLinked(view.area, view.group);
   nowShown(view);
   if (route > 1) {
     window.scrollTo(0, kept ? kept.scroll : 0);
-    if (!isAsking) (kept?.focused ?? main).focus({ preventScroll: true });
+    if (!isInUse) (kept?.focused ?? main).focus({ preventScroll: true });
     announce(view.title);
   }
 }
