@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.csv
 import typer
 
+from safetab.census.census import Census
 from safetab.census.groups import CharacteristicIteration
 from safetab.cli.messages import say, terminal_width
 from safetab.cli.standard_streams import is_unread
@@ -24,6 +25,7 @@ from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.new_files import write_new_file
 from safetab.foundation.safe_csv import safe_texts
 from safetab.release import group_statuses
+from safetab.release.data_dictionary import with_ids
 from safetab.release.group_statuses import SUPPRESSED, Slice, statuses
 from safetab.release.numbers.number_files import COPIED, PUBLISHED, WITHHELD
 from safetab.release.release_folder import ReleaseFolder
@@ -79,7 +81,7 @@ def _found(find: Callable[[str], T], names: Iterable[str], findings: list[Findin
     return found
 
 
-def print_statuses(batches: Iterable[pa.RecordBatch]) -> None:
+def print_statuses(batches: Iterable[pa.RecordBatch], census: Census) -> None:
     """Print CSV rows on standard output, until its reader leaves.
 
     Names come from files, so control characters in them are replaced.
@@ -87,10 +89,10 @@ def print_statuses(batches: Iterable[pa.RecordBatch]) -> None:
     for number, batch in enumerate(batches):
         if is_unread():
             return
-        sys.stdout.write(printable(_csv(batch, is_first=number == 0).decode()))
+        sys.stdout.write(printable(_csv(batch, census, is_first=number == 0).decode()))
 
 
-def write_statuses(batches: Iterable[pa.RecordBatch], path: Path) -> int:
+def write_statuses(batches: Iterable[pa.RecordBatch], census: Census, path: Path) -> int:
     """Write a new CSV file, whole or not at all, and return its number of rows."""
     rows = 0
 
@@ -98,18 +100,18 @@ def write_statuses(batches: Iterable[pa.RecordBatch], path: Path) -> int:
         nonlocal rows
         with unfinished.open("wb") as file:
             for batch in batches:
-                file.write(_csv(batch, is_first=rows == 0))
+                file.write(_csv(batch, census, is_first=rows == 0))
                 rows += len(batch)
 
     write_new_file(path, write)
     return rows
 
 
-def _csv(batch: pa.RecordBatch, *, is_first: bool) -> bytes:
-    """The rows as CSV, the first batch with a header; no cell can be read as a formula."""
+def _csv(batch: pa.RecordBatch, census: Census, *, is_first: bool) -> bytes:
+    """The rows as CSV, the first batch with a header; ids keep their zeros, and no cell can be read as a formula."""
     options = pa.csv.WriteOptions(include_header=is_first, quoting_style="needed")
     sink = pa.BufferOutputStream()
-    pa.csv.write_csv(safe_texts(pa.Table.from_batches([batch])), sink, options)
+    pa.csv.write_csv(safe_texts(with_ids(pa.Table.from_batches([batch]), census)), sink, options)
     return bytes(sink.getvalue())
 
 

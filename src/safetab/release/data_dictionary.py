@@ -249,13 +249,14 @@ def _written(
     rows = 0
     with (folder / name).open("wb") as file:
         for table in tables:
-            written = safe_texts(_with_ids(table, census, label))
+            written = safe_texts(with_ids(table, census, label))
             pa.csv.write_csv(written, file, pa.csv.WriteOptions(include_header=not file.tell()))
             rows += len(table)
     return {name: rows}
 
 
-def _with_ids(table: pa.Table, census: Census, label: str | None) -> pa.Table:
+def with_ids(table: pa.Table, census: Census, label: str | None = None) -> pa.Table:
+    """The table of a CSV file: behind each id one that stays text, in front the level of all its rows, if given."""
     if label is not None:
         table = table.add_column(0, "geography_level", pa.repeat(pa.scalar(label), len(table)))
     for name, (text, level) in _ids_in_csv(census, table.column_names).items():

@@ -157,9 +157,9 @@ def status(
         chosen = slice_of(opened, level or (), region or (), iteration or ())
         if output is not None:
             opened.refuse_inside(output)
-            rows = write_statuses(statuses(opened, chosen), output)
+            rows = write_statuses(statuses(opened, chosen), opened.universe.census, output)
         elif as_csv:
-            print_statuses(statuses(opened, chosen))
+            print_statuses(statuses(opened, chosen), opened.universe.census)
         elif is_for_programs():
             answer_list("groups", (row for batch in statuses(opened, chosen) for row in batch.to_pylist()))
         else:
