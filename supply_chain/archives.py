@@ -66,6 +66,9 @@ def _git(*arguments: str) -> bytes:
 
 
 def main() -> int:
+    if not (PROJECT / ".git").exists():
+        print("The archives are made from the last commit, and this is no clone of the repository.", file=sys.stderr)
+        return 1
     shutil.rmtree(DIST, ignore_errors=True)
     one, other = built_twice(sources(), commit_time())
     if one != other:

@@ -64,6 +64,27 @@ def test_a_folder_and_its_specification_are_equal(tmp_path: Path) -> None:
     assert rows(households, as_specification(households, tmp_path / "households")) == set()
 
 
+def test_whose_numbers_they_are_and_the_reader_are_compared(tmp_path: Path) -> None:
+    other = changed(tmp_path / "other", reader="cef")
+    (other / "about.toml").write_text('[about]\ntitle = "Groups of an island"\nagency = "Island"\n')
+    found = rows(PARAMETERS, other)
+    assert ("key", "reader", "", "csv", "cef") in found
+    assert ("key", "about.title", "", None, "Groups of an island") in found
+    (other / "about.toml").write_text("titel = 1\n")
+    assert "other/about.toml" in " ".join(diff(PARAMETERS, other).stderr.split())
+
+
+def test_a_loss_is_that_of_the_protected_unit(tmp_path: Path) -> None:
+    parameters = write_household_world(tmp_path / "world", 3).parameters
+    other = shutil.copytree(parameters, tmp_path / "other")
+    config = json.loads((other / "config.json").read_text())
+    name = next(key for key in config if key.startswith("privacy_budget") and config[key])
+    (other / "config.json").write_text(json.dumps(config | {name: 7}))
+    printed = str(safetab.diff(parameters, other))
+    assert "any household in this run" in printed
+    assert "person" not in printed
+
+
 def test_a_budget_changes_its_level_and_the_loss_of_its_pass(tmp_path: Path) -> None:
     other = changed(tmp_path / "other", privacy_budget_p_level_2_county=0.25)
     found = rows(PARAMETERS, other)

@@ -199,9 +199,12 @@ def test_the_page_of_a_package_index_is_made_from_the_readme(monkeypatch: pytest
 
 
 def test_builds_that_differ_are_told_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+    monkeypatch.setattr(archives, "PROJECT", tmp_path)
     monkeypatch.setattr(archives, "DIST", tmp_path / "dist")
     monkeypatch.setattr(archives, "_git", lambda *_: b"1")
     monkeypatch.setattr(archives, "built_twice", lambda *_: ({"a.whl": b"1", "b": b""}, {"a.whl": b"2", "b": b""}))
+    assert archives.main() == 1  # an unpacked source archive
+    (tmp_path / ".git").mkdir()
     assert archives.main() == 3
     assert "differ: a.whl." in capsys.readouterr().err
     assert not (tmp_path / "dist").exists()

@@ -122,8 +122,7 @@ class OpenedComparison(Result):
 
     def table(self) -> pa.Table:
         """The committee's table."""
-        with (self.folder / "committee.csv").open("rb") as file:
-            return pa.csv.read_csv(file)
+        return pa.csv.read_csv(self.folder / "committee.csv")
 
     def utility(self, protection: str | None = None) -> pa.Table:
         """What users lose, by level, size class and sort of number; of one protection, or of all."""

@@ -29,7 +29,7 @@ from safetab.foundation.result_tables import Result
 from safetab.planning.plan_json import JsonObject, exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of
 from safetab.planning.run_plan import RunPlan
-from safetab.specification.reading import is_specification
+from safetab.specification.reading import Publication, is_specification, read_publication
 
 Facts = dict[str, dict[str, str]]
 """Texts by name, of each thing: a level, a group."""
@@ -157,6 +157,7 @@ class _Parameters(NamedTuple):
 
     config: RunConfig
     lists: PublicLists
+    publication: Publication | None  # by about.toml
     areas: Mapping[Pass, Areas] | None
     plan: RunPlan
 
@@ -171,7 +172,7 @@ def difference(before: Path, after: Path, data: Path | None = None) -> Parameter
     has_areas = one.areas is not None and other.areas is not None
     common = {group.code for group in one.lists.iterations} & {group.code for group in other.lists.iterations}
     mine, others = (_facts(each, common, has_areas=has_areas) for each in (one, other))
-    if one.config.specification is None or other.config.specification is None:
+    if (one.config.specification is None) != (other.config.specification is None):
         mine["key"] = others["key"] = {}
     rows = tuple(row for kind in _KINDS for row in _differences(kind, mine[kind], others[kind]))
     named = (
@@ -183,7 +184,8 @@ def difference(before: Path, after: Path, data: Path | None = None) -> Parameter
 
 def _words_of_plans(*read: _Parameters) -> Iterator[tuple[tuple[str, str], str]]:
     """The words of a printed plan for whose loss it is, and for margins of error."""
-    yield ("loss", "whole_run"), "any person in this run"
+    protected = dict.fromkeys(of.config.product.record.protected for of in read)
+    yield ("loss", "whole_run"), f"any {' or '.join(protected)} in this run"
     yield ("level", "margins of error, total only"), "+/- total-only group"
     yield ("level", "margins of error, stage 1 total"), "+/- total of stage 1"
     yield from ((("loss", each.name), each.title) for of in read for each in of.config.passes)
@@ -207,14 +209,16 @@ def _parameters(folder: Path, data: Path | None) -> Checked[_Parameters]:
         message = "no such directory. Give the directory of census.toml or config.json."
         return Checked(None, (Finding(Severity.ERROR, str(folder), "", message),))
     areas: Mapping[Pass, Areas] | None = None
+    publication: Publication | None = None
     if is_specification(folder):
         compiled = compile_folder(folder)
         given, findings = compiled.value, compiled.findings
         config, lists = (None, None) if given is None else (given.config, given.lists)
         areas = None if given is None or given.areas is None else given.areas_of_pass
     else:
-        of_config, of_lists = read_config(folder), read_public_lists(folder)
-        config, lists, findings = of_config.value, of_lists.value, of_config.findings + of_lists.findings
+        of_config, of_lists, about = read_config(folder), read_public_lists(folder), read_publication(folder)
+        config, lists, publication = of_config.value, of_lists.value, about.value
+        findings = of_config.findings + of_lists.findings + about.findings
     findings = _named(findings, folder)
     if config is not None and areas is None and data is not None:
         geography = read_given_geography(data, reader_asked_for(folder, data), config)
@@ -226,7 +230,7 @@ def _parameters(folder: Path, data: Path | None) -> Checked[_Parameters]:
         return Checked(None, findings)
     nowhere = dict.fromkeys(config.passes, Areas.none(config.census))
     plan = plan_of(PublicFiles(config, lists, nowhere if areas is None else areas))
-    made = None if plan.value is None else _Parameters(config, lists, areas, plan.value)
+    made = None if plan.value is None else _Parameters(config, lists, publication, areas, plan.value)
     return Checked(made, findings + _named(plan.findings, folder))
 
 
@@ -248,7 +252,8 @@ def _facts(of: _Parameters, common: set[str], *, has_areas: bool) -> dict[str, F
     plan: Any = plan_as_json(of.plan)
     hidden = _HIDDEN if has_areas else _HIDDEN | {"entities", "groups"}
     levels = [{key: text for key, text in level.items() if key not in hidden} for level in plan["levels"]]
-    keys = {key: text for key, text in _leaves("", of.config.specification) if not key.startswith("privacy.")}
+    said = of.config.specification or {"about": of.publication, "reader": of.config.reader.value}
+    keys = {key: text for key, text in _leaves("", said) if not key.startswith("privacy.")}
     return {
         "choice": {"": dict(_choices(of.config))},
         "loss": {which: _words(loss) for which, loss in plan["loss"].items()},

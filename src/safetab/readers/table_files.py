@@ -19,7 +19,7 @@ from safetab.foundation.findings import FindingsOf, shortened
 from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
 from safetab.readers.delimited import SEPARATOR, header_mistake
 from safetab.readers.digit_columns import is_text
-from safetab.readers.text_tables import BLOCK_BYTES, header_of, is_ascii, is_header_alone
+from safetab.readers.text_tables import header_of, whole_lines
 
 
 class TableForm(Enum):
@@ -257,28 +257,31 @@ def _text_batches(
         findings.error("line 1", f"{problem}The header must hold {SEPARATOR.join(columns)}, in any order.")
         return
 
+    before = 1  # lines, with the header
+
     def remember(row: pa.csv.InvalidRow) -> str:
-        misshapen_lines.append(row.number)
+        misshapen_lines.append(before + row.number)
         return "skip"
 
-    if is_header_alone(path):
-        return
     names = [str(position) for position in range(len(header))]
     wanted = [str(header.index(column)) for column in columns]
-    unquoted = {"delimiter": SEPARATOR, "quote_char": False, "double_quote": False, "ignore_empty_lines": False}
-    with pa.input_stream(str(path), compression="detect") as stream:
-        reader = pa.csv.open_csv(
-            # rows passed to `remember` must be UTF-8; Latin-1 makes every byte a character, but no new digit
-            stream if is_ascii(path) else pa.transcoding_input_stream(stream, "latin-1", "utf-8"),
-            # one thread, so the line of a wrong row is known
-            read_options=pa.csv.ReadOptions(use_threads=False, block_size=BLOCK_BYTES, skip_rows=1, column_names=names),
-            parse_options=pa.csv.ParseOptions(**unquoted, invalid_row_handler=remember),
-            convert_options=pa.csv.ConvertOptions(
+    for block in whole_lines(path):
+        # rows passed to `remember` must be UTF-8; Latin-1 makes every byte a character, but no new digit
+        text = block if block.isascii() else block.decode("latin-1").encode()
+        table = pa.csv.read_csv(
+            pa.BufferReader(text),
+            # one thread, this one: another that holds `remember` while Python ends would abort the process
+            pa.csv.ReadOptions(use_threads=False, block_size=len(text) + 1, column_names=names),
+            pa.csv.ParseOptions(
+                delimiter=SEPARATOR, quote_char=False, double_quote=False, ignore_empty_lines=False,
+                invalid_row_handler=remember,
+            ),
+            pa.csv.ConvertOptions(
                 include_columns=wanted, column_types=dict.fromkeys(wanted, pa.binary()), null_values=[]
             ),
-        )
-        for batch in reader:
-            yield batch.rename_columns(list(columns))
+        )  # fmt: skip
+        before += block.count(b"\n")
+        yield from table.rename_columns(list(columns)).to_batches()
     if misshapen_lines:
         lines = shortened(f"line {line}" for line in misshapen_lines)
         rule = f"a row must have {len(header)} fields separated by {SEPARATOR}, as the header has"

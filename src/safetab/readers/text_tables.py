@@ -39,16 +39,6 @@ def ends_with_return(path: Path) -> bool:
     return _beginning(path).partition(b"\n")[0].endswith(b"\r")
 
 
-def is_header_alone(path: Path) -> bool:
-    """Whether a file has no line after its first."""
-    return b"\n" not in _beginning(path)
-
-
-def is_ascii(path: Path) -> bool:
-    """Whether all bytes of a file are ASCII."""
-    return all(block.isascii() for block in _blocks(path))
-
-
 def blank_lines_at_the_end(path: Path) -> int:
     """How many lines at the end of a file are blank."""
     run = b""

@@ -98,7 +98,8 @@ def _read_csv(path: Path, findings: FindingsOf) -> pa.Table:
     types = dict.fromkeys(next(csv.reader([first.rstrip("\r\n")]), ()), pa.string())
     convert = pa.csv.ConvertOptions(column_types=types, strings_can_be_null=False, null_values=[])
     parse = pa.csv.ParseOptions(newlines_in_values=True, invalid_row_handler=leave_out)
-    table = pa.csv.read_csv(path, parse_options=parse, convert_options=convert)
+    # one thread, this one: another that holds `leave_out` while Python ends would abort the process
+    table = pa.csv.read_csv(path, pa.csv.ReadOptions(use_threads=False), parse, convert)
     if left_out:
         lines = shortened(_lines_of_other_widths(path)) or "a line has too few or too many columns"
         findings.error("", f"{lines}, the heading has {left_out[0].expected_columns}.")
