@@ -87,7 +87,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     "a pipe": (a_pipe(NUMBERS), f"links, or not regular files: {NUMBERS}"),
     "a file of somebody": (
         lambda release: (release / "universe" / "more.parquet").write_bytes(b""),
-        "files are there that SHA256SUMS doesn't list: universe/more.parquet",
+        "files that SHA256SUMS doesn't list: universe/more.parquet",
     ),
     "no checksums": (removed("SHA256SUMS"), "its SHA256SUMS is missing"),
     "checksums that are a pipe": (a_pipe("SHA256SUMS"), "its SHA256SUMS is not a file"),
@@ -97,7 +97,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
     ),
     "checksums of something else": (
         lambda release: (release / "SHA256SUMS").write_text("nothing"),
-        "files are there that SHA256SUMS doesn't list: README.txt, datapackage.json",
+        "files that SHA256SUMS doesn't list: README.txt, datapackage.json",
     ),
 }
 

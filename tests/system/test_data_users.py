@@ -549,7 +549,7 @@ def test_show_answers_on_the_terminal_what_python_answers(release: Release, out:
         (["--state", "Utah", "--group", "Mexican", "--ages", "17-0"], "17 to 0 is not a range of this table"),
         (["--state", "Utha", "--group", "Mexican"], '"Utha" is not in this release. Did you mean Utah?'),
         (["--county", "Utah County", "--group", "Mexcan"], "Did you mean Mexican?"),
-        (["--state", "Utah", "--group", "Mexican", "--kind", "alone"], "There is: Mexican (ethnicity)."),
+        (["--state", "Utah", "--group", "Mexican", "--kind", "alone"], "It has: Mexican (ethnicity)."),
         (["--state", "", "--group", "Mexican"], '"" is not in this release'),
     ],
 )

@@ -144,7 +144,7 @@ DAMAGES = {
     ),
     "a release group twice": (
         table_changed(STATE, lambda t: pa.concat_tables([t, t.filter(pc.equal(t["iteration_code"], t["iteration_code"][-1]))])),
-        "a group is there twice, or out of its order",
+        "a group appears twice or out of order",
     ),
     "a release sum": (
         table_changed(STATE, lambda t: first_of_table_changed(t, "sex_age_4", "unclamped_count", 10**6)),
@@ -267,7 +267,7 @@ def test_a_whole_output_passes(whole: Path, universe: Universe) -> None:
         ),
         (
             lambda out: (out / STATE).unlink(),
-            "manifest.json: release/numbers/geography_level=STATE/detailed-sex-by-age.parquet is not",
+            "manifest.json: release/numbers/geography_level=STATE/detailed-sex-by-age.parquet is missing",
         ),
     ],
 )

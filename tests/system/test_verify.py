@@ -189,8 +189,8 @@ FOUND_IN_A_RELEASE_ALONE = {
     ),
     "swapped rows": (rows_swapped, "lines are not in their order: row 1"),
     "a group left out of a state": (lambda out: group_left_out(out, STATE), "lacks groups, and nothing is suppressed at its level."),
-    "a dropped file": (removed(STATE), "is not there."),
-    "numbers without mention": (numbers_removed_with_their_mention, "is not there."),
+    "a dropped file": (removed(STATE), "is missing."),
+    "numbers without mention": (numbers_removed_with_their_mention, "is missing."),
     "a variance that is no number": (column(STATE, "variance", first(lambda _: float("nan"))), f"variance {BY_PLAN}"),
     "a pass of a level": (
         column("release/universe/levels.parquet", "pass", lambda values: [values[-1], *values[1:]]),
@@ -206,12 +206,12 @@ FOUND_IN_A_RELEASE_ALONE = {
     ),
     "an area for another": (
         column("release/universe/entities.parquet", "region_id", lambda values: [*values[:-1], values[-2]]),
-        "universe/entities.parquet: has an area twice, or out of its order.",
+        "universe/entities.parquet: lists an area twice or out of order.",
     ),
     "a threshold": (column("release/universe/levels.parquet", "suppression_threshold", lambda values: [n and n - 1 for n in values]), "privacy.json: levels"),
 }  # fmt: skip
 FOUND_IN_DOCUMENTS = {
-    "a dropped list": (removed("release/universe/coterminous.parquet"), "universe/coterminous.parquet: is not there."),
+    "a dropped list": (removed("release/universe/coterminous.parquet"), "universe/coterminous.parquet: is missing."),
     "a strange file": (
         lambda out: shutil.copyfile(out / STATE, out / "release" / "numbers" / "more.parquet"),
         "numbers/more.parquet: is in no list of the release.",
@@ -265,7 +265,7 @@ FOUND_BESIDE_THE_RELEASE = {
     "another charge": (edited("manifest.json", lambda one: one.update(charged=[])), "manifest.json: charged is not what"),
     "other steps": (edited("manifest.json", lambda one: one["release"].update(rules=["all"])), "manifest.json: release is not what"),
     "no test key": (edited("manifest.json", lambda one: one.update(test_key=False)), "manifest.json: test_key is not what"),
-    "the mark": (removed("NOT-FOR-RELEASE"), "NOT-FOR-RELEASE: is not there."),
+    "the mark": (removed("NOT-FOR-RELEASE"), "NOT-FOR-RELEASE: is missing."),
     "the status of the log": (replaced("log.txt", "Status: test key.", "Status: for release."), f"log.txt: {STATUS}"),
     "a file more": (lambda out: (out / "records.csv").write_text("x"), "records.csv: is not among the files that may leave."),
 }  # fmt: skip
@@ -347,10 +347,10 @@ STRAY = "is not among the files that may leave."
 DOWNGRADES = {
     "to no status": (
         downgraded(),
-        ("datapackage.json: status is not there.", "privacy.json: is not there.", "its SHA256SUMS is missing."),
+        ("datapackage.json: status is missing.", "privacy.json: is missing.", "its SHA256SUMS is missing."),
     ),
     "below format 1": (downgraded("format"), (f"README.txt: {STATUS}",)),
-    "without README.txt": (downgraded_with_the_mark_alone, ("README.txt: is not there.", f"NOT-FOR-RELEASE: {STRAY}")),
+    "without README.txt": (downgraded_with_the_mark_alone, ("README.txt: is missing.", f"NOT-FOR-RELEASE: {STRAY}")),
 }
 HIDDEN_FROM_CHECKSUMS = {
     "a hidden file": (written("release/.records.csv"), f".records.csv: {STRAY}"),
@@ -370,13 +370,13 @@ HIDDEN_FROM_CHECKSUMS = {
 LEFT_OUT_OF_CLAIMS = {
     "CSV files of a newer form": (with_csv(csv_format=3), "csv: was not checked: its form is not csv_format 2."),
     **{
-        f"no {name}": (edited(PRIVACY, lambda one, name=name: one.pop(name)), f"privacy.json: {name} is not there.")
+        f"no {name}": (edited(PRIVACY, lambda one, name=name: one.pop(name)), f"privacy.json: {name} is missing.")
         for name in ("loss", "levels", "privacy_definition", "mechanism", "unit_of_privacy", "delta", "composition")
     },
 }
 HIDDEN_FROM_THE_MANIFEST = {
-    "measurements taken away": (without_measurements, "measurements/us.parquet: is not there."),
-    "a table taken away": (removed("t1/us.csv"), "t1/us.csv: is not there."),
+    "measurements taken away": (without_measurements, "measurements/us.parquet: is missing."),
+    "a table taken away": (removed("t1/us.csv"), "t1/us.csv: is missing."),
     "metadata of measurements": (with_metadata("measurements/us.parquet"), "measurements/us.parquet: has other metadata"),
     "brackets without end": (
         lambda out: (out / "manifest.json").write_text("[" * 100_000),
@@ -386,7 +386,7 @@ HIDDEN_FROM_THE_MANIFEST = {
 LEFT_OUT_OF_THE_MANIFEST = {
     f"no {name}": (
         edited("manifest.json", lambda one, name=name: one.pop(name)),
-        f"manifest.json: {name} is not there.",
+        f"manifest.json: {name} is missing.",
     )
     for name in ("loss", "charged", "configuration")
 }
@@ -468,7 +468,7 @@ def test_all_findings_come_at_once_with_exit_code_1(out: Path) -> None:
     removed("NOT-FOR-RELEASE")(out)
     said = safetab_says("verify", out, code=1)
     assert "changed after the release was made: numbers/geography_level=STATE/detailed-sex-by-age.parquet" in said
-    for words in ("margin_of_error is not what", "t2/us.csv: COUNT is not", "NOT-FOR-RELEASE: is not there"):
+    for words in ("margin_of_error is not what", "t2/us.csv: COUNT is not", "NOT-FOR-RELEASE: is missing"):
         assert words in said
     told = json.loads(CliRunner().invoke(app, ["verify", str(out), "--json"]).stdout)
     assert (told["format"], told["exit_code"]) == (1, 1)
@@ -479,7 +479,7 @@ def test_checksums_that_list_fewer_or_more_files_are_refused(out: Path) -> None:
     sums = out / "release" / "SHA256SUMS"
     lines = sums.read_text().splitlines(keepends=True)
     sums.write_text("".join(lines[1:]))
-    assert any("files are there that SHA256SUMS doesn't list: README.txt" in one for one in found_in(out / "release"))
+    assert any("files that SHA256SUMS doesn't list: README.txt" in one for one in found_in(out / "release"))
     sums.write_text("".join([*lines, f"{'0' * 64}  zebra.txt\n"]))
     assert any("files that were released are missing: zebra.txt" in one for one in found_in(out / "release"))
 
@@ -516,14 +516,14 @@ def test_a_text_that_is_no_text_hides_no_other_finding(name: str, out: Path) -> 
     removed("NOT-FOR-RELEASE")(out)
     found = found_in(out)
     assert f"{name}: {STATUS}" in found
-    assert "NOT-FOR-RELEASE: is not there." in found
+    assert "NOT-FOR-RELEASE: is missing." in found
 
 
 @pytest.mark.parametrize("name", [STATE, "release/privacy.json", "measurements/us.parquet", "t1/us.csv"])
 def test_a_missing_file_is_said_to_be_missing_and_not_that_it_cannot_be_read(name: str, out: Path) -> None:
     removed(name)(out)
     found = found_in(out)
-    assert any(Path(name).name in one and ("is not there" in one or "missing" in one) for one in found)
+    assert any(Path(name).name in one and "missing" in one for one in found)
     assert [one for one in found if "can't be read" in one] == []
 
 
@@ -657,7 +657,7 @@ FORGED = {
         'SIGNATURE.json: says "for release", and the release says "test key".',
     ),
     "forged bytes": (lambda out: (out / "release/SIGNATURE.sig").write_bytes(b"x" * 64), "SIGNATURE.sig: is not the signature"),
-    "no bytes": (removed("release/SIGNATURE.sig"), "SIGNATURE.sig: is not there, and the other file of the signature is."),
+    "no bytes": (removed("release/SIGNATURE.sig"), "SIGNATURE.sig: is missing, but the other file of the signature exists."),
     "no signature": (
         lambda out: [(out / "release" / name).unlink() for name in ("SIGNATURE.sig", "SIGNATURE.json")],
         ": is not signed, and a key was given.",
@@ -764,7 +764,7 @@ def test_an_official_release_has_its_own_files_and_no_others(tmp_path: Path) -> 
     (official / "NOT-FOR-RELEASE").unlink()
     write_checksums(official)
     strays = [f"{name}: {STRAY}" for name in (".records.csv", "people.csv")]
-    assert found_in(official) == [*strays, "NOT-FOR-RELEASE: is not there."]
+    assert found_in(official) == [*strays, "NOT-FOR-RELEASE: is missing."]
 
 
 @pytest.mark.parametrize(
@@ -780,7 +780,7 @@ def test_a_number_of_an_official_release_stands_once_in_its_place(
     table = pq.read_table(file, partitioning=None)
     pq.write_table(table.take(rows(len(table))), file, store_schema=False)
     with_true_checksums(official)
-    assert any(f"a number is there twice, or out of its order: row {place}" in one for one in found_in(official))
+    assert any(f"a number appears twice or out of order: row {place}" in one for one in found_in(official))
 
 
 def test_official_releases_are_signed_and_checked(key: Path, tmp_path: Path) -> None:

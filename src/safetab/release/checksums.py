@@ -78,7 +78,7 @@ def check_files(release: Path) -> None:
         changed.append(CHECKSUMS_FILE)
     faults = {
         "files that were released are missing": released.keys() - present,
-        f"files are there that {CHECKSUMS_FILE} doesn't list": present - released.keys(),
+        f"files that {CHECKSUMS_FILE} doesn't list": present - released.keys(),
         "links, or not regular files": present - files,
         "changed after the release was made": changed,
     }

@@ -149,7 +149,7 @@ class Lookup:
             hint = "Give a code, the whole name" + (f", or the kind: {self._kinds}." if kinds else ".")
             raise self._ambiguous("group", wanted, [f"{one.name} ({one.code})" for one in found], hint)
         there = [f"{one.name} ({one.kind.name})" for one in named]
-        raise self.refusal("group", f'"{wanted}" is not there as {kind}. There is: {shortened(there)}.')
+        raise self.refusal("group", f'"{wanted}" has no group of the kind {kind}. It has: {shortened(there)}.')
 
     def group_level(self, word: str) -> GroupLevel:
         """The level of groups with this name. Raises InvalidInput if the census has no such level."""

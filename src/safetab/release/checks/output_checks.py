@@ -73,7 +73,7 @@ class NumberChecks:
         path, product = self.release / numbers_file(self.level.design, self.of_format), self.universe.product
         if not path.is_file():
             if self.published is not None and len(self.published[0]):
-                self.breaches.add(self._name, "is not there, and there are groups of its level")
+                self.breaches.add(self._name, "is missing, though its level has groups")
             return
         schema = number_files.number_schema(product, self.universe.census)
         if not pyarrow.parquet.read_schema(path).equals(schema):
@@ -143,7 +143,7 @@ class NumberChecks:
         indices = np.where(is_right, self.level.index.index_of(entity, iteration), -1)
         self._add("a group is not in the universe", first[~is_right])
         is_repeated = np.diff(indices, prepend=self.last_index) <= 0
-        self._add("a group is there twice, or out of its order", first[is_repeated])
+        self._add("a group appears twice or out of order", first[is_repeated])
         self._check_lines(rows, first)
         self.own_groups += int(is_own.sum())
         self.last_index = int(indices[-1])
@@ -369,13 +369,13 @@ def check_manifest(output: Path, manifest: Mapping[str, Any], breaches: Breaches
     listed = {name: entry["rows"] for name, entry in manifest["outputs"].items()}
     missing = [name for name in listed if not (output / name).is_file()]
     for name in missing:
-        breaches.add(MANIFEST_FILE, f"{name} is not there")
+        breaches.add(MANIFEST_FILE, f"{name} is missing")
     if missing:
         return
     found = outputs_as_json(output, listed)
     for section in ("outputs", "documents"):
         if manifest[section] != found[section]:
-            breaches.add(MANIFEST_FILE, f"lists other {section}, or other checksums, than are there")
+            breaches.add(MANIFEST_FILE, f"lists other {section}, or other checksums, than the output has")
     for name, rows in listed.items():
         counted = _rows_of(output / name)
         if counted != rows:

@@ -117,7 +117,7 @@ class _PlanChecks:
         lines = [len(shape.lines) for shape in self._level.family.shapes]
         places = (indices * len(lines) + shapes) * max(lines) + line
         is_late = np.diff(places, prepend=self._last_place) <= 0
-        self._add("a number is there twice, or out of its order", at[is_late])
+        self._add("a number appears twice or out of order", at[is_late])
         self._last_place = max(self._last_place, int(places.max(initial=-1)))
 
     def _numbers(
@@ -258,4 +258,4 @@ def check_universe(folder: ReleaseFolder, breaches: Breaches) -> None:
                 breaches.add(f"{RELEASE_FOLDER}/{name}", "has rows that contradict each other, or are out of order")
     for entities in universe.entities.values():
         if (np.diff(entities.ids) <= 0).any():
-            breaches.add(f"{RELEASE_FOLDER}/{ENTITIES_FILE}", "has an area twice, or out of its order")
+            breaches.add(f"{RELEASE_FOLDER}/{ENTITIES_FILE}", "lists an area twice or out of order")

@@ -153,7 +153,7 @@ def checked_signature(
         findings.error(name, "is a link, or not a regular file.")
     if missing or strange:
         if len(missing) == 1 and not strange:
-            findings.error(missing[0], "is not there, and the other file of the signature is.")
+            findings.error(missing[0], "is missing, but the other file of the signature exists.")
         elif missing and key is not None:
             findings.error("", "is not signed, and a key was given.")
         return None

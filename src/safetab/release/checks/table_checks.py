@@ -307,7 +307,7 @@ class TableChecks:
             self._breaches.add(name, f"{level.level}: a group is not in the universe")
         order = groups.is_total_only * index.size + groups.indices
         if not (np.diff(order, prepend=last[0] * index.size + last[1]) > 0).all():
-            self._breaches.add(name, f"{level.level}: a group is there twice, or out of its order")
+            self._breaches.add(name, f"{level.level}: a group appears twice or out of order")
         if (level.is_total_only[iteration] != groups.is_total_only).any():
             self._breaches.add(name, f"{level.level}: a group was measured in a stage that it doesn't have")
         adaptive = groups.chosen(~groups.is_total_only) if groups.is_total_only.any() else groups

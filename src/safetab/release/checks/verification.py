@@ -177,7 +177,7 @@ def _unreadable_added(breaches: Breaches, what: str) -> Iterator[None]:
 
 def _is_known_missing(error: str, breaches: Breaches) -> bool:
     """Whether the path that an error quotes is among the files that are said to be missing."""
-    said = [f"{name}: {rule}" for name, rule in breaches.sentences() if re.search("is not there|missing", rule)]
+    said = [f"{name}: {rule}" for name, rule in breaches.sentences() if re.search("missing", rule)]
     return any(Path(path).name in one for path in re.findall("'([^']+)'", error) for one in said)
 
 
@@ -263,7 +263,7 @@ def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], brea
         listed |= {numbers_file(one.design, folder.format) for one in universe.levels if one.is_tabulated.any()}
     for name in sorted(listed):
         if not (release / name).is_file():
-            breaches.add(f"{RELEASE_FOLDER}/{name}", "is not there")
+            breaches.add(f"{RELEASE_FOLDER}/{name}", "is missing")
     columns = {name: of_file for name, (_, of_file) in universe_files(universe).items()}
     of_numbers = (*number_files.number_columns(universe.product, universe.census), *folder.facts.more_columns)
     for path in sorted(release.rglob("*.parquet")):
@@ -311,7 +311,7 @@ def _check_claims(name: str, folder: ReleaseFolder, document: Mapping[str, Any],
             expected = {**expected, "test_key": status is OutputStatus.TEST_KEY}
         needed = {*expected, *_OF_MANIFEST} - _ABSENT_IN_FORMAT_0
     for key in sorted(needed - document.keys()) if folder.format > 0 else ():
-        breaches.add(name, f"{key} is not there")
+        breaches.add(name, f"{key} is missing")
     for key in sorted((expected.keys() & document.keys()) - _IN_WORDS):
         if not _says(document[key], expected[key]):
             breaches.add(name, f"{key} is not what follows from universe/levels.parquet")
@@ -364,7 +364,7 @@ def _check_files(folder: ReleaseFolder, output: Path | None, breaches: Breaches)
     for name in sorted(allowed):
         is_needed = not f"{prefix}{name}".startswith(perhaps) if has_all else f"{prefix}{name}" in oldest
         if is_needed and not (place / name).is_file():
-            breaches.add(f"{prefix}{name}", "is not there")
+            breaches.add(f"{prefix}{name}", "is missing")
 
 
 def _check_beside(folder: ReleaseFolder, output: Path, breaches: Breaches) -> None:
