@@ -107,7 +107,7 @@ def test_a_publication_that_nothing_fits_is_said(area) -> None:
     windows = [replace(of, firsts=of.firsts + (np.arange(len(of.firsts)) == 0)) for of in right.windows[:2]]
     found = attacked(area, replace(right, windows=[*windows, *right.windows[2:]]), 1)
     assert found.not_finished == (
-        "groups attacked by bounds alone, because no data set was found that fits everything published: 2.",
+        "groups attacked by bounds alone, because too few data sets were found that fit everything published: 2.",
     )
 
 

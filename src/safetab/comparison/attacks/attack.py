@@ -123,7 +123,7 @@ def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposur
     apart, unfit = sum(each.r_hat > DISAGREE for each in called), sum(not each.is_finished for each in called)
     not_finished = {
         "groups that were not attacked, because the time limit was reached": len(found) - len(called),
-        "groups attacked by bounds alone, because no data set was found that fits everything published": unfit,
+        "groups attacked by bounds alone, because too few data sets were found that fit everything published": unfit,
         f"groups in which the attack's two chains do not agree well (R-hat above {DISAGREE})": apart,
         "cells that may be proven, but the solver's time was up": sum(finding.undecided for finding in found),
     }
