@@ -78,7 +78,7 @@ def published(system: System, spec: str, seed: int) -> tuple[PublishedTables, Wi
         return PublishedTables.of(noisy), noise_windows(noisy, sigma, is_cell(system))
     protection = parse(spec, Path())
     tables = publish(protection, system.exact, random)
-    known = Known(system.least, system.most, system.exact.parts.sums(system.expected))
+    known = Known.of(system)
     return tables, windows_of(protection, tables, known)
 
 

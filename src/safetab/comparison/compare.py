@@ -63,9 +63,9 @@ class _Protected:
         leaving = 0.0 if swapped is None else self._leaving(counted)
         tables, windows = [], []
         for place, (system, counts) in enumerate(zip(systems, exact, strict=True)):
-            known = Known(system.least, system.most, system.rows.sums(system.expected))
+            known = Known.of(system)
             published = publish(protection, counts, np.random.default_rng([seed, place]))
-            found = windows_of(protection, published, known)
+            found = windows_of(protection, published, known if swapped is None else known.of_changed_records)
             found = told_once(found, system.rows) if protection.repeats_errors else found
             if swapped is not None:
                 found = windows_of_swapped(found, known, leaving, system.leaves)

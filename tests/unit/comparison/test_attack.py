@@ -55,6 +55,13 @@ def test_a_protection_names_fewer_and_the_baseline_still_fewer(area) -> None:
     assert 1 <= rounded.r_hat < 1.1
 
 
+@pytest.mark.parametrize("spec", ["suppress:rule=1980", "suppress:below=3", "cell-key:D=2,V=0"])
+def test_a_mark_or_a_number_where_zeros_are_shown_proves_that_somebody_is_there(area, spec: str) -> None:
+    """The rules of 1980 withhold the tables of groups of 1 to 14 people, and no others."""
+    small = sum(np.isin(system.exact.counts[system.totals[:-1]], (1, 2)).sum() for system in area.systems)
+    assert attacked(area, publication_of(area, spec), 1).presence == Claims(small, small)
+
+
 def test_what_proved_is_said(area, monkeypatch: pytest.MonkeyPatch) -> None:
     few = replace(area, systems=area.systems[:1])
     publication = publication_of(few, "none")

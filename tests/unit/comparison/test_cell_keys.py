@@ -87,7 +87,8 @@ def test_a_cell_key_takes_its_interval_of_the_row() -> None:
 def test_two_ones_and_a_margin_of_0_leave_1_to_3_and_0_to_2() -> None:
     """Published 1, 1 and margin 0 with D=2: the windows from which both inner cells follow."""
     published = PublishedTables.of(np.array([1, 1, 0]))
-    windows = CellKey(table_of(2, 0.9)).windows(published, Known(np.zeros(3), np.full(3, 50), np.ones(3)))
+    known = Known(np.zeros(3), np.full(3, 50), np.ones(3), np.zeros(3, dtype=np.bool_))
+    windows = CellKey(table_of(2, 0.9)).windows(published, known)
     spans = [(windows.of(number)[0], windows.of(number)[0] + len(windows.of(number)[1]) - 1) for number in range(3)]
     assert spans == [(1, 3), (1, 3), (0, 2)]
 

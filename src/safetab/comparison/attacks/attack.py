@@ -224,7 +224,7 @@ def _published(system: System, spec: str, seed: Sequence[int]) -> tuple[Publishe
     Swapping happens to move nobody.
     """
     random, exact = np.random.default_rng(seed), system.exact
-    known = Known(system.least, system.most, system.rows.sums(system.expected))
+    known = Known.of(system)
     if not spec.startswith("noise of "):
         protection = parse(spec, Path())
         tables = publish(protection, exact, random)
