@@ -40,7 +40,7 @@ class Exposure:
     differencing: tuple[int, int] | None = None  # slivers of 1 to 9 people, and the people in those that follow
     small_groups: int = 0  # groups of 1 or 2 people in smallest areas, found or not
     r_hat: float | None = None  # of the two chains; near 1 if they agree
-    groups_apart: int = 0  # groups whose chains disagree
+    unfinished: int = 0  # groups that were not attacked to the end
     outside: int = 0  # states that left a window: must be 0
     not_finished: tuple[str, ...] = ()  # in sentences
     proven_by: str = ""  # "propagation", or "propagation and CP-SAT"
@@ -54,7 +54,7 @@ def added(exposures: Sequence[Exposure]) -> Exposure | None:
     def known(name: str) -> list[Any]:
         return [value for each in exposures if (value := getattr(each, name)) is not None]
 
-    sums = ("uniques", "proven", "named", "presence", "small_groups", "groups_apart", "outside", "not_finished")
+    sums = ("uniques", "proven", "named", "presence", "small_groups", "unfinished", "outside", "not_finished")
     first, sizes = exposures[0], set.intersection(*(set(each.ranked) for each in exposures))
     return replace(
         first,

@@ -99,7 +99,7 @@ def test_time_that_is_up_is_said_and_nobody_is_named(area) -> None:
     found = attacked(area, publication_of(area, "none"), 1, seconds=0.0)
     assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 12.",)
     assert found.named == found.presence == Claims(0, 0)
-    assert found.r_hat is None
+    assert (found.r_hat, found.unfinished) == (None, 12)
 
 
 def test_the_time_limit_is_asked_before_each_group(area, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,6 +116,7 @@ def test_a_publication_that_nothing_fits_is_said(area) -> None:
     assert found.not_finished == (
         "groups attacked by bounds alone, because too few data sets were found that fit everything published: 2.",
     )
+    assert found.unfinished == 2
 
 
 def calls(system, is_one=None, is_present=None) -> Finding:

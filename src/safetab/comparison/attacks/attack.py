@@ -121,8 +121,9 @@ def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposur
     of_leaves, is_unique, totals = np.concatenate(chances), np.concatenate(counts) == 1, np.concatenate(present)
     called = [finding.chances for finding in found if finding.chances is not None]
     apart, unfit = sum(each.r_hat > DISAGREE for each in called), sum(not each.is_finished for each in called)
+    late = len(found) - len(called)
     not_finished = {
-        "groups that were not attacked, because the time limit was reached": len(found) - len(called),
+        "groups that were not attacked, because the time limit was reached": late,
         "groups attacked by bounds alone, because too few data sets were found that fit everything published": unfit,
         f"groups in which the attack's two chains do not agree well (R-hat above {DISAGREE})": apart,
         "cells that may be proven, but the solver's time was up": sum(finding.undecided for finding in found),
@@ -139,7 +140,7 @@ def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposur
         membership_bound=None,
         small_groups=small_groups,
         r_hat=max((of_group.r_hat for of_group in called), default=None),
-        groups_apart=apart,
+        unfinished=late + unfit + apart,
         outside=sum(of_group.outside for of_group in called),
         not_finished=tuple(f"{what}: {number:,}." for what, number in not_finished.items() if number),
         proven_by=by_solver if has_proofs else "",

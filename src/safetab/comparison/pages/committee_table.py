@@ -47,7 +47,7 @@ def committee_rows(comparison: Comparison) -> list[Row]:
             known += words.text("interval_held", share=share(row["interval_holding"], 0))
         row["comes_with_a_number"] = "; ".join([known, *marks])
         row["shares_are_upper_limits"] = "secondary=" in row["protection"]
-        row["marks"] = " †" * bool(row["groups_whose_chains_disagree"]) + " §" * one.protection.repeats_errors
+        row["marks"] = " †" * bool(row["groups_not_finished"]) + " §" * one.protection.repeats_errors
         rows.append(row)
     return rows
 
@@ -114,8 +114,9 @@ def _exposed(row: Row) -> Sequence[str]:
     if row["uniques"] is None:
         return [words.NOT_ATTACKED] * 4
     named = _claims(row["named_right"], row["named_claims"])
+    late = " †" * bool(row["groups_not_finished"])
     return [
-        words.NOT_APPLICABLE if row["proven"] is None else f"{row['proven']:,}",
+        words.NOT_APPLICABLE if row["proven"] is None else f"{row['proven']:,}{late}",
         f"{named}{row['marks']}",
         f"{row['ranked_right']:,} ({row['ranked_right_of_baseline']:,}){row['marks']}",
         words.NOT_MEASURED if row["membership_measured"] is None else f"{row['membership_measured']:.2f}",
