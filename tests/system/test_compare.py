@@ -36,6 +36,7 @@ def compared(census: Path, out: Path, *more: str) -> tuple[int, str]:
         (["--tables", "all"], "--tables: must be as-released or every-group"),
         (["--attack", "none", "--attack", "44007"], "--attack: none stands alone"),
         (["--time-limit", "0"], "--time-limit: must be more than 0"),
+        (["--time-limit", "nan"], "--time-limit: must be more than 0"),
     ],
 )
 def test_a_wrong_option_is_answered_before_anything_is_read(

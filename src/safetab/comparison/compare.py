@@ -138,7 +138,7 @@ class ComparisonSummary(Result):
 
     @property
     def _title(self) -> str:
-        return f"{len(self.protections):,} protections compared"
+        return f"Protections compared: {len(self.protections):,}"
 
     def to_arrow(self) -> pa.Table:
         """A row for each protection: its spec."""

@@ -122,7 +122,7 @@ def _refused(data: Path, request: CompareRequest) -> tuple[Finding, ...]:
     wrong = {
         ("--runs", f"must be from 1 to {_MOST_RUNS:,}."): not 1 <= request.runs <= _MOST_RUNS,
         ("--seed", f"must be from 0 to {_MOST_SEED}."): not 0 <= request.seed <= _MOST_SEED,
-        ("--time-limit", "must be more than 0 seconds."): request.time_limit is not None and request.time_limit <= 0,
+        ("--time-limit", "must be more than 0 seconds."): request.time_limit is not None and not request.time_limit > 0,
         ("--tables", f"must be {' or '.join(_TABLES)}."): request.tables not in _TABLES,
         ("--preset", f"must be one of {', '.join(GROUPS)}."): request.preset not in GROUPS,
         ("--attack", f"{NO_ATTACK} stands alone: give areas, or {NO_ATTACK}."): NO_ATTACK in request.attack
