@@ -32,7 +32,7 @@ class Exposure:
     uniques: int
     proven: Claims | None  # every claim should be right
     named: Claims  # with a chance of at least 95 %
-    ranked: Mapping[int, int]  # of the k cells that look likeliest to hold one person, how many do, by k
+    ranked: Mapping[str, Claims]  # the cells that look likeliest to hold one person: 100, 500, as many as uniques
     presence: Claims  # groups of 1 or 2 people known to be there
     membership: float | None  # advantage of the best test for one person, on the attacked tables
     membership_bound: float | None  # of the guarantee over the whole release; only for formal privacy
@@ -45,6 +45,11 @@ class Exposure:
     not_finished: tuple[str, ...] = ()  # in sentences
     proven_by: str = ""  # "propagation", or "propagation and CP-SAT"
 
+    @property
+    def likeliest(self) -> Claims:
+        """The 500 cells that look likeliest to hold one person, or fewer: as many as do."""
+        return self.ranked["500"]
+
 
 def added(exposures: Sequence[Exposure]) -> Exposure | None:
     """The exposure of several areas together: people add up, advantages and shares are averaged. None without any."""
@@ -55,11 +60,11 @@ def added(exposures: Sequence[Exposure]) -> Exposure | None:
         return [value for each in exposures if (value := getattr(each, name)) is not None]
 
     sums = ("uniques", "proven", "named", "presence", "small_groups", "unfinished", "outside", "not_finished")
-    first, sizes = exposures[0], set.intersection(*(set(each.ranked) for each in exposures))
+    first = exposures[0]
     return replace(
         first,
         **{name: reduce(add, known(name)) for name in sums if known(name)},
-        ranked={size * len(exposures): sum(each.ranked[size] for each in exposures) for size in sorted(sizes)},
+        ranked={most: reduce(add, (each.ranked[most] for each in exposures)) for most in first.ranked},
         membership=fmean(known("membership")) if known("membership") else None,
         averaging={at: fmean(each[at] for each in known("averaging") if at in each) for at in first.averaging},
         differencing=(sum(each[0] for each in known("differencing")), sum(each[1] for each in known("differencing"))),

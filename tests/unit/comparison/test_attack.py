@@ -37,7 +37,7 @@ def test_everybody_is_exposed_without_protection(area, spec: str) -> None:
     everybody = Claims(area.uniques, area.uniques)
     assert area.uniques > 20
     assert found.named == found.proven == everybody
-    assert found.ranked[area.uniques] == area.uniques
+    assert {*found.ranked.values()} == {everybody}
     small = sum(np.isin(system.exact.counts[system.totals[:-1]], (1, 2)).sum() for system in area.systems)
     assert found.presence == Claims(small, small)
     assert found.small_groups == baseline(area, 1).small_groups == small
@@ -49,7 +49,7 @@ def test_a_protection_names_fewer_and_the_baseline_still_fewer(area) -> None:
     nothing = baseline(area, 1)
     assert nothing.proven is None
     assert nothing.named.claims <= rounded.named.claims < area.uniques
-    assert nothing.ranked[area.uniques] < rounded.ranked[area.uniques] < area.uniques
+    assert nothing.likeliest.right < rounded.likeliest.right < nothing.likeliest.claims == area.uniques
     assert rounded.proven.claims == rounded.proven.right
     assert rounded.outside == nothing.outside == 0
     assert 1 <= rounded.r_hat < 1.1
@@ -130,7 +130,7 @@ def test_equal_chances_are_ranked_by_lot() -> None:
     truth[:25] = 1
     system = system_of(truth, np.ones((100, 4)))
     one = area_of([system], 100, 0.5)
-    found = [exposure(one, [calls(system)], seed).ranked[100] for seed in range(40)]
+    found = [exposure(one, [calls(system)], seed).ranked["100"].right for seed in range(40)]
     assert abs(np.mean(found) - 25) < 4.5 * 4 / np.sqrt(40)  # false alarm 7e-6
     assert len(set(found)) > 1
 
@@ -159,7 +159,7 @@ def test_the_baseline_knows_the_total_of_the_whole_area_alone() -> None:
 
 def test_an_area_without_systems_exposes_nobody() -> None:
     found = attacked(area_of([], 1, 0.5), Publication((), (), can_be_proven=True), 1)
-    assert (found.uniques, found.named, found.ranked) == (0, Claims(0, 0), {0: 0, 100: 0, 500: 0})
+    assert (found.uniques, found.named, found.likeliest) == (0, Claims(0, 0), Claims(0, 0))
 
 
 def test_the_example_of_a_named_person_has_every_number_that_counts_them() -> None:

@@ -30,7 +30,6 @@ from safetab.comparison.tables.exact_tables import ExactTables, Int64s, Publishe
 from safetab.foundation.in_threads import results_in_threads
 
 NAMED, WORTH_A_PROOF = 0.95, 0.99
-_RANKED = (100, 500)
 _SOLVER_SECONDS = 20.0  # for one group, if nobody sets a limit
 
 _CHECKED_GROUPS = 4  # of the area, those with most people alone in a cell
@@ -151,12 +150,13 @@ def _claims(is_right: NDArray[np.bool_]) -> Claims:
     return Claims(len(is_right), int(np.count_nonzero(is_right)))
 
 
-def _ranked(chances: Floats, is_unique: NDArray[np.bool_], seed: int) -> dict[int, int]:
-    """How many of the likeliest leaves hold one person; the seed alone puts equal chances in order."""
+def _ranked(chances: Floats, is_unique: NDArray[np.bool_], seed: int) -> dict[str, Claims]:
+    """The likeliest leaves, at most as many as hold one person; the seed alone puts equal chances in order."""
     by_lot = np.random.default_rng([seed, len(chances)]).random(len(chances))
     order = np.lexsort((by_lot, -chances))
-    sizes = sorted({*_RANKED, int(np.count_nonzero(is_unique))})
-    return {size: int(np.count_nonzero(is_unique[order[:size]])) for size in sizes}
+    uniques = int(np.count_nonzero(is_unique))
+    sizes = {"100": min(100, uniques), "500": min(500, uniques), "as many as uniques": uniques}
+    return {most: _claims(is_unique[order[:size]]) for most, size in sizes.items()}
 
 
 def controls(

@@ -17,7 +17,6 @@ from safetab.comparison.pages.committee_table import (
     at_most,
     headings,
     is_of_few,
-    ranked_cells,
     spec_code,
     spelled,
 )
@@ -87,8 +86,8 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     protecting = [row for row in rows if row["protection"] != _NOTHING]
     spanned, count = protecting or rows, len(protecting)
     is_less = len(spanned) < len(rows)
-    cells = ranked_cells(comparison)
-    ranked = 0 if baseline is None else baseline.ranked[cells]
+    likeliest = Claims(0, 0) if baseline is None else baseline.likeliest
+    cells, before = likeliest.claims, likeliest.right
     runs = max(max(one.utility["runs"].to_pylist()) for one in comparison.protections)
     given = {
         **{key: str(value) for key, value in asdict(census).items()},
@@ -101,8 +100,8 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
         "uniques": f"{rows[0]['uniques'] or 0:,}",
         "ranked": f"{cells:,}",
         "few_groups": str(FEW_GROUPS),
-        "before": f"{ranked:,}",
-        "moves": str(round(sqrt(ranked * (1 - ranked / cells)))),
+        "before": f"{before:,}",
+        "moves": str(round(sqrt(before * (1 - before / max(cells, 1))))),
         "checks": str(len(comparison.controls)),
         "broken": str(sum(not one.holds for one in comparison.controls)),
         "draws": f"{runs:,} {'draw' if runs == 1 else 'draws'}",
@@ -163,7 +162,7 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
         "safetab_elsewhere": census.larger_left and has_safetab,
         "after_swapping": "swap" in specs,
         "same_errors": any(one.protection.repeats_errors for one in comparison.protections),
-        "chance": comparison.baseline and comparison.baseline.ranked[ranked_cells(comparison)],
+        "chance": comparison.baseline and comparison.baseline.likeliest.right,
         "of_each_area": census.attacked > 1,
         "by_true_size": not census.is_stress_test,
         "lines_of_sweep": comparison.is_sweep,
