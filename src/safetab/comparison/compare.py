@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -175,13 +175,15 @@ class Comparing:
         self._parameters, self._data = parameters, data
         self._world, self._request, self._progress = world, request, progress
         self._areas = world.areas(request)
-        self._left_out = list[str]()
+        self._left_out = dict[str, list[str]]()  # specs by the reason
         self._printed = dict[str, Publication]()
         self._splits = [_split_totals(counted, request.seed) for counted in self._areas]
         self._examples = dict[str, WorkedExample]()
 
-    def comparison(self, protections: Sequence[Protection], left_out: Sequence[str] = ()) -> Comparison:
-        """Everything that the page shows; it also says which protections were left out already."""
+    def comparison(self, protections: Sequence[Protection], left_out: Mapping[str, str]) -> Comparison:
+        """Everything that the page shows; it also says which protections were left out already, and why."""
+        for spec, reason in left_out.items():
+            self._left_out.setdefault(reason, []).append(spec)
         seed, progress = self._request.seed, self._progress
         progress.step("Attacking without the tables", 1)
         without = [baseline(counted.area, seed, self._request.options.threads) for counted in self._areas]
@@ -215,7 +217,10 @@ class Comparing:
             shown=shown,
             shown_area=shown_area,
             facts={**facts, "Proven by": proven_by} if proven_by else facts,
-            not_finished=(*left_out, *self._left_out, *unfinished),
+            not_finished=(
+                *(f"left out: {'; '.join(specs)}: {why}" for why, specs in self._left_out.items()),
+                *unfinished,
+            ),
         )
 
     def _compared(self, protection: Protection) -> list[Compared]:
@@ -233,7 +238,7 @@ class Comparing:
             if self._request.protections:
                 raise
             reasons = " ".join(finding.message for finding in invalid.findings)
-            self._left_out.append(f"{protection.spec} was left out: {reasons}")
+            self._left_out.setdefault(reasons, []).append(protection.spec)
             return []
 
     @contextmanager

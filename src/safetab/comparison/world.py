@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -97,7 +97,7 @@ class CompareRequest:
 
 def checked_protections(
     parameters: Path, data: Path, out: Path, request: CompareRequest
-) -> tuple[tuple[Protection, ...], tuple[str, ...]]:
+) -> tuple[tuple[Protection, ...], Mapping[str, str]]:
     """The protections asked for, and why others are left out. Raises InvalidInput with every reason not to begin."""
     checked, options = [checked_text(text, Path()) for text in dict.fromkeys(request.protections)], request.options
     others = [read_config(each.value.parameters) for each in checked if each.value and each.value.parameters]
@@ -108,7 +108,7 @@ def checked_protections(
     if any(finding.is_error for finding in found):
         raise InvalidInput(found)
     if checked:
-        return tuple(with_source(each.require()) for each in checked), ()
+        return tuple(with_source(each.require()) for each in checked), {}
     protections, left_out = protections_of(request.preset)
     by_name = sorted(protections, key=lambda each: each.name.casefold())
     return protections if request.is_sweep else tuple(by_name), left_out
