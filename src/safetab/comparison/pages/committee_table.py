@@ -20,6 +20,7 @@ from safetab.reports.page_parts import Markup, element, joined, void, whole_tabl
 
 FEW_GROUPS = 30
 """A mean error of fewer groups is printed with their number."""
+_LATE, _REPEATED, _LIMIT = "\u00a0†", "\u00a0§", "\u00a0‡"  # marks stay beside their numbers
 Row = dict[str, Any]
 
 
@@ -43,7 +44,7 @@ def committee_rows(comparison: Comparison) -> list[Row]:
             known += words.text("interval_held", share=share(row["interval_holding"], 0))
         row["comes_with_a_number"] = "; ".join([known, *marks])
         row["shares_are_upper_limits"] = "secondary=" in row["protection"]
-        row["marks"] = " †" * bool(row["groups_not_finished"]) + " §" * one.protection.repeats_errors
+        row["marks"] = _LATE * bool(row["groups_not_finished"]) + _REPEATED * one.protection.repeats_errors
         rows.append(row)
     return rows
 
@@ -103,7 +104,7 @@ def _exposed(row: Row) -> Sequence[str]:
     if row["uniques"] is None:
         return [words.NOT_ATTACKED] * 4
     named = _claims(row["named_right"], row["named_claims"])
-    late = " †" * bool(row["groups_not_finished"])
+    late = _LATE * bool(row["groups_not_finished"])
     return [
         words.NOT_APPLICABLE if row["proven"] is None else f"{row['proven']:,}{late}",
         f"{named}{row['marks']}",
@@ -134,7 +135,7 @@ def _with_groups(row: Row, column: str) -> str:
 def at_most(row: Row, column: str) -> str:
     """A number of a column; a share is an upper limit where secondary suppression withholds more than was counted."""
     is_limit = row["shares_are_upper_limits"] and row[column] and column.endswith(("_published", "_shown"))
-    return f"at most {spelled(column, row[column])} ‡" if is_limit else spelled(column, row[column])
+    return f"at most {spelled(column, row[column])}{_LIMIT}" if is_limit else spelled(column, row[column])
 
 
 def spelled(column: str, value: float | None) -> str:
