@@ -32,7 +32,7 @@ class Exposure:
     uniques: int
     proven: Claims | None  # every claim should be right
     named: Claims  # with a chance of at least 95 %
-    ranked: Mapping[str, Claims]  # the cells that look likeliest to hold one person: 100, 500, as many as uniques
+    ranked: Mapping[str, Claims]  # the cells that look likeliest to hold one person, by how many are looked at
     presence: Claims  # groups of 1 or 2 people known to be there
     membership: float | None  # advantage of the best test for one person, on the attacked tables
     membership_bound: float | None  # of the guarantee over the whole release; only for formal privacy
@@ -48,7 +48,7 @@ class Exposure:
     @property
     def likeliest(self) -> Claims:
         """The 500 cells that look likeliest to hold one person, or fewer: as many as do."""
-        return self.ranked["500"]
+        return self.ranked["500 or uniques"]
 
 
 def added(exposures: Sequence[Exposure]) -> Exposure | None:

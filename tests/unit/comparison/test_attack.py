@@ -37,7 +37,8 @@ def test_everybody_is_exposed_without_protection(area, spec: str) -> None:
     everybody = Claims(area.uniques, area.uniques)
     assert area.uniques > 20
     assert found.named == found.proven == everybody
-    assert {*found.ranked.values()} == {everybody}
+    assert found.likeliest == found.ranked["uniques"] == everybody
+    assert (found.ranked["100"].claims, found.ranked["500"].right) == (100, area.uniques)
     small = sum(np.isin(system.exact.counts[system.totals[:-1]], (1, 2)).sum() for system in area.systems)
     assert found.presence == Claims(small, small)
     assert found.small_groups == baseline(area, 1).small_groups == small

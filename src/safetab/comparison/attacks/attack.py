@@ -151,11 +151,11 @@ def _claims(is_right: NDArray[np.bool_]) -> Claims:
 
 
 def _ranked(chances: Floats, is_unique: NDArray[np.bool_], seed: int) -> dict[str, Claims]:
-    """The likeliest leaves, at most as many as hold one person; the seed alone puts equal chances in order."""
+    """The likeliest leaves, and how many of them hold one person; the seed alone puts equal chances in order."""
     by_lot = np.random.default_rng([seed, len(chances)]).random(len(chances))
     order = np.lexsort((by_lot, -chances))
     uniques = int(np.count_nonzero(is_unique))
-    sizes = {"100": min(100, uniques), "500": min(500, uniques), "as many as uniques": uniques}
+    sizes = {"100": 100, "500": 500, "uniques": uniques, "500 or uniques": min(500, uniques)}
     return {most: _claims(is_unique[order[:size]]) for most, size in sizes.items()}
 
 
