@@ -35,7 +35,7 @@ def system_of(truth, expected, seed: int = 0) -> System:
 def area_of(systems, areas: int, shape: float) -> AttackedArea:
     parts = tuple(AreaOfLevel(1, n, f"tract {n}", 10_000) for n in range(areas))
     whole = AreaOfLevel(0, 0, "county", 10_000)
-    return AttackedArea("county", "c", 10_000, ("county", "tract"), 1, (*parts, whole), ("",), "alone", shape, systems)
+    return AttackedArea("county", 10_000, ("county", "tract"), (*parts, whole), ("",), "alone", shape, systems)
 
 
 def drawn_systems(number: int, areas: int, cells: int, shape: float, mean: float, seed: int) -> list[System]:
