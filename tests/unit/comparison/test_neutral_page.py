@@ -202,6 +202,8 @@ def test_what_was_not_measured_is_said_in_words(page: str) -> None:
     assert {cell for row in exposed_of(without)[1:] for cell in row[1:5]} == {"not attacked"}
     assert "Nothing was attacked in this comparison" in without
     assert "true size chose its table" not in without
+    assert ("In the third picture" in page, "In the third picture" in without) == (True, False)
+    assert "Each protection is one point" not in without
     assert "None" not in unescape(re.sub("<[^>]*>", " ", without[without.index("<body") :])).replace("“None shown”", "")
 
 

@@ -165,9 +165,10 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
         "chance": comparison.baseline and comparison.baseline.likeliest.right,
         "of_each_area": census.attacked > 1,
         "by_true_size": not census.is_stress_test,
-        "lines_of_sweep": comparison.is_sweep,
-        "points": not comparison.is_sweep,
-        "sweep": comparison.is_sweep,
+        "third_picture": comparison.baseline,
+        "lines_of_sweep": comparison.is_sweep and comparison.baseline,
+        "points": comparison.baseline and not comparison.is_sweep,
+        "sweep": comparison.is_sweep and comparison.baseline,
         "no_groups_shown": given["hidden"] and comparison.baseline,
         **{note: given[what] for note, what in WORDS["notes_of"].items()},
     }
