@@ -19,7 +19,7 @@ from safetab.assessment.pages.page_parts import finer_table, share
 from safetab.census.area_levels import AreaLevel
 from safetab.comparison.attacks.membership import membership_bound
 from safetab.comparison.measures.utility import key_of_seed
-from safetab.comparison.pages.words import WORDS, family_of, text
+from safetab.comparison.pages.words import text
 from safetab.comparison.presets import GROUPS, protections_of, with_source
 from safetab.comparison.protections.protection import Protection
 from safetab.comparison.protections.spec_text import OF_2020
@@ -291,7 +291,7 @@ def guarantee_of(protection: Protection, plan: RunPlan, found: Exposure | None =
     """The formal guarantee over the whole release in words, or why it has none, and what linear programs checked."""
     if not protection.is_safetab:
         is_checked = "secondary=" in protection.spec and found and text("secondary_late") not in found.not_finished
-        is_random = family_of(protection.spec) not in WORDS["without_bits"]
+        is_random = protection.is_drawn_again or protection.records is not None
         return text("no_guarantee" if is_random else "no_limit_below_1") + text("checked_by_programs") * bool(
             is_checked
         )

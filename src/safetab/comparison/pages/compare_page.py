@@ -114,11 +114,8 @@ def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     """Which protections some sentences are about, by letters, with numbers of theirs; empty if none."""
     late = {row["letter"]: groups for row in rows if (groups := row["groups_not_finished"])}
     hidden = {row["letter"]: row["error_10_to_99"] for row in rows if is_of_few(row, "error_10_to_99")}
-    without_bits = {
-        "swap",
-        *WORDS["without_bits"],
-    }  # after swapping, membership is that of numbers which it leaves alone
-    certain = [row for row in rows if without_bits.issuperset(family_of(row["protection"]).split(" + "))]
+    # after swapping, membership is that of numbers which it leaves alone
+    certain = [row for row, one in zip(rows, comparison.protections, strict=True) if not one.protection.is_drawn_again]
     means = [f"{row[_MEMBERSHIP]:.2f} of {row['letter']}" for row in certain if 0 < (row[_MEMBERSHIP] or 0) < 1]
     safetab = [(at, one.utility) for at, one in enumerate(comparison.protections) if one.protection.is_safetab]
     by_level = {letter_of(at): unlike_levels(table) for at, table in safetab}

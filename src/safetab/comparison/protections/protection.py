@@ -171,6 +171,11 @@ class Protection:
         return self.records is None and ("cell-key" in self.spec or "fixed=yes" in self.spec)
 
     @property
+    def is_drawn_again(self) -> bool:
+        """Whether each draw may give other numbers for the same records; swapping is drawn once."""
+        return self.is_safetab or "round-random" in self.spec or "cell-key" in self.spec
+
+    @property
     def is_exact(self) -> bool:
         """Whether every number is published as it is."""
         return not (self.records or self.selections or self.numbers or self.is_safetab)
