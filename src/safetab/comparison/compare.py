@@ -205,7 +205,9 @@ class Comparing:
         facts = self._world.facts(self._areas, self._request)
         shown_area, shown = shown_numbers(self._areas[0].area, self._printed) if self._areas else ("", ())
         unfinished = [f"{spec}: {sentence}" for spec, each in exposures.items() for sentence in each.not_finished]
-        if has_safetab and not any(check.name == CHECK_OF_SAFETAB for check in checks):
+        if self._areas and not self._areas[0].area.uniques:
+            unfinished.append(text("nobody_alone", area=self._areas[0].area.name))
+        elif has_safetab and not any(check.name == CHECK_OF_SAFETAB for check in checks):
             unfinished.append(text("no_check_of_safetab"))
         return Comparison(
             census=self._world.words(self._areas, self._request),

@@ -33,8 +33,8 @@ def small(area):
     return replace(area, systems=area.systems[:2])
 
 
-def failing(found) -> list[str]:
-    assert [control.name for control in found] == NAMES
+def failing(found, names=NAMES) -> list[str]:
+    assert [control.name for control in found] == names
     return [control.name for control in found if not control.holds]
 
 
@@ -61,6 +61,12 @@ def test_a_data_set_outside_a_window_makes_a_control_fail(small, monkeypatch: py
     assert "(other); it must be 0." in found[3].sentence
 
 
+def test_where_nobody_is_alone_a_check_that_names_somebody_could_not_fail(area) -> None:
+    """So it isn't made: nobody out of nobody is no check."""
+    nobody = replace(area, systems=[system for system in area.systems if not len(system.uniques)])
+    assert failing(controls(nobody, 1), NAMES[2:]) == []
+
+
 def half_dropped(system, shape, windows, *others):
     """Every second number is not looked at."""
     sizes = np.diff(windows.starts)
@@ -85,7 +91,7 @@ def test_a_dropped_factor_makes_controls_fail(area, monkeypatch: pytest.MonkeyPa
 def test_another_prior_makes_a_control_fail(area, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attack, "posterior", prior_from_windows)
     monkeypatch.setattr(attack, "_TINY_WORLDS", attack._TINY_WORLDS[:1])
-    assert failing(controls(replace(area, systems=[]), 1)) == NAMES[2:3]
+    assert failing(controls(replace(area, systems=[]), 1), NAMES[2:]) == NAMES[2:3]
 
 
 def test_swapping_that_is_taken_for_stronger_than_it_is_makes_a_control_fail(

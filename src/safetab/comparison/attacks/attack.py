@@ -193,9 +193,12 @@ def controls(
     concerned = f" ({concerned})" if concerned else ""
     inside = text("check_inside", outside=outside, attacks=len(attacks), concerned=concerned)
     no_number = text("check_withheld", kept=kept, withheld=sum(map(len, withheld)))
-    return (
+    of_uniques = (
         Control("protection that changes nothing", nothing, fewest == uniques),
         Control("protection that changes very little", little, min(of_little.values()) >= _NEARLY_ALL * uniques),
+    )
+    return (
+        *(of_uniques if uniques else ()),  # where nobody could be named, they could not fail
         *of_safetab,
         Control("sampler and enumeration", tiny, largest < _LARGEST_DIFFERENCE),
         Control("data sets fit what is published", inside, outside == 0),
