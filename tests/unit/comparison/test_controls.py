@@ -48,7 +48,7 @@ def test_the_controls_hold_and_say_what_was_measured(area) -> None:
     assert len(little) == 3
     assert little[0] == little[1] == named, "cell keys and swapping change next to nothing"
     assert "at most 0.00" in found[2].sentence
-    assert found[3].sentence.startswith("0 of the data sets at the beginning and the end of 8 attacks")
+    assert found[3].sentence.startswith("0 of the data sets at the end of each round of sampling, in 8 attacks,")
     assert found[4].sentence.startswith("0 of ")
 
 
