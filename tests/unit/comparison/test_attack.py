@@ -99,7 +99,7 @@ def test_what_is_found_does_not_depend_on_the_truth(area) -> None:
 def test_time_that_is_up_is_said_and_nobody_is_named(area) -> None:
     found = attacked(area, publication_of(area, "none"), 1, seconds=0.0)
     assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 12.",)
-    assert found.named == found.presence == Claims(0, 0)
+    assert found.proven == found.named == found.presence == Claims(0, 0), "proofs apply, but none was made"
     assert (found.r_hat, found.unfinished) == (None, 12)
 
 

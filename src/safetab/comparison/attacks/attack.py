@@ -90,7 +90,7 @@ def findings(
     def finding(place: int) -> Finding:
         left = _SOLVER_SECONDS if until is None else until - monotonic()
         if left <= 0:
-            return Finding(None)
+            return Finding(None, np.empty(0, dtype=np.int64) if publication.can_be_proven else None)
         hidden, windows = without_truth(area.systems[place]), publication.windows[place]
         a_fit = partial(any_fit, hidden, windows, left)
         chances = posterior(hidden, area.shape, windows, [seed, place], Effort(), a_fit)
