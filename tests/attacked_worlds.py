@@ -35,7 +35,7 @@ def system_of(truth, expected, seed: int = 0) -> System:
 def area_of(systems, areas: int, shape: float) -> AttackedArea:
     parts = tuple(AreaOfLevel(1, n, f"tract {n}", 10_000) for n in range(areas))
     whole = AreaOfLevel(0, 0, "county", 10_000)
-    return AttackedArea("county", "c", 10_000, ("county", "tract"), 1, (*parts, whole), ("",), "alone", shape, systems)
+    return AttackedArea("county", 10_000, ("county", "tract"), (*parts, whole), ("",), "alone", shape, systems)
 
 
 def drawn_systems(number: int, areas: int, cells: int, shape: float, mean: float, seed: int) -> list[System]:
@@ -78,7 +78,7 @@ def published(system: System, spec: str, seed: int) -> tuple[PublishedTables, Wi
         return PublishedTables.of(noisy), noise_windows(noisy, sigma, is_cell(system))
     protection = parse(spec, Path())
     tables = publish(protection, system.exact, random)
-    known = Known(system.least, system.most, system.exact.parts.sums(system.expected))
+    known = Known.of(system)
     return tables, windows_of(protection, tables, known)
 
 

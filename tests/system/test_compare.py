@@ -36,6 +36,7 @@ def compared(census: Path, out: Path, *more: str) -> tuple[int, str]:
         (["--tables", "all"], "--tables: must be as-released or every-group"),
         (["--attack", "none", "--attack", "44007"], "--attack: none stands alone"),
         (["--time-limit", "0"], "--time-limit: must be more than 0"),
+        (["--time-limit", "nan"], "--time-limit: must be more than 0"),
     ],
 )
 def test_a_wrong_option_is_answered_before_anything_is_read(
@@ -111,7 +112,9 @@ def test_any_census_can_be_compared(tmp_path: Path) -> None:
         assert result.exit_code == 0, result.output
     census, data = tmp_path / "census", tmp_path / "census-data"
     summary = safetab.compare(census, data, tmp_path / "out", runs=1, attack=["none"])
-    assert any("swap" in sentence and "who lives with whom" in sentence for sentence in summary.not_finished)
+    [sentence] = [sentence for sentence in summary.not_finished if "who lives with whom" in sentence]
+    assert sentence.startswith("left out: swap:"), "all that lack the same are named once"
+    assert sentence.count("swap:rate=") == 2
     with pytest.raises(safetab.InvalidInput, match="who lives with whom"):
         safetab.compare(census, data, tmp_path / "other", runs=1, attack=["none"], protections=["swap:rate=0.1"])
     assert not (tmp_path / "other").exists()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
@@ -63,9 +63,9 @@ class _Protected:
         leaving = 0.0 if swapped is None else self._leaving(counted)
         tables, windows = [], []
         for place, (system, counts) in enumerate(zip(systems, exact, strict=True)):
-            known = Known(system.least, system.most, system.rows.sums(system.expected))
+            known = Known.of(system)
             published = publish(protection, counts, np.random.default_rng([seed, place]))
-            found = windows_of(protection, published, known)
+            found = windows_of(protection, published, known if swapped is None else known.of_changed_records)
             found = told_once(found, system.rows) if protection.repeats_errors else found
             if swapped is not None:
                 found = windows_of_swapped(found, known, leaving, system.leaves)
@@ -138,7 +138,7 @@ class ComparisonSummary(Result):
 
     @property
     def _title(self) -> str:
-        return f"{len(self.protections):,} protections compared"
+        return f"Protections compared: {len(self.protections):,}"
 
     def to_arrow(self) -> pa.Table:
         """A row for each protection: its spec."""
@@ -175,13 +175,15 @@ class Comparing:
         self._parameters, self._data = parameters, data
         self._world, self._request, self._progress = world, request, progress
         self._areas = world.areas(request)
-        self._left_out = list[str]()
+        self._left_out = dict[str, list[str]]()  # specs by the reason
         self._printed = dict[str, Publication]()
         self._splits = [_split_totals(counted, request.seed) for counted in self._areas]
         self._examples = dict[str, WorkedExample]()
 
-    def comparison(self, protections: Sequence[Protection], left_out: Sequence[str] = ()) -> Comparison:
-        """Everything that the page shows; it also says which protections were left out already."""
+    def comparison(self, protections: Sequence[Protection], left_out: Mapping[str, str]) -> Comparison:
+        """Everything that the page shows; it also says which protections were left out already, and why."""
+        for spec, reason in left_out.items():
+            self._left_out.setdefault(reason, []).append(spec)
         seed, progress = self._request.seed, self._progress
         progress.step("Attacking without the tables", 1)
         without = [baseline(counted.area, seed, self._request.options.threads) for counted in self._areas]
@@ -203,7 +205,9 @@ class Comparing:
         facts = self._world.facts(self._areas, self._request)
         shown_area, shown = shown_numbers(self._areas[0].area, self._printed) if self._areas else ("", ())
         unfinished = [f"{spec}: {sentence}" for spec, each in exposures.items() for sentence in each.not_finished]
-        if has_safetab and not any(check.name == CHECK_OF_SAFETAB for check in checks):
+        if self._areas and not self._areas[0].area.uniques:
+            unfinished.append(text("nobody_alone", area=self._areas[0].area.name))
+        elif has_safetab and not any(check.name == CHECK_OF_SAFETAB for check in checks):
             unfinished.append(text("no_check_of_safetab"))
         return Comparison(
             census=self._world.words(self._areas, self._request),
@@ -215,7 +219,10 @@ class Comparing:
             shown=shown,
             shown_area=shown_area,
             facts={**facts, "Proven by": proven_by} if proven_by else facts,
-            not_finished=(*left_out, *self._left_out, *unfinished),
+            not_finished=(
+                *(f"left out: {'; '.join(specs)}: {why}" for why, specs in self._left_out.items()),
+                *unfinished,
+            ),
         )
 
     def _compared(self, protection: Protection) -> list[Compared]:
@@ -233,7 +240,7 @@ class Comparing:
             if self._request.protections:
                 raise
             reasons = " ".join(finding.message for finding in invalid.findings)
-            self._left_out.append(f"{protection.spec} was left out: {reasons}")
+            self._left_out.setdefault(reasons, []).append(protection.spec)
             return []
 
     @contextmanager

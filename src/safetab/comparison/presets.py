@@ -27,14 +27,13 @@ SWEEP: Mapping[str, Sequence[str]] = _FILE["sweep"]
 """The families of methods by name, each at five strengths from weak to strong."""
 
 
-def protections_of(group: str) -> tuple[tuple[Protection, ...], tuple[str, ...]]:
-    """The protections of a group of `GROUPS` by name, and a sentence for each that lacks its solver."""
+def protections_of(group: str) -> tuple[tuple[Protection, ...], Mapping[str, str]]:
+    """The protections of a group of `GROUPS` by name; and why others, by their specs, are left out."""
     specs = [preset.spec for preset in PRESETS if group in GROUPS_OF[preset.spec]]
     specs += [spec for family in SWEEP.values() for spec in family] if group == "sweep" else []
     made = [(spec, checked(spec, Path())) for spec in specs]
     reasons = {spec: " ".join(finding.message for finding in each.errors) for spec, each in made if each.errors}
-    left_out = tuple(f"{spec} was left out: {of_spec}" for spec, of_spec in reasons.items())
-    return tuple(with_source(each.value) for _, each in made if each.value is not None), left_out
+    return tuple(with_source(each.value) for _, each in made if each.value is not None), reasons
 
 
 def with_source(protection: Protection) -> Protection:

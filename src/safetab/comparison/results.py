@@ -32,7 +32,7 @@ class Exposure:
     uniques: int
     proven: Claims | None  # every claim should be right
     named: Claims  # with a chance of at least 95 %
-    ranked: Mapping[int, int]  # of the k cells that look likeliest to hold one person, how many do, by k
+    ranked: Mapping[str, Claims]  # the cells that look likeliest to hold one person, by how many are looked at
     presence: Claims  # groups of 1 or 2 people known to be there
     membership: float | None  # advantage of the best test for one person, on the attacked tables
     membership_bound: float | None  # of the guarantee over the whole release; only for formal privacy
@@ -40,10 +40,15 @@ class Exposure:
     differencing: tuple[int, int] | None = None  # slivers of 1 to 9 people, and the people in those that follow
     small_groups: int = 0  # groups of 1 or 2 people in smallest areas, found or not
     r_hat: float | None = None  # of the two chains; near 1 if they agree
-    groups_apart: int = 0  # groups whose chains disagree
+    unfinished: int = 0  # groups that were not attacked to the end
     outside: int = 0  # states that left a window: must be 0
     not_finished: tuple[str, ...] = ()  # in sentences
     proven_by: str = ""  # "propagation", or "propagation and CP-SAT"
+
+    @property
+    def likeliest(self) -> Claims:
+        """The 500 cells that look likeliest to hold one person, or fewer: as many as do."""
+        return self.ranked["500 or uniques"]
 
 
 def added(exposures: Sequence[Exposure]) -> Exposure | None:
@@ -54,12 +59,12 @@ def added(exposures: Sequence[Exposure]) -> Exposure | None:
     def known(name: str) -> list[Any]:
         return [value for each in exposures if (value := getattr(each, name)) is not None]
 
-    sums = ("uniques", "proven", "named", "presence", "small_groups", "groups_apart", "outside", "not_finished")
-    first, sizes = exposures[0], set.intersection(*(set(each.ranked) for each in exposures))
+    sums = ("uniques", "proven", "named", "presence", "small_groups", "unfinished", "outside", "not_finished")
+    first = exposures[0]
     return replace(
         first,
         **{name: reduce(add, known(name)) for name in sums if known(name)},
-        ranked={size * len(exposures): sum(each.ranked[size] for each in exposures) for size in sorted(sizes)},
+        ranked={most: reduce(add, (each.ranked[most] for each in exposures)) for most in first.ranked},
         membership=fmean(known("membership")) if known("membership") else None,
         averaging={at: fmean(each[at] for each in known("averaging") if at in each) for at in first.averaging},
         differencing=(sum(each[0] for each in known("differencing")), sum(each[1] for each in known("differencing"))),

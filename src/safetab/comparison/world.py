@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass, field, replace
@@ -19,7 +19,7 @@ from safetab.assessment.pages.page_parts import finer_table, share
 from safetab.census.area_levels import AreaLevel
 from safetab.comparison.attacks.membership import membership_bound
 from safetab.comparison.measures.utility import key_of_seed
-from safetab.comparison.pages.words import WORDS, family_of, text
+from safetab.comparison.pages.words import text
 from safetab.comparison.presets import GROUPS, protections_of, with_source
 from safetab.comparison.protections.protection import Protection
 from safetab.comparison.protections.spec_text import OF_2020
@@ -97,7 +97,7 @@ class CompareRequest:
 
 def checked_protections(
     parameters: Path, data: Path, out: Path, request: CompareRequest
-) -> tuple[tuple[Protection, ...], tuple[str, ...]]:
+) -> tuple[tuple[Protection, ...], Mapping[str, str]]:
     """The protections asked for, and why others are left out. Raises InvalidInput with every reason not to begin."""
     checked, options = [checked_text(text, Path()) for text in dict.fromkeys(request.protections)], request.options
     others = [read_config(each.value.parameters) for each in checked if each.value and each.value.parameters]
@@ -108,7 +108,7 @@ def checked_protections(
     if any(finding.is_error for finding in found):
         raise InvalidInput(found)
     if checked:
-        return tuple(with_source(each.require()) for each in checked), ()
+        return tuple(with_source(each.require()) for each in checked), {}
     protections, left_out = protections_of(request.preset)
     by_name = sorted(protections, key=lambda each: each.name.casefold())
     return protections if request.is_sweep else tuple(by_name), left_out
@@ -122,7 +122,7 @@ def _refused(data: Path, request: CompareRequest) -> tuple[Finding, ...]:
     wrong = {
         ("--runs", f"must be from 1 to {_MOST_RUNS:,}."): not 1 <= request.runs <= _MOST_RUNS,
         ("--seed", f"must be from 0 to {_MOST_SEED}."): not 0 <= request.seed <= _MOST_SEED,
-        ("--time-limit", "must be more than 0 seconds."): request.time_limit is not None and request.time_limit <= 0,
+        ("--time-limit", "must be more than 0 seconds."): request.time_limit is not None and not request.time_limit > 0,
         ("--tables", f"must be {' or '.join(_TABLES)}."): request.tables not in _TABLES,
         ("--preset", f"must be one of {', '.join(GROUPS)}."): request.preset not in GROUPS,
         ("--attack", f"{NO_ATTACK} stands alone: give areas, or {NO_ATTACK}."): NO_ATTACK in request.attack
@@ -291,7 +291,7 @@ def guarantee_of(protection: Protection, plan: RunPlan, found: Exposure | None =
     """The formal guarantee over the whole release in words, or why it has none, and what linear programs checked."""
     if not protection.is_safetab:
         is_checked = "secondary=" in protection.spec and found and text("secondary_late") not in found.not_finished
-        is_random = family_of(protection.spec) not in WORDS["without_bits"]
+        is_random = protection.is_drawn_again or protection.records is not None
         return text("no_guarantee" if is_random else "no_limit_below_1") + text("checked_by_programs") * bool(
             is_checked
         )

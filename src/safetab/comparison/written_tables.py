@@ -94,8 +94,8 @@ def _measures(exposure: Exposure) -> Iterator[tuple[str, float | None, float | N
         claims: Claims | None = getattr(exposure, name)
         yield (name, None, None) if claims is None else (name, claims.right, claims.claims)
     yield "groups of 1 or 2", exposure.small_groups, None
-    for cells, right in exposure.ranked.items():
-        yield f"ranked among {cells}", right, cells
+    for most, ranked in exposure.ranked.items():
+        yield f"ranked among {most}", ranked.right, ranked.claims
     yield "membership advantage", exposure.membership, None
     yield "membership bound of the guarantee", exposure.membership_bound, None
     for splits, share in exposure.averaging.items():

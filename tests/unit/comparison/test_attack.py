@@ -37,7 +37,8 @@ def test_everybody_is_exposed_without_protection(area, spec: str) -> None:
     everybody = Claims(area.uniques, area.uniques)
     assert area.uniques > 20
     assert found.named == found.proven == everybody
-    assert found.ranked[area.uniques] == area.uniques
+    assert found.likeliest == found.ranked["uniques"] == everybody
+    assert (found.ranked["100"].claims, found.ranked["500"].right) == (100, area.uniques)
     small = sum(np.isin(system.exact.counts[system.totals[:-1]], (1, 2)).sum() for system in area.systems)
     assert found.presence == Claims(small, small)
     assert found.small_groups == baseline(area, 1).small_groups == small
@@ -49,10 +50,17 @@ def test_a_protection_names_fewer_and_the_baseline_still_fewer(area) -> None:
     nothing = baseline(area, 1)
     assert nothing.proven is None
     assert nothing.named.claims <= rounded.named.claims < area.uniques
-    assert nothing.ranked[area.uniques] < rounded.ranked[area.uniques] < area.uniques
+    assert nothing.likeliest.right < rounded.likeliest.right < nothing.likeliest.claims == area.uniques
     assert rounded.proven.claims == rounded.proven.right
     assert rounded.outside == nothing.outside == 0
     assert 1 <= rounded.r_hat < 1.1
+
+
+@pytest.mark.parametrize("spec", ["suppress:rule=1980", "suppress:below=3", "cell-key:D=2,V=0"])
+def test_a_mark_or_a_number_where_zeros_are_shown_proves_that_somebody_is_there(area, spec: str) -> None:
+    """The rules of 1980 withhold the tables of groups of 1 to 14 people, and no others."""
+    small = sum(np.isin(system.exact.counts[system.totals[:-1]], (1, 2)).sum() for system in area.systems)
+    assert attacked(area, publication_of(area, spec), 1).presence == Claims(small, small)
 
 
 def test_what_proved_is_said(area, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -91,8 +99,8 @@ def test_what_is_found_does_not_depend_on_the_truth(area) -> None:
 def test_time_that_is_up_is_said_and_nobody_is_named(area) -> None:
     found = attacked(area, publication_of(area, "none"), 1, seconds=0.0)
     assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 12.",)
-    assert found.named == found.presence == Claims(0, 0)
-    assert found.r_hat is None
+    assert found.proven == found.named == found.presence == Claims(0, 0), "proofs apply, but none was made"
+    assert (found.r_hat, found.unfinished) == (None, 12)
 
 
 def test_the_time_limit_is_asked_before_each_group(area, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,8 +115,9 @@ def test_a_publication_that_nothing_fits_is_said(area) -> None:
     windows = [replace(of, firsts=of.firsts + (np.arange(len(of.firsts)) == 0)) for of in right.windows[:2]]
     found = attacked(area, replace(right, windows=[*windows, *right.windows[2:]]), 1)
     assert found.not_finished == (
-        "groups attacked by bounds alone, because no data set was found that fits everything published: 2.",
+        "groups attacked by bounds alone, because too few data sets were found that fit everything published: 2.",
     )
+    assert found.unfinished == 2
 
 
 def calls(system, is_one=None, is_present=None) -> Finding:
@@ -122,7 +131,7 @@ def test_equal_chances_are_ranked_by_lot() -> None:
     truth[:25] = 1
     system = system_of(truth, np.ones((100, 4)))
     one = area_of([system], 100, 0.5)
-    found = [exposure(one, [calls(system)], seed).ranked[100] for seed in range(40)]
+    found = [exposure(one, [calls(system)], seed).ranked["100"].right for seed in range(40)]
     assert abs(np.mean(found) - 25) < 4.5 * 4 / np.sqrt(40)  # false alarm 7e-6
     assert len(set(found)) > 1
 
@@ -151,7 +160,7 @@ def test_the_baseline_knows_the_total_of_the_whole_area_alone() -> None:
 
 def test_an_area_without_systems_exposes_nobody() -> None:
     found = attacked(area_of([], 1, 0.5), Publication((), (), can_be_proven=True), 1)
-    assert (found.uniques, found.named, found.ranked) == (0, Claims(0, 0), {0: 0, 100: 0, 500: 0})
+    assert (found.uniques, found.named, found.likeliest) == (0, Claims(0, 0), Claims(0, 0))
 
 
 def test_the_example_of_a_named_person_has_every_number_that_counts_them() -> None:

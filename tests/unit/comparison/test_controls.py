@@ -33,8 +33,8 @@ def small(area):
     return replace(area, systems=area.systems[:2])
 
 
-def failing(found) -> list[str]:
-    assert [control.name for control in found] == NAMES
+def failing(found, names=NAMES) -> list[str]:
+    assert [control.name for control in found] == names
     return [control.name for control in found if not control.holds]
 
 
@@ -48,7 +48,7 @@ def test_the_controls_hold_and_say_what_was_measured(area) -> None:
     assert len(little) == 3
     assert little[0] == little[1] == named, "cell keys and swapping change next to nothing"
     assert "at most 0.00" in found[2].sentence
-    assert found[3].sentence.startswith("0 of the data sets at the beginning and the end of 8 attacks")
+    assert found[3].sentence.startswith("0 of the data sets at the end of each round of sampling, in 8 attacks,")
     assert found[4].sentence.startswith("0 of ")
 
 
@@ -59,6 +59,12 @@ def test_a_data_set_outside_a_window_makes_a_control_fail(small, monkeypatch: py
     found = controls(small, 1, {"some": nobody, "other": replace(nobody, outside=1)})
     assert failing(found) == NAMES[3:4]
     assert "(other); it must be 0." in found[3].sentence
+
+
+def test_where_nobody_is_alone_a_check_that_names_somebody_could_not_fail(area) -> None:
+    """So it isn't made: nobody out of nobody is no check."""
+    nobody = replace(area, systems=[system for system in area.systems if not len(system.uniques)])
+    assert failing(controls(nobody, 1), NAMES[2:]) == []
 
 
 def half_dropped(system, shape, windows, *others):
@@ -85,7 +91,7 @@ def test_a_dropped_factor_makes_controls_fail(area, monkeypatch: pytest.MonkeyPa
 def test_another_prior_makes_a_control_fail(area, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(attack, "posterior", prior_from_windows)
     monkeypatch.setattr(attack, "_TINY_WORLDS", attack._TINY_WORLDS[:1])
-    assert failing(controls(replace(area, systems=[]), 1)) == NAMES[2:3]
+    assert failing(controls(replace(area, systems=[]), 1), NAMES[2:]) == NAMES[2:3]
 
 
 def test_swapping_that_is_taken_for_stronger_than_it_is_makes_a_control_fail(

@@ -32,7 +32,7 @@ def area_with(total: int, in_sex: int, systems: int = 200) -> AttackedArea:
     lines = np.array([0, 1, 2])
     system = System("", "", truth, truth.astype(float), exact, zeros, lines, zeros, zeros + 99, np.array([2]))
     place = AreaOfLevel(0, 0, "", 1_000)
-    return AttackedArea("", "", 1_000, ("TRACT",), 0, (place,), ("", "female", "old"), "alone", 1.0, [system] * systems)
+    return AttackedArea("", 1_000, ("TRACT",), (place,), ("", "female", "old"), "alone", 1.0, [system] * systems)
 
 
 def measured(spec: str, total: int, in_sex: int, seed: int = 1) -> float | None:

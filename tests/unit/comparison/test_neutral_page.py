@@ -202,6 +202,8 @@ def test_what_was_not_measured_is_said_in_words(page: str) -> None:
     assert {cell for row in exposed_of(without)[1:] for cell in row[1:5]} == {"not attacked"}
     assert "Nothing was attacked in this comparison" in without
     assert "true size chose its table" not in without
+    assert ("In the third picture" in page, "In the third picture" in without) == (True, False)
+    assert "Each protection is one point" not in without
     assert "None" not in unescape(re.sub("<[^>]*>", " ", without[without.index("<body") :])).replace("“None shown”", "")
 
 
@@ -344,44 +346,52 @@ def test_the_page_says_whether_the_attack_worked() -> None:
     some = sample_comparison()
     assert "All 3 checks hold: " in compare_page(some)
     first, *others = some.protections
-    apart = replace(first, exposure=replace(first.exposure, groups_apart=3))
-    late = "All 3 checks hold; the attack on A was not finished (its chains disagree): another run may find fewer, a better"
+    apart = replace(first, exposure=replace(first.exposure, unfinished=3))
+    late = "All 3 checks hold; the attack on A was not finished: another run may find fewer, a better"
     assert late in unescape(compare_page(replace(some, protections=(apart, *others))))
     broken = (replace(some.controls[0], holds=False), *some.controls[1:])
     assert "No: 1 of 3 checks do not hold in this run: " in compare_page(replace(some, controls=broken))
     assert "No check of the attack ran" in compare_page(replace(some, controls=())).split("<nav")[0]
 
 
-def test_numbers_of_chains_that_disagree_are_marked_and_have_no_point(page: str) -> None:
+def test_numbers_of_an_attack_that_was_not_finished_are_marked_and_have_no_point(page: str) -> None:
     first, *others = sample_comparison().protections
-    apart = replace(first, exposure=replace(first.exposure, groups_apart=3))
+    apart = replace(first, exposure=replace(first.exposure, unfinished=3))
     marked = compare_page(sample_comparison(protections=(apart, *others)))
-    assert [exposed_of(marked)[1][at] for at in (2, 3)] == [f"{exposed_of(page)[1][at]} †" for at in (2, 3)]
-    assert "chains disagree in some groups (A: 3), so it was not finished: another run may find fewer" in unescape(
-        marked
-    )
+    assert [exposed_of(marked)[1][at] for at in (1, 2, 3)] == [f"{exposed_of(page)[1][at]} †" for at in (1, 2, 3)]
+    late = "† The attack was not finished in some groups (A: 3; “How it was run” says why): another run may find fewer"
+    assert late in unescape(marked)
     assert ("A, named:" in page, "A, named:" in marked, "A, proven:" in marked) == (True, False, False)
-    assert "A: no points, since the attack's chains disagree." in unescape(marked)
+    assert "A: no points, since the attack was not finished." in unescape(marked)
     assert "†" not in page
 
 
-def test_ranges_leave_out_what_chains_that_disagree_found_and_say_so() -> None:
+def test_ranges_leave_out_what_an_attack_found_that_was_not_finished_and_say_so() -> None:
     some = sample_comparison()
     apart = tuple(
-        replace(one, exposure=replace(one.exposure, groups_apart=8)) if "secondary=" in one.protection.spec else one
+        replace(one, exposure=replace(one.exposure, unfinished=8, small_groups=40))
+        if "secondary=" in one.protection.spec
+        else one
         for one in some.protections
     )
+    all_found = replace(apart[8].exposure, presence=Claims(40, 40))
+    apart = (*apart[:8], replace(apart[8], exposure=all_found), *apart[9:])
     said = compare_page(replace(some, protections=apart))
     presence = {row[0][0]: row[1] for row in tables_of(said, "further")[-1][1:]}
-    assert "†" not in presence["H"] + presence["I"], "zeros are shown, so whoever is there is known to be there"
+    assert presence["H"] == "38, and 2 empty †"
+    assert presence["I"] == "40, and 0 empty", "nobody is left to be found"
     header = unescape(said.split("<nav")[0])
     assert "the cells of 0 to 368 rightly named." in header
     assert "exactly one of the people, 83 to 490 did (69 without the tables; not in these two ranges, because" in header
-    exposed = [(one.exposure.named.right, one.exposure.ranked[500]) for one in apart if one.exposure.groups_apart]
+    exposed = [(one.exposure.named.right, one.exposure.likeliest.right) for one in apart if one.exposure.unfinished]
     which = ", ".join(
         f"{letter} with {named} and {ranked}" for letter, (named, ranked) in zip("HI", exposed, strict=True)
     )
-    assert f"because the attack's chains disagree: {which}; the numbers of" in header
+    assert f"because the attack was not finished: {which}; the numbers of" in header
+    all_late = (replace(one, exposure=replace(one.exposure, unfinished=1)) for one in some.protections)
+    header = unescape(compare_page(replace(some, protections=tuple(all_late))).split("<nav")[0])
+    assert "the cells of an unknown number rightly named." in header
+    assert "exactly one of the people, an unknown number did" in header
 
 
 def test_false_non_zeros_stand_with_their_number(page: str) -> None:
@@ -543,8 +553,8 @@ def test_several_areas_are_ranked_together_and_the_page_says_so() -> None:
     )
     page = str(compare_page(five))
     assert "Right of the 2,500 likeliest" in page
-    assert "hold one, the same number in each area." in page
-    assert "the same number in each area" not in str(compare_page(one))
+    assert "hold one: the first 500 of each area, or" in page
+    assert "of each area" not in str(compare_page(one))
     assert committee_rows(five)[0]["ranked_cells"] == 2_500
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -38,14 +39,14 @@ def many_published_by(spec: str, count: int, draws: int) -> NDArray[np.int64]:
     return publish(parse(spec, Path()), tables, np.random.default_rng(count)).numbers.data
 
 
-def known_of(size: int, least: int = 0, most: int = 60) -> Known:
-    return Known(np.full(size, least), np.full(size, most), np.ones(size))
+def known_of(size: int, least: int = 0, most: int = 60, *, is_total: bool = False) -> Known:
+    return Known(np.full(size, least), np.full(size, most), np.ones(size), np.full(size, is_total))
 
 
-def window_of(spec: str, number: int | None, *, least: int = 0, most: int = 60, step: int = 1) -> dict[int, float]:
+def window_of(spec: str, number: int | None, *, most: int = 60, is_total: bool = False) -> dict[int, float]:
     """The chance of the published number by true count."""
-    shown = PublishedTables.of(np.array([number or 0]), np.array([step if number is None else 0]))
-    first, logs = windows_of(parse(spec, Path()), shown, known_of(1, least, most)).of(0)
+    shown = PublishedTables.of(np.array([number or 0]), np.array([int(number is None)]))
+    first, logs = windows_of(parse(spec, Path()), shown, known_of(1, most=most, is_total=is_total)).of(0)
     return {first + place: float(np.exp(log)) for place, log in enumerate(logs)}
 
 
@@ -153,6 +154,9 @@ def test_the_rules_of_1980_withhold_whole_tables_and_show_1_and_2_as_0() -> None
     assert published_by("suppress:rule=1980", tables_of([0, 0], group=0)) == [0, 0]
     assert window_of("suppress:rule=1980", 0) == {0: 1.0, 1: 1.0, 2: 1.0}
     assert window_of("suppress:rule=1980", None) == dict.fromkeys(range(15), 1.0)
+    assert window_of("suppress:rule=1980", None, is_total=True) == dict.fromkeys(range(1, 15), 1.0)
+    assert window_of("suppress:rule=1980", 0, is_total=True) == {0: 1.0}
+    assert window_of("suppress:rule=1980", 15, is_total=True) == {15: 1.0}
 
 
 def test_thresholds_look_at_the_group_and_at_the_area() -> None:
@@ -161,6 +165,20 @@ def test_thresholds_look_at_the_group_and_at_the_area() -> None:
     assert published_by("area:people=40", tables_of([5, 39], area=39)) == [None, None]
     assert published_by("area:people=40", tables_of([5, 39], area=40)) == [5, 39]
     assert window_of("area:people=40", None) == dict.fromkeys(range(40), 1.0)
+
+
+def test_a_total_that_is_there_is_at_least_as_large_as_its_threshold() -> None:
+    spec = "threshold:people=10+round-random:base=3"
+    assert list(window_of(spec, 9)) == [7, 8, 9, 10, 11]
+    assert list(window_of(spec, 9, is_total=True)) == [10, 11]
+    assert list(window_of(spec, None, is_total=True)) == list(range(10))
+
+
+def test_the_design_of_the_tables_does_not_limit_changed_records() -> None:
+    """A group of 20 people has no table because of its true size; after swapping 25 people may be counted."""
+    known, published = known_of(1, most=21), PublishedTables.of(np.array([25]))
+    of_changed, of_true = (windows_of(parse("none", Path()), published, of) for of in (known.of_changed_records, known))
+    assert (of_changed.of(0)[0], len(of_changed.of(0)[1]), len(of_true.of(0)[1])) == (25, 1, 0)
 
 
 def test_each_withheld_number_says_which_step_withheld_it_and_has_that_steps_window() -> None:
@@ -244,7 +262,7 @@ def test_the_truth_lies_in_every_window_and_in_what_is_known(spec: str) -> None:
     true = generator.integers(0, 3_000, 5_000) // generator.integers(1, 300, 5_000)
     tables = ExactTables(true, generator.integers(0, 2**64, 5_000, dtype=np.uint64), true, true + 20)
     published = publish(protection, tables, generator)
-    known = Known(np.maximum(true - 2, 0), true + 1, np.ones(5_000))
+    known = replace(known_of(5_000), least=np.maximum(true - 2, 0), most=true + 1)
     windows = windows_of(protection, published, known)
     sizes = np.diff(windows.starts)
     assert (windows.firsts <= true).all()
@@ -301,7 +319,7 @@ def test_steps_without_a_protection_of_numbers_are_exact() -> None:
 
 def test_of_equal_sums_with_equal_errors_the_last_one_alone_tells() -> None:
     rows, three = Rows.of_lists([[0, 1], [1], [0, 1]]), np.full(3, 2)
-    windows = between(three, three + 1, Known(np.zeros(3, dtype=np.int64), np.full(3, 9), np.full(3, 1.0)))
+    windows = between(three, three + 1, known_of(3))
     once = told_once(windows, rows)
     assert [len(once.of(number)[1]) for number in range(3)] == [0, 2, 2]
     assert once.of(2)[0] == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from math import lgamma
 
@@ -175,6 +176,25 @@ def test_a_walk_that_finds_no_start_takes_the_solvers(monkeypatch: pytest.Monkey
     assert found.is_finished
     assert found.outside == 0
     assert np.array_equal(found.is_one[leaves], fit == 1)
+
+
+def test_a_walk_that_finds_in_and_out_again_takes_the_solvers_start_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is inside when the solver would be asked for the first time, and never before or after."""
+    monkeypatch.setattr(posterior_module, "_MOST_BLOCKS", 60)
+    walk, blocks = posterior_module._Chain._walk, Counter[object]()
+
+    def inside_once(chain, *steps):
+        share, recorded = walk(chain, *steps)
+        blocks[chain] += 1
+        return 0.9 if blocks[chain] == 60 // 4 + 1 else share, recorded
+
+    monkeypatch.setattr(posterior_module._Chain, "_walk", inside_once)
+    large = np.random.default_rng(1).integers(500, 1_000, 12)
+    fit = np.where(np.arange(12) % 2, large, 1)
+    world = either_or(large, fit)
+    found = posterior(*world, [1], Effort(records=100, rounds=1), lambda _: fit)
+    assert found.is_finished
+    assert np.array_equal(found.is_one[world[0].leaves], fit == 1)
 
 
 def test_what_only_one_chain_says_is_not_said(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -103,7 +103,7 @@ def area_of(plan: RunPlan, *systems: System, total_only: bool = False, level: st
     code = next(each.code for each in of_level.universe.iterations if each.is_total_only == total_only)
     systems = tuple(replace(system, iteration=code) for system in systems)
     words = ("", *(line.words for line in LINES))
-    return AttackedArea("", "", 1000, (level,), 0, (AreaOfLevel(0, 0, "", 1000),), words, "alone", 1.0, systems)
+    return AttackedArea("", 1000, (level,), (AreaOfLevel(0, 0, "", 1000),), words, "alone", 1.0, systems)
 
 
 def copies_of(area: AttackedArea, plan: RunPlan) -> SafeTabCopies:

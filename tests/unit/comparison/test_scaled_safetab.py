@@ -45,7 +45,7 @@ def world(census: Path) -> Iterator[World]:
 
 def compared(census: Path, world: World, request: CompareRequest, *specs: str) -> Comparison:
     comparing = Comparing(census / "parameters", census / "data", world, request, NoProgress())
-    return comparing.comparison([parse(spec, census) for spec in specs])
+    return comparing.comparison([parse(spec, census) for spec in specs], {})
 
 
 def test_a_quarter_of_the_budgets_is_a_quarter_of_the_loss_and_four_times_the_variance(world: World) -> None:

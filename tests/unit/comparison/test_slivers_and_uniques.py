@@ -23,7 +23,7 @@ def area_of(lists: list[list[int]], truth: list[int], cells: int = 1) -> Attacke
         "", "Xish", unknowns, unknowns.astype(float), exact, np.arange(size), zeros, zeros, zeros, zeros[:0]
     )
     areas = tuple(AreaOfLevel(0, place, f"area {place}", 1) for place in range(size))
-    return AttackedArea("", "", 1, ("TRACT",), 0, areas, ("",), "alone", 1.0, [system])
+    return AttackedArea("", 1, ("TRACT",), areas, ("",), "alone", 1.0, [system])
 
 
 def published(area: AttackedArea, widths: list[int] | int = 1) -> Publication:

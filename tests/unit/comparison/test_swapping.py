@@ -111,7 +111,12 @@ def test_the_share_who_leave_follows_from_the_parameters(swapping: Swapping) -> 
 
 
 def known(numbers: int, expected: float, most: int = 10**6) -> Known:
-    return Known(np.zeros(numbers, dtype=np.int64), np.full(numbers, most), np.full(numbers, expected))
+    return Known(
+        np.zeros(numbers, dtype=np.int64),
+        np.full(numbers, most),
+        np.full(numbers, expected),
+        np.zeros(numbers, np.bool_),
+    )
 
 
 def exact(counts: np.ndarray) -> Windows:
@@ -149,7 +154,7 @@ def test_a_number_that_tells_nothing_still_tells_nothing() -> None:
 
 
 def test_what_is_known_bounds_the_true_counts() -> None:
-    bounds = Known(np.array([3]), np.array([6]), np.array([4.0]))
+    bounds = Known(np.array([3]), np.array([6]), np.array([4.0]), np.array([True]))
     first, logs = windows_before_swapping(exact(np.array([4])), bounds, 0.4).of(0)
     assert (first, len(logs)) == (3, 4)
 

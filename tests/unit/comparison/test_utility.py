@@ -179,9 +179,9 @@ def test_a_withheld_number_has_no_error_and_its_table_is_not_judged(truth: Count
 
 @pytest.mark.slow
 def test_runs_differ_and_their_spread_is_the_standard_error(truth: CountedCensus) -> None:
-    several = utility(protection("random 3", random_3, 2), truth, runs=6, seed=7)
-    assert several.equals(utility(protection("random 3", random_3, 2), truth, runs=6, seed=7))
-    assert not several.equals(utility(protection("random 3", random_3, 2), truth, runs=6, seed=8))
+    several = utility(protection("round-random:own", random_3, 2), truth, runs=6, seed=7)
+    assert several.equals(utility(protection("round-random:own", random_3, 2), truth, runs=6, seed=7))
+    assert not several.equals(utility(protection("round-random:own", random_3, 2), truth, runs=6, seed=8))
     (row,) = rows_of(several, level="(TRACT, Detailed)")
     # an error is 0, or 1 with chance 2/3 and 2 with chance 1/3: at most 0.5 / sqrt(groups) of spread
     assert 0 < row["mean_absolute_error_se"] < 2 * 0.5 / np.sqrt(row["groups"]) / np.sqrt(6) * 2
@@ -301,7 +301,7 @@ def test_threads_change_no_number(census: Path, truth: CountedCensus) -> None:
 
 
 def test_keys_are_new_in_every_draw(truth: CountedCensus) -> None:
-    table = utility(protection("by key", by_key, 1), truth, runs=2, seed=1)
+    table = utility(protection("cell-key:own", by_key, 1), truth, runs=2, seed=1)
     (row,) = rows_of(table, level="(TRACT, Detailed)")
     assert row["runs"] == 2
     assert row["mean_absolute_error_se"] > 0

@@ -138,7 +138,7 @@ def compare(
     show_findings(summary.warnings)
     protections = [*map(str, summary.protections)]
     answer({"written": [str(out)], "protections": protections, "not_finished": [*summary.not_finished]})
-    say(f"Wrote {out}: {len(summary.protections)} protections compared. Open {out / PAGE_FILE}.")
+    say(f"Wrote {out}. Protections compared: {len(summary.protections):,}. Open {out / PAGE_FILE}.")
     for sentence in summary.not_finished:
         say(f"Not finished: {sentence}")
 

@@ -80,7 +80,8 @@ class _Answers:
         self.splits, self.truth = len(cuts), counts[:, 0]
         totals, everybody = (np.repeat(each, counts.shape[1]) for each in (self.truth, groups.area_people))
         published = publish(protection, ExactTables(counts.ravel(), keys.ravel(), totals, everybody), bits)
-        known = Known(np.zeros_like(totals), 2 * totals + 10, totals / 2.0)  # far limits, which tell nothing
+        is_total = np.arange(counts.size) % counts.shape[1] == 0
+        known = Known(np.zeros_like(totals), 2 * totals + 10, totals / 2.0, is_total)  # far limits, which tell nothing
         low, high = window_ends(windows_of(protection, published, known))
         self.numbers: Any = published.numbers.reshape(counts.shape)
         self._least, self._most = low.reshape(counts.shape), np.minimum(high, _NO_LIMIT).reshape(counts.shape)

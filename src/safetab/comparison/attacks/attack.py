@@ -30,7 +30,6 @@ from safetab.comparison.tables.exact_tables import ExactTables, Int64s, Publishe
 from safetab.foundation.in_threads import results_in_threads
 
 NAMED, WORTH_A_PROOF = 0.95, 0.99
-_RANKED = (100, 500)
 _SOLVER_SECONDS = 20.0  # for one group, if nobody sets a limit
 
 _CHECKED_GROUPS = 4  # of the area, those with most people alone in a cell
@@ -91,7 +90,7 @@ def findings(
     def finding(place: int) -> Finding:
         left = _SOLVER_SECONDS if until is None else until - monotonic()
         if left <= 0:
-            return Finding(None)
+            return Finding(None, np.empty(0, dtype=np.int64) if publication.can_be_proven else None)
         hidden, windows = without_truth(area.systems[place]), publication.windows[place]
         a_fit = partial(any_fit, hidden, windows, left)
         chances = posterior(hidden, area.shape, windows, [seed, place], Effort(), a_fit)
@@ -121,9 +120,10 @@ def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposur
     of_leaves, is_unique, totals = np.concatenate(chances), np.concatenate(counts) == 1, np.concatenate(present)
     called = [finding.chances for finding in found if finding.chances is not None]
     apart, unfit = sum(each.r_hat > DISAGREE for each in called), sum(not each.is_finished for each in called)
+    late = len(found) - len(called)
     not_finished = {
-        "groups that were not attacked, because the time limit was reached": len(found) - len(called),
-        "groups attacked by bounds alone, because no data set was found that fits everything published": unfit,
+        "groups that were not attacked, because the time limit was reached": late,
+        "groups attacked by bounds alone, because too few data sets were found that fit everything published": unfit,
         f"groups in which the attack's two chains do not agree well (R-hat above {DISAGREE})": apart,
         "cells that may be proven, but the solver's time was up": sum(finding.undecided for finding in found),
     }
@@ -139,7 +139,7 @@ def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposur
         membership_bound=None,
         small_groups=small_groups,
         r_hat=max((of_group.r_hat for of_group in called), default=None),
-        groups_apart=apart,
+        unfinished=late + unfit + apart,
         outside=sum(of_group.outside for of_group in called),
         not_finished=tuple(f"{what}: {number:,}." for what, number in not_finished.items() if number),
         proven_by=by_solver if has_proofs else "",
@@ -150,12 +150,13 @@ def _claims(is_right: NDArray[np.bool_]) -> Claims:
     return Claims(len(is_right), int(np.count_nonzero(is_right)))
 
 
-def _ranked(chances: Floats, is_unique: NDArray[np.bool_], seed: int) -> dict[int, int]:
-    """How many of the likeliest leaves hold one person; the seed alone puts equal chances in order."""
+def _ranked(chances: Floats, is_unique: NDArray[np.bool_], seed: int) -> dict[str, Claims]:
+    """The likeliest leaves, and how many of them hold one person; the seed alone puts equal chances in order."""
     by_lot = np.random.default_rng([seed, len(chances)]).random(len(chances))
     order = np.lexsort((by_lot, -chances))
-    sizes = sorted({*_RANKED, int(np.count_nonzero(is_unique))})
-    return {size: int(np.count_nonzero(is_unique[order[:size]])) for size in sizes}
+    uniques = int(np.count_nonzero(is_unique))
+    sizes = {"100": 100, "500": 500, "uniques": uniques, "500 or uniques": min(500, uniques)}
+    return {most: _claims(is_unique[order[:size]]) for most, size in sizes.items()}
 
 
 def controls(
@@ -192,9 +193,12 @@ def controls(
     concerned = f" ({concerned})" if concerned else ""
     inside = text("check_inside", outside=outside, attacks=len(attacks), concerned=concerned)
     no_number = text("check_withheld", kept=kept, withheld=sum(map(len, withheld)))
-    return (
+    of_uniques = (
         Control("protection that changes nothing", nothing, fewest == uniques),
         Control("protection that changes very little", little, min(of_little.values()) >= _NEARLY_ALL * uniques),
+    )
+    return (
+        *(of_uniques if uniques else ()),  # where nobody could be named, they could not fail
         *of_safetab,
         Control("sampler and enumeration", tiny, largest < _LARGEST_DIFFERENCE),
         Control("data sets fit what is published", inside, outside == 0),
@@ -224,7 +228,7 @@ def _published(system: System, spec: str, seed: Sequence[int]) -> tuple[Publishe
     Swapping happens to move nobody.
     """
     random, exact = np.random.default_rng(seed), system.exact
-    known = Known(system.least, system.most, system.rows.sums(system.expected))
+    known = Known.of(system)
     if not spec.startswith("noise of "):
         protection = parse(spec, Path())
         tables = publish(protection, exact, random)

@@ -203,7 +203,8 @@ def _ratios(people: Sequence[Target], sets: Int64s, protection: Protection, seed
     keys = bits.integers(0, 1 << 64, (len(sets), draws), dtype=np.uint64)[sets].ravel()  # equal sets, equal keys
     keys = np.where(counts > is_absent, keys, np.uint64(0))
     tables = ExactTables(counts - is_absent, keys, totals - is_absent, everybody - is_absent)
-    known = Known(counts - 1, counts, counts.astype(np.float64))
+    is_total = np.repeat(np.concatenate([own.system.lines[own.numbers] == 0 for own in people]), draws)
+    known = Known(counts - 1, counts, counts.astype(np.float64), is_total)
     windows = windows_of(protection, publish(protection, tables, bits), known)
     with_her, without_her = logs_at(windows, counts), logs_at(windows, counts - 1)
     is_possible = (with_her > -np.inf) | (without_her > -np.inf)

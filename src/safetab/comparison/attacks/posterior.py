@@ -38,7 +38,7 @@ class Effort(NamedTuple):
 
 
 class Chances(NamedTuple):
-    """What the attacker believes of each number. `is_finished` is False if no data set was found that fits."""
+    """What the attacker believes of each number. `is_finished` is False if too few data sets were found that fit."""
 
     is_one: Floats
     is_present: Floats
@@ -122,7 +122,7 @@ def _factors(system: System, expected: Floats, shape: float, windows: Windows) -
 
 
 def _certain(rows: Rows, factors: Factors, *, is_finished: bool) -> Chances:
-    """What bounds alone make certain: everything if one data set is left, or no data set was found that fits."""
+    """What bounds alone make certain: everything if one data set is left, or too few were found that fit."""
     sizes, most = np.diff(factors.starts), rows.sums(factors.most)
     least = np.maximum(rows.sums(factors.least), factors.firsts)
     most = np.where(sizes > 0, np.minimum(most, factors.firsts + sizes - 1), most)
@@ -176,7 +176,8 @@ class _Chain:
     def has_settled(self, any_fit: FitsAll, costs: Int64s) -> bool:
         """Walk from the start into the windows, and find the weight that keeps it there half of the time.
 
-        A walk that does not find in begins again with a low weight: it may be in a dead end.
+        A walk that does not find in begins again with a low weight: it may be in a dead end. If it stays
+        outside, a solver's data set is its start, several times if need be: it may get lost again.
         """
         steps, shares = 2_000 + 50 * self._free, []
         for block in range(_MOST_BLOCKS):
@@ -187,7 +188,7 @@ class _Chain:
                 self._weight = _MOST_WEIGHT if share else 2 * _LEAST_WEIGHT
             if block >= _LEAST_BLOCKS and np.mean(shares[-10:]) > _INSIDE / 2:
                 break
-            if block == _MOST_BLOCKS // 4 and not any(shares[-10:]):
+            if block and block % (_MOST_BLOCKS // 4) == 0 and not any(shares[-10:]):
                 if (fit := any_fit(costs)) is None:
                     return False
                 self.walker = self._walker_near(fit)

@@ -61,7 +61,7 @@ def utility(
     differences of both. A protection without chance is run once. SafeTab runs as the
     options of the census say, with the key of the seed unless they have one.
     """
-    runs = runs if protection.is_safetab or _is_random(protection) else 1
+    runs = runs if protection.is_drawn_again else 1
     kinds = tuple(kind.name for kind in truth.inputs.plan.config.census.group_kinds)
     tallies = {key: ErrorTally(level, kinds, runs) for key, level in truth.levels.items()}
     observers = _observers(truth, tallies)
@@ -115,15 +115,6 @@ def _largest_error(protection: Protection) -> int | None:
     if protection.records is not None:
         return None
     return 0 if protection.numbers is None else protection.numbers.largest_error
-
-
-def _is_random(protection: Protection) -> bool:
-    """Whether the same count may be published as different numbers."""
-    counts = np.tile(np.arange(1, 2_001), 10)
-    large, keys = np.full_like(counts, 1 << 31), numbered_keys(np.arange(len(counts), dtype=np.uint64), 0)
-    published = publish(protection, ExactTables(counts, keys, large, large), np.random.default_rng(0))
-    shown = published.numbers.filled(-1).reshape(10, -1)
-    return bool((shown != shown[0]).any())
 
 
 @cache

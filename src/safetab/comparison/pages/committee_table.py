@@ -18,10 +18,9 @@ from safetab.comparison.pages.words import WORDS, html
 from safetab.comparison.results import Comparison
 from safetab.reports.page_parts import Markup, element, joined, void, whole_table
 
-RANKED = 500
-"""How many of the likeliest cells are looked at."""
 FEW_GROUPS = 30
 """A mean error of fewer groups is printed with their number."""
+_LATE, _REPEATED, _LIMIT = "\u00a0†", "\u00a0§", "\u00a0‡"  # marks stay beside their numbers
 Row = dict[str, Any]
 
 
@@ -39,22 +38,15 @@ def committee_rows(comparison: Comparison) -> list[Row]:
         row: Row = {"letter": words.letter_of(number), **summary(one.utility)}
         for column, path in WORDS["columns_of_results"].items():
             row[column] = reduce(lambda found, part: getattr(found, part, None), path.split("."), one)
-        if one.exposure is not None and comparison.baseline is not None:
-            row |= {"ranked_cells": (cells := ranked_cells(comparison)), "ranked_right": one.exposure.ranked[cells]}
-            row["ranked_right_of_baseline"] = comparison.baseline.ranked[cells]
+        row["ranked_right_of_baseline"] = comparison.baseline and comparison.baseline.likeliest.right
         known, *marks = row["comes_with_a_number"].split("; ")
         if row["interval_holding"] is not None and known.startswith(("an interval", "the largest error")):
             known += words.text("interval_held", share=share(row["interval_holding"], 0))
         row["comes_with_a_number"] = "; ".join([known, *marks])
         row["shares_are_upper_limits"] = "secondary=" in row["protection"]
-        row["marks"] = " †" * bool(row["groups_whose_chains_disagree"]) + " §" * one.protection.repeats_errors
+        row["marks"] = _LATE * bool(row["groups_not_finished"]) + _REPEATED * one.protection.repeats_errors
         rows.append(row)
     return rows
-
-
-def ranked_cells(comparison: Comparison) -> int:
-    """How many of the likeliest cells are looked at: 500 in each attacked area."""
-    return RANKED * max(comparison.census.attacked, 1)
 
 
 def users_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
@@ -69,18 +61,16 @@ def exposed_table(comparison: Comparison, rows: Sequence[Row]) -> Markup:
     texts = [(row["guarantee"].replace(checked, " ¶"), row["comes_with_a_number"]) for row in rows]
     bodies = [element("tbody", *map(_html_row, headings(comparison), map(_exposed, rows), texts))]
     if comparison.baseline is not None:
-        named, ranked = comparison.baseline.named, f"{comparison.baseline.ranked[ranked_cells(comparison)]:,}"
+        named, ranked = comparison.baseline.named, f"{comparison.baseline.likeliest.right:,}"
         found = (words.NOT_APPLICABLE, _claims(named.right, named.claims), ranked, words.NOT_APPLICABLE)
         bodies.append(element("tbody", _html_row(html("baseline"), found, [words.NOT_APPLICABLE] * 2)))
     return _table(comparison, "exposed", bodies)
 
 
 def _table(comparison: Comparison, name: str, bodies: Sequence[Markup]) -> Markup:
-    area, cells = comparison.census.attacked_area, ranked_cells(comparison)
-    ranked = "" if comparison.baseline is None else f"{cells:,}"
+    area, baseline = comparison.census.attacked_area, comparison.baseline
+    ranked = "" if baseline is None else f"{baseline.likeliest.claims:,}"
     given = {"Nouns": comparison.census.nouns.capitalize(), "ranked": ranked, "area": f" in {area}" if area else ""}
-    most = 0 if comparison.baseline is None else min(cells, comparison.baseline.uniques)
-    given["most"] = words.text("most", most=most) if most else ""
     texts = ("Protection", *(text.format(**given) for text in WORDS[f"{name}_heads"].values()))
     columns = element("colgroup", *[void("col")] * len(texts))
     head = element("thead", element("tr", *(element("th", text, scope="col") for text in texts)))
@@ -114,8 +104,9 @@ def _exposed(row: Row) -> Sequence[str]:
     if row["uniques"] is None:
         return [words.NOT_ATTACKED] * 4
     named = _claims(row["named_right"], row["named_claims"])
+    late = _LATE * bool(row["groups_not_finished"])
     return [
-        words.NOT_APPLICABLE if row["proven"] is None else f"{row['proven']:,}",
+        words.NOT_APPLICABLE if row["proven"] is None else f"{row['proven']:,}{late}",
         f"{named}{row['marks']}",
         f"{row['ranked_right']:,} ({row['ranked_right_of_baseline']:,}){row['marks']}",
         words.NOT_MEASURED if row["membership_measured"] is None else f"{row['membership_measured']:.2f}",
@@ -144,7 +135,7 @@ def _with_groups(row: Row, column: str) -> str:
 def at_most(row: Row, column: str) -> str:
     """A number of a column; a share is an upper limit where secondary suppression withholds more than was counted."""
     is_limit = row["shares_are_upper_limits"] and row[column] and column.endswith(("_published", "_shown"))
-    return f"at most {spelled(column, row[column])} ‡" if is_limit else spelled(column, row[column])
+    return f"at most {spelled(column, row[column])}{_LIMIT}" if is_limit else spelled(column, row[column])
 
 
 def spelled(column: str, value: float | None) -> str:

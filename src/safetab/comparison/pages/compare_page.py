@@ -17,12 +17,11 @@ from safetab.comparison.pages.committee_table import (
     at_most,
     headings,
     is_of_few,
-    ranked_cells,
     spec_code,
     spelled,
 )
 from safetab.comparison.pages.words import WORDS, family_of, html, letter_of, text
-from safetab.comparison.results import Compared, Comparison, Exposure, WorkedExample
+from safetab.comparison.results import Claims, Compared, Comparison, Exposure, WorkedExample
 from safetab.foundation.findings import VERSION
 from safetab.reports import page_parts
 from safetab.reports.page_parts import Markup, element, five_lines, joined, name, paragraphs, plain_table
@@ -39,7 +38,7 @@ _SPANS = (
     "named_right",
     "ranked_right",
 )
-_BY_CHAINS, _MEMBERSHIP = {"named_right", "ranked_right"}, "membership_measured"
+_BY_ATTACK, _MEMBERSHIP = {"named_right", "ranked_right"}, "membership_measured"
 _COLOURS = (3, 1, 2, 4)
 _DASHES = ("", "5 2", "1.5 2", "7 2 1.5 2", "3 3", "9 3")
 _LEAST_ERROR, _NOBODY = 0.1, 0.25
@@ -87,8 +86,8 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     protecting = [row for row in rows if row["protection"] != _NOTHING]
     spanned, count = protecting or rows, len(protecting)
     is_less = len(spanned) < len(rows)
-    cells = ranked_cells(comparison)
-    ranked = 0 if baseline is None else baseline.ranked[cells]
+    likeliest = Claims(0, 0) if baseline is None else baseline.likeliest
+    cells, before = likeliest.claims, likeliest.right
     runs = max(max(one.utility["runs"].to_pylist()) for one in comparison.protections)
     given = {
         **{key: str(value) for key, value in asdict(census).items()},
@@ -101,8 +100,8 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
         "uniques": f"{rows[0]['uniques'] or 0:,}",
         "ranked": f"{cells:,}",
         "few_groups": str(FEW_GROUPS),
-        "before": f"{ranked:,}",
-        "moves": str(round(sqrt(ranked * (1 - ranked / cells)))),
+        "before": f"{before:,}",
+        "moves": str(round(sqrt(before * (1 - before / max(cells, 1))))),
         "checks": str(len(comparison.controls)),
         "broken": str(sum(not one.holds for one in comparison.controls)),
         "draws": f"{runs:,} {'draw' if runs == 1 else 'draws'}",
@@ -113,24 +112,20 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
 
 def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     """Which protections some sentences are about, by letters, with numbers of theirs; empty if none."""
-    apart = {row["letter"]: row["groups_whose_chains_disagree"] for row in rows}
-    apart = {letter: groups for letter, groups in apart.items() if groups}
+    late = {row["letter"]: groups for row in rows if (groups := row["groups_not_finished"])}
     hidden = {row["letter"]: row["error_10_to_99"] for row in rows if is_of_few(row, "error_10_to_99")}
-    without_bits = {
-        "swap",
-        *WORDS["without_bits"],
-    }  # after swapping, membership is that of numbers which it leaves alone
-    certain = [row for row in rows if without_bits.issuperset(family_of(row["protection"]).split(" + "))]
+    # after swapping, membership is that of numbers which it leaves alone
+    certain = [row for row, one in zip(rows, comparison.protections, strict=True) if not one.protection.is_drawn_again]
     means = [f"{row[_MEMBERSHIP]:.2f} of {row['letter']}" for row in certain if 0 < (row[_MEMBERSHIP] or 0) < 1]
     safetab = [(at, one.utility) for at, one in enumerate(comparison.protections) if one.protection.is_safetab]
     by_level = {letter_of(at): unlike_levels(table) for at, table in safetab}
     return {
-        "apart": ", ".join(apart),
-        "apart_ranked": _named_and_ranked(row for row in rows if row["letter"] in apart),
+        "late": ", ".join(late),
+        "late_ranked": _named_and_ranked(row for row in rows if row["letter"] in late),
         "repeating": ", ".join(
             letter_of(at) for at, one in enumerate(comparison.protections) if one.protection.repeats_errors
         ),
-        "groups_apart": ", ".join(f"{letter}: {groups:,}" for letter, groups in apart.items()),
+        "groups_late": ", ".join(f"{letter}: {groups:,}" for letter, groups in late.items()),
         "hidden": ", ".join(hidden),
         "few": ", ".join(
             f"{letter}: {spelled('error', error)}" for letter, error in hidden.items() if error is not None
@@ -164,12 +159,13 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
         "safetab_elsewhere": census.larger_left and has_safetab,
         "after_swapping": "swap" in specs,
         "same_errors": any(one.protection.repeats_errors for one in comparison.protections),
-        "chance": comparison.baseline and comparison.baseline.ranked[ranked_cells(comparison)],
+        "chance": comparison.baseline and comparison.baseline.likeliest.right,
         "of_each_area": census.attacked > 1,
         "by_true_size": not census.is_stress_test,
-        "lines_of_sweep": comparison.is_sweep,
-        "points": not comparison.is_sweep,
-        "sweep": comparison.is_sweep,
+        "third_picture": comparison.baseline,
+        "lines_of_sweep": comparison.is_sweep and comparison.baseline,
+        "points": comparison.baseline and not comparison.is_sweep,
+        "sweep": comparison.is_sweep and comparison.baseline,
         "no_groups_shown": given["hidden"] and comparison.baseline,
         **{note: given[what] for note, what in WORDS["notes_of"].items()},
     }
@@ -188,11 +184,12 @@ def _shares_shown(rows: Sequence[Row], column: str) -> str:
 
 
 def _span(rows: Sequence[Row], column: str) -> str:
-    """From the least to the most of a column, in words, without means of few groups and chains that disagree."""
-    kept = [row for row in rows if column not in _BY_CHAINS or not row["groups_whose_chains_disagree"]]
+    """From the least to the most of a column, in words, without means of few groups and unfinished attacks."""
+    kept = [row for row in rows if column not in _BY_ATTACK or not row["groups_not_finished"]]
     known = [row[column] for row in kept if row.get(column) is not None and not is_of_few(row, column)]
     if not known:
-        return str(WORDS["too_few"]) if column.startswith("error") else "none"
+        is_error = column.startswith("error")
+        return "none" if kept and not is_error else text("not_known") + " of" * is_error
     return " to ".join(dict.fromkeys([spelled(column, min(known)), spelled(column, max(known))]))
 
 
@@ -267,7 +264,7 @@ def _trade_off(comparison: Comparison, looks: Sequence[Series], rows: Sequence[R
         lines: dict[int, Series] = {}
         for look, row in zip(looks, rows, strict=True):
             error, right = row["error_10_to_99"], row["proven" if is_proven else "named_right"]
-            if right is not None and not (is_of_few(row, "error_10_to_99") or row["groups_whose_chains_disagree"]):
+            if right is not None and not (is_of_few(row, "error_10_to_99") or row["groups_not_finished"]):
                 point, label = (error, float(right)), "" if is_proven else look.label
                 series.append(replace(look, points=[point], is_hollow=not is_proven, label=label))
                 described.append(f"{look.label}, {'proven' if is_proven else 'named'}: error {error:.2f}, {right:,}.")
@@ -324,12 +321,11 @@ def _further(comparison: Comparison) -> Markup:
     """Presence, averaging and differencing, which the committee's tables leave out."""
     further: Mapping[str, str] = WORDS["further"]
     nouns, splits, rows = comparison.census.nouns, list[int](), []
-    marks = [
-        row["marks"] if family_of(row["protection"]) != "suppress" or "zeros=withheld" in row["protection"] else ""
-        for row in committee_table.committee_rows(comparison)  # where true zeros are shown presence is certain
-    ]
-    for heading, one, mark in zip(headings(comparison), comparison.protections, marks, strict=True):
+    of_page = committee_table.committee_rows(comparison)
+    for heading, one, row in zip(headings(comparison), comparison.protections, of_page, strict=True):
         if (exposure := one.exposure) is not None:
+            is_all = exposure.presence == Claims(exposure.small_groups, exposure.small_groups)
+            mark = "" if is_all else row["marks"]
             splits = max(splits, list(exposure.averaging), key=len)
             shares = ", ".join(share(value, 0) for value in exposure.averaging.values())
             one_budget = further["one_budget"].format(share=shares) if list(exposure.averaging) == [0] else ""

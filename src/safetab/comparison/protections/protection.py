@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from safetab.comparison.tables.attacked_area import System
 from safetab.comparison.tables.exact_tables import ExactTables, Int64s, PublishedTables, Rows
 
 Floats = NDArray[np.float64]
@@ -60,6 +61,18 @@ class Known:
     least: Int64s  # the true count is at least so large, by the design of the tables
     most: Int64s  # and at most so large
     expected: Floats  # what he would expect without this publication
+    is_total: NDArray[np.bool_]  # whether it is its group's total
+
+    @classmethod
+    def of(cls, system: System) -> Self:
+        """What is known of the numbers of an attacked group."""
+        return cls(system.least, system.most, system.rows.sums(system.expected), system.lines == 0)
+
+    @property
+    def of_changed_records(self) -> Self:
+        """The same of counts that swapping changed: the design follows true sizes, and limits them alone."""
+        far = 2 * self.most.max(initial=0) + 10
+        return replace(self, least=np.zeros_like(self.least), most=np.full_like(self.most, far))
 
 
 def between(least: Int64s | int, most: Int64s | int, known: Known) -> Windows:
@@ -156,6 +169,11 @@ class Protection:
     def repeats_errors(self) -> bool:
         """Whether numbers of the same people have the same error, by record keys; after swapping none is met twice."""
         return self.records is None and ("cell-key" in self.spec or "fixed=yes" in self.spec)
+
+    @property
+    def is_drawn_again(self) -> bool:
+        """Whether each draw may give other numbers for the same records; swapping is drawn once."""
+        return self.is_safetab or "round-random" in self.spec or "cell-key" in self.spec
 
     @property
     def is_exact(self) -> bool:

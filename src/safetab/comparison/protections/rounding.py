@@ -58,7 +58,8 @@ class Rounding:
     def windows(self, published: PublishedTables, known: Known) -> Windows:
         """Every count that rounds to the number. A withheld one is small, or anything if it may be a secondary one."""
         is_shown, values = published.is_shown, published.numbers.data[published.is_shown]
-        least = np.full(len(is_shown), int(self.zeros_shown and not self.is_of_groups))
+        is_judged = known.is_total if self.is_of_groups else np.ones_like(is_shown)  # whether its own count decides
+        least = np.where(is_judged, int(self.zeros_shown), 0)
         most = np.where(self.width > 0, known.most, self.withheld_below - 1)
         largest = values.max(initial=0)
         counts = np.arange(largest + self._bases(largest) + 1)
@@ -66,6 +67,7 @@ class Rounding:
         shown = self._rounded(counts)  # in rising order
         least[is_shown] = counts[np.searchsorted(shown, values)]
         most[is_shown] = counts[np.searchsorted(shown, values, side="right") - 1]
+        most = np.where(is_judged & is_shown & (most < self.withheld_below), 0, most)
         return between(least, most, known)
 
     @property

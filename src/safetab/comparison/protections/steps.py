@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from safetab.comparison.protections.protection import Known, Protection, Windows, between, chosen
@@ -24,7 +26,10 @@ def publish(protection: Protection, tables: ExactTables, bits: np.random.Generat
 def windows_of(protection: Protection, published: PublishedTables, known: Known) -> Windows:
     """What each number tells about the count of the protected records. Without a step a number is exact."""
     values, numbers = published.numbers.data, protection.numbers
-    windows = between(values, values, known) if numbers is None else numbers.windows(published, known)
+    of_groups = max((each.people for each in protection.selections if not each.is_of_areas), default=0)
+    least = np.maximum(known.least, np.where(known.is_total, of_groups, 0))  # of a total that is there
+    if_there = replace(known, least=least)
+    windows = between(values, values, if_there) if numbers is None else numbers.windows(published, if_there)
     for place, selection in enumerate(protection.selections, start=1):
         windows = chosen(published.withheld_by == place, between(0, selection.people - 1, known), windows)
     return windows

@@ -65,15 +65,18 @@ class AttackedArea:
     """What is attacked: an area with its parts, its people, and a system for each group."""
 
     name: str
-    region_id: str
     people: int
     levels: tuple[str, ...]  # labels of the area levels that have numbers here, coarse to fine
-    smallest: int  # position of the level whose areas a person can be alone in
     areas: tuple[AreaOfLevel, ...]
     line_words: tuple[str, ...]  # of a number's line: "" for the total, "female, 18 to 44" for a cell
     kind: str  # of the groups attacked, in words: "alone"
     shape: float  # of the prior's negative binomial, from the spread of groups over areas
     systems: Sequence[System]
+
+    @property
+    def smallest(self) -> int:
+        """The position of the level whose areas a person can be alone in."""
+        return len(self.levels) - 1
 
     @property
     def uniques(self) -> int:

@@ -131,18 +131,7 @@ class CountedArea:
         levels = tuple(plan.level.geography.label for plan in self._plans)
         areas, words = tuple(area for area, _ in self._areas), ("", *(line.words for line in self._lines))
         shape, systems = self._shape_of_prior(), [self._system(group) for group in range(len(self._groups))]
-        self.area = AttackedArea(
-            chosen.name,
-            chosen.region_id,
-            len(people),
-            levels,
-            len(levels) - 1,
-            areas,
-            words,
-            kind.title,
-            shape,
-            systems,
-        )
+        self.area = AttackedArea(chosen.name, len(people), levels, areas, words, kind.title, shape, systems)
 
     def recounted(self, people: PeopleOfArea) -> Sequence[ExactTables]:
         """The same numbers of every system, for other records of the area: those that swapping made."""
