@@ -307,7 +307,7 @@ def guarantee_of(protection: Protection, plan: RunPlan, found: Exposure | None =
 def comes_with(protection: Protection) -> str:
     """What a user gets with a number."""
     if protection.is_safetab:
-        return "an interval for 95 %"
+        return "an interval for 95%"
     numbers = protection.numbers
     error, below = (0, 0) if numbers is None else (numbers.largest_error, numbers.withheld_below)
     withholds = below or protection.selections

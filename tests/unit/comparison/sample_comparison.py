@@ -102,7 +102,7 @@ def compared(spec: str) -> Compared:
         utility_of(spec, error, least, {"false_zeros_share": zeros, "false_nonzeros_share": nonzeros, "tables_not_additive_share": gaps}),
         exposure,
         GUARANTEE if is_safetab else "none stated",
-        "an interval for 95 %" if is_safetab else "the largest error, 4" if "round" in spec or "cell" in spec else "exact; a mark where withheld",
+        "an interval for 95%" if is_safetab else "the largest error, 4" if "round" in spec or "cell" in spec else "exact; a mark where withheld",
     )  # fmt: skip
 
 

@@ -57,12 +57,11 @@ def compare_page(comparison: Comparison) -> str:
         html(
             "committees",
             users=committee_table.users_table(comparison, rows),
-            users_notes=text("users_notes", **given),
+            users_notes=_note_list(text("users_notes", **given) + text("on_paper")),
             exposed=committee_table.exposed_table(comparison, rows),
-            exposed_notes=text("exposed_notes", **given),
-            further_notes=given["after_swapping"] + given["pattern_unused"],
+            exposed_notes=_note_list(text("exposed_notes", **given)),
         ),
-        joined([paragraphs(text("pictures", **given)), pictures(comparison, rows)]),
+        joined([_note_list(text("pictures", **given)), pictures(comparison, rows)]),
         _one_area(comparison),
         _attacks(comparison, given) if comparison.baseline else paragraphs(text("nothing_attacked")),
         html("agencies", cards=joined(map(_agency, range(len(rows)), comparison.protections))),
@@ -163,10 +162,12 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
         "of_each_area": census.attacked > 1,
         "by_true_size": not census.is_stress_test,
         "third_picture": comparison.baseline,
+        "shares_published": given["shown_1_to_9"] or given["shown_10_to_99"] or given["limited"],
         "lines_of_sweep": comparison.is_sweep and comparison.baseline,
         "points": comparison.baseline and not comparison.is_sweep,
         "sweep": comparison.is_sweep and comparison.baseline,
         "no_groups_shown": given["hidden"] and comparison.baseline,
+        "too_high_or_low": given["repeating"] and comparison.baseline,
         **{note: given[what] for note, what in WORDS["notes_of"].items()},
     }
     reason = ", and ".join(reasons)
@@ -373,6 +374,15 @@ def _about(comparison: Comparison) -> Markup:
     late = joined([element("h3", "Not finished"), _list(comparison.not_finished)])
     end = late if comparison.not_finished else paragraphs(text("finished"))
     return joined([element("ul", *facts, class_="facts"), end])
+
+
+def _note_list(notes: str) -> Markup:
+    """Notes as a list: what each line is about, before " | ", and what it says of it."""
+    items = []
+    for line in notes.splitlines():
+        about, _, said = line.partition(" | ")
+        items.append(element("li", element("strong", f"{about} "), said, class_="on-paper" if about == "*" else ""))
+    return element("ul", *items, class_="notes")
 
 
 def _list(texts: Iterable[str]) -> Markup:

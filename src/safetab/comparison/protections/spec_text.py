@@ -169,7 +169,7 @@ def _chances(text: str) -> tuple[float, ...]:
 
 
 def _swap(rate: float, size_noise: Any, geography: Any, target: Any) -> _Made:
-    words = f"swapping of {_text(100 * rate)} % of households" + ", unusual ones first" * (target == "unique")
+    words = f"swapping of {_text(100 * rate)}% of households" + ", unusual ones first" * (target == "unique")
     return Swapping(rate, size_noise, geography, target), words
 
 
