@@ -97,7 +97,8 @@ def _named_example(
         return None
     around = _around(area, publication, *at) | _in_larger_areas(area, publication, *at)
     steps = (
-        "Many true counts fit. The attacker weighs them by the method and by how close members of a group live.",
+        "Many true counts fit. The attacker weighs them by the method, by the group's true size in"
+        f" {area.name}, which he is given even where it is withheld, and by how close members of a group live.",
         f"In {best:.1%} of them, by weight, {around[at[1]][0]} is 1.",
     )
     return _example(("named", protection.spec), area, at[0], around, steps)

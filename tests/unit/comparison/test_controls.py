@@ -19,7 +19,7 @@ from safetab.comparison.tables.exact_tables import PublishedTables
 
 NAMES = [
     "protection that changes nothing", "protection that changes very little", "sampler and enumeration",
-    "data sets fit what is published", "withheld numbers have no number",
+    "data sets fit what is published", "withheld numbers have no value",
 ]  # fmt: skip
 
 

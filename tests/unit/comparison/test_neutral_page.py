@@ -35,16 +35,17 @@ REQUIRED = (
     " these attacks on these tables. They are not the same kind of statement. A guarantee with a large loss is weak: with rho ="
     " 4.944 (2020, persons) no attacker, even one who knows everybody else, can tell presence from absence with an advantage"
     " above 0.91; it is a limit for somebody counted in as many groups as the lists allow, not a measurement. Without a"
-    " guarantee no limit below 1 is stated. The limit covers one person in this product alone. With both products of 2020 a"
+    " guarantee no limit below 1 is stated, for one person or for several. The limit covers one person in this product alone. With both products of 2020 a"
     " person's rho is larger, and for a whole household it is larger still: the limit for several people together grows with"
-    " their number, and soon says nothing. It is not meant to limit what is learned about a large group.",
+    " their number. It is not meant to limit what is learned about a large group.",
     "Naming a cell of one is not naming a person. Somebody must know who it is; then sex, age or presence is what is learned."
-    " What can be guessed without the tables is in the baseline.",
+    " What can be guessed without the tables is in the baseline. What is learned where all members of a group share an"
+    " attribute is not measured, for any method.",
     "People, households and places are synthetic. Members of a group live near each other, and ages do not differ by group."
     " All numbers here, of users and of people exposed, belong to this world; noise of a fixed size weighs more in a small census.",
     "Parameters that agencies keep secret were assumed; a stronger secret setting protects better and errs more. A weaker"
     " one does the reverse, and users who don't know the setting know of its errors only what the agency publishes.",
-    "All methods were asked for equal tables. Some answer with fewer: what they withhold lowers use, and mostly exposure. In"
+    "All methods were asked for equal tables. Some answer with fewer: what they withhold is lost to users, and usually lowers exposure. In"
     " practice an agency that rounds publishes other tables than one that suppresses. These tables are of the kind for which"
     " SafeTab was designed: small groups down to small areas. An agency that rounds, suppresses or swaps would often publish"
     " coarser tables of small groups, which expose fewer people, and often many more tables of other kinds, which together can"
@@ -191,7 +192,7 @@ def test_there_is_no_total_score(page: str) -> None:
 
 def test_what_was_not_measured_is_said_in_words(page: str) -> None:
     by_letter = {row[0][:1]: row for row in exposed_of(page)[1:-1]}
-    assert by_letter["G"][1] == "not applicable"  # proven, where noise may give any number
+    assert by_letter["G"][1] == "none can be"  # proven, where noise may give any number
     assert by_letter["G"][2] == "no claims"
     assert by_letter["J"][4] == "not measured"
     nothing = sample_comparison(
@@ -206,7 +207,7 @@ def test_what_was_not_measured_is_said_in_words(page: str) -> None:
         True,
         False,
     )
-    assert "Each protection is one point" not in without
+    assert "A protection has a solid mark" not in without
     assert "None" not in unescape(re.sub("<[^>]*>", " ", without[without.index("<body") :])).replace("“None shown”", "")
 
 
@@ -279,7 +280,7 @@ def of_few_groups(one: Compared, numbers: int) -> Compared:
 def test_a_mean_of_few_groups_is_printed_with_their_number_and_used_nowhere_else(page: str) -> None:
     first, *others = sample_comparison().protections
     few = compare_page(sample_comparison(protections=(of_few_groups(first, 20), *others)))
-    column = users_of(few)[0].index("Mean error, groups of 10 to 99")
+    column = users_of(few)[0].index("Mean error of totals, groups of 10 to 99")
     assert (users_of(few)[1][column], users_of(few)[1][column + 1]) == ("77.0 (4 groups)", "77.0")
     header = few.split("<nav")[0]
     assert (
@@ -336,13 +337,12 @@ def test_the_lines_at_the_top_give_ranges_and_no_names() -> None:
     some = sample_comparison()
     header = compare_page(some).split("<nav")[0].split("<body")[1]
     assert "9 protections, and no protection, made numbers" in header
-    found = "0 to 38 were proven (not applicable: G, J), and the cells of 0 to 452 rightly named. Of the 500 cells that looked likeliest to hold"
-    assert f"where anything is protected, {found} exactly one of the people, 83 to 490 did (69 without the" in header
+    found = "0 to 38 were proven (of G, J none can be), and 0 to 452 rightly named. Of the 500 cells that looked likeliest to hold"
+    assert f"Of these, with protection, {found} exactly one of the people, 83 to 490 did (69 without the" in header
+    assert "; G also has a limit for every attacker, and the others state none. To name" in header
     assert "To name a cell is not to name a person: " in header
     assert not [name for name, *_ in MADE_UP.values() if f">{name}" in header or f" {name} " in header]
-    assert "the cells of 0 rightly named." in compare_page(
-        replace(some, protections=tuple(map(named_nobody, some.protections)))
-    )
+    assert "and 0 rightly named." in compare_page(replace(some, protections=tuple(map(named_nobody, some.protections))))
 
 
 def test_the_page_says_whether_the_attack_worked() -> None:
@@ -384,7 +384,7 @@ def test_ranges_leave_out_what_an_attack_found_that_was_not_finished_and_say_so(
     assert presence["H"] == "38, and 2 empty †"
     assert presence["I"] == "40, and 0 empty", "nobody is left to be found"
     header = unescape(said.split("<nav")[0])
-    assert "the cells of 0 to 368 rightly named." in header
+    assert "and 0 to 368 rightly named." in header
     assert "exactly one of the people, 83 to 490 did (69 without the tables; not in these two ranges, because" in header
     exposed = [(one.exposure.named.right, one.exposure.likeliest.right) for one in apart if one.exposure.unfinished]
     which = ", ".join(
@@ -393,17 +393,17 @@ def test_ranges_leave_out_what_an_attack_found_that_was_not_finished_and_say_so(
     assert f"because the attack was not finished: {which}; the numbers of" in header
     all_late = (replace(one, exposure=replace(one.exposure, unfinished=1)) for one in some.protections)
     header = unescape(compare_page(replace(some, protections=tuple(all_late))).split("<nav")[0])
-    assert "the cells of an unknown number rightly named." in header
+    assert "and an unknown number rightly named." in header
     assert "exactly one of the people, an unknown number did" in header
 
 
 def test_false_non_zeros_stand_with_their_number(page: str) -> None:
     heads, *rows = users_of(page)
-    place = heads.index("Not zero where the truth is zero (how many)")
+    place = heads.index("Not zero where the truth is zero: how many")
     found = {row["letter"]: row["false_nonzeros_of_a_draw"] for row in committee_table(sample_comparison()).to_pylist()}
     shown = {row[0][0]: row[place] for row in rows if row[place] != "none shown"}
     assert shown
-    assert all(cell.endswith(f"% ({found[letter]:,.0f})") for letter, cell in shown.items())
+    assert shown == {letter: f"{found[letter]:,.0f}" for letter in shown}
 
 
 def test_shares_of_secondary_suppression_are_upper_limits(page: str) -> None:
@@ -442,7 +442,7 @@ def test_a_membership_of_a_method_without_random_bits_is_a_share_of_people() -> 
 
 
 def test_larger_areas_are_attacked_or_left_and_the_page_says_which(page: str) -> None:
-    assert "Tables of the nation and the state were not attacked. SafeTab spends 86% of its privacy loss there" in page
+    assert "Tables of the nation and the state were not attacked. With them no membership would be lower" in page
     census = replace(sample_comparison().census, larger_attacked="the state", larger_left="")
     both = unescape(compare_page(sample_comparison(census=census)))
     assert "Tables of the state were attacked too, since everybody in them lives in Example County." in both
@@ -501,7 +501,7 @@ def test_the_table_of_further_measures_has_a_baseline_and_no_averaging_of_safeta
 
 def test_lines_are_promised_only_in_a_sweep(page: str) -> None:
     swept = compare_page(sample_comparison(is_sweep=True))
-    assert ("--preset sweep draws lines" in page, "--preset sweep draws lines" in swept) == (True, False)
+    assert ("--preset sweep joins" in page, "--preset sweep joins" in swept) == (True, False)
     assert ("see the lines of the third picture" in page, "see the lines of the third picture" in swept) == (
         False,
         True,

@@ -202,7 +202,7 @@ def controls(
         *of_safetab,
         Control("sampler and enumeration", tiny, largest < _LARGEST_DIFFERENCE),
         Control("data sets fit what is published", inside, outside == 0),
-        Control("withheld numbers have no number", no_number, kept == 0),
+        Control("withheld numbers have no value", no_number, kept == 0),
     )
 
 

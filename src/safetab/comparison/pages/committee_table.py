@@ -106,7 +106,7 @@ def _exposed(row: Row) -> Sequence[str]:
     named = _claims(row["named_right"], row["named_claims"])
     late = _LATE * bool(row["groups_not_finished"])
     return [
-        words.NOT_APPLICABLE if row["proven"] is None else f"{row['proven']:,}{late}",
+        words.NONE_CAN_BE if row["proven"] is None else f"{row['proven']:,}{late}",
         f"{named}{row['marks']}",
         f"{row['ranked_right']:,} ({row['ranked_right_of_baseline']:,}){row['marks']}",
         words.NOT_MEASURED if row["membership_measured"] is None else f"{row['membership_measured']:.2f}",
@@ -126,7 +126,7 @@ def is_of_few(row: Row, column: str) -> bool:
 def _with_groups(row: Row, column: str) -> str:
     """A number of a column, and of how many groups it is the mean if they are few, or how many numbers it counts."""
     if column == "false_nonzeros" and row[column] is not None:
-        return f"{spelled(column, row[column])} ({row['false_nonzeros_of_a_draw']:,.0f})"
+        return f"{row['false_nonzeros_of_a_draw']:,.0f}"
     groups = row[f"{column}_groups"] if is_of_few(row, column) else 0
     of_groups = f" ({groups} {'group' if groups == 1 else 'groups'})" if groups else ""
     return f"{at_most(row, column)}{of_groups}"

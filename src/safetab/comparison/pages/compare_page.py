@@ -88,13 +88,14 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
     likeliest = Claims(0, 0) if baseline is None else baseline.likeliest
     cells, before = likeliest.claims, likeliest.right
     runs = max(max(one.utility["runs"].to_pylist()) for one in comparison.protections)
+    lists = _lists(comparison, rows)
     given = {
         **{key: str(value) for key, value in asdict(census).items()},
         "people": f"{census.people:,}",
         "protections": f"{count} {'protection' if count == 1 else 'protections'}",
         "and_none": ", and no protection," if count < len(rows) else "",
-        "of_groups": f"{'Where anything is protected, of' if is_less else 'Of'} the groups",
-        "where_protected": "where anything is protected, " if is_less else "",
+        "of_groups": f"{'With protection, of' if is_less else 'Of'} the groups",
+        "where_protected": ", with protection" if is_less else "",
         **{column: _span(spanned, column) for column in _SPANS},
         "uniques": f"{rows[0]['uniques'] or 0:,}",
         "ranked": f"{cells:,}",
@@ -104,7 +105,8 @@ def _given(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
         "checks": str(len(comparison.controls)),
         "broken": str(sum(not one.holds for one in comparison.controls)),
         "draws": f"{runs:,} {'draw' if runs == 1 else 'draws'}",
-        **_lists(comparison, rows),
+        "limits_stated": text("limit_stated" if lists["guaranteed"] else "no_limit_stated", **lists),
+        **lists,
     }
     return given | _notes(comparison, rows, given)
 
@@ -138,6 +140,7 @@ def _lists(comparison: Comparison, rows: Sequence[Row]) -> dict[str, str]:
         "by_level": ", ".join(f"{least} to {most} ({letter})" for letter, (least, most, _) in by_level.items()),
         "too_large": ", ".join(f"{bias:.1f} ({letter})" for letter, (*_, bias) in by_level.items() if bias is not None),
         "checked": "".join(row["letter"] for row in rows if row["guarantee"].endswith(text("checked_by_programs"))),
+        "guaranteed": ", ".join(row["letter"] for row in rows if row["membership_limit_of_guarantee"] is not None),
         "shown_1_to_9": _shares_shown(rows, "groups_1_to_9_published"),
         "shown_10_to_99": _shares_shown(rows, "groups_10_to_99_published"),
     }
@@ -156,6 +159,7 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
         "empty_groups": has_safetab and census.whole not in {"", "no area"},
         "swap_notes": "swap" in specs,
         "safetab_elsewhere": census.larger_left and has_safetab,
+        "threshold_notes": any({"swap", "threshold"} <= _steps(row["protection"]) for row in rows),
         "after_swapping": "swap" in specs,
         "same_errors": any(one.protection.repeats_errors for one in comparison.protections),
         "chance": comparison.baseline and comparison.baseline.likeliest.right,
@@ -172,6 +176,11 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
     }
     reason = ", and ".join(reasons)
     return {note: text(note, reasons=reason, **given) if is_so else "" for note, is_so in holds.items()}
+
+
+def _steps(spec: str) -> set[str]:
+    """The names of the steps of a protection."""
+    return {step.partition(":")[0] for step in spec.split("+")}
 
 
 def _named_and_ranked(rows: Iterable[Row]) -> str:

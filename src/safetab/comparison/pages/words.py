@@ -11,7 +11,7 @@ from safetab.reports.page_parts import Markup, joined
 
 WORDS: Mapping[str, Any] = tomllib.loads((files(__package__) / "words.toml").read_text(encoding="utf-8"))
 NOT_APPLICABLE, NOT_ATTACKED = "not applicable", "not attacked"
-NOT_MEASURED, NONE_SHOWN = "not measured", "none shown"
+NOT_MEASURED, NONE_SHOWN, NONE_CAN_BE = "not measured", "none shown", "none can be"
 _SELECTIONS = {"threshold", "area"}
 
 
