@@ -14,7 +14,7 @@ from safetab.foundation.findings import InvalidInput
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.release.data_dictionary import _numbers_for_csv, _with_ids, csv_resources_of, geo_id, repeated_totals
+from safetab.release.data_dictionary import _numbers_for_csv, with_ids, csv_resources_of, geo_id, repeated_totals
 from safetab.release.release_options import CoterminousOptions
 from safetab.release.release_universe import Universe, universe_of_run
 
@@ -63,7 +63,7 @@ def test_without_an_order_donors_are_in_the_order_of_the_census() -> None:
 
 @pytest.mark.parametrize(("census", "id_"), [(US, "0500000US04007"), (WITHOUT_CODES, "COUNTY:04007")])
 def test_every_census_has_ids_that_stay_texts(universe: Universe, census: Census, id_: str) -> None:
-    written = _with_ids(pa.table({"region_id": ["04007"]}), census, "COUNTY")
+    written = with_ids(pa.table({"region_id": ["04007"]}), census, "COUNTY")
     assert written.column_names == ["geography_level", "region_id", "geo_id"]
     assert written["geo_id"].to_pylist() == [id_] == [geo_id(census, census.area_level("COUNTY"), "04007")]
     (described,) = csv_resources_of(replace(universe, census=census), ["universe/entities.csv"])
@@ -73,8 +73,8 @@ def test_every_census_has_ids_that_stay_texts(universe: Universe, census: Census
 
 def test_a_group_has_an_id_that_stays_text_if_the_agency_has_no_form_of_its_own() -> None:
     table = pa.table({"iteration_code": ["0101"], "iteration_level": ["Detailed"]})
-    assert _with_ids(table, WITHOUT_CODES, None)["iteration_id"].to_pylist() == ["Detailed:0101"]
-    assert _with_ids(table, US, None).column_names == table.column_names
+    assert with_ids(table, WITHOUT_CODES, None)["iteration_id"].to_pylist() == ["Detailed:0101"]
+    assert with_ids(table, US, None).column_names == table.column_names
 
 
 NO_NUMBER = {"interval_low": None, "interval_high": None}
