@@ -14,7 +14,7 @@ from safetab.foundation.findings import InvalidInput
 from safetab.planning.planner import plan_of, read_public_files
 from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.release.data_dictionary import _numbers_for_csv, with_ids, csv_resources_of, geo_id, repeated_totals
+from safetab.release.data_dictionary import _numbers_for_csv, csv_resources_of, geo_id, repeated_totals, with_ids
 from safetab.release.release_options import CoterminousOptions
 from safetab.release.release_universe import Universe, universe_of_run
 
