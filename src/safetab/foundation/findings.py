@@ -143,7 +143,7 @@ class Checked(Generic[T_co]):
 
 
 def described(findings: Iterable[Finding]) -> str:
-    """The findings as lines, grouped by file, with errors and warnings apart; files that say the same as one."""
+    """The findings as lines, by file, errors and warnings apart. Many files with the same findings share a block."""
     groups: dict[tuple[str, Severity], list[Finding]] = {}
     for finding in findings:
         groups.setdefault((finding.file, finding.severity), []).append(finding)

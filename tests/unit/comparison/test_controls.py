@@ -62,7 +62,7 @@ def test_a_data_set_outside_a_window_makes_a_control_fail(small, monkeypatch: py
 
 
 def test_where_nobody_is_alone_a_check_that_names_somebody_could_not_fail(area) -> None:
-    """So it isn't made: nobody out of nobody is no check."""
+    """It is left out: if there is nobody to name, it would always hold."""
     nobody = replace(area, systems=[system for system in area.systems if not len(system.uniques)])
     assert failing(controls(nobody, 1), NAMES[2:]) == []
 
