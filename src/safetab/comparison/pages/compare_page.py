@@ -20,7 +20,7 @@ from safetab.comparison.pages.committee_table import (
     spec_code,
     spelled,
 )
-from safetab.comparison.pages.words import WORDS, family_of, html, letter_of, text
+from safetab.comparison.pages.words import WORDS, family_of, html, letter_of, step_names, text
 from safetab.comparison.results import Claims, Compared, Comparison, Exposure, WorkedExample
 from safetab.foundation.findings import VERSION
 from safetab.reports import page_parts
@@ -159,7 +159,7 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
         "empty_groups": has_safetab and census.whole not in {"", "no area"},
         "swap_notes": "swap" in specs,
         "safetab_elsewhere": census.larger_left and has_safetab,
-        "threshold_notes": any({"swap", "threshold"} <= _steps(row["protection"]) for row in rows),
+        "threshold_notes": any({"swap", "threshold"} <= set(step_names(row["protection"])) for row in rows),
         "after_swapping": "swap" in specs,
         "same_errors": any(one.protection.repeats_errors for one in comparison.protections),
         "chance": comparison.baseline and comparison.baseline.likeliest.right,
@@ -176,11 +176,6 @@ def _notes(comparison: Comparison, rows: Sequence[Row], given: Mapping[str, str]
     }
     reason = ", and ".join(reasons)
     return {note: text(note, reasons=reason, **given) if is_so else "" for note, is_so in holds.items()}
-
-
-def _steps(spec: str) -> set[str]:
-    """The names of the steps of a protection."""
-    return {step.partition(":")[0] for step in spec.split("+")}
 
 
 def _named_and_ranked(rows: Iterable[Row]) -> str:

@@ -26,11 +26,16 @@ def html(key: str, /, **given: str) -> Markup:
     return Markup(WORDS["html"][key].format(**escaped)) if key in WORDS["html"] else joined([text(key, **given)])
 
 
+def step_names(spec: str) -> list[str]:
+    """The names of a protection's steps, without parameters."""
+    return [step.partition(":")[0] for step in spec.split("+")]
+
+
 def said_for(spec: str) -> str:
     """What is said for a protection: for its steps together, or a sentence or two for each of them."""
     known: Mapping[str, str] = WORDS["said_for_it"]
     steps = spec.split("+")
-    together = "+".join(step.partition(":")[0] for step in steps)
+    together = "+".join(step_names(spec))
     if len(steps) > 1 and together in known:
         return known[together]
     fitting = [[name for name in known if step == name or step.startswith((f"{name}:", f"{name},"))] for step in steps]
@@ -40,7 +45,7 @@ def said_for(spec: str) -> str:
 
 def family_of(spec: str) -> str:
     """The names of a protection's steps, without parameters and without steps that only choose tables."""
-    steps = [step.partition(":")[0] for step in spec.split("+")]
+    steps = step_names(spec)
     return " + ".join([step for step in steps if step not in _SELECTIONS] or steps)
 
 
