@@ -16,7 +16,7 @@ import safetab
 from safetab.cli.main import app
 from safetab.engines.spark.options import SparkOptions
 from safetab.foundation.findings import InvalidInput
-from safetab.pipeline.options import RunOptions, refused_plan, status_of_run
+from safetab.pipeline.options import RunOptions, refused_plan, spending_warnings, status_of_run
 from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
 from safetab.release.checksums import write_checksums
 
@@ -132,6 +132,41 @@ def test_real_people_are_never_tabulated_without_protection(
     assert "No protection at 1 level: (COUNTY, Detailed)." in result.stderr
     assert "make them smaller" in result.stderr
     assert not (tmp_path / "out").exists()
+
+
+NOBODY, AGAIN = "nobody counts what runs on these people cost", "they are charged again"
+WITH_LOG = RunOptions(dataset="census", spend_log=Path("spend.log"))
+
+
+@pytest.mark.parametrize(
+    ("options", "replaces", "told"),
+    [
+        (RunOptions(), False, [NOBODY]),
+        (RunOptions(), True, [AGAIN, "nobody adds it up"]),
+        (WITH_LOG, False, []),
+        (WITH_LOG, True, [AGAIN]),
+    ],
+)
+def test_the_curator_of_real_people_is_told_what_nobody_counts(
+    options: RunOptions, replaces: bool, told: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "out").mkdir()
+    if replaces:
+        (tmp_path / "out" / "manifest.json").touch()
+    warnings = spending_warnings(tmp_path, tmp_path / "out", options)
+    assert len(warnings) == bool(told)
+    assert all(words in warnings[0].message for words in told)
+    assert not any(warning.is_error for warning in warnings)
+    (tmp_path / "SYNTHETIC").touch()
+    assert spending_warnings(tmp_path, tmp_path / "out", options) == ()
+
+
+def test_a_run_on_real_people_without_a_spend_log_says_that_nobody_counts_it(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path, 2, people=20, budget=0.1, privacy_defn="zcdp")
+    (world.data / "SYNTHETIC").unlink()
+    result = invoke("run", world.parameters, world.data, tmp_path / "out")
+    assert NOBODY in words(result.stderr)
+    assert NOBODY in (tmp_path / "out.confidential.log").read_text()
 
 
 def test_python_refuses_it_too_and_the_marker_allows_it(without_protection: RandomWorld, tmp_path: Path) -> None:

@@ -208,7 +208,7 @@ BUGS = [
     PlantedBug(release.the_number_of_persons_in_the_releasable_log, REPLAY, FILLS),
     PlantedBug(release.the_number_of_persons_in_the_report, REPLAY, FILLS),
     PlantedBug(release.a_word_about_an_empty_pass, REPLAY, lambda folder: nobody_checks(AUDITED_PERSONS, folder, KEY)),
-    PlantedBug(release.the_time_of_the_run_on_the_files, REPLAY, FILLS),
+    PlantedBug(release.how_long_the_numbers_took_on_the_files, REPLAY, FILLS),
     PlantedBug(
         release.a_file_with_a_true_sum_in_thousands, SCALE, lambda folder: scale_checks(AUDITED_PERSONS, folder, KEY)
     ),

@@ -151,7 +151,7 @@ def cannot(*_: object) -> None:
 
 
 def write_output(out: Path, text: str, *, overwrite: bool = True) -> None:
-    with whole_output(out, TODAY, overwrite=overwrite) as output:
+    with whole_output(out, overwrite=overwrite) as output:
         (output / "manifest.json").write_text(text)
 
 
@@ -209,13 +209,13 @@ def test_an_output_that_a_killed_run_had_moved_aside_is_put_back(
 
 
 def test_a_file_that_took_the_place_of_an_output_stays(tmp_path: Path) -> None:
-    with pytest.raises(FileExistsError), whole_output(tmp_path / "out", TODAY, overwrite=True):
+    with pytest.raises(FileExistsError), whole_output(tmp_path / "out", overwrite=True):
         (tmp_path / "out").write_text("theirs")
     assert contents(tmp_path) == {"out": "theirs"}
 
 
 def test_an_output_that_somebody_else_made_meanwhile_stays(tmp_path: Path) -> None:
-    with pytest.raises(FileExistsError, match="meanwhile"), whole_output(tmp_path / "out", TODAY, overwrite=False):
+    with pytest.raises(FileExistsError, match="meanwhile"), whole_output(tmp_path / "out", overwrite=False):
         write_output(tmp_path / "out", "theirs")
     assert contents(tmp_path / "out") == {"manifest.json": "theirs"}
 

@@ -223,7 +223,7 @@ def _write(out: Path, assessed: Mapping[str, Assessment], data: AssessedData, op
             tables["accuracy"], (_GIVEN, _OTHER), given.product, levels_alike(given, other)
         )
     page = accuracy_page(assessed, tables["accuracy"], tables.get("comparison"), data)
-    with whole_output(out, today, overwrite=options.overwrite) as output:
+    with whole_output(out, overwrite=options.overwrite) as output:
         for name, table in tables.items():
             marked = table.replace_schema_metadata({"safetab": data.warning})
             with (output / f"{name}.parquet").open("wb") as file:  # Arrow opens only UTF-8 paths

@@ -7,7 +7,6 @@ replaces `noisy_count` in the module that calls it, so the program itself needs 
 from __future__ import annotations
 
 import importlib.util
-import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
@@ -119,8 +118,8 @@ def recorded(
         yield record
 
 
-ReleasedFiles = dict[str, tuple[bytes, float]]
-"""The bytes and the time of the last change of each file, by its path."""
+ReleasedFiles = dict[str, tuple[bytes, int]]
+"""The bytes of each file, and how much later it was written than its output, in nanoseconds: 0 in an output of ours."""
 
 _COPY_ALL = CoterminousOptions(copy_all=True)
 _ALONE = ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER
@@ -209,12 +208,12 @@ def _released_again(world: AuditWorld, out: Path) -> ReleasedFiles:
     export_csv(out, folders["exported"])
     rerelease_files(out, folders["again"], RereleaseRequest(options, world.areas))
     export_csv(folders["again"], folders["again-exported"])
+    files: ReleasedFiles = {}
     for release, name in ((out, "exported"), (folders["again"], "again")):
-        path = folders[name] / "statuses.csv"
+        path = out.with_name(f"{name}-statuses.csv")
         table = pa.Table.from_batches(statuses(open_release_folder(release), Slice()))
         pa.csv.write_csv(table, path)
-        os.utime(path, (0, 0))
-    files: ReleasedFiles = {}
+        files[path.name] = path.read_bytes(), 0
     for name, folder in folders.items():
         files |= {f"{name}/{path}": file for path, file in _files_in(folder).items()}
     return files
@@ -222,7 +221,8 @@ def _released_again(world: AuditWorld, out: Path) -> ReleasedFiles:
 
 def _files_in(folder: Path) -> ReleasedFiles:
     paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
-    return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime) for path in paths}
+    written = folder.stat().st_mtime_ns
+    return {str(path.relative_to(folder)): (path.read_bytes(), path.stat().st_mtime_ns - written) for path in paths}
 
 
 def different_files(first: ReleasedFiles, second: ReleasedFiles) -> list[str]:

@@ -36,7 +36,7 @@ def write_comparison(out: Path, comparison: Comparison, request: CompareRequest)
         "utility": pa.concat_tables([each.utility for each in comparison.protections]),
         "exposure": exposure_table(comparison.protections, comparison.baseline),
     }
-    with whole_output(out, None, overwrite=request.options.overwrite) as output:
+    with whole_output(out, overwrite=request.options.overwrite) as output:
         for name, table in tables.items():
             with (output / f"{name}.csv").open("wb") as file:  # Arrow opens only UTF-8 paths
                 pa.csv.write_csv(safe_texts(table), file)

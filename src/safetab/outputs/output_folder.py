@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
 import errno
 import json
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Container, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -134,22 +134,21 @@ def _why_not(out: Path, *, overwrite: bool, earlier: EarlierOutput) -> str | Non
 
 
 @contextmanager
-def whole_output(out: Path, date: datetime.date | None = None, *, overwrite: bool) -> Iterator[Path]:
+def whole_output(out: Path, *, overwrite: bool) -> Iterator[Path]:
     """A folder to fill, which becomes `out` if the block succeeds and vanishes if not.
 
     The old or the new output is at `out` at every moment, complete: the two are swapped in one
     step. On a file system without such a step, the old output is moved aside for a moment; if the
     run is killed just then, the next one puts it back. Without `overwrite`, an output that appeared
     meanwhile stays, and this fails. Once the new output is in place nothing fails any more, and the
-    next run removes what could not be removed. `date` is that of its files: today, unless one is given.
+    next run removes what could not be removed.
     """
-    date = date or datetime.datetime.now(datetime.UTC).date()
     restore_replaced(out)
     with suppress(LeftBehind), locked_folder(out.parent, _prefix(out)) as folder:
         output = folder / "output"
         output.mkdir()
         yield output
-        _settle(output, date)
+        _settle(output)
         with publishing():
             _publish(output, out, overwrite=overwrite)
         with refusals_as_warnings(out):
@@ -206,12 +205,12 @@ def _replace(output: Path, out: Path) -> None:
             replaced.rename(output.parent / "discarded")  # from now on it is not put back
 
 
-def _settle(output: Path, date: datetime.date) -> None:
-    """Flush everything to disk and set files' times to their date: no time of day is released."""
-    midnight = datetime.datetime.combine(date, datetime.time(), datetime.UTC).timestamp()
+def _settle(output: Path) -> None:
+    """Flush everything to disk, and give all files the time of now: none says how long its numbers took."""
+    now = time.time_ns()
     for path in sorted(output.rglob("*"), reverse=True):
         if path.is_file():
             with path.open("r+b") as file:  # Windows syncs only what may be written
                 os.fsync(file.fileno())
-        os.utime(path, (midnight, midnight))
-    os.utime(output, (midnight, midnight))
+        os.utime(path, ns=(now, now))
+    os.utime(output, ns=(now, now))

@@ -66,7 +66,7 @@ def read_official_release(
         require_none(output_findings(new, inputs, overwrite=overwrite, earlier=earlier))
         read, findings = _read(files, request)
         today = datetime.datetime.now(datetime.UTC).date()
-        with whole_output(new, today, overwrite=overwrite) as output:
+        with whole_output(new, overwrite=overwrite) as output:
             summary = write_official(output, read, today)
         return summary, findings
 

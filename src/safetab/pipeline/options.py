@@ -17,6 +17,7 @@ from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import resolved, whole_path
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
 from safetab.foundation.locked_folder import why_no_folder
+from safetab.outputs.manifest import MANIFEST_FILE
 from safetab.pipeline.declared_options import DEFAULTS, OF_BLOCKS, RUN, DeclaredOption, EngineKind, with_defaults
 from safetab.pipeline.spend_log.accounts import DATASET_NAME, DATASET_RULE, amount_of
 from safetab.pipeline.spend_log.log_file import refused_file
@@ -216,6 +217,21 @@ def refused_spending(options: RunOptions, kept_apart: tuple[Path, ...], confiden
     if log == whole_path(confidential_log):
         findings.error("--spend-log", "must not be the confidential log. Choose another file.")
     return findings.findings + (refused_log(log, kept_apart, "the spend log") or refused_file(log))
+
+
+def spending_warnings(data: Path, out: Path, options: RunOptions) -> tuple[Finding, ...]:
+    """What the curator of real people should know: that nobody counts the cost, or that a run costs them again."""
+    findings = FindingsOf("the command")
+    replaces = (out / MANIFEST_FILE).is_file()
+    again = "OUT held a release: if it counts the same people, they are charged again"
+    if has_synthetic_people(data, options):
+        return ()
+    if options.spend_log is None:
+        counted = f"{again}, and nobody adds it up" if replaces else "nobody counts what runs on these people cost"
+        findings.warning("--spend-log", f"missing. {counted}. Add it, with --dataset.")
+    elif replaces:
+        findings.warning("--overwrite", f"{again}, and both count.")
+    return findings.findings
 
 
 def _temporary_variable() -> str | None:

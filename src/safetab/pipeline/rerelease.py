@@ -145,7 +145,7 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
         folder = replace(folder, universe=universe)
     today = datetime.datetime.now(datetime.UTC).date()
     facts = replace(folder.facts, version=VERSION, date=today, status=measured.status, options=request.options)
-    with whole_output(new, today, overwrite=overwrite) as output:
+    with whole_output(new, overwrite=overwrite) as output:
         for name in (*measured.rows, *measured.documents):
             (output / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(out / name, output / name)

@@ -85,6 +85,7 @@ def run_files(
     options = options or RunOptions()
     out = whole_path(out)
     _refuse(parameters, data, out, options)
+    of_accounts = about_options.spending_warnings(data, out, options)
     cost = RunCost()
     with until_published() as publication:
         late_failures = LateFailures(out, publication)
@@ -101,14 +102,11 @@ def run_files(
             steps = options.release.withholding(negatives=inputs.plan.config.withholds_negatives)
             options = replace(options, release=steps)
             status = about_options.status_of_run(inputs.plan, data, options)
-            request = options.spend_request
-            spending = None if request is None else RunSpending(request, inputs.plan, times.tell)
-            if spending is not None:
-                spending.look()
+            spending = _accounts_with_room(options, inputs.plan, times)
             number_of_records = backend.number_of_records(inputs.records)
             require_disk(inputs.plan, number_of_records, options.temporary_folder, out, times.note)
             with watched.changes_reported_first(), checked_engine(checked, backend, times) as (warnings, engine):
-                log_passed(log, warnings)
+                log_passed(log, (*of_accounts, *warnings))
                 _count_records(engine, inputs.plan, times, log)
                 watched.require_unchanged(records)
                 if spending is None:
@@ -121,7 +119,7 @@ def run_files(
                     rows = output.write(out)
             times.end_step()
             log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
-    return RunSummary(inputs.plan, (*warnings, *spend_warnings, *late_failures.findings), rows, status)
+    return RunSummary(inputs.plan, (*of_accounts, *warnings, *spend_warnings, *late_failures.findings), rows, status)
 
 
 def _refuse(parameters: Path, data: Path, out: Path, options: RunOptions) -> None:
@@ -134,6 +132,16 @@ def _refuse(parameters: Path, data: Path, out: Path, options: RunOptions) -> Non
     refused += about_options.refused_log(log, (*read, out))
     refused += about_options.refused_spending(options, (*read, out), log)
     require_none(refused)
+
+
+def _accounts_with_room(options: RunOptions, plan: RunPlan, times: StepTimes) -> RunSpending | None:
+    """The accounts that the run keeps, if any. Raises InvalidInput if they have no room for it."""
+    request = options.spend_request
+    if request is None:
+        return None
+    spending = RunSpending(request, plan, times.tell)
+    spending.look()
+    return spending
 
 
 def _public_files(inputs: RunInputs, options: RunOptions) -> dict[str, Path]:
@@ -198,7 +206,7 @@ class TabulatedOutput:
         today = datetime.datetime.now(datetime.UTC).date()
         rows: dict[str, int] = {}
         self.times.step("Tabulating the levels", len(self.inputs.plan.levels))
-        with whole_output(out, today, overwrite=self.options.overwrite) as output:
+        with whole_output(out, overwrite=self.options.overwrite) as output:
             for tabulation_pass in self.inputs.plan.config.passes:
                 rows |= self._write_pass(tabulation_pass, output)
             self._write_release(output, today, rows)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import json
 from enum import Enum
 from pathlib import Path
@@ -60,9 +59,8 @@ def export_csv(
     refused = output_findings(folder, [opened.path], overwrite=overwrite, earlier=earlier)
     if refused:
         raise InvalidInput(refused)
-    today = datetime.datetime.now(datetime.UTC).date()
     try:
-        with refusals_as_run_failed(folder), whole_output(folder, today, overwrite=overwrite) as output:
+        with refusals_as_run_failed(folder), whole_output(folder, overwrite=overwrite) as output:
             write_not_for_release(output, opened.facts.status)
             (output / PRIVACY_FILE).write_text(document_of(opened.path / PRIVACY_FILE), encoding="utf-8")
             return (_write_tidy if form is ExportForm.TIDY else write_census_form)(opened, output)

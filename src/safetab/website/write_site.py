@@ -269,7 +269,7 @@ def write_site(
     signature = _signature_facts(opened)
     other = None if linked is None else linked_facts(opened, folder, linked)
     shapes, without_area = ({}, None) if boundaries is None else read_boundaries(boundaries, opened.universe)
-    with refusals_as_run_failed(folder), whole_output(folder, opened.facts.date, overwrite=overwrite) as site:
+    with refusals_as_run_failed(folder), whole_output(folder, overwrite=overwrite) as site:
         write_not_for_release(site, status)
         more = signature if other is None else signature | {"linked": other}
         numbers = _write_data(opened, site, shapes, before, status, more)

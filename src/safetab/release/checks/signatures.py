@@ -132,9 +132,6 @@ def write_signature(folder: ReleaseFolder, output: Path | None, key: Ed25519Priv
     content = (json.dumps(statement, indent=2) + "\n").encode()
     parts = zip(SIGNATURE_FILES, (content, key.sign(content)), strict=True)
     write_new_files({folder.path / name: partial(_write, one, 0o644) for name, one in parts}, overwrite=overwrite)
-    midnight = datetime.datetime.combine(today, datetime.time(), datetime.UTC).timestamp()
-    for name in (*SIGNATURE_FILES, ""):  # no time of day is released
-        os.utime(folder.path / name, (midnight, midnight))
 
 
 def _signed(release: Path, output: Path | None) -> dict[str, Path]:
