@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.engine_inputs import EngineInputs, engine_inputs, plain_engine
+from tests.engine_inputs import EngineInputs, engine_inputs, local_engine, plain_engine
 from tests.random_worlds import write_random_world
 
 from safetab.census.areas import NO_ENTITY, Areas
 from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US_PASS
+from safetab.engines.local.counter import RecordCounter
 from safetab.planning.planner import plan_of
 from safetab.products.safetab_p.safetab_p import PERSONS
 
@@ -57,3 +60,44 @@ def test_any_parts_and_ids_are_counted_as_the_judge_counts(engine_of, seed: int,
         cells, judged_cells = engine.cells(level, wanted), judge.cells(level, wanted)
         for shape in wanted:
             assert cells[shape].confidential_counts.tolist() == judged_cells[shape].confidential_counts.tolist()
+
+
+def two_parts(areas: Areas) -> Areas:
+    """One area after the other in two counties, the parts. Places and reservations lie in both."""
+    number = np.arange(len(areas.number_of_area(TRACT)))
+    one, in_both = np.ones_like(number), number // 2 % 3
+    whole = {NATION: one, STATE: one, COUNTY: number % 2, TRACT: number}
+    return Areas.of_numbers(areas.smallest, {**whole, PLACE: in_both, AIANNH: in_both}, COUNTY)
+
+
+def do_at_once(_: RecordCounter, pieces: list[Callable[[], None]]) -> None:
+    """Do pieces as threads do at worst: each reads every cell before another one writes."""
+    if not pieces:
+        return
+    cells = pieces[0].args[-1]
+    before, after = cells.copy(), cells.copy()
+    for piece in pieces:
+        cells[:] = before
+        piece()
+        is_written = cells != before
+        after[is_written] = cells[is_written]
+    cells[:] = after
+    pieces.clear()
+
+
+def test_work_that_is_done_at_the_same_time_adds_to_different_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("safetab.engines.local.counter._MANY_RECORDS", 0)  # a part is several pieces
+    monkeypatch.setattr(RecordCounter, "_do", do_at_once)
+    inputs = engine_inputs(write_random_world(tmp_path / "world", 0, people=150))
+    inputs = inputs_with(inputs, two_parts(inputs.files.geography_of_pass[US_PASS]))
+    judge = plain_engine(inputs, tmp_path)
+    with closing(local_engine(inputs, tmp_path)) as engine:
+        for each in (engine, judge):
+            assert each.check() == ()
+            each.prepare()
+        for level in inputs.plan.levels:
+            wanted = {PERSONS.finest: np.arange(level.universe.size)}
+            cells, judged = (each.cells(level, wanted)[PERSONS.finest].confidential_counts for each in (engine, judge))
+            assert cells.tolist() == judged.tolist(), level

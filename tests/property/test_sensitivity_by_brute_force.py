@@ -300,3 +300,14 @@ def test_a_level_without_groups_has_no_sensitivity() -> None:
     assert not sensitivity([])
     assert not sensitivity([CodeMaps({}, {}, 8)])
     assert Sensitivity(l2_squared=4, l1=2)
+
+
+@pytest.mark.parametrize(("others", "is_exact"), [(("C",), True), (("A",), False), (("B", "A"), False)])
+def test_the_sensitivity_is_exact_unless_two_classifications_share_a_column(
+    others: tuple[str, ...], is_exact: bool
+) -> None:
+    of_two_columns = CodeMaps({"a": "group a", "b": "group b"}, {}, 2, ("A", "B"))
+    of_others = CodeMaps({"a": "group c"}, {}, len(others), others)
+    assert sensitivity([of_two_columns, of_others]).is_exact is is_exact
+    of_no_group = CodeMaps({}, {}, len(others), others)
+    assert sensitivity([of_two_columns, of_no_group]).is_exact

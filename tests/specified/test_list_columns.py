@@ -10,7 +10,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from safetab.estimates.noise import parts_of_group
+from safetab.estimates.overlaps import groups_overlap
 from safetab.pipeline.inputs import read_inputs
+from safetab.planning.planner import plan_of, read_public_files
+from safetab.release.release_universe import universe_of_run
+from safetab.website.write_site import _overlap
 from tests.specified.agreement import differences, engine_of, inputs_of
 from tests.specified.judge import Judge
 from tests.specified.small_specifications import PEOPLE, nz_keys, write_specification
@@ -89,3 +94,30 @@ def test_lists_that_are_stored_otherwise_are_refused_with_what_is_due(tmp_path: 
     pq.write_table(table.set_column(table.column_names.index("ETH"), "ETH", lists), path)
     (finding,) = read_inputs(parameters, data).errors
     assert str(finding) == "ETH: holds values of another type. Give text or lists of text."
+
+
+@pytest.mark.parametrize("field_type", ["string", "list"])
+def test_groups_of_a_column_of_lists_overlap_and_those_of_one_answer_do_not(field_type: str, tmp_path: Path) -> None:
+    keys = nz_keys()
+    of_type = {"string": {}, "list": {"delimiter": ";"}}[field_type]
+    keys["records"]["fields"][4:] = [{"name": "ETH1", "type": field_type, **of_type}]
+    ethnicity = keys["classifications"]["ethnicity"]
+    del ethnicity["columns"]
+    ethnicity |= {"column": "ETH1"} if field_type == "list" else {"columns": ["ETH1"]}
+    keys["groups"]["levels"][0]["members"] = ["any"]
+    files = read_public_files(*write_specification(tmp_path, keys)).require()
+    universe = universe_of_run(plan_of(files).require(), files.geography_of_pass, files.names)
+    census, nation = universe.census, universe.census.area_levels[0]
+    of_code = {group.code: group for group in universe.lists.iterations}
+    maori, samoan, pacific = (of_code[code] for code in ("21", "31", "3"))
+    parts = parts_of_group(universe, pacific, nation)
+    if field_type == "list":
+        assert parts == ()
+        assert groups_overlap(universe, maori, samoan)
+        assert census.words.overlapping == "Ethnic groups"
+        assert _overlap(census, "person") == "Groups overlap, since a person can be in several. "
+    else:
+        assert [part.name for part in parts] == ["Samoan", "Tongan"]
+        assert not groups_overlap(universe, maori, samoan)
+        assert census.words.overlapping == ""
+        assert _overlap(census, "person") == "Groups of different levels overlap. "

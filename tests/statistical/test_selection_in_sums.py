@@ -17,7 +17,7 @@ import pytest
 from tests.selected_parts import CONFIDENCE, LEVELS, chances_of_totals, form_of, measured, published
 
 from safetab.estimates.estimate import Difference, Estimate
-from safetab.estimates.noise import LinearForm, interval_of, sum_of_forms
+from safetab.estimates.noise import LinearForm, Selected, interval_of, sum_of_forms
 from safetab.estimates.ratio import Ratio
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
@@ -82,6 +82,23 @@ def test_the_plain_margin_of_a_sum_fails_where_the_interval_holds() -> None:
     plain = form_of("rho 0.159", (22, 22), SUM).noise.margin_of_error(CONFIDENCE)
     assert 44 - plain > 0
     assert ends("rho 0.159", (22, 22), SUM)[0] <= 0
+
+
+@pytest.mark.parametrize("weight", [1, -1])
+@pytest.mark.parametrize(
+    ("total", "threshold", "matters"), [(12, 11, True), (20, 11, False), (3, 2, True), (5, 2, False)]
+)
+def test_selection_matters_to_a_lone_total_near_its_threshold(
+    total: int, threshold: int, matters: bool, weight: int
+) -> None:
+    """The margin of error is 6: a total of 5 above 2 is that of 0 to 11 people, as without selection."""
+    one = measured(0, LEVELS["rho 0.543"][0])
+    form = LinearForm({one: (1,)}, {one: Selected(total, threshold)}).times(weight)
+    interval = interval_of(Fraction(total * weight), form, CONFIDENCE)
+    assert interval.selection_matters is matters
+    if not matters:
+        ends = (max(total - 6, 0) * weight, (total + 6) * weight)
+        assert (interval.low, interval.high) == (min(ends), max(ends))
 
 
 @pytest.mark.slow

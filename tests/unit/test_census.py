@@ -59,6 +59,18 @@ def test_ids_say_which_area_is_around_only_where_they_begin_with_it() -> None:
     assert ward.id_around("a", ward) == "a"
 
 
+def test_an_id_does_not_say_what_is_around_if_a_kind_between_has_ids_of_its_own() -> None:
+    def kind(name: str, ids: DigitIds, parent: AreaKind | None = None) -> AreaKind:
+        return AreaKind(name, name, f"{name}s", name, ids, parent=parent, suppresses=True)
+
+    region = kind("region", DigitIds(2))
+    for begins_with_parent, around in ((True, "44"), (False, None)):
+        district = kind("district", DigitIds(4, begin_with_parent=begins_with_parent), region)
+        ward = kind("ward", DigitIds(6, begin_with_parent=True), district)
+        assert ward.id_around("440701", district) == "4407"
+        assert ward.id_around("440701", region) == around
+
+
 def test_ids_are_texts_with_numbers() -> None:
     assert DigitIds(5).text(1001) == "01001"
     assert DigitIds(5).number("01001") == 1001

@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 from fractions import Fraction
 from itertools import accumulate, chain
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -130,6 +131,23 @@ def test_no_two_numbers_of_a_run_share_an_address() -> None:
     ]
     assert len(set(prefixes)) == len(prefixes)
     assert max(prefixes) < 2**64
+
+
+@pytest.mark.parametrize(("place", "most"), [("shape", 255), ("cell", 255), ("extension", 2**24 - 1)])
+def test_a_number_without_room_in_an_address_is_refused(place: str, most: int) -> None:
+    """It would have the address, and so the noise, of another number."""
+    others = {"shape": 0, "cell": 0, "extension": 0}
+    prefix_of_numbers(**others | {place: most})
+    for number in (-1, most + 1):
+        with pytest.raises(OverflowError, match="no room"):
+            prefix_of_numbers(**others | {place: number})
+
+
+def prefix_of_numbers(shape: int, cell: int, extension: int) -> int:
+    """The prefix of the last event, of a shape with this number in its family."""
+    family = SimpleNamespace(number_of=lambda _: shape)
+    last_right = SimpleNamespace(address_prefix=2**24 - 1, event=SimpleNamespace(family=family))
+    return _prefix(last_right, TOTAL, cell, extension)
 
 
 def test_neighbouring_addresses_have_their_own_bits_however_they_are_asked_for() -> None:

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from tests.cef_files import write_cef
 from tests.conftest import World
+from tests.household_worlds import write_household_world
 
 import safetab
 from safetab.census.area_levels import AreaLevel
@@ -19,7 +21,7 @@ from safetab.dialects.configuration import read_config
 from safetab.dialects.public_files import read_public_lists
 from safetab.foundation.findings import InvalidInput
 from safetab.planning.plan_json import exact, plan_as_json
-from safetab.planning.planner import PublicFiles, plan_of, plan_of_files
+from safetab.planning.planner import PublicFiles, plan_of, plan_of_files, read_public_files
 from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
 from safetab.privacy.calibration import Stage
 from safetab.products.safetab_p.safetab_p import SEX_BY_AGE_23
@@ -257,3 +259,18 @@ def test_a_level_is_unprotected_if_the_noise_of_any_stage_is_mostly_zero(world: 
     county = level_of(plan, US.area_level("COUNTY"), DETAILED)
     assert [stage.noise.is_mostly_zero for stage in county.design.stages.values()] == [False, True]
     assert plan.unprotected_levels == (county.level,)
+
+
+@pytest.mark.parametrize("has_key", [True, False])
+def test_totals_lie_in_the_folder_that_the_ini_file_of_a_cef_names(tmp_path: Path, has_key: bool) -> None:
+    world = write_household_world(tmp_path / "world", 12, budget=1, people=20)
+    cef = write_cef(world, tmp_path / "cef")
+    (tmp_path / "t1").mkdir()
+    shutil.copy(world.data / "pop-group-totals.txt", tmp_path / "t1" / "part-00000-x.csv")
+    if has_key:
+        cef.ini.write_text(cef.ini.read_text() + "pop_dir = ../t1/\n")
+    files = read_public_files(world.parameters, cef.ini)
+    if has_key:
+        assert list(files.require().totals_files) == ["part-00000-x.csv"]
+    else:
+        assert any("pop-group-totals.txt" in str(finding) for finding in files.errors)

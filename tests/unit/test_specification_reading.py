@@ -26,6 +26,7 @@ from safetab.specification.writing import keys_of
 HEAD, FROM_AREAS = SMALL.split("[areas]")
 LENT, REST = FROM_AREAS.split("[[tables]]", 1)
 INHERITED = f"census = 1\n[areas]{LENT}"
+LINES = SMALL[SMALL.index("lines  = [") : SMALL.index('shapes = [\n  { id = "T1"')]
 PRIVACY = "[privacy]" + SMALL.split("[privacy]")[1]
 LIKE = HEAD.replace("census = 1", 'census = 1\nlike = "../lender/census.toml"') + "[[tables]]" + REST
 
@@ -236,6 +237,9 @@ BROKEN: dict[str, tuple[str, str, str]] = {
                'tables[2].shapes[3].lines: "owned" is not a run of neighbouring cells. Change the order of the lines'),
     "total of lines": ('lines = ["all"]', 'lines = ["owned"]', "tables[2].shapes[1].lines: the first shape is the lone total"),
     "lines without of": ('of     = "tenure"\n', "", "tables[2].of: missing. A family of lines has both `of` and `lines`."),
+    "of without lines": (LINES, "", "tables[2].lines: missing. A family of lines has both `of` and `lines`."),
+    "no maximum": ("minimum = 0, maximum = 99", "minimum = 0",
+                   'tables[1].shapes[3].by[2]: the values of "age" are not known. Give the field categories'),
     "definition": ('"zcdp"', '"epsilon"', 'privacy.definition: must be "zcdp" or "puredp", not "epsilon".'),
     "no stage 1": ("stage_1    = 0.1\n", "", 'privacy.stage_1: missing. Selector "stage 1" needs it'),
     "stage 1": ("stage_1    = 0.1", "stage_1    = 1", "privacy.stage_1: must be a number strictly between 0 and 1, not 1."),

@@ -105,3 +105,40 @@ def test_no_noise_is_no_noise() -> None:
     assert (nothing.variance, nothing.margin_of_error(Fraction(19, 20))) == (0, 0)
     assert nothing.chance_of_at_least(Fraction(0)) == 1
     assert nothing.chance_of_at_least(Fraction(1)) == 0
+
+
+def test_the_tails_of_a_sum_are_those_of_the_convolution_on_both_sides_of_0() -> None:
+    parts = [(GAUSSIANS[1], 1, 2), (LAPLACES[0], 2, 1)]
+    chances = convolved(parts)
+    values = np.arange(len(chances)) - len(chances) // 2
+    distances = np.array([-3.0, -1.0, -0.5, 0.0, 0.5, 1.0, 1.5, 2.0, 7.0])
+    exact = [chances[values >= distance].sum() for distance in distances]
+    assert sum_of(*parts).tail_bounds(distances) == pytest.approx(exact, abs=1e-9)
+
+
+def test_the_margin_of_one_wide_draw_is_certified_and_not_rounded() -> None:
+    noise = DiscreteGaussian(Fraction(10**10))
+    wide = sum_of((noise, 1, 1))
+    assert not wide.is_smoothed
+    assert wide.margin_of_error(Fraction(19, 20)) == noise.margin_of_error(Fraction(19, 20))
+
+
+def test_a_smoothed_sum_is_that_of_the_convolution_but_for_the_width_of_its_smoothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The second weight is tiny: the sum has narrow heaps of values around whole numbers, and nothing between them."""
+    monkeypatch.setattr("safetab.distributions.weighted_sum._MOST_NODES", 1 << 14)  # a coarser step would be smoothed
+    tiny, confidence = Fraction(1, 5003), Fraction(19, 20)
+    noise = sum_of((GAUSSIANS[1], 1, 1), (GAUSSIANS[1], tiny, 1))
+    assert noise.is_smoothed
+    reach, chances = 20, probabilities(GAUSSIANS[1], 20)
+    whole = np.arange(-reach, reach + 1)
+    distances = np.abs(whole[:, None] + float(tiny) * whole[None, :]).reshape(-1)
+    together = np.outer(chances, chances).reshape(-1)
+    for between in (Fraction(1, 2), Fraction(1, 50), Fraction(98, 100), Fraction(5, 2)):
+        exact = together[distances >= float(between)].sum()
+        assert noise.chance_of_at_least(between) == pytest.approx(exact, abs=1e-9)
+    by_distance = np.argsort(distances)
+    within = np.cumsum(together[by_distance])
+    margin = distances[by_distance][np.argmax(within >= float(confidence))]
+    assert margin - 1e-9 <= float(noise.margin_of_error(confidence)) <= margin + 60 * float(tiny)

@@ -1,0 +1,43 @@
+"""The rules of a release on a few numbers that a person can compare."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+
+from safetab.census.population_groups import ReleaseIndex
+from safetab.release.numbers.level_numbers import NO_RULE, RULES, Numbers, NumbersOfLevel
+from safetab.release.release_options import ReleaseOptions, ReleaseRule
+
+PARTNERS = np.array([1, -1, -1])  # of three iterations: the second is the partner of the first, and the third has none
+MEANINGS = np.array([0, 1])  # of two kinds of numbers: a total, and a line of a table
+
+
+def numbers_of(rows: list[tuple[int, int, int, int]]) -> Numbers:
+    """From the entity, the iteration, the kind and the count of each row."""
+    entity, iteration, kind, count = np.array(rows).T
+    fields = dict.fromkeys(Numbers.__dataclass_fields__, np.zeros(len(rows), dtype=np.int64))
+    own = {"indices": entity * len(PARTNERS) + iteration, "kinds": kind, "counts": count}
+    return Numbers(**fields | own | {"rules": np.full(len(rows), NO_RULE)})
+
+
+def test_a_number_is_above_its_partner_only_in_the_same_area_and_for_the_same_line() -> None:
+    rows = [  # entity, iteration, kind, count; whether it is above its partner
+        (0, 0, 0, 5, False), (0, 0, 1, 9, True), (0, 1, 0, 7, False), (0, 1, 1, 8, False), (0, 2, 0, 99, False),
+        (1, 0, 0, 8, True), (1, 1, 0, 7, False),
+        (2, 0, 0, 7, False), (2, 0, 1, 50, False), (2, 1, 0, 7, False),
+        (3, 0, 0, 50, False), (3, 2, 0, 1, False),
+        (4, 1, 0, 60, False), (4, 2, 0, 9, False),
+    ]  # fmt: skip
+    universe = SimpleNamespace(partner_positions=lambda _: PARTNERS)
+    level = SimpleNamespace(index=ReleaseIndex(5, len(PARTNERS)))
+    options = ReleaseOptions(rules=(ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER,))
+    of_level = NumbersOfLevel(universe, level, SimpleNamespace(meanings=MEANINGS), options)
+    numbers = numbers_of([row[:4] for row in rows])
+    is_above = [row[4] for row in rows]
+    assert of_level.is_above_partner(numbers).tolist() == is_above
+    withheld = RULES.index(ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER)
+    after = of_level._after_rules(numbers)
+    assert after.rules.tolist() == [withheld if above else NO_RULE for above in is_above]
+    assert after.is_withheld.tolist() == is_above
