@@ -11,7 +11,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs schemas pictures paper
 .PHONY: bench bench-small bench-spark bench-noise bench-households bench-foreign bench-release bench-explorer bench-site bench-compare
-.PHONY: lock check-wheels bill outlines audit-dependencies readme dist test-install test-sdist release clean help
+.PHONY: lock check-wheels bill outlines audit-dependencies readme dist test-install test-sdist release release-ready clean help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
@@ -164,7 +164,10 @@ test-install: dist ## the wheel in an empty venv of each Python here: installed 
 test-sdist: dist ## the quick tests of the unpacked source archive, on the wheel that it makes
 	$(BIN)/python -m supply_chain.source_archive $(QUICK_TESTS)
 
-release: check test test-install test-sdist ## all that comes before an upload: build/release, and what is left to do by hand
+release-ready: $(VENV)/.dev
+	$(BIN)/python -m supply_chain.release --ready
+
+release: release-ready check test test-install test-sdist ## all that comes before an upload: build/release, and what is left to do by hand
 	$(BIN)/python -m supply_chain.release
 
 clean:

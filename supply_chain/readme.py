@@ -14,12 +14,12 @@ README = PROJECT / "README.md"
 LONG_DESCRIPTION = PROJECT / "packaging" / "long-description.md"
 _PICTURE = re.compile(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n+(?:\*.*\*\n+)?", re.MULTILINE)  # with its caption
 _LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)(?:docs/)?([^)#]*?)(?:\.md)?(?:#[^)]*)?\)")
-_PATHS = ("- **I ", "To contribute:", "Changes:")  # the beginnings of lines that lead to pages
+_PATHS = ("- **I ", "To contribute:", "To report", "Changes:")  # the beginnings of lines that lead to pages
 _PAGE = r"\1 (`safetab docs \2`)"
 _REPLACED = {
     "need Linux, Python": "need Linux and Python",
     ", make, and a network the first time ([other ways to install](docs/how-to/install.md))": "",
-    "```\nmake demo\n```": "```\npip install safetab\nsafetab demo build/demo\n```",
+    "```\nmake demo\n```": "```\npip install ./safetab-*.whl\nsafetab demo build/demo\n```",
     "`make demo OPEN=1` opens the site for you.": "With `--open` a browser opens the site.",
     "`.venv/bin/safetab": "`safetab",
     " `make test` runs the tests.": "",

@@ -1,7 +1,7 @@
 """What is uploaded, in build/release: `python -m supply_chain.release` puts it there.
 
 `make release` runs the checks and makes the archives first. This says what is left to do by hand,
-and uses no network.
+and uses no network. With `--ready` it only says what isn't ready, so that `make release` can refuse at its start.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import re
 import shutil
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from supply_chain.archives import DIST, uncommitted
 from supply_chain.bill import BILL, bill
@@ -24,18 +25,36 @@ _HEADING = re.compile(r"^## (.+)$", re.MULTILINE)
 _BY_HAND = """
 {folder} has all that is uploaded. What is left to do by hand:
 
-1. First, add the address of the repository to [project.urls] in pyproject.toml, and an address for private reports of
-   security problems to SECURITY.md. If either was missing, run `make release` again.
-2. `make audit-dependencies`, which needs internet: no locked version may have a known fault.
-3. Sign SHA256SUMS with the maintainers' key, and tag the commit: git tag -s v{version}
-4. Upload the wheel and the source archive to the package index, and release-notes.md to where releases are announced.
-5. Build the image of `Containerfile`, with the digest of its base image, and try it: docs/how-to/install.md#container
-6. Write the checksum of the source archive into packaging/conda/recipe.yaml where it is published: {checksum}
+1. `make audit-dependencies`, which needs internet: no locked version may have a known fault.
+2. Sign SHA256SUMS with the maintainers' key, and tag the commit: git tag -s v{version}
+3. Upload the wheel and the source archive to the package index, and release-notes.md to where releases are announced.
+4. Build the image of `Containerfile`, with the digest of its base image, and try it: docs/how-to/install.md#container
+5. Write the checksum of the source archive into packaging/conda/recipe.yaml where it is published: {checksum}
 """
 
 
+_UNPUBLISHED = "isn't published yet"
+
+
+def project() -> dict[str, Any]:
+    found: dict[str, Any] = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    return found
+
+
 def version() -> str:
-    return str(tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]["version"])
+    return str(project()["version"])
+
+
+def missing_addresses(urls: Mapping[str, str], read: Callable[[str], str]) -> Iterator[str]:
+    """A sentence for each place that doesn't say where the source is, or where to report a fault in private."""
+    repository = urls.get("Repository")
+    if repository is None:
+        yield "pyproject.toml: [project.urls] has no Repository. Publish the source, and write its address there."
+    if repository is None or repository not in read("SECURITY.md"):
+        yield "SECURITY.md: has no address for private reports. Write it, with the address of the repository."
+    for page in ("README.md", "docs/how-to/install.md"):
+        if _UNPUBLISHED in read(page):
+            yield f'{page}: says that safetab "{_UNPUBLISHED}". Write where it is.'
 
 
 def sections(changelog: str) -> dict[str, str]:
@@ -79,19 +98,23 @@ def write_release(folder: Path, version: str, changelog: str) -> str:
     return sums[f"safetab-{version}.tar.gz"]
 
 
-def main() -> int:
-    changelog = (PROJECT / "CHANGELOG.md").read_text(encoding="utf-8")
-    found = list(faults(version(), changelog, (PROJECT / "CITATION.cff").read_text(encoding="utf-8")))
+def _read(page: str) -> str:
+    return (PROJECT / page).read_text(encoding="utf-8")
+
+
+def main(arguments: Sequence[str] = ()) -> int:
+    changelog = _read("CHANGELOG.md")
+    found = [*missing_addresses(project()["urls"], _read), *faults(version(), changelog, _read("CITATION.cff"))]
     if changed := uncommitted():
         found.append(f"The archives are made from the last commit, and these files have changed since: {changed}")
     for fault in found:
         print(fault, file=sys.stderr)
-    if found:
-        return 1
+    if found or "--ready" in arguments:
+        return 1 if found else 0
     checksum = write_release(RELEASE, version(), changelog)
     print(_BY_HAND.format(folder=RELEASE.relative_to(PROJECT), version=version(), checksum=checksum).strip())
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(sys.argv[1:]))

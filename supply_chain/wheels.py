@@ -13,7 +13,7 @@ from tempfile import TemporaryDirectory
 
 from supply_chain.locks import LOCKS, LOWEST, PROJECT
 
-PYTHONS = ("3.11", "3.12", "3.13")
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
 PROCESSORS = ("x86_64-manylinux_2_28", "aarch64-manylinux_2_28")
 SOURCE_ONLY = "pyspark"
 

@@ -65,6 +65,8 @@ synthetic-census
 architecture
 decisions/index
 CONTRIBUTING
+CODE_OF_CONDUCT
+GOVERNANCE
 SECURITY
 CHANGELOG
 ```
@@ -75,7 +77,7 @@ HOW_TO_ORDER = (
     "tune-on-the-terminal", "compare", "repeated-runs", "cluster", "from-the-bureaus-program",
 )  # fmt: skip
 _LINK = re.compile(r"(!?)\[([^\]]*)\]\(([^)#\s]*)(#[^)\s]*)?\)")
-_ROOT_PAGES = ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")
+_ROOT_PAGES = ("CONTRIBUTING.md", "CODE_OF_CONDUCT.md", "GOVERNANCE.md", "SECURITY.md", "CHANGELOG.md")
 
 
 def write_pages(project: Path, sources: Path) -> list[str]:

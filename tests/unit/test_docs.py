@@ -71,6 +71,14 @@ def test_the_package_and_the_program_have_one_version() -> None:
     assert project["version"] == safetab.__version__
 
 
+def test_recipes_name_files_that_exist() -> None:
+    recipes = (PROJECT / "CONTRIBUTING.md").read_text().split("\n## Recipe: ", 1)[1]
+    named = re.findall(r"`((?:[a-z_0-9-]+/)+(?:[a-z_0-9-]+\.(?:py|js|toml|md))?)(?:: \w+)?`", recipes)
+    assert len(named) > 40
+    missing = [name for name in named if not any((root / name).exists() for root in (PROJECT, PROJECT / "src/safetab"))]
+    assert missing == []
+
+
 def test_contributing_names_ten_files_to_read_first() -> None:
     section = (PROJECT / "CONTRIBUTING.md").read_text().split("## Ten files to read first")[1].split("\n## ")[0]
     names = re.findall(r"^\| `([\w/]+\.py)` \|", section, re.MULTILINE)

@@ -170,7 +170,15 @@ def test_programs_find_the_schemas_in_the_wheel(documentation: Path) -> None:
 
 
 def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:
-    for name in ("CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md", "docs/overview.md", "docs/site/python.md"):
+    for name in (
+        "CONTRIBUTING.md",
+        "CODE_OF_CONDUCT.md",
+        "GOVERNANCE.md",
+        "SECURITY.md",
+        "CHANGELOG.md",
+        "docs/overview.md",
+        "docs/site/python.md",
+    ):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("# A page\n\n## Part\n")
     (tmp_path / "README.md").write_text("# Start\n\n[there](docs/overview.md#part) [gone](docs/overview.md#gone)\n")
@@ -234,7 +242,8 @@ def test_the_conda_recipe_says_what_pyproject_says() -> None:
     run = re.search(r"^  run:\n((?:    - .*\n)+)", recipe, re.MULTILINE)
     assert run is not None
     named = [line.strip().removeprefix("- ").replace(" ", "") for line in run[1].splitlines()]
-    assert named == [f"python{project()['requires-python']}", *project()["dependencies"]]
+    everywhere = [each for each in project()["dependencies"] if ";" not in each]  # conda builds no wheels by itself
+    assert named == [f"python{project()['requires-python']}", *everywhere]
     build = tomllib.loads((PROJECT / "pyproject.toml").read_text())["build-system"]["requires"]
     assert [each.replace("flit_core", "- flit-core ") in recipe for each in build] == [True]
     for name, command in project()["scripts"].items():
@@ -358,21 +367,45 @@ def test_a_release_has_its_notes_and_the_checksums_of_all_files(
     )
 
 
-def test_what_is_left_to_do_by_hand_begins_with_the_address_that_faults_are_told_to(
+PUBLISHED = {"Repository": "https://example.org/safetab"}
+
+
+@pytest.mark.parametrize(
+    ("urls", "page", "text", "fault"),
+    [
+        ({}, "README.md", "", "[project.urls] has no Repository"),
+        (PUBLISHED, "SECURITY.md", "Write to somebody.", "SECURITY.md: has no address"),
+        (PUBLISHED, "README.md", "safetab isn't published yet.", "README.md: says that"),
+        (PUBLISHED, "docs/how-to/install.md", "It isn't published yet.", "install.md: says that"),
+    ],
+)
+def test_a_release_needs_an_address_that_faults_are_told_to(
+    urls: dict[str, str], page: str, text: str, fault: str
+) -> None:
+    ready = {
+        "SECURITY.md": f"Write to {PUBLISHED['Repository']}/security.",
+        "README.md": "",
+        "docs/how-to/install.md": "",
+    }
+    assert list(release.missing_addresses(PUBLISHED, ready.__getitem__)) == []
+    assert fault in "\n".join(release.missing_addresses(urls, (ready | {page: text}).__getitem__))
+
+
+def test_a_release_is_refused_before_its_checks_while_there_is_no_repository(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, value in {"faults": [], "write_release": "0" * 64}.items():
-        monkeypatch.setattr(release, name, lambda *_, value=value: value)
+    assert re.search(r"^release: release-ready check ", (PROJECT / "Makefile").read_text(), re.MULTILINE)
     monkeypatch.setattr(release, "uncommitted", str)
-    assert release.main() == 0
-    first = capsys.readouterr().out.partition("\n1. ")[2].partition("\n2. ")[0]
-    assert ("[project.urls]" in first, "SECURITY.md" in first) == (True, True)
+    monkeypatch.setattr(release, "faults", lambda *_: ())
+    monkeypatch.setattr(release, "project", lambda: {"version": "1.0.0", "urls": {}})
+    assert release.main(["--ready"]) == 1
+    assert "Publish the source" in capsys.readouterr().err
 
 
 def test_the_first_pages_say_what_the_classifiers_say() -> None:
     assert "Operating System :: POSIX :: Linux" in project()["classifiers"]
-    assert "You need Linux, Python 3.11 to 3.13, make," in (PROJECT / "README.md").read_text()
-    assert "You need Linux and Python 3.11 to 3.13.\n" in (PROJECT / "packaging" / "long-description.md").read_text()
+    assert "You need Linux, Python 3.11 to 3.14, make," in (PROJECT / "README.md").read_text()
+    assert "You need Linux and Python 3.11 to 3.14.\n" in (PROJECT / "packaging" / "long-description.md").read_text()
 
 
 def test_this_version_has_its_place_in_the_changelog_and_in_the_citation() -> None:

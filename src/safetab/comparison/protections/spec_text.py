@@ -186,7 +186,7 @@ def _suppress(below: int, secondary: str, zeros: str, width: int) -> _Made:
     if width > 1 and not is_lp:
         raise _Wrong({"range": "It can only be given with secondary=lp."})
     if is_lp and not is_available():
-        raise _Wrong({"secondary": 'lp needs OR-Tools, which is not installed. Run "pip install safetab[compare]".'})
+        raise _Wrong({"secondary": "lp needs OR-Tools, which is not installed. Install it: pip install ortools."})
     words = f"suppression of counts below {below}" + ", with secondary suppression" * is_lp
     return Rounding(EXACT, below, zeros == "shown", width * is_lp), words
 
