@@ -164,6 +164,9 @@ class PlainEngine:
         sums = (plain_sums(secret, person) for person in self._read())
         return RecordFingerprint(secret, "TABBLKST").of_passes(sums, US.pass_of_part)
 
+    def require_intact(self) -> None:
+        """Nothing is stored."""
+
     def close(self) -> None:
         self._of_pass.clear()
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, Self
@@ -71,6 +72,9 @@ class CountingEngine(GroupCounts, Protocol):
 
     def fingerprint(self, secret: bytes) -> Mapping[str, str]:
         """The fingerprint (`engines.fingerprint`) of each pass, by name, after `check` found no error."""
+
+    def require_intact(self) -> None:
+        """Raise RunFailed if the encoded records on disk are not those that were written."""
 
     def close(self) -> None:
         """Release files and memory."""
@@ -173,3 +177,14 @@ class Backend(Protocol):
 
     def close(self) -> None:
         """Called after every engine is closed."""
+
+
+@contextmanager
+def records_intact(engine: CountingEngine) -> Iterator[None]:
+    """Raise RunFailed if the encoded records changed by the end, whatever that made fail inside."""
+    try:
+        yield
+    except Exception:
+        engine.require_intact()
+        raise
+    engine.require_intact()

@@ -24,7 +24,7 @@ from safetab.census.area_levels import Pass
 from safetab.census.population_groups import GroupUniverse
 from safetab.dialects.configuration import require_not_swapped
 from safetab.dialects.own_records import paths_read
-from safetab.engines.contract import CountingEngine, GroupCounts
+from safetab.engines.contract import CountingEngine, GroupCounts, records_intact
 from safetab.foundation.failures import closing_without_masking
 from safetab.foundation.files import whole_path
 from safetab.foundation.findings import VERSION, Finding, require_none
@@ -207,8 +207,9 @@ class TabulatedOutput:
         rows: dict[str, int] = {}
         self.times.step("Tabulating the levels", len(self.inputs.plan.levels))
         with whole_output(out, overwrite=self.options.overwrite) as output:
-            for tabulation_pass in self.inputs.plan.config.passes:
-                rows |= self._write_pass(tabulation_pass, output)
+            with records_intact(self.engine):
+                for tabulation_pass in self.inputs.plan.config.passes:
+                    rows |= self._write_pass(tabulation_pass, output)
             self._write_release(output, today, rows)
         return rows
 

@@ -15,7 +15,8 @@ from safetab.census.area_levels import Pass
 from safetab.engines.encoding import LEFT_OUT, NOT_DIGITS, NOT_LISTED, Encoding
 from safetab.engines.local.code_numbers import CodeNumbers
 from safetab.engines.local.listed_areas import AreaNumbers, area_numbers_of
-from safetab.engines.local.part_records import N, PartRecords
+from safetab.engines.local.numbers_file import N
+from safetab.engines.local.part_records import PartRecords
 from safetab.engines.local.records import ValueBatch, ValueColumn, rows_of
 from safetab.engines.local.units import UnitCounts
 from safetab.engines.patterns import CODES, Int16s, Int32s, Int64s, ThreadPatterns

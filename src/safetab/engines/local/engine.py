@@ -12,7 +12,9 @@ from functools import partial
 from queue import SimpleQueue
 from threading import Lock
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
 from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
@@ -29,6 +31,9 @@ from safetab.foundation import failures
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.in_threads import results_in_threads
 from safetab.planning.planner import PublicFiles
+from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.exact_counts import ExactCounts
+from safetab.products.product import Shape
 from safetab.products.record import AREA_DIGITS_END, ListedAreas
 from safetab.readers.record_files import unreadable
 from safetab.readers.record_rules import report_empty_passes, report_in_no_pass
@@ -54,6 +59,15 @@ class ArrayEngine(RecordCounter):
         if counted != self._record_count:
             raise MiscountedRecords("the engine did not encode every record once.")
         return counted
+
+    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+        """As `GroupCounts.cells`. Raises RunFailed if a file of records was cut short: its end can't be read."""
+        self._stored.require_lengths()
+        return super().cells(level, groups_of)
+
+    def require_intact(self) -> None:
+        """As `CountingEngine.require_intact`."""
+        self._stored.require_intact()
 
 
 class LocalEngine(ArrayEngine):

@@ -7,22 +7,21 @@ alone, so whatever depends on atom and pattern is looked up once for the whole r
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from threading import Lock
-from typing import BinaryIO, Literal, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from safetab.engines.encoding import PartAtoms
+from safetab.engines.local.numbers_file import N, NumbersFile
 from safetab.engines.patterns import Int32s, Int64s
 from safetab.foundation.arrays import run_starts
 from safetab.foundation.compiled import compiled_if_worthwhile
 
 Attributes = NDArray[np.unsignedinteger]
-N = TypeVar("N", bound=np.integer)
 _FEW_BYTES = 1 << 16  # a file costs more than the memory
 
 
@@ -51,6 +50,8 @@ class PartRecords:
         ends = [part.end_atom for part in parts[-1:]]
         self._bounds = np.array([*(part.first_atom for part in parts), *ends], dtype=np.int64)
         self.attribute_type = np.min_scalar_type(values - 1)
+        self._files: dict[tuple[int, str], NumbersFile[Any]] = {}
+        self._mapped: dict[NumbersFile[Any], NDArray[Any]] = {}
 
     def add(self, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> None:
         """Store records, given by parallel arrays."""
@@ -67,17 +68,30 @@ class PartRecords:
             self._append(part, atoms[here], patterns[here], attributes[here])
 
     def size_of(self, part: int) -> int:
-        """A number that grows with the number of records of a part."""
-        path = self._path(part, "atom")
-        return path.stat().st_size if path.exists() else 0
+        """The number of records of a part."""
+        return self._file(part, "atom", np.int32).count
 
     def sorted_part(self, part: int) -> SortedRecords:
-        """A part's records by its own atoms; they are kept in files, and read as they are needed."""
-        atoms = self._read(part, "atom", np.int32)
-        patterns = self._read(part, "pattern", np.int32)
-        attributes = self._read(part, "attribute", self.attribute_type)
-        self._path(part, "atom").unlink(missing_ok=True)
+        """A part's records by its own atoms; they are kept in files, and read as they are needed.
+
+        Raises RunFailed if a disk changed them.
+        """
+        files = self._encoded(part)
+        atoms, patterns, attributes = (file.read() for file in files)
+        for file in files:
+            file.remove()
         return self._sorted(part, atoms, patterns, attributes)
+
+    def require_lengths(self) -> None:
+        """Raise RunFailed if a file of sorted records was cut short or removed."""
+        for file in self._mapped:
+            file.require_length()
+
+    def require_intact(self) -> None:
+        """Raise RunFailed if sorted records are not those that were written."""
+        self.require_lengths()
+        for file, numbers in self._mapped.items():
+            file.require_written(numbers)
 
     def _sorted(self, part: int, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> SortedRecords:
         """The records of a part by atom and, within an atom, in runs of one pattern."""
@@ -98,13 +112,13 @@ class PartRecords:
 
     def _append(self, part: int, atoms: Int32s, patterns: Int32s, attributes: Attributes) -> None:
         with self._lock:  # the three files of a part stay in step
-            for name, numbers in {"atom": atoms, "pattern": patterns, "attribute": attributes}.items():
-                with _opened(self._path(part, name), "ab") as file:
-                    file.write(np.ascontiguousarray(numbers).data)
+            for file, numbers in zip(self._encoded(part), (atoms, patterns, attributes), strict=True):
+                file.append(numbers)
 
-    def _read(self, part: int, name: str, number_type: type[N] | np.dtype[N]) -> NDArray[N]:
-        path = self._path(part, name)
-        return np.fromfile(path, dtype=number_type) if path.exists() else np.empty(0, dtype=number_type)
+    def _encoded(self, part: int) -> tuple[NumbersFile[Any], ...]:
+        """The files of a part's records before they are sorted."""
+        attributes = self._file(part, "attribute", self.attribute_type)
+        return self._file(part, "atom", np.int32), self._file(part, "pattern", np.int32), attributes
 
     def _kept(self, part: int, name: str, numbers: NDArray[N]) -> NDArray[N]:
         """The same numbers, read-only: as a file that is mapped into memory, or few of them as they are."""
@@ -112,17 +126,17 @@ class PartRecords:
             few = numbers.copy()  # what they are part of is larger
             few.flags.writeable = False  # of the type that all others have
             return few
-        with _opened(self._path(part, name), "wb") as file:
-            file.write(numbers.data)
-        return np.memmap(self._path(part, name), dtype=numbers.dtype, mode="r")
+        file = self._file(part, f"sorted-{name}", numbers.dtype)
+        file.append(numbers)
+        self._mapped[file] = file.mapped()
+        return self._mapped[file]
 
-    def _path(self, part: int, name: str) -> Path:
-        return self._folder / f"records-{part}.{name}"
-
-
-def _opened(path: Path, mode: Literal["ab", "wb"]) -> BinaryIO:
-    """A file for its owner alone, whatever the umask."""
-    return open(path, mode, opener=lambda name, flags: os.open(name, flags, 0o600))
+    def _file(self, part: int, name: str, number_type: type[N] | np.dtype[N]) -> NumbersFile[N]:
+        found = self._files.get((part, name))
+        if found is None:
+            path = self._folder / f"records-{part}.{name}"
+            found = self._files[part, name] = NumbersFile(path, number_type)
+        return found
 
 
 def sort_by_atom(

@@ -175,6 +175,9 @@ class SparkEngine:
         fingerprint = RecordFingerprint(secret, self._record.part_column)
         return fingerprint.of_passes(sums, self._encoding.pass_of_part)
 
+    def require_intact(self) -> None:
+        """No record is on the driver's disk."""
+
     def close(self) -> None:
         """Let the executors forget the records. Does not stop the session; its creator does."""
         with self._errors_logged():

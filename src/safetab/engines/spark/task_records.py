@@ -19,7 +19,8 @@ from safetab.census.area_levels import Pass
 from safetab.census.groups import IterationMap
 from safetab.census.sensitivity import CodeMaps
 from safetab.engines.encoding import AreaLookup, Encoding, ListedLookup, PartAtoms
-from safetab.engines.local.part_records import Attributes, N, PartRecords, SortedRecords
+from safetab.engines.local.numbers_file import N
+from safetab.engines.local.part_records import Attributes, PartRecords, SortedRecords
 from safetab.engines.patterns import Int32s, PatternTable
 from safetab.products.record import RecordLayout
 

@@ -1,0 +1,156 @@
+"""Encoded records in --temp that a disk or another program changed are found, before anything is published."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+from tests.random_worlds import RandomWorld, write_random_world
+
+import safetab
+from safetab.dialects.bureau.us_census import US_PASS
+from safetab.engines.encoding import PartAtoms
+from safetab.engines.local import part_records
+from safetab.engines.local.engine import LocalEngine
+from safetab.engines.local.numbers_file import NumbersFile, checksum
+from safetab.engines.local.part_records import PartRecords
+from safetab.foundation.failures import RunFailed
+from safetab.pipeline.run import TabulatedOutput
+
+WORDS = r"encoded records in .* \(.*temp.*\) are not those that were written there: the disk is faulty"
+Damage = Callable[[Path], None]
+
+
+def flipped(file: Path, at: float = 0.5) -> None:
+    content = bytearray(file.read_bytes())
+    content[int(len(content) * at)] ^= 1
+    with file.open("r+b") as opened:  # in its place: it may be mapped into memory
+        opened.write(content)
+
+
+def cut(file: Path) -> None:
+    os.truncate(file, file.stat().st_size - 4)
+
+
+DAMAGES = {"flipped": flipped, "cut": cut, "removed": Path.unlink}
+
+
+@pytest.fixture
+def records(tmp_path: Path) -> PartRecords:
+    many = np.arange(1_500, dtype=np.int32)
+    found = PartRecords(tmp_path, [PartAtoms(US_PASS, 0, 2)], 100)
+    for piece in np.split(many, [13, 901]):
+        found.add(piece % 2, piece % 1_100, (piece % 100).astype(np.uint8))
+    return found
+
+
+@pytest.mark.parametrize("name", ["atom", "pattern", "attribute"])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_records_that_changed_before_they_are_sorted_are_found(
+    damage: Damage, name: str, records: PartRecords, tmp_path: Path
+) -> None:
+    damage(tmp_path / f"records-0.{name}")
+    with pytest.raises(RunFailed, match=WORDS):
+        records.sorted_part(0)
+
+
+@pytest.mark.parametrize("name", ["sorted-pattern", "sorted-size", "sorted-attribute"])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_records_that_changed_after_they_were_sorted_are_found(
+    damage: Damage, name: str, records: PartRecords, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part_records, "_FEW_BYTES", 0)
+    records.sorted_part(0)
+    records.require_intact()
+    damage(tmp_path / f"records-0.{name}")
+    with pytest.raises(RunFailed, match=WORDS):
+        records.require_intact()
+
+
+def test_every_byte_counts_and_so_does_the_order_of_blocks() -> None:
+    numbers = np.random.default_rng(7).integers(0, 256, 3 * 4096 + 5).astype(np.uint8)
+    whole = checksum(numbers)
+    for place in (0, 1, 4095, 4096, 12_287, 12_288, 12_292):
+        changed = numbers.copy()
+        changed[place] ^= 1 << place % 8
+        assert checksum(changed) != whole
+    assert checksum(np.roll(numbers[:12_288], 4096)) != checksum(numbers[:12_288])
+    assert checksum(numbers[4096:], checksum(numbers[:4096])) == whole
+
+
+def test_a_file_of_pieces_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = NumbersFile(tmp_path / "numbers", np.int32)
+    assert file.read().tolist() == []
+    pieces = [np.arange(count, dtype=np.int32) for count in (1, 5_000, 0, 3)]
+    for piece in pieces:
+        file.append(piece)
+    assert file.read().tolist() == np.concatenate(pieces).tolist()
+    assert file.mapped().tolist() == np.concatenate(pieces).tolist()
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> RandomWorld:
+    return write_random_world(tmp_path / "world", 5, people=300, budget=1)
+
+
+def as_parquet(world: RandomWorld) -> None:
+    text = world.data / "person-records.txt"
+    strings = pyarrow.csv.ConvertOptions(
+        column_types=dict.fromkeys(text.read_text().split("\n")[0].split("|"), "string")
+    )
+    table = pyarrow.csv.read_csv(text, parse_options=pyarrow.csv.ParseOptions(delimiter="|"), convert_options=strings)
+    pq.write_table(table, world.data / "person-records.parquet")
+    text.unlink()
+
+
+def damaging(monkeypatch: pytest.MonkeyPatch, where: type, step: str, damage: Callable[[], object]) -> None:
+    """Damage something right before a step of a run."""
+    original = getattr(where, step)
+
+    def damaged(self: object, *given: object) -> object:
+        damage()
+        return original(self, *given)
+
+    monkeypatch.setattr(where, step, damaged)
+
+
+def of_all_files(damage: Damage, folder: Path, pattern: str) -> None:
+    found = list(folder.rglob(pattern))
+    assert found
+    for file in found:
+        damage(file)
+
+
+@pytest.mark.parametrize("form", ["text", "Parquet"])
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_run_ends_before_it_spends_if_its_records_changed_on_disk(
+    damage: Damage, form: str, world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if form == "Parquet":
+        as_parquet(world)
+    temporary = tmp_path / "temp"
+    temporary.mkdir()
+    damaging(monkeypatch, LocalEngine, "prepare", partial(of_all_files, damage, temporary, "*.attribute"))
+    with pytest.raises(RunFailed, match=f"{WORDS}.*Nothing was spent") as failed:
+        safetab.run(world.parameters, world.data, tmp_path / "out", temp=temporary)
+    assert str(temporary) in str(failed.value)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
+def test_a_run_publishes_nothing_if_its_sorted_records_changed_on_disk(
+    damage: Damage, world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(part_records, "_FEW_BYTES", 0)
+    temporary = tmp_path / "temp"
+    temporary.mkdir()
+    damaging(monkeypatch, TabulatedOutput, "write", partial(of_all_files, damage, temporary, "*.sorted-attribute"))
+    with pytest.raises(RunFailed, match=WORDS):
+        safetab.run(world.parameters, world.data, tmp_path / "out", temp=temporary)
+    assert not (tmp_path / "out").exists()
