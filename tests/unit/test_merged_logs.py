@@ -152,6 +152,19 @@ def test_the_smaller_limit_holds_and_is_said(tmp_path: Path) -> None:
     assert read_log(other_way).limits["census"].amount == 2
 
 
+def a_limit_of_either_log_holds_in_a_merge(folder: Path) -> None:
+    for number, (mine, others) in enumerate((((), (limit("2"),)), ((limit("2"),), ()), ((), (limit("3"), limit("2"))))):
+        first = log_of(folder / f"{number}-a", A, *mine, begun(1, "1"))
+        other = log_of(folder / f"{number}-b", B, begun(2, "1"), *others)
+        new = folder / f"{number}-new"
+        merge_logs([first, other], new)
+        assert {name: one.amount for name, one in read_log(new).limits.items()} == {"census": 2}
+
+
+def test_a_limit_of_either_log_holds_in_a_merge(tmp_path: Path) -> None:
+    a_limit_of_either_log_holds_in_a_merge(tmp_path)
+
+
 def test_limits_in_two_units_are_refused(tmp_path: Path) -> None:
     first = log_of(tmp_path / "a", A, limit("2"))
     other = log_of(tmp_path / "b", B, limit("2", definition=PURE))

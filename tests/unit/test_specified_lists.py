@@ -99,11 +99,15 @@ BROKEN_FILES = {
 }  # fmt: skip
 
 
-def findings_of(folder: Path, text: str, lists: dict[str, str]) -> list[tuple[str, str]]:
+def write_lists(folder: Path, text: str, lists: dict[str, str]) -> Path:
     parameters = write_specification(folder, text)
     for name, content in lists.items():
         (parameters / name).write_text(content, encoding="utf-8")
-    return [(finding.where, finding.message) for finding in compile_folder(parameters).errors]
+    return parameters
+
+
+def findings_of(folder: Path, text: str, lists: dict[str, str]) -> list[tuple[str, str]]:
+    return [(finding.where, finding.message) for finding in compile_folder(write_lists(folder, text, lists)).errors]
 
 
 def test_right_lists_have_no_findings(tmp_path: Path) -> None:
@@ -120,6 +124,39 @@ def test_a_broken_list_is_refused_with_the_right_sentence(name: str, tmp_path: P
     if name == "a shared code":
         changed["codes.csv"] += "l,101\n"
     assert (where, message) in findings_of(tmp_path, text, changed)
+
+
+def codes_of_two_groups_are_refused(folder: Path) -> None:
+    _, right, wrong, where, message = BROKEN_FILES["a shared code"]
+    lists = FILES | {
+        "groups.csv": FILES["groups.csv"].replace(right, wrong),
+        "codes.csv": FILES["codes.csv"] + "l,101\n",
+    }
+    assert (where, message) in findings_of(folder, OF_FILES, lists)
+
+
+def areas_of_two_passes_are_refused(folder: Path) -> None:
+    """Passes by different columns, which the specification alone can't compare."""
+    text = SMALL.replace('where  = { ISLAND = "no" }', 'where  = { REGION = ["1", "3"] }')
+    assert text != SMALL
+    told = ("pass isles", "some areas are in another pass too. Passes must not overlap.")
+    assert told in findings_of(folder, text, LISTS)
+
+
+def test_areas_of_two_passes_are_refused(tmp_path: Path) -> None:
+    areas_of_two_passes_are_refused(tmp_path)
+
+
+def ids_are_in_the_order_of_their_bytes(folder: Path) -> None:
+    """Capitals come first, whatever letters they are."""
+    lists = LISTS | {"areas.csv": LISTS["areas.csv"].replace(",North,a,", ",North,C,")}
+    compiled = compile_folder(write_lists(folder, SMALL, lists)).require()
+    (ids,) = {kind.ids.texts for kind in compiled.config.census.kinds if kind.name == "town"}
+    assert ids == ("1C", "1b", "3c")
+
+
+def test_ids_are_in_the_order_of_their_bytes(tmp_path: Path) -> None:
+    ids_are_in_the_order_of_their_bytes(tmp_path)
 
 
 def test_lists_are_checked_though_the_specification_has_errors(tmp_path: Path) -> None:

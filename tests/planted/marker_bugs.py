@@ -1,0 +1,53 @@
+"""Markers, limits and statuses that are lost, or taken from elsewhere."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+
+import pytest
+
+from safetab.comparison import world
+from safetab.dialects import own_records
+from safetab.pipeline import rerelease
+from safetab.pipeline.spend_log import merged_logs
+from safetab.pipeline.spend_log.accounts import LineState
+from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus
+
+Patch = pytest.MonkeyPatch
+
+
+def a_marker_above_data_counts(patch: Patch) -> None:
+    original = own_records.is_synthetic
+
+    def above(data):
+        return original(data) or (data.parent / SYNTHETIC_MARKER).exists()
+
+    for module in [module for name, module in sys.modules.items() if name.startswith("safetab.")]:
+        if getattr(module, "is_synthetic", None) is original:
+            patch.setattr(module, "is_synthetic", above)
+
+
+def compare_asks_for_the_marker_of_folders_alone(patch: Patch) -> None:
+    original = world.is_synthetic
+    patch.setattr(world, "is_synthetic", lambda data: data.is_file() or original(data))
+
+
+def a_limit_of_the_second_log_lost_in_a_merge(patch: Patch) -> None:
+    original = merged_logs._merged
+
+    def without_limits(content, other, limits):
+        kept = [line for line in other.lines if line.state is not LineState.LIMIT]
+        return original(content, replace(other, lines=kept), limits)
+
+    patch.setattr(merged_logs, "_merged", without_limits)
+
+
+def a_re_release_forgets_the_status(patch: Patch) -> None:
+    """The documents of the release say that it may be released; the manifest and the log are right."""
+    original = rerelease.write_documents
+
+    def forgetful(output, universe, facts):
+        original(output, universe, replace(facts, status=OutputStatus.FOR_RELEASE))
+
+    patch.setattr(rerelease, "write_documents", forgetful)

@@ -1,0 +1,126 @@
+"""The noise that a release states for its numbers is that of the budgets in config.json, worked out by hand.
+
+An area and its coterminous copies have budgets of their own; some groups get a total alone.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import exp
+from pathlib import Path
+
+import pytest
+from tests.releases import Row, numbers_of
+from tests.system.test_coterminous import WATER, write_world
+
+import safetab
+
+STABILITY = 2  # a person is alone in one group at most, and in the same group or others in combination
+STAGE_1 = Fraction(1, 10)
+TOTAL_ONLY = "3003"
+NOT_SUPPRESSED = ("USA", "STATE", "PR-STATE")
+NONE = (None, None)
+KEY = "21" * 32
+BUDGETS = {
+    "usa": "5", "state": "3", "county": "0.4", "tract": "0.2", "place": "0.1",
+    "pr_state": "2", "pr_county": "0.6", "pr_tract": "0.3", "pr_place": "0.15",
+}  # fmt: skip
+
+
+def written(folder: Path) -> Path:
+    """A run whose levels all differ, with copies; so much is published that every kind of number is there."""
+    changes = {f"privacy_budget_p_level_2_{level}": float(budget) for level, budget in BUDGETS.items()}
+    parameters, data = write_world(folder, [10, 10**6, 10**6], zero_suppression_chance=0.4, **changes)
+    (folder / "water.txt").write_text(WATER)  # a county has one tract of land
+    safetab.run(parameters, data, folder / "out", test_key=KEY, coterminous=True, empty_blocks=folder / "water.txt")
+    return folder / "out"
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return written(tmp_path_factory.mktemp("by-hand"))
+
+
+def due_variance(row: Row) -> Fraction:
+    """The parameter of the noise of a row: of the donor's level if it is a copy."""
+    level = row["donor_geography_level"] or row["geography_level"]
+    share = 1 if row["iteration_code"] == TOTAL_ONLY else 1 - STAGE_1
+    return STABILITY / (2 * Fraction(BUDGETS[level.lower().replace("-", "_")]) * share)
+
+
+def chances_of(variance: Fraction, draws: int) -> dict[int, float]:
+    """The chance of each sum of draws, from the definition of the noise."""
+    values = range(-60, 61)
+    weights = [exp(-(value**2) / (2 * float(variance))) for value in values]
+    one = {value: weight / sum(weights) for value, weight in zip(values, weights, strict=True)}
+    total = {0: 1.0}
+    for _ in range(draws):
+        added: dict[int, float] = {}
+        for first, chance in total.items():
+            for second, other in one.items():
+                added[first + second] = added.get(first + second, 0.0) + chance * other
+        total = {value: chance for value, chance in added.items() if chance > 1e-15}
+    return total
+
+
+def every_number_has_the_noise_of_its_budget(out: Path) -> None:
+    seen = set()
+    for row in numbers_of(out):
+        variance = due_variance(row)
+        assert Fraction(row["noise_parameter"]) == variance, row
+        if row["noise_draws"] == 1:
+            chances = chances_of(variance, 1)
+            least = next(m for m in range(61) if sum(chances.get(value, 0) for value in range(-m, m + 1)) >= 0.95)
+            assert row["unclamped_margin_of_error"] == least, row
+        seen.add((row["iteration_code"] == TOTAL_ONLY, row["status"], row["table"] == "total"))
+    assert {(True, "published", True), (False, "published", True), (False, "copied", True)} <= seen
+    copies = [row for row in numbers_of(out) if row["status"] == "copied"]
+    assert {row["geography_level"] for row in copies} >= {"COUNTY", "PLACE"}
+
+
+def test_every_number_has_the_noise_of_its_budget(out: Path) -> None:
+    every_number_has_the_noise_of_its_budget(out)
+
+
+def least_threshold(variance: Fraction) -> int:
+    """The least T that suppresses an empty group in 0.4 of all cases or more."""
+    chances = chances_of(variance, 1)
+    return next(limit for limit in range(-1, 60) if sum(chance for v, chance in chances.items() if v <= limit) >= 0.4)
+
+
+def interval_of(total: int, variance: Fraction) -> tuple[int, int]:
+    """The sizes that a published total does not contradict, at 95 %, by T and noise of the level that measured it."""
+    chances, threshold = chances_of(variance, 1), least_threshold(variance)
+
+    def shares(size: int) -> tuple[float, float, float]:
+        published = {size + value: chance for value, chance in chances.items() if size + value > threshold}
+        above = sum(chance for number, chance in published.items() if number >= total)
+        below = sum(chance for number, chance in published.items() if number <= total)
+        return above, below, sum(published.values())
+
+    inside = [
+        size for size in range(60) for above, below, all_of in [shares(size)] if min(above, below) > 0.025 * all_of
+    ]
+    return min(inside), max(inside)
+
+
+def due_interval(row: Row) -> tuple[int | None, int | None]:
+    """The interval of a lone total, if the level that measured it suppresses anything."""
+    if (row["donor_geography_level"] or row["geography_level"]) in NOT_SUPPRESSED:
+        return NONE
+    return interval_of(row["unclamped_count"], due_variance(row))
+
+
+def copies_have_the_intervals_of_their_donors(out: Path) -> None:
+    lone = [row for row in numbers_of(out) if row["table"] == "total" and row["iteration_code"] != TOTAL_ONLY]
+    differing = set()
+    for row in lone:
+        due = due_interval(row)
+        assert (row["interval_low"], row["interval_high"]) == due, row
+        if row["status"] == "copied":
+            differing.add((due == NONE, due_interval({**row, "donor_geography_level": None}) != due))
+    assert differing >= {(True, True), (False, True)}  # of the receiver's noise it would be another interval, or none
+
+
+def test_copies_have_the_intervals_of_their_donors(out: Path) -> None:
+    copies_have_the_intervals_of_their_donors(out)

@@ -1,0 +1,133 @@
+"""Bugs that the audit does not look for, planted one by one: a test of every run catches each.
+
+They are wrong counts, intervals and accounts, and inputs that a proof rules out. docs/privacy.md has the list.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from tests.conftest import PROJECT
+from tests.engines import test_bounds_of_units as bounds
+from tests.engines import test_crowds as crowds
+from tests.planted import engine_bugs as engine
+from tests.planted import estimate_bugs as estimate
+from tests.planted import marker_bugs as marker
+from tests.statistical import test_steps_of_an_interval as steps
+from tests.system import test_combined_totals as combined
+from tests.system import test_earlier_noise as earlier
+from tests.system import test_noise_by_hand as by_hand
+from tests.system import test_statuses_stay as statuses
+from tests.unit import test_markers as markers
+from tests.unit import test_merged_logs as merged
+from tests.unit import test_specified_lists as lists
+
+Patch = pytest.MonkeyPatch
+FOLDER, PATCH = "tmp_path", "monkeypatch"
+SEEN = (AssertionError, pytest.fail.Exception)
+
+
+@dataclass(frozen=True)
+class PlantedBug:
+    """A bug, the body of the test that fails, and what this takes: fixtures by name."""
+
+    plant: Callable[[Patch], None]
+    caught_by: Callable[..., None]
+    takes: tuple[str, ...] = (FOLDER,)
+    fails_with: type[BaseException] | tuple[type[BaseException], ...] = SEEN
+
+    @property
+    def name(self) -> str:
+        return words_of(self.plant)
+
+
+def words_of(function: Callable[..., object]) -> str:
+    return function.__name__.replace("_", " ")
+
+
+def run_by_hand(test: Callable[[Path], None]) -> Callable[[Path], None]:
+    """The test of a run that is made once the bug is planted."""
+
+    def of_new_run(folder: Path) -> None:
+        test(by_hand.written(folder))
+
+    of_new_run.__name__ = test.__name__
+    return of_new_run
+
+
+BUGS = [
+    PlantedBug(engine.a_crowd_counted_one_too_many, crowds.small_crowds_are_counted),
+    PlantedBug(
+        engine.the_first_area_of_sparse_totals_is_empty,
+        crowds.sparse_and_dense_totals_are_right_in_every_area,
+        (FOLDER, PATCH),
+    ),
+    PlantedBug(engine.the_eighth_answer_is_forgotten_where_gaps_are_skipped, crowds.all_eight_answers_count),
+    PlantedBug(engine.units_counted_by_thread, bounds.the_records_of_a_unit_are_added_up, (FOLDER, PATCH)),
+    PlantedBug(engine.units_of_earlier_batches_forgotten, bounds.the_records_of_a_unit_are_added_up, (FOLDER, PATCH)),
+    PlantedBug(engine.a_unit_may_have_one_record_more, bounds.a_unit_with_more_records_is_refused),
+    PlantedBug(engine.units_are_not_counted, bounds.a_unit_with_more_records_is_refused),
+    PlantedBug(engine.units_with_too_many_records_are_a_warning, bounds.a_unit_with_more_records_is_refused),
+    PlantedBug(engine.areas_in_two_passes_accepted, lists.areas_of_two_passes_are_refused),
+    PlantedBug(engine.a_code_in_two_groups_of_a_kind_accepted, lists.codes_of_two_groups_are_refused),
+    PlantedBug(engine.ids_sorted_without_case, lists.ids_are_in_the_order_of_their_bytes, fails_with=ValueError),
+    PlantedBug(marker.a_marker_above_data_counts, markers.a_marker_beside_data_does_not_count),
+    PlantedBug(marker.compare_asks_for_the_marker_of_folders_alone, markers.people_of_a_file_of_settings_may_be_real),
+    PlantedBug(marker.a_limit_of_the_second_log_lost_in_a_merge, merged.a_limit_of_either_log_holds_in_a_merge),
+    PlantedBug(
+        marker.a_re_release_forgets_the_status,
+        statuses.a_release_made_again_keeps_the_status,
+        ("both_products", FOLDER),
+    ),
+    PlantedBug(
+        estimate.total_only_groups_with_the_noise_of_stage_2,
+        run_by_hand(by_hand.every_number_has_the_noise_of_its_budget),
+    ),
+    PlantedBug(
+        estimate.a_copy_with_the_interval_of_its_receiver,
+        run_by_hand(by_hand.copies_have_the_intervals_of_their_donors),
+    ),
+    PlantedBug(
+        estimate.what_a_rule_left_of_a_family_is_combined,
+        combined.a_family_with_a_withheld_number_is_not_combined,
+        ("household_run", PATCH),
+    ),
+    PlantedBug(
+        estimate.totals_combined_with_clamped_numbers,
+        combined.clamped_numbers_are_not_combined,
+        ("household_run", FOLDER),
+    ),
+    PlantedBug(estimate.the_error_of_sizes_not_divided_by_the_draws, steps.intervals_follow_their_steps, ()),
+    PlantedBug(
+        estimate.totals_half_as_far_above_are_far_above, steps.totals_are_far_above_where_their_definition_says, ()
+    ),
+    PlantedBug(
+        estimate.earlier_totals_with_the_noise_of_the_newer,
+        earlier.earlier_noise_is_of_the_earlier_budgets,
+        ("both_products", FOLDER),
+    ),
+    PlantedBug(
+        estimate.earlier_totals_with_the_margins_of_the_newer,
+        earlier.earlier_noise_is_of_the_earlier_budgets,
+        ("both_products", FOLDER),
+    ),
+]
+
+
+@pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
+def test_a_planted_bug_is_caught(bug: PlantedBug, monkeypatch: Patch, request: pytest.FixtureRequest) -> None:
+    given = [request.getfixturevalue(name) for name in bug.takes]
+    bug.plant(monkeypatch)
+    with pytest.raises(bug.fails_with):
+        bug.caught_by(*given)
+
+
+def test_the_list_in_the_documentation_is_this_one() -> None:
+    text = (PROJECT / "docs" / "privacy.md").read_text()
+    section = text[text.index("| planted bug | caught by the test |") : text.index("| planted bug | caught by |")]
+    rows = re.findall(r"^\| ([a-z][^|]*?) \| ([^|]*?) \|$", section, re.MULTILINE)[1:]  # below the header
+    assert rows == [(bug.name, words_of(bug.caught_by)) for bug in BUGS]

@@ -1,0 +1,53 @@
+"""People count as made up only if the marker lies where their records are, whatever DATA is."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.random_worlds import RandomWorld, write_random_world
+
+import safetab
+from safetab.foundation.findings import InvalidInput
+
+
+def world_without_marker(folder: Path) -> RandomWorld:
+    world = write_random_world(folder / "world", 2, people=20)
+    (world.data / "SYNTHETIC").unlink()
+    return world
+
+
+def a_marker_beside_data_does_not_count(folder: Path) -> None:
+    """In the folder above DATA, in PARAMETERS and in a folder of DATA it says nothing about the records."""
+    world = world_without_marker(folder)
+    (world.data / "deeper").mkdir()
+    for elsewhere in (world.data.parent, world.parameters, world.data / "deeper"):
+        (elsewhere / "SYNTHETIC").write_text("made up\n")
+    with pytest.raises(InvalidInput, match=r"test_key: refused: .* has no file SYNTHETIC"):
+        safetab.run(world.parameters, world.data, folder / "out", test_key="00" * 32)
+    with pytest.raises(InvalidInput, match="No protection at "):
+        safetab.validate(world.parameters, world.data)
+
+
+def test_a_marker_beside_data_does_not_count(tmp_path: Path) -> None:
+    a_marker_beside_data_does_not_count(tmp_path)
+
+
+def people_of_a_file_of_settings_may_be_real(folder: Path) -> None:
+    """An .ini file of the CEF has no marker unless one lies beside it."""
+    world = world_without_marker(folder)
+    settings = folder / "cef.ini"
+    settings.write_text("[paths]\n")
+    with pytest.raises(InvalidInput, match="so its people may be real"):
+        safetab.compare(world.parameters, settings, folder / "out", protections=["round:base=5"])
+
+
+def test_people_of_a_file_of_settings_may_be_real(tmp_path: Path) -> None:
+    people_of_a_file_of_settings_may_be_real(tmp_path)
+
+
+def test_the_marker_in_data_counts(tmp_path: Path) -> None:
+    world = world_without_marker(tmp_path)
+    shutil.copyfile(world.parameters / "config.json", world.data / "SYNTHETIC")  # whatever it holds
+    assert not any(finding.is_error for finding in safetab.validate(world.parameters, world.data))
