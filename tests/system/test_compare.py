@@ -37,6 +37,7 @@ def compared(census: Path, out: Path, *more: str) -> tuple[int, str]:
         (["--attack", "none", "--attack", "44007"], "--attack: none stands alone"),
         (["--time-limit", "0"], "--time-limit: must be more than 0"),
         (["--time-limit", "nan"], "--time-limit: must be more than 0"),
+        (["--protection", "none", "--protection", "swap:rate=0.1"], "swap needs to know who lives with whom"),
     ],
 )
 def test_a_wrong_option_is_answered_before_anything_is_read(
@@ -44,6 +45,7 @@ def test_a_wrong_option_is_answered_before_anything_is_read(
 ) -> None:
     code, errors = compared(demo_census, tmp_path / "out", *more)
     assert (code, said in errors) == (1, True), errors
+    assert "Checking the" not in errors
     assert not (tmp_path / "out").exists()
 
 

@@ -68,7 +68,7 @@ def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(
     code, stderr = run(world, tmp_path / "out", temporary)
     assert code == 3
     assert (
-        "The run failed: a disk that the run writes to is full (--temp, OUT or the confidential log). Nothing was written."
+        "The run failed: a disk that the run writes to is full, or a quota on it is used up (--temp, OUT, the spend log or the confidential log). Nothing was written."
         in stderr
     )
     assert left_behind(tmp_path / "out", temporary) == []

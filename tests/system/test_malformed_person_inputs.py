@@ -549,7 +549,7 @@ def test_a_full_disk_is_exit_3_and_no_output(where: str, world: RandomWorld, tmp
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
     assert (
-        "The run failed: a disk that the run writes to is full (--temp, OUT or the confidential log). Nothing was written."
+        "The run failed: a disk that the run writes to is full, or a quota on it is used up (--temp, OUT, the spend log or the confidential log). Nothing was written."
         in result.stderr
     )
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.confidential.log", "world"]

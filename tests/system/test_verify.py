@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import re
@@ -21,6 +22,9 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.foundation import locked_folder
+from safetab.foundation.new_files import CantBeDone
+from safetab.outputs import output_folder
 from safetab.outputs.manifest import outputs_as_json
 from safetab.release.checks.signatures import read_private_key
 from safetab.release.checksums import write_checksums
@@ -617,6 +621,78 @@ def test_a_signature_tells_whose_a_release_is(out: Path, key: Path) -> None:
     assert repr(safetab.verify(out, public(key))) == f"<verified: test key, signed by {fingerprint[:19]}...>"
     assert "is signed already" in safetab_says("sign", out, "--key", key, "--not-for-release", code=1)
     assert safetab.sign(out, key, not_for_release=True, overwrite=True).signature.fingerprint == fingerprint
+
+
+def names_in(folder: Path) -> set[str]:
+    return {path.name for path in folder.iterdir()}
+
+
+@pytest.mark.parametrize("has_exchange", [True, False])
+def test_a_signature_appears_in_one_step_and_a_signing_that_was_killed_can_be_repeated(
+    has_exchange: bool, out: Path, key: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    release, seen = out / "release", []
+    for name in ("SIGNATURE.json", "SIGNATURE.sig"):
+        (release / f".{name}.partial-abc").mkdir()
+        (release / f".{name}.partial-abc" / ".safetab-lock").touch()
+    assert sum("signing again removes it" in one for one in found_in(out)) == 4
+
+    def watched(one: Path, other: Path) -> None:
+        seen.append((names_in(release), names_in(one)))
+        if not has_exchange:
+            raise CantBeDone
+        exchange(one, other)
+
+    exchange = output_folder.exchange
+    monkeypatch.setattr(output_folder, "exchange", watched)
+    before = {path.name: path.stat().st_mtime for path in release.iterdir() if not path.name.startswith(".")}
+    safetab.sign(out, key, not_for_release=True)
+    assert [new - old for old, new in seen] == [{"SIGNATURE.json", "SIGNATURE.sig"}]
+    assert not any(name.startswith(".") for name in names_in(release))
+    assert names_in(out.parent) == {out.name}
+    assert before.items() <= {path.name: path.stat().st_mtime for path in release.iterdir()}.items()
+    assert safetab.verify(out, public(key)).is_valid
+    (release / "SIGNATURE.sig").unlink()  # half of it, as where there is no such step
+    assert "SIGNATURE.sig: is missing, but the other file of the signature exists." in found_in(out)
+    safetab.sign(out, key, not_for_release=True)
+    assert safetab.verify(out, public(key)).is_valid
+
+
+def test_a_signer_in_the_release_stays_in_it(out: Path, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(out / "release")
+    safetab.sign(".", key, not_for_release=True)
+    assert (out / "release" / "SIGNATURE.sig").samefile("SIGNATURE.sig")
+
+
+def test_a_key_whose_making_was_killed_is_completed(tmp_path: Path) -> None:
+    key = tmp_path / "agency"
+    safetab_says("sign", "--new-key", key)
+    before = key.read_bytes(), public(key).read_bytes()
+    public(key).unlink()
+    (tmp_path / ".agency.partial-abc").mkdir()
+    (tmp_path / ".agency.partial-abc" / ".safetab-lock").touch()
+    assert "agency.pub, which was missing" in safetab_says("sign", "--new-key", key)
+    assert (key.read_bytes(), public(key).read_bytes()) == before
+    assert names_in(tmp_path) == {"agency", "agency.pub"}
+    key.write_text("no key")
+    public(key).unlink()
+    assert "already exists" in safetab_says("sign", "--new-key", key, code=1)
+
+
+@pytest.mark.parametrize("where", ["read_text", "rmdir", "mkdtemp"])
+def test_a_disk_that_fails_makes_no_sound_release_wrong(where: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """`rmdir`: what was written again for the check can't be removed, which the next check does."""
+
+    def refused(*_: object, **__: object) -> None:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    monkeypatch.setattr(*((locked_folder.tempfile, where) if where == "mkdtemp" else (Path, where)), refused)
+    if where == "rmdir":
+        monkeypatch.setattr(locked_folder.shutil, "rmtree", lambda *_, **__: None)
+        monkeypatch.setattr(locked_folder.tempfile, "tempdir", str(out.parent))
+    said = safetab_says("verify", out, code=0 if where == "rmdir" else 3)
+    assert ("Stale file handle" in said) is (where != "rmdir")
+    assert "problem" not in said
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")

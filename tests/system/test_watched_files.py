@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from tests.random_worlds import RandomWorld, write_random_world
 
+from safetab.assessment.accuracy_files import AccuracyRequest, accuracy_files
 from safetab.engines.contract import RecordLocation
 from safetab.engines.spark.options import SparkOptions
 from safetab.foundation.failures import RunFailed
@@ -73,6 +74,14 @@ def test_a_file_that_changes_while_it_is_read_stops_the_run(
     during = During(step, lambda: change(path))
     with pytest.raises(RunFailed, match=f"{path.name} changed while the run was reading it. Nothing was written."):
         run_files(world.parameters, world.data, tmp_path / "out", RunOptions(test_key=KEY), during)
+    assert not (tmp_path / "out").exists()
+
+
+def test_records_that_change_while_they_are_read_stop_a_report_of_accuracy(world: RandomWorld, tmp_path: Path) -> None:
+    during = During(CHECKING, lambda: appended(world.data / "person-records.txt"))
+    request = AccuracyRequest(runs=1, is_confidential=True)
+    with pytest.raises(RunFailed, match=r"person-records.txt changed while the run was reading it"):
+        accuracy_files(world.parameters, world.data, tmp_path / "out", request, during)
     assert not (tmp_path / "out").exists()
 
 

@@ -49,13 +49,21 @@ def test_no_file_is_called_damaged_for_want_of_memory(error: Exception, monkeypa
     assert findings.findings == ()
 
 
-@pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.ENOSPC])
+OF_A_NETWORK_DISK = [
+    errno.ESTALE, errno.ETIMEDOUT, errno.ENOTCONN, errno.EREMOTEIO, errno.EHOSTDOWN, errno.ENODEV, errno.EBUSY,
+    errno.ECONNRESET,
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.ENOSPC, *OF_A_NETWORK_DISK])
 def test_what_the_machine_refuses_is_no_fault_of_a_file(number: int) -> None:
     with pytest.raises(RunFailed, match=r"the operating system reported: as it is\. Nothing was written\."):
         raise_if_the_machine_failed(OSError(number, "as it is"))
 
 
-@pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.ENOSPC, errno.EINTR, errno.EROFS, errno.EDQUOT])
+@pytest.mark.parametrize(
+    "number", [errno.EMFILE, errno.EIO, errno.ENOSPC, errno.EINTR, errno.EROFS, errno.EDQUOT, *OF_A_NETWORK_DISK]
+)
 def test_what_the_machine_refuses_is_no_damage(number: int) -> None:
     of_arrow = OSError(f"IOError: reading failed. Detail: {os.strerror(number)}")  # which may have no number
     for error in (OSError(number, os.strerror(number)), of_arrow):

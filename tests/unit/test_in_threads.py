@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
+from concurrent.futures import Future
 from functools import partial
 from threading import Event, Timer, get_ident
 from time import sleep
@@ -13,7 +15,7 @@ import pytest
 
 from safetab.foundation import in_threads
 from safetab.foundation.failures import closing_without_masking
-from safetab.foundation.in_threads import SecondThread, results_in_threads
+from safetab.foundation.in_threads import SecondThread, Workers, results_in_threads
 
 
 def test_results_come_in_the_order_of_the_work_whichever_ends_first() -> None:
@@ -233,3 +235,22 @@ def test_what_failed_before_is_raised_whatever_closing_says() -> None:
         raise OSError("no space")
     with pytest.raises(ValueError, match="closed"), closing_without_masking(Broken()):
         pass
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_thread_that_dies_without_a_result_is_no_endless_wait(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one that has no memory left to say so."""
+
+    def dies(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(in_threads, "_SECONDS", 0.01)
+    monkeypatch.setattr(threading, "excepthook", lambda _: None)
+    monkeypatch.setattr(Future, "set_result", dies)
+    monkeypatch.setattr(Future, "set_exception", dies)
+    with pytest.raises(MemoryError), Workers(threads) as pool:
+        pool.result_of(pool.submit(int))
+    with pytest.raises(MemoryError):
+        list(results_in_threads([int] * 5, 2))
+    with pytest.raises(MemoryError), SecondThread(2) as alongside:
+        alongside.do(lambda: None)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -89,3 +91,77 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
 )
 def test_only_the_command_itself_ends_quietly(program: str, is_it: bool) -> None:
     assert is_the_command(program) == is_it
+
+
+_COMMANDS = """
+import os, signal, sys, time, weakref
+from safetab.cli.messages import exit_code_of
+from safetab.foundation import interrupts
+
+class Thing: pass
+
+def lose(number):
+    thing = Thing()
+    kept = weakref.ref(thing, lambda _: signal.raise_signal(number))
+    del thing
+
+def goes_on():
+    lose(signal.SIGHUP)
+    until = time.monotonic() + 20
+    while time.monotonic() < until:
+        time.sleep(0.01)
+    print("never stopped")
+
+def publishes():
+    interrupts.signal.setitimer = lambda *_: None  # so that nothing but the look before it can stop it
+    lose(signal.SIGHUP)
+    with interrupts.publishing():
+        print("published")
+
+def publishes_then_loses():
+    with interrupts.publishing():
+        lose(signal.SIGHUP)
+    time.sleep(0.1)
+
+def gets_two():
+    try:
+        signal.raise_signal(signal.SIGHUP)
+    finally:
+        signal.raise_signal(signal.SIGTERM)
+
+def gets_one_at_its_end():
+    ignore = interrupts.stop_signals.ignore
+    def ignore_late():
+        signal.raise_signal(signal.SIGTERM)
+        ignore()
+    interrupts.stop_signals.ignore = ignore_late
+    signal.raise_signal(signal.SIGINT)
+
+for command in (goes_on, publishes, publishes_then_loses, gets_two, gets_one_at_its_end):
+    sys.stderr.write(f"{command.__name__}: ")
+    sys.stderr.flush()
+    process = os.fork()
+    if process == 0:
+        code = exit_code_of(command)
+        sys.stderr.write(f"{code}\\n")
+        sys.stdout.flush()
+        sys.stderr.flush()
+        os._exit(0)
+    os.waitpid(process, 0)
+"""
+
+
+def test_a_signal_stops_a_command_once_even_if_a_callback_loses_it() -> None:
+    ended = subprocess.run([sys.executable, "-c", _COMMANDS], capture_output=True, text=True, check=False, timeout=60)
+    assert ended.stdout == ""
+    assert ended.stderr.splitlines() == [
+        "goes_on: Interrupted. Nothing was written.",
+        "129",
+        "publishes: Interrupted. Nothing was written.",
+        "129",
+        "publishes_then_loses: 0",
+        "gets_two: Interrupted. Nothing was written.",
+        "129",
+        "gets_one_at_its_end: Interrupted. Nothing was written.",
+        "130",
+    ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import resource
 import subprocess
 import sys
@@ -10,7 +11,10 @@ from pathlib import Path
 import pytest
 from tests.conftest import World
 from tests.random_worlds import write_random_world
+from typer.main import get_command
 
+from safetab.cli.main import app
+from safetab.foundation import start_up
 from safetab.foundation.start_up import control_group_limit, why_too_little
 
 MB = 1 << 20
@@ -52,6 +56,18 @@ def test_the_first_version_of_control_groups_is_known_too(tmp_path: Path) -> Non
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "memory.limit_in_bytes").write_text(f"{512 * MB}\n")
     assert limit_of(tmp_path) == 512 * MB
+
+
+def test_every_command_that_opens_records_is_known_to_need_more() -> None:
+    """Those that take DATA, and say of none that it opens no record; and those that make their own records."""
+    found = {"audit", "selftest", "demo", "synthesize"}
+    for name, command in get_command(app).commands.items():
+        within = getattr(command, "commands", {name: command}).values()
+        takes = {parameter.name for each in within for parameter in each.params}
+        opens_none = re.search(r"Opens no (person file|record)", " ".join((command.help or "").split()))
+        if "data" in takes and not opens_none:
+            found.add(name)
+    assert found == start_up._READ_RECORDS
 
 
 @pytest.mark.parametrize("text", ["", "x", "0::\n", "0::/../..\n", ":::\n"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import os
 import re
 import shutil
 import subprocess
@@ -247,3 +248,11 @@ def test_what_is_not_there_or_given_twice_is_refused(tmp_path: Path) -> None:
     assert "does not exist" in new(tmp_path / "mine", "--from", tmp_path / "nothing.json")[1]
     assert "Leave out one of them" in new(tmp_path / "mine", "--from", tmp_path, "--columns", tmp_path)[1]
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "people.parquet")
+    ended = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--columns", str(tmp_path / "people.parquet")])
+    assert ended.exit_code == 1
+    assert "is not a regular file." in " ".join(ended.stderr.split())
+    assert not (tmp_path / "mine").exists()

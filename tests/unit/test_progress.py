@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import re
 import time
 from pathlib import Path
@@ -218,3 +219,20 @@ def test_quiet_progress_shows_no_step_and_no_note(capsys: pytest.CaptureFixture[
         progress.note("something useful")
         progress.tell("something to know")
     assert capsys.readouterr().err == "something to know\n"
+
+
+@pytest.mark.parametrize("width", [40, 60])
+def test_bars_are_as_wide_as_a_terminal_that_can_not_move_its_cursor(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown = io.StringIO()
+    monkeypatch.setattr(shown, "isatty", lambda: True)
+    monkeypatch.setattr("sys.stderr", shown)
+    monkeypatch.setenv("TERM", "dumb")
+    monkeypatch.delenv("COLUMNS", raising=False)
+    monkeypatch.setattr("shutil.get_terminal_size", lambda _: os.terminal_size((width, 24)))
+    with TerminalProgress() as progress:
+        progress.step("Checking the person records", 331_000_000)
+        progress.advance(123_456_789)
+    lines = shown.getvalue().replace("\r", "\n").split("\n")
+    assert width // 2 < max(map(len, lines)) <= width

@@ -29,7 +29,7 @@ from safetab.foundation.safe_csv import safe_texts
 from safetab.outputs.manifest import configuration_as_json
 from safetab.outputs.output_folder import NamesLike, always_named, output_findings, whole_output
 from safetab.pipeline import guards
-from safetab.pipeline.inputs import RunInputs, checked_engine, read_inputs
+from safetab.pipeline.inputs import RunInputs, WatchedFiles, checked_engine, read_inputs
 from safetab.pipeline.options import RunOptions, refused_options, status_of_run
 from safetab.privacy.output_status import SYNTHETIC_MARKER
 from safetab.products.product import Product
@@ -97,11 +97,18 @@ def accuracy_files(
         folders[_OTHER] = request.against
     assessed: dict[str, Assessment] = {}
     warnings: list[Finding] = []
+    watched = WatchedFiles((*folders.values(), *paths_read(data), options.empty_blocks, options.totals))
     threads = guards.pyarrow_threads(options.threads)
-    with guards.os_errors_as_run_failed(), guards.findings_logged(None), guards.own_errors_logged(None), threads:
+    with (
+        guards.os_errors_as_run_failed(),
+        guards.findings_logged(None),
+        guards.own_errors_logged(None),
+        threads,
+        watched.changes_reported_first(),
+    ):
         read = {name: _read(folder, data, options, progress) for name, folder in folders.items()}
         for name, checked in read.items():
-            assessed[name], found = _assessed(checked, request, progress)
+            assessed[name], found = _assessed(checked, request, progress, watched)
             warnings += [finding for finding in found if finding not in warnings]
         progress.step("Writing the report", 1)
         assessed_data = AssessedData(
@@ -200,7 +207,7 @@ def _read(parameters: Path, data: Path, options: RunOptions, progress: Progress)
 
 
 def _assessed(
-    checked: Checked[RunInputs], request: AccuracyRequest, progress: Progress
+    checked: Checked[RunInputs], request: AccuracyRequest, progress: Progress, watched: WatchedFiles
 ) -> tuple[Assessment, tuple[Finding, ...]]:
     """Count and run one configuration; returns its assessment and the warnings about its data."""
     options, inputs = request.options, checked.require()
@@ -208,6 +215,7 @@ def _assessed(
         config = inputs.plan.config
         progress.step(f"Counting the {config.product.record.counted} of each {config.census.part.noun}", 1)
         engine.prepare()
+        watched.require_unchanged()
         progress.advance()
         return assess(inputs, engine, options, request.runs, progress), warnings
 

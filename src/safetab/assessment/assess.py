@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ from safetab.assessment.truth import KnownCounts, LevelTruth, level_truth
 from safetab.census.area_levels import Pass
 from safetab.census.census import Census
 from safetab.engines.contract import GroupCounts
+from safetab.foundation.in_threads import Workers
 from safetab.foundation.progress import Progress
 from safetab.mechanisms.noisy_count import noisy_count
 from safetab.pipeline.inputs import RunInputs
@@ -371,14 +372,14 @@ def assess(
     sets = sets_of_passes(inputs.populated, release.coterminous, universe.census) if release.coterminous else {}
     assessed = AssessedRuns(plan, universe, counts, levels, release, sets)
     progress.step("Running the algorithm", runs)
-    pool = ThreadPoolExecutor(min(options.threads, runs))
+    pool = Workers(min(options.threads, runs))
 
     def run_once(run: int) -> None:
         with observers(run) if observers else nullcontext() as observer:
             assessed.run(bits_of_run(run, options.test_key), observer)
 
     try:
-        for _ in pool.map(run_once, range(runs)):
+        for _ in pool.results_of(partial(run_once, run) for run in range(runs)):
             progress.advance()
     finally:  # the first failure, or Ctrl-C, stops runs that have not begun
         pool.shutdown(cancel_futures=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import signal
 import sys
 import textwrap
 import traceback
@@ -13,7 +12,6 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from contextvars import ContextVar
 from enum import IntEnum
 from pathlib import PurePath
-from types import FrameType
 
 import typer
 
@@ -23,7 +21,7 @@ from safetab.foundation import failures
 from safetab.foundation.failures import OUT_OF_MEMORY, RunFailed
 from safetab.foundation.files import printable
 from safetab.foundation.findings import Finding, InvalidInput, Severity, described
-from safetab.foundation.interrupts import SIGNALS, Publication, until_published
+from safetab.foundation.interrupts import Publication, stop_signals, until_published
 
 _LEAST_WIDTH = 40
 _BETWEEN = "(?<=\\d){0}(?=%)|(?<=±){0}(?=\\d)"  # the space in "95 %" and "± 3"
@@ -106,26 +104,35 @@ def _write_error(text: str) -> None:
 def exits_with_code() -> Iterator[None]:
     """Turn the errors of a command into sentences on standard error and an exit code.
 
-    Raises typer.Exit with 1 if an input or a path is at fault, and with 3 if the run failed.
+    Raises typer.Exit with 1 if an input or a path is at fault, with 3 if the run failed, and with 0
+    in either case if the output had been published by then.
     """
-    try:
-        yield
-    except InvalidInput as invalid:
-        show_findings(invalid.findings)
-        answer(advice=invalid.advice)
-        if invalid.advice:
-            _write_error(invalid.advice)
-        raise typer.Exit(ExitCode.INVALID_INPUT) from None
-    except (RunFailed, MemoryError, OSError) as error:
-        if isinstance(error, OSError) and error.errno in failures.OF_THE_PATH and error.filename is not None:
-            message = f"can't be used: {error.strerror}."
-            show_findings([Finding(Severity.ERROR, str(error.filename), "", message)])
-            raise typer.Exit(ExitCode.INVALID_INPUT) from None
-        reason = str(failures.machine_refused(error) if isinstance(error, OSError) else error)
-        if isinstance(error, MemoryError):
-            reason = f"{OUT_OF_MEMORY} {failures.NOTHING_WRITTEN}"
-        _tell_failure(reason)
-        raise typer.Exit(ExitCode.RUN_FAILED) from None
+    with until_published() as publication:
+        try:
+            yield
+        except InvalidInput as invalid:
+            show_findings(invalid.findings)
+            answer(advice=invalid.advice)
+            if invalid.advice:
+                _write_error(invalid.advice)
+            code = int(ExitCode.INVALID_INPUT)
+        except (RunFailed, MemoryError, OSError) as error:
+            code = _shown_refusal(error, publication)
+        else:
+            return
+        raise typer.Exit(ExitCode.DONE if publication.is_done else code)
+
+
+def _shown_refusal(error: RunFailed | MemoryError | OSError, publication: Publication) -> int:
+    """Print what the machine or a path refused, and give the exit code for it."""
+    if isinstance(error, OSError) and error.errno in failures.OF_THE_PATH and error.filename is not None:
+        message = f"can't be used: {error.strerror}."
+        show_findings([Finding(Severity.ERROR, str(error.filename), "", message)])
+        return ExitCode.INVALID_INPUT
+    reason = str(failures.machine_refused(error) if isinstance(error, OSError) else error)
+    if isinstance(error, MemoryError):
+        reason = f"{OUT_OF_MEMORY} {failures.NOTHING_WRITTEN}"
+    return _failed(reason, publication)
 
 
 def _tell_failure(reason: str) -> None:
@@ -162,50 +169,36 @@ def one_document(command: str, *, is_asked: bool) -> Iterator[None]:
         raise typer.Exit(code)
 
 
-class _Signals:
-    """SIGTERM and SIGHUP stop a command like Ctrl-C; the first signal decides the exit code."""
-
-    def __init__(self) -> None:
-        self.first: int | None = None
-        for number in SIGNALS:
-            if signal.getsignal(number) not in {signal.SIG_IGN, None}:  # nohup ignores SIGHUP
-                signal.signal(number, self._stop)
-
-    def _stop(self, number: int, _: FrameType | None) -> None:
-        self.first = self.first or number
-        raise KeyboardInterrupt
-
-    def ignore(self) -> None:
-        """Ignore further signals: the command has ended."""
-        for number in SIGNALS:
-            signal.signal(number, signal.SIG_IGN)
-
-
 def exit_code_of(command: Callable[[], object]) -> int:
     """Run a command to its end and return its exit code.
 
     The code is 0 once the command has published its output, even if something fails afterwards.
     """
     open_standard_streams()
-    sys.unraisablehook = _ignore_errors_of_closing
+    sys.unraisablehook = _answer_lost_error
     with until_published(is_last_word=True) as publication:
-        signals = _Signals()
         try:
+            stop_signals.handle()
             code = _run(command, publication)
-            signals.ignore()
+            stop_signals.ignore()
         except KeyboardInterrupt:
-            signals.ignore()
+            stop_signals.ignore()
             code = ExitCode.INTERRUPTED
         if code == ExitCode.INTERRUPTED:
             _write_error(f"Interrupted. {publication.if_interrupted}".rstrip())
-            return code if signals.first is None else 128 + signals.first
+            return code if stop_signals.first is None else 128 + stop_signals.first
         return _code_of_output(publication) if code == ExitCode.DONE else code
 
 
-def _ignore_errors_of_closing(ended: sys.UnraisableHookArgs) -> None:
-    """Ignore errors from closing a destroyed file; the code that used it has reported them."""
-    if not isinstance(ended.exc_value, OSError):
-        sys.__unraisablehook__(ended)
+def _answer_lost_error(lost: sys.UnraisableHookArgs) -> None:
+    """Answer an error that Python drops in a callback: a signal is raised again.
+
+    Errors from closing a destroyed file are ignored; the code that used it has reported them.
+    """
+    if isinstance(lost.exc_value, KeyboardInterrupt) and stop_signals.first is not None:
+        stop_signals.raise_soon()
+    elif not isinstance(lost.exc_value, OSError):
+        sys.__unraisablehook__(lost)
 
 
 def _run(command: Callable[[], object], publication: Publication) -> int:
@@ -234,8 +227,9 @@ def _why_failed(error: Exception) -> str:
 
 def _failed(reason: str, publication: Publication) -> int:
     """Print why; 0 if the output had been published by then, else 3."""
-    written = "The output was written. What followed failed: " if publication.is_done else ""
-    _tell_failure(f"{written}{reason}")
+    if publication.is_done:
+        reason = f"The output was written. What followed failed: {reason.removesuffix(failures.NOTHING_WRITTEN)}"
+    _tell_failure(reason.rstrip())
     return ExitCode.DONE if publication.is_done else ExitCode.RUN_FAILED
 
 

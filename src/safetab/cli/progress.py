@@ -8,11 +8,11 @@ from collections.abc import Callable
 from typing import Self
 
 from rich import progress as bars
-from rich.console import Console
+from rich.console import Console, ConsoleDimensions
 from rich.table import Column
 from rich.text import Text
 
-from safetab.cli.messages import wrapped
+from safetab.cli.messages import terminal_width, wrapped
 from safetab.foundation.files import printable
 
 SECONDS_BETWEEN_LINES = 30.0
@@ -25,7 +25,7 @@ class TerminalProgress:
 
     def __init__(self, *, is_quiet: bool = False, is_quiet_in_a_log: bool = False) -> None:
         shows_bars = sys.stderr.isatty() and not is_quiet
-        self._bars = progress_bars(Console(stderr=True)) if shows_bars else None
+        self._bars = progress_bars(_console()) if shows_bars else None
         self._lines = StepLines((lambda _: None) if is_quiet or is_quiet_in_a_log else _write_line)
         self.is_quiet = is_quiet
 
@@ -71,6 +71,14 @@ class TerminalProgress:
             self._bars.stop()
         elif kind is None:
             self._lines.end_step()
+
+
+def _console() -> Console:
+    """Standard error. Of a terminal that can't move its cursor, rich would not ask the width."""
+    console = Console(stderr=True)
+    if console.is_dumb_terminal:
+        console.size = ConsoleDimensions(terminal_width(), console.height)
+    return console
 
 
 def _write_line(text: str) -> None:

@@ -7,7 +7,6 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
@@ -38,9 +37,11 @@ from safetab.comparison.written_tables import write_comparison
 from safetab.dialects.configuration import require_not_swapped
 from safetab.foundation.files import whole_path
 from safetab.foundation.findings import Finding, InvalidInput
+from safetab.foundation.locked_folder import locked_folder
 from safetab.foundation.progress import NoProgress, Progress
 from safetab.foundation.result_tables import Result
 from safetab.pipeline import guards
+from safetab.pipeline.options import TEMPORARY_PREFIX
 
 _MOST_GROUPS, _LEAST_PEOPLE, _MOST_PEOPLE = 200, 5, 199
 
@@ -254,8 +255,8 @@ class Comparing:
         elif protection.spec == OF_2020:
             yield _Protected(protection, self._world.of_2020(), None)
         elif isinstance(protection.records, Swapping):
-            with TemporaryDirectory(dir=self._request.options.temporary_folder) as temporary:
-                inputs, place = self._world.inputs, Path(temporary)
+            with locked_folder(self._request.options.temporary_folder, TEMPORARY_PREFIX) as place:
+                inputs = self._world.inputs
                 data = swapped_data(self._data, place, protection.records, inputs, self._request.seed)
                 with counted_world(self._parameters, data, self._request, NoProgress()) as swapped:
                     yield _Protected(protection, self._world, swapped)

@@ -24,6 +24,7 @@ from safetab.comparison.presets import GROUPS, protections_of, with_source
 from safetab.comparison.protections.protection import Protection
 from safetab.comparison.protections.spec_text import OF_2020
 from safetab.comparison.protections.spec_text import checked as checked_text
+from safetab.comparison.protections.swapping import households_unknown
 from safetab.comparison.results import ComparedCensus, Exposure
 from safetab.comparison.tables.count_area import (
     ChosenArea,
@@ -104,6 +105,8 @@ def checked_protections(
     own = [finding for each in (*checked, *others) for finding in each.findings]
     read, kept = [parameters, *paths_read(data)], (options.temporary_folder,)
     output = output_findings(out, read, overwrite=options.overwrite, earlier=_EARLIER, kept=kept)
+    if is_synthetic(data) and any(each.value and each.value.records for each in checked):
+        own += households_unknown(data)
     found = (*_refused(data, request), *own, *refused_options(data, options), *output)
     if any(finding.is_error for finding in found):
         raise InvalidInput(found)

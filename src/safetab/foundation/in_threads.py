@@ -4,13 +4,44 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from threading import Thread, current_thread
 from typing import Self, TypeVar
 
 from safetab.foundation.interrupts import interrupts_held
 
 Result = TypeVar("Result")
 _SMALL = 1 << 12  # rows: writing this many takes milliseconds
+
+
+_SECONDS = 1.0
+
+
+class Workers(ThreadPoolExecutor):
+    """Threads whose results are never waited for in vain.
+
+    A thread that runs out of memory at the wrong moment dies without a word to those who wait for it.
+    """
+
+    def __init__(self, threads: int) -> None:
+        self._begun: list[Thread] = []
+        super().__init__(threads, initializer=_add_own_thread, initargs=(self._begun,))
+
+    def result_of(self, future: Future[Result]) -> Result:
+        """What a piece returns or raises. Raises MemoryError if a thread died."""
+        while not future.done() and not wait([future], _SECONDS).done:
+            if not all(thread.is_alive() for thread in self._begun):
+                raise MemoryError
+        return future.result()
+
+    def results_of(self, pieces: Iterable[Callable[[], Result]]) -> Iterator[Result]:
+        """What the pieces return or raise, in order; all begin at once."""
+        begun = [self.submit(piece) for piece in pieces]
+        return map(self.result_of, begun)
+
+
+def _add_own_thread(begun: list[Thread]) -> None:
+    begun.append(current_thread())
 
 
 def results_in_threads(work: Iterable[Callable[[], Result]], threads: int) -> Generator[Result]:
@@ -23,14 +54,14 @@ def results_in_threads(work: Iterable[Callable[[], Result]], threads: int) -> Ge
         yield from (piece() for piece in work)
         return
     ahead: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+    with Workers(threads) as pool:
         try:
             for piece in work:
                 ahead.append(pool.submit(piece))
                 if len(ahead) > threads:
-                    yield ahead.popleft().result()
+                    yield pool.result_of(ahead.popleft())
             while ahead:
-                yield ahead.popleft().result()
+                yield pool.result_of(ahead.popleft())
         finally:
             for future in ahead:
                 future.cancel()
@@ -46,7 +77,7 @@ class SecondThread:
 
     def __init__(self, threads: int) -> None:
         self._may_begin = threads > 1
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool: Workers | None = None
         self._ahead: deque[Future[None]] = deque()
         self._has_failed = False
 
@@ -56,9 +87,9 @@ class SecondThread:
             piece()
             return
         if self._pool is None:
-            self._pool = ThreadPoolExecutor(1)
+            self._pool = Workers(1)
         if len(self._ahead) > 1:
-            self._ahead.popleft().result()
+            self._pool.result_of(self._ahead.popleft())
         self._ahead.append(self._pool.submit(self._done, piece))
 
     def do_steps(self, steps: Iterator[None]) -> None:
@@ -91,9 +122,9 @@ class SecondThread:
     def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._has_failed |= error is not None
         try:
-            if error is None:
+            if error is None and self._pool is not None:
                 for piece in self._ahead:
-                    piece.result()
+                    self._pool.result_of(piece)
         except BaseException:  # of a piece, or an interrupt while it was waited for
             self._has_failed = True
             raise

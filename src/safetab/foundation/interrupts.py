@@ -12,6 +12,58 @@ from safetab.foundation.failures import NOTHING_WRITTEN
 
 _NAMES = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has no SIGHUP
 SIGNALS = tuple(getattr(signal, name) for name in _NAMES if hasattr(signal, name))
+_SOON = 0.01  # seconds
+
+
+class StopSignals:
+    """SIGTERM and SIGHUP stop a command like Ctrl-C. The first signal decides; later ones change nothing.
+
+    Python drops what a handler raises inside a callback, such as that of a weak reference. So the
+    first signal is also kept, to be looked at before a run is charged and before it is published.
+    """
+
+    def __init__(self) -> None:
+        self.first: int | None = None
+        self._is_lost = False
+
+    def handle(self) -> None:
+        """Let signals stop this process from now on."""
+        self.first, self._is_lost = None, False
+        for number in SIGNALS:
+            if signal.getsignal(number) not in {signal.SIG_IGN, None}:  # nohup ignores SIGHUP
+                signal.signal(number, self._stop)
+
+    def _stop(self, number: int, _: FrameType | None) -> None:
+        if self.first is None or self._is_lost:
+            self.first = self.first or number
+            self._is_lost = False
+            raise KeyboardInterrupt
+
+    def raise_soon(self) -> None:
+        """Raise the first signal again, outside the callback that lost it."""
+        self._is_lost = True
+        if hasattr(signal, "setitimer"):  # Windows has none
+            signal.signal(signal.SIGALRM, self._raise_again)
+            signal.setitimer(signal.ITIMER_REAL, _SOON)
+
+    def _raise_again(self, *_: object) -> None:
+        if self.first is not None:
+            signal.raise_signal(self.first)
+
+    def require_none(self) -> None:
+        """Raise KeyboardInterrupt if a signal came."""
+        if self.first is not None:
+            self._is_lost = False
+            raise KeyboardInterrupt
+
+    def ignore(self) -> None:
+        """Ignore further signals: the command has ended."""
+        for number in SIGNALS:
+            signal.signal(number, signal.SIG_IGN)
+
+
+stop_signals = StopSignals()
+"""The signals of this process, if it is the command. Others keep Python's own behaviour."""
 
 
 class Publication:
@@ -92,6 +144,7 @@ def publishing() -> Iterator[None]:
     with until_published() as publication:
         publication.hold()
         try:
+            stop_signals.require_none()
             yield
         except BaseException:
             if not publication.is_done:

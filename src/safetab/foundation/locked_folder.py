@@ -8,10 +8,10 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from safetab.foundation.failures import OF_THE_PATH
+from safetab.foundation.failures import OF_THE_PATH, refusals_as_run_failed
 from safetab.foundation.interrupts import interrupts_held
 
 try:
@@ -51,6 +51,18 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
     _clear(folder, lock)
     if os.path.lexists(folder):  # which never raises
         raise LeftBehind(folder)
+
+
+@contextmanager
+def scratch_folder(prefix: str) -> Iterator[Path]:
+    """A folder among the system's temporary files, for what a check writes again.
+
+    Raises RunFailed if there can be none: what is checked is not at fault.
+    """
+    with suppress(LeftBehind), ExitStack() as opened:
+        with refusals_as_run_failed():
+            folder = opened.enter_context(locked_folder(Path(tempfile.gettempdir()), prefix))
+        yield folder
 
 
 def why_no_folder(parent: Path, prefix: str) -> str | None:

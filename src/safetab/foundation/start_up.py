@@ -29,7 +29,8 @@ _LEAST_FOR_RECORDS = (900 << 20, 300 << 20)
 """Address space and memory in bytes, for commands that read no records and for those that do."""
 
 _READ_RECORDS = {  # commands
-    "run", "validate", "accuracy", "audit", "cef", "convert", "blocks-with-units", "demo", "synthesize", "selftest",
+    "run", "validate", "accuracy", "compare", "audit", "cef", "convert", "blocks-with-units", "demo", "synthesize",
+    "selftest",
 }  # fmt: skip
 _ARENA_MAX = -8  # M_ARENA_MAX of the C library's mallopt
 
@@ -94,6 +95,9 @@ def _limits_above(folder: str, path: str, name: str) -> Iterator[int]:
 
 def end_interrupted() -> NoReturn:
     """Say "Interrupted." and exit with code 130. Nothing was begun, so there is nothing to undo."""
+    import signal  # noqa: PLC0415 - nothing else is loaded yet
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second one changes nothing
     if sys.stderr is not None:  # None after 2>&-
         with suppress(OSError):
             sys.stderr.write("Interrupted.\n")

@@ -6,6 +6,7 @@ import errno
 import json
 import os
 import re
+import shutil
 import stat
 import time
 from collections.abc import Callable, Container, Iterable, Iterator
@@ -13,12 +14,25 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.failures import (
+    NOTHING_WRITTEN,
+    OF_THE_MACHINE,
+    RunFailed,
+    machine_refused,
+    raise_if_the_machine_failed,
+)
 from safetab.foundation.files import resolved
-from safetab.foundation.findings import Finding, Severity, shortened
+from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_folder, why_no_folder
-from safetab.foundation.new_files import CantBeDone, exchange, output_around, refusals_as_warnings, sync_directory
+from safetab.foundation.new_files import (
+    CantBeDone,
+    exchange,
+    is_output_of_run,
+    output_around,
+    refusals_as_warnings,
+    sync_directory,
+)
 from safetab.outputs.manifest import ADDED_LATER, MANIFEST_FILE
 
 
@@ -147,12 +161,67 @@ def whole_output(out: Path, *, overwrite: bool) -> Iterator[Path]:
     with suppress(LeftBehind), locked_folder(out.parent, _prefix(out)) as folder:
         output = folder / "output"
         output.mkdir()
-        yield output
+        with _own_files_blame_nobody(folder):
+            yield output
         _settle(output)
         with publishing():
             _publish(output, out, overwrite=overwrite)
         with refusals_as_warnings(out):
             sync_directory(out.parent)
+
+
+def change_in_one_step(folder: Path, change: Callable[[Path], object]) -> None:
+    """Put a changed copy of a folder, made of hard links, in its place: the whole change is seen, or none.
+
+    The copy is made beside the output of a run that the folder belongs to. Raises CantBeDone where no
+    such step is possible, and RunFailed if the machine refuses.
+    """
+    place = resolved(folder)
+    out = place.parent if is_output_of_run(place.parent) else place
+    try:
+        if place in (here := Path.cwd(), *here.parents):
+            raise CantBeDone  # whoever is at work there would be nowhere
+        with suppress(LeftBehind), locked_folder(out.parent, _prefix(out)) as beside:
+            copy = beside / "output"
+            _link_into(copy, place)
+            change(copy)
+            for each in (copy, *filter(Path.is_dir, copy.rglob("*"))):
+                sync_directory(each)
+            with publishing():
+                exchange(copy, place)
+            with refusals_as_warnings(place):
+                sync_directory(place.parent)
+    except OSError as error:
+        if error.errno in OF_THE_MACHINE:
+            raise machine_refused(error, folder) from None
+        raise CantBeDone from None
+
+
+def _link_into(copy: Path, folder: Path) -> None:
+    """Make a copy of a folder with the same files, not copies of them."""
+    paths = sorted(folder.rglob("*"))
+    copy.mkdir()
+    folders = [path for path in paths if path.is_dir()]
+    for path in paths:
+        target = copy / path.relative_to(folder)
+        if path in folders:
+            target.mkdir()
+        else:
+            os.link(path, target)
+    for path in (*reversed(folders), folder):
+        shutil.copystat(path, copy / path.relative_to(folder))
+
+
+@contextmanager
+def _own_files_blame_nobody(folder: Path) -> Iterator[None]:
+    """Raise RunFailed if what was just written can't be read: no input is at fault."""
+    try:
+        yield
+    except InvalidInput as invalid:
+        if not any(Path(finding.file).is_relative_to(folder) for finding in invalid.findings):
+            raise
+        why = " ".join(finding.message for finding in invalid.findings)
+        raise RunFailed(f"what was just written can't be read: {why} {NOTHING_WRITTEN}") from None
 
 
 def restore_replaced(out: Path) -> None:

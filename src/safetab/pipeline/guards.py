@@ -33,7 +33,11 @@ _OUT_OF_MEMORY = (
 _PR_SET_DUMPABLE = 4  # from <sys/prctl.h>
 _ADD_A_LOG = "Add --confidential-log FILE to see the reason."
 _VALIDATE = "`safetab validate --confidential-log FILE ...`"
-_DISK_IS_FULL = f"a disk that the run writes to is full (--temp, OUT or the confidential log). {NOTHING_WRITTEN}"
+_DISK_IS_FULL = (
+    "a disk that the run writes to is full, or a quota on it is used up (--temp, OUT, the spend log or the"
+    f" confidential log). {NOTHING_WRITTEN}"
+)
+_NO_REGULAR_FILE = {errno.EINVAL, errno.EISDIR, errno.ELOOP, errno.ENXIO}
 
 
 class LateFailures(FindingsOf):
@@ -112,7 +116,9 @@ def _opened_log(path: Path) -> Iterator[ConfidentialLog]:
         log = ConfidentialLog(path)
     except OSError as error:
         failures.raise_if_the_machine_failed(error)
-        why = "it must be a regular file or not exist yet."
+        why = f"{error.strerror}."
+        if error.errno in _NO_REGULAR_FILE:
+            why = "it must be a regular file or not exist yet."
         if isinstance(error, FileNotFoundError) and not path.parent.exists():
             why = f"{path.parent} does not exist."
         raise InvalidInput.about(path, f"the confidential log can't be written there: {why}") from None

@@ -198,12 +198,12 @@ class WatchedFiles:
         try:
             yield
         except InvalidInput:
-            self.require_unchanged(self._identities)
+            self.require_unchanged()
             raise
 
-    def require_unchanged(self, files: Iterable[Path]) -> None:
-        """Raise RunFailed if a watched file is not what it was when it was first looked at."""
-        for path in files:
+    def require_unchanged(self, files: Iterable[Path] | None = None) -> None:
+        """Raise RunFailed if a watched file, of these or of all, is not what it was when first looked at."""
+        for path in self._identities if files is None else files:
             seen = path.absolute()
             if seen in self._identities and self._identities[seen] != identity_of(path):
                 changed = f"{path.name} changed while the run was reading it. Nothing was written."

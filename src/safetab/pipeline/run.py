@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
@@ -28,8 +28,8 @@ from safetab.engines.contract import CountingEngine, GroupCounts, records_intact
 from safetab.foundation.failures import closing_without_masking
 from safetab.foundation.files import whole_path
 from safetab.foundation.findings import VERSION, Finding, require_none
-from safetab.foundation.in_threads import SecondThread
-from safetab.foundation.interrupts import interrupts_held, until_published
+from safetab.foundation.in_threads import SecondThread, Workers
+from safetab.foundation.interrupts import interrupts_held, stop_signals, until_published
 from safetab.foundation.progress import ConfidentialLog, NoProgress, Progress
 from safetab.foundation.result_tables import WrittenFiles
 from safetab.outputs.manifest import RunFacts, write_manifest, write_not_for_release, write_release_log
@@ -170,6 +170,7 @@ def _charged(
     Yields the warnings of the spend log; none without accounts.
     """
     if spending is None:
+        stop_signals.require_none()
         yield ()
         return
     progress.step("Taking the fingerprint of the records", 1)
@@ -279,7 +280,7 @@ class CountsAhead:
         measured = [level for level in levels if level.universe.size and level.design.stages]
         # The first level of each universe: the table families of a level have the same totals.
         self._levels = list({id(level.universe): level for level in reversed(measured)}.values())[::-1]
-        self._pool = ThreadPoolExecutor(1)
+        self._pool = Workers(1)
         self._next: tuple[GroupUniverse, Future[ExactCounts]] | None = None
         self._last: tuple[GroupUniverse, ExactCounts] | None = None
 
@@ -290,7 +291,7 @@ class CountsAhead:
             self._last = None  # let go of the last level's before the next are asked for
             is_counted = counted is not None and counted[0] is level.universe
             with self._timed():
-                totals = counted[1].result() if counted and is_counted else self._counts.totals(level)
+                totals = self._pool.result_of(counted[1]) if counted and is_counted else self._counts.totals(level)
             self._last = level.universe, totals
             after = (later for this, later in pairwise(self._levels) if this.universe is level.universe)
             following = next(after, None) if self._is_ahead else None

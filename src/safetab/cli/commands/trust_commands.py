@@ -139,10 +139,16 @@ def sign(
             say(f"{signature}. {signature.status.line}")
             answer({"fingerprint": signature.fingerprint, **status_as_json(signature.status)})
         elif new_key is not None:
+            written = [f"{new_key}.pub"]
+            words = f"Wrote {new_key}.pub, which was missing, and which you publish with its fingerprint:"
+            if not new_key.exists():
+                written.insert(0, str(new_key))
+                words = f"Wrote {new_key}, which you keep secret, and {new_key}.pub, which you publish with its"
+                words += " fingerprint:"
             fingerprint = write_new_key(new_key)
-            say(f"Wrote {new_key}, which you keep secret, and {new_key}.pub, which you publish with its fingerprint:")
+            say(words)
             say(fingerprint)
-            answer({"fingerprint": fingerprint, "written": [str(new_key), f"{new_key}.pub"]})
+            answer({"fingerprint": fingerprint, "written": written})
 
 
 def verify(

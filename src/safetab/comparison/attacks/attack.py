@@ -100,7 +100,9 @@ def findings(
         is_proven, undecided = proven(hidden, windows, candidates, left)
         return Finding(chances, candidates[is_proven], undecided)
 
-    return list(results_in_threads((partial(finding, place) for place in range(len(area.systems))), threads))
+    pieces = [partial(finding, place) for place in range(len(area.systems))]
+    first = [piece() for piece in pieces[:1]]  # this thread loads and compiles what the others need
+    return [*first, *results_in_threads(pieces[1:], threads)]
 
 
 def exposure(area: AttackedArea, found: Sequence[Finding], seed: int) -> Exposure:

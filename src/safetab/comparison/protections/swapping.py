@@ -31,7 +31,7 @@ from safetab.engines.local.listed_areas import area_numbers_of
 from safetab.engines.local.records import ValueBatch, ValueColumn, batches_of, rows_of
 from safetab.engines.local.text import text_batches
 from safetab.foundation.arrays import find_sorted
-from safetab.foundation.findings import InvalidInput
+from safetab.foundation.findings import Finding, InvalidInput, Severity, require_none
 from safetab.foundation.parquet_facts import opened_parquet
 from safetab.pipeline.inputs import RunInputs
 from safetab.products.all_products import PRODUCTS
@@ -181,6 +181,13 @@ def windows_before_swapping(windows: Windows, known: Known, leaving: float) -> W
     return Windows(least, starts, logs)
 
 
+def households_unknown(data: Path) -> tuple[Finding, ...]:
+    """A finding if DATA doesn't say who lives with whom, which swapping needs."""
+    if (data / PERSON_HOUSEHOLD_FILE).is_file():
+        return ()
+    return (Finding(Severity.ERROR, str(data), "", _HOUSEHOLDS_UNKNOWN),)
+
+
 def swapped_data(data: Path, folder: Path, swapping: Swapping, inputs: RunInputs, seed: int) -> Path:
     """Make `folder/data`: DATA after swapping, for the same PARAMETERS. Return its path.
 
@@ -189,8 +196,7 @@ def swapped_data(data: Path, folder: Path, swapping: Swapping, inputs: RunInputs
     record = inputs.files.config.product.record
     layouts = [record] if record.fields else [product.record for product in PRODUCTS]  # records of the same census
     persons = next((each for each in layouts if not each.holds_people), record)
-    if not (data / PERSON_HOUSEHOLD_FILE).is_file():
-        raise InvalidInput.about(data, _HOUSEHOLDS_UNKNOWN)
+    require_none(households_unknown(data))
     home = _homes_of(data / PERSON_HOUSEHOLD_FILE)
     numbers, around = _ground(inputs.files.geography_of_pass, inputs.files.config.census.kinds)
     people = _households_of(data, persons, home, numbers, around, finds_unique=swapping.target == "unique")

@@ -6,7 +6,7 @@ The loops come first; they are compiled and work on plain integer arrays.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from itertools import pairwise
@@ -20,6 +20,7 @@ from safetab.engines.local.part_records import PartRecords, SortedRecords
 from safetab.engines.patterns import Int32s, Int64s, IterationLists
 from safetab.foundation.arrays import run_starts
 from safetab.foundation.compiled import compiled_if_worthwhile
+from safetab.foundation.in_threads import Workers
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
@@ -158,7 +159,7 @@ class RecordCounter:
 
     def __init__(self, encoding: Encoding, threads: int) -> None:
         self._encoding = encoding
-        self._pool = ThreadPoolExecutor(threads)
+        self._pool = Workers(threads)
         # those of the patterns, which are all known when `count` begins
         self._lists: Future[IterationLists] = Future()
         self._counted_parts: list[CountedPart] = []
@@ -172,7 +173,7 @@ class RecordCounter:
         by_size = sorted(numbers, key=stored.size_of, reverse=True)
         counted = {number: self._pool.submit(self._counted, number, stored) for number in by_size}
         for number in numbers:
-            self._counted_parts.append(counted[number].result())
+            self._counted_parts.append(self._pool.result_of(counted[number]))
             yield self._counted_parts[-1]
 
     @property
@@ -188,7 +189,7 @@ class RecordCounter:
         """Count the records of one part by atom and by attribute."""
         records = stored.sorted_part(number)
         part = self._encoding.parts[number]
-        lists = self._lists.result()
+        lists = self._pool.result_of(self._lists)
         most = int(np.diff(lists.starts)[records.run_patterns].sum())
         starts = np.empty(len(records.starts), dtype=np.int64)
         iterations = np.empty(most, dtype=np.int32)  # most of it is never touched
@@ -210,7 +211,8 @@ class RecordCounter:
     def totals(self, level: LevelPlan) -> ExactCounts:
         """As `GroupCounts.totals`."""
         position_at = self._encoding.position_at(level)
-        found = self._pool.map(partial(self._totals_of_range, level, position_at), self._ranges(level))
+        pieces = [partial(self._totals_of_range, level, position_at, of) for of in self._ranges(level)]
+        found = self._pool.results_of(pieces)
         none = (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))
         indices, counts = map(np.concatenate, zip(none, *found, strict=True))
         return ExactCounts(indices, counts.reshape(-1, 1))
@@ -242,7 +244,7 @@ class RecordCounter:
                 selected.add_whole_parts(rows, [part.by_attribute for part, _ in of.parts])
                 continue
             for part, entities in of.parts:
-                pieces += selected.pieces_of_part(rows, entities, part.records, self._lists.result())
+                pieces += selected.pieces_of_part(rows, entities, part.records, self._pool.result_of(self._lists))
                 if len(of.parts) > 1:  # the next part adds to the same cells
                     self._do(pieces)
         self._do(pieces)
@@ -257,7 +259,7 @@ class RecordCounter:
         return np.bincount(entity + 1, records)[1:].astype(np.int64)  # -1 is in no entity
 
     def _do(self, pieces: list[Callable[[], None]]) -> None:
-        list(self._pool.map(lambda piece: piece(), pieces))
+        list(self._pool.results_of(pieces))
         pieces.clear()
 
     def _ranges(self, level: LevelPlan) -> Sequence[_Range]:

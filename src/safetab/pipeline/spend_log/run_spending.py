@@ -12,7 +12,7 @@ from pathlib import Path
 
 from safetab.dialects.known_census import DEFAULT_CENSUS, DISJOINT_PASSES
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, described, shortened
-from safetab.foundation.interrupts import interrupts_held
+from safetab.foundation.interrupts import interrupts_held, stop_signals
 from safetab.pipeline.spend_log import accounts, people_accounts
 from safetab.pipeline.spend_log.accounts import Limit, LineState, LogContent, Spend, about_units, why_no_room
 from safetab.pipeline.spend_log.log_file import SpendLogFile, utc_now
@@ -112,6 +112,7 @@ class RunSpending:
             self._require_room(content)
             warnings = self._warnings(content)
             with interrupts_held():  # one that comes now is answered when it is known what counts
+                stop_signals.require_none()
                 charged(f"`safetab spend {self._request.log}` shows whether run {self._run} counts as spent.")
                 file.append(content, self._lines(content, utc))
                 losses = {spend.tabulation_pass: spend.budget for spend in self._spends}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import numpy as np
 import pyarrow as pa
@@ -16,6 +15,7 @@ import pyarrow.compute as pc
 from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
 from safetab.foundation.arrays import Integers, Truths
+from safetab.foundation.locked_folder import scratch_folder
 from safetab.foundation.parquet_facts import opened_parquet
 from safetab.planning.run_plan import chosen_shapes
 from safetab.privacy.calibration import Stage
@@ -41,6 +41,7 @@ from safetab.release.release_universe import ReleaseLevel
 from safetab.release.universe_files import COTERMINOUS_FILE, UNIVERSE_FILES, write_universe
 from safetab.release.write_release import NumbersWriter
 
+SCRATCH = "safetab-verify-"  # what the names of folders for tables written again begin with
 _ROWS_AT_ONCE = 1 << 17
 _AS_NEAR_AS = 1e-9  # two computations of a variance
 
@@ -250,10 +251,10 @@ def _differences(found: pa.Table, expected: pa.Table) -> Iterator[tuple[str, Tru
 def check_universe(folder: ReleaseFolder, breaches: Breaches) -> None:
     """Check that the lists of the universe are as they would be written again, and that areas rise in theirs."""
     universe = folder.universe
-    with TemporaryDirectory() as again:
-        write_universe(Path(again), universe, None)
+    with scratch_folder(SCRATCH) as again:
+        write_universe(again, universe, None)
         for name in UNIVERSE_FILES:
-            found, expected = (opened_parquet(place / name).read() for place in (folder.path, Path(again)))
+            found, expected = (opened_parquet(place / name).read() for place in (folder.path, again))
             if found.column_names == expected.column_names and not found.equals(expected):
                 breaches.add(f"{RELEASE_FOLDER}/{name}", "has rows that contradict each other, or are out of order")
     for entities in universe.entities.values():

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,8 +23,10 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey,
 
 from safetab.foundation.files import UnreadableFile, read_bytes, sha256_of
 from safetab.foundation.findings import FORMAT, FindingsOf, InvalidInput
-from safetab.foundation.new_files import SIGNATURE_FILES, write_new_files
+from safetab.foundation.locked_folder import clear_abandoned
+from safetab.foundation.new_files import SIGNATURE_FILES, CantBeDone, write_new_files
 from safetab.outputs.manifest import MANIFEST_FILE
+from safetab.outputs.output_folder import change_in_one_step
 from safetab.privacy.output_status import CONTRADICTION, OutputStatus, status_as_json, status_of_json
 from safetab.release.checksums import CHECKSUMS_FILE, is_regular_file
 from safetab.release.release_folder import ReleaseFolder
@@ -54,10 +57,17 @@ class Signature:
 
 
 def write_new_key(file: Path) -> str:
-    """Write a new key into FILE, which only its owner may read, and FILE.pub; return its fingerprint."""
+    """Write a new key into FILE, which only its owner may read, and FILE.pub; return its fingerprint.
+
+    Of a key without FILE.pub, as a kill may leave it, FILE.pub alone is written.
+    """
+    clear_abandoned(file.parent, f".{file.name}.partial-")  # which may hold a key
+    public = file.with_name(f"{file.name}.pub")
+    if not public.exists() and (kept := _kept_key(file)) is not None:
+        write_new_files({public: partial(_write, kept.public_key().public_bytes(*_PUBLIC), 0o644)})
+        return fingerprint_of(kept.public_key())
     key = Ed25519PrivateKey.generate()
     private = key.private_bytes(pem.Encoding.PEM, pem.PrivateFormat.PKCS8, pem.NoEncryption())
-    public = file.with_name(f"{file.name}.pub")
     of_public = partial(_write, key.public_key().public_bytes(*_PUBLIC), 0o644)
     write_new_files({file: partial(_write, private, 0o600), public: of_public})
     return fingerprint_of(key.public_key())
@@ -66,6 +76,15 @@ def write_new_key(file: Path) -> str:
 def _write(content: bytes, mode: int, path: Path) -> None:
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as opened:
         opened.write(content)
+        opened.flush()
+        os.fsync(opened.fileno())
+
+
+def _kept_key(file: Path) -> Ed25519PrivateKey | None:
+    """The key in a file, or None if it holds none that signs."""
+    with suppress(InvalidInput):
+        return read_private_key(file)
+    return None
 
 
 def read_private_key(file: Path) -> Ed25519PrivateKey:
@@ -116,7 +135,11 @@ def fingerprint_of(key: Ed25519PublicKey) -> str:
 
 
 def write_signature(folder: ReleaseFolder, output: Path | None, key: Ed25519PrivateKey, *, overwrite: bool) -> None:
-    """Sign a release, and with it the whole output of its run if it is there."""
+    """Sign a release, and with it the whole output of its run if it is there.
+
+    Both files appear in one step. Where the system has none, a kill between two renames can leave half
+    a signature, which `verify` reports and signing again replaces.
+    """
     today, public = datetime.datetime.now(datetime.UTC).date(), key.public_key()
     statement = {
         FORMAT: SIGNATURE_FORMAT,
@@ -130,8 +153,18 @@ def write_signature(folder: ReleaseFolder, output: Path | None, key: Ed25519Priv
         "public_key": public.public_bytes(*_PUBLIC).decode(),
     }
     content = (json.dumps(statement, indent=2) + "\n").encode()
-    parts = zip(SIGNATURE_FILES, (content, key.sign(content)), strict=True)
-    write_new_files({folder.path / name: partial(_write, one, 0o644) for name, one in parts}, overwrite=overwrite)
+    parts = dict(zip(SIGNATURE_FILES, (content, key.sign(content)), strict=True))
+
+    def sign(release: Path) -> None:
+        for name, part in parts.items():
+            (release / name).unlink(missing_ok=True)
+            _write(part, 0o644, release / name)
+
+    try:
+        change_in_one_step(folder.path, sign)
+    except CantBeDone:
+        writers = {folder.path / name: partial(_write, part, 0o644) for name, part in parts.items()}
+        write_new_files(writers, overwrite=overwrite)
 
 
 def _signed(release: Path, output: Path | None) -> dict[str, Path]:

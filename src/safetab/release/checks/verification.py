@@ -9,13 +9,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import pyarrow as pa
 
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import FORMAT, Finding, FindingsOf, InvalidInput, require_none
+from safetab.foundation.locked_folder import clear_abandoned, scratch_folder
 from safetab.foundation.new_files import SIGNATURE_FILES
 from safetab.foundation.parquet_facts import opened_parquet
 from safetab.foundation.result_tables import Findings, Result
@@ -29,7 +29,12 @@ from safetab.release.allowed_files import REPORT_FILE, allowed_files, measured_f
 from safetab.release.census_form import POPGROUPS_FILE
 from safetab.release.checks import signatures
 from safetab.release.checks.output_checks import AfterStepsChecks, NumberChecks, check_manifest
-from safetab.release.checks.recomputed_numbers import check_against_measurements, check_against_plan, check_universe
+from safetab.release.checks.recomputed_numbers import (
+    SCRATCH,
+    check_against_measurements,
+    check_against_plan,
+    check_universe,
+)
 from safetab.release.checks.signatures import Signature, checked_signature
 from safetab.release.checks.table_checks import Breaches, TableChecks
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, OF_CONTENT, check_files
@@ -43,6 +48,8 @@ from safetab.release.release_folder import ReleaseFolder, open_release_folder
 from safetab.release.release_universe import Universe
 from safetab.release.universe_files import universe_files
 from safetab.release.write_release import AFTER_STEPS_FOLDER
+
+_LEFT_BY_SIGN = "was left by a `safetab sign` that was killed; signing again removes it"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -123,6 +130,11 @@ def sign_release(path: Path, key: Path, *, not_for_release: bool = False, overwr
     Raises InvalidInput if it breaks a rule, is signed, is not for release, or if the key can't be used.
     """
     private = signatures.read_private_key(key)
+    release = path / RELEASE_FOLDER if (path / RELEASE_FOLDER).is_dir() else path
+    for name in SIGNATURE_FILES:  # of a signing that was killed
+        clear_abandoned(release, f".{name}.partial-")
+    if sum((release / name).exists() for name in SIGNATURE_FILES) == 1:
+        overwrite = True  # half a signature is none
     found = verify_release(path).findings
     require_none(one for one in found if not (overwrite and one.where in SIGNATURE_FILES))
     folder, findings = open_release_folder(path), FindingsOf(str(path))
@@ -275,8 +287,8 @@ def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], brea
     if has_csv and package["safetab"].get("csv_format") != CSV_FORMAT:
         breaches.add(f"{RELEASE_FOLDER}/{CSV_FOLDER}", f"was not checked: its form is not csv_format {CSV_FORMAT}")
     elif has_csv:
-        with TemporaryDirectory() as again:
-            names = write_csv_tables(release, universe, Path(again), folder.format)
+        with scratch_folder(SCRATCH) as again:
+            names = write_csv_tables(release, universe, again, folder.format)
             _, differ, missing = filecmp.cmpfiles(release / CSV_FOLDER, again, names, shallow=False)
         beside = {path.relative_to(release / CSV_FOLDER).as_posix() for path in (release / CSV_FOLDER).rglob("*.csv")}
         for name in sorted({*differ, *missing, *beside - names.keys()}):
@@ -358,7 +370,8 @@ def _check_files(folder: ReleaseFolder, output: Path | None, breaches: Breaches)
         mark = () if is_released else (NOT_FOR_RELEASE_FILE,)
         allowed = allowed - {REPORT_FILE} | {POPGROUPS_FILE, ORIGIN_FILE, *mark}
     for name in stray_paths(place, allowed):
-        breaches.add(f"{prefix}{name}", "is not among the files that may leave")
+        is_of_signing = f"/{name}".rpartition("/.SIGNATURE.")[1] != ""
+        breaches.add(f"{prefix}{name}", _LEFT_BY_SIGN if is_of_signing else "is not among the files that may leave")
     has_all = folder.format > 0 or CHECKSUMS in _json_of(folder.path / DATAPACKAGE_FILE)["safetab"]
     perhaps = (f"{inside}{NUMBERS_FOLDER}/", f"{inside}{CSV_FOLDER}/", *ADDED_LATER)
     for name in sorted(allowed):

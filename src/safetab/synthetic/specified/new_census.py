@@ -75,6 +75,8 @@ def columns_of_package(path: Path | None) -> Columns:
 
 def columns_of_parquet(path: Path) -> Columns:
     """The columns in a Parquet file's footer; no other byte is read. Raises InvalidInput."""
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InvalidInput.about(path, "is not a regular file.")  # a pipe would wait for ever
     try:
         schema = pq.read_schema(BytesIO(_MAGIC + _footer(path)))
     except OSError as error:
