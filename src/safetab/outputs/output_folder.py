@@ -180,7 +180,7 @@ def change_in_one_step(folder: Path, change: Callable[[Path], object]) -> None:
     out = place.parent if is_output_of_run(place.parent) else place
     try:
         if place in (here := Path.cwd(), *here.parents):
-            raise CantBeDone  # whoever is at work there would be nowhere
+            raise CantBeDone  # for people at work there, it would be gone
         with suppress(LeftBehind), locked_folder(out.parent, _prefix(out)) as beside:
             copy = beside / "output"
             _link_into(copy, place)

@@ -134,7 +134,7 @@ def sign_release(path: Path, key: Path, *, not_for_release: bool = False, overwr
     for name in SIGNATURE_FILES:  # of a signing that was killed
         clear_abandoned(release, f".{name}.partial-")
     if sum((release / name).exists() for name in SIGNATURE_FILES) == 1:
-        overwrite = True  # half a signature is none
+        overwrite = True  # of half a signature
     found = verify_release(path).findings
     require_none(one for one in found if not (overwrite and one.where in SIGNATURE_FILES))
     folder, findings = open_release_folder(path), FindingsOf(str(path))
