@@ -321,6 +321,24 @@ def test_withheld_numbers_are_absent_with_the_rule(release: Release, totals: dic
         release.differ(answer, answer)
 
 
+def test_no_alone_number_is_shown_above_its_partner(rows: list[Row]) -> None:
+    """Groups whose names differ in the ending alone are partners, by the lists of the demo."""
+
+    def key_of(row: Row, name: str) -> tuple[object, ...]:
+        return row["geography_level"], row["region_id"], name, row["sex"], row["age_start"], row["age_end"]
+
+    shown = {key_of(row, row["iteration_name"]): row["count"] for row in rows if row["status"] != "withheld"}
+    withheld = [row for row in rows if row["rule"] == "withhold-alone-above-partner"]
+    assert {row["iteration_name"].endswith(" alone") for row in withheld} == {True}
+    compared = 0
+    for row in rows:
+        partner = shown.get(key_of(row, row["iteration_name"].replace(" alone", " alone or in any combination")))
+        if row["status"] == "published" and row["iteration_name"].endswith(" alone") and partner is not None:
+            assert row["count"] <= partner
+            compared += 1
+    assert compared > 100
+
+
 def test_a_table_names_its_withheld_lines_and_does_not_add_over_them(release: Release, rows: list[Row]) -> None:
     row = next(
         row

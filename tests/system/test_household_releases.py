@@ -14,8 +14,6 @@ import safetab
 from safetab.cli.main import app
 from safetab.estimates.estimate import Absence, Estimate
 
-pytestmark = pytest.mark.slow
-
 KEY = "0a" * 32
 
 
@@ -97,6 +95,7 @@ def test_adjusted_cells_agree_in_total_and_are_narrower(made) -> None:
     assert looked_at >= 3
 
 
+@pytest.mark.slow
 def test_a_table_on_the_terminal_begins_with_its_total_and_is_aligned(made) -> None:
     _, out = made
     release, looked_at = safetab.open_release(out), 0
@@ -117,6 +116,7 @@ def test_a_table_on_the_terminal_begins_with_its_total_and_is_aligned(made) -> N
     assert looked_at >= 3
 
 
+@pytest.mark.slow
 def test_a_category_of_the_other_family_is_told_where_it_is(made) -> None:
     _, out = made
     rows = next(one for one in published_groups(out).values() if one.get("T04", {}).get("table_id") == "T04002")["T04"]
@@ -128,6 +128,7 @@ def test_a_category_of_the_other_family_is_told_where_it_is(made) -> None:
     assert ", rented: " in shown.output
 
 
+@pytest.mark.slow
 def test_an_absent_group_says_that_no_total_of_people_was_published(made) -> None:
     _, out = made
     release = safetab.open_release(out)
@@ -141,6 +142,7 @@ def test_an_absent_group_says_that_no_total_of_people_was_published(made) -> Non
     assert "suppressed" not in result.stdout
 
 
+@pytest.mark.slow
 def test_copies_and_rules_work_by_family(made, tmp_path: Path) -> None:
     world, out = made
     safetab.run(
@@ -170,6 +172,7 @@ def test_copies_and_rules_work_by_family(made, tmp_path: Path) -> None:
     assert [row["count"] for row in numbers_of(tmp_path / "again")] == [row["count"] for row in numbers_of(out)]
 
 
+@pytest.mark.slow
 def test_commands_speak_of_households(made, tmp_path: Path) -> None:
     _, out = made
     readme = (out / "release" / "README.txt").read_text()
@@ -188,6 +191,7 @@ def test_commands_speak_of_households(made, tmp_path: Path) -> None:
     assert "does not apply to SafeTab-H" in cli("show", out, "--nation", "--group", "x", "--sex", "male").output
 
 
+@pytest.mark.slow
 def test_a_family_that_is_asked_for_is_shown(made) -> None:
     *_, out = made
     group = next(iter(published_groups(out)))
@@ -203,6 +207,7 @@ def test_a_family_that_is_asked_for_is_shown(made) -> None:
     assert cli("show", out, *option, "--group", code, "--family", "tenur").exit_code == 1
 
 
+@pytest.mark.slow
 def test_households_that_went_through_the_official_form_have_the_same_margins(made, tmp_path: Path) -> None:
     world, out = made
     assert cli("export", out, tmp_path / "census", "--form", "census").exit_code == 0

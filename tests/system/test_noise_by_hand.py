@@ -17,7 +17,7 @@ import safetab
 
 STABILITY = 2  # a person is alone in one group at most, and in the same group or others in combination
 STAGE_1 = Fraction(1, 10)
-TOTAL_ONLY = "3003"
+TOTAL_ONLY, EVERYWHERE = "3003", "3002"
 NOT_SUPPRESSED = ("USA", "STATE", "PR-STATE")
 NONE = (None, None)
 KEY = "21" * 32
@@ -124,3 +124,35 @@ def copies_have_the_intervals_of_their_donors(out: Path) -> None:
 
 def test_copies_have_the_intervals_of_their_donors(out: Path) -> None:
     copies_have_the_intervals_of_their_donors(out)
+
+
+DONORS = {
+    ("COUNTY", "11001"): "STATE 11",
+    ("PLACE", "1150000"): "STATE 11",
+    ("TRACT", "44005000100"): "COUNTY 44005",
+    ("PR-COUNTY", "72031"): "PR-STATE 72",
+    ("PR-TRACT", "72031000100"): "PR-STATE 72",
+    ("PR-PLACE", "7220200"): "PR-STATE 72",
+}
+"""Areas of the same blocks, without those of water, by the geography of the world: of a group that every area has."""
+
+
+def copies_are_the_numbers_of_their_donors(out: Path) -> None:
+    rows = numbers_of(out)
+    measured = {(f"{row['geography_level']} {row['region_id']}", *line_of(row)): row for row in rows}
+    found = {}
+    for row in [row for row in rows if row["status"] == "copied"]:
+        donor = f"{row['donor_geography_level']} {row['donor_region_id']}"
+        if row["iteration_code"] == EVERYWHERE:
+            found[row["geography_level"], row["region_id"]] = donor
+        for column in ("count", "unclamped_count", "margin_of_error", "noise_parameter"):
+            assert row[column] == measured[donor, *line_of(row)][column]
+    assert found == DONORS
+
+
+def line_of(row: Row) -> tuple[str, str, int]:
+    return row["iteration_code"], row["table_id"], row["line"]
+
+
+def test_copies_are_the_numbers_of_their_donors(out: Path) -> None:
+    copies_are_the_numbers_of_their_donors(out)
