@@ -5,7 +5,8 @@
 
 from __future__ import annotations
 
-import safetab.foundation.start_up  # noqa: F401 - importing it is enough
+import safetab.foundation.copies
+import safetab.foundation.start_up  # noqa: F401 - importing both is enough
 
 # isort: split
 from collections.abc import Iterable, Mapping

@@ -174,8 +174,22 @@ def test_without_altair_a_sentence_says_how_to_get_it(
     two: tuple[Estimate, Estimate], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "altair", None)
-    with pytest.raises(ModuleNotFoundError, match=r"charts need it: `pip install 'safetab\[plots\]'`"):
+    with pytest.raises(ModuleNotFoundError, match="charts need it: `pip install altair vl-convert-python`"):
         two[0].plot()
+
+
+def test_charts_load_nothing_from_the_web(two: tuple[Estimate, Estimate], monkeypatch: pytest.MonkeyPatch) -> None:
+    altair = pytest.importorskip("altair")
+    with altair.renderers.enable("default"):  # which has a script's address in what it shows
+        shown = two[0].plot()._repr_mimebundle_(include=None, exclude=None)
+        assert [*shown] == ["image/svg+xml"] and "<svg" in shown["image/svg+xml"]
+    with altair.renderers.enable("default"):
+        monkeypatch.setattr("safetab.estimates.tables.find_spec", lambda _: None)
+        two[0].plot()
+        assert altair.renderers.active == "mimetype"
+    with altair.renderers.enable("json"):
+        two[0].plot()
+        assert altair.renderers.active == "json"
 
 
 def test_a_ratio_without_an_end_is_not_drawn(two: tuple[Estimate, Estimate]) -> None:

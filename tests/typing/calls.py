@@ -7,6 +7,8 @@ import safetab
 from safetab.tuning import Tuning, least_budget, tuning_of
 
 safetab.validate("parameters", Path("data"), threads=4, engine="local", spark_conf=["spark.a=b"])
+safetab.validate("parameters", "data", engine="sparc")  # wrong
+safetab.validate("parameters", "data", engine="duckdb")  # wrong
 safetab.validate("parameters", "data", overwrite=True)  # wrong
 safetab.validate("parameters", "data", threads="4")  # wrong
 
@@ -30,6 +32,7 @@ safetab.accuracy("parameters", "data", "ACCURACY", runs=10, order="state,county"
 safetab.accuracy("parameters", "data", "ACCURACY", confidence="0.9")  # wrong
 safetab.compare("parameters", "data", "COMPARED", protections=["round:base=5"], time_limit=60, seed=1)
 safetab.compare("parameters", "data", "COMPARED", protection=["round:base=5"])  # wrong
+safetab.compare("parameters", "data", "COMPARED", tables="every group")  # wrong
 safetab.open_comparison("COMPARED").exposure("round:base=5").num_rows
 safetab.export("OUT", "CSV", form="census")
 safetab.export("OUT", "CSV", form="wide")  # wrong

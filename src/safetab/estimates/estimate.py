@@ -22,7 +22,7 @@ from safetab.estimates.noisy_number import (
     with_interval,
 )
 from safetab.estimates.overlaps import overlap_notes
-from safetab.estimates.ratio import Ratio, no_arithmetic_with
+from safetab.estimates.ratio import NoPlainArithmetic, Ratio, no_arithmetic_with
 from safetab.estimates.reading.lookup import Entity
 from safetab.estimates.tables import GROUP_COLUMNS, ProductTabular, intervals_chart, percent
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
@@ -36,7 +36,7 @@ _DIFFERENCE_COLUMNS = (
 _LONGEST_NAME = 200
 
 
-class _Division:
+class _Division(NoPlainArithmetic):
     """Numbers can be divided by each other; `_both` refuses what can't."""
 
     def __truediv__(self, other: object) -> Ratio:

@@ -50,6 +50,10 @@ class Release:
         self._lookup = Lookup(folder.universe, str(folder.path))
         self._numbers = GroupNumbers(folder)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """A copy, in whatever process, opens the folder again."""
+        return open_release, (self._folder.path,)
+
     def __repr__(self) -> str:
         entities = self._universe.entities.items()
         levels = ", ".join(f"{len(of_level.names):,} {level.label}" for level, of_level in entities)

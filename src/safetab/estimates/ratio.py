@@ -25,8 +25,37 @@ def no_arithmetic_with(operand: object) -> TypeError:
     )
 
 
+class NoPlainArithmetic:
+    """What a number with noise can't do, each with the reason."""
+
+    def __mul__(self, other: object) -> NoReturn:
+        raise no_arithmetic_with(other)
+
+    __rmul__ = __floordiv__ = __rfloordiv__ = __mod__ = __pow__ = __mul__
+
+    def __lt__(self, other: object) -> NoReturn:
+        raise TypeError(
+            "numbers with noise are compared by their difference: print(a - b) says whether they may be equal."
+            " To sort them, take `value`."
+        )
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    def __round__(self, digits: int | None = None) -> NoReturn:
+        raise TypeError(
+            "this is a number with its margin. Take `value`, a plain number, and give `margin_of_error` beside it."
+        )
+
+    __float__ = __int__ = __round__
+
+    def __format__(self, spec: str) -> str:
+        if spec:
+            raise TypeError(f'"{spec}" formats plain numbers. Format `value` or `margin_of_error`.')
+        return str(self)
+
+
 @dataclass(frozen=True, eq=False, repr=False)
-class Ratio(Tabular):
+class Ratio(NoPlainArithmetic, Tabular):
     """a / b, such as the share of children.
 
     The interval holds the ratios r for which a - r b is no farther from 0 than its noise explains:

@@ -122,6 +122,9 @@ class GroupTable(tables.ProductTabular):
     withheld: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def __iter__(self) -> Iterator[Estimate]:
+        return iter(self.lines)
+
     def count(self, *wanted: Any, **named: Any) -> Estimate:
         """The people that the arguments ask for; everybody if there are none.
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
+from importlib.util import find_spec
 from typing import Any
 
 import pyarrow as pa
@@ -41,7 +42,7 @@ def percent(confidence: Fraction) -> str:
     return f"{float(100 * confidence):.6g} %"
 
 
-_CHARTS_NEED_IT = ", and charts need it: `pip install 'safetab[plots]'`, or `pip install altair`."
+_CHARTS_NEED_IT = ", and charts need it: `pip install altair vl-convert-python`."
 _COLOUR = "#4c78a8"
 _WIDTH = 420
 _TOOLTIP = ["name:N", "value:Q", "low:Q", "high:Q"]
@@ -58,9 +59,20 @@ class Bar:
     high: float
 
 
+def _altair() -> Any:
+    """Altair, drawing without a network: its default loads a script from the web wherever a chart is shown.
+
+    A renderer that somebody chose stays. SVG needs vl-convert; without it the notebook itself draws.
+    """
+    alt = library("altair", _CHARTS_NEED_IT)
+    if alt.renderers.active == "default":
+        alt.renderers.enable("svg" if find_spec("vl_convert") else "mimetype")
+    return alt
+
+
 def intervals_chart(bars: Sequence[Bar], title: str, words: str, *, with_zero: bool = False) -> Any:
     """A point for each number on the line of its interval, in the given order."""
-    alt = library("altair", _CHARTS_NEED_IT)
+    alt = _altair()
     x = {"scale": alt.Scale(zero=with_zero), "title": None}
     base = _chart(alt, _distinct(bars))
     lines = base.mark_rule(color=_COLOUR, strokeWidth=2).encode(x=alt.X("low:Q", **x), x2="high:Q")
@@ -70,7 +82,7 @@ def intervals_chart(bars: Sequence[Bar], title: str, words: str, *, with_zero: b
 
 def bars_chart(bars: Sequence[Bar], sides: Sequence[str | None], title: str, words: str) -> Any:
     """Bars with lines for their intervals. Bars with sides form a pyramid, the first at the bottom."""
-    alt = library("altair", _CHARTS_NEED_IT)
+    alt = _altair()
     names = list(dict.fromkeys(side for side in sides if side is not None))
     ends = [end for bar in bars for end in (bar.low, bar.high, bar.value)]
     domain = (min([0.0, *ends]), max([1.0, *ends]))  # both halves of a pyramid share it

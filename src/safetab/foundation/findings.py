@@ -110,6 +110,9 @@ class InvalidInput(Exception):  # noqa: N818 - the name is the sentence: the inp
         self.advice = advice
         super().__init__(printable("\n".join(filter(None, (described(self.findings), advice)))))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(self), (self.findings, self.advice)
+
     @classmethod
     def about(cls, file: object, message: str, where: str = "") -> Self:
         """The exception with one error about a file or a place in it."""

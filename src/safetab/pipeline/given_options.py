@@ -1,12 +1,12 @@
-"""The declared options as types, so that a type checker finds a misspelled or mistyped option before anything runs.
+"""The declared options as types, so that a type checker finds a misspelled or mistyped option or value before a run.
 
-A test compares each with its options in `declared_options`: the same names, the same types.
+A test compares each with its options in `declared_options`: the same names, the same types, and choices for texts.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TypedDict
+from typing import Literal, TypedDict
 
 from safetab.pipeline.declared_options import EngineKind
 
@@ -36,7 +36,7 @@ class _GivenMachine(TypedDict, total=False):
 
 
 class _GivenEngine(TypedDict, total=False):
-    engine: EngineKind | str
+    engine: EngineKind | Literal["local", "spark"]
     confidential_log: Path | str | None
     spark_master: str | None
     spark_conf: list[str] | None
@@ -71,7 +71,7 @@ class GivenCompare(_GivenMachine, total=False):
 
     protections: list[str] | None
     preset: str
-    tables: str
+    tables: Literal["as-released", "every-group"]
     attack: list[str] | None
     runs: int
     seed: int
