@@ -51,8 +51,8 @@ def _validated(world: RandomWorld) -> None:
 def _read_release(release: Path) -> None:
     """The numbers of an area, why the others are absent, and all of the release."""
     write_checksums(release)  # as if the damage had been released
-    safetab.open_release(release).totals(geography="44007")
-    safetab.status(release, geography="44007")
+    safetab.open_release(release).totals(area="44007")
+    safetab.status(release, area="44007")
     with tempfile.TemporaryDirectory() as folder:
         safetab.export(release, Path(folder) / "exported")
 

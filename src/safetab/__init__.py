@@ -1,4 +1,17 @@
-"""Differentially private tables of detailed race and ethnicity groups, with a proved guarantee.
+"""Detailed census tables with a proved privacy guarantee: noise from a known distribution in every number.
+
+A whole census from Python; `safetab.synthesize` makes up people to try it on:
+
+    import safetab
+
+    safetab.validate("mine", "records")
+    print(safetab.plan("mine"))
+    safetab.run("mine", "records", "OUT", dataset="census-2026", spend_log="spend.log")
+    release = safetab.open_release("OUT")
+    print(release.total("Northland", "Tongan"))
+
+Every command of the terminal has a function of the same name, with the same options. What can be imported is in
+`safetab.__all__`; docs/how-to and `safetab docs` explain the rest.
 
 `import safetab` stays light: a function imports what it needs when it is called.
 """
@@ -14,7 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from safetab.foundation.argument_types import python_function, warn_of_older_name
+from safetab.foundation.argument_types import python_function, renamed, warn_of_older_name
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import VERSION, Finding, InvalidInput
 from safetab.pipeline.declared_options import ASSESS, COMPARE, RERELEASE, RUN, VALIDATE, shows
@@ -103,9 +116,13 @@ def validate(
 
     Returns the warnings. Raises `safetab.InvalidInput`, with every finding, if something is wrong.
 
+    Example:
+        >>> for finding in safetab.validate("mine", "records"):  # doctest: +SKIP
+        ...     print(finding.where, finding.message)
+
     Args:
-        parameters: The directory with config.json and the lists of codes and iterations.
-        data: The directory with the geography file GRF-C and the records, or the .ini file of a CEF.
+        parameters: The directory with census.toml and its lists (or, of a U.S. census, with config.json and its lists).
+        data: The directory with the records (of a U.S. census with its GRF-C too, or the .ini file of a CEF).
         options: All options together, in place of those below.
     """
     from safetab.foundation.result_tables import Findings
@@ -121,9 +138,13 @@ def plan(parameters: str | Path, data: str | Path | None = None, totals: str | P
     Returns the plan, which prints as tables. Raises `safetab.InvalidInput`, with every finding,
     if a public file is at fault.
 
+    Example:
+        >>> plan = safetab.plan("mine")  # doctest: +SKIP
+        >>> plan.losses().to_pandas()  # doctest: +SKIP
+
     Args:
-        parameters: The directory with config.json and the lists of codes and iterations.
-        data: The directory with the geography file GRF-C, or the .ini file of a CEF; a specification needs none.
+        parameters: The directory with census.toml and its lists (or, of a U.S. census, with config.json and its lists).
+        data: Needed for a U.S. census alone: the directory with its GRF-C, or the .ini file of a CEF.
         totals: A release whose totals choose the tables of households, instead of a file of totals in `data`.
     """
     from safetab.pipeline.inputs import given_totals
@@ -148,9 +169,13 @@ def run(
     Returns the plan, the warnings, the rows of each file and the status. Raises
     `safetab.InvalidInput` if an input is at fault, `safetab.RunFailed` if the run itself failed.
 
+    Example:
+        >>> run = safetab.run("mine", "records", "OUT", dataset="census-2026", spend_log="spend.log")  # doctest: +SKIP
+        >>> print(run.losses())  # doctest: +SKIP
+
     Args:
-        parameters: The directory with config.json and the lists of codes and iterations.
-        data: The directory with the geography file GRF-C and the records, or the .ini file of a CEF.
+        parameters: The directory with census.toml and its lists (or, of a U.S. census, with config.json and its lists).
+        data: The directory with the records (of a U.S. census with its GRF-C too, or the .ini file of a CEF).
         out: The directory to make; it appears whole or not at all.
         options: All options together, in place of those below.
     """
@@ -178,7 +203,7 @@ def rerelease(
     Args:
         out: The whole output of a run; it does not change.
         new: The directory to make.
-        geography: With `coterminous`: the geography of the run, its GRF-C file.
+        geography: With `coterminous`, of a U.S. census: the GRF-C file of the run.
         overwrite: Replace `new` if it exists.
     """
     from safetab.foundation.files import whole_path
@@ -193,6 +218,10 @@ def open_release(path: str | Path) -> Release:
     """Open a release to use its numbers; needs no confidential file.
 
     Raises `safetab.InvalidInput` if there is no release or it is damaged.
+
+    Example:
+        >>> release = safetab.open_release("OUT")  # doctest: +SKIP
+        >>> print(release.total("Northland", "Tongan"))  # doctest: +SKIP
 
     Args:
         path: OUT of a run, or OUT/release.
@@ -214,7 +243,7 @@ def export(
     Args:
         path: OUT of a run, or OUT/release.
         folder: The directory to make.
-        form: tidy, a file for each geography level; or census, a file for each table, like the Bureau's.
+        form: tidy, a file for each level of areas; or census, a file for each table.
         overwrite: Replace `folder` if it holds an earlier export.
     """
     from safetab.foundation.files import whole_path
@@ -223,11 +252,12 @@ def export(
     return export_csv(Path(path), whole_path(Path(folder)), ExportForm(form), overwrite=overwrite)
 
 
+@renamed("geography", "area")
 @python_function
 def status(
     path: str | Path,
     *,
-    geography: str | None = None,
+    area: str | None = None,
     group: str | None = None,
     level: str | None = None,
     kind: str | None = None,
@@ -239,12 +269,12 @@ def status(
 
     Args:
         path: OUT of a run, or OUT/release.
-        geography: The area: its name or its id; all if left out.
-        group: The race or ethnicity group: its name or its code; all if left out.
-        level: nation, state, county, tract, place or aiannh; all if left out.
-        kind: alone, combination or ethnicity.
+        area: The area: its name or its id; all if left out.
+        group: The group: its name or its code; all if left out.
+        level: The kind of areas, such as county; all if left out.
+        kind: Which answers define the group, if its name fits several, such as alone.
     """
-    return open_release(path).status(geography=geography, group=group, level=level, kind=kind)
+    return open_release(path).status(area=area, group=group, level=level, kind=kind)
 
 
 @shows(ASSESS)
@@ -266,8 +296,8 @@ def accuracy(  # noqa: PLR0913 - what the command takes
     input is at fault or refused, `safetab.RunFailed` if the machine refuses.
 
     Args:
-        parameters: The directory with config.json and the lists of codes and iterations.
-        data: The directory with the geography file GRF-C and the records, or the .ini file of a CEF.
+        parameters: The directory with census.toml and its lists (or, of a U.S. census, with config.json and its lists).
+        data: The directory with the records (of a U.S. census with its GRF-C too, or the .ini file of a CEF).
         out: The directory to make.
         runs: How many times the algorithm is run.
         against: Other parameters to compare with.
@@ -292,8 +322,8 @@ def compare(
     at fault or the people may be real, `safetab.RunFailed` if the machine refuses.
 
     Args:
-        parameters: The directory with config.json and the lists of codes and iterations.
-        data: The directory with the geography file GRF-C and the records of synthetic people.
+        parameters: The directory with census.toml and its lists (or, of a U.S. census, with config.json and its lists).
+        data: The directory with the records of synthetic people (of a U.S. census with its GRF-C too).
         out: The directory to make.
     """
     from safetab.comparison.compare import compare_files

@@ -114,8 +114,8 @@ def test_500_numbers_that_are_shown_are_those_of_open_release(watched: Watched, 
             more.click()
         texts = page.evaluate("""() => [...document.querySelectorAll('table.list tbody tr')].map(row => [
             row.querySelector('a').hash.split('/').pop(), row.cells[1].textContent, row.cells[2].textContent])""")
-        entity = release.geography(region, level)
-        answers = {one.counted[0].group.code: one for one in release.totals(geography=entity).numbers}
+        entity = release.area(region, level)
+        answers = {one.counted[0].group.code: one for one in release.totals(area=entity).numbers}
         for code, number, beside in texts:
             assert number == "withheld" or f"{number} {beside}".strip() == in_a_row(answers.pop(code))
             compared += 1
@@ -128,7 +128,7 @@ def test_500_numbers_that_are_shown_are_those_of_open_release(watched: Watched, 
 def check_table(page: Page, release: Release, key: tuple[str, str, str]) -> int:
     level, region, code = key
     go(page, f"#/area/{level}/{region}/{code}")
-    entity, group = release.geography(region, level), release.group(code)
+    entity, group = release.area(region, level), release.group(code)
     total = release.total(entity, group)
     assert page.locator("[data-number=total]").text_content() == in_words(total).split(" ", maxsplit=1)[0]
     low, high = total.interval
@@ -152,7 +152,7 @@ def test_households_are_shown_with_both_of_their_tables(browser: Browser, folder
     with opened(browser, folder / "households-site" / "index.html") as watched:
         page, compared = watched.page, 0
         page.wait_for_selector("main h1")
-        for answer in release.totals(geography=release.geography("01", "STATE")).numbers[:12]:
+        for answer in release.totals(area=release.area("01", "STATE")).numbers[:12]:
             counted = answer.counted[0]
             go(page, f"#/area/STATE/01/{counted.group.code}")
             assert page.locator("[data-number=total]").text_content() == in_words(answer).split(" ", maxsplit=1)[0]
@@ -186,8 +186,8 @@ def test_sums_of_ages_and_sexes_are_those_of_open_release(watched: Watched, rele
     """Any range between boundaries of the table, of groups with each of the tables."""
     page, rng, compared, shapes = watched.page, random.Random(7), 0, set[str]()
     for level, region in (("STATE", "44"), ("COUNTY", "44007")):
-        entity = release.geography(region, level)
-        tables = [release.table(entity, one.counted[0].group) for one in release.totals(geography=entity).numbers]
+        entity = release.area(region, level)
+        tables = [release.table(entity, one.counted[0].group) for one in release.totals(area=entity).numbers]
         of_shape = {table.shape.label: table for table in tables if table.shape.cells > 1}
         for table in of_shape.values():
             go(page, f"#/area/{level}/{region}/{table.group.code}")
@@ -231,7 +231,7 @@ def test_any_cells_of_household_tables_are_added_up(browser: Browser, folder: Pa
     with opened(browser, folder / "households-site" / "index.html") as watched:
         page = watched.page
         page.wait_for_selector("main h1")
-        for answer in release.totals(geography=release.geography("01", "STATE")).numbers[:8]:
+        for answer in release.totals(area=release.area("01", "STATE")).numbers[:8]:
             counted = answer.counted[0]
             go(page, f"#/area/STATE/01/{counted.group.code}")
             for family in release.product.families:
@@ -261,7 +261,7 @@ def test_tables_that_do_not_add_up_to_the_total_say_why(browser: Browser, folder
     with opened(browser, folder / "households-site" / "index.html") as watched:
         watched.page.wait_for_selector("main h1")
         for area in ("01", "44"):
-            for answer in release.totals(geography=release.geography(area, "STATE")).numbers:
+            for answer in release.totals(area=release.area(area, "STATE")).numbers:
                 counted = answer.counted[0]
                 tables = [
                     release.table(counted.entity, counted.group, family=one.name) for one in release.product.families
@@ -284,7 +284,7 @@ def test_a_group_alone_above_the_same_group_in_combination_is_explained(
         with opened(browser, site / "index.html") as watched:
             watched.page.wait_for_selector("main h1")
             for area in ("44", "15", "49", "50"):
-                numbers = release.totals(geography=release.geography(area, "STATE")).numbers
+                numbers = release.totals(area=release.area(area, "STATE")).numbers
                 values = {(one.counted[0].group.level, one.counted[0].group.name): one.value for one in numbers}
                 is_above = any(
                     value > values.get((level, f"{name} or in any combination"), math.inf)
@@ -334,7 +334,7 @@ def check_pair(page: Page, numbers: tuple[Estimate, ...]) -> None:
 
 def test_an_absent_number_has_its_reason_and_what_to_use_instead(watched: Watched, release: Release) -> None:
     page, looked_at = watched.page, 0
-    entity = release.geography("44007", "COUNTY")
+    entity = release.area("44007", "COUNTY")
     for group in [one for one in release._universe.lists.iterations if one.level][::9]:
         answer = release.total(entity, group)
         if not isinstance(answer, Absence):
@@ -356,8 +356,8 @@ def test_an_absent_number_has_its_reason_and_what_to_use_instead(watched: Watche
 def test_a_comparison_says_how_often_noise_alone_does_it(watched: Watched, release: Release, other: str) -> None:
     page = watched.page
     level, region, code = other.split("/")
-    a = release.total(release.geography("44007", "COUNTY"), release.group("1002"))
-    b = release.total(release.geography(region, level), release.group(code))
+    a = release.total(release.area("44007", "COUNTY"), release.group("1002"))
+    b = release.total(release.area(region, level), release.group(code))
     assert isinstance(a, Estimate)
     assert isinstance(b, Estimate)
     go(page, f"#/compare/COUNTY/44007/1002/{other}")
@@ -381,15 +381,15 @@ def test_a_comparison_says_how_often_noise_alone_does_it(watched: Watched, relea
     ],
 )  # fmt: skip
 def test_a_comparison_names_what_it_compares(watched: Watched, release: Release, route: str, sentence: str) -> None:
-    a, b = (release.geography(route.split("/")[n], "COUNTY").name for n in (1, 4))
+    a, b = (release.area(route.split("/")[n], "COUNTY").name for n in (1, 4))
     go(watched.page, f"#/compare/{route}")
     said = watched.page.inner_text(".difference")
     assert said == sentence.format(a=a, b=b, n=watched.page.inner_text("[data-number=difference]"))
 
 
 def test_a_number_below_zero_is_few_or_none_and_is_still_given(watched: Watched, release: Release) -> None:
-    page, state = watched.page, release.geography("15", "STATE")
-    number = next(one for one in release.totals(geography=state).numbers if one.value < 0 < one.interval[1])
+    page, state = watched.page, release.area("15", "STATE")
+    number = next(one for one in release.totals(area=state).numbers if one.value < 0 < one.interval[1])
     go(page, f"#/area/STATE/15/{number.counted[0].group.code}")
     assert page.inner_text(".answer .big") == "Few or none"
     assert page.inner_text("[data-interval=total]") == f"0 to {number.interval[1]} people"
@@ -401,7 +401,7 @@ def test_a_number_below_zero_is_few_or_none_and_is_still_given(watched: Watched,
 
 def test_a_range_of_nothing_but_zero_is_not_called_sure(watched: Watched, release: Release) -> None:
     page = watched.page
-    numbers = (one for state in release.areas("state") for one in release.totals(geography=state).numbers)
+    numbers = (one for state in release.areas("state") for one in release.totals(area=state).numbers)
     number = next(one for one in numbers if one.value < 0 == one.interval[1])
     counted = number.counted[0]
     side = f"{counted.entity.geography.label}/{counted.entity.region_id}/{counted.group.code}"
@@ -814,7 +814,7 @@ def test_what_is_shown_can_be_downloaded(watched: Watched, release: Release) -> 
     go(watched.page, COUNTY)
     rows = [*csv.DictReader(io.StringIO(downloaded(watched.page)))]
     numbers = {row["iteration_code"]: row for row in rows if row["status"] == "number"}
-    answers = release.totals(geography=release.geography("44007", "COUNTY")).numbers
+    answers = release.totals(area=release.area("44007", "COUNTY")).numbers
     assert {one.counted[0].group.code for one in answers} == set(numbers)
     for one in answers:
         row = numbers[one.counted[0].group.code]
@@ -990,7 +990,7 @@ def test_a_map_can_show_shares(watched: Watched, release: Release) -> None:
     """The share of the sum of all counties shown, and that of the wider group in each county."""
     page = watched.page
     go(page, "#/group/1167/county")
-    county, group, around = release.geography("44007", "COUNTY"), release.group("1167"), release.group("1165")
+    county, group, around = release.area("44007", "COUNTY"), release.group("1167"), release.group("1165")
     number, wider = (release.total(county, one).value for one in (group, around))
     others = [release.total(one, group) for one in release.areas("county")]
     whole = sum(one.value for one in others if isinstance(one, Estimate))

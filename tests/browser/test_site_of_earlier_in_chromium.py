@@ -120,7 +120,7 @@ def test_changes_are_those_of_two_open_releases(page: Page, releases: tuple[Rele
     newer, earlier = releases
     seen = Counter[str]()
     for level, region in (("USA", "1"), ("STATE", "44"), ("COUNTY", "01001")):
-        areas = [one.geography(region, level) for one in releases]
+        areas = [one.area(region, level) for one in releases]
         for group in newer._universe.lists.iterations:
             now, then = newer.total(areas[0], group.code), earlier.total(areas[1], group.code)
             go(page, f"#/area/{level}/{region}/{group.code}")
@@ -152,7 +152,7 @@ def test_a_list_of_areas_has_the_change_of_each(page: Page, releases: tuple[Rele
             row => [row.querySelector('a').hash.split('/')[3], row.lastElementChild.textContent])""")
         saved = changes_saved(page)
         for region, text in rows:
-            now, then = (one.total(one.geography(region, "COUNTY"), group.code) for one in releases)
+            now, then = (one.total(one.area(region, "COUNTY"), group.code) for one in releases)
             if not (isinstance(now, Estimate) and isinstance(then, Estimate)):
                 assert text == ""
                 continue

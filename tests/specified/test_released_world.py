@@ -149,7 +149,7 @@ def test_areas_lie_in_others_without_any_digit(release: Release) -> None:
 
 
 def test_statuses_name_every_group_of_the_universe(release: Release) -> None:
-    statuses = release.status(geography="zé 9")
+    statuses = release.status(area="zé 9")
     rows = {row["iteration_code"]: row["status"] for row in statuses.rows() if row["family"] == "gender and age"}
     assert set(rows) == {"e f", "e f-only", "o", "o-only", "x 10", "x 20", "x β"}
     assert rows["e f"] == "published"

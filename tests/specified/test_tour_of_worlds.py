@@ -62,7 +62,7 @@ def test_totals_are_combined_with_the_noise_of_their_own_family(tmp_path: Path) 
     release = open_release(tmp_path / "out")
     universe, families = release._folder.universe, {each.name: each for each in release.product.families}
     used = set()
-    answers = [each for area in release.areas() for each in release.totals(geography=area)]
+    answers = [each for area in release.areas() for each in release.totals(area=area)]
     for answer in answers:
         combined = answer.combined if isinstance(answer, Estimate) else None
         for measured in [] if combined is None else combined.form.weights:

@@ -111,10 +111,7 @@ def test_a_copy_has_the_noise_of_its_donor(release: Release, demo_out: Path) -> 
 
 def test_a_sum_of_selected_totals_knows_of_their_selection(release: Release) -> None:
     small = [
-        one
-        for area in release.areas("county")
-        for one in release.totals(geography=area).numbers
-        if one.selection_matters
+        one for area in release.areas("county") for one in release.totals(area=area).numbers if one.selection_matters
     ][:2]
     both = small[0] + small[1]
     assert both.selection_matters
@@ -184,7 +181,7 @@ def test_what_has_no_right_noise_is_refused_by_a_sentence(question: Callable, a:
 
 def test_numbers_of_two_releases_are_not_mixed(a: Estimate, household_run: tuple[object, Path]) -> None:
     households = safetab.open_release(household_run[1])
-    other = next(iter(households.totals(geography="1", level="nation").numbers))
+    other = next(iter(households.totals(area="1", level="nation").numbers))
     for question in (lambda: a + other, lambda: a - other, lambda: other / a):
         with pytest.raises(safetab.InvalidInput, match="is of another release"):
             question()
@@ -192,7 +189,7 @@ def test_numbers_of_two_releases_are_not_mixed(a: Estimate, household_run: tuple
 
 def test_households_have_arithmetic_too(household_run: tuple[object, Path]) -> None:
     households = safetab.open_release(household_run[1])
-    group = present(households.totals(geography="1", level="nation").largest(1)[0]).counted[0].group
+    group = present(households.totals(area="1", level="nation").largest(1)[0]).counted[0].group
     types, tenure = (
         households.table("1", group, level="nation"),
         households.table("1", group, level="nation", family="tenure"),

@@ -147,7 +147,7 @@ def test_a_forged_name_steers_nobodys_terminal(strange: str, release: Path) -> N
     forged(release / ENTITIES, "region_name", strange)
     forged(release / "universe" / "iterations.parquet", "iteration_name", strange)
     opened = safetab.open_release(release)
-    totals = opened.totals(geography="44007")
+    totals = opened.totals(area="44007")
     texts = [opened.areas(), opened.groups(), totals, totals[0], totals[0] + totals[1]]
     texts += [opened.total("44007", code) for code in ("1009", "1015", "1024")]
     for text in map(str, texts):
@@ -158,7 +158,7 @@ def test_a_forged_name_steers_nobodys_terminal(strange: str, release: Path) -> N
 def test_ids_and_codes_that_could_steer_a_terminal_are_damage(release: Path) -> None:
     forged(release / NUMBERS, "table_id", "\x1b[2J")
     with pytest.raises(InvalidInput, match=r"regional-sex-by-age\.parquet has 1 problem:\n  is damaged"):
-        safetab.open_release(release).totals(geography="44007")
+        safetab.open_release(release).totals(area="44007")
 
 
 @pytest.mark.parametrize("column", ["table", "donor_geography_level"])
@@ -169,7 +169,7 @@ def test_a_table_or_donor_that_there_is_not_is_damage(column: str, release: Path
     pq.write_table(table.set_column(position, table.schema.field(position), strange), release / NUMBERS)
     write_checksums(release)
     with pytest.raises(InvalidInput, match=r"regional-sex-by-age\.parquet has 1 problem:\n  is damaged"):
-        safetab.open_release(release).totals(geography="44007")
+        safetab.open_release(release).totals(area="44007")
 
 
 def test_what_machines_leave_behind_is_no_damage(release: Path) -> None:

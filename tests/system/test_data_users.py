@@ -74,7 +74,7 @@ def test_1_how_many_dominicans_live_in_this_county(release: Release, totals: dic
 
 
 def test_2_which_groups_are_the_largest_in_honolulu(release: Release, totals: dict) -> None:
-    answers = release.totals(geography="Honolulu County")
+    answers = release.totals(area="Honolulu County")
     counts = sorted(
         (row["count"] for key, row in totals.items() if key[:2] == ("COUNTY", "15003") and row["count"] is not None),
         reverse=True,
@@ -108,9 +108,9 @@ def test_5_a_misspelt_county_is_suggested(release: Release) -> None:
     with pytest.raises(InvalidInput, match="Did you mean one of these: Hmong alone;"):
         release.group("Hmogn")
     with pytest.raises(InvalidInput, match=r'"San Juan" has 4 matches: San Juan County, New Mexico \(county 35045\)'):
-        release.geography("San Juan")
-    assert release.geography("dona ana").name == "Doña Ana County, New Mexico"
-    assert release.geography("San Juan", "place").region_id == "7276770"
+        release.area("San Juan")
+    assert release.area("dona ana").name == "Doña Ana County, New Mexico"
+    assert release.area("San Juan", "place").region_id == "7276770"
 
 
 def test_6_why_is_there_no_number_for_the_hmong_of_kent_county(release: Release) -> None:
@@ -269,7 +269,7 @@ def test_every_selected_total_has_the_interval_of_the_release_and_a_note_only_ne
     for key, row in list(totals.items())[::7]:
         if row["interval_low"] is None or row["status"] == "withheld":
             continue
-        answer = present(release.total(release.geography(key[1], level_of(key[0])), key[2]))
+        answer = present(release.total(release.area(key[1], level_of(key[0])), key[2]))
         interval = (row["interval_low"], row["interval_high"])
         plain = (max(answer.value - answer.margin_of_error, 0), answer.value + answer.margin_of_error)
         has_note = any("shown only above a threshold" in note for note in answer.notes)
@@ -385,7 +385,7 @@ def test_combined_totals_are_nearer_to_the_truth(release: Release, census: Path,
     truth = totals_of(numbers_of(tmp_path / "out"))
     errors = []
     for area in ("United States", "Hawaii", "New Mexico", "Rhode Island", "Utah", "Vermont", "Puerto Rico"):
-        for one in release.totals(geography=area).numbers:
+        for one in release.totals(area=area).numbers:
             if one.combined is not None:
                 entity, code = one.counted[0].entity, one.counted[0].group.code
                 exact = truth[entity.geography.label, entity.region_id, code]["count"]
@@ -464,14 +464,14 @@ def test_another_confidence_can_be_asked_for(release: Release) -> None:
 @pytest.mark.parametrize(
     ("question", "message"),
     [
-        ({"geography": "Providence County", "group": "Dominican"}, "give group= and level=, or geography= alone"),
+        ({"area": "Providence County", "group": "Dominican"}, "give group= and level=, or area= alone"),
         (
             {"group": "Dominican", "level": "village"},
             '"village" is not a level of this release. Say one of nation, state',
         ),
         ({"group": "Dominican", "level": "county", "within": "Providence city"}, "give a state, or a county"),
         ({"group": "Dominican", "level": "aiannh", "within": "Utah"}, "other areas don't nest"),
-        ({"geography": "Utah", "kind": "tribe"}, '"tribe" is not a kind of group'),
+        ({"area": "Utah", "kind": "tribe"}, '"tribe" is not a kind of group'),
     ],
 )
 def test_questions_that_make_no_sense_are_told(question: dict[str, str], message: str, release: Release) -> None:
@@ -532,7 +532,7 @@ def test_show_answers_on_the_terminal_what_python_answers(release: Release, out:
         shown(out, *county, "--ages", "65+", "--sex", "female").stdout
         == f"{status}{table.count('female', (65, 115))}\n"
     )
-    nation = release.totals(geography="1")
+    nation = release.totals(area="1")
     largest = str(nation.largest(20)).replace("20 numbers", f"the 20 largest of {len(nation.numbers)} numbers")
     assert len(nation.numbers) > 20
     assert shown(out, "--nation").stdout == f"{status}{largest}\n"
@@ -593,7 +593,7 @@ def test_a_combined_total_near_a_threshold_says_so(release: Release, totals: dic
     """Thresholds of the demo are few, and groups many: some stage-1 total is within 2 sigma of one."""
     notes = 0
     for area in ("United States", "Hawaii", "New Mexico", "Rhode Island", "Utah"):
-        for one in release.totals(geography=area).numbers:
+        for one in release.totals(area=area).numbers:
             if one.combined is not None:
                 key = (
                     one.counted[0].entity.geography.label,
@@ -611,7 +611,7 @@ def test_a_combined_total_is_as_unsure_as_the_groups_that_it_adds_up(release: Re
     """Of a Regional group whose own total is far from every threshold, and that of a Detailed part is near one."""
     unsure_by_parts = 0
     for area in ("United States", "Hawaii", "New Mexico", "Rhode Island", "Utah"):
-        for one in release.totals(geography=area, kind="ethnicity").numbers:
+        for one in release.totals(area=area, kind="ethnicity").numbers:
             entity, group = one.counted[0].entity, one.counted[0].group
             parts = parts_of_group(one.universe, group, entity.geography)
             if one.combined is None or not parts:

@@ -42,7 +42,7 @@ def test_the_combined_total_is_the_best_mean_of_both_families(made) -> None:
     for (level, region, code), rows in list(published_groups(out).items())[::7]:
         if len(rows) < 2:
             continue
-        answer = release.total(release.geography(region, level), release.group(code))
+        answer = release.total(release.area(region, level), release.group(code))
         assert isinstance(answer, Estimate)
         type_row, tenure_row = rows["T03"], rows["T04"]
         assert answer.exact_value == type_row["unclamped_count"]
@@ -66,7 +66,7 @@ def test_tables_of_both_families_add_up(made) -> None:
     assert {row["table_id"] for row in rows} == {"T03004", "T04002"}
     for row in rows[:10]:
         family = "household type" if row["table_id"] == "T03004" else "tenure"
-        area, group = release.geography(row["region_id"], row["geography_level"]), release.group(row["iteration_code"])
+        area, group = release.area(row["region_id"], row["geography_level"]), release.group(row["iteration_code"])
         table = release.table(area, group, family=family)
         assert table.shape.label == row["table_id"]
         assert table.count().exact_value == row["unclamped_count"]
@@ -81,7 +81,7 @@ def test_adjusted_cells_agree_in_total_and_are_narrower(made) -> None:
     for (level, region, code), rows in published_groups(out).items():
         if len(rows) < 2 or rows["T03"]["table_id"] == "T03001" or rows["T04"]["table_id"] == "T04001":
             continue
-        area, group = release.geography(region, level), release.group(code)
+        area, group = release.area(region, level), release.group(code)
         tables = [release.table(area, group, family=name, adjusted=True) for name in ("household type", "tenure")]
         plain = release.table(area, group)
         totals = [sum(one.exact_value for one in table.lines if one.counted[0].line.cells == 1) for table in tables]
@@ -102,10 +102,8 @@ def test_a_table_on_the_terminal_begins_with_its_total_and_is_aligned(made) -> N
     for (level, region, code), rows in list(published_groups(out).items())[:40]:
         for prefix, family in (("T03", "household type"), ("T04", "tenure")):
             if prefix in rows and rows[prefix]["table_id"] in {"T03004", "T04002"}:
-                table = release.table(release.geography(region, level), release.group(code), family=family)
-                adjusted = release.table(
-                    release.geography(region, level), release.group(code), family=family, adjusted=True
-                )
+                table = release.table(release.area(region, level), release.group(code), family=family)
+                adjusted = release.table(release.area(region, level), release.group(code), family=family, adjusted=True)
                 assert [one.exact_value for one in table.lines[:1]] == [rows[prefix]["unclamped_count"]]
                 cells = [one.exact_value for one in adjusted.lines if one.counted[0].line.cells == 1]
                 assert adjusted.lines[0].exact_value == sum(cells)
@@ -135,7 +133,7 @@ def test_an_absent_group_says_that_no_total_of_people_was_published(made) -> Non
     result = cli("status", out, "--level", "TRACT", "--csv")
     statuses = list(csv.DictReader(result.stdout.splitlines()))
     absent = next(one for one in statuses if one["status"] == "no published total")
-    answer = release.total(release.geography(absent["region_id"], "tract"), release.group(absent["iteration_code"]))
+    answer = release.total(release.area(absent["region_id"], "tract"), release.group(absent["iteration_code"]))
     assert isinstance(answer, Absence)
     assert "No total of its people was published" in str(answer)
     assert "suppress" not in str(answer)
@@ -197,7 +195,7 @@ def test_a_family_that_is_asked_for_is_shown(made) -> None:
     group = next(iter(published_groups(out)))
     area, code = str(group[1]), str(group[2])
     level = str(group[0]).removeprefix("PR-").lower().replace("usa", "nation")
-    found = safetab.open_release(out).geography(area, level), safetab.open_release(out).group(code)
+    found = safetab.open_release(out).area(area, level), safetab.open_release(out).group(code)
     for family in ("household type", "tenure"):
         table = safetab.open_release(out).table(*found, family=family)
         option = ["--nation"] if level == "nation" else [f"--{level}", area]

@@ -155,7 +155,7 @@ def _inline_of(half: dict[str, Any], pyramid: GroupTable) -> list[dict[str, Any]
 
 
 def household_table(households: Release, family: str) -> GroupTable:
-    largest = households.totals(geography="1", level="nation").largest(1)[0]
+    largest = households.totals(area="1", level="nation").largest(1)[0]
     assert isinstance(largest, Estimate)
     table = households.table("1", largest.counted[0].group, level="nation", family=family)
     assert isinstance(table, GroupTable)
@@ -182,7 +182,8 @@ def test_charts_load_nothing_from_the_web(two: tuple[Estimate, Estimate], monkey
     altair = pytest.importorskip("altair")
     with altair.renderers.enable("default"):  # which has a script's address in what it shows
         shown = two[0].plot()._repr_mimebundle_(include=None, exclude=None)
-        assert [*shown] == ["image/svg+xml"] and "<svg" in shown["image/svg+xml"]
+        assert [*shown] == ["image/svg+xml"]
+        assert "<svg" in shown["image/svg+xml"]
     with altair.renderers.enable("default"):
         monkeypatch.setattr("safetab.estimates.tables.find_spec", lambda _: None)
         two[0].plot()
@@ -213,7 +214,7 @@ def test_areas_and_groups_are_listed_and_found(release: Release) -> None:
     assert all(one.is_tabulated(US.kind("county")) for one in release.groups(level="county"))
     assert len(release.groups(level="county")) < len(release.groups())
     one = release.areas("county")[0]
-    assert release.geography(one) is one
+    assert release.area(one) is one
     assert release.total(one, release.groups("ethnicity")[3]) is not None
     assert release.areas("county").to_arrow().column_names == ["geography_level", "region_id", "region_name"]
 

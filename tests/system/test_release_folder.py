@@ -199,7 +199,7 @@ import safetab
 from typer.testing import CliRunner
 from safetab.cli.main import app
 release, folder = sys.argv[1:]
-assert safetab.open_release(release).totals(geography="44").numbers
+assert safetab.open_release(release).totals(area="44").numbers
 for command in (["show", release, "44"], ["status", release], ["export", release, f"{folder}/csv"],
                 ["report", release, "-o", f"{folder}/report.html"]):
     result = CliRunner().invoke(app, command)

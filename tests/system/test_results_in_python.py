@@ -1,166 +1,150 @@
-"""Every result of a public function: a line at the prompt, a table in print and in a notebook, and Arrow."""
+"""Results as Python objects: copied, pickled, and refusing what noise forbids with a reason."""
 
 from __future__ import annotations
 
-import datetime
-import re
-from fractions import Fraction
+import copy
+import pickle
+import subprocess
+import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
-from tests.conftest import PROJECT
-from tests.system.test_in_notebooks import Cells
 
 import safetab
-from safetab.foundation.result_tables import Result
-from safetab.pipeline.options import RunOptions
+from safetab.estimates.estimate import Estimate
+from safetab.estimates.results import GroupTable
+from safetab.foundation.findings import Finding, InvalidInput, Severity
 
-EXAMPLE = PROJECT / "examples" / "small" / "parameters"
+AREA, GROUP = "Providence County, RI", "Dominican"
 
 
 @pytest.fixture(scope="module")
-def results(demo_census: Path, demo_out: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Result]:
-    """What the functions give for the demo census; those of a comparison and an audit have tests of their own."""
-    new = tmp_path_factory.mktemp("results")
-    parameters, data = demo_census / "parameters", demo_census / "data"
-    log, tuning = new / "spend.log", safetab.tuning.tuning_of().require()
-    level = next(iter(tuning.levels.values()))
-    release = safetab.open_release(demo_out)
-    of_functions = {
-        "validate": safetab.validate(parameters, data),
-        "plan": safetab.plan(parameters, data),
-        "run": safetab.run(parameters, data, new / "out", dataset="demo", spend_log=log, spend_limit=9),
-        "spend": safetab.spend(log),
-        "rerelease": safetab.rerelease(demo_out, new / "again", rules=["clamp-negatives"]),
-        "accuracy": safetab.accuracy(parameters, data, new / "accuracy", runs=1),
-        "status": safetab.status(demo_out, level="county"),
-        "explore": safetab.explore(new / "explorer.html"),
-        "verify": safetab.verify(demo_out),
-        "diff": safetab.diff(parameters, EXAMPLE),
-        "tuning": tuning,
-        "level": level,
-        "noises": safetab.tuning.compare_noises(tuning, Fraction(1, 10**10)),
-        "totals": release.totals(group="Dominican", level="county"),
-        "total": release.total("Providence County", "Dominican"),
-        "table": release.table("Providence County", "Dominican"),
-        "areas": release.areas("county"),
-        "groups": release.groups(),
-        "found": release.find("Providence"),
-    }
-    assert all(isinstance(each, Result) for each in of_functions.values())
-    return {name: each for name, each in of_functions.items() if isinstance(each, Result)}
+def release(demo_out: Path) -> safetab.Release:
+    return safetab.open_release(demo_out)
 
 
-def test_at_the_prompt_a_result_is_short(results: dict[str, Result], demo_out: Path) -> None:
-    lengths = {name: len(repr(each)) for name, each in results.items()}
-    lengths["release"] = len(repr(safetab.open_release(demo_out)).replace(str(demo_out), ""))
-    assert not {name: length for name, length in lengths.items() if length > 200}
+@pytest.fixture(scope="module")
+def table(release: safetab.Release) -> GroupTable:
+    table = release.table(AREA, GROUP)
+    assert isinstance(table, GroupTable)
+    return table
 
 
-def test_what_a_run_wrote_is_a_line_with_its_status(results: dict[str, Result]) -> None:
-    assert re.fullmatch(r"<run: [\d,]+ rows in \d+ files, synthetic>", repr(results["run"]))
-    assert re.fullmatch(r"<rerelease: [\d,]+ rows in \d+ files, test key>", repr(results["rerelease"]))
-    assert repr(results["verify"]) == "<verified: test key, not signed>"
-    assert results["verify"].to_arrow().column_names == ["severity", "file", "where", "message"]
-    assert "Not for release" in str(results["run"])
+@pytest.fixture(scope="module")
+def total(release: safetab.Release) -> Estimate:
+    total = release.total(AREA, GROUP)
+    assert isinstance(total, Estimate)
+    return total
 
 
-def test_in_a_notebook_a_result_is_a_table(results: dict[str, Result]) -> None:
-    texts = {"found", "validate", "explore", "verify"}  # lists of different things, or nothing
-    rows = {name: Cells(each._repr_html_()).rows for name, each in results.items()}
-    assert all(len(rows[name]) > 1 for name in results if name not in texts)
-    assert rows["plan"][0][:4] == ["geography_level", "iteration_level", "family", "groups"]
-    assert all("<table" in each._repr_html_() for name, each in results.items() if name not in texts)
+RESULTS: dict[str, Callable[[safetab.Release], Any]] = {
+    "number": lambda release: release.total(AREA, GROUP),
+    "difference": lambda release: release.total("Rhode Island", GROUP) - release.total(AREA, GROUP),  # type: ignore[operator]
+    "ratio": lambda release: release.total(AREA, GROUP) / release.total("Rhode Island", GROUP),  # type: ignore[operator]
+    "table": lambda release: release.table(AREA, GROUP),
+    "totals": lambda release: release.totals(area=AREA),
+    "absence": lambda release: release.totals(group=GROUP, level="tract").absences[0],
+    "areas": lambda release: release.areas("county"),
+    "found": lambda release: release.find("prov"),
+    "statuses": lambda release: release.status(area=AREA),
+    "release": lambda release: release,
+}
 
 
-def test_in_print_a_plan_is_a_table(results: dict[str, Result]) -> None:
-    title, head, first, *_ = str(results["plan"]).splitlines()
-    assert title.startswith("Plan of a run of SafeTab-P: ")
-    assert head.split()[:3] == ["geography_level", "iteration_level", "family"]
-    assert first.split()[:3] == ["USA", "Regional", "persons"]
+@pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda result: pickle.loads(pickle.dumps(result))])
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_a_result_can_be_copied_and_pickled(
+    result: Callable[[safetab.Release], Any], copied: Callable[[Any], Any], release: safetab.Release
+) -> None:
+    made = result(release)
+    again = copied(made)
+    assert type(again) is type(made)
+    assert repr(again) == repr(made)
 
 
-def test_every_result_gives_arrow(results: dict[str, Result]) -> None:
-    tables = {name: each.to_arrow() for name, each in results.items()}
-    assert tables["plan"]["budget"].to_pylist()[:2] == [0.008, 2.134]
-    assert tables["run"].column_names == ["file", "rows"]
-    assert tables["spend"]["limit_rho"].to_pylist() == [9.0, 9.0]
-    assert tables["spend"].select(["data_set", "pass", "runs"]).to_pylist()[0] == {
-        "data_set": "demo", "pass": "us", "runs": 1,
-    }  # fmt: skip
-    assert tables["validate"].num_rows == 0
-    assert tables["noises"]["margin"].null_count == 0
-    assert results["plan"].to_pandas().shape == (tables["plan"].num_rows, tables["plan"].num_columns)
+def test_another_process_reads_a_pickled_number_and_knows_what_noise_it_shares(
+    total: Estimate, demo_out: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "total").write_bytes(pickle.dumps(total))
+    code = (
+        "import pathlib, pickle, sys, safetab; total = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes());"
+        f" print((total - safetab.open_release(sys.argv[2]).total({AREA!r}, {GROUP!r})).margin_of_error)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, tmp_path / "total", demo_out], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "0\n"
 
 
-def test_a_plan_and_a_run_say_what_each_pass_costs(results: dict[str, Result]) -> None:
-    plan, run, accuracy = results["plan"], results["run"], results["accuracy"]
-    assert isinstance(plan, safetab.RunPlan)
-    assert isinstance(run, safetab.RunSummary)
-    assert isinstance(accuracy, safetab.AccuracySummary)
-    losses = plan.losses()
-    assert losses.equals(run.losses())
-    assert losses["pass"].to_pylist() == ["us", "pr", "whole run"]
-    assert losses["unit"].to_pylist() == ["rho"] * 3
-    assert losses["unbounded"].to_pylist()[0] == pytest.approx(4.944)
-    assert accuracy.table().num_rows == accuracy.rows["accuracy"]
+def test_errors_can_be_pickled() -> None:
+    error = InvalidInput([Finding(Severity.ERROR, "a file", "a place", "is wrong.")], "Read more.")
+    again = pickle.loads(pickle.dumps(error))
+    assert (again.findings, again.advice, str(again)) == (error.findings, error.advice, str(error))
 
 
-def test_the_functions_do_what_the_commands_do(demo_census: Path, demo_out: Path, tmp_path: Path) -> None:
-    assert safetab.report(demo_out, tmp_path / "report.html").read_text().startswith("<!")
-    site = safetab.site(demo_out, tmp_path / "site")
-    assert (tmp_path / "site" / "index.html").is_file()
-    assert site.numbers > 1000
-    short = tmp_path / "short.txt"
-    assert safetab.lists(demo_census / "parameters", short=short) == ()
-    assert len(short.read_text().splitlines()) == 178  # a row for each iteration, and the head
-    with pytest.raises(safetab.InvalidInput, match="already exists"):
-        safetab.report(demo_out, tmp_path / "report.html")
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (lambda a: a * 2, "one side is of type int. For plain arithmetic take `value`"),
+        (lambda a: 2 * a, "one side is of type int. For plain arithmetic take `value`"),
+        (lambda a: a < 5, "compared by their difference"),
+        (lambda a: sorted([a, a]), "compared by their difference"),
+        (round, "Take `value`, a plain number"),
+        (float, "Take `value`, a plain number"),
+        (lambda a: f"{a:.1f}", "Format `value` or `margin_of_error`"),
+        (lambda a: f"{a / a:.1f}", "Format `value` or `margin_of_error`"),
+    ],
+)
+def test_what_noise_forbids_is_refused_with_a_reason(
+    asked: Callable[[Any], object], words: str, total: Estimate
+) -> None:
+    with pytest.raises(TypeError, match=words):
+        asked(total)
+    assert f"{total}" == str(total)
 
 
-def test_the_accounts_are_a_statement_are_checked_and_are_merged(results: dict[str, Result], tmp_path: Path) -> None:
-    accounts = results["spend"]
-    assert isinstance(accounts, safetab.AccountsOfLog)
-    rows = accounts.statement().to_pylist()
-    assert [(row["dataset"], row["pass"], row["ended"], row["limit_rho"]) for row in rows] == [
-        ("demo", "us", "released", "9"), ("demo", "pr", "released", "9"),
-    ]  # fmt: skip
-    log = next(tmp_path.parent.glob("results*/spend.log"))
-    assert safetab.check_spend_log(log) == ()
-    other = tmp_path / "other.log"
-    other.write_bytes(log.read_bytes())
-    other.chmod(0o600)
-    assert safetab.merge_spend_logs([log, other], tmp_path / "all.log") == ()
-    assert safetab.spend(tmp_path / "all.log", "demo").statement().to_pylist() == rows
-    changed = safetab.spend(tmp_path / "all.log", "demo", set_limit=1e-7).to_arrow()
-    assert changed["limit_rho"].to_pylist() == [1e-7] * 2
-    assert RunOptions.of(spend_log=log, dataset="demo", spend_limit=np.float64(2.5e-7)).spend_limit == "0.00000025"
-    with pytest.raises(safetab.InvalidInput, match="logs: must be two or more spend logs"):
-        safetab.merge_spend_logs([log], tmp_path / "one.log")
-    other.write_text("no log")
-    (found,) = safetab.check_spend_log(other)
-    assert found.is_error
+def test_a_table_is_a_sequence_of_its_numbers(table: GroupTable) -> None:
+    assert list(table) == list(table.lines)
+    assert len(table.lines) > 2
 
 
-def test_a_census_of_ones_own_is_made_in_four_lines(tmp_path: Path) -> None:
-    census = safetab.new(tmp_path / "mine")
-    made = safetab.synthesize(census.parent, 2000)
-    assert safetab.validate(made.parameters, made.data) == made.warnings == ()
-    run = safetab.run(made.parameters, made.data, tmp_path / "out")
-    assert run.status.value == "synthetic"
-    with pytest.raises(safetab.InvalidInput, match=r"`safetab.new\(.*\)` starts one; to make .* there, add `us`"):
-        safetab.synthesize(tmp_path / "nothing", 2000)
+def test_a_table_says_what_it_can_be_asked_by(table: GroupTable) -> None:
+    for asked in ({"years": (0, 14)}, {"tenure": "owned"}):
+        with pytest.raises(
+            TypeError, match=rf"no argument {next(iter(asked))}. Its arguments are, in this order: .*age"
+        ):
+            table.count(**asked)
+    with pytest.raises(TypeError, match="was given 9 values"):
+        table.count(*"123456789")
+    with pytest.raises(TypeError, match="was given sex twice"):
+        table.count("female", sex="female")
 
 
-def test_a_summary_of_a_comparison_and_of_an_audit_is_a_table() -> None:
-    from safetab.auditing.verdicts import AuditReport, Part, verdict  # noqa: PLC0415
-    from safetab.comparison.compare import ComparisonSummary  # noqa: PLC0415
+def test_an_area_is_called_area_and_its_older_name_still_works(release: safetab.Release, demo_out: Path) -> None:
+    with pytest.warns(
+        DeprecationWarning, match=r"total\(geography=...\) is an older name of total\(area=...\)"
+    ) as caught:
+        assert str(release.total(geography=AREA, group=GROUP)) == str(release.total(area=AREA, group=GROUP))  # type: ignore[call-arg]
+    assert {each.filename for each in caught} == {__file__}
+    with pytest.warns(DeprecationWarning, match=r"Release\.geography is an older name of Release\.area"):
+        assert release.geography(AREA) == release.area(AREA)
+    with pytest.warns(DeprecationWarning, match="status"):
+        assert len(safetab.status(demo_out, geography=AREA)) == len(release.status(area=AREA))  # type: ignore[call-arg]
 
-    compared = ComparisonSummary((), ("round:base=5", "safetab"), ())
-    assert Cells(compared._repr_html_()).rows == [["protection"], ["round:base=5"], ["safetab"]]
-    part = Part("Nothing is lost.", "counts", 1, 1, lambda *_: iter(()))
-    found = ((part, verdict("sums", (), "10 sums were equal")),)
-    report = AuditReport(found, is_quick=True, date=datetime.date(2026, 11, 18))
-    assert str(report).splitlines()[0].startswith("1 check: 1 passed, 0 failed, 0 not shown.")
-    assert report.to_arrow()["result"].to_pylist() == ["passed"]
+
+@pytest.mark.parametrize("name", ["validate", "plan", "run", "open_release", "status", "accuracy", "compare"])
+def test_help_speaks_of_any_census(name: str) -> None:
+    text = getattr(safetab, name).__doc__ + (safetab.__doc__ or "")
+    assert not [word for word in ("race", "ethnicity", "nation, state") if word in text]
+
+
+def test_help_on_releases_speaks_of_any_census() -> None:
+    methods = [
+        getattr(safetab.Release, name).__doc__ or "" for name in dir(safetab.Release) if not name.startswith("_")
+    ]
+    assert len(methods) > 10
+    assert not [
+        text for text in methods for word in ("race", "ethnicity", "aiannh", "nation, state", "people") if word in text
+    ]

@@ -101,7 +101,7 @@ def test_500_numbers_are_those_of_open_release(made) -> None:
 
 def _answers(release: Release, level: str, region: str, code: str) -> dict[tuple[str, int], Estimate | Absence]:
     """What open_release says of each line of a group's tables, by table and position in the shape."""
-    entity, group = release.geography(region, level), release.group(code)
+    entity, group = release.area(region, level), release.group(code)
     found: dict[tuple[str, int], Estimate | Absence] = {}
     total = release.total(entity, group)
     for number, family in enumerate(release.product.families):
@@ -137,7 +137,7 @@ def test_totals_near_their_threshold_have_the_interval_that_knows_of_it(made) ->
     looked_at = 0
     chosen = [one for one in sorted(files.totals().items()) if one[1] in near] + sorted(files.totals().items())[::20]
     for (level, region, code), (table, value) in chosen:
-        answer = release.total(release.geography(region, level), release.group(code)) if table >= 0 else None
+        answer = release.total(release.area(region, level), release.group(code)) if table >= 0 else None
         if isinstance(answer, Estimate):
             assert answer.selection_matters == ((table, value) in near)
             assert answer.interval == files.shown(table, 0, value)[1:]
@@ -169,7 +169,7 @@ def test_what_is_said_of_absent_groups_is_what_open_release_says(made) -> None:
             region = areas[number % len(areas)][0]
             if (geography["label"], region, code) in totals:
                 continue
-            answer = release.total(release.geography(region, geography["label"]), release.group(code))
+            answer = release.total(release.area(region, geography["label"]), release.group(code))
             assert isinstance(answer, Absence)
             why = int(geography["reasons"][number])
             status, reason, at_most = (

@@ -65,7 +65,7 @@ def test_earlier_totals_are_those_of_the_earlier_release_at_the_newer_confidence
     near = {(int(table), row[0]): tuple(row[1:]) for table, rows in facts["selected"].items() for row in rows}
     answers, selected, withheld = 0, 0, 0
     for (level, region, code), (number, value) in files.totals("earlier").items():
-        answer = release.total(release.geography(region, level), release.group(code))
+        answer = release.total(release.area(region, level), release.group(code))
         if number < 0:
             assert isinstance(answer, Absence)
             assert files.facts["rules"][-1 - number][0] == "withhold-negatives"
@@ -114,7 +114,7 @@ def test_what_only_one_release_has_is_told_from_what_was_not_published(files: Si
                 continue
             said = by_level[str(group_level)] if why == "0" else absent["why"][int(why) - 1]
             region = release._universe.entities[release._universe.census.area_level(level)].region_ids[0]
-            answer = release.total(release.geography(region, level), release.group(code))
+            answer = release.total(release.area(region, level), release.group(code))
             assert level == "USA" or answer.reason == said
             looked_at.add(why)
     assert len(looked_at) >= 2

@@ -50,7 +50,7 @@ def test_totals_are_answered_as_open_release_does(read) -> None:
     chosen = random.Random(1).sample(sorted(totals), 120) + [key for key, (table, _) in totals.items() if table < 0][:5]
     for level, region, code in chosen:
         table, value = totals[level, region, code]
-        answer = release.total(release.geography(region, level), release.group(code))
+        answer = release.total(release.area(region, level), release.group(code))
         if isinstance(answer, Absence):
             assert files.facts["rules"][-1 - table][2:] == [answer.status, answer.reason]
             reasons.add(answer.reason)

@@ -73,7 +73,7 @@ def test_a_ratio_whose_coverage_is_measured_and_not_proved_says_about(tmp_path: 
     world = write_random_world(tmp_path, seed=3, people=400, budget=50, zero_suppression_chance=0)
     safetab.run(world.parameters, world.data, tmp_path / "out")
     release = safetab.open_release(tmp_path / "out")
-    largest = release.totals(geography=release.geography("01", "state")).largest(2)
+    largest = release.totals(area=release.area("01", "state")).largest(2)
     ratio = release.ratio(largest[1], largest[0])
     assert "(about 95 %:" in str(ratio)
     assert ratio.rows()[0]["holds_confidence"] is True

@@ -273,7 +273,7 @@ def test_show_answers_in_the_words_of_the_census(nz: Output) -> None:
 @pytest.mark.parametrize(
     ("asked", "answer"),
     [
-        (["Atlantis", "Samoan"], 'geography: "Atlantis" is not in this release.'),
+        (["Atlantis", "Samoan"], 'area: "Atlantis" is not in this release.'),
         (
             ["Dunwick Region", "Samon"],
             'group: "Samon" is not in this release. Did you mean one of these: Samoan; Samoan only?',

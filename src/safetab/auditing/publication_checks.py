@@ -255,7 +255,7 @@ def _adjusted_check(run: AuditedRun, out: Path) -> Verdict:
     faults: list[str] = []
     compared = 0
     for level, region, code in _groups_with_tables(run):
-        area = release.geography(region, level)
+        area = release.area(region, level)
         group = release.group(code)
         iterations = group.level.number
         tables, adjusted, variances = [], [], []

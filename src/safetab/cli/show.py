@@ -19,7 +19,7 @@ from safetab.privacy.output_status import status_as_json
 from safetab.products.product import Refusal
 
 _LARGEST = 20
-_OF_AREA = "geography"  # where a finding about the name of an area is
+_OF_AREA = "area"  # where a finding about the name of an area is
 _SEVERAL_LEVELS = "Groups of several levels have the same name: --groups LEVEL shows one level."
 
 _Found = Answers | GroupTable | Estimate | Absence
@@ -184,9 +184,9 @@ def _answer(release: Release, question: Question, part: Mapping[str, object]) ->
     if level is None and question.group is None and release.is_level(name):
         message = f'"{name}" is a level, not an area. Name one area, or add a GROUP.'
         raise InvalidInput.about("the command", message, "AREA")
-    entity = release.geography(name, level)
+    entity = release.area(name, level)
     if question.group is None:
-        return release.totals(geography=entity, kind=question.kind, groups=of)
+        return release.totals(area=entity, kind=question.kind, groups=of)
     group = question.group if of is None else release.group(question.group, question.kind, of)
     if not question.asks_for_a_table:
         return release.total(entity, group, kind=question.kind)
@@ -214,7 +214,7 @@ def _checked(question: Question, release: Release) -> Mapping[str, object]:
     asked = product.line_question
     if len(question.areas) != 1:
         for name, level in question.areas[1:]:
-            release.geography(name, level)  # refuses a level that the census doesn't have
+            release.area(name, level)  # refuses a level that the census doesn't have
         findings.error("AREA", "name one area, or a level and a GROUP.")
     if len(question.groups) > 1:
         findings.error("--group", "means the same as GROUP. Give one of them.")

@@ -19,7 +19,7 @@ from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
 from safetab.estimates.ratio import Ratio
 from safetab.estimates.reading.lookup import Entity, Lookup, same_named
 from safetab.estimates.results import Answer, Answers, Areas, Found, Groups, GroupTable, Statuses, found_in
-from safetab.foundation.argument_types import checks_arguments
+from safetab.foundation.argument_types import checks_arguments, renamed, warn_of_older_name
 from safetab.foundation.findings import shortened
 from safetab.privacy.output_status import OutputStatus
 from safetab.products.product import Product
@@ -42,6 +42,12 @@ class Release:
     Areas and groups are given by name or by id, as docs/names.md says. What is not found or not unique raises an
     `InvalidInput` with candidates. A number that is absent comes back as an `Absence`, which
     says why and what to use instead; it is never taken for zero.
+
+    Example:
+        >>> release = safetab.open_release("OUT")  # doctest: +SKIP
+        >>> release.areas("region")  # doctest: +SKIP
+        >>> print(release.total("Northland", "Tongan"))  # doctest: +SKIP
+        >>> print(release.table("Northland", "Tongan").count(age=(15, 29)))  # doctest: +SKIP
     """
 
     def __init__(self, folder: release_folder.ReleaseFolder) -> None:
@@ -76,14 +82,19 @@ class Release:
         return self._folder.facts.status
 
     @checks_arguments
-    def geography(self, name: Geographic, level: str | None = None) -> Entity:
+    def area(self, name: Geographic, level: str | None = None) -> Entity:
         """The one area of this name or id.
 
         Args:
             name: What the area is called, its id, or an area that another question gave.
-            level: nation, state, county, tract, place or aiannh, if the name fits several.
+            level: The kind of area, such as county, if the name fits several.
         """
         return self._lookup.entity(name, level)
+
+    def geography(self, name: Geographic, level: str | None = None) -> Entity:
+        """An older name of `area`."""
+        warn_of_older_name("Release.geography", "Release.area", frames=1)
+        return self.area(name, level)
 
     @checks_arguments
     def is_level(self, word: str) -> bool:
@@ -96,11 +107,11 @@ class Release:
 
     @checks_arguments
     def group(self, name: Grouped, kind: str | None = None, groups: str | None = None) -> CharacteristicIteration:
-        """The characteristic iteration: the one race or ethnicity group of this name or code, wherever people live.
+        """The one group of this name or code, in whatever area.
 
         Args:
             name: What the group is called, its code, or a group that another question gave.
-            kind: alone, combination or ethnicity, if the name fits several.
+            kind: Which answers define the group, if its name fits several, such as alone.
             groups: The level of groups, if the name fits several.
         """
         return self._lookup.group(name, kind, of=None if groups is None else self._lookup.group_level(groups))
@@ -110,18 +121,18 @@ class Release:
         """The areas of a level, or all areas of the release.
 
         Args:
-            level: nation, state, county, tract, place or aiannh; all if left out.
-            within: A state, or a county if the level is tract: the areas in it alone.
+            level: The kind of areas, such as county; all if left out.
+            within: A larger area: those in it alone.
         """
         entities = self._lookup.entities(self._lookup.geographies_of(level))
-        return Areas(tuple(entities if within is None else self._inside(entities, self.geography(within))))
+        return Areas(tuple(entities if within is None else self._inside(entities, self.area(within))))
 
     @checks_arguments
     def groups(self, kind: str | None = None, *, level: str | None = None) -> Groups:
-        """The race and ethnicity groups of the release.
+        """The groups of the release.
 
         Args:
-            kind: alone, combination or ethnicity; all if left out.
+            kind: Which answers define the groups, such as alone; all if left out.
             level: A level of areas: the groups that are tabulated there alone.
         """
         groups = self._universe.lists.iterations
@@ -142,11 +153,12 @@ class Release:
         """
         return found_in(text, self.areas(), self.groups())
 
+    @renamed("geography", "area")
     @checks_arguments
     def status(
         self,
         *,
-        geography: Geographic | None = None,
+        area: Geographic | None = None,
         group: Grouped | None = None,
         level: str | None = None,
         kind: str | None = None,
@@ -154,12 +166,12 @@ class Release:
         """For each group of a part of the release why its number is there, or absent.
 
         Args:
-            geography: The area; all if left out.
-            group: The race or ethnicity group; all if left out.
+            area: The area; all if left out.
+            group: The group; all if left out.
             level: The level of areas; all if left out.
-            kind: alone, combination or ethnicity, if the name of the group fits several.
+            kind: Which answers define the group, if its name fits several, such as alone.
         """
-        entity = None if geography is None else self._lookup.entity(geography, level)
+        entity = None if area is None else self._lookup.entity(area, level)
         levels = self._lookup.geographies_of(level) if entity is None else (entity.geography,)
         at = levels[0] if len(levels) == 1 else None
         groups = self.groups(kind) if group is None else (self._lookup.group(group, kind, at=at),)
@@ -185,29 +197,29 @@ class Release:
             raise self._lookup.refusal("within", f"{around.name} has no areas of this level.")
         return found
 
+    @renamed("geography", "area")
     @checks_arguments
-    def total(
-        self, geography: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None
-    ) -> Answer:
-        """How many people of a group live in an area, or what else the release counts of them.
+    def total(self, area: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None) -> Answer:
+        """How many records of a group are in an area.
 
         Args:
-            geography: The area: its name or its id.
-            group: The race or ethnicity group: its name or its code.
+            area: The area: its name or its id.
+            group: The group: its name or its code.
             level: The level of the area, if its name fits several.
-            kind: alone, combination or ethnicity, if the name of the group fits several.
+            kind: Which answers define the group, if its name fits several, such as alone.
         """
-        entity, iteration = self._found(geography, group, level, kind)
+        entity, iteration = self._found(area, group, level, kind)
         answer = self._numbers.total(entity, iteration)
         note = self._note_on_name(group, iteration)
         if isinstance(answer, Estimate):
             return replace(answer, notes=answer.notes + note)
         return self._instead_of(answer, note)
 
+    @renamed("geography", "area")
     @checks_arguments
     def table(
         self,
-        geography: Geographic,
+        area: Geographic,
         group: Grouped,
         *,
         level: str | None = None,
@@ -218,14 +230,14 @@ class Release:
         """What the product's tables show of a group, as finely as the release has it.
 
         Args:
-            geography: The area: its name or its id.
-            group: The race or ethnicity group: its name or its code.
+            area: The area: its name or its id.
+            group: The group: its name or its code.
             level: The level of the area, if its name fits several.
-            kind: alone, combination or ethnicity, if the name of the group fits several.
+            kind: Which answers define the group, if its name fits several, such as alone.
             family: Which of its tables, if the product has several: by the name of the family.
             adjusted: Gives the least-squares cells, labelled, with which the tables of all families have one total.
         """
-        entity, iteration = self._found(geography, group, level, kind)
+        entity, iteration = self._found(area, group, level, kind)
         table = self._numbers.adjusted_table if adjusted else self._numbers.table
         answer = table(entity, iteration, self._lookup.family(family))
         if answer is None:
@@ -233,12 +245,13 @@ class Release:
         note = self._note_on_name(group, iteration)
         return self._instead_of(answer, note) if isinstance(answer, Absence) else replace(answer, notes=note)
 
+    @renamed("geography", "area")
     @checks_arguments
     def totals(
         self,
         *,
         group: Grouped | None = None,
-        geography: Geographic | None = None,
+        area: Geographic | None = None,
         level: str | None = None,
         kind: str | None = None,
         within: Geographic | None = None,
@@ -249,26 +262,26 @@ class Release:
         With a group, areas without a number are among the answers as absences; with an area, published groups alone.
 
         Args:
-            group: The race or ethnicity group; give the level too.
-            geography: The area, if no group is given.
-            level: The level of the areas: nation, state, county, tract, place or aiannh.
-            kind: alone, combination or ethnicity.
-            within: A state, or a county if the level is tract: the areas in it alone.
+            group: The group; give the level too.
+            area: The area, if no group is given.
+            level: The kind of areas, such as county.
+            kind: Which answers define the group, if its name fits several, such as alone.
+            within: A larger area: those in it alone.
             groups: The level of groups; all if left out.
         """
         of = None if groups is None else self._lookup.group_level(groups)
         answers: list[Answer] = []
-        if group is not None and geography is None and level is not None:
+        if group is not None and area is None and level is not None:
             iteration = self._lookup.group(group, kind, self._lookup.geographies_of(level)[0], of)
             for _, areas in groupby(self.areas(level, within=within), attrgetter("geography")):
                 answers += self._numbers.totals_of_group([*areas], iteration)
-        elif geography is not None and group is None:
-            entity = self.geography(geography, level)
+        elif area is not None and group is None:
+            entity = self.area(area, level)
             chosen = {one.code: one for one in self.groups(kind)}
             for iterations in self._universe.census.tabulated_group_levels if of is None else (of,):
                 answers += self._numbers.totals_of_area(entity, iterations, chosen)
         else:
-            raise self._lookup.refusal("totals", "give group= and level=, or geography= alone.")
+            raise self._lookup.refusal("totals", "give group= and level=, or area= alone.")
         return Answers(tuple(answers), product=self._universe.product)
 
     @checks_arguments
@@ -310,9 +323,9 @@ class Release:
         return Ratio(self._present(a), self._present(b))
 
     def _found(
-        self, geography: Geographic, group: Grouped, level: str | None, kind: str | None
+        self, area: Geographic, group: Grouped, level: str | None, kind: str | None
     ) -> tuple[Entity, CharacteristicIteration]:
-        entity = self._lookup.entity(geography, level)
+        entity = self._lookup.entity(area, level)
 
         def is_published(one: CharacteristicIteration) -> bool:
             return isinstance(self._numbers.total(entity, one), Estimate)

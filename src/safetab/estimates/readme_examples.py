@@ -51,7 +51,7 @@ def readme_examples(folder: ReleaseFolder) -> ReadmeExamples:
     if shown is None:
         return ReadmeExamples("  This release has no numbers, so that there is nothing to show.\n")
     area, group = _words(release, shown)
-    is_enough = _is_found(release.geography, shown.entity, area)  # areas of two levels may share an id
+    is_enough = _is_found(release.area, shown.entity, area)  # areas of two levels may share an id
     on_terminal = _example(
         "On the terminal, a number with its margin, and the group's whole table:",
         f"$ safetab show . {_in_shell(area)} {_in_shell(group)}",
@@ -68,7 +68,7 @@ def readme_examples(folder: ReleaseFolder) -> ReadmeExamples:
 
 def _terminal_of_absent(release: Release, shown: _Shown, area: str) -> str:
     """Why a group in the same area has no number, preferably one that could have had one."""
-    rows = release.status(geography=shown.entity).table
+    rows = release.status(area=shown.entity).table
     status = rows["status"].to_pylist()
     absent = [status.index(why) for why in (SUPPRESSED, NOT_SELECTED, NOT_TABULATED) if why in status]
     if not absent:
@@ -177,7 +177,7 @@ def _largest_of(folder: ReleaseFolder, release: Release, level: ReleaseLevel) ->
     largest = int(chosen[np.argmax(batch.integers("count")[chosen])])
     row = batch.table.slice(largest, 1).to_pylist()[0]
     name = file.path.relative_to(folder.path).as_posix()
-    entity = release.geography(row["region_id"], level.geography.label)
+    entity = release.area(row["region_id"], level.geography.label)
     group = release.group(row["iteration_code"])
     return _Shown(name, entity, group, row["table_id"], row["count"], row["margin_of_error"])
 
@@ -188,7 +188,7 @@ def _words(release: Release, shown: _Shown) -> tuple[str, str]:
     if _is_typed(shown.group.name) and _is_found(release.group, shown.group, shown.group.name):
         group = shown.group.name
     fits = len(shown.entity.name) + len(group) <= _LONGEST_NAMES
-    if fits and _is_typed(shown.entity.name) and _is_found(release.geography, shown.entity, shown.entity.name):
+    if fits and _is_typed(shown.entity.name) and _is_found(release.area, shown.entity, shown.entity.name):
         area = shown.entity.name
     return area, group
 

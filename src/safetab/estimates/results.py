@@ -126,13 +126,17 @@ class GroupTable(tables.ProductTabular):
         return iter(self.lines)
 
     def count(self, *wanted: Any, **named: Any) -> Estimate:
-        """The people that the arguments ask for; everybody if there are none.
+        """The number of the records that the arguments ask for; of all if there are none.
 
-        It is the sum of the cells inside, with its exact noise. The arguments are those of the product.
+        It is the sum of the cells inside, with its exact noise. Each attribute of the table is an argument: a category
+        by its name or value, a range by its first and last value. An unknown argument is answered with the known ones.
+
+        Example:
+            >>> table.count(sex="female", age=(18, 44))  # doctest: +SKIP
 
         Args:
-            wanted: In the order below.
-            named: By their names, which are `product.line_question.arguments`.
+            wanted: Values of the attributes in their order.
+            named: Values by the name of the attribute.
         """
         asked = self.product.line_question.cells_of(self.shape, *wanted, **named)
         if isinstance(asked, Refusal):

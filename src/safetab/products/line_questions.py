@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from inspect import Parameter, Signature
 from typing import Any
 
 from safetab.foundation.argument_types import require_type
@@ -58,7 +57,7 @@ class QuestionByAttributes:
 
     def cells_of(self, shape: Shape, /, *wanted: Any, **named: Any) -> WantedCells | Refusal:
         """The cells that the arguments ask for. A range must be one that the shape has."""
-        given = self._signature.bind(*wanted, **named).arguments
+        given = self._bound(wanted, named)
         called = given.pop(CATEGORY, ALL)
         require_type(_COUNT, CATEGORY, called, str)
         chosen = dict[Attribute, tuple[Label, ...]]()  # without those of which everything is wanted
@@ -108,9 +107,16 @@ class QuestionByAttributes:
     def _attributes(self) -> tuple[Attribute, ...]:
         return tuple(self.tables.attributes[name] for name in self.tables.crossed)
 
-    @cached_property
-    def _signature(self) -> Signature:
-        return Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=None) for name in self.arguments])
+    def _bound(self, wanted: Sequence[Any], named: Mapping[str, Any]) -> dict[str, Any]:
+        """The values by the names of the arguments. Raises TypeError with the names of this census."""
+        unknown = [name for name in named if name not in self.arguments]
+        if unknown or len(wanted) > len(self.arguments):
+            what = f"has no argument {unknown[0]}" if unknown else f"was given {len(wanted)} values"
+            raise TypeError(f"{_COUNT}() {what}. Its arguments are, in this order: {', '.join(self.arguments)}.")
+        given = dict(zip(self.arguments, wanted, strict=False))
+        for name in (each for each in named if each in given):
+            raise TypeError(f"{_COUNT}() was given {name} twice.")
+        return given | dict(named)
 
     @cached_property
     def _of_table(self) -> Mapping[str, tuple[Family, TableShape]]:

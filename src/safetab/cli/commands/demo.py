@@ -80,8 +80,8 @@ def _show_pages(out: Path) -> None:
 def show_county(output: Path) -> None:
     """Print the largest groups of one county with margins of error, and the table of one group."""
     release = open_release(output)
-    county = release.geography(COUNTY, "county")
-    totals = release.totals(geography=county)
+    county = release.area(COUNTY, "county")
+    totals = release.totals(area=county)
     overview = text_table("group", "released", "+/- (95%)")
     for total in totals.largest(_GROUPS_SHOWN).numbers:
         overview.add_row(total.counted[0].group.name, f"{total.value:,}", f"{total.margin_of_error:,}")

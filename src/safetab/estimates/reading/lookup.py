@@ -104,13 +104,13 @@ class Lookup:
         if found:
             exact = ", or the level" if len({one.geography.kind for one in found}) > 1 else ""
             hint = f"Give an id, or the whole name{exact}."
-            raise self._ambiguous("geography", wanted, [str(one) for one in found], hint)
+            raise self._ambiguous("area", wanted, [str(one) for one in found], hint)
         if self.is_level(wanted):
-            raise self.refusal("geography", f'"{wanted}" is a level, not an area. Name one area, or give its id.')
+            raise self.refusal("area", f'"{wanted}" is a level, not an area. Name one area, or give its id.')
         forms = self._names.started_forms(plain(wanted))
         if fine and any(re.match(f"{re.escape(spelling.starts[-1])} [0-9]", form) for form in forms):
-            raise self.refusal("geography", f'"{wanted}" is not in this release. {spelling.as_written}')
-        raise self._missing("geography", wanted, self._suggested_areas(wanted, coarse or fine))
+            raise self.refusal("area", f'"{wanted}" is not in this release. {spelling.as_written}')
+        raise self._missing("area", wanted, self._suggested_areas(wanted, coarse or fine))
 
     def entities(self, geographies: Sequence[AreaLevel]) -> list[Entity]:
         """All entities of some levels, in the order of the release."""
