@@ -27,7 +27,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Unpack
 
-from safetab.foundation.argument_types import python_function, renamed, warn_of_older_name
+from safetab.foundation.argument_types import python_function, warn_of_older_name
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import VERSION, Finding, InvalidInput
 from safetab.pipeline.declared_options import ASSESS, COMPARE, RERELEASE, RUN, VALIDATE, shows
@@ -252,7 +252,6 @@ def export(
     return export_csv(Path(path), whole_path(Path(folder)), ExportForm(form), overwrite=overwrite)
 
 
-@renamed("geography", "area")
 @python_function
 def status(
     path: str | Path,

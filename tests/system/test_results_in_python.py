@@ -122,18 +122,6 @@ def test_a_table_says_what_it_can_be_asked_by(table: GroupTable) -> None:
         table.count("female", sex="female")
 
 
-def test_an_area_is_called_area_and_its_older_name_still_works(release: safetab.Release, demo_out: Path) -> None:
-    with pytest.warns(
-        DeprecationWarning, match=r"total\(geography=...\) is an older name of total\(area=...\)"
-    ) as caught:
-        assert str(release.total(geography=AREA, group=GROUP)) == str(release.total(area=AREA, group=GROUP))  # type: ignore[call-arg]
-    assert {each.filename for each in caught} == {__file__}
-    with pytest.warns(DeprecationWarning, match=r"Release\.geography is an older name of Release\.area"):
-        assert release.geography(AREA) == release.area(AREA)
-    with pytest.warns(DeprecationWarning, match="status"):
-        assert len(safetab.status(demo_out, geography=AREA)) == len(release.status(area=AREA))  # type: ignore[call-arg]
-
-
 @pytest.mark.parametrize("name", ["validate", "plan", "run", "open_release", "status", "accuracy", "compare"])
 def test_help_speaks_of_any_census(name: str) -> None:
     text = getattr(safetab, name).__doc__ + (safetab.__doc__ or "")

@@ -19,7 +19,7 @@ from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
 from safetab.estimates.ratio import Ratio
 from safetab.estimates.reading.lookup import Entity, Lookup, same_named
 from safetab.estimates.results import Answer, Answers, Areas, Found, Groups, GroupTable, Statuses, found_in
-from safetab.foundation.argument_types import checks_arguments, renamed, warn_of_older_name
+from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.findings import shortened
 from safetab.privacy.output_status import OutputStatus
 from safetab.products.product import Product
@@ -91,11 +91,6 @@ class Release:
         """
         return self._lookup.entity(name, level)
 
-    def geography(self, name: Geographic, level: str | None = None) -> Entity:
-        """An older name of `area`."""
-        warn_of_older_name("Release.geography", "Release.area", frames=1)
-        return self.area(name, level)
-
     @checks_arguments
     def is_level(self, word: str) -> bool:
         """Whether a word names a level with many areas, such as county, and no area.
@@ -153,7 +148,6 @@ class Release:
         """
         return found_in(text, self.areas(), self.groups())
 
-    @renamed("geography", "area")
     @checks_arguments
     def status(
         self,
@@ -197,7 +191,6 @@ class Release:
             raise self._lookup.refusal("within", f"{around.name} has no areas of this level.")
         return found
 
-    @renamed("geography", "area")
     @checks_arguments
     def total(self, area: Geographic, group: Grouped, *, level: str | None = None, kind: str | None = None) -> Answer:
         """How many records of a group are in an area.
@@ -215,7 +208,6 @@ class Release:
             return replace(answer, notes=answer.notes + note)
         return self._instead_of(answer, note)
 
-    @renamed("geography", "area")
     @checks_arguments
     def table(
         self,
@@ -245,7 +237,6 @@ class Release:
         note = self._note_on_name(group, iteration)
         return self._instead_of(answer, note) if isinstance(answer, Absence) else replace(answer, notes=note)
 
-    @renamed("geography", "area")
     @checks_arguments
     def totals(
         self,

@@ -64,22 +64,6 @@ def checks_arguments(function: F) -> F:
     return checked  # type: ignore[return-value]
 
 
-def renamed(old: str, new: str) -> Callable[[F], F]:
-    """Decorate a function so that an argument's older name is taken for the new one, with a warning."""
-
-    def decorate(function: F) -> F:
-        @functools.wraps(function)
-        def called(*arguments: Any, **named: Any) -> Any:
-            if old in named:
-                warn_of_older_name(f"{function.__name__}({old}=...)", f"{function.__name__}({new}=...)", frames=1)
-                named[new] = named.pop(old)
-            return function(*arguments, **named)
-
-        return called  # type: ignore[return-value]
-
-    return decorate
-
-
 def meant(name: str, known: Iterable[str]) -> str:
     """What may be meant by an unknown name, as a sentence after another; the known names if none is like it."""
     names = [each for each in known if each != "self"]
