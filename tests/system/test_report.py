@@ -252,7 +252,7 @@ def test_the_page_is_a_function_of_the_release_alone(out: Path, tmp_path: Path) 
     shutil.copytree(out / "release", tmp_path / "given away")
     written = (out / "report.html").read_text(encoding="utf-8")
     for number, release in enumerate((tmp_path / "given away", out)):
-        report_file(release, tmp_path / f"{number}.html")
+        report_file(release, tmp_path / f"{number}.html", overwrite=False)
         assert (tmp_path / f"{number}.html").read_text(encoding="utf-8") == written
     entry = json.loads((out / "manifest.json").read_text())["documents"]["report.html"]
     assert entry["sha256"] == hashlib.sha256(written.encode()).hexdigest()
@@ -414,7 +414,7 @@ def test_the_command_writes_a_new_file_or_says_why_not(out: Path, tmp_path: Path
     assert report(out / "release", "-o", page) == (0, f"Wrote {page}. {OutputStatus.SYNTHETIC.line}\n")
     assert page.read_bytes() == (out / "report.html").read_bytes()
     for release, file, sentence in [
-        (out, page, "already exists. Choose another name."),
+        (out, page, "already exists. Choose another name, or add --overwrite."),
         (out, tmp_path, "is a directory. Give the name of a file."),
         (out, tmp_path / "nowhere" / "page.html", "can't be written: there is no folder"),
         (tmp_path, tmp_path / "new.html", "is not a release: it has no datapackage.json. Give OUT or OUT/release."),
@@ -423,6 +423,9 @@ def test_the_command_writes_a_new_file_or_says_why_not(out: Path, tmp_path: Path
         assert (code, sentence in told) == (1, True), told
         assert "Traceback" not in told
     assert not (tmp_path / "new.html").exists()
+    page.write_text("an earlier page")
+    assert report(out, "-o", page, "--overwrite")[0] == 0
+    assert page.read_bytes() == (out / "report.html").read_bytes()
 
 
 def test_a_damaged_release_has_no_page(out: Path, tmp_path: Path) -> None:

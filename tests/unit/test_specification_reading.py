@@ -178,7 +178,7 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "levels with one name": ('name = "town"', 'name = "Region"', 'areas.levels[3].name: "Region" is given twice.'),
     "name of a level": ('name = "town"', 'name = "town/city"', 'areas.levels[3].name: must be a name (a letter or digit'),
     "17 labels": ('{ region = "I-REGION"', "{ " + "".join(f'l{n} = "L{n}", ' for n in range(13)) + 'region = "I-REGION"',
-                  "areas.levels: 17 labels of areas over all passes; 16 are the most."),
+                  "areas.levels: 17 levels of areas, those of all passes together; 16 are the most."),
     "labels twice": ('region = "I-REGION"', 'region = "m-region"', 'areas.passes[2].levels.region: "m-region" is given twice.'),
     "level of a pass": ("{ region = ", "{ regoin = ", 'areas.passes[2].levels.regoin: "regoin" is not a level of areas. Did you'),
     "passes that overlap": ('["yes", "far"]', '["yes", "no"]', 'areas.passes[2].where: it overlaps with that of "main".'),

@@ -18,7 +18,7 @@ from safetab.website.write_site import SiteSummary, write_site
 
 
 @python_function
-def report(path: str | Path, output: str | Path = "report.html") -> Path:
+def report(path: str | Path, output: str | Path = "report.html", *, overwrite: bool = False) -> Path:
     """Write the report of a release, one page that needs nothing else, as the command `safetab report` does.
 
     Returns the page's path. Raises `safetab.InvalidInput` if there is no release or the page exists.
@@ -26,8 +26,9 @@ def report(path: str | Path, output: str | Path = "report.html") -> Path:
     Args:
         path: OUT of a run, or OUT/release.
         output: The page to write.
+        overwrite: Replace `output` if it exists.
     """
-    report_file(Path(path), Path(output))
+    report_file(Path(path), Path(output), overwrite=overwrite)
     return Path(output)
 
 

@@ -145,14 +145,14 @@ def _level_budgets(release: ReleaseSummary) -> page.Markup:
 REPORT_FILE = allowed_files.REPORT_FILE
 
 
-def report_file(release: Path, file: Path) -> OutputStatus:
-    """Write the report of a release to a new file and return the status of the release.
+def report_file(release: Path, file: Path, *, overwrite: bool) -> OutputStatus:
+    """Write the report of a release to a file and return the status of the release.
 
     Raises InvalidInput if the release is damaged or the file can't be written.
     """
     opened = open_release_folder(release)
     opened.refuse_inside(file)
-    write_new_file(file, lambda beside: write_report_page(opened, beside))
+    write_new_file(file, lambda beside: write_report_page(opened, beside), overwrite=overwrite)
     return opened.facts.status
 
 

@@ -15,7 +15,6 @@ from safetab.specification.table_checks import problems_of_privacy, problems_of_
 from safetab.specification.values import (
     COMMON,
     EVERYWHERE,
-    MOST_CODE_BYTES,
     MOST_COLUMNS,
     CodeList,
     ConfidentialRecords,
@@ -188,10 +187,6 @@ def _of_areas(spec: Specification, fields: Fields) -> Iterator[Problem]:
     for where, level in numbered("areas.levels", areas.levels):
         if (level.whole is not None) == bool(level.id):
             yield where, "give either `whole`, the id of everything, or `id`, the columns of the table."
-        if level.whole is not None and (
-            level.whole != level.whole.strip() or len(level.whole.encode()) > MOST_CODE_BYTES
-        ):
-            yield f"{where}.whole", f"an id has at most {MOST_CODE_BYTES} bytes and no blank around it."
         for key in ("nowhere", "names"):
             if level.whole is not None and getattr(level, key):
                 yield f"{where}.{key}", "the whole has none. Leave it out."
@@ -200,7 +195,7 @@ def _of_areas(spec: Specification, fields: Fields) -> Iterator[Problem]:
             yield f"{where}.where", f"it overlaps with that of {shown(earlier.name or '')}."
     labels = sum(len(each.levels) for each in areas.passes) or len(areas.levels)
     if labels > MOST_LABELS:
-        yield "areas.levels", f"{labels} labels of areas over all passes; {MOST_LABELS} are the most."
+        yield "areas.levels", f"{labels} levels of areas, those of all passes together; {MOST_LABELS} are the most."
 
 
 def _of_area_key(areas: TableOfAreas, fields: Fields) -> Iterator[Problem]:

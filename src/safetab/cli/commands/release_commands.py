@@ -32,7 +32,8 @@ _OPTIONS_OF_AREAS = (
 )
 """Earlier ways to say of which level AREA is."""
 _CSV_FILE = typer.Option("--output", "-o", metavar="FILE", help="Write a CSV file instead of the terminal.")
-_PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write; it must not exist yet.")
+_PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write.")
+_OverwritePage = Annotated[bool, typer.Option("--overwrite", help="Replace FILE if it exists.")]
 _SHAPES = typer.Option(metavar="FILE", help="GeoJSON with the shapes of areas, for maps.", readable=False)
 _EARLIER = option("OUT2", "An earlier release of the same design. The page of a number says what has changed since.")
 _LINKED = option("OUT2 FOLDER2", "Link to the site of households, or of people: its release, and its folder or URL.")
@@ -171,7 +172,9 @@ def status(
         note(f"Wrote {output}: {rows:,} groups.")
 
 
-def report(release: Release, output: Annotated[Path, _PAGE] = Path("report.html")) -> None:
+def report(
+    release: Release, output: Annotated[Path, _PAGE] = Path("report.html"), overwrite: _OverwritePage = False
+) -> None:
     """Write the report of a release: one page that needs nothing else.
 
     What was released, how precise it is, what it cost, and points to check.
@@ -182,7 +185,7 @@ def report(release: Release, output: Annotated[Path, _PAGE] = Path("report.html"
     from safetab.reports.report import report_file
 
     with exits_with_code():
-        status = report_file(release, output)
+        status = report_file(release, output, overwrite=overwrite)
     answer_written(status, output)
     note(f"Wrote {output}. {status.line}")
 
