@@ -69,7 +69,7 @@ class RunPlaces:
 
     def left_behind(self) -> list[str]:
         """What is there besides OUT, the logs and an empty folder for temporary files."""
-        known = {"out", "out.confidential.log", "spend.log", "temporary"}
+        known = {"out", "out.confidential.log", "spend.log", "spend.log.heads", "temporary"}
         here = [path.name for path in self.folder.iterdir() if path.name not in known]
         return sorted(here + [f"temporary/{path.name}" for path in self.temporary.iterdir()])
 

@@ -11,7 +11,7 @@ from safetab.comparison import world
 from safetab.dialects import own_records
 from safetab.pipeline import rerelease
 from safetab.pipeline.spend_log import merged_logs
-from safetab.pipeline.spend_log.accounts import LineState
+from safetab.pipeline.spend_log.log_lines import LineState
 from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus
 
 Patch = pytest.MonkeyPatch
@@ -34,13 +34,13 @@ def compare_asks_for_the_marker_of_folders_alone(patch: Patch) -> None:
 
 
 def a_limit_of_the_second_log_lost_in_a_merge(patch: Patch) -> None:
-    original = merged_logs._merged
+    original = merged_logs._lines_of
 
-    def without_limits(content, other, limits):
-        kept = [line for line in other.lines if line.state is not LineState.LIMIT]
-        return original(content, replace(other, lines=kept), limits)
+    def without_limits(content, known):
+        kept = [line for line in content.lines if not known or line.state is not LineState.LIMIT]
+        return original(replace(content, lines=kept), known)
 
-    patch.setattr(merged_logs, "_merged", without_limits)
+    patch.setattr(merged_logs, "_lines_of", without_limits)
 
 
 def a_re_release_forgets_the_status(patch: Patch) -> None:

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from tests.person_forms import parquet_of_integers, people_of
 from tests.random_worlds import RandomWorld, write_random_world
+from tests.spend_logs import earlier_header
 from typer.testing import CliRunner, Result
 
 import safetab
@@ -24,8 +25,9 @@ from safetab.foundation.findings import InvalidInput
 from safetab.pipeline import run as pipeline_run
 from safetab.pipeline.inputs import read_inputs
 from safetab.pipeline.spend_log import run_spending
-from safetab.pipeline.spend_log.accounts import Spend, begun_line, header_line
-from safetab.pipeline.spend_log.log_file import utc_now
+from safetab.pipeline.spend_log.accounts import Spend
+from safetab.pipeline.spend_log.log_file import SpendLogFile, utc_now
+from safetab.pipeline.spend_log.log_lines import begun_line
 from safetab.pipeline.spend_log.run_spending import RunSpending, SpendRequest
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.tabulation import safetab as algorithm
@@ -362,7 +364,7 @@ def test_questions_to_the_accounts_that_make_no_sense_are_findings(
 ) -> None:
     line = begun_line(Spend("0" * 16, utc_now(), "census", "us", PrivacyDefinition.ZCDP, Fraction(1), "a" * 32))
     (tmp_path / "spend.log").touch(mode=0o600)
-    (tmp_path / "spend.log").write_text(header_line(bytes(32)) + line)
+    (tmp_path / "spend.log").write_text(earlier_header(bytes(32)) + line)
     result = spend(tmp_path, *options)
     assert (result.exit_code, result.stdout) == (1, "")
     assert words in result.stderr
@@ -373,7 +375,7 @@ def test_a_log_with_passes_of_another_census_is_shown_counted_and_extended(world
     cost, log = costs(world), tmp_path / "spend.log"
     other = Spend("0" * 16, utc_now(), "census", "all", PrivacyDefinition.ZCDP, Fraction(5), "a" * 32, "Languages 2031")
     log.touch(mode=0o600)
-    log.write_text(header_line(bytes(32)) + begun_line(other))
+    log.write_text(earlier_header(bytes(32)) + begun_line(other))
     before, limit = log.read_text(), max(cost.values()) + 5
     refused = run(world, tmp_path / "out", *accounts(tmp_path), "--spend-limit", str(limit - 1))
     assert refused.exit_code == 1
@@ -551,7 +553,7 @@ def test_of_two_processes_that_race_for_the_room_of_one_only_one_runs(world: Ran
 
 
 def test_of_two_processes_that_race_to_set_different_limits_only_one_runs(world: RandomWorld, tmp_path: Path) -> None:
-    (tmp_path / "spend.log").touch(mode=0o600)
+    SpendLogFile(tmp_path / "spend.log", may_create=True).close()
     limits = [["--spend-limit", str(factor * max(costs(world).values()))] for factor in (5, 6)]
     codes, errors = racing_runs(world, tmp_path, tmp_path / "spend.log", limits)
     assert codes == [0, 1], errors
@@ -566,7 +568,7 @@ def test_of_processes_that_race_under_a_limit_as_many_run_as_it_admits(
 ) -> None:
     limit = ["--spend-limit", str(2 * max(costs(world).values()))]
     held = tmp_path / ("unused" if is_new else "spend.log")
-    held.touch(mode=0o600)
+    SpendLogFile(held, may_create=True).close()
     codes, errors = racing_runs(world, tmp_path, held, [limit] * 4)
     assert codes == [0, 0, 1, 1], errors
     assert sum("more than the limit" in error for error in errors) == 2

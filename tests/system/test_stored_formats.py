@@ -28,7 +28,7 @@ from safetab.release.numbers.number_files import Column
 
 LATEST = STORED / "format-1"
 NEWER = "was written by a newer version of safetab (format 7; this one reads up to 1). Update safetab."
-NEWER_LOG = NEWER.replace("up to 1", "up to 2")
+NEWER_LOG = NEWER.replace("up to 1", "up to 3")
 AREA = "44007"
 DAY_OR_VERSION = re.compile(r"\d{4}-\d\d-\d\d|safetab \d+\.\d+\.\d+")
 ABOUT_ITSELF = {"README.txt", "datapackage.json", "privacy.json"}
@@ -101,7 +101,7 @@ def test_whatever_is_written_states_its_format(both_products: Path, tmp_path: Pa
         for path in (out / "measurements").iterdir():
             assert pq.read_metadata(path).metadata == {b"format": b"1"}
     done("spend", tmp_path / "log", "--dataset", "made-up", "--set-limit", "3", "--unit", "rho")
-    assert json.loads((tmp_path / "log").read_text().splitlines()[0])["format"] == 1
+    assert json.loads((tmp_path / "log").read_text().splitlines()[0])["format"] == 3
 
 
 def test_a_numbers_file_is_named_by_its_family_however_many_the_product_has(both_products: Path) -> None:
@@ -218,12 +218,22 @@ def test_its_tables_are_read_as_published_files(path: Path, tmp_path: Path) -> N
 
 
 LOGS = [("format-0-1e9a05d", "1.2", 1), ("format-0-6153825", "6", 2), ("format-1", "6", 2), ("log-format-2", "7.2", 3)]
+LOGS += [("log-format-3", "6", 2)]
+
+
+def stored_log(name: str, log: Path) -> Path:
+    """A copy of a stored log with its heads, if it has any."""
+    shutil.copy(STORED / name / "spend.log", log)
+    log.chmod(0o600)
+    heads = STORED / name / "spend.log.heads"
+    if heads.exists():
+        shutil.copy(heads, f"{log}.heads")
+    return log
 
 
 @pytest.mark.parametrize(("name", "rho", "runs"), LOGS)
 def test_a_spend_log_is_read_and_carried_on(name: str, rho: str, runs: int, tmp_path: Path) -> None:
-    log = Path(shutil.copy(STORED / name / "spend.log", tmp_path / "spend.log"))
-    log.chmod(0o600)
+    log = stored_log(name, tmp_path / "spend.log")
     account = json.loads(done("spend", log, "--json").stdout)["accounts"][0]
     assert (account["pass"], account["spent"]["rho"], account["runs"]) == ("us", rho, runs)
     spending = ("--dataset", "made-up", "--spend-log", log)
@@ -235,9 +245,7 @@ def test_a_spend_log_is_read_and_carried_on(name: str, rho: str, runs: int, tmp_
 
 @pytest.mark.parametrize(("name", "rho", "runs"), LOGS)
 def test_a_spend_log_is_checked_merged_and_made_a_table(name: str, rho: str, runs: int, tmp_path: Path) -> None:
-    log, other = (Path(shutil.copy(STORED / each / "spend.log", tmp_path / each)) for each in (name, "format-1"))
-    for one in (log, other):
-        one.chmod(0o600)
+    log, other = (stored_log(each, tmp_path / each) for each in (name, "format-1"))
     checked = json.loads(done("spend", log, "--check", "--json").stdout)
     assert (checked["exit_code"], checked["in_doubt"], checked["findings"]) == (0, 0, [])
     done("spend", log, "--table", tmp_path / "table.json")
@@ -245,9 +253,8 @@ def test_a_spend_log_is_checked_merged_and_made_a_table(name: str, rho: str, run
     assert [row["cumulative_rho"] for row in rows if row["pass"] == "us"][-1] == rho
     new = tmp_path / "new.log"
     merged = done("spend", log, "--merge", other, "-o", new, "--json").stdout
-    expected = {"format-0-1e9a05d": ("7.2", 3), "format-0-6153825": ("12", 4), "format-1": ("6", 2)}.get(
-        name, (rho, runs)
-    )
+    others = {"format-0-1e9a05d": ("7.2", 3), "format-0-6153825": ("12", 4), "log-format-3": ("12", 4)}
+    expected = others.get(name, (rho, runs))
     account = json.loads(merged)["accounts"][0]
     assert (account["spent"]["rho"], account["runs"]) == expected
 

@@ -58,6 +58,7 @@ FUNCTIONS = {
 
 OPTIONS = {
     ("sign", "--new-key"): "new_key",
+    ("spend", "--against"): "check_spend_log",
     ("spend", "--check"): "check_spend_log",
     ("spend", "--merge"): "merge_spend_logs",
     ("spend", "--table"): "AccountsOfLog.statement",

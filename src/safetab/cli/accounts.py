@@ -55,16 +55,18 @@ def write_table(log: Path, dataset: str | None, table: Path) -> None:
     answer({"written": [str(table)]})
 
 
-def show_check(log: Path) -> None:
-    """Print every finding about a log. Raises typer.Exit with 1 if it is damaged."""
-    findings = check_log(log)
+def show_check(log: Path, against: Sequence[Path]) -> None:
+    """Print every finding about a log and the heads in other files. Raises typer.Exit with 1 if there is an error."""
+    findings = check_log(log, against)
     errors = sum(each.is_error for each in findings)
     show_findings(findings)
     if findings:
         note(f"Damaged: {errors:,}. In doubt: {len(findings) - errors:,}.")
     else:
-        runs = len({spend.run for spend in read_log(log).spends})
+        content = read_log(log)
+        runs = len({spend.run for spend in content.spends})
         note(f"Nothing is wrong: {runs:,} run{'' if runs == 1 else 's'}, no line is damaged or in doubt.")
+        note(f"This is {content.chain.head}.")
     if errors:
         raise typer.Exit(ExitCode.INVALID_INPUT)
     answer({"in_doubt": len(findings)})

@@ -8,7 +8,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 from safetab.foundation.failures import OF_THE_PATH, refusals_as_run_failed
@@ -63,6 +63,31 @@ def scratch_folder(prefix: str) -> Iterator[Path]:
         with refusals_as_run_failed():
             folder = opened.enter_context(locked_folder(Path(tempfile.gettempdir()), prefix))
         yield folder
+
+
+def locked_file(path: Path) -> AbstractContextManager[object] | None:
+    """A lock on a name, which its end gives back; None if another process has it.
+
+    A file that a killed process left is taken over. Where the system has no such locks (Windows), nothing is held.
+    """
+    while HAS_LOCKS:
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        try:
+            flock(descriptor, LOCK_EX | LOCK_NB)
+            is_there = os.path.lexists(path) and os.path.samestat(path.lstat(), os.fstat(descriptor))
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        if is_there:
+            held = ExitStack()
+            held.callback(os.close, descriptor)
+            held.callback(path.unlink, missing_ok=True)
+            return held
+        os.close(descriptor)  # its last holder has just removed it
+    return nullcontext()
 
 
 def why_no_folder(parent: Path, prefix: str) -> str | None:

@@ -46,16 +46,17 @@ def spend(
 
 
 @python_function
-def check_spend_log(log: str | Path) -> Findings:
+def check_spend_log(log: str | Path, against: list[str | Path] | None = None) -> Findings:
     """Every finding about a spend log, as `safetab spend LOG --check` says: an error is damage, a warning is a doubt.
 
     Changes nothing. Raises `safetab.InvalidInput` if the log can't be read.
 
     Args:
         log: The spend log of the runs.
+        against: Confidential logs of runs, which tell how long the spend log was at their end.
     """
     with refusals_as_run_failed():
-        return Findings(check_log(whole_path(Path(log))))
+        return Findings(check_log(whole_path(Path(log)), [Path(each) for each in against or ()]))
 
 
 @python_function

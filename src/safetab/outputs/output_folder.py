@@ -15,16 +15,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from safetab.foundation.failures import (
+    NOTHING_SPENT,
     NOTHING_WRITTEN,
     OF_THE_MACHINE,
     RunFailed,
     machine_refused,
     raise_if_the_machine_failed,
+    refusals_as_run_failed,
 )
 from safetab.foundation.files import resolved
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
 from safetab.foundation.interrupts import publishing
-from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_folder, why_no_folder
+from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_file, locked_folder, why_no_folder
 from safetab.foundation.new_files import (
     CantBeDone,
     exchange,
@@ -222,6 +224,18 @@ def _own_files_blame_nobody(folder: Path) -> Iterator[None]:
             raise
         why = " ".join(finding.message for finding in invalid.findings)
         raise RunFailed(f"what was just written can't be read: {why} {NOTHING_WRITTEN}") from None
+
+
+@contextmanager
+def only_writer(out: Path) -> Iterator[None]:
+    """Hold the name of `out`. Raises InvalidInput if another process does, with nothing spent."""
+    with refusals_as_run_failed(out):
+        lock = locked_file(out.parent / f".{out.name}.safetab-lock")
+    if lock is None:
+        message = "another run is writing it now. Wait until that ends, or choose another OUT."
+        raise InvalidInput((Finding(Severity.ERROR, str(out), "", message),), NOTHING_SPENT)
+    with lock:
+        yield
 
 
 def restore_replaced(out: Path) -> None:

@@ -25,7 +25,15 @@ from safetab.dialects.configuration import (
     require_not_swapped,
 )
 from safetab.dialects.own_records import OwnRecords, is_synthetic, paths_read
-from safetab.engines.contract import Backend, CountingEngine, EngineSettings, KnownLists, RecordLocation, Records
+from safetab.engines.contract import (
+    Backend,
+    CountingEngine,
+    EngineSettings,
+    KnownLists,
+    MiscountedRecords,
+    RecordLocation,
+    Records,
+)
 from safetab.engines.local.backend import LocalBackend
 from safetab.foundation.failures import RunFailed
 from safetab.foundation.files import identity_of
@@ -194,10 +202,10 @@ class WatchedFiles:
 
     @contextmanager
     def changes_reported_first(self) -> Iterator[None]:
-        """Raise RunFailed instead of InvalidInput if a file changed while it was checked."""
+        """Raise RunFailed about a file that changed instead of what else follows from the change."""
         try:
             yield
-        except InvalidInput:
+        except (InvalidInput, MiscountedRecords, RunFailed):
             self.require_unchanged()
             raise
 

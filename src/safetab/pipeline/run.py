@@ -7,9 +7,9 @@ that it comes from.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import pairwise
@@ -25,15 +25,15 @@ from safetab.census.population_groups import GroupUniverse
 from safetab.dialects.configuration import require_not_swapped
 from safetab.dialects.own_records import paths_read
 from safetab.engines.contract import CountingEngine, GroupCounts, records_intact
-from safetab.foundation.failures import closing_without_masking
+from safetab.foundation.failures import NOTHING_SPENT, closing_without_masking
 from safetab.foundation.files import whole_path
-from safetab.foundation.findings import VERSION, Finding, require_none
+from safetab.foundation.findings import VERSION, Finding, InvalidInput, require_none
 from safetab.foundation.in_threads import SecondThread, Workers
 from safetab.foundation.interrupts import interrupts_held, stop_signals, until_published
 from safetab.foundation.progress import ConfidentialLog, NoProgress, Progress
 from safetab.foundation.result_tables import WrittenFiles
 from safetab.outputs.manifest import RunFacts, write_manifest, write_not_for_release, write_release_log
-from safetab.outputs.output_folder import output_findings, whole_output
+from safetab.outputs.output_folder import only_writer, output_findings, whole_output
 from safetab.outputs.pass_files import PassFiles
 from safetab.pipeline import options as about_options
 from safetab.pipeline.declared_options import EngineKind
@@ -42,7 +42,7 @@ from safetab.pipeline.guards import LateFailures, RunCost, guarded, log_passed
 from safetab.pipeline.inputs import RunInputs, WatchedFiles, checked_engine, record_files, required_inputs
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.release_parts import empty_blocks_as_json, write_documents
-from safetab.pipeline.spend_log.run_spending import RunSpending, cost_without_accounts
+from safetab.pipeline.spend_log.run_spending import Fingerprints, RunSpending, cost_without_accounts
 from safetab.pipeline.step_times import StepTimes
 from safetab.planning.guarantee import is_specified
 from safetab.planning.run_plan import LevelPlan, RunPlan
@@ -87,7 +87,7 @@ def run_files(
     _refuse(parameters, data, out, options)
     of_accounts = about_options.spending_warnings(data, out, options)
     cost = RunCost()
-    with until_published() as publication:
+    with until_published() as publication, only_writer(out):
         late_failures = LateFailures(out, publication)
         with guarded(options, options.log_of(out), late_failures, cost) as (log, backend):
             assert log is not None
@@ -99,24 +99,26 @@ def run_files(
             records = record_files(inputs.records)
             watched.add(records)
             inputs = replace(inputs, hashes=watched.hashes_of(_public_files(inputs, options)))
-            steps = options.release.withholding(negatives=inputs.plan.config.withholds_negatives)
-            options = replace(options, release=steps)
+            options = _with_rules(options, inputs.plan)
             status = about_options.status_of_run(inputs.plan, data, options)
-            spending = _accounts_with_room(options, inputs.plan, times)
+            spending = _accounts_with_room(options, inputs.plan, times, log)
             number_of_records = backend.number_of_records(inputs.records)
             require_disk(inputs.plan, number_of_records, options.temporary_folder, out, times.note)
-            with watched.changes_reported_first(), checked_engine(checked, backend, times) as (warnings, engine):
-                log_passed(log, (*of_accounts, *warnings))
-                _count_records(engine, inputs.plan, times, log)
-                watched.require_unchanged(records)
+            with ExitStack() as opened:
+                with watched.changes_reported_first():
+                    warnings, engine = opened.enter_context(checked_engine(checked, backend, times))
+                    log_passed(log, (*of_accounts, *warnings))
+                    _count_records(engine, inputs.plan, times, log)
+                look_again = partial(_look_again, watched, records, _place(parameters, data, out, options))
                 if spending is None:
+                    look_again()
                     is_synthetic = about_options.has_synthetic_people(data, options)
                     cost.charge(cost_without_accounts(inputs.plan, is_synthetic=is_synthetic))
-                with _charged(spending, engine, times, cost) as spend_warnings:
-                    watched.require_unchanged(records)
+                fingerprint = watched.changes_reported_first()(engine.fingerprint)
+                with _charged(spending, fingerprint, times, cost, look_again) as spend_warnings:
                     ledger = Ledger(inputs.plan.config.budgets, bits_of_run(options))
                     output = TabulatedOutput(inputs, status, engine, ledger, options, times)
-                    rows = output.write(out)
+                    rows = output.write(out, _nothing if spending is None else spending.require_charged)
             times.end_step()
             log.write(", ".join(f"{count:,} rows of {name}" for name, count in rows.items()))
     return RunSummary(inputs.plan, (*of_accounts, *warnings, *spend_warnings, *late_failures.findings), rows, status)
@@ -127,21 +129,46 @@ def _refuse(parameters: Path, data: Path, out: Path, options: RunOptions) -> Non
     require_not_swapped(parameters, data)
     read = (parameters, *paths_read(data))
     log = options.log_of(out)
-    refused = output_findings(out, read, overwrite=options.overwrite, kept=(options.temporary_folder,))
+    refused = _place(parameters, data, out, options)()
     refused += about_options.refused_options(data, options)
     refused += about_options.refused_log(log, (*read, out))
     refused += about_options.refused_spending(options, (*read, out), log)
     require_none(refused)
 
 
-def _accounts_with_room(options: RunOptions, plan: RunPlan, times: StepTimes) -> RunSpending | None:
+def _with_rules(options: RunOptions, plan: RunPlan) -> RunOptions:
+    """The options with the rules of the configuration."""
+    return replace(options, release=options.release.withholding(negatives=plan.config.withholds_negatives))
+
+
+def _accounts_with_room(
+    options: RunOptions, plan: RunPlan, times: StepTimes, log: ConfidentialLog
+) -> RunSpending | None:
     """The accounts that the run keeps, if any. Raises InvalidInput if they have no room for it."""
     request = options.spend_request
     if request is None:
         return None
-    spending = RunSpending(request, plan, times.tell)
+    spending = RunSpending(request, plan, times.tell, log)
     spending.look()
     return spending
+
+
+def _place(parameters: Path, data: Path, out: Path, options: RunOptions) -> Callable[[], tuple[Finding, ...]]:
+    """A look at OUT's place: why the output can't be written there now."""
+    read, kept = (parameters, *paths_read(data)), (options.temporary_folder,)
+    return partial(output_findings, out, read, overwrite=options.overwrite, kept=kept)
+
+
+def _look_again(watched: WatchedFiles, records: Iterable[Path], place: Callable[[], tuple[Finding, ...]]) -> None:
+    """Look directly before the charge. Raises RunFailed if records changed, InvalidInput if OUT can't be made."""
+    watched.require_unchanged(records)
+    findings = place()
+    if findings:
+        raise InvalidInput(findings, NOTHING_SPENT)
+
+
+def _nothing() -> None:
+    """Without accounts, nothing is to be looked at before publication."""
 
 
 def _public_files(inputs: RunInputs, options: RunOptions) -> dict[str, Path]:
@@ -163,7 +190,11 @@ def _count_records(engine: CountingEngine, plan: RunPlan, times: StepTimes, log:
 
 @contextmanager
 def _charged(
-    spending: RunSpending | None, engine: CountingEngine, progress: Progress, cost: RunCost
+    spending: RunSpending | None,
+    fingerprint: Fingerprints,
+    progress: Progress,
+    cost: RunCost,
+    look_again: Callable[[], None],
 ) -> Iterator[tuple[Finding, ...]]:
     """Draw noise only inside: if the run keeps accounts, its loss is charged by then.
 
@@ -174,7 +205,7 @@ def _charged(
         yield ()
         return
     progress.step("Taking the fingerprint of the records", 1)
-    with spending.recorded(engine.fingerprint, cost.charge) as warnings:
+    with spending.recorded(fingerprint, cost.charge, look_again) as warnings:
         progress.advance()
         yield warnings
 
@@ -198,11 +229,11 @@ class TabulatedOutput:
     options: RunOptions
     times: StepTimes
 
-    def write(self, out: Path) -> dict[str, int]:
+    def write(self, out: Path, before_publication: Callable[[], None]) -> dict[str, int]:
         """Measure every level and write OUT, whole or not at all; return the rows of each file.
 
-        The ledger charges each budget before its noise is drawn. Raises RunFailed if the output
-        breaks a rule.
+        The ledger charges each budget before its noise is drawn. `before_publication` may refuse.
+        Raises RunFailed if the output breaks a rule.
         """
         today = datetime.datetime.now(datetime.UTC).date()
         rows: dict[str, int] = {}
@@ -212,6 +243,7 @@ class TabulatedOutput:
                 for tabulation_pass in self.inputs.plan.config.passes:
                     rows |= self._write_pass(tabulation_pass, output)
             self._write_release(output, today, rows)
+            before_publication()
         return rows
 
     def _write_pass(self, tabulation_pass: Pass, output: Path) -> dict[str, int]:

@@ -21,6 +21,7 @@ _ReaderIni = Annotated[Path, typer.Argument(metavar="READER.INI", help=_INI)]
 cef = App(name="cef", help="Rewrite a Census Edited File (CEF), or list its blocks that have a unit.")
 _MERGE = "Repeatable. Write one log with every run of LOG and OTHER into --output; both stay as they are."
 _CHECK = "Judge every line of the log, and say what is in doubt. Exit code 1: it is damaged."
+_AGAINST = "Repeatable, with --check. A run's confidential log: does LOG still have what it had then?"
 _STATEMENT = "Write a row for each run and pass, with sums and limits, as CSV or (FILE.json) JSON."
 _UNIT = "Unit of --set-limit. Default: the current limit's, or the runs'."
 
@@ -116,6 +117,7 @@ def spend(  # noqa: PLR0913, PLR0917 - the options of the command
     unit: Annotated[Literal["rho", "epsilon"] | None, typer.Option(help=_UNIT)] = None,
     table: Annotated[Path | None, option("FILE", _STATEMENT)] = None,
     check: Annotated[bool, typer.Option("--check", help=_CHECK)] = False,
+    against: Annotated[list[Path] | None, option("FILE", _AGAINST)] = None,
     merge: Annotated[list[Path] | None, option("OTHER", _MERGE)] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o", metavar="NEW", help="The log to make.")] = None,
 ) -> None:
@@ -131,13 +133,15 @@ def spend(  # noqa: PLR0913, PLR0917 - the options of the command
     used = [name for name, given in asked.items() if given]
     if len(used) > 1:
         raise typer.BadParameter(f"can't be combined with {used[1]}.", param_hint=used[0])
+    if against and not check:
+        raise typer.BadParameter("needs --check.", param_hint="--against")
     if bool(merge) is (output is None):
         raise typer.BadParameter("give both, or neither.", param_hint="--merge and --output")
     log = whole_path(log)
     with exits_with_code():
         try:
             if check:
-                accounts.show_check(log)
+                accounts.show_check(log, against or ())
                 return
             if set_limit is not None or unit is not None:
                 accounts.change_limit(log, dataset, set_limit, unit)

@@ -10,7 +10,7 @@ import pyarrow as pa
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, shortened
 from safetab.foundation.result_tables import Result
 from safetab.pipeline.spend_log import people_accounts
-from safetab.pipeline.spend_log.accounts import LogContent
+from safetab.pipeline.spend_log.log_lines import LogContent
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts
 from safetab.pipeline.spend_log.statement import COLUMNS, statement
 from safetab.privacy.calibration import PrivacyDefinition

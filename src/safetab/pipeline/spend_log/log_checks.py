@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
-from safetab.foundation.findings import Finding, FindingsOf
-from safetab.pipeline.spend_log.accounts import LineState, LogContent, sound_lines
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
+from safetab.pipeline.spend_log.chain import heads_in_file
+from safetab.pipeline.spend_log.log_file import heads_file
+from safetab.pipeline.spend_log.log_lines import LineState, LogContent, sound_lines
 from safetab.pipeline.spend_log.people_accounts import all_accounts, bytes_of_log
 
 
-def check_log(log: Path) -> tuple[Finding, ...]:
-    """Every finding about a log: an error is damage, a warning is a doubt. Raises InvalidInput if it can't be read."""
+def check_log(log: Path, against: Sequence[Path] = ()) -> tuple[Finding, ...]:
+    """Every finding about a log: an error is damage, a warning is a doubt.
+
+    `against` are files with heads of the log, such as confidential logs of runs. Raises InvalidInput if the
+    log or one of them can't be read.
+    """
     content, findings = sound_lines(str(log), bytes_of_log(log))
     if content is not None:
+        _check_heads(content, log, against, findings)
         for number in content.cut_short:
             message = "was cut short, as by a crash. It does not count: noise waits for a whole line."
             findings.warning(f"line {number}", message)
@@ -21,6 +29,25 @@ def check_log(log: Path) -> tuple[Finding, ...]:
         _warn_of_clocks(content, findings)
         warn_of_limits(content, findings)
     return findings.findings
+
+
+def _check_heads(content: LogContent, log: Path, against: Sequence[Path], findings: FindingsOf) -> None:
+    """Report what was written down about the log and doesn't hold of it any more."""
+    beside = heads_file(log)
+    if content.chain.is_stated and len(content.chain.heads) > 1 and not beside.exists():
+        findings.warning("", without_heads(beside))
+    for file in (beside, *against):
+        heads = heads_in_file(file)
+        if file in against and not any(map(content.chain.speaks_of, heads)):
+            raise InvalidInput.about(file, "tells of no head of this spend log.", "--against")
+        message = content.chain.why_not(heads, file)
+        if message is not None:
+            findings.error("", message)
+
+
+def without_heads(beside: Path) -> str:
+    """A doubt about a log that has no file of heads."""
+    return f"there is no {beside} beside it, so nobody can see whether this is an older copy."
 
 
 def warn_of_unended_runs(content: LogContent, findings: FindingsOf) -> None:

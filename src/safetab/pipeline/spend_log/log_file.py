@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import fcntl
+import logging
 import os
 import secrets
 import stat
@@ -11,13 +12,40 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.failures import RunFailed, raise_if_the_machine_failed, why_refused
 from safetab.foundation.findings import Finding, InvalidInput, Severity
-from safetab.foundation.new_files import sync_directory
-from safetab.pipeline.spend_log.accounts import LineState, LogContent, header_line, line_of, read_lines
+from safetab.foundation.interrupts import publishing_for_itself
+from safetab.foundation.new_files import write_new_file
+from safetab.pipeline.spend_log.chain import Head, heads_in_file
+from safetab.pipeline.spend_log.log_lines import (
+    LineState,
+    LogContent,
+    header_line,
+    line_of,
+    read_lines,
+)
 
 _SECRET_BYTES = 32
+NAME_BYTES = 8
 _OTHERS = 0o077
+
+
+def heads_file(log: Path) -> Path:
+    """The file beside a log that has its head after each addition: an older copy of the log lacks the last ones."""
+    return log.with_name(f"{log.name}.heads")
+
+
+def why_older(log: Path, content: LogContent) -> str | None:
+    """Why a log is not the one that the file of heads beside it tells of; None if it is, or there is no such file."""
+    beside = heads_file(log)
+    return content.chain.why_not(heads_in_file(beside), beside)
+
+
+def _why_gone(log: Path) -> str | None:
+    """Why there may be no new log here; None if there never was one."""
+    beside = heads_file(log)
+    gone = f"is gone, and {beside} says that it was here. Restore it."
+    return f"{gone} To begin anew at zero, remove that file too." if os.path.lexists(beside) else None
 
 
 def refused_file(path: Path) -> tuple[Finding, ...]:
@@ -28,7 +56,7 @@ def refused_file(path: Path) -> tuple[Finding, ...]:
             message = "can't be read and written. Check its permissions."
     except FileNotFoundError:
         is_room = path.parent.is_dir() and os.access(path.parent, os.W_OK | os.X_OK)
-        message = None if is_room else f"can't be created: {path.parent} is not a writable directory."
+        message = _why_gone(path) if is_room else f"can't be created: {path.parent} is not a writable directory."
     except (OSError, ValueError) as error:
         raise_if_the_machine_failed(error)
         message = f"can't be used: {getattr(error, 'strerror', None) or 'not a valid path'}."
@@ -55,9 +83,10 @@ class SpendLogFile:
         be used.
         """
         self._path = path
-        flags = os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        if may_create and not os.path.lexists(path):
+            _create(path)
         try:
-            self._descriptor = os.open(path, flags | (os.O_CREAT if may_create else 0), 0o600)
+            self._descriptor = os.open(path, os.O_RDWR | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError as error:
             raise_if_the_machine_failed(error)
             if isinstance(error, FileNotFoundError) and not may_create:
@@ -70,12 +99,12 @@ class SpendLogFile:
 
     @contextmanager
     def locked(self) -> Iterator[LogContent]:
-        """What the log says; no other process reads or appends meanwhile. Gives a new file its header."""
+        """What the log says; no other process reads or appends meanwhile.
+
+        Raises InvalidInput if it is damaged, or older than the file of heads beside it.
+        """
         with self._lock():
-            if not os.fstat(self._descriptor).st_size:
-                self._write(header_line(secrets.token_bytes(_SECRET_BYTES)))
-                sync_directory(self._path.parent)
-            yield read_lines(str(self._path), self._bytes()).require()
+            yield sound_content(self._path, self._bytes())
 
     def written(self) -> bytes:
         """The bytes of the log, damaged, empty or neither."""
@@ -93,11 +122,20 @@ class SpendLogFile:
     def _bytes(self) -> bytes:
         return os.pread(self._descriptor, os.fstat(self._descriptor).st_size, 0)
 
-    def append(self, content: LogContent, lines: Iterable[str]) -> None:
-        """Append lines inside `locked`, with the content it yielded; they are on disk on return."""
+    def append(self, content: LogContent, lines: Iterable[str]) -> Head:
+        """Append lines inside `locked`, with the content it yielded, and return the head after them.
+
+        They are on disk on return. Raises RunFailed if the machine refuses.
+        """
         before = "\n" if content.is_unended else ""
-        mark = line_of(LineState.TORN, utc=utc_now()) if content.is_torn else ""
-        self._write(before + mark + "".join(lines))
+        mark = [line_of(LineState.TORN, utc=utc_now())] if content.is_torn else []
+        text = before + "".join(map(content.chain.extended, (*mark, *lines)))
+        try:
+            _write(self._descriptor, text)
+        except OSError as error:
+            raise RunFailed(f"{self._path} can't be written: {why_refused(error)}") from None
+        write_down(self._path, content.chain.head)
+        return content.chain.head
 
     def is_in_place(self) -> bool:
         """Whether the path still leads to this file."""
@@ -109,12 +147,50 @@ class SpendLogFile:
     def close(self) -> None:
         os.close(self._descriptor)
 
-    def _write(self, text: str) -> None:
-        """Write all of the text and wait until it is on disk."""
-        rest = text.encode()
-        while rest:
-            rest = rest[os.write(self._descriptor, rest) :]
-        os.fsync(self._descriptor)
+
+def sound_content(log: Path, written: bytes) -> LogContent:
+    """What a log's bytes say. Raises InvalidInput if they are damaged, or older than the heads beside it."""
+    content = read_lines(str(log), written).require()
+    message = why_older(log, content)
+    if message is not None:
+        raise InvalidInput.about(log, message)
+    return content
+
+
+def _create(path: Path) -> None:
+    """Make a new log, with its first line or not at all, unless another process just did."""
+    gone = _why_gone(path)
+    if gone is not None:
+        raise InvalidInput.about(path, gone)
+    header = header_line(secrets.token_bytes(_SECRET_BYTES), secrets.token_hex(NAME_BYTES))
+    try:
+        with publishing_for_itself():
+            write_new_file(path, lambda new: write_for_its_owner(new, header.encode()))
+    except InvalidInput:
+        if not os.path.lexists(path):
+            raise
+
+
+def write_down(log: Path, head: Head) -> None:
+    """Add the head of a log to the file beside it, or warn: the log itself is written by then."""
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        descriptor = os.open(heads_file(log), flags, 0o600)
+        try:
+            _write(descriptor, f"{head}\n")
+        finally:
+            os.close(descriptor)
+    except OSError as error:
+        words = "%s can't be written (%s): nobody would see that an older copy of the log was restored."
+        logging.getLogger("safetab").warning(words, heads_file(log), error.strerror)
+
+
+def _write(descriptor: int, text: str) -> None:
+    """Write all of the text and wait until it is on disk."""
+    rest = text.encode()
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
+    os.fsync(descriptor)
 
 
 def write_for_its_owner(path: Path, content: bytes) -> None:

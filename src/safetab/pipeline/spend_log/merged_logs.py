@@ -5,16 +5,20 @@ Proof: docs/privacy.md#merged-logs.
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
 from pathlib import Path
 
-from safetab.foundation.findings import SPEND_LOG_FORMAT, Finding, FindingsOf, InvalidInput, require_none, shortened
+from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, require_none, shortened
 from safetab.foundation.new_files import new_file_findings, write_new_file
-from safetab.pipeline.spend_log import accounts
-from safetab.pipeline.spend_log.accounts import Limit, LineState, LogContent, read_lines
+from safetab.pipeline.spend_log import log_lines
+from safetab.pipeline.spend_log.accounts import Limit
+from safetab.pipeline.spend_log.chain import chained
 from safetab.pipeline.spend_log.log_checks import warn_of_limits, warn_of_unended_runs
-from safetab.pipeline.spend_log.log_file import utc_now, write_for_its_owner
+from safetab.pipeline.spend_log.log_file import NAME_BYTES, heads_file, utc_now, write_down, write_for_its_owner
+from safetab.pipeline.spend_log.log_lines import LineState, LogContent, read_lines
 from safetab.pipeline.spend_log.people_accounts import datasets_of, read_log
 
 _LEAST_LOGS = 2
@@ -28,8 +32,11 @@ def merge_logs(logs: Sequence[Path], new: Path) -> tuple[Finding, ...]:
     """
     if len(logs) < _LEAST_LOGS:
         raise InvalidInput.about("the command", "give another log to merge.", "--merge")
-    require_none(new_file_findings(new))
-    content, warnings, text = read_log(logs[0]), list[Finding](), b""
+    require_none(new_file_findings(new) + new_file_findings(heads_file(new)))
+    content, warnings = read_log(logs[0]), list[Finding]()
+    lines = [*_lines_of(content, frozenset())]
+    name = secrets.token_hex(NAME_BYTES)
+    header = log_lines.header_line(content.secrets[0], name)
     for log in logs[1:]:
         other, findings = read_log(log), FindingsOf(str(log))
         _compare_runs(content, other, findings)
@@ -37,28 +44,28 @@ def merge_logs(logs: Sequence[Path], new: Path) -> tuple[Finding, ...]:
         _warn_of_names(content, other, findings)
         findings.require_no_errors()
         warnings += findings.findings
-        text = "".join(_merged(content, other, limits)).encode()
+        lines += _lines_of(other, {line.text for line in content.lines})
+        lines += [log_lines.limit_line(replace(limit, utc=utc_now())) for limit in limits]
+        text = chained(header, name, lines).encode()
         content = read_lines(str(log), text).require()
     write_new_file(new, lambda path: write_for_its_owner(path, text))
+    write_down(new, content.chain.head)
     of_new = FindingsOf(str(new))
     warn_of_unended_runs(content, of_new)
     warn_of_limits(content, of_new)
     return (*warnings, *of_new.findings)
 
 
-def _merged(content: LogContent, other: LogContent, limits: Sequence[Limit]) -> Iterator[str]:
-    """The lines of a log, those of another that it lacks, and the limits that hold from now on.
+def _lines_of(content: LogContent, known: AbstractSet[bytes]) -> Iterator[str]:
+    """The lines of a log but those known, after a line that says of which log they are.
 
     A line that was cut short is left out with its mark: no run drew noise after it.
     """
-    utc, known = utc_now(), {line.text for line in content.lines}
-    yield accounts.header_line(content.secrets[0], SPEND_LOG_FORMAT)
-    yield from (f"{line.text.decode()}\n" for line in content.lines if line.state is not LineState.TORN)
-    yield accounts.line_of(LineState.MERGED, utc=utc, secret=other.secrets[0].hex())
-    for line in other.lines:
+    of, secret = str(content.chain.head), content.secrets[0].hex()
+    yield log_lines.line_of(LineState.MERGED, utc=utc_now(), secret=secret, of=of)
+    for line in content.lines:
         if line.state is LineState.MERGED or (line.text not in known and line.state is not LineState.TORN):
             yield f"{line.text.decode()}\n"
-    yield from (accounts.limit_line(replace(limit, utc=utc)) for limit in limits)
 
 
 def _compare_runs(content: LogContent, other: LogContent, findings: FindingsOf) -> None:

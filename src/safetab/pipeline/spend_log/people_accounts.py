@@ -14,17 +14,18 @@ from safetab.engines.fingerprint import of_nobody
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, require_none
 from safetab.foundation.interrupts import publishing
 from safetab.pipeline.spend_log.accounts import (
-    DATASET_NAME,
-    DATASET_RULE,
     Account,
     Limit,
-    LogContent,
     Spend,
     amount_of,
-    limit_line,
-    read_lines,
 )
-from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file, utc_now
+from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file, sound_content, utc_now
+from safetab.pipeline.spend_log.log_lines import (
+    DATASET_NAME,
+    DATASET_RULE,
+    LogContent,
+    limit_line,
+)
 from safetab.privacy.calibration import PrivacyDefinition
 
 AMOUNT_RULE = "must be a decimal number such as 4.85."
@@ -128,7 +129,7 @@ def command_for_limit(log: Path, dataset: str) -> str:
 
 def read_log(log: Path) -> LogContent:
     """What the log says. Raises InvalidInput if it does not exist or can't be used."""
-    return read_lines(str(log), bytes_of_log(log)).require()
+    return sound_content(log, bytes_of_log(log))
 
 
 def bytes_of_log(log: Path) -> bytes:

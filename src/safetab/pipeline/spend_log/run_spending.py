@@ -11,11 +11,21 @@ from itertools import product
 from pathlib import Path
 
 from safetab.dialects.known_census import DEFAULT_CENSUS, DISJOINT_PASSES
+from safetab.foundation.failures import NOTHING_RELEASED, RunFailed
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, described, shortened
 from safetab.foundation.interrupts import interrupts_held, stop_signals
-from safetab.pipeline.spend_log import accounts, people_accounts
-from safetab.pipeline.spend_log.accounts import Limit, LineState, LogContent, Spend, about_units, why_no_room
-from safetab.pipeline.spend_log.log_file import SpendLogFile, utc_now
+from safetab.foundation.progress import ConfidentialLog
+from safetab.pipeline.spend_log import log_lines, people_accounts
+from safetab.pipeline.spend_log.accounts import (
+    Limit,
+    Spend,
+    about_units,
+    why_no_room,
+)
+from safetab.pipeline.spend_log.chain import Head, heads_in_file
+from safetab.pipeline.spend_log.log_checks import without_heads
+from safetab.pipeline.spend_log.log_file import SpendLogFile, heads_file, utc_now
+from safetab.pipeline.spend_log.log_lines import LineState, LogContent
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts, accounts_of
 from safetab.planning.guarantee import is_specified
 from safetab.planning.plan_json import exact
@@ -40,11 +50,22 @@ class SpendRequest:
 
 
 class RunSpending:
-    """The entries of one run in the spend log: what it spends on each of its passes."""
+    """The entries of one run in the spend log: what it spends on each of its passes.
 
-    def __init__(self, request: SpendRequest, plan: RunPlan, tell: Callable[[str], None]) -> None:
+    The run's confidential log gets the head of the spend log; those of earlier runs beside it have theirs.
+    """
+
+    def __init__(
+        self,
+        request: SpendRequest,
+        plan: RunPlan,
+        tell: Callable[[str], None],
+        confidential_log: ConfidentialLog | None = None,
+    ) -> None:
         self._request = request
         self._tell = tell
+        self._confidential_log = confidential_log
+        self._charged: tuple[SpendLogFile, Head] | None = None
         self._run = secrets.token_hex(8)
         self._definition = plan.config.privacy_definition
         self._is_specified = is_specified(plan.config.census)
@@ -56,14 +77,17 @@ class RunSpending:
         self._fingerprints: dict[str, set[str]] = {}  # of each pass: a merged log has several secrets
 
     def look(self) -> None:
-        """Say what was spent before. Raises InvalidInput if that leaves no room. Reads no record."""
+        """Say what was spent before. Raises InvalidInput if that leaves no room, or the log is an older copy.
+
+        Reads no record.
+        """
         try:
             file = SpendLogFile(self._request.log, may_create=False)
         except FileNotFoundError:
             content = LogContent(secret=b"")
         else:
             with closing(file), file.locked() as content:
-                pass
+                self._require_newest(content)
         people = self._people(content)
         for spend in self._spends:
             self._tell(f"Spent before on {people}{self._of_pass(spend)}: {people.of(spend.tabulation_pass)}.")
@@ -71,16 +95,35 @@ class RunSpending:
             self._tell(f"Limit of {people}{', each pass' if self._has_passes else ''}: {limit}.")
         self._require_room(content)
 
+    def _require_newest(self, content: LogContent) -> None:
+        """Raise InvalidInput if a run beside this one knew more lines of the log; warn if no file has its heads."""
+        log, beside = self._request.log, heads_file(self._request.log)
+        if content.chain.is_stated and len(content.chain.heads) > 1 and not beside.exists():
+            self._tell(f"{log}: {without_heads(beside)}")
+        own = None if self._confidential_log is None else self._confidential_log.path
+        findings = FindingsOf(str(log))
+        for file in () if own is None else sorted({own, *own.parent.glob("*.confidential.log")}):
+            with suppress(OSError):  # another user's
+                heads = filter(content.chain.speaks_of, heads_in_file(file))
+                message = content.chain.why_not(heads, file)
+                if message is not None:
+                    findings.error("", message)
+        findings.require_no_errors()
+
     @contextmanager
     def recorded(
-        self, fingerprints: Fingerprints, charged: Callable[[str], None] = lambda _: None
+        self,
+        fingerprints: Fingerprints,
+        charged: Callable[[str], None] = lambda _: None,
+        before: Callable[[], None] = lambda: None,
     ) -> Iterator[tuple[Finding, ...]]:
         """Charge the loss before the block, which draws noise, and record how the block ended.
 
         The spends are on disk before the block begins, and count however it ends:
-        docs/decisions/0010-spend-log.md says why. Yields warnings. Calls `charged` with a sentence
-        about the cost as soon as it counts. Raises InvalidInput, with nothing spent, if there is no
-        room, or if the log has the same records under another name.
+        docs/decisions/0010-spend-log.md says why. Yields warnings. Calls `before` last before the
+        charge, and `charged` with a sentence about the cost as soon as it counts. Raises
+        InvalidInput, with nothing spent, if there is no room, or if the log has the same records
+        under another name.
         """
         with closing(SpendLogFile(self._request.log, may_create=True)) as file:
             with file.locked() as content:
@@ -90,20 +133,37 @@ class RunSpending:
             known = [(spend, of_pass[spend.tabulation_pass]) for spend in self._spends]
             self._spends = [replace(spend, utc=utc, fingerprint=of_spend) for spend, of_spend in known]
             self._fingerprints = {which: {each[which] for each in by_secret.values()} for which in of_pass}
-            warnings = self._reserved(file, utc, charged)
+            warnings = self._reserved(file, utc, charged, before)
             try:
                 yield warnings
             except BaseException:
-                with suppress(OSError, InvalidInput):
+                with suppress(OSError, InvalidInput, RunFailed):
                     self._append_end(file, LineState.FAILED)
                 raise
             try:
                 self._append_end(file, LineState.RELEASED)
-            except (OSError, InvalidInput):
+            except (OSError, InvalidInput, RunFailed):
                 lost = f"the end of run {self._run} could not be recorded. The run counts anyway."
                 self._tell(f"{self._request.log}: {lost}")
+            if not file.is_in_place():
+                self._tell(f"{self._request.log}: {_NOT_THE_CHARGED} Merge the two before the next run.")
 
-    def _reserved(self, file: SpendLogFile, utc: str, charged: Callable[[str], None]) -> tuple[Finding, ...]:
+    def require_charged(self) -> None:
+        """Raise RunFailed if the spend log does not hold this run's charge any more."""
+        assert self._charged is not None
+        file, head = self._charged
+        try:
+            with file.locked() as content:
+                is_there = content.chain.has(head) and file.is_in_place()
+        except InvalidInput:
+            is_there = False
+        if not is_there:
+            restore = f"Restore the file that has run {self._run}, or merge it into the one that is there."
+            raise RunFailed(f"{self._request.log}: {_NOT_THE_CHARGED} {NOTHING_RELEASED} {restore}")
+
+    def _reserved(
+        self, file: SpendLogFile, utc: str, charged: Callable[[str], None], before: Callable[[], None]
+    ) -> tuple[Finding, ...]:
         """Check that there is room and charge, under one lock: the second of two runs sees the first."""
         with file.locked() as content:
             if not file.is_in_place():
@@ -111,13 +171,15 @@ class RunSpending:
                 raise InvalidInput.about(self._request.log, message)
             self._require_room(content)
             warnings = self._warnings(content)
+            before()
             with interrupts_held():  # one that comes now is answered when it is known what counts
                 stop_signals.require_none()
                 charged(f"`safetab spend {self._request.log}` shows whether run {self._run} counts as spent.")
-                file.append(content, self._lines(content, utc))
+                self._charged = file, file.append(content, self._lines(content, utc))
                 losses = {spend.tabulation_pass: spend.budget for spend in self._spends}
                 counts = "counts" if len(losses) == 1 else "count"
                 charged(f"{_in_words(losses, self._definition)} {counts} as spent (run {self._run}).")
+                self._write_down(self._charged[1])
         if warnings:
             self._tell(described(warnings))
         for spend in self._spends:
@@ -138,12 +200,21 @@ class RunSpending:
         joined = [name for name in self._request.same_people_as if name not in known.names]
         limits = () if self._people(content).limits else self._asked_limits(utc)
         same = LineState.SAME_PEOPLE
-        names = [accounts.line_of(same, utc=utc, dataset=dataset, other=name) for name in joined]
-        return [*names, *map(accounts.limit_line, limits), *map(accounts.begun_line, self._spends)]
+        names = [log_lines.line_of(same, utc=utc, dataset=dataset, other=name) for name in joined]
+        return [*names, *map(log_lines.limit_line, limits), *map(log_lines.begun_line, self._spends)]
 
     def _append_end(self, file: SpendLogFile, state: LineState) -> None:
         with file.locked() as content:
-            file.append(content, [accounts.line_of(state, run=self._run, utc=utc_now())])
+            head = file.append(content, [log_lines.line_of(state, run=self._run, utc=utc_now())])
+        self._write_down(head)
+
+    def _write_down(self, head: Head) -> None:
+        """Write the cost of the run and the head of the spend log into the confidential log, if possible."""
+        if self._confidential_log is not None:
+            cost = _in_words({spend.tabulation_pass: spend.budget for spend in self._spends}, self._definition)
+            words = f'run {self._run} is charged with {cost} on "{self._request.dataset}" in {self._request.log}'
+            with suppress(OSError):
+                self._confidential_log.write(f"{words}. {head}")
 
     def _people(self, content: LogContent) -> PeopleAccounts:
         return accounts_of(content, self._request.dataset, self._request.same_people_as)
@@ -218,6 +289,9 @@ class RunSpending:
                 message = f"{different} If these are other people, give them another name."
                 findings.warning(self._of_pass(spend).removeprefix(", "), message)
         return findings.findings
+
+
+_NOT_THE_CHARGED = "is not the file that was charged: it was moved, removed, replaced or changed during the run."
 
 
 def cost_without_accounts(plan: RunPlan, *, is_synthetic: bool) -> str:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 from safetab.foundation.new_files import write_new_file
 from safetab.foundation.safe_csv import safe_text
-from safetab.pipeline.spend_log.accounts import LineState, LogContent, Spend, add_line
+from safetab.pipeline.spend_log.accounts import Spend
 from safetab.pipeline.spend_log.log_file import write_for_its_owner
+from safetab.pipeline.spend_log.log_lines import LineState, LogContent, add_line
 from safetab.pipeline.spend_log.people_accounts import PeopleAccounts, accounts_of
 from safetab.planning.plan_json import exact
 from safetab.privacy.calibration import PrivacyDefinition
