@@ -50,8 +50,8 @@ def schema_of(kind: Kind) -> Schema:  # noqa: C901, PLR0911 - one case for each 
     match kind:
         case Text(choices=choices) if choices:
             return {"enum": list(choices)}
-        case Text(pattern=pattern):
-            return {"type": "string", "pattern": f"^(?:{pattern})$"}
+        case Text(pattern=pattern, most=most):
+            return {"type": "string", "pattern": f"^(?:{pattern})$", "maxLength": most}
         case Pattern():
             return {"type": "string", "maxLength": MOST_PATTERN}
         case Whole(low=low, high=high):

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from safetab.specification.checks import MOST_CLASSIFICATIONS, MOST_GROUP_LEVELS, MOST_LABELS
-from safetab.specification.keys import NAME
-from safetab.specification.kinds import MOST_DIGITS, MOST_PATTERN, Key, Kind, ListOf, MapOf, Table, Text, in_sentence
+from safetab.specification.keys import DETAIL, NAME, TEXT
+from safetab.specification.kinds import (
+    MOST_DIGITS,
+    MOST_PATTERN,
+    Key,
+    Kind,
+    ListOf,
+    MapOf,
+    Table,
+    Text,
+    in_sentence,
+)
 from safetab.specification.table_checks import MOST_CELLS, MOST_FAMILIES, MOST_SHAPES, MOST_VALUES
 from safetab.specification.values import MOST_CODE_BYTES, MOST_COLUMNS, SPECIFICATION
 
@@ -126,7 +136,10 @@ _RULES = f"""
 **Files.** A file is named by its plain name, with its ending, and lies in the folder of the specification that names
 it; a path or a link that leads out of the folder is an error. Lists are CSV files with commas, in which a text may
 stand in quotes. Records have no quotes: there, a quote is a character. A byte-order mark and Windows line ends are
-accepted. Texts are equal if their bytes are.
+accepted. Lists are UTF-8. Texts are equal if their bytes are.
+
+**Ids and codes** of areas, of code lists and of groups have printable characters only, and no blank before the first
+or after the last.
 
 **Two files.** The table `[privacy]` may lie in `privacy.toml` beside `census.toml`; in both files it is an error. A
 folder with both `census.toml` and `config.json` is an error.
@@ -162,6 +175,7 @@ pass without a record; and records that are in no pass. `validate` ends with the
 | cells of a shape | {MOST_CELLS} |
 | values of all attributes of tables, multiplied | {MOST_VALUES:,} |
 | bytes of a code or an id | {MOST_CODE_BYTES} |
+| characters of a text; of `detail`, of which names of files are made | {TEXT.most:,}; {DETAIL.most} |
 
 For a third classification or a ninth column, run two specifications on the same records; the spend log adds them up.
 """

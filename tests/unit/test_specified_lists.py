@@ -7,6 +7,8 @@ from copy import deepcopy
 from decimal import Decimal
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from tests.specifications import SMALL, write_specification
 from tests.specified.toml_text import toml_of
@@ -71,7 +73,7 @@ BROKEN = {
     "a code twice": ("origins.csv", "102,Kaka", "101,Kaka", "code",
                      "101: a code is listed more than once. Keep one row for each."),
     "an empty code": ("origins.csv", "102,Kaka", ",Kaka", "code", "a code is empty. Fill it, or take the row out."),
-    "a long code": ("origins.csv", "102,Kaka", f"{LONG},Kaka", "code", f"{LONG[:20]}...: longer than 64 bytes."),
+    "a long code": ("origins.csv", "102,Kaka", f"{LONG},Kaka", "code", f"1 longer than 64 bytes, such as {LONG[:64]}..."),
     "a code that is cut": ("faiths.csv", "1,One", "123,One", "code", "123: longer than `first = 2`, so no record can"
                            " have it. Shorten the codes of the list."),
     "two names of a group": ("origins.csv", "102,Kaka,k,Keas", "102,Kaka,k,Kea", "broad_name",
@@ -79,11 +81,22 @@ BROKEN = {
     "a group twice": ("origins.csv", "Tui,t,", "Tui,f1,", "group",
                       "f1 (broad in origins.csv and faith in faiths.csv): several groups have this code. Keep one row for"
                       " each, or give a level another `code_prefix`."),
+    "an id with a blank": ("areas.csv", "A3,2,South", "A3,2 ,South", "REGION",
+                           '1 with blanks around them, such as "2 ". Leave the blanks out, here and in the records.'),
+    "a code with a blank": ("origins.csv", "102,Kaka", " 102,Kaka", "code",
+                            '1 with blanks around them, such as " 102". Leave the blanks out, here and in the records.'),
+    "a code with a no-break space": ("origins.csv", "102,Kaka", "102\u00a0,Kaka", "code",
+                                     r"1 not printable, such as '102\xa0'. Use letters, digits and signs."),
+    "a group with a soft hyphen": ("origins.csv", "Tui,t,", "Tui,t\u00ad1,", "group",
+                                   r"2 not printable, such as 't\xad1'. Use letters, digits and signs."),
+    "a code with a line end": ("faiths.csv", "2,Two", '"2\n",Two', "code",
+                               r"1 not printable, such as '2\n'. Use letters, digits and signs."),
     "a long group": ("origins.csv", "Tui,t,", f"Tui,{LONG},", "group",
-                     f"{LONG}, {LONG}-only: a code must have 1 to 64 bytes."),
+                     f"2 longer than 64 bytes, such as {LONG[:64]}..."),
     "a strange group": ("origins.csv", "t,Tuis", "t,Tu\tis", "name", "t, t-only: a name must be printable and not empty."),
 }  # fmt: skip
 BROKEN_FILES = {
+    "an empty group": ("groups.csv", "f,One", ",One", "group", "the code of a group is empty. Fill it, or take the row out."),
     "a strange level": ("groups.csv", ",broad,", ",bread,", "level", "bread: must be one of broad, faith."),
     "a strange classification": ("groups.csv", ",faith,any", ",fiath,any", "classification",
                                  "fiath: must be one of faith, origin."),
@@ -158,6 +171,37 @@ def ids_are_in_the_order_of_their_bytes(folder: Path) -> None:
 
 def test_ids_are_in_the_order_of_their_bytes(tmp_path: Path) -> None:
     ids_are_in_the_order_of_their_bytes(tmp_path)
+
+
+NOT_UTF_8 = "line {} is not UTF-8 text. Save the file as UTF-8. A spreadsheet calls this form CSV UTF-8."
+
+
+@pytest.mark.parametrize(
+    ("file", "encoding", "change", "line"),
+    [
+        ("areas.csv", "utf-16", ("", ""), 1),
+        ("origins.csv", "utf-16", ("", ""), 1),
+        ("areas.csv", "latin-1", ("ISLAND", "ISLÄND"), 1),
+        ("areas.csv", "latin-1", ("A2,1,North", "A2,1,Nörd"), 3),
+        ("origins.csv", "latin-1", ("Kaka", "Käkä"), 3),
+    ],
+)
+def test_a_list_that_is_not_utf_8_is_named_with_the_line(
+    tmp_path: Path, file: str, encoding: str, change: tuple[str, str], line: int
+) -> None:
+    parameters = write_lists(tmp_path, SMALL, LISTS)
+    (parameters / file).write_bytes(LISTS[file].replace(*change).encode(encoding))
+    assert [str(finding) for finding in compile_folder(parameters).errors] == [NOT_UTF_8.format(line)]
+
+
+def test_a_parquet_list_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+    columns = [[*column] for column in zip(*(line.split(",") for line in LISTS["areas.csv"].split()), strict=True)]
+    table = {name: pa.array([text.encode() for text in texts]) for name, *texts in columns}
+    table["REGION_NAME"] = pa.array([b"N\xf6rd", *[b"South"] * 4])
+    parameters = write_lists(tmp_path, SMALL.replace("areas.csv", "areas.parquet"), LISTS)
+    pq.write_table(pa.table(table), parameters / "areas.parquet")
+    (found,) = compile_folder(parameters).errors
+    assert (found.file, "Invalid UTF8" in found.message) == ("areas.parquet", True)
 
 
 def test_lists_are_checked_though_the_specification_has_errors(tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ class KnownCounts:
         if known is not None:
             groups, shapes = known
             is_kept = np.isin(totals.indices, groups[shapes > 0], assume_unique=True)
-        elif Stage.STAGE_1 in design.stages and design.thresholds.totals:
+        elif Stage.STAGE_1 in design.stages and design.thresholds.first is not None:
             reach = design.noise(Stage.STAGE_1).least_with_tail_below(_HARDLY_EVER)
             is_large = totals.confidential_counts[:, 0] > design.thresholds.first - reach
             is_total_only = universe.is_total_only[universe.index.iteration_of(totals.indices)]

@@ -53,7 +53,7 @@ class Classification(ByName):
 
     def may_hold(self, code: str) -> bool:
         """Whether the columns may hold the code."""
-        return re.fullmatch(self.pattern, code) is not None
+        return re.fullmatch(self.pattern, code, re.DOTALL) is not None
 
 
 class Members(Enum):

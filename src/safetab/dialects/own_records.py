@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -34,6 +35,12 @@ def paths_read(data: Path) -> tuple[Path, ...]:
     """
     read = read_reader_file(data).value if is_file(data) else None
     return (data, *(() if read is None else read.folders.values()))
+
+
+def leads_marker_nowhere(data: Path) -> bool:
+    """Whether the marker of synthetic people is a link to nothing, so that nobody can say what it means."""
+    marker = (data.parent if is_file(data) else data) / SYNTHETIC_MARKER
+    return os.path.islink(marker) and not os.path.exists(marker)  # noqa: PTH110, PTH114 - these never raise
 
 
 def is_synthetic(data: Path) -> bool:

@@ -8,6 +8,8 @@ from enum import Enum
 from pathlib import Path
 from typing import Generic, Self, TypeVar
 
+from safetab.foundation.files import printable
+
 T_co = TypeVar("T_co", covariant=True)
 
 _LONGEST_PLACE, _LONGEST_MESSAGE = 200, 2_000  # characters
@@ -45,8 +47,9 @@ class Finding:
         return _cut(f"Finding({self.severity.value}, {self.file}, {self})", _LONGEST_PLACE)
 
     def __str__(self) -> str:
+        """The place and the sentence, without characters that could control a terminal."""
         message = _cut(self.message, _LONGEST_MESSAGE)
-        return f"{_cut(self.where, _LONGEST_PLACE)}: {message}" if self.where else message
+        return printable(f"{_cut(self.where, _LONGEST_PLACE)}: {message}" if self.where else message)
 
     def as_json(self) -> dict[str, object]:
         """The finding for programs, who learn from it what people do."""
@@ -105,7 +108,7 @@ class InvalidInput(Exception):  # noqa: N818 - the name is the sentence: the inp
     def __init__(self, findings: Iterable[Finding], advice: str = "") -> None:
         self.findings = tuple(findings)
         self.advice = advice
-        super().__init__("\n".join(filter(None, (described(self.findings), advice))))
+        super().__init__(printable("\n".join(filter(None, (described(self.findings), advice)))))
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), (self.findings, self.advice)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from safetab.dialects.own_records import is_synthetic
+from safetab.dialects.own_records import is_synthetic, leads_marker_nowhere
 from safetab.engines.spark.options import SparkOptions, check_spark_options
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import resolved, whole_path
@@ -129,11 +129,7 @@ def _key_of(hexadecimal: str | None) -> bytes | None:
 def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
     """Every problem with the options, spending aside."""
     findings = FindingsOf("the command")
-    if options.test_key is not None:
-        if len(options.test_key) != KEY_BYTES:
-            findings.error("--test-key", f"must be {2 * KEY_BYTES} hexadecimal digits.")
-        if not is_synthetic(data):
-            findings.error("--test-key", f"refused: {data} has no file {SYNTHETIC_MARKER}. {_ONE_KEY}")
+    _refuse_what_is_for_synthetic_people(data, options.test_key, findings)
     if options.empty_blocks is not None and options.release.coterminous is None:
         findings.error("--empty-blocks", "needs --coterminous: it lists blocks that this step ignores.")
     why = _why_not_private(options.temporary_folder)
@@ -153,6 +149,17 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
     if not 1 <= options.threads <= _MOST_THREADS:
         findings.error("--threads", f"must be from 1 to {_MOST_THREADS}.")
     return findings.findings
+
+
+def _refuse_what_is_for_synthetic_people(data: Path, key: bytes | None, findings: FindingsOf) -> None:
+    """Report a marker that may or may not be one, and a wrong test key, or one for people who may be real."""
+    if leads_marker_nowhere(data):
+        advice = "Remove it, or make it a file if these people are synthetic."
+        findings.error("DATA", f"{SYNTHETIC_MARKER} is a link that leads nowhere. {advice}")
+    if key is not None and len(key) != KEY_BYTES:
+        findings.error("--test-key", f"must be {2 * KEY_BYTES} hexadecimal digits.")
+    if key is not None and not is_synthetic(data):
+        findings.error("--test-key", f"refused: {data} has no file {SYNTHETIC_MARKER}. {_ONE_KEY}")
 
 
 def has_synthetic_people(data: Path, options: RunOptions) -> bool:

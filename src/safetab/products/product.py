@@ -166,9 +166,9 @@ class Thresholds:
         return self.totals[family.number_of(shape) - 1]
 
     @property
-    def first(self) -> int:
-        """The smallest total with which a group gets more than a total."""
-        return self.totals[0]
+    def first(self) -> int | None:
+        """The smallest total with which a group gets more than a total; None if no total decides it."""
+        return self.totals[0] if self.totals else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -207,5 +207,7 @@ class _TableOfNumbers:
             order.append(row)
             texts.append(nothing if row == _NOT_THERE else kind.shape.file_rows[layout.folder][row].texts)
         self.order = np.array(order, dtype=np.int64)
-        columns = zip(layout.label_columns, zip(*texts, strict=True), strict=True)
-        self.texts = {name: pa.array(column, pa.string()) for name, column in columns}
+        self.texts = {  # also of no number at all
+            name: pa.array([of_number[place] for of_number in texts], pa.string())
+            for place, name in enumerate(layout.label_columns)
+        }

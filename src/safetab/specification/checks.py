@@ -15,6 +15,7 @@ from safetab.specification.table_checks import problems_of_privacy, problems_of_
 from safetab.specification.values import (
     COMMON,
     EVERYWHERE,
+    MOST_CODE_BYTES,
     MOST_COLUMNS,
     CodeList,
     ConfidentialRecords,
@@ -187,6 +188,10 @@ def _of_areas(spec: Specification, fields: Fields) -> Iterator[Problem]:
     for where, level in numbered("areas.levels", areas.levels):
         if (level.whole is not None) == bool(level.id):
             yield where, "give either `whole`, the id of everything, or `id`, the columns of the table."
+        if level.whole is not None and (
+            level.whole != level.whole.strip() or len(level.whole.encode()) > MOST_CODE_BYTES
+        ):
+            yield f"{where}.whole", f"an id has at most {MOST_CODE_BYTES} bytes and no blank around it."
         for key in ("nowhere", "names"):
             if level.whole is not None and getattr(level, key):
                 yield f"{where}.{key}", "the whole has none. Leave it out."

@@ -24,6 +24,8 @@ _MEANINGS = package_data("safetab.specification", "meanings.toml")
 _NAME_WORDS = "a name (a letter or digit, then at most 39 letters, digits, blanks, dots, hyphens and underscores)"
 
 TEXT = Text()
+DETAIL = Text(most=100)
+"""Names of files are made of it."""
 ANY_TEXT = Text(pattern=".*")
 NAME = Text(_NAME_WORDS, "[A-Za-z0-9][A-Za-z0-9 ._-]{0,39}")
 FILE = Text("the plain name of a file in the folder of the specification", r"[^./\\:\x00][^/\\:\x00]*")

@@ -187,8 +187,11 @@ class Text(Frozen, Kind):
     choices: tuple[str, ...] = ()
     declares: str = ""
     refers_to: str = ""
+    most: int = 1_000  # characters
 
     def read(self, value: object, where: str, reading: Reading) -> Any:
+        if isinstance(value, str) and len(value) > self.most:
+            return reading.findings.error(where, f"{len(value):,} characters; {self.most:,} are the most.")
         is_text = isinstance(value, str) and (value.isprintable() or (value == "\t" and r"\t" in self.pattern))
         if not is_text or not (value in self.choices if self.choices else re.fullmatch(self.pattern, str(value))):
             return reading.wrong(where, value, in_sentence([*map(shown, self.choices)], "or") or self.words)

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from fractions import Fraction
 
 from safetab.specification.keys import (
-    ANY_TEXT, CHARACTER, FIELD, FILE, FILLED, INTEGER, NAME, NO_CODES, NO_ROWS, POSITIVE,
+    ANY_TEXT, CHARACTER, DETAIL, FIELD, FILE, FILLED, INTEGER, NAME, NO_CODES, NO_ROWS, POSITIVE,
     PRODUCT_NAME, TEXT, TEXTS, VALUES, KeyColumn, KeyColumnText, Keyed, declaring, keyed,
     referring, table_of,
 )
@@ -251,7 +251,7 @@ class Family(Keyed):
     """A ladder of tables."""
 
     name: str = keyed(declaring("family of tables"))
-    detail: str = keyed(TEXT)
+    detail: str = keyed(DETAIL)
     shapes: tuple[TableShape, ...] = keyed(ListOf(table_of(TableShape)))
     of: str | None = keyed(TEXT, default=None)
     lines: tuple[LineOfValues, ...] = keyed(ListOf(table_of(LineOfValues)), default=())

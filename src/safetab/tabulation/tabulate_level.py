@@ -29,8 +29,8 @@ class EmptyGroups:
 
     Such a group is published only if its stage-1 noise reaches the first threshold or its stage-2
     total exceeds the suppression threshold. The first words at its addresses decide both. Elsewhere
-    nothing is published, and nothing needs to be drawn. The answer does not depend on who was
-    counted: it covers every index, including non-empty groups.
+    nothing is published, and nothing needs to be drawn. Without a threshold no stage-1 noise matters.
+    The answer does not depend on who was counted: it covers every index, including non-empty groups.
 
     Proof: docs/privacy.md#lazy-empty-groups.
     """
@@ -46,6 +46,8 @@ class EmptyGroups:
         if self._suppression_threshold is None:
             return np.arange(first, end)
         passing = indices_whose_noise_may_exceed(self._suppression_threshold, first, end, self._stage_2)
+        if self._first_threshold is None:
+            return passing
         with_table = indices_whose_noise_may_exceed(self._first_threshold - 1, first, end, self._stage_1)
         return union_of(passing, with_table)
 

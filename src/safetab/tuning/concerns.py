@@ -82,9 +82,9 @@ def _of_level(design: LevelDesign) -> Iterator[str]:
 
 def _of_stage_1(design: LevelDesign) -> Iterator[str]:
     """Concerns about the choice of tables by stage 1."""
-    if not design.thresholds.totals:
-        return
     lowest = design.thresholds.first
+    if lowest is None:
+        return
     stage_1 = design.margins().stage_1_total
     assert stage_1 is not None
     if lowest <= stage_1:

@@ -120,7 +120,7 @@ def _level(level: LevelOfAreas, texts: Texts, findings: FindingsOf) -> tuple[Tex
         advice = "Fill them, or say with `nowhere` what means that an area is in none."
         _refuse_empty(name, pc.and_(is_inside, pc.equal(column, "")), advice, findings)
     joined = columns[0] if len(columns) == 1 else pc.binary_join_element_wise(*columns, "")
-    refuse_misshapen_ids(", ".join(level.id), joined, findings)
+    refuse_misshapen_ids(", ".join(level.id), joined.filter(is_inside), findings)
     encoded = joined.dictionary_encode()
     position = encoded.indices.to_numpy(zero_copy_only=False)
     inside = np.flatnonzero(is_inside.to_numpy(zero_copy_only=False))

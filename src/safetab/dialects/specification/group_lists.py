@@ -8,13 +8,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import pyarrow as pa
+
 from safetab.census.census import Census
 from safetab.census.groups import CharacteristicIteration, GroupLevel, Members, PublicLists
 from safetab.dialects.specification.public_tables import (
-    LONGEST_TEXT,
     names_of,
     read_columns,
     refuse,
+    refuse_misshapen_ids,
     refuse_strange_names,
     repeated,
 )
@@ -82,8 +84,7 @@ def read_code_list(classification: CodeList, spec: Specification, path: Path, fi
 def _refuse_misshapen(classification: CodeList, codes: Sequence[str], findings: FindingsOf) -> None:
     if "" in codes:
         findings.error(_CODE, "a code is empty. Fill it, or take the row out.")
-    long = (f"{code[:20]}..." for code in codes if len(code.encode()) > LONGEST_TEXT)
-    refuse(_CODE, long, f"longer than {LONGEST_TEXT} bytes.", findings)
+    refuse_misshapen_ids(_CODE, pa.array(codes, pa.string()), findings)
     first, separator = classification.first, classification.separator
     if first is not None:
         problem = f"longer than `first = {first}`, so no record can have it. Shorten the codes of the list."
@@ -174,8 +175,9 @@ def refuse_wrong_groups(groups: Sequence[NamedGroup], spec: Specification, findi
     again = (f"{code} ({' and '.join(places[code])})" for code in repeated(group.code for group in groups))
     problem = "several groups have this code. Keep one row for each, or give a level another `code_prefix`."
     refuse("group", again, problem, findings)
-    misshapen = (group.code for group in groups if not 0 < len(group.code.encode()) <= LONGEST_TEXT)
-    refuse("group", misshapen, f"a code must have 1 to {LONGEST_TEXT} bytes.", findings)
+    if any(not group.code for group in groups):
+        findings.error("group", "the code of a group is empty. Fill it, or take the row out.")
+    refuse_misshapen_ids("group", pa.array([group.code for group in groups], pa.string()), findings)
     refuse_strange_names("name", ((group.code, group.name) for group in groups), findings)
     empty = (group.code for group in groups if not group.codes)
     refuse("group", empty, "no code leads to the group. Give it one, or leave it out.", findings)

@@ -20,13 +20,13 @@ from safetab.census.area_levels import AreaLevel
 from safetab.census.census import Census
 from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
 from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.parquet_facts import opened_parquet
 from safetab.readers.delimited import header_mistake
 from safetab.specification.kinds import nearest, shown
+from safetab.specification.values import MOST_CODE_BYTES
 
-LONGEST_TEXT = 64
-"""How many bytes an id or a code may have."""
 _PARQUET, _COMMA = ".parquet", ","
 
 Texts = Mapping[str, pa.Array]
@@ -39,14 +39,28 @@ def read_columns(
     """These columns of a table, or None and findings. If it is said what it may have, other columns are findings."""
     columns = list(dict.fromkeys(wanted))
     try:
-        table = _read_parquet(path) if path.suffix == _PARQUET else _read_csv(path, findings)
-    except (pa.ArrowException, csv.Error, OSError) as error:
+        return _read_columns(path, columns, findings, may_have)
+    except (pa.ArrowException, csv.Error, OSError, UnicodeDecodeError) as error:
         raise_if_the_machine_failed(error)
-        if isinstance(error, pa.ArrowInvalid) and not path.stat().st_size:
-            findings.error("", f"it is empty. Its first line must hold {_COMMA.join(columns)}.")
-            return None
-        findings.error("", f"can't be read: {str(error).partition(chr(10))[0][:200]}")
+        findings.error("", _why_not_read(path, columns, error))
         return None
+
+
+def _why_not_read(path: Path, columns: list[str], error: Exception) -> str:
+    """A sentence on a table that can't be read."""
+    if isinstance(error, pa.ArrowInvalid) and not path.stat().st_size:
+        return f"it is empty. Its first line must hold {_COMMA.join(columns)}."
+    try:
+        if path.suffix != _PARQUET:
+            read_text(path)
+    except UnreadableFile as problem:  # it names the line that is not UTF-8
+        return f"{problem} A spreadsheet calls this form CSV UTF-8."
+    return f"can't be read: {str(error).partition(chr(10))[0][:200]}"
+
+
+def _read_columns(path: Path, columns: list[str], findings: FindingsOf, may_have: Collection[str]) -> Texts | None:
+    """The same, but it raises what Arrow or Python says of a file that can't be read."""
+    table = _read_parquet(path) if path.suffix == _PARQUET else _read_csv(path, findings)
     if not _has_columns(table, columns, may_have, findings, is_csv=path.suffix != _PARQUET):
         return None
     if not len(table):
@@ -94,7 +108,7 @@ def _read_csv(path: Path, findings: FindingsOf) -> pa.Table:
         return "skip"
 
     with path.open("rb") as file:
-        first = file.readline().decode("utf-8-sig", errors="replace")
+        first = file.readline().decode("utf-8-sig")
     types = dict.fromkeys(next(csv.reader([first.rstrip("\r\n")]), ()), pa.string())
     convert = pa.csv.ConvertOptions(column_types=types, strings_can_be_null=False, null_values=[])
     parse = pa.csv.ParseOptions(newlines_in_values=True, invalid_row_handler=leave_out)
@@ -117,21 +131,26 @@ def _lines_of_other_widths(path: Path) -> Iterator[str]:
 
 
 def _texts(column: pa.ChunkedArray) -> pa.Array:
-    """A column as one array of texts."""
+    """A column as one array of texts. Raises ArrowInvalid if one is not UTF-8."""
     texts = column.cast(pa.string()).combine_chunks()
     texts = texts.combine_chunks() if isinstance(texts, pa.ChunkedArray) else texts
+    texts.validate(full=True)
     return pc.fill_null(texts, "")
 
 
 def refuse_misshapen_ids(name: str, texts: pa.Array, findings: FindingsOf) -> None:
-    """Report ids that are too long or can't be printed."""
-    long = texts.filter(pc.greater(pc.binary_length(texts), LONGEST_TEXT)).unique().to_pylist()
+    """Report ids and codes that are too long, can't be printed or have blanks around them."""
+    long = texts.filter(pc.greater(pc.binary_length(texts), MOST_CODE_BYTES)).unique().to_pylist()
     if long:
-        findings.error(name, f"{len(long)} longer than {LONGEST_TEXT} bytes, such as {long[0][:LONGEST_TEXT]}...")
+        findings.error(name, f"{len(long)} longer than {MOST_CODE_BYTES} bytes, such as {long[0][:MOST_CODE_BYTES]}...")
     strange = texts.filter(pc.invert(pc.utf8_is_printable(texts))).unique().to_pylist()
     if strange:
-        shown = ascii(strange[0][:LONGEST_TEXT])
-        findings.error(name, f"{len(strange)} not printable, such as {shown}. Use letters, digits and signs.")
+        such_as = ascii(strange[0][:MOST_CODE_BYTES])
+        findings.error(name, f"{len(strange)} not printable, such as {such_as}. Use letters, digits and signs.")
+    padded = texts.filter(pc.not_equal(pc.utf8_trim(texts, " "), texts)).unique().to_pylist()
+    if padded:
+        problem = f"{len(padded)} with blanks around them, such as {shown(padded[0])}."
+        findings.error(name, f"{problem} Leave the blanks out, here and in the records.")
 
 
 def refuse(name: str, texts: Iterable[str], problem: str, findings: FindingsOf) -> None:

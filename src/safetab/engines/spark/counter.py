@@ -158,7 +158,8 @@ class SparkCounter(RecordCounter):
         """Large groups after the first wanted one, at most as many as memory is set aside for."""
         latest = self._latest
         totals = latest[1] if latest is not None and latest[0] is level else super().totals(level)
-        is_large = 2 * totals.confidential_counts[:, 0] >= level.design.thresholds.first
+        least = level.design.thresholds.first or 0  # without thresholds, every group has cells
+        is_large = 2 * totals.confidential_counts[:, 0] >= least
         is_large &= ~level.universe.is_total_only[level.universe.index.iteration_of(totals.indices)]
         first = int(wanted[0]) if len(wanted) else 0
         likely = totals.indices[is_large & (totals.indices >= first)]

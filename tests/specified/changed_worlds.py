@@ -1,0 +1,154 @@
+"""Random worlds with another selector, families of one table, or odd texts: valid or not, a run must end well."""
+
+from __future__ import annotations
+
+import csv
+import io
+import tomllib
+from collections.abc import Iterator
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from safetab.planning.planner import plan_of, read_public_files
+from tests.specified.toml_text import toml_of
+from tests.specified.world_choices import Choices
+from tests.specified.worlds import ForeignWorld
+
+SELECTORS = ("stage 1", "published totals", "none")
+_NOT_PRINTABLE = ["\u00a0", "\u3000", "\u2028", "\u00ad", "\u200b", "\u202e", "\ufeff", "\x00", "\x1b", "\t", "\n"]
+_PRINTABLE = [
+    " ",
+    "'",
+    '"',
+    ",",
+    "=",
+    "|",
+    "/",
+    "..",
+    "\\",
+    "%",
+    "{",
+    "[",
+    "]",
+    "<b>",
+    "&",
+    "#",
+    ";",
+    ":",
+    "*",
+    "\u0558",
+]
+_WORDS = ["e\u0301", "🏝️", "日本", "\U00020000", "x" * 70, "y" * 300, "-only", "alone", "total", "-1"]
+_ODD = [*_NOT_PRINTABLE, "\r\n", *_PRINTABLE, *_WORDS]
+_FREE = {
+    *("title", "agency", "record", "records", "group", "groups", "noun", "nouns", "detail", "stub", "words", "label"),
+    *("whole", "nowhere", "residual", "missing", "code_prefix", "only", "any", "unit_name"),
+}
+"""Keys whose texts are free: one that names something else is refused as soon as it differs."""
+_NAMING = {"level", "classification", "members", "list", "area_level", "count"}
+"""Columns of lists whose cells name something, or count."""
+
+
+def keys_of(parameters: Path) -> dict[str, Any]:
+    """The keys of census.toml and privacy.toml, with numbers as they are spelled."""
+    files = [path for path in (parameters / "census.toml", parameters / "privacy.toml") if path.exists()]
+    keys: dict[str, Any] = {}
+    for path in files:
+        keys |= tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
+    return keys
+
+
+def write_keys(parameters: Path, keys: dict[str, Any]) -> None:
+    """Write census.toml, which then has the privacy section too."""
+    (parameters / "privacy.toml").unlink(missing_ok=True)
+    (parameters / "census.toml").write_text(toml_of(keys), encoding="utf-8")
+
+
+def with_one_table(world: ForeignWorld, families: int) -> None:
+    """Leave only the total of the first so many families, in every budget."""
+    keys = keys_of(world.parameters)
+    cut = {family["name"] for family in keys["tables"][:families]}
+    for family in keys["tables"]:
+        family["shapes"] = family["shapes"][:1] if family["name"] in cut else family["shapes"]
+    only = keys["tables"][0]["name"]
+    for entry in keys["privacy"]["levels"]:
+        if entry.get("tables", only) in cut:
+            entry["thresholds"] = []
+    write_keys(world.parameters, keys)
+
+
+def with_selector(world: ForeignWorld, selector: str, choose: Choices) -> None:
+    """Let something else choose tables: a world that is written has selector "stage 1"."""
+    if selector == "stage 1":
+        return
+    keys = keys_of(world.parameters)
+    if selector == "published totals":
+        with (world.parameters / "totals.csv").open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows([("area_level", "area", "group", "count"), *_totals(world, choose)])
+        keys["privacy"]["totals"] = "totals.csv"
+    keys["privacy"] |= {"selector": selector}
+    for key in ("stage_1", "suppress"):
+        keys["privacy"].pop(key, None)
+    write_keys(world.parameters, keys)
+
+
+def _totals(world: ForeignWorld, choose: Choices) -> Iterator[tuple[str, str, str, int]]:
+    """Totals of about half of the groups that the plan measures."""
+    plan = plan_of(read_public_files(world.parameters, world.data).require()).require()
+    for universe in {level.level: level.universe for level in plan.levels}.values():
+        label, ids = universe.level.geography.label, universe.level.geography.kind.ids
+        for entity in universe.entities.tolist():
+            for group in universe.iterations:
+                if choose.quietly(0.5):
+                    yield label, ids.text(entity), group.code, choose.between(0, 80)
+
+
+def with_odd_texts(world: ForeignWorld, choose: Choices) -> None:
+    """Put odd characters into one or two texts, everywhere where they stand."""
+    for _ in range(choose.between(1, 2)):
+        if choose.quietly(0.35):
+            _change_key(world.parameters, choose)
+        else:
+            _change_cell(world, choose)
+
+
+def _odd(text: str, choose: Choices) -> str:
+    odd, place = choose.one(_ODD), choose.between(0, len(text))
+    return choose.one([text[:place] + odd + text[place:], text + odd, odd + text, odd])
+
+
+def _change_key(parameters: Path, choose: Choices) -> None:
+    keys = keys_of(parameters)
+    table, key = choose.one([*_texts(keys, is_free=False)])
+    table[key] = _odd(table[key], choose)
+    write_keys(parameters, keys)
+
+
+def _texts(value: Any, *, is_free: bool) -> Iterator[tuple[Any, Any]]:
+    """Where the free texts of a specification are: in which table or list, and under which key or at which place."""
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, inner in items:
+        is_inner_free = is_free if isinstance(value, list) else key in _FREE
+        if isinstance(inner, str) and is_inner_free:
+            yield value, key
+        yield from _texts(inner, is_free=is_inner_free)
+
+
+def _change_cell(world: ForeignWorld, choose: Choices) -> None:
+    """Change a text of a list wherever it is a whole cell of a list, and in plain records."""
+    lists = sorted(world.parameters.glob("*.csv"))
+    rows_of = {path: list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""))) for path in lists}
+    rows = rows_of[choose.one(lists)]
+    place = choose.one([place for place, name in enumerate(rows[0]) if name not in _NAMING])
+    old = choose.one(rows[1:])[place]
+    new = _odd(old, choose)
+    for path, all_rows in rows_of.items():
+        changed = [all_rows[0], *([new if cell == old else cell for cell in row] for row in all_rows[1:])]
+        with path.open("w", encoding="utf-8", newline="") as file:
+            csv.writer(file).writerows(changed)
+    for path in [*world.data.glob("*.csv"), *world.data.glob("*.txt")]:
+        separator = keys_of(world.parameters)["records"].get("separator", "," if path.suffix == ".csv" else "|")
+        text = path.read_bytes().decode("utf-8-sig")
+        lines = [[new if cell == old else cell for cell in line.split(separator)] for line in text.split("\n")]
+        path.write_bytes("\n".join(map(separator.join, lines)).encode())

@@ -1,0 +1,185 @@
+"""What is accepted ends in a release, what is refused costs nothing: every construct, selector and odd text."""
+
+from __future__ import annotations
+
+import json
+from functools import reduce
+from operator import getitem
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import safetab
+from safetab.foundation.findings import InvalidInput
+from tests.specified.changed_worlds import SELECTORS, with_odd_texts, with_one_table, with_selector
+from tests.specified.small_specifications import AREAS, CODES, nz_keys, write_specification
+from tests.specified.test_worlds import FEATURES
+from tests.specified.world_choices import Choices
+from tests.specified.worlds import ForeignWorld, write_foreign_world
+
+SMALL_WORLDS = (50, 52, 34, 22, 54, 46, 33, 24, 10, 30)
+"""Seeds of worlds that together have every feature, most of them with few levels."""
+QUICK_ODD_WORLDS = 6
+
+
+def released(parameters: Path, data: Path, out: Path) -> bool:
+    """Whether a run with accounts released; if not, it was refused before it spent or wrote anything."""
+    log = out.with_name("spend.log")
+    try:
+        safetab.run(parameters, data, out, dataset="people", spend_log=log)
+    except InvalidInput:
+        assert not out.exists()
+        assert states_in(log) == []
+        return False
+    assert states_in(log)[-1] == "released"
+    return True
+
+
+def states_in(log: Path) -> list[str]:
+    """What the lines of a spend log after its first say of runs."""
+    lines = log.read_text(encoding="utf-8").splitlines()[1:] if log.exists() else []
+    return [json.loads(line)["state"] for line in lines]
+
+
+def world_of(folder: Path, seed: int) -> ForeignWorld:
+    """A world of synthetic people, so that no budget is too large."""
+    world = write_foreign_world(folder, seed)
+    (world.data / "SYNTHETIC").touch()
+    return world
+
+
+@pytest.mark.parametrize("selector", SELECTORS)
+@pytest.mark.parametrize("is_beside_another", [False, True])
+def test_totals_alone_are_released_with_every_selector(tmp_path: Path, selector: str, is_beside_another: bool) -> None:
+    keys = nz_keys()
+    alone = {"name": "people", "detail": "nothing", "shapes": [{"id": "P1", "label": "people", "title": "Total"}]}
+    of_alone = {"groups": "level 1", "areas": ["nation", "ta"], "budget": 1, "tables": "people"}
+    keys["privacy"]["levels"][0]["tables"] = "gender and age"
+    keys["tables"] = [*keys["tables"], alone] if is_beside_another else [alone]
+    keys["privacy"]["levels"] = [*keys["privacy"]["levels"], of_alone] if is_beside_another else [of_alone]
+    world = ForeignWorld(*write_specification(tmp_path, keys), frozenset())
+    with_selector(world, selector, Choices(0))
+    assert released(world.parameters, world.data, tmp_path / "out")
+    of_nation = (tmp_path / "out" / "release" / "numbers" / "geography_level=nation").iterdir()
+    assert "level 1-nothing" in {path.stem for path in of_nation}
+
+
+def test_the_worlds_that_run_have_every_feature(tmp_path: Path) -> None:
+    features = (write_foreign_world(tmp_path / str(seed), seed).features for seed in SMALL_WORLDS)
+    assert set().union(*features) >= FEATURES
+
+
+@pytest.mark.parametrize("seed", SMALL_WORLDS[:3])
+def test_every_selector_runs_with_some_constructs(tmp_path: Path, seed: int) -> None:
+    run_world(tmp_path, seed, SELECTORS[seed % 3], families_of_one_table=seed % 2)
+
+
+@pytest.mark.parametrize("negatives", ["zero", "withheld"])
+def test_budgets_for_which_there_is_no_group_end_in_an_empty_release(tmp_path: Path, negatives: str) -> None:
+    keys = nz_keys()
+    keys["groups"]["lists"] = {"common": {"areas": ["sa2"]}}
+    keys["privacy"]["levels"][0]["areas"] = ["nation", "region"]
+    keys["privacy"]["negatives"] = negatives
+    assert released(*write_specification(tmp_path, keys), tmp_path / "out")
+
+
+def run_world(folder: Path, seed: int, selector: str, families_of_one_table: int) -> None:
+    """Run a world with a selector, of which some families have the total alone. It is released."""
+    world = world_of(folder, seed)
+    with_one_table(world, families_of_one_table)
+    with_selector(world, selector, Choices(seed))
+    assert released(world.parameters, world.data, folder / "out")
+
+
+@pytest.mark.parametrize("odd", ["\u00a0", "\t", "\u00ad", "\u3000", "\n", "\r\n", "\u202e", "\x00"])
+def test_a_code_that_is_not_printable_is_refused_before_the_charge(tmp_path: Path, odd: str) -> None:
+    codes = CODES.replace("12,Other", f'"1{odd}2",Other')
+    parameters, data = write_specification(tmp_path, nz_keys(), files={"ethnicity.csv": codes})
+    with pytest.raises(InvalidInput, match="group: 1 not printable, such as"):
+        safetab.validate(parameters, data)
+    assert not released(parameters, data, tmp_path / "out")
+
+
+@pytest.mark.parametrize("command", ["plan", "validate", "diff", "run"])
+def test_a_heading_in_another_encoding_is_a_finding_of_every_command(tmp_path: Path, command: str) -> None:
+    parameters, data = write_specification(tmp_path, nz_keys())
+    (parameters / "areas.csv").write_bytes(AREAS.replace("REGC", "REGÄ").encode("latin-1"))
+    given = {"run": (parameters, data, tmp_path / "out"), "diff": (parameters, parameters)}.get(
+        command, (parameters, data)
+    )
+    with pytest.raises(InvalidInput, match="line 1 is not UTF-8 text"):
+        getattr(safetab, command)(*given)
+
+
+@pytest.mark.parametrize(
+    ("path", "message"),
+    [
+        (("about", "title"), "about.title: 100,000 characters; 1,000 are the most."),
+        (("tables", 0, "detail"), r"tables\[1\].detail: 100,000 characters; 100 are the most."),
+        (("areas", "levels", 1, "noun"), r"areas.levels\[2\].noun: 100,000 characters; 1,000 are the most."),
+        (("areas", "levels", 0, "whole"), r"areas.levels\[1\].whole: 100,000 characters; 1,000 are the most."),
+    ],
+)
+def test_a_text_of_absurd_length_is_refused(tmp_path: Path, path: tuple[str | int, ...], message: str) -> None:
+    keys: Any = nz_keys()
+    *inside, last = path
+    reduce(getitem, inside, keys)[last] = "x" * 100_000
+    parameters, data = write_specification(tmp_path, keys)
+    with pytest.raises(InvalidInput, match=message):
+        safetab.plan(parameters, data)
+
+
+@pytest.mark.parametrize("whole", ["x" * 65, " NZ"])
+def test_the_id_of_everything_is_an_id(tmp_path: Path, whole: str) -> None:
+    keys = nz_keys()
+    keys["areas"]["levels"][0]["whole"] = whole
+    parameters, data = write_specification(tmp_path, keys)
+    with pytest.raises(InvalidInput, match="an id has at most 64 bytes and no blank around it"):
+        safetab.plan(parameters, data)
+
+
+def test_the_longest_detail_names_files_of_a_release(tmp_path: Path) -> None:
+    keys = nz_keys()
+    keys["tables"][0]["detail"] = "y" * 100
+    assert released(*write_specification(tmp_path, keys), tmp_path / "out")
+
+
+def test_a_marker_that_leads_nowhere_stops_a_run(tmp_path: Path) -> None:
+    """A run that ignored it would call numbers of synthetic people fit for release."""
+    parameters, data = write_specification(tmp_path, nz_keys())
+    (data / "SYNTHETIC").symlink_to(tmp_path / "nowhere")
+    for command, out in ((safetab.validate, ()), (safetab.run, (tmp_path / "out",))):
+        with pytest.raises(InvalidInput, match="SYNTHETIC is a link that leads nowhere"):
+            command(parameters, data, *out)  # type: ignore[operator]
+    (tmp_path / "nowhere").touch()
+    safetab.validate(parameters, data)
+
+
+def test_the_text_of_a_refusal_can_not_steer_a_terminal(tmp_path: Path) -> None:
+    lines = ["area_level,area,group,count", "\x1b[2Jna\u202etion\x00,NZ,1,3"]
+    keys = nz_keys()
+    keys["privacy"] = {**keys["privacy"], "selector": "published totals", "totals": "totals.csv"}
+    del keys["privacy"]["stage_1"], keys["privacy"]["suppress"]
+    parameters, data = write_specification(tmp_path / "totals", keys, files={"totals.csv": "\n".join(lines) + "\n"})
+    with pytest.raises(InvalidInput) as refused:
+        safetab.plan(parameters, data)
+    (finding,) = refused.value.findings
+    assert "na" in str(finding)
+    for text in (str(refused.value), str(finding)):
+        assert all(letter.isprintable() or letter == "\n" for letter in text)
+
+
+@pytest.mark.parametrize("seed", range(QUICK_ODD_WORLDS))
+def test_a_run_with_odd_texts_is_released_or_refused_before_the_charge(tmp_path: Path, seed: int) -> None:
+    run_odd_world(tmp_path, SMALL_WORLDS[seed], seed)
+
+
+def run_odd_world(folder: Path, seed: int, oddity: int) -> bool:
+    """Whether a world with odd texts is released; if not, it is refused before it spends anything."""
+    world, choose = world_of(folder, seed), Choices(oddity)
+    if choose.quietly(0.3):
+        with_one_table(world, choose.between(1, 3))
+    with_selector(world, choose.one(SELECTORS), choose)
+    with_odd_texts(world, choose)
+    return released(world.parameters, world.data, folder / "out")
