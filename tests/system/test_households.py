@@ -201,6 +201,28 @@ def test_no_totals_is_an_error(tmp_path: Path) -> None:
     assert "Or give --totals: the output or release that published them." in told
 
 
+def test_a_pass_without_any_published_total_is_refused_before_it_is_charged(tmp_path: Path) -> None:
+    """Totals of a run for the states alone, beside a configuration that asks for Puerto Rico too."""
+    world = write_household_world(tmp_path / "world", 5)
+    totals = (world.data / "pop-group-totals.txt").read_text().splitlines()[1:]
+    write_totals(world, [one for one in totals if "|PR-" not in one])
+    spend_log = tmp_path / "accounts.log"
+    for command in (
+        ("validate", world.parameters, world.data),
+        ("plan", world.parameters, world.data),
+        ("run", world.parameters, world.data, tmp_path / "out", "--dataset", "x", "--spend-log", spend_log),
+    ):
+        result = cli(*command)
+        assert result.exit_code == 1
+        told = " ".join(result.output.split())
+        assert "run_pr: no published total is of a group that this pass measures" in told
+        assert "run_us:" not in told
+    assert not spend_log.exists()
+    keys = json.loads((world.parameters / "config.json").read_text())
+    (world.parameters / "config.json").write_text(json.dumps(keys | {"run_pr": False}))
+    assert cli("plan", world.parameters, world.data).exit_code == 0
+
+
 def test_a_household_in_an_unknown_block_or_with_a_wrong_value_is_an_error_that_shows_no_value(tmp_path: Path) -> None:
     world = write_household_world(tmp_path / "world", 6)
     path = world.data / "household-records.txt"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import MappingProxyType
@@ -264,6 +264,8 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
         selected = None if files.totals is None else selected_groups(universe, files.totals)
         levels.append(LevelPlan(design, universe, selected))
         _check_level(levels[-1], findings)
+    if files.totals is not None:
+        _refuse_unmeasured_passes(files.config, levels, findings)
     left_out = tuple(level for level in files.config.levels if files.config.budget_of(level) == 0)
     # a specification that another one is like has the same name, in its own folder
     names = [path.name for path in files.paths]
@@ -273,6 +275,16 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
     } | dict(files.totals_files)
     plan = RunPlan(files.config, files.lists, tuple(levels), left_out, public)
     return Checked(None if findings.has_errors else plan, findings.findings)
+
+
+def _refuse_unmeasured_passes(config: RunConfig, levels: Sequence[LevelPlan], findings: FindingsOf) -> None:
+    """Report passes without any published total: their budget would be spent on nothing."""
+    for which in config.passes:
+        of_pass = [plan for plan in levels if plan.level.geography.tabulation_pass == which]
+        if of_pass and not any(plan.measured_groups for plan in of_pass):
+            problem = "no published total is of a group that this pass measures"
+            advice = "Its budget would be spent on nothing. Give totals of this pass, or leave the pass out."
+            findings.error(config.spelling.passes[which], f"{problem}. {advice}")
 
 
 def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:
