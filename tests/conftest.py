@@ -12,6 +12,7 @@ import pytest
 
 import safetab
 from safetab.foundation import in_threads
+from safetab.pipeline.declared_options import SETTINGS
 from safetab.release.checks import output_checks
 from safetab.synthetic.demo_census import write_demo_census
 from tests.household_worlds import write_household_world
@@ -60,6 +61,15 @@ def _threads_as_in_large_jobs() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(in_threads, "_SMALL", 0)
         patch.setattr(output_checks, "_LARGE", 0)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _no_settings_of_this_place() -> Iterator[None]:
+    """Tests keep no accounts in the spend log of whoever runs them."""
+    with pytest.MonkeyPatch.context() as patch:
+        for variable in SETTINGS.values():
+            patch.delenv(variable, raising=False)
         yield
 
 

@@ -205,6 +205,7 @@ def plan() -> Schema:
         "loss_of_2020?": loss(),
         "loss_of_reference?": reference,
         "privacy_warnings": listed(TEXT),
+        "settings": by_name(exactly(value={"type": ["string", "integer", "null"]}, **{"from": TEXT})),
         "joint_loss?": listed({**joint, "additionalProperties": of_pass}),
     }
 

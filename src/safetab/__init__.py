@@ -166,6 +166,7 @@ def run(
 ) -> RunSummary:
     """Validate, tabulate and write OUT, as the command `safetab run` does, with the same options.
 
+    Reads no variable of the environment: accounts are kept if `dataset` and `spend_log` are given.
     Returns the plan, the warnings, the rows of each file and the status. Raises
     `safetab.InvalidInput` if an input is at fault, `safetab.RunFailed` if the run itself failed.
 

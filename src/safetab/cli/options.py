@@ -16,15 +16,16 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from safetab.cli.messages import exits_with_code, one_document, quietly
+from safetab.cli.settings import apply_settings
 from safetab.dialects.known_census import examples
-from safetab.pipeline.declared_options import OVERWRITE, DeclaredOption, EngineKind
+from safetab.pipeline.declared_options import OVERWRITE, SETTINGS, DeclaredOption, EngineKind
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 
-def path_argument(metavar: str, text: str) -> Any:
+def path_argument(metavar: str, text: str, variable: str | None = None) -> Any:
     """An argument for a path, which need not exist or be readable yet."""
-    return typer.Argument(metavar=metavar, help=text, readable=False)
+    return typer.Argument(metavar=metavar, help=text, readable=False, envvar=variable)
 
 
 def option(metavar: str, text: str) -> Any:
@@ -122,6 +123,7 @@ class _Command(_PlainFlags, TyperCommand):
         group = ctx.parent.info_name if ctx.parent is not None and ctx.parent.parent is not None else ""
         with one_document(f"{group} {ctx.info_name}".strip(), is_asked=ctx.params.get("json", False)):
             self._require_right_order(ctx)
+            apply_settings(ctx)
             return super().invoke(ctx)
 
     def _require_right_order(self, ctx: Any) -> None:
@@ -217,6 +219,7 @@ def _annotated(declared: DeclaredOption) -> object:
     """The annotation from which typer makes the option."""
     flags = () if declared.flag is None else (declared.flag,)
     settings: dict[str, Any] = {"metavar": declared.metavar, "min": declared.least}
+    settings["envvar"] = SETTINGS.get(declared.name)
     if declared.type is EngineKind:
         settings = {"parser": _engine, "metavar": f"[{'|'.join(EngineKind)}]"}
     return Annotated[declared.type, typer.Option(*flags, help=declared.help, hidden=declared.is_hidden, **settings)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from itertools import chain
 from textwrap import wrap
@@ -69,6 +69,19 @@ def show_joint_loss(joint: JointLoss) -> None:
     console = terminal_console()
     console.print()
     show_table(f"Total privacy loss of {names} together, at most", table, console)
+
+
+def show_settings(settings: Mapping[str, Mapping[str, object]]) -> None:
+    """Print what a run takes from the environment, if anything, beside the defaults of the other settings."""
+    if all(setting["from"] == "default" for setting in settings.values()):
+        return
+    table = text_table("", "value", "from")
+    for option, setting in settings.items():
+        value = NONE if setting["value"] is None else str(setting["value"])
+        table.add_row(option, value, str(setting["from"]))
+    console = terminal_console()
+    console.print()
+    show_table("Settings of a run here, unless it is given others", table, console)
 
 
 def _title(plan: RunPlan) -> str:

@@ -32,6 +32,10 @@ class EngineKind(StrEnum):
         return cls.LOCAL if value == "duckdb" else None
 
 
+SETTINGS = {name: f"SAFETAB_{name.upper()}" for name in ("spend_log", "dataset", "temp", "confidential_log", "threads")}
+"""Options that the command line takes from these environment variables if they aren't given."""
+
+
 @dataclass(frozen=True, slots=True)
 class DeclaredOption:
     """An option: its name in Python, its type, its default and its help on the command line."""

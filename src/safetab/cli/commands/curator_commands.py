@@ -14,7 +14,7 @@ from safetab.dialects.known_census import examples
 from safetab.foundation.failures import NOTHING_RELEASED, NOTHING_SPENT, RunFailed, why_refused
 from safetab.foundation.files import whole_path
 from safetab.foundation.interrupts import if_interrupted
-from safetab.pipeline.declared_options import FINDINGS_LOG, RUN, TOGETHER_WITH, TOTALS, VALIDATE
+from safetab.pipeline.declared_options import FINDINGS_LOG, RUN, SETTINGS, TOGETHER_WITH, TOTALS, VALIDATE
 
 _INI = "The .ini file that says where the files of a CEF lie."
 _ReaderIni = Annotated[Path, typer.Argument(metavar="READER.INI", help=_INI)]
@@ -62,8 +62,9 @@ def plan(
     about groups with nobody in them; then the total privacy loss.
     Opens no person file. With a census.toml, DATA may be left out.
     """
-    from safetab.cli.plan_tables import show_joint_loss, show_plan
+    from safetab.cli.plan_tables import show_joint_loss, show_plan, show_settings
     from safetab.cli.progress import TerminalProgress
+    from safetab.cli.settings import settings_in_force
     from safetab.pipeline.inputs import given_totals
     from safetab.planning.plan_json import joint_loss_as_json, plan_as_json
     from safetab.planning.planner import joint_loss, plan_of_files
@@ -82,11 +83,13 @@ def plan(
         other = given["together_with"]
         joint = None if other is None else joint_loss(made.config, other).require()
     if is_for_programs():
-        answer(plan_as_json(made) | ({} if joint is None else {"joint_loss": joint_loss_as_json(joint)}))
+        answer(plan_as_json(made) | {"settings": settings_in_force()})
+        answer({} if joint is None else {"joint_loss": joint_loss_as_json(joint)})
         return
     show_plan(made)
     if joint is not None:
         show_joint_loss(joint)
+    show_settings(settings_in_force())
 
 
 @takes(*RUN)
@@ -111,7 +114,7 @@ def run(parameters: Parameters, data: Data, out: Out, quiet: Quiet = False, **gi
 
 
 def spend(  # noqa: PLR0913, PLR0917 - the options of the command
-    log: Annotated[Path, path_argument("LOG", "The spend log of the runs.")],
+    log: Annotated[Path, path_argument("LOG", "The spend log of the runs.", SETTINGS["spend_log"])],
     dataset: Annotated[str | None, option("NAME", "Only the accounts of this data set.")] = None,
     set_limit: Annotated[str | None, option("X", "Change how much each pass of --dataset may lose in all.")] = None,
     unit: Annotated[Literal["rho", "epsilon"] | None, typer.Option(help=_UNIT)] = None,
