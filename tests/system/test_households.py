@@ -249,6 +249,19 @@ def test_budgets_of_two_products_are_a_finding(tmp_path: Path) -> None:
     assert "a budget of SafeTab-P among those of SafeTab-H" in result.output
 
 
+@pytest.mark.parametrize("keys", [{}, {"thresholds_h_t3": {}}])
+def test_a_configuration_without_budgets_is_for_the_records_beside_it(tmp_path: Path, keys: dict) -> None:
+    world = write_household_world(tmp_path / "world", 7)
+    (world.data / "person-records.txt").unlink(missing_ok=True)
+    (world.parameters / "config.json").write_text(json.dumps(keys))
+    for command in ("validate", "plan"):
+        result = cli(command, world.parameters, world.data)
+        assert result.exit_code == 1
+        assert "privacy_budget_h_t3_level_1_usa: missing" in " ".join(result.output.split())
+        assert "SafeTab-P" not in result.output
+        assert "privacy_budget_p" not in result.output
+
+
 @pytest.mark.parametrize(("thresholds", "family"), [([1, 2, 3, 4], "t3"), ([1, 2], "t3"), ([1, 2], "t4"), ([], "t4")])
 def test_the_number_of_thresholds_is_exact(tmp_path: Path, thresholds: list[int], family: str) -> None:
     world = write_household_world(tmp_path / "world", 7)

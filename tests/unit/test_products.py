@@ -18,6 +18,7 @@ from safetab.privacy.ledger import Ledger, OverspentBudget
 from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.products.all_products import PRODUCTS, product_named, product_of_keys
 from safetab.products.product import Product, TableFamily
+from safetab.products.safetab_h.safetab_h import SAFETAB_H
 from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P, TOTAL
 
 PACKAGE = PROJECT / "src" / "safetab"
@@ -162,6 +163,20 @@ def test_a_family_pays_from_its_own_budget() -> None:
         )
         ledger.charge(event)
     assert ledger.spent(level.geography.tabulation_pass) == 3
+
+
+@pytest.mark.parametrize(
+    ("keys", "product"),
+    [
+        (["thresholds_h_t3", "reader"], SAFETAB_H),
+        (["thresholds_p"], SAFETAB_P),
+        (["zero_suppression_chance"], SAFETAB_P),
+        (["privacy_budget_h_t4_level_1_usa", "thresholds_p", "thresholds_h_t4"], SAFETAB_H),
+        (["reader", "run_us"], SAFETAB_H),
+    ],
+)
+def test_every_key_that_one_product_alone_has_names_it(keys: list[str], product: Product) -> None:
+    assert product_of_keys(keys, SAFETAB_H) is product
 
 
 def test_a_product_is_found_by_its_name_and_by_the_keys_of_its_budgets() -> None:

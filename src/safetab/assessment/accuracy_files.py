@@ -138,7 +138,7 @@ def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) 
     findings = FindingsOf("the command")
     exists = os.path.exists(data)  # noqa: PTH110 - never raises; reading it reports what is wrong
     if exists and not is_synthetic(data) and not request.is_confidential:
-        nouns = product_asked_for(parameters).record.nouns
+        nouns = product_asked_for(parameters, data).record.nouns
         findings.error(
             "--confidential",
             f"needed: {data} has no file {SYNTHETIC_MARKER}, so its {nouns} may be real. The report"

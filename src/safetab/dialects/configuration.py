@@ -17,18 +17,21 @@ from safetab.specification.reading import is_specification
 from safetab.specification.values import SPECIFICATION_FILE
 
 
-def read_config(parameters: Path) -> Checked[RunConfig]:
-    """The configuration of a parameters directory, and every finding about it."""
+def read_config(parameters: Path, data: Path | None = None) -> Checked[RunConfig]:
+    """The configuration of a parameters directory, and every finding about it.
+
+    Where its keys name no product, the records in DATA do.
+    """
     if is_specification(parameters):
         read = compile_folder(parameters)
         return Checked(None if read.value is None else read.value.config, read.findings)
-    return read_config_at(parameters / CONFIG_FILE)
+    return read_config_at(parameters / CONFIG_FILE, product_of_records(data))
 
 
-def read_config_at(path: Path) -> Checked[RunConfig]:
+def read_config_at(path: Path, otherwise: Product = PRODUCTS[0]) -> Checked[RunConfig]:
     """The configuration in this file, and every finding about it."""
     try:
-        return config_of_text(read_text(path))
+        return parse_config(read_text(path), otherwise)
     except UnreadableFile as problem:
         findings = FindingsOf(path.name)
         findings.error("", str(problem))
@@ -85,15 +88,21 @@ def records_of_another_product(product: Product, data: Path, configuration: str)
     return findings.findings
 
 
-def product_asked_for(parameters: Path) -> Product:
-    """The product of a configuration, whatever else is wrong with it.
+def product_of_records(data: Path | None) -> Product:
+    """The product whose records DATA holds; the first if it holds none."""
+    if data is not None:
+        for product in PRODUCTS:
+            if record_file_names(data, product.record).value is not None:
+                return product
+    return PRODUCTS[0]
 
-    If it can't be determined, this is the first product.
-    """
+
+def product_asked_for(parameters: Path, data: Path | None = None) -> Product:
+    """The product of a configuration, whatever else is wrong with it; if no key names one, that of the records."""
     if is_specification(parameters):
         config = read_config(parameters).value
         return PRODUCTS[0] if config is None else config.product
-    return product_of_keys(readable_keys(parameters))
+    return product_of_keys(readable_keys(parameters), product_of_records(data))
 
 
 def reader_asked_for(parameters: Path, data: Path) -> ReaderKind:

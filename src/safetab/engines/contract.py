@@ -135,10 +135,10 @@ class KnownLists:
     @classmethod
     def readable(cls, parameters: Path, data: Path, geography_folder: Path | None) -> Self:
         """The lists that can be read although the run can't begin, without what is wrong."""
-        record = product_asked_for(parameters).record
+        record = product_asked_for(parameters, data).record
         reader = reader_asked_for(parameters, data)
         codes = read_codes(parameters).value or _EVERY_CODE
-        config = read_config(parameters).value
+        config = read_config(parameters, data).value
         given = None if geography_folder is None else read_given_geography(geography_folder, reader, config).value
         parts = {} if config is None else _parts_by_number(config)
         # A CEF has files by part; areas of other records are judged by their form alone.

@@ -94,13 +94,13 @@ def read_inputs(
             others = records_of_another_product(product, data, SPECIFICATION_FILE)
             records = Checked(None, others or records.findings + rows)
         return _planned_inputs(public, records, empty_blocks)
-    config, wrong_product = read_config(parameters), tuple[Finding, ...]()
+    config, wrong_product = read_config(parameters, data), tuple[Finding, ...]()
     if reader_asked_for(parameters, data) is ReaderKind.CEF:
         folder = Checked(data, ())
         records = backend.cef_records(data, () if config.value is None else config.value.parts_asked_for)
     else:
         folder = backend.geography_folder(data)
-        product = product_asked_for(parameters)
+        product = product_asked_for(parameters, data)
         records = backend.records(data, product.record)
         if records.value is None:
             wrong_product = records_of_another_product(product, data, CONFIG_FILE)
@@ -147,7 +147,7 @@ def required_inputs(
     if checked.value is None and not _may_have_config(parameters):
         raise InvalidInput(checked.findings)
     if checked.value is None:
-        noun = product_asked_for(parameters).record.noun
+        noun = product_asked_for(parameters, data).record.noun
         progress.step(f"Checking the {noun} records", 0)
     else:
         refused = refused_plan(checked.value.plan, data, options)

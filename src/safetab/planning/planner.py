@@ -86,7 +86,7 @@ def _wrong_product(parameters: Path, data: Path) -> tuple[Finding, ...]:
     """What may be the cause of other findings: DATA has the records of another product than config.json."""
     if not (parameters / CONFIG_FILE).is_file() or reader_asked_for(parameters, data) is ReaderKind.CEF:
         return ()
-    return records_of_another_product(product_asked_for(parameters), data, CONFIG_FILE)
+    return records_of_another_product(product_asked_for(parameters, data), data, CONFIG_FILE)
 
 
 def read_public_files(
@@ -111,7 +111,7 @@ def read_public_files(
         config, lists = Checked(compiled.value.config, compiled.findings), Checked(compiled.value.lists, ())
         paths, publication = compiled.value.paths, Checked(compiled.value.publication, ())
     else:
-        config, lists = read_config(parameters), read_public_lists(parameters)
+        config, lists = read_config(parameters, data), read_public_lists(parameters)
         publication = read_publication(parameters)
         paths = (parameters / CONFIG_FILE, *list_paths(parameters), *about_path(parameters))
     geography = read_given_geography(geography_folder, reader, config.value)

@@ -17,10 +17,19 @@ def product_named(name: str | None) -> Product:
     return PRODUCTS[0] if name is None else {product.name: product for product in PRODUCTS}[name]
 
 
-def product_of_keys(keys: Iterable[str]) -> Product:
-    """The product whose budgets a configuration names; the first if it names none."""
+def product_of_keys(keys: Iterable[str], otherwise: Product = PRODUCTS[0]) -> Product:
+    """The product that most keys of a configuration are of; `otherwise` if no key is of one product."""
     given = tuple(keys)
-    return max(PRODUCTS, key=lambda product: len(budget_keys_of(product, given)))
+    most = max(PRODUCTS, key=lambda product: len(keys_of(product, given)))
+    return most if keys_of(most, given) else otherwise
+
+
+def keys_of(product: Product, keys: Iterable[str]) -> tuple[str, ...]:
+    """The keys that only configurations of this product have."""
+    own = {product.stage_1_key, product.suppression_key}
+    own |= {of_family.thresholds for of_family in product.family_keys.values()}
+    given = tuple(keys)
+    return budget_keys_of(product, given) + tuple(key for key in given if key in own)
 
 
 def budget_keys_of(product: Product, keys: Iterable[str]) -> tuple[str, ...]:

@@ -47,8 +47,11 @@ def readable_keys(parameters: Path) -> Mapping[str, object]:
     return keys if isinstance(keys, dict) else {}
 
 
-def parse_config(text: str) -> Checked[RunConfig]:
-    """The configuration in this text, and every finding about it."""
+def parse_config(text: str, otherwise: Product = PRODUCTS[0]) -> Checked[RunConfig]:
+    """The configuration in this text, and every finding about it.
+
+    It is for the product that its keys name, and for `otherwise` if they name none.
+    """
     findings = FindingsOf(CONFIG_FILE)
     try:
         parsed = parse_exact_json(text)
@@ -60,16 +63,16 @@ def parse_config(text: str) -> Checked[RunConfig]:
         return Checked(None, findings.findings)
     for key in parsed.repeated_keys:
         findings.error(key, "given twice. Keep one of them.")
-    config = _config_of(ConfigKeys(parsed.value, findings))
+    product = product_of_keys(parsed.value, otherwise)
+    config = _config_of(ConfigKeys(parsed.value, findings), product)
     return Checked(None if findings.has_errors else config, findings.findings)
 
 
-def _config_of(keys: ConfigKeys) -> RunConfig | None:
+def _config_of(keys: ConfigKeys, product: Product) -> RunConfig | None:
     """The configuration, or None if a key is wrong.
 
     Every key is read first, so all findings come together.
     """
-    product = product_of_keys(keys)
     passes = _passes(keys)
     _refuse_other_products(keys, product)
     definition = keys.choice("privacy_defn", tuple(definition.spelling for definition in PrivacyDefinition))
