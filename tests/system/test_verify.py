@@ -315,6 +315,21 @@ def with_metadata(name: str) -> Damage:
     return damage
 
 
+def with_hidden_bytes(name: str) -> Damage:
+    """Hide records between the last page of a Parquet file and its footer."""
+
+    def damage(out: Path) -> None:
+        content = (out / name).read_bytes()
+        footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
+        (out / name).write_bytes(content[:footer] + b"44,007,000100,1001,34,1120\n" + content[footer:])
+
+    return damage
+
+
+def with_path(path: str) -> Damage:
+    return edited(PACKAGE, lambda one: one["resources"][-1].update(path=[one["resources"][-1]["path"], path]))
+
+
 def written(name: str) -> Damage:
     def damage(out: Path) -> None:
         (out / name).parent.mkdir(exist_ok=True)
@@ -356,6 +371,7 @@ DOWNGRADES = {
     "below format 1": (downgraded("format"), (f"README.txt: {STATUS}",)),
     "without README.txt": (downgraded_with_the_mark_alone, ("README.txt: is missing.", f"NOT-FOR-RELEASE: {STRAY}")),
 }
+UNSEEN = "has bytes that no reader of its tables sees."
 HIDDEN_FROM_CHECKSUMS = {
     "a hidden file": (written("release/.records.csv"), f".records.csv: {STRAY}"),
     "a hidden folder": (written("release/.git/records"), f".git: {STRAY}"),
@@ -365,6 +381,8 @@ HIDDEN_FROM_CHECKSUMS = {
     "numbers with a column more": (with_column_more(STATE), f"{STATE.removeprefix('release/')}: has other columns"),
     "metadata of numbers": (with_metadata(COUNTY), f"{COUNTY.removeprefix('release/')}: has other columns, or other metadata"),
     "metadata of the universe": (with_metadata("release/universe/codes.parquet"), "codes.parquet: has other columns, or other metadata"),
+    "bytes in numbers": (with_hidden_bytes(COUNTY), f"{COUNTY.removeprefix('release/')}: {UNSEEN}"),
+    "bytes in the universe": (with_hidden_bytes("release/universe/levels.parquet"), f"universe/levels.parquet: {UNSEEN}"),
     "CSV files without a form": (with_csv(), "csv: was not checked: its form is not csv_format 2."),
     "a loss without its numbers": (edited(PRIVACY, lambda one: one.update(loss={})), "privacy.json: loss is not what follows"),
     "another mechanism": (edited(PRIVACY, lambda one: one.update(mechanism="none")), "privacy.json: mechanism is not what follows"),
@@ -379,6 +397,7 @@ LEFT_OUT_OF_CLAIMS = {
     },
 }
 HIDDEN_FROM_THE_MANIFEST = {
+    "bytes in measurements": (with_hidden_bytes("measurements/us.parquet"), f"measurements/us.parquet: {UNSEEN}"),
     "measurements taken away": (without_measurements, "measurements/us.parquet: is missing."),
     "a table taken away": (removed("t1/us.csv"), "t1/us.csv: is missing."),
     "metadata of measurements": (with_metadata("measurements/us.parquet"), "measurements/us.parquet: has other metadata"),
@@ -416,6 +435,13 @@ def test_a_release_can_not_be_taken_for_an_older_one_that_may_be_released(name: 
     damage(out)
     found = "\n".join(found_in(out / "release"))
     assert [words for words in sentences if words not in found] == []
+
+
+@pytest.mark.parametrize("path", ["/etc/passwd", "../manifest.json", "universe/../../manifest.json"])
+def test_a_data_package_lists_no_file_outside_the_release(path: str, out: Path) -> None:
+    with_path(path)(out)
+    with_true_checksums(out)
+    assert found_in(out / "release") == [f"datapackage.json: lists a file outside the release, {path}."]
 
 
 @pytest.mark.parametrize("name", HIDDEN_FROM_THE_MANIFEST)

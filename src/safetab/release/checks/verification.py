@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 import pyarrow as pa
@@ -18,6 +18,7 @@ from safetab.foundation.findings import FORMAT, Finding, FindingsOf, InvalidInpu
 from safetab.foundation.locked_folder import clear_abandoned, scratch_folder
 from safetab.foundation.new_files import SIGNATURE_FILES
 from safetab.foundation.parquet_facts import opened_parquet
+from safetab.foundation.parquet_layout import all_bytes_are_read
 from safetab.foundation.result_tables import Findings, Result
 from safetab.outputs.manifest import ADDED_LATER, LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE, charge_as_json
 from safetab.planning.plan_json import losses_as_json
@@ -273,8 +274,11 @@ def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], brea
     listed = {name for path in paths for name in ([path] if isinstance(path, str) else path)}
     if folder.facts.origin is None:
         listed |= {numbers_file(one.design, folder.format) for one in universe.levels if one.is_tabulated.any()}
-    for name in sorted(listed):
-        if not (release / name).is_file():
+    files = {path.relative_to(release).as_posix() for path in release.rglob("*")}
+    for name in sorted(listed - files):
+        if name.startswith("/") or ".." in PurePosixPath(name).parts:
+            breaches.add(f"{RELEASE_FOLDER}/{DATAPACKAGE_FILE}", f"lists a file outside the release, {name}")
+        else:
             breaches.add(f"{RELEASE_FOLDER}/{name}", "is missing")
     columns = {name: of_file for name, (_, of_file) in universe_files(universe).items()}
     of_numbers = (*number_files.number_columns(universe.product, universe.census), *folder.facts.more_columns)
@@ -302,6 +306,13 @@ def _check_schema(path: Path, name: str, columns: Iterable[Column], breaches: Br
         expected = [column for column in columns if not column.may_be_absent or column.name in found.names]
         if more or not found.equals(number_files.schema_of_columns(expected)):
             breaches.add(name, "has other columns, or other metadata, than a release")
+        _check_all_is_read(path, name, breaches)
+
+
+def _check_all_is_read(path: Path, name: str, breaches: Breaches) -> None:
+    """Check that nothing is hidden in a Parquet file that can be opened."""
+    if not all_bytes_are_read(path):
+        breaches.add(name, "has bytes that no reader of its tables sees")
 
 
 def _check_claims(name: str, folder: ReleaseFolder, document: Mapping[str, Any], breaches: Breaches) -> None:
@@ -383,12 +394,12 @@ def _check_files(folder: ReleaseFolder, output: Path | None, breaches: Breaches)
 def _check_beside(folder: ReleaseFolder, output: Path, breaches: Breaches) -> None:
     """Check the metadata of the measurements, and that there is one report."""
     for name in measured_files(folder.universe):
-        with _unreadable_added(breaches, name):
-            if (
-                name.endswith(".parquet")
-                and set(opened_parquet(output / name).metadata.metadata or ()) - _OF_MEASUREMENTS
-            ):
+        if not name.endswith(".parquet"):
+            continue
+        with _unreadable_added(breaches, name), opened_parquet(output / name) as file:
+            if set(file.metadata.metadata or ()) - _OF_MEASUREMENTS:
                 breaches.add(name, "has other metadata than measurements")
+            _check_all_is_read(output / name, name, breaches)
     own, copy = output / REPORT_FILE, folder.path / REPORT_FILE
     if own.is_file() and copy.is_file() and not filecmp.cmp(own, copy, shallow=False):
         breaches.add(REPORT_FILE, "is not the report in the release")
