@@ -9,7 +9,7 @@ LOCKED := install --require-hashes --only-binary :all:
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark audit check docs schemas pictures paper
+.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark audit check style types layers environment docs schemas pictures paper
 .PHONY: bench bench-small bench-spark bench-noise bench-households bench-foreign bench-release bench-explorer bench-site bench-compare
 .PHONY: lock check-wheels bill outlines audit-dependencies readme dist test-install test-sdist release release-ready clean help
 
@@ -60,11 +60,19 @@ pictures: demo $(VENV)/.dev ## the pictures of the README and the how-tos, from 
 	$(BIN)/safetab compare build/demo/parameters build/demo/data build/compare --runs 2 --overwrite
 	$(BIN)/python -m docs.pictures
 
-check: $(VENV)/.dev ## format, lint, types, layers
+check: style types layers ## format, lint, types, layers
+
+style: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types: $(VENV)/.dev
 	$(BIN)/mypy
+
+layers: $(VENV)/.dev
 	$(BIN)/lint-imports
+
+environment: $(VENV)/.dev $(VENV)/.docs ## .venv with all that checks, tests and documentation need, so that nothing is installed while tests run
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

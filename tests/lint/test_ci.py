@@ -1,0 +1,195 @@
+"""`.ci/run`, with a Makefile whose steps only say that they ran."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.conftest import PROJECT
+
+STEPS = sorted(set(re.findall(r"^ +step make .*?([a-z-]+)(?: #.*)?$", (PROJECT / ".ci/run").read_text(), re.MULTILINE)))
+PACKAGES = ("chromium", "soffice", "cc")
+TOOLS = (
+    *("basename", "bash", "cat", "cp", "dirname", "env", "git", "grep", "ln", "make", "mkdir", "mktemp"),
+    *("false", "rm", "setsid", "sleep", "tail", "test", "touch", "true"),
+)
+
+
+class Project:
+    """A git repository with `.ci/run` and a step for each that it calls."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "project"
+        self.programs = folder / "programs"
+        (self.folder / ".ci").mkdir(parents=True)
+        self.programs.mkdir()
+        shutil.copy(PROJECT / ".ci" / "run", self.folder / ".ci")
+        (self.folder / ".gitignore").write_text("build/\n")
+        for tool in TOOLS:
+            (self.programs / tool).symlink_to(str(shutil.which(tool)))
+        for program in PACKAGES:
+            self.program(program, "true")
+        self.write_steps()
+        for command in (
+            ["init", "-q"],
+            ["add", "."],
+            ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "a"],
+        ):
+            subprocess.run(["git", *command], cwd=self.folder, check=True)
+
+    def program(self, name: str, line: str) -> None:
+        path = self.programs / name
+        path.write_text(f"#!/usr/bin/env bash\n{line}\n")
+        path.chmod(0o755)
+
+    def write_steps(self, **recipes: str) -> None:
+        """Every step writes its name into build/ran; some do more."""
+        (self.folder / "Makefile").write_text(
+            f".PHONY: {' '.join(STEPS)}\n"
+            + "".join(
+                f"{step}:\n\t@echo {step} >>build/ran\n\t@{recipes.get(step.replace('-', '_'), 'true')}\n"
+                for step in STEPS
+            )
+        )
+
+    def start(self) -> subprocess.Popen[str]:
+        environment = {"PATH": str(self.programs), "HOME": os.environ.get("HOME", "/")}
+        return subprocess.Popen(
+            [self.folder / ".ci" / "run"], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+        )
+
+    def run(self) -> tuple[int, str]:
+        """The exit code and what is printed; what ran before is forgotten."""
+        (self.folder / "build" / "ran").unlink(missing_ok=True)
+        started = self.start()
+        said, _ = started.communicate(timeout=60)
+        return started.returncode, said
+
+    def ran(self) -> list[str]:
+        path = self.folder / "build" / "ran"
+        return sorted(path.read_text().split()) if path.exists() else []
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Iterator[Project]:
+    return Project(tmp_path)
+
+
+def is_running(process: int) -> bool:
+    return Path(f"/proc/{process}").exists()
+
+
+def number_in(path: Path) -> int:
+    """The number that another process writes into a file."""
+    for _ in range(200):
+        if path.exists() and path.read_text().strip():
+            return int(path.read_text())
+        time.sleep(0.05)
+    raise AssertionError(f"{path} was not written")
+
+
+def test_every_step_is_a_target_and_the_readmes_test_command_is_among_them() -> None:
+    targets = re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE)
+    assert set(STEPS) <= set(targets)
+    assert "`make test` runs the tests" in (PROJECT / "README.md").read_text()
+    assert {"check", "test"} <= set(STEPS)
+
+
+def test_every_step_runs_once_and_what_passed_is_not_run_again(project: Project) -> None:
+    code, said = project.run()
+    assert code == 0, said
+    assert project.ran() == STEPS
+    assert re.search(r"test: passed in \d+m\d\.\ds, 0m0\.\ds of CPU", said)
+    assert said.index(" check: passed") < said.index(" test: begins")
+    assert project.run()[0] == 0
+    assert project.ran() == []
+
+
+def test_a_run_that_was_cut_off_goes_on_where_it_stopped(project: Project) -> None:
+    project.write_steps(test="test -e build/mended")
+    code, said = project.run()
+    assert code == 1
+    assert "test: FAILED" in said
+    (project.folder / "build" / "mended").touch()
+    code, said = project.run()
+    assert code == 0, said
+    assert "check: passed before on these files" in said
+    assert "test" in project.ran()
+    assert "check" not in project.ran()
+
+
+@pytest.mark.parametrize("changed", ["Makefile", "new.txt"])
+def test_a_changed_or_new_file_makes_every_step_run(project: Project, changed: str) -> None:
+    assert project.run()[0] == 0
+    with (project.folder / changed).open("a") as file:
+        file.write("# changed\n")
+    assert project.run()[0] == 0
+    assert project.ran() == STEPS
+    subprocess.run(["git", "checkout", "-q", "."], cwd=project.folder, check=True)
+    (project.folder / "new.txt").unlink(missing_ok=True)
+    assert project.run()[0] == 0  # these files have passed before
+    assert project.ran() == []
+
+
+def test_a_step_during_which_a_file_changes_has_no_stamp(project: Project) -> None:
+    project.write_steps(check="touch new.txt")
+    assert project.run()[0] == 0
+    stamps = [path.stem for path in (project.folder / "build" / "ci").iterdir() if len(path.suffix) == 41]
+    assert stamps == ["environment"]
+
+
+def test_a_check_that_fails_is_shown_and_nothing_else_begins(project: Project) -> None:
+    project.write_steps(check="echo wrong name in line 7; false")
+    code, said = project.run()
+    assert code == 1
+    assert "wrong name in line 7" in said
+    assert project.ran() == ["check", "environment"]
+
+
+@pytest.mark.parametrize(("slow", "fails"), [("test", "docs"), ("docs", "test")])
+def test_a_failure_ends_the_other_lane_with_all_its_processes(project: Project, slow: str, fails: str) -> None:
+    build = project.folder / "build"
+    project.program("detached", f"echo $$ >{build}/detached; exec sleep 300")
+    project.write_steps(
+        **{
+            slow: f"setsid detached & echo $$$$ >{build}/shell; sleep 300; true",
+            fails: f"while ! test -s {build}/detached; do sleep 0.1; done; false",
+        }
+    )
+    begin = time.monotonic()
+    code, said = project.run()
+    assert code == 1
+    assert time.monotonic() - begin < 30
+    assert f"{fails}: FAILED" in said
+    assert f"{slow}: FAILED" not in said
+    for name in ("detached", "shell"):
+        assert not is_running(number_in(build / name))
+
+
+def test_a_run_that_is_ended_leaves_no_process(project: Project) -> None:
+    shell = project.folder / "build" / "shell"
+    project.write_steps(test=f"echo $$$$ >{shell}; sleep 300; true")
+    with project.start() as started:
+        process = number_in(shell)
+        started.terminate()
+        started.communicate(timeout=30)
+    assert started.returncode == 143
+    assert not is_running(process)
+
+
+@pytest.mark.parametrize(("line", "code", "said"), [
+    ("echo $@ >>$(dirname $0)/installed; ln -sf /bin/true $(dirname $0)/chromium", 0, "packages: installed"),
+    ("echo no network; exit 100", 1, "no network"),
+])  # fmt: skip
+def test_a_bare_machine_gets_its_packages_beside_the_check(project: Project, line: str, code: int, said: str) -> None:
+    (project.programs / "chromium").unlink()
+    project.program("apt-get", line)
+    found = project.run()
+    assert found[0] == code
+    assert said in found[1]
