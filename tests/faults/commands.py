@@ -90,6 +90,8 @@ def started(
 
 def _prepare(fault: Fault | None, folders: Sequence[Path], trace: int, address_space: int | None) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    for number in (signal.SIGTERM, signal.SIGHUP):  # nohup ignores them
+        signal.signal(number, signal.SIG_DFL)
     if address_space is not None:
         resource.setrlimit(resource.RLIMIT_AS, (address_space, address_space))
     if fault is not None:

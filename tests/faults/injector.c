@@ -29,7 +29,8 @@ static int number_of_folders;
 static unsigned char is_watched[MOST_DESCRIPTORS]; /* READS or CHANGES, by how it was opened; 0: not watched */
 static atomic_long operations;
 static long target;
-static int kinds, error_number, is_lasting, signal_number, trace = -1;
+static long second_target;
+static int kinds, error_number, is_lasting, signal_number, second_signal, trace = -1;
 
 /* The folders whose operations count: absolute, without links, separated by line ends. */
 void faults_watch(const char *lines) {
@@ -46,7 +47,11 @@ void faults_watch(const char *lines) {
 void faults_arm(long at, int of_kinds, int error, int lasting, int sent, int traced) {
     atomic_store(&operations, 0);
     target = at, kinds = of_kinds, error_number = error, is_lasting = lasting, signal_number = sent, trace = traced;
+    second_target = second_signal = 0;
 }
+
+/* Another signal is sent before the `at`th operation, which may be that of the first one. */
+void faults_arm_second(long at, int sent) { second_target = at, second_signal = sent; }
 
 long faults_operations(void) { return atomic_load(&operations); }
 
@@ -77,9 +82,10 @@ static int counted(int kind, const char *name, const char *path) {
         dprintf(trace, "%ld\t%s\t%s\n", number, name, path);
         errno = before;
     }
-    if (!target || number < target || (number > target && !is_lasting)) return 0;
-    if (signal_number) kill(getpid(), signal_number);
-    return error_number;
+    int is_met = target && (number == target || (number > target && is_lasting));
+    if (is_met && signal_number) kill(getpid(), signal_number);
+    if (second_signal && number == second_target) kill(getpid(), second_signal);
+    return is_met ? error_number : 0;
 }
 
 static int at_path(int kind, const char *name, int directory, const char *path) {

@@ -41,13 +41,16 @@ class Fault:
     error: int = 0
     signal: int = 0
     is_lasting: bool = False  # at all later operations too, as on a full disk
+    second: int = 0  # another signal
+    later: int = 0  # so many operations after the first
     kinds: Operations = Operations.READS | Operations.CHANGES
 
     def __str__(self) -> str:
         what = (
             errno.errorcode[self.error] if self.error else signal.Signals(self.signal).name if self.signal else "none"
         )
-        return f"{what}{' from' if self.is_lasting else ' at'} operation {self.at}"
+        then = f", {signal.Signals(self.second).name} {self.later} later" if self.second else ""
+        return f"{what}{' from' if self.is_lasting else ' at'} operation {self.at}{then}"
 
 
 def compiler() -> str | None:
@@ -103,6 +106,8 @@ def arm(fault: Fault, folders: Iterable[Path], trace: int = -1) -> None:
     library.faults_arm(
         ctypes.c_long(fault.at), int(fault.kinds), fault.error, int(fault.is_lasting), fault.signal, trace
     )
+    if fault.second:
+        library.faults_arm_second(ctypes.c_long(fault.at + fault.later), fault.second)
 
 
 def disarm() -> None:

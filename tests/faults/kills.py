@@ -1,20 +1,23 @@
-"""Kills and interrupts at every file operation that changes something: OUT is the old or the new output, whole."""
+"""One or two signals at a file operation of a run or of another command: what is there is old or new, and whole."""
 
 from __future__ import annotations
 
 import random
+import shutil
 import signal
+from dataclasses import replace
 from pathlib import Path
 
 from tests.faults.commands import Ending, ended, warmed_up
+from tests.faults.every_command import Traced, every_command, left_behind, traced, what_is_in
 from tests.faults.injector import Fault, Operations
 from tests.faults.run_places import RunPlaces, spread_over
 from tests.faults.suite import wrong_ending
 from tests.faults.worlds import write_world
 
-_ALLOWED = {
-    signal.SIGKILL: (-signal.SIGKILL, 0), signal.SIGINT: (130, 0), signal.SIGTERM: (143, 0), signal.SIGHUP: (129, 0),
-}  # fmt: skip
+_CODES = {signal.SIGKILL: -signal.SIGKILL, signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+_SIGNALS = tuple(_CODES)
+_MOST_LATER = 6  # operations between two signals
 
 
 class Kills:
@@ -22,33 +25,60 @@ class Kills:
     cases = 1_000
 
     def prepare(self, folder: Path) -> None:
-        self.world = write_world("text", folder / "world")
-        self.before = RunPlaces(folder / "before").make()
-        warmed_up(self.before.command(self.world, overwrite=False))
+        self.prepare_run(folder)
         self.operations = {}
         for overwrite in (False, True):
             places = self.before.copied_to(folder / f"traced-{overwrite}", with_out=overwrite)
             counted = Fault(kinds=Operations.CHANGES)
-            traced = ended(places.command(self.world, overwrite=overwrite), counted, [places.folder], is_traced=True)
-            assert traced.code == 0, traced.stderr
-            self.operations[overwrite] = traced.trace
+            noted = ended(places.command(self.world, overwrite=overwrite), counted, [places.folder], is_traced=True)
+            assert noted.code == 0, noted.stderr
+            self.operations[overwrite] = noted.trace
         print(f"operations that change something: {[len(one) for one in self.operations.values()]}")
+        self.prepare_others(folder)
+
+    def prepare_run(self, folder: Path) -> None:
+        self.world = write_world("text", folder / "world")
+        self.before = RunPlaces(folder / "before").make()
+        warmed_up(self.before.command(self.world, overwrite=False))
+
+    def prepare_others(self, folder: Path) -> None:
+        (folder / "others").mkdir()
+        commands = every_command(folder / "others", self.world, self.before)
+        self.others = [traced(command, folder / "traced") for command in commands]
 
     def findings(self, number: int, rng: random.Random, folder: Path) -> list[str]:
-        overwrite, sent = bool(number % 2), tuple(_ALLOWED)[number // 2 % 4]
+        sent = _SIGNALS[number // 4 % 4]
+        second = rng.choice((0, *_SIGNALS)) if number // 2 % 2 else 0
+        fault = Fault(signal=sent, second=second, later=rng.randrange(_MOST_LATER))
+        if number % 2:
+            return self._findings_of_other(number, fault, folder)
+        return self._findings_of_run(number, fault, folder, overwrite=rng.random() < 0.5)
+
+    def _findings_of_run(self, number: int, fault: Fault, folder: Path, *, overwrite: bool) -> list[str]:
         trace = self.operations[overwrite]
-        fault = Fault(spread_over(number // 4, len(trace)), signal=sent, kinds=Operations.CHANGES)
+        fault = replace(fault, at=spread_over(number // 2, len(trace)), kinds=Operations.CHANGES)
         places = self.before.copied_to(folder / "run", with_out=overwrite)
         before = places.state()
         ending = ended(places.command(self.world, overwrite=overwrite), fault, [places.folder])
-        found = wrong_ending(ending, *_ALLOWED[sent])
+        found = wrong_ending(ending, *codes_after(fault))
         found += self.wrong_state(places, before, ending)
-        if sent is not signal.SIGKILL and places.left_behind():
+        if ending.code >= 0 and places.left_behind():
             found.append(f"left behind: {places.left_behind()}")
         found += self.wrong_next_run(places)
         operation, path = trace[fault.at - 1]
         where = path.rpartition("/run/")[2] if "/run/" in path else Path(path).name
         return [f"{fault} ({operation} {where}){', --overwrite' if overwrite else ''}: {one}" for one in found]
+
+    def _findings_of_other(self, number: int, fault: Fault, folder: Path) -> list[str]:
+        known = self.others[number // 2 % len(self.others)]
+        turn = number // (2 * len(self.others))
+        fault = replace(fault, at=spread_over(number * 31 + turn, len(known.trace)))
+        known.command.prepare(folder / "case")
+        ending = known.command.ended(folder / "case", fault)
+        found = wrong_ending(ending, *codes_after(fault)) + wrong_things(known, folder / "case", ending)
+        found += wrong_repetition(known, folder / "case")
+        operation, path = known.trace[fault.at - 1]
+        return [f"{known.command.name}, {fault} ({operation} {Path(path).name}): {one}" for one in found]
 
     def wrong_state(self, places: RunPlaces, before: str, ending: Ending) -> list[str]:
         found, after = [], places.state()
@@ -86,3 +116,40 @@ class Kills:
         if len(places.runs_in_accounts()) != known + 1:
             found.append("the next run is not in the accounts once")
         return found
+
+
+def codes_after(fault: Fault) -> tuple[int, ...]:
+    """How a command may end: by one of the signals, or well if it had come to its end."""
+    return (0, *(_CODES[signal.Signals(sent)] for sent in (fault.signal, fault.second) if sent))
+
+
+def wrong_things(known: Traced, case: Path, ending: Ending) -> list[str]:
+    """What is wrong with what is there: all of it is as before, or as after the command."""
+    found, there = [], what_is_in(case)
+    if ending.code < 0:  # between two of its files, perhaps
+        is_whole = all(there[name] in (known.before.get(name), known.after.get(name)) for name in there)
+        return [] if is_whole and known.before.keys() <= there.keys() else [f"there is {there}"]
+    is_old, is_new = there == known.before, there == known.after
+    if not (is_old or is_new):
+        found.append(f"exit code {ending.code}, and there is {there}: {ending.words[-200:]}")
+    if ending.code == 0 and not is_new:
+        found.append("exit code 0, and it is not done")
+    if ending.code > 0 and not is_old:
+        found.append(f"exit code {ending.code}, and it is done: {ending.words[-200:]}")
+    if left_behind(case) and "could not be removed" not in ending.words:
+        found.append(f"left behind: {left_behind(case)}")
+    return found
+
+
+def wrong_repetition(known: Traced, case: Path) -> list[str]:
+    """What is wrong after the same command, once its outputs are removed."""
+    for name in what_is_in(case).keys() - known.before.keys():
+        path = case / name
+        shutil.rmtree(path) if path.is_dir() else path.unlink()
+    ending = known.command.ended(case, is_repeated=True)
+    found = wrong_ending(ending, 0)
+    if what_is_in(case) != known.after:
+        found.append(f"there is {what_is_in(case)}: {ending.words[-200:]}")
+    if left_behind(case):
+        found.append(f"left behind: {left_behind(case)}")
+    return [f"the next time: {one}" for one in found]

@@ -15,7 +15,9 @@ import pytest
 from tests.conftest import PROJECT
 from tests.faults.commands import HUNG, Ending
 from tests.faults.errors import wrong_words
+from tests.faults.every_command import SmallCommand, Traced
 from tests.faults.injector import Fault, built_injector, compiler
+from tests.faults.kills import codes_after, wrong_things
 from tests.faults.run_places import RunPlaces, is_whole, spread_over
 from tests.faults.suite import wrong_ending
 
@@ -28,7 +30,9 @@ from tests.faults.injector import Fault, Operations, arm, with_injector
 with_injector(["-c", sys.argv[1], *sys.argv[1:]])
 folder, at, error, sent, lasting = Path(sys.argv[2]), *map(int, sys.argv[3:7])
 trace = open(sys.argv[7], "w")
-arm(Fault(at, error=error, signal=sent, is_lasting=bool(lasting), kinds=Operations.CHANGES), [folder], trace.fileno())
+second, later = map(int, sys.argv[8:10])
+fault = Fault(at, error, sent, bool(lasting), second=second, later=later, kinds=Operations.CHANGES)
+arm(fault, [folder], trace.fileno())
 for name in "abc":
     try:
         (folder / name).write_bytes(b"x")
@@ -40,10 +44,10 @@ for name in "abc":
 
 
 def _ended(
-    folder: Path, at: int, *, error: int = 0, sent: int = 0, lasting: int = 0
+    folder: Path, at: int, *, error: int = 0, sent: int = 0, lasting: int = 0, second: int = 0, later: int = 0
 ) -> subprocess.CompletedProcess[str]:
     (folder / "watched").mkdir()
-    given = [_PROGRAM, folder / "watched", at, error, sent, lasting, folder / "trace"]
+    given = [_PROGRAM, folder / "watched", at, error, sent, lasting, folder / "trace", second, later]
     command = [sys.executable, "-c", _PROGRAM, *map(str, given)]
     return subprocess.run(command, cwd=PROJECT, capture_output=True, text=True, check=False)
 
@@ -67,6 +71,19 @@ def test_a_lasting_error_stays(tmp_path: Path) -> None:
 def test_a_signal_is_sent_at_the_operation(sent: int, made: set[str], tmp_path: Path) -> None:
     ending = _ended(tmp_path, 4, sent=sent)
     assert ending.returncode == -sent
+    assert {path.name for path in (tmp_path / "watched").iterdir()} == made
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("sent", "second", "later", "made"),
+    [(1, 9, 0, {"a"}), (9, 1, 0, {"a"}), (28, 9, 3, {"a", "b"}), (28, 15, 0, {"a"})],  # 28 changes nothing
+)
+def test_a_second_signal_is_sent_so_many_operations_later(
+    sent: int, second: int, later: int, made: set[str], tmp_path: Path
+) -> None:
+    ending = _ended(tmp_path, 4, sent=sent, second=second, later=later)
+    assert ending.returncode in (-sent, -second)
     assert {path.name for path in (tmp_path / "watched").iterdir()} == made
 
 
@@ -105,7 +122,9 @@ def said(code: int, words: str, number: int, *operations: str) -> list[str]:
     return wrong_words(Ending(code, "", words), Fault(1, error=number), operations)
 
 
-@pytest.mark.parametrize("number", [errno.EIO, errno.ENOSPC, errno.EMFILE, errno.EROFS, errno.EINTR])
+@pytest.mark.parametrize(
+    "number", [errno.EIO, errno.ENOSPC, errno.EMFILE, errno.EROFS, errno.EINTR, errno.ESTALE, errno.ENOTCONN]
+)
 def test_a_machine_fault_that_is_told_as_damage_is_seen(number: int) -> None:
     reason = f"The run failed: the operating system reported: {os.strerror(number)}. Nothing was written."
     assert said(3, reason, number, "close") == []
@@ -121,6 +140,33 @@ def test_an_interrupted_call_must_be_made_again_where_that_can_be() -> None:
     words = f"The run failed: the operating system reported: {os.strerror(errno.EINTR)}."
     assert said(3, words, errno.EINTR, "mkdir") == []
     assert said(3, words, errno.EINTR, "read")
+
+
+KNOWN = Traced(SmallCommand("export", (), ()), (), before={}, after={"new": {"a.csv": True, "b.csv": True}})
+
+
+def test_what_a_signal_leaves_must_be_old_or_new(tmp_path: Path) -> None:
+    def found(code: int) -> list[str]:
+        return wrong_things(KNOWN, tmp_path, Ending(code, "", ""))
+
+    (tmp_path / "temporary").mkdir()
+    assert found(130) == found(-9) == []
+    assert found(0) == ["exit code 0, and it is not done"]
+    (tmp_path / "new").mkdir()
+    (tmp_path / "new" / "a.csv").write_text("1\n")
+    assert len(found(-9)) == len(found(143)) - 1 == 1
+    (tmp_path / "new" / "b.csv").write_text("1\n")
+    assert found(0) == found(-9) == []
+    assert len(found(129)) == 1
+    (tmp_path / ".new.partial-x").mkdir()
+    (tmp_path / "temporary" / "safetab-x").mkdir()
+    assert found(-9) == []
+    assert found(0) == ["left behind: ['.new.partial-x', 'temporary/safetab-x']"]
+
+
+def test_two_signals_may_end_a_command_by_either() -> None:
+    assert codes_after(Fault(1, signal=9, second=2)) == (0, -9, 130)
+    assert codes_after(Fault(1, signal=15)) == (0, 143)
 
 
 def test_half_an_output_is_not_whole(tmp_path: Path) -> None:
