@@ -18,6 +18,7 @@ from safetab.auditing import (
     random_bits_checks,
     replay_checks,
     spending_checks,
+    unit_checks,
 )
 from safetab.auditing.audit import AUDITED_PRODUCTS, parts_of_audit
 from safetab.auditing.page import ATTACKS, EXPLAINED, review_page
@@ -202,7 +203,7 @@ def test_the_page_says_how_much_of_the_budget_was_seen(share: float, end: str) -
 
 def test_every_claim_and_every_check_has_a_plain_sentence() -> None:
     assert {part.claim for part in parts_of_audit()} == set(ATTACKS)
-    rooms = (noise_checks, publication_checks, random_bits_checks, replay_checks, spending_checks)
+    rooms = (noise_checks, publication_checks, random_bits_checks, replay_checks, spending_checks, unit_checks)
     named = {value for room in rooms for name, value in vars(room).items() if name.isupper() and name[0] != "_"}
     texts = {value for value in named if isinstance(value, str)} - {SYNTHETIC_MARKER}
     assert len(texts) >= 20

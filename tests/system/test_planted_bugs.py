@@ -16,6 +16,7 @@ from tests.conftest import PROJECT
 from tests.planted import address_bugs as address
 from tests.planted import config_bugs as config
 from tests.planted import counting_bugs as counting
+from tests.planted import engine_bugs as engine
 from tests.planted import household_bugs as household
 from tests.planted import noise_bugs as noise
 from tests.planted import release_bugs as release
@@ -51,6 +52,7 @@ from safetab.auditing.replay_checks import (
     scale_checks,
 )
 from safetab.auditing.spending_checks import FLOOR, SPENT, spending_checks
+from safetab.auditing.unit_checks import BOUND, unit_check
 from safetab.auditing.verdicts import Result, Verdict
 from safetab.auditing.worlds import products
 from safetab.auditing.worlds.configuration import CONFIG, SPECIFIED
@@ -119,6 +121,10 @@ def totals_of_a_release(folder: Path) -> Iterable[Verdict]:
 
 def accounts(audited: AuditedProduct) -> Checks:
     return lambda folder: spending_checks(audited, folder)
+
+
+def units(folder: Path) -> Iterable[Verdict]:
+    return [unit_check(AUDITED_STAYS, folder, is_quick=True)]
 
 
 FILLS, INFANT, REPEATED = (
@@ -208,7 +214,7 @@ BUGS = [
     PlantedBug(release.the_number_of_persons_in_the_releasable_log, REPLAY, FILLS),
     PlantedBug(release.the_number_of_persons_in_the_report, REPLAY, FILLS),
     PlantedBug(release.a_word_about_an_empty_pass, REPLAY, lambda folder: nobody_checks(AUDITED_PERSONS, folder, KEY)),
-    PlantedBug(release.how_long_the_numbers_took_on_the_files, REPLAY, FILLS),
+    PlantedBug(release.the_time_of_the_run_on_the_files, REPLAY, FILLS),
     PlantedBug(
         release.a_file_with_a_true_sum_in_thousands, SCALE, lambda folder: scale_checks(AUDITED_PERSONS, folder, KEY)
     ),
@@ -245,6 +251,11 @@ BUGS = [
     PlantedBug(specified.a_pass_charged_with_anothers_budget, SPENT, accounts(AUDITED_STAYS)),
     PlantedBug(specified.a_pass_measured_with_anothers_budget, SPECIFIED, STAYS),
     PlantedBug(specified.k_one_too_small, LOSS, loss_of(LOSS_OF_A_GUEST, 10)),
+    PlantedBug(engine.units_counted_by_thread, BOUND, units),
+    PlantedBug(engine.units_of_earlier_batches_forgotten, BOUND, units),
+    PlantedBug(engine.a_unit_may_have_one_record_more, BOUND, units),
+    PlantedBug(engine.units_are_not_counted, BOUND, units),
+    PlantedBug(engine.units_with_too_many_records_are_a_warning, BOUND, units),
 ]
 
 
@@ -278,6 +289,7 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
         (LOSS, loss_of(LOSS_OF_A_GUEST)),
         (COUNTED, neighbours("two equal stays of a guest", audited=AUDITED_STAYS)),
         (PUBLISHED, lambda folder: [large_level_check(AUDITED_STAYS, folder, KEY)]),
+        (BOUND, lambda folder: [unit_check(AUDITED_STAYS, folder)]),
         (REPLAY, FILLS),
         (PUBLISHED, large_level),
         (SPENT, accounts(AUDITED_HOUSEHOLDS)),

@@ -16,6 +16,7 @@ from safetab.auditing.publication_checks import large_level_check, release_check
 from safetab.auditing.random_bits_checks import empty_groups_check, key_bits_check, key_check, shared_bits_check
 from safetab.auditing.replay_checks import neighbour_checks, nobody_checks, route_checks, scale_checks
 from safetab.auditing.spending_checks import spending_checks
+from safetab.auditing.unit_checks import unit_check
 from safetab.auditing.verdicts import Part, Verdict
 from safetab.auditing.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
 from safetab.auditing.worlds.specified_stays import AUDITED_STAYS
@@ -76,6 +77,8 @@ class _ProductAudit:
 
     def _neighbours(self, folder: Path) -> Iterator[Verdict]:
         yield from neighbour_checks(self.audited, folder / "some", self.audited.neighbours)
+        if self.audited.of_one_unit is not None:
+            yield unit_check(self.audited, folder / "units", is_quick=self.is_quick)
         if not self.is_quick:
             yield from nobody_checks(self.audited, folder / "none")
         if self._has_large_level:
@@ -110,6 +113,7 @@ class _ProductAudit:
         name, cpu = product.name, audited.cpu_seconds
         route_seconds = cpu["routes"] + (_SPARK_SECONDS if SPARK in audited.routes else 0)
         single_checks = 2 + self._has_large_level + product.has_stage_1 + audited.is_specified
+        single_checks += audited.of_one_unit is not None
         neighbour_steps = 2 * (len(audited.neighbours) + (not self.is_quick)) + single_checks
         route_steps = 2 * (len(audited.routes) + (not self.is_quick))
         spending_steps = 2 + 2 * (product.totals_table is not None)

@@ -150,6 +150,7 @@ class AuditedProduct:
     cpu_seconds: Mapping[str, int]  # approximate duration of each part, as measured; routes without Spark
     quick_cpu_seconds: Mapping[str, int]
     is_specified: bool = False  # by a file whose texts the audit counts again
+    of_one_unit: MadeUpRecord | None = None  # a record of a unit that may have several
 
     def quick(self) -> AuditedProduct:
         """The same product with the worlds of a quick audit in place of those of a full one."""

@@ -20,7 +20,7 @@ import pyarrow.csv
 from numpy.typing import NDArray
 
 from safetab.auditing.audited_product import AuditedProduct, AuditWorld, Records, Route
-from safetab.engines.local import records
+from safetab.engines.local import records, units
 from safetab.outputs import pass_files
 from safetab.pipeline.declared_options import EngineKind
 from safetab.pipeline.options import RunOptions
@@ -31,6 +31,7 @@ from safetab.privacy.exact_counts import ExactCounts
 from safetab.privacy.ledger import DrawingRight
 from safetab.privacy.measurement_event import MeasurementEvent
 from safetab.products.product import Shape
+from safetab.readers import text_tables
 from safetab.release.export import export_csv
 from safetab.release.group_statuses import Slice, statuses
 from safetab.release.numbers import number_files
@@ -150,9 +151,20 @@ SPARK_IF_INSTALLED = (SPARK,) if importlib.util.find_spec("pyspark") else ()
 _SMALL_BATCHES = (  # internal batches, made small to see whether their borders show outside
     (tabulate_level, "_CELLS_AT_ONCE", 100),
     (records, "_ROWS_AT_ONCE", 50),
+    (units, "_MOST_WAITING", 0),
+    (text_tables, "BLOCK_BYTES", 2000),
     (pass_files, "_ROWS_OF_A_GROUP", 3000),
     (number_files, "_ROWS_OF_A_GROUP", 5000),
 )
+
+
+@contextmanager
+def small_batches() -> Iterator[None]:
+    """Make the program's internal batches small inside the block."""
+    with ExitStack() as stack:
+        for module, name, size in _SMALL_BATCHES:
+            stack.enter_context(patch.object(module, name, size))
+        yield
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -188,8 +200,7 @@ def run_in_world(world: AuditWorld, out: Path, setting: Setting) -> AuditedRun:
     with ExitStack() as stack:
         record = stack.enter_context(recorded(setting.replayed, setting.change))
         if route.is_in_small_batches:
-            for module, name, size in _SMALL_BATCHES:
-                stack.enter_context(patch.object(module, name, size))
+            stack.enter_context(small_batches())
         options = replace(route.options, test_key=setting.key)
         summary = run_files(world.parameters, world.data, out, options)
         released = _files_in(out)

@@ -173,12 +173,12 @@ def _beginning(path: Path) -> bytes:
     return next(_blocks(path, LONGEST_HEADER), b"")
 
 
-def _blocks(path: Path, size: int = BLOCK_BYTES) -> Iterator[bytes]:
-    """The bytes of a file, block by block.
+def _blocks(path: Path, size: int = 0) -> Iterator[bytes]:
+    """The bytes of a file, block by block, of the usual size unless another is given.
 
     Python opens the file, so a read that a signal interrupts is repeated; Arrow decompresses.
     """
     with path.open("rb") as file:
         stream = pa.CompressedInputStream(pa.PythonFile(file), "gzip") if path.suffix == ".gz" else file
-        while block := stream.read(size):
+        while block := stream.read(size or BLOCK_BYTES):
             yield block

@@ -277,7 +277,8 @@ AUDITED_STAYS = AuditedProduct(
     quick_noise_worlds=(),
     loss_worlds=(LOSS_OF_A_GUEST, _loss_world("suppression, rho 2", 2, 75, suppress=0.6), _GEOMETRIC_LOSS),
     quick_loss_worlds=(LOSS_OF_A_GUEST,),
-    cpu_seconds={"neighbours": 19, "routes": 34, "spending": 1, "noise": 17, "loss": 10},
+    cpu_seconds={"neighbours": 25, "routes": 34, "spending": 1, "noise": 17, "loss": 10},
     quick_cpu_seconds={"neighbours": 5, "routes": 0, "spending": 1, "noise": 0, "loss": 3},
     is_specified=True,
+    of_one_unit=_OF_ONE_GUEST,
 )
