@@ -18,6 +18,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.planning.planner import plan_of_files
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]
@@ -68,6 +69,19 @@ def test_validate_plan_and_run_warn_of_the_same_losses(tmp_path: Path) -> None:
     assert any(warning.startswith("(STATE, Detailed): The loss of this level, rho 2,000") for warning in warnings)
     for command, text in told.items():
         assert all(warning in " ".join(text.split()) for warning in warnings), command
+
+
+def test_validate_plan_and_run_warn_of_the_same_choices(tmp_path: Path) -> None:
+    """Of a suppression chance of 0, and of thresholds within the noise."""
+    world = write_random_world(tmp_path / "world", 2, budget=1)
+    world.configure(privacy_defn="zcdp", zero_suppression_chance=0)
+    given = [str(world.parameters), str(world.data)]
+    warnings = [finding.message for finding in plan_of_files(world.parameters, world.data).warnings]
+    assert "A suppression chance of 0 publishes every empty group." in warnings
+    assert any("lies within the noise of stage 1" in warning for warning in warnings)
+    for words in (["validate", *given], ["plan", *given], ["run", *given, str(tmp_path / "out")]):
+        told = " ".join(CliRunner().invoke(app, words).stderr.split())
+        assert all(warning in told for warning in warnings), words
 
 
 def test_plan_for_programs_is_json_alone() -> None:

@@ -19,7 +19,7 @@ from safetab.dialects.bureau.block_areas import Blocks, areas_of_blocks
 from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, REGIONAL, US, US_PASS
 from safetab.dialects.configuration import read_config
 from safetab.dialects.public_files import read_public_lists
-from safetab.foundation.findings import InvalidInput
+from safetab.foundation.findings import Finding, InvalidInput
 from safetab.planning.plan_json import exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of, plan_of_files, read_public_files
 from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
@@ -150,6 +150,40 @@ def test_a_level_without_codes_is_planned_with_a_warning(world: World) -> None:
     county = level_of(checked.require(), US.area_level("COUNTY"), REGIONAL)
     assert (county.design.stability, dict(county.design.stages)) == (0, {})
     assert output_if_all_groups_are_empty(county).published_groups == 0
+
+
+STAGE_1_DECIDES = "The lowest threshold, 5, lies within the noise of stage 1 (±29 at 95 %): groups with nobody in them would get tables."
+
+
+def warned(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
+    return [(finding.where, finding.message) for finding in findings]
+
+
+def test_a_plan_warns_of_choices_that_noise_makes(world: World) -> None:
+    given = world.config()["thresholds_p"]
+    world.configure(thresholds_p={**given, "(COUNTY, 2)": [5, 100, 7000], "(TRACT, 2)": [5, 100, 7000]})
+    total = (
+        "At its threshold of 5 persons, the total of the table with 4 ages has a larger margin of error: ±28 at 95 %."
+    )
+    not_above_t = "The lowest threshold, 5, is not above the suppression threshold T = 19."
+    assert warned(plan_of_files(world.parameters, world.data).warnings) == [
+        ("(COUNTY, Detailed); (TRACT, Detailed)", text) for text in (STAGE_1_DECIDES, not_above_t, total)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("chance", "sentence"),
+    [
+        (0, "A suppression chance of 0 publishes every empty group."),
+        (0.5, "A suppression chance of one half or less publishes many empty groups."),
+    ],
+)
+def test_a_plan_warns_of_empty_groups_that_are_published(world: World, chance: float, sentence: str) -> None:
+    world.configure(zero_suppression_chance=chance)
+    assert warned(plan_of_files(world.parameters, world.data).warnings) == [("", sentence)]
+    suppressing = ("county", "tract", "place", "aiannh", "pr_county", "pr_tract", "pr_place")
+    world.configure(**{f"privacy_budget_p_level_{n}_{level}": 0 for n in (1, 2) for level in suppressing})
+    assert plan_of_files(world.parameters, world.data).warnings == ()
 
 
 def test_python_raises_all_findings_at_once(world: World) -> None:

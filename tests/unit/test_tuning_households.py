@@ -12,6 +12,7 @@ from tests.small_households import config_of_2020
 
 from safetab.census.census import PopulationGroupLevel
 from safetab.dialects.bureau.us_census import DETAILED, US, US_PASS
+from safetab.planning.concerns import concern_of_suppression, concerns_of_thresholds
 from safetab.planning.level_design import IterationsMeasured, margin_of
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Thresholds
@@ -27,6 +28,12 @@ def households(tmp_path_factory: pytest.TempPathFactory) -> Tuning:
     path = tmp_path_factory.mktemp("households") / "config.json"
     path.write_text(json.dumps(config_of_2020()))
     return tuning_of(path).require()
+
+
+def test_the_2020_households_raise_no_warning(households: Tuning) -> None:
+    assert concern_of_suppression(households.config) is None
+    designs = [tuned.design for one in households.by_family() for tuned in one.levels.values()]
+    assert [text for design in designs for text in concerns_of_thresholds(design)] == []
 
 
 def test_losses_add_up_both_families(households: Tuning) -> None:

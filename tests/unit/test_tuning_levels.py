@@ -13,6 +13,7 @@ from safetab.census.census import PopulationGroupLevel
 from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, US, US_PASS
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.foundation.findings import InvalidInput
+from safetab.planning.concerns import concern_of_suppression, concerns_of_thresholds
 from safetab.planning.run_plan import output_if_all_groups_are_empty
 from safetab.privacy.calibration import PrivacyDefinition, Stage
 from safetab.products.product import Thresholds
@@ -116,6 +117,8 @@ def sentences(tuning: Tuning) -> list[str]:
 
 def test_the_2020_production_raises_no_concern(production: Tuning) -> None:
     assert concerns(production) == ()
+    assert concern_of_suppression(production.config) is None
+    assert [text for tuned in production.levels.values() for text in concerns_of_thresholds(tuned.design)] == []
 
 
 def test_settings_that_make_no_sense_are_told(production: Tuning) -> None:
@@ -125,6 +128,9 @@ def test_settings_that_make_no_sense_are_told(production: Tuning) -> None:
     assert "first 3 of 8 race codes" in sentences(production.but(most_answers=3))[0]
     assert production.but(max_race_codes=3).config == production.but(most_answers=3).config
     assert "one half or less" in sentences(production.but(zero_suppression_chance=Fraction(1, 2)))[0]
+    assert (
+        "chance of 0 publishes every empty group" in sentences(production.but(zero_suppression_chance=Fraction(0)))[0]
+    )
     within, not_above = with_thresholds(20, 4971, 19_971)[:2]
     assert within.startswith("The lowest threshold, 20, lies within the noise of stage 1 (±33 at 95 %)")
     assert not_above.endswith("is not above the suppression threshold T = 21.")

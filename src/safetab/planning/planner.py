@@ -34,6 +34,7 @@ from safetab.dialects.specification.public_tables import find_specified_totals, 
 from safetab.dialects.specified_files import Compiled, compile_folder, warnings_of_places
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity
+from safetab.planning.concerns import warn_of_noisy_choices
 from safetab.planning.level_design import IterationsMeasured, level_design
 from safetab.planning.losses import JointLoss
 from safetab.planning.run_plan import LevelPlan, RunPlan, check_totals, selected_groups
@@ -266,6 +267,7 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
         _check_level(levels[-1], findings)
     if files.totals is not None:
         _refuse_unmeasured_passes(files.config, levels, findings)
+    warn_of_noisy_choices(files.config, levels, findings)
     left_out = tuple(level for level in files.config.levels if files.config.budget_of(level) == 0)
     # a specification that another one is like has the same name, in its own folder
     names = [path.name for path in files.paths]

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fractions import Fraction
 
 from safetab.census.census import PopulationGroupLevel
 from safetab.foundation.argument_types import checks_arguments
+from safetab.planning.concerns import (
+    at_threshold,
+    concern_of_suppression,
+    concern_of_total,
+    concerns_of_choice,
+    table_in_words,
+)
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import level_far_above, total_far_above
-from safetab.products.product import Selector, Shape, TableFamily
+from safetab.products.product import Shape, TableFamily
 from safetab.tuning.tuning import Tuning
 
 NO_PROTECTION = (
@@ -56,8 +62,9 @@ def _of_all(tuning: Tuning) -> Iterator[str]:
             f"Only the first {used} of {most} {config.census.words.answers} are used, also to judge who is in"
             f" a group alone: {config.product.record.nouns} with more codes are missing from some of their groups."
         )
-    if 0 < config.zero_suppression_chance <= Fraction(1, 2):
-        yield "A suppression chance of one half or less publishes many empty groups."
+    of_suppression = concern_of_suppression(config)
+    if of_suppression is not None:
+        yield of_suppression
 
 
 def _of_level(design: LevelDesign) -> Iterator[str]:
@@ -74,42 +81,21 @@ def _of_level(design: LevelDesign) -> Iterator[str]:
         yield NO_PROTECTION
     if Stage.STAGE_2 not in design.stages:
         return
-    if Stage.STAGE_1 in design.stages:
-        yield from _of_stage_1(design)
+    yield from concerns_of_choice(design)
     for shape in design.family.finer if design.thresholds.totals else ():
-        yield from _of_shape(design, shape)
+        of_table = concern_of_total(design, shape) or _of_cells(design, shape)
+        if of_table is not None:
+            yield of_table
 
 
-def _of_stage_1(design: LevelDesign) -> Iterator[str]:
-    """Concerns about the choice of tables by stage 1."""
-    lowest = design.thresholds.first
-    if lowest is None:
-        return
-    stage_1 = design.margins().stage_1_total
-    assert stage_1 is not None
-    if lowest <= stage_1:
-        yield (
-            f"The lowest threshold, {lowest:,}, lies within the noise of stage 1 (±{stage_1:,} at 95 %):"
-            " groups with nobody in them would get tables."
-        )
-    if design.suppression_threshold is not None and lowest <= design.suppression_threshold:
-        suppressed_to = f"the suppression threshold T = {design.suppression_threshold:,}"
-        yield f"The lowest threshold, {lowest:,}, is not above {suppressed_to}."
-
-
-def _of_shape(design: LevelDesign, shape: Shape) -> Iterator[str]:
-    """Concerns about one table of a level."""
-    table = f"the table with {shape.divisions} {design.family.divided_into}"
+def _of_cells(design: LevelDesign, shape: Shape) -> str | None:
+    """A sentence if the cells of a table are mostly noise at its threshold."""
     threshold = design.thresholds.least_total_of(shape, design.family)
-    total, cell = (design.margin(shape.kind(name)) for name in ("total", "cell"))
-    at, at_most = f"At its threshold of {threshold:,} {design.product.record.counted},", ""
-    if design.product.selector is Selector.PUBLISHED_TOTALS:  # of people; records have one of the group each
-        nouns = design.product.record.nouns
-        at, at_most = f"At its threshold of {threshold:,} people a group has at most as many {nouns};", " at most"
-    if total > threshold:
-        yield f"{at} the total of {table} has a larger margin of error: ±{total:,} at 95 %."
-    elif cell * shape.cells > threshold:
-        yield (
-            f"{at} a cell of {table} holds{at_most}"
-            f" {threshold // shape.cells:,} on average, less than its margin of error: ±{cell:,} at 95 %."
-        )
+    cell = design.margin(shape.kind("cell"))
+    if cell * shape.cells <= threshold:
+        return None
+    at, at_most = at_threshold(design, threshold)
+    return (
+        f"{at} a cell of {table_in_words(design, shape)} holds{at_most}"
+        f" {threshold // shape.cells:,} on average, less than its margin of error: ±{cell:,} at 95 %."
+    )

@@ -1,7 +1,7 @@
 // Settings that make no sense or protect too little, in the words of safetab.tuning.concerns.
 
 function concernsOf(facts, setting, loss, measures) {
-  const found = concernsOfAll(facts, setting, loss).map((text) => ({ level: null, text }));
+  const found = concernsOfAll(facts, setting, loss, measures).map((text) => ({ level: null, text }));
   for (const measure of measures) found.push(...concernsOfLevel(facts, measure).map((text) => ({ level: measure.key, text })));
   return found;
 }
@@ -20,15 +20,16 @@ function farAbove(what, definition, loss, reference, whose) {
     + ` (rho ${lossText(known)}).`];
 }
 
-function concernsOfAll({ reference, protected: whose, records_in_words: records, most_answers: most, words }, setting, loss) {
+function concernsOfAll({ reference, protected: whose, records_in_words: records, most_answers: most, has_stage_1: hasStage1, words }, setting, loss, measures) {
   const found = farAbove(`The total loss per ${whose}`, setting.definition, loss.unbounded, reference, `the ${reference?.name}`);
   if (setting.answers < most) {
     found.push(`Only the first ${setting.answers} of ${most} ${words.answers} are used, also to judge who is in`
       + ` a group alone: ${records} with more codes are missing from some of their groups.`);
   }
   const chance = fractionOf(setting.suppression_chance);
-  if (isAbove(chance, ZERO) && !isAbove(times(TWO, chance), ONE)) {
-    found.push("A suppression chance of one half or less publishes many empty groups.");
+  if (hasStage1 && measures.some(({ level }) => level.suppresses) && !isAbove(times(TWO, chance), ONE)) {
+    found.push(isAbove(chance, ZERO) ? "A suppression chance of one half or less publishes many empty groups."
+      : "A suppression chance of 0 publishes every empty group.");
   }
   return found;
 }
