@@ -94,13 +94,13 @@ def with_selector(world: ForeignWorld, selector: str, choose: Choices) -> None:
 
 
 def _totals(world: ForeignWorld, choose: Choices) -> Iterator[tuple[str, str, str, int]]:
-    """Totals of about half of the groups that the plan measures."""
+    """Totals of about half of the groups that the plan measures, the first of each level among them."""
     plan = plan_of(read_public_files(world.parameters, world.data).require()).require()
     for universe in {level.level: level.universe for level in plan.levels}.values():
         label, ids = universe.level.geography.label, universe.level.geography.kind.ids
-        for entity in universe.entities.tolist():
-            for group in universe.iterations:
-                if choose.quietly(0.5):
+        for place, entity in enumerate(universe.entities.tolist()):
+            for number, group in enumerate(universe.iterations):
+                if choose.quietly(0.5) or place == number == 0:
                     yield label, ids.text(entity), group.code, choose.between(0, 80)
 
 
