@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import random
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,9 @@ _FALSE_REASONS = (
     "out of memory",
     "unknown error",
 )
+_OF_THE_PROGRAM = re.compile(r"\.partial-|\.safetab-lock|/safetab-\w+-")
+"""Paths that no user gave, so no user can mend them."""
+
 _REASONS = {errno.ENOSPC: ("full",), errno.EDQUOT: ("quota",)}
 _OF_THE_MACHINE = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EMFILE, errno.EINTR, errno.EROFS, *_NETWORK}
 _MAY_LAST = {errno.ENOSPC, errno.EDQUOT, *_NETWORK}
@@ -128,6 +132,8 @@ def wrong_words(ending: Ending, fault: Fault, operations: Sequence[str]) -> list
         return []
     said = f"{ending.code}: {ending.words[-300:]}"
     found = [f'a false reason, "{one}": {said}' for one in _FALSE_REASONS if one in ending.words]
+    if ending.code == 1 and _OF_THE_PROGRAM.search(ending.words):
+        found.append(f"a path of the program's own is said to be at fault: {said}")
     reasons = (*_REASONS.get(fault.error, ()), os.strerror(fault.error), os.strerror(fault.error).lower())
     reasons += ("could not be closed",) if "close" in operations else ()  # Arrow doesn't tell why
     if fault.error in _OF_THE_MACHINE:

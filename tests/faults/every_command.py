@@ -89,8 +89,12 @@ class _temporary_files_in:  # noqa: N801 - used like a function
 
 
 def what_is_in(case: Path) -> dict[str, Tree]:
-    """What a user sees in a case's folder: each name, with the files below it."""
+    """What a user sees in a case's folder: each name, with the files below it.
+
+    The heads of a spend log are left out: the log is written before them, and a warning says so if they are not.
+    """
     seen = (path for path in case.iterdir() if path.name != _TEMPORARY and not path.name.startswith("."))
+    seen = (path for path in seen if path.suffix != ".heads")
     return {path.name: _tree(path) for path in seen}
 
 

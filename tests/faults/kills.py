@@ -145,6 +145,7 @@ def wrong_repetition(known: Traced, case: Path) -> list[str]:
     """What is wrong after the same command, once its outputs are removed."""
     for name in what_is_in(case).keys() - known.before.keys():
         path = case / name
+        path.with_name(f"{name}.heads").unlink(missing_ok=True)
         shutil.rmtree(path) if path.is_dir() else path.unlink()
     ending = known.command.ended(case, is_repeated=True)
     found = wrong_ending(ending, 0)

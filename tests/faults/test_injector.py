@@ -136,6 +136,12 @@ def test_a_machine_fault_that_is_told_as_damage_is_seen(number: int) -> None:
         assert said(3, f"{reason} a-file {words}", number, "close")
 
 
+def test_a_path_of_the_program_that_is_blamed_is_seen() -> None:
+    assert said(1, "/data/people.csv may not be read. Check its permissions.", errno.EACCES, "open") == []
+    assert said(1, "/.out.partial-x/output/numbers.csv may not be read.", errno.EACCES, "open")
+    assert said(1, "/tmp/safetab-persons-x/part-0 may not be read.", errno.EACCES, "open")
+
+
 def test_an_interrupted_call_must_be_made_again_where_that_can_be() -> None:
     words = f"The run failed: the operating system reported: {os.strerror(errno.EINTR)}."
     assert said(3, words, errno.EINTR, "mkdir") == []

@@ -14,9 +14,13 @@ import pytest
 from tests.conftest import World
 from typer.testing import CliRunner
 
+from safetab.auditing.audit import audit
 from safetab.cli.main import app
 from safetab.foundation import locked_folder, new_files
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import InvalidInput
 from safetab.outputs import output_folder
+from safetab.pipeline.spend_log.log_file import SpendLogFile
 
 
 def invoke(*words: object) -> tuple[int, str]:
@@ -130,3 +134,67 @@ start.main()
     assert ended.stderr.endswith(
         "The run failed: the operating system reported: Input/output error. Nothing was written.\n"
     )
+
+
+@pytest.mark.parametrize(("number", "code"), [(errno.EDQUOT, 3), (errno.EACCES, 1), (errno.EINVAL, 1)])
+def test_a_confidential_log_that_is_refused_says_what_was_refused(
+    number: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only a link, a pipe or a folder is answered with what the log must be."""
+    monkeypatch.setattr("safetab.foundation.progress.os.fchmod", refusing(number))
+    none = tmp_path / "none"
+    ended, shown = invoke("validate", none, none, "--confidential-log", tmp_path / "log")
+    assert ended == code
+    assert ("must be a regular file" in shown) is (number == errno.EINVAL)
+    assert (os.strerror(number) in shown) is (number != errno.EINVAL)
+
+
+def test_a_quota_on_the_disk_of_the_spend_log_names_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    log = tmp_path / "spend.log"
+    file = SpendLogFile(log, may_create=True)
+    monkeypatch.setattr("safetab.pipeline.spend_log.log_file.os.fsync", refusing(errno.EDQUOT))
+    with file.locked() as content, pytest.raises(RunFailed) as failed:
+        file.append(content, [])
+    file.close()
+    assert str(failed.value) == f"{log} can't be written: the operating system reported: {os.strerror(errno.EDQUOT)}."
+
+
+@pytest.mark.parametrize("kind", ["machine", "path", "input"])
+def test_a_merged_log_that_is_written_is_the_end_whatever_follows(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    logs = [tmp_path / "one.log", tmp_path / "two.log"]
+    for log in logs:
+        SpendLogFile(log, may_create=True).close()
+    errors = {
+        "machine": OSError(errno.ESTALE, os.strerror(errno.ESTALE)),
+        "path": PermissionError(errno.EACCES, os.strerror(errno.EACCES), "new.log"),
+        "input": InvalidInput.about(tmp_path / "new.log", "can't be opened."),
+    }
+
+    def refuse(*_: object) -> None:
+        raise errors[kind]
+
+    monkeypatch.setattr("safetab.cli.accounts.read_accounts", refuse)
+    code, shown = invoke("spend", logs[0], "--merge", logs[1], "--output", tmp_path / "new.log")
+    assert (code, (tmp_path / "new.log").is_file()) == (0, True), shown
+
+
+@pytest.mark.parametrize("is_own", [True, False])
+def test_what_the_program_has_just_written_is_nobodys_mistake(is_own: bool, tmp_path: Path) -> None:
+    """A refusal to read it names no path that is gone by then as an input."""
+    refused = pytest.raises(RunFailed if is_own else InvalidInput, match="may not be read")
+    with refused as failed, output_folder.whole_output(tmp_path / "out", overwrite=False) as made:
+        raise InvalidInput.about(made / "numbers.csv" if is_own else tmp_path / "people.csv", "may not be read.")
+    assert ".partial-" not in str(failed.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_audit_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(locked_folder.tempfile, "tempdir", str(tmp_path))
+    left = tmp_path / "safetab-audit-abc"
+    left.mkdir()
+    (left / ".safetab-lock").touch()
+    (left / "0").mkdir()
+    assert list(audit(())) == []
+    assert list(tmp_path.iterdir()) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from safetab.auditing.unit_checks import unit_check
 from safetab.auditing.verdicts import Part, Verdict
 from safetab.auditing.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
 from safetab.auditing.worlds.specified_stays import AUDITED_STAYS
+from safetab.foundation.locked_folder import scratch_folder
 from safetab.foundation.progress import NoProgress, Progress
 
 DISTRIBUTED = "Noise has the right distribution"
@@ -133,11 +133,12 @@ class _ProductAudit:
 def audit(parts: Sequence[Part], progress: Progress | None = None) -> Iterator[tuple[Part, Verdict]]:
     """Run the parts and yield each verdict as it is reached, with its part.
 
-    All files are written to a temporary folder, which is removed at the end.
+    All files are written to a temporary folder, which is removed at the end, or by the next audit if this
+    one is killed.
     """
     progress = progress or NoProgress()
-    with tempfile.TemporaryDirectory(prefix="safetab-audit-") as temporary:
+    with scratch_folder("safetab-audit-") as temporary:
         for number, part in enumerate(parts):
             progress.step(part.what[:1].upper() + part.what[1:], part.steps)
-            for verdict in part.verdicts(Path(temporary) / str(number), progress.advance):
+            for verdict in part.verdicts(temporary / str(number), progress.advance):
                 yield part, verdict
