@@ -362,6 +362,8 @@ def downgraded_with_the_mark_alone(out: Path) -> None:
     written("release/NOT-FOR-RELEASE")(out)
 
 
+OTHER_WORDS = "is not in the words of the version that it names."
+OF_FACTS = "is not what its facts, or those of the census, give."
 STRAY = "is not among the files that may leave."
 DOWNGRADES = {
     "to no status": (
@@ -415,18 +417,118 @@ LEFT_OUT_OF_THE_MANIFEST = {
 }
 
 
+VERSION_AND_DATE = "does not say what datapackage.json says of version and date."
+SAID_TWICE = {
+    "not_covered": (edited(PRIVACY, lambda one: one.update(not_covered=[])), f"{PRIVACY}: not_covered {OTHER_WORDS}"),
+    "format of privacy.json": (edited(PRIVACY, lambda one: one.update(format=0)), f"{PRIVACY}: format is not that of datapackage"),
+    "format of the manifest": (edited("manifest.json", lambda one: one.update(format=0)), "manifest.json: format is not that of"),
+    "day of the manifest": (edited("manifest.json", lambda one: one.update(date="2020-01-01")), f"manifest.json: {VERSION_AND_DATE}"),
+    "version of the manifest": (edited("manifest.json", lambda one: one.update(version="0.2")), f"manifest.json: {VERSION_AND_DATE}"),
+    "day of privacy.json": (edited(PRIVACY, lambda one: one.update(date="2020-01-01")), f"{PRIVACY}: does not say what manifest.json says"),
+    "day of the package": (edited(PACKAGE, lambda one: one.update(created="2020-01-01T00:00:00Z")), f"{PACKAGE}: created {OF_FACTS}"),
+    "version of the package": (edited(PACKAGE, lambda one: one.update(version="7")), f"{PACKAGE}: version {OF_FACTS}"),
+    "title": (edited(PACKAGE, lambda one: one.update(title="Exact counts")), f"{PACKAGE}: title {OF_FACTS}"),
+    "publisher": (edited(PACKAGE, lambda one: one.update(contributors=[{"title": "A forger"}])), f"{PACKAGE}: contributors {OF_FACTS}"),
+    "licence": (edited(PACKAGE, lambda one: one.update(licenses=[{"name": "All rights"}])), f"{PACKAGE}: licenses {OF_FACTS}"),
+    "day of the README": (replaced("release/README.txt", "made on 2026", "made on 1926"), f"README.txt: {VERSION_AND_DATE}"),
+    "version in the log": (replaced("log.txt", "safetab 0.", "safetab 9."), f"log.txt: {VERSION_AND_DATE}"),
+    "a script": (replaced("report.html", "<footer>", "<script src=//x.example></script><footer>"), "report.html: is a page that may run"),
+}  # fmt: skip
+
+
 @pytest.mark.parametrize(
     "damages",
-    [FOUND_IN_DOCUMENTS, HIDDEN_FROM_CHECKSUMS, LEFT_OUT_OF_CLAIMS, FOUND_BESIDE_THE_RELEASE, LEFT_OUT_OF_THE_MANIFEST],
+    [
+        SAID_TWICE,
+        FOUND_IN_DOCUMENTS,
+        HIDDEN_FROM_CHECKSUMS,
+        LEFT_OUT_OF_CLAIMS,
+        FOUND_BESIDE_THE_RELEASE,
+        LEFT_OUT_OF_THE_MANIFEST,
+    ],
 )
 def test_documents_that_were_changed_together_are_all_found(damages: dict[str, Any], out: Path) -> None:
     for damage, _ in damages.values():
         damage(out)
     with_true_checksums(out)
     found = "\n".join(
-        found_in(out if damages in (FOUND_BESIDE_THE_RELEASE, LEFT_OUT_OF_THE_MANIFEST) else out / "release")
+        found_in(
+            out if damages in (SAID_TWICE, FOUND_BESIDE_THE_RELEASE, LEFT_OUT_OF_THE_MANIFEST) else out / "release"
+        )
     )
     assert [name for name, (_, words) in damages.items() if words not in found] == []
+
+
+OF_A_SPECIFICATION = {
+    "protected": (replaced("manifest.json", "What is protected is one", "What is protected is each"), f"manifest.json: protected {OTHER_WORDS}"),
+    "words": (replaced(PRIVACY, "budgets of the levels", "the least budgets"), f"{PRIVACY}: composition {OTHER_WORDS}"),
+    "later day": (edited(PRIVACY, lambda one: one.update(date="2999-01-01")), f"{PRIVACY}: has a later date than the release."),
+    "description of a column": (replaced(PACKAGE, "margin of error", "largest error"), f"{PACKAGE}: description {OF_FACTS}"),
+    "description of the package": (replaced(PACKAGE, "A group that is absent", "A group that is here"), f"{PACKAGE}: description {OF_FACTS}"),
+    "title in the README": (replaced("release/README.txt", "HEALTH", "WEALTH"), "README.txt: does not say what the release says of its publisher and title"),
+    "licence in the report": (replaced("report.html", "CC BY", "CC NO"), "report.html: does not say what the release says of its publisher and title"),
+    "a page without its policy": (replaced("report.html", "Content-Security-Policy", "Content"), "report.html: is a page that may run scripts."),
+}  # fmt: skip
+
+
+def status_changed_everywhere(out: Path) -> None:
+    (out / "NOT-FOR-RELEASE").unlink()
+    new = {"status": "for release", "status_sentence": "This output may be released.", "for_release": True}
+    edited(PACKAGE, lambda one: one["safetab"].update(new))(out)
+    edited(PRIVACY, lambda one: one.update(new))(out)
+    edited("manifest.json", lambda one: (one.update(new, test_key=False), one["documents"].pop("NOT-FOR-RELEASE")))(out)
+    for name in ("release/README.txt", "report.html", "log.txt"):
+        text = re.sub("Not for release:?", "Free:", (out / name).read_text())
+        (out / name).write_text(text.replace("Status: test key.", "Status: for release."))
+
+
+def version_and_day_changed_everywhere(out: Path) -> None:
+    for path in (
+        out / name for name in (PACKAGE, PRIVACY, "manifest.json", "release/README.txt", "report.html", "log.txt")
+    ):
+        path.write_text(path.read_text().replace("2026-11-17", "2026-11-16").replace("0.1.0", "0.2.0"))
+
+
+def bytes_in_a_page(out: Path) -> None:
+    """Write a file of numbers with a text in its dictionary that no row has."""
+    table = pq.read_table(out / STATE, partitioning=None)
+    names = table["stub"].combine_chunks().dictionary_encode()
+    more = pa.DictionaryArray.from_arrays(names.indices, pa.concat_arrays([names.dictionary, pa.array(["44,1120"])]))
+    at = table.column_names.index("stub")
+    field = table.schema.field(at).with_type(more.type)
+    pq.write_table(table.set_column(at, field, more), out / STATE, store_schema=False, compression="none")
+    assert b"44,1120" in (out / STATE).read_bytes()
+
+
+UNSEEN_WITHOUT_A_SIGNATURE = {
+    "group left out": (group_left_out, False, "a group that was taken out of a level with suppression"),
+    "cell": (cell_of_a_whole_table_raised, False, "cells that were changed together with all their sums"),
+    "earlier day": (edited(PRIVACY, lambda one: one.update(date="2020-01-01")), False, "an earlier day or another version in `privacy.json`"),
+    "status": (status_changed_everywhere, True, "the status, if it was changed in every document and its mark was removed"),
+    "version": (version_and_day_changed_everywhere, True, "day, version, title, publisher and licence, if they were changed in every document"),
+    "not_covered": (edited(PRIVACY, lambda one: one.update(not_covered="nothing")), True, "the words of `privacy.json` and the descriptions in `datapackage.json`, if"),
+    "description": (replaced(PACKAGE, "margin of error", "largest error"), True, "the words of `privacy.json` and the descriptions in `datapackage.json`, if"),
+    "README": (replaced("release/README.txt", "WHAT THIS IS", "WHAT IT IS"), True, "the texts of README.txt, the log and the report beyond"),
+    "report": (replaced("report.html", "<footer>", "<footer>Exact."), True, "the texts of README.txt, the log and the report beyond"),
+    "entry": (edited(PACKAGE, lambda one: one.update(remark="exact")), True, "entries that were added to a document"),
+    "configuration": (edited("manifest.json", lambda one: one["configuration"].update(x=1)), True, "in `manifest.json`, the configuration and the hashes of the public files"),
+    "dictionary": (bytes_in_a_page, True, "texts in the dictionary of a Parquet column that no row has"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", UNSEEN_WITHOUT_A_SIGNATURE)
+def test_what_only_a_signature_finds_is_listed(name: str, signed: Path, key: Path, tmp_path: Path) -> None:
+    damage, is_unseen_in_all, words = UNSEEN_WITHOUT_A_SIGNATURE[name]
+    out = Path(shutil.copytree(signed, tmp_path / "out"))
+    damage(out)
+    with_true_checksums(out)
+    looked_at = out if is_unseen_in_all else out / "release"
+    assert any("is not the file that was signed" in one for one in found_in(looked_at, public(key)))
+    for part in ("SIGNATURE.json", "SIGNATURE.sig"):
+        (out / "release" / part).unlink()
+    assert found_in(looked_at) == []
+    page = " ".join(Path("docs/how-to/sign-and-verify.md").read_text().split())
+    assert words in page.partition("Only a signature finds:")[2]
 
 
 @pytest.mark.parametrize("name", DOWNGRADES)
@@ -618,6 +720,23 @@ def test_a_release_of_a_specification_is_checked_and_signed_with_its_own_words(k
     found = found_in(tmp_path / "out", public(key))
     assert any("variance is not what the plan" in one for one in found)
     assert any("SHA256SUMS: is not the file that was signed." in one for one in found)
+
+
+def test_what_the_documents_of_a_specification_say_twice_is_the_same(tmp_path: Path) -> None:
+    safetab_says("new", tmp_path / "new")
+    specification = next((tmp_path / "new").glob("*.toml"))
+    titled = specification.read_text().replace('"Groups by area"', '"Health-care in [DATE]"')
+    agency = 'agency  = "example"'
+    specification.write_text(titled.replace(agency, f'licence = "CC BY 4.0, for non-commercial use"\n{agency}'))
+    safetab_says("synthesize", tmp_path / "new", "--people", "1000")
+    out = tmp_path / "out"
+    safetab.run(tmp_path / "new", tmp_path / "new-data", out)
+    assert found_in(out) == []
+    for damage, _ in OF_A_SPECIFICATION.values():
+        damage(out)
+    with_true_checksums(out)
+    found = "\n".join(found_in(out))
+    assert [name for name, (_, words) in OF_A_SPECIFICATION.items() if words not in found] == []
 
 
 def test_a_site_names_the_key_of_a_signed_release(signed: Path, tmp_path: Path) -> None:

@@ -27,6 +27,8 @@ from safetab.privacy.reference import loss_text
 MANIFEST_FILE = "manifest.json"
 LOG_FILE = "log.txt"
 NOT_FOR_RELEASE_FILE = "NOT-FOR-RELEASE"
+MEASURED_BY = "measured_by"
+"""The key for the run that measured the numbers of a re-release."""
 ADDED_LATER = frozenset(f"release/{name}" for name in SIGNATURE_FILES)
 """A signature is added to a finished output, so no manifest names it."""
 _BYTES_WORTH_THREADS = 1 << 24

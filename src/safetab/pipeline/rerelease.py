@@ -51,9 +51,6 @@ from safetab.release.universe_files import read_universe
 from safetab.release.write_release import write_release
 from safetab.specification.values import Specification
 
-MEASURED_BY = "measured_by"
-"""The manifest's key for the run that measured the numbers of a re-release."""
-
 
 @dataclass(frozen=True, slots=True)
 class RereleaseRequest:
@@ -161,7 +158,7 @@ def _rereleased(out: Path, new: Path, request: RereleaseRequest, *, overwrite: b
             manifest = {**measured.manifest, **made, **status_as_json(measured.status), "release": steps}
             parts = _parts_of(folder.universe)
             files = {name: manifests.hashes_of(area_paths_at(path, parts)) for name, path in request.paths.items()}
-            manifest |= {MEASURED_BY: measured.origin, "rerelease": {"public_files": files}}
+            manifest |= {manifests.MEASURED_BY: measured.origin, "rerelease": {"public_files": files}}
             manifests.write_json(output / manifests.MANIFEST_FILE, manifest | manifests.outputs_as_json(output, rows))
         checks.of_remaining_files()
     return RereleaseSummary(measured.status, rows)
@@ -208,7 +205,7 @@ def _stays_inside(name: str) -> bool:
 def _facts_of(manifest: Mapping[str, Any], universe: Universe) -> _Measured:
     """What a manifest says about the measurements; KeyError or ValueError if it is malformed."""
     loss, symbol = manifest["loss"]["whole_run"], universe.definition.budget_symbol
-    run = manifest.get(MEASURED_BY, manifest)
+    run = manifest.get(manifests.MEASURED_BY, manifest)
     marker = {manifests.NOT_FOR_RELEASE_FILE} & set(manifest["documents"])
     return _Measured(
         manifest=manifest,

@@ -62,6 +62,9 @@ def citation_with_address(publication: Publication, title: str, status: OutputSt
     return cited if publication.url in cited else f"{cited} {publication.url}"
 
 
+PACKAGE_KEYS = ("contributors", "sources", "licenses", "homepage")
+
+
 def as_data_package(publication: Publication) -> JsonObject:
     """Whose numbers these are, in the words of a Data Package."""
     return {

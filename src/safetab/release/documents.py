@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import re
 import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -89,9 +90,9 @@ def write_from_template(
         "CITATION": f"{indented(cited)}\n" if cited else "",
         "ABOUT": _wrapped(about_lines(publication)),
     }
-    for key, value in {**values, **shared}.items():
-        text = text.replace(f"[{key}]", value)
-    path.write_text(text, encoding="utf-8")
+    by_key = {f"[{key}]": value for key, value in {**values, **shared}.items()}
+    filled = re.sub(r"\[[A-Z_]+\]", lambda key: by_key[key[0]], text)
+    path.write_text(filled, encoding="utf-8")
 
 
 DATAPACKAGE_FILE = "datapackage.json"
@@ -163,21 +164,28 @@ def write_datapackage(release: Path, universe: Universe, facts: ReleaseFacts, ro
 
     It has the data dictionary and everything that a program must know to read the release.
     """
-    title = universe.census.words.title
-    about = facts.publication
     package = {
         "$schema": "https://datapackage.org/profiles/2.0/datapackage.json",
         "name": "safetab-release",
+        **package_about(universe.census, facts),
+        "safetab": facts_as_json(universe, facts),
+        "resources": resources_of(universe, rows, facts.more_columns),
+    }
+    write_json(release / DATAPACKAGE_FILE, package)
+
+
+def package_about(census: Census, facts: ReleaseFacts) -> JsonObject:
+    """What a data package says of itself and of its publisher."""
+    about = facts.publication
+    title = census.words.title
+    return {
         "title": f"Differentially private counts of {title[:1].lower()}{title[1:]}" if about is None else about.title,
         "description": f"{facts.status.line} Every number carries noise and its margin of error. A group that is absent"
         " is not zero. README.txt explains it.",
         "version": facts.version,
         "created": f"{facts.date.isoformat()}T00:00:00Z",
         **({} if about is None else as_data_package(about)),
-        "safetab": facts_as_json(universe, facts),
-        "resources": resources_of(universe, rows, facts.more_columns),
     }
-    write_json(release / DATAPACKAGE_FILE, package)
 
 
 def facts_as_json(universe: Universe, facts: ReleaseFacts) -> JsonObject:

@@ -20,15 +20,12 @@ from safetab.foundation.new_files import SIGNATURE_FILES
 from safetab.foundation.parquet_facts import opened_parquet
 from safetab.foundation.parquet_layout import all_bytes_are_read
 from safetab.foundation.result_tables import Findings, Result
-from safetab.outputs.manifest import ADDED_LATER, LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE, charge_as_json
-from safetab.planning.plan_json import losses_as_json
-from safetab.privacy.composition import loss_of_a_pass, loss_of_disjoint_passes
-from safetab.privacy.measurement_event import MeasurementEvent
+from safetab.outputs.manifest import ADDED_LATER, LOG_FILE, MANIFEST_FILE, NOT_FOR_RELEASE_FILE
 from safetab.privacy.output_status import OutputStatus, status_of_json
-from safetab.release import documents as of_release
 from safetab.release.allowed_files import REPORT_FILE, allowed_files, measured_files, not_files, stray_paths
 from safetab.release.census_form import POPGROUPS_FILE
 from safetab.release.checks import signatures
+from safetab.release.checks.claims import check_claims, check_repeated_claims, check_text, listed_files
 from safetab.release.checks.output_checks import AfterStepsChecks, NumberChecks, check_manifest
 from safetab.release.checks.recomputed_numbers import (
     SCRATCH,
@@ -46,10 +43,10 @@ from safetab.release.numbers.level_numbers import NumberKinds
 from safetab.release.numbers.number_files import NUMBERS_FOLDER, RELEASE_FOLDER, Column, numbers_file
 from safetab.release.official.write_official import ORIGIN_FILE
 from safetab.release.release_folder import ReleaseFolder, open_release_folder
-from safetab.release.release_universe import Universe
 from safetab.release.universe_files import universe_files
 from safetab.release.write_release import AFTER_STEPS_FOLDER
 
+_OF_MEASUREMENTS = {FORMAT.encode(), b"ARROW:schema"}
 _LEFT_BY_SIGN = "was left by a `safetab sign` that was killed; signing again removes it"
 
 
@@ -242,9 +239,11 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
         _check_beside(folder, output, breaches)
     if mark is not None and not folder.facts.status.is_for_release:
         texts[NOT_FOR_RELEASE_FILE] = mark / NOT_FOR_RELEASE_FILE
+    with _unreadable_added(breaches, "what documents say twice"):
+        check_repeated_claims(folder, package, documents, breaches)
     for name, document in documents.items():
         with _unreadable_added(breaches, name):
-            _check_claims(name, folder, document, breaches)
+            check_claims(name, folder, document, breaches)
             said = document.get("status_sentence")
             if status_of_json(document) is not folder.facts.status or (said and not _fits(said, folder.facts.status)):
                 breaches.add(name, f"does not say what {DATAPACKAGE_FILE} says of the status")
@@ -252,6 +251,8 @@ def _check_documents(folder: ReleaseFolder, output: Path | None, breaches: Breac
     for name, path in texts.items():
         if path.is_file() and not _says_status(path, folder.facts.status, has_words=has_words):
             breaches.add(name, f"does not say what {DATAPACKAGE_FILE} says of the status")
+        if path.is_file() and name != NOT_FOR_RELEASE_FILE:
+            check_text(name, path, folder, breaches)
 
 
 def _says_status(path: Path, status: OutputStatus, *, has_words: bool) -> bool:
@@ -270,11 +271,10 @@ def _fits(words: str, status: OutputStatus) -> bool:
 def _check_tables_listed(folder: ReleaseFolder, package: Mapping[str, Any], breaches: Breaches) -> None:
     """Check that the release has the tables that it lists and that every level must have, and true CSV files."""
     release, universe = folder.path, folder.universe
-    paths = [resource["path"] for resource in package["resources"]]
-    listed = {name for path in paths for name in ([path] if isinstance(path, str) else path)}
+    listed = listed_files(package)
     if folder.facts.origin is None:
         listed |= {numbers_file(one.design, folder.format) for one in universe.levels if one.is_tabulated.any()}
-    files = {path.relative_to(release).as_posix() for path in release.rglob("*")}
+    files = {path.relative_to(release).as_posix() for path in release.rglob("*") if path.is_file()}
     for name in sorted(listed - files):
         if name.startswith("/") or ".." in PurePosixPath(name).parts:
             breaches.add(f"{RELEASE_FOLDER}/{DATAPACKAGE_FILE}", f"lists a file outside the release, {name}")
@@ -313,61 +313,6 @@ def _check_all_is_read(path: Path, name: str, breaches: Breaches) -> None:
     """Check that nothing is hidden in a Parquet file that can be opened."""
     if not all_bytes_are_read(path):
         breaches.add(name, "has bytes that no reader of its tables sees")
-
-
-def _check_claims(name: str, folder: ReleaseFolder, document: Mapping[str, Any], breaches: Breaches) -> None:
-    """Check that a document has its entries, and that those that follow from other files do. Older ones have fewer."""
-    universe, status = folder.universe, folder.facts.status
-    of_pass = {
-        each.name: loss_of_a_pass(one.design.budget for one in universe.levels_of(each)) for each in universe.passes
-    }
-    loss = losses_as_json(universe.definition, of_pass | {"whole_run": loss_of_disjoint_passes(of_pass.values())})
-    expected: Mapping[str, Any] = of_release.facts_as_json(universe, folder.facts)
-    needed = expected.keys() - {"csv_format"}
-    if name.endswith(PRIVACY_FILE):
-        expected = of_release.privacy_as_json(universe, folder.facts, loss)
-        needed = expected.keys() - _ABSENT_IN_FORMAT_0
-    elif name == MANIFEST_FILE:
-        steps = of_release.steps_as_json(folder.facts.options, universe.census)
-        expected = {"product": universe.product.name, "loss": loss, "charged": _charged(universe), "release": steps}
-        if status is not OutputStatus.NO_PROTECTION:  # which may come with a test key
-            expected = {**expected, "test_key": status is OutputStatus.TEST_KEY}
-        needed = {*expected, *_OF_MANIFEST} - _ABSENT_IN_FORMAT_0
-    for key in sorted(needed - document.keys()) if folder.format > 0 else ():
-        breaches.add(name, f"{key} is missing")
-    for key in sorted((expected.keys() & document.keys()) - _IN_WORDS):
-        if not _says(document[key], expected[key]):
-            breaches.add(name, f"{key} is not what follows from universe/levels.parquet")
-
-
-_OF_MANIFEST = ("program", "version", "date", "for_release", "configuration", "public_files")
-_ABSENT_IN_FORMAT_0 = {FORMAT, "status", "status_sentence", "product", "test_key"}
-"""A re-release keeps privacy.json and what the manifest says of the run, so they may lack these in format 1 too."""
-_IN_WORDS = {
-    "version", "date", FORMAT, "name", "software", "status", "status_sentence", "for_release", "csv_format",
-    "composition", "post_processing", "not_covered",
-}  # fmt: skip
-"""Entries whose words change with versions, or that are checked elsewhere."""
-_OF_MEASUREMENTS = {FORMAT.encode(), b"ARROW:schema"}
-
-
-def _charged(universe: Universe) -> list[dict[str, object]]:
-    """What the manifest must say was charged for each stage of each level."""
-    events = (
-        MeasurementEvent(d.product, d.family, d.level, stage, d.definition, d.sensitivity, measured.budget)
-        for d in (level.design for level in universe.levels)
-        for stage, measured in d.stages.items()
-    )
-    return [charge_as_json(event) for event in events]
-
-
-def _says(written: Any, expected: Any) -> bool:
-    """Whether a document says all that is expected; it may say more."""
-    if isinstance(written, dict) and isinstance(expected, dict):
-        return all(key in written and _says(written[key], one) for key, one in expected.items())
-    if isinstance(written, list) and isinstance(expected, list):
-        return len(written) == len(expected) and all(map(_says, written, expected))
-    return bool(written == expected)
 
 
 def _check_files(folder: ReleaseFolder, output: Path | None, breaches: Breaches) -> None:
