@@ -9,7 +9,7 @@ LOCKED := install --require-hashes --only-binary :all:
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark audit check style types layers environment docs schemas pictures paper
+.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark audit check style types layers lints environment docs schemas pictures paper
 .PHONY: bench bench-small bench-spark bench-noise bench-households bench-foreign bench-release bench-explorer bench-site bench-compare
 .PHONY: lock check-wheels bill outlines audit-dependencies readme dist test-install test-sdist release release-ready clean help
 
@@ -29,10 +29,10 @@ test-lowest: $(LOWEST)/.ready ## the quick tests with the lowest versions that p
 	$(LOWEST)/bin/python -m pytest -n 2 -q $(QUICK_TESTS) --ignore tests/unit/comparison
 
 test-slow: $(VENV)/.dev ## what takes seconds a test: accuracy, CEF, same bytes, planted bugs, a thousand million draws
-	$(BIN)/python -m pytest -n 2 -q -m slow
+	$(BIN)/python -m pytest -n 2 -q -m slow tests
 
 test-browser: $(VENV)/.dev ## the pages in headless Chromium: wide, narrow, dark, printed, and their numbers; the workbook
-	$(BIN)/python -m pytest -n 2 -q -m browser
+	$(BIN)/python -m pytest -n 2 -q -m browser tests/browser
 
 r-page: $(VENV)/.dev ## the code of docs/how-to/in-r.md, where R is installed (Debian: r-base-core)
 	$(BIN)/python -m pytest -q -m browser tests/browser/test_page_in_r.py
@@ -44,7 +44,7 @@ test-faults-quick: $(VENV)/.dev ## a slice of them, the same each time: 3 minute
 	$(BIN)/python -m tests.faults --seed 1 --share 0.03
 
 test-spark: $(VENV)/.spark ## the Spark engine, also on a cluster of three processes; brings its own Java
-	$(BIN)/python -m pytest -n 2 --dist loadscope -q -m spark
+	$(BIN)/python -m pytest -n 2 --dist loadscope -q -m spark tests/engines tests/system tests/unit
 
 audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes, QUICK=1 for one
 	$(BIN)/safetab audit $(if $(QUICK),--quick)
@@ -60,7 +60,7 @@ pictures: demo $(VENV)/.dev ## the pictures of the README and the how-tos, from 
 	$(BIN)/safetab compare build/demo/parameters build/demo/data build/compare --runs 2 --overwrite
 	$(BIN)/python -m docs.pictures
 
-check: style types layers ## format, lint, types, layers
+check: style types layers lints ## format, lint, types, layers, and the tests of the texts in the source tree
 
 style: $(VENV)/.dev
 	$(BIN)/ruff format --check .
@@ -71,6 +71,9 @@ types: $(VENV)/.dev
 
 layers: $(VENV)/.dev
 	$(BIN)/lint-imports
+
+lints: $(VENV)/.dev
+	$(BIN)/python -m pytest -q tests/lint
 
 environment: $(VENV)/.dev $(VENV)/.docs ## .venv with all that checks, tests and documentation need, so that nothing is installed while tests run
 

@@ -106,6 +106,17 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path / "parameters", tmp_path / "data")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Of a suite that a marker names, only modules are loaded that name it, or whose fixtures do."""
+    suite = config.option.markexpr
+    if suite not in {"slow", "browser", "spark"} or not collection_path.match("test_*.py"):
+        return None
+    naming = [collection_path, collection_path.with_name("conftest.py")]
+    if any(suite in path.read_text(encoding="utf-8").lower() for path in naming if path.exists()):
+        return None
+    return True
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     if (SHARED / "spec-2020").is_dir():
         return

@@ -10,7 +10,7 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from tests.unit.test_general_rooms import WORDS
+from tests.lint.test_general_rooms import WORDS
 from typer.testing import CliRunner
 
 from safetab.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass

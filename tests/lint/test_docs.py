@@ -105,13 +105,13 @@ def test_every_door_of_the_documentation_opens_a_path_of_three_to_five_pages(doo
             assert (page.parent / re.fullmatch(r"Next: \[[^]]+\]\(([^)]+)\)\.", last_line)[1]).resolve() == following
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(PROJECT / "src")))
-def test_no_function_is_over_60_lines_and_no_file_over_400(path: Path) -> None:
-    text = path.read_text()
-    assert len(text.splitlines()) <= 400
-    for node in ast.walk(ast.parse(text)):
-        if isinstance(node, ast.FunctionDef):
-            assert node.end_lineno - node.lineno < 60, node.name
+def test_no_function_is_over_60_lines_and_no_file_over_400() -> None:
+    long = [path.name for path in SOURCES if len(path.read_text().splitlines()) > 400]
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= 60:
+                long.append(f"{path.name}: {node.name}")
+    assert long == []
 
 
 def _small_example() -> list[str]:

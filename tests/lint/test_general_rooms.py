@@ -78,6 +78,16 @@ def is_general(path: Path) -> bool:
 
 def american_in_python(source: str) -> Iterator[str]:
     """What a Python file knows of the U.S. census, line by line."""
+    if _may_be_american(source):
+        yield from _american_tokens(source)
+
+
+def _may_be_american(source: str) -> bool:
+    """Whether a word is anywhere in the file, also in its docstrings; most files are not read further."""
+    return _has_word(source) or any(f"{quote}{text}{quote}" in source for text in TEXTS for quote in "\"'")
+
+
+def _american_tokens(source: str) -> Iterator[str]:
     docstrings = set(_docstring_lines(ast.parse(source)))
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
         line = token.start[0]
