@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 import random
+import re
 from fractions import Fraction
+from math import erfc, exp, sqrt
+from pathlib import Path
 
 import pytest
 from tests.conftest import World
+from tests.specified.small_specifications import nz_keys, write_specification
 from typer.testing import CliRunner
 
 import safetab
@@ -16,8 +20,10 @@ from safetab.foundation.findings import FindingsOf, described
 from safetab.planning.losses import epsilons_by_delta, privacy_warnings, reported_references
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import PrivacyLoss
-from safetab.privacy.reference import level_far_above, loss_number, loss_text, total_far_above
+from safetab.privacy.output_status import SYNTHETIC_MARKER
+from safetab.privacy.reference import beyond_protection, level_far_above, loss_number, loss_text, total_far_above
 from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from safetab.tuning.concerns import concerns
 from safetab.tuning.tuning import production_of_2020, tuning_of
 
 REFERENCE = SAFETAB_P.reference
@@ -157,3 +163,49 @@ def test_the_same_problems_of_many_files_are_shown_once() -> None:
         "  a carriage return is inside a line.",
         *(f"P/{number}.txt does not exist." for number in range(4)),
     ]
+
+
+BEYOND = (
+    "The total loss per {who}, {loss}, is beyond any protection: an attacker who knows everything else may tell whether a"
+    " {who} was counted, and be wrong less than once in a million times."
+)
+
+
+@pytest.mark.parametrize(("definition", "most"), [(PrivacyDefinition.ZCDP, 50), (PrivacyDefinition.PURE_DP, 15)])
+def test_a_loss_is_beyond_protection_where_presence_is_almost_certain(definition: PrivacyDefinition, most: int) -> None:
+    """Of Gaussian noise the best guess errs with chance Phi(-sqrt(rho / 2)), of pure DP with 1 / (1 + exp(epsilon))."""
+    errors = {
+        PrivacyDefinition.ZCDP: erfc(sqrt(most / 2) / sqrt(2)) / 2,
+        PrivacyDefinition.PURE_DP: 1 / (1 + exp(most)),
+    }
+    assert 2.8e-7 < errors[definition] < 3.1e-7
+    assert beyond_protection(SAFETAB_P, definition, Fraction(most)) is None
+    sentence = beyond_protection(SAFETAB_P, definition, Fraction(most) + Fraction(1, 100))
+    assert sentence == BEYOND.format(who="person", loss=f"{definition.budget_symbol} {most}.01")
+
+
+@pytest.mark.parametrize("reference", [None, {"name": "a careless census", "rho": 1000}])
+def test_a_loss_beyond_protection_is_told_of_every_census(tmp_path: Path, reference: dict[str, object] | None) -> None:
+    keys = nz_keys()
+    if reference is not None:
+        keys["about"]["reference"] = reference
+    keys["privacy"]["levels"][0]["budget"] = 10
+    parameters, data = write_specification(tmp_path, keys)
+    (data / SYNTHETIC_MARKER).touch()
+    told = BEYOND.format(who="person", loss="rho 80")
+    for words in (["validate"], ["plan"], ["run", str(tmp_path / "out")]):
+        answer = CliRunner().invoke(app, [words[0], str(parameters), str(data), *words[1:]])
+        assert told in " ".join(answer.output.split()), words
+    assert told in " ".join(re.sub(r"<[^>]*>", " ", (tmp_path / "out/report.html").read_text()).split())
+    assert told in [concern.text for concern in concerns(tuning_of(parameters=parameters).require())]
+
+
+def test_a_loss_of_units_is_told_where_the_noise_of_one_number_looks_wide(tmp_path: Path) -> None:
+    """1,000 records of a unit make noise 1,000 times as wide, and stand out by as much."""
+    keys = nz_keys()
+    keys["records"]["unit"] = {"name": "patient", "column": "ID", "most_records": 1000}
+    keys["records"]["fields"].append({"name": "ID", "type": "string"})
+    keys["privacy"]["levels"][0]["budget"] = 12_500
+    plan = safetab.plan(*write_specification(tmp_path, keys))
+    assert plan.unprotected_levels == ()
+    assert list(privacy_warnings(plan)) == [BEYOND.format(who="patient", loss="rho 100,000")]

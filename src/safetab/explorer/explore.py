@@ -31,7 +31,7 @@ from safetab.foundation.files import page_script, read_text, whole_path
 from safetab.foundation.findings import VERSION, Finding, InvalidInput, Severity
 from safetab.foundation.new_files import Write, new_file_findings, write_new_files
 from safetab.planning.losses import PEOPLE_SHOWN, reported_references
-from safetab.privacy.reference import FAR_ABOVE, loss_text
+from safetab.privacy.reference import FAR_ABOVE, MOST_THAT_PROTECTS, loss_text
 from safetab.products.all_products import PRODUCTS
 from safetab.products.product import LineKind, Product, Selector, TableFamily
 from safetab.specification.reading import is_specification
@@ -115,6 +115,7 @@ def _product(config: RunConfig, facts: Facts, configs: Mapping[str, str]) -> Jso
         "levels": [_level(TunedLevel(facts[level], config, family)) for family, level in levels],
         "reference": _reference(product),
         "reference_in_short": PRODUCTION.split()[0] if product.production else getattr(product.reference, "name", None),
+        "most_that_protects": {one.spelling: loss_text(most) for one, most in MOST_THAT_PROTECTS.items()},
         "no_protection": NO_PROTECTION,
         "presets": [{"name": name, "config": text} for name, text in configs.items()],
     }

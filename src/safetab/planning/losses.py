@@ -10,11 +10,13 @@ from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
 from safetab.config.run_config import RunConfig
 from safetab.foundation.findings import shortened
-from safetab.planning.run_plan import LevelPlan, RunPlan, loss_of_config_pass
+from safetab.planning.concerns import levels_by_sentence
+from safetab.planning.level_design import LevelDesign
+from safetab.planning.run_plan import RunPlan, loss_of_config_pass
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import PrivacyLoss, epsilon_of_rho
 from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.privacy.reference import level_far_above, loss_text, reference_losses, total_far_above
+from safetab.privacy.reference import level_far_above, loss_text, reference_losses, total_too_large
 from safetab.products.product import Product
 
 DELTA = Fraction(1, 10**10)
@@ -116,22 +118,20 @@ def _loss(config: RunConfig, tabulation_pass: Pass) -> Fraction:
 
 
 def privacy_warnings(plan: RunPlan) -> Iterator[str]:
-    """Sentences on losses far above those of the reference: the whole run, then levels, those alike in one sentence."""
-    definition, product = plan.config.privacy_definition, plan.config.product
-    total = total_far_above(product, definition, plan.loss.unbounded)
-    if total is not None:
-        yield total
-    levels_of = dict[str, list[LevelPlan]]()
-    for level in plan.levels:
-        sentence = level_far_above(product, definition, level.design.budget)
-        if sentence is not None:
-            levels_of.setdefault(sentence, []).append(level)
-    for sentence, levels in levels_of.items():
+    """Sentences on losses that are too large: the whole run, then levels, those alike in one sentence."""
+    yield from total_too_large(plan.config.product, plan.config.privacy_definition, plan.loss.unbounded)
+    for sentence, levels in levels_by_sentence(plan.levels, _levels_far_above).items():
         names = shortened(levels, 3, "; ")
         if len(levels) == 1:
             yield f"{names}: {sentence}"
         else:
             yield f"{len(levels)} levels, {names}: {sentence.replace('this level', 'each')}"
+
+
+def _levels_far_above(design: LevelDesign) -> Iterator[str]:
+    sentence = level_far_above(design.product, design.definition, design.budget)
+    if sentence is not None:
+        yield sentence
 
 
 def no_protection(unprotected_levels: Collection[PopulationGroupLevel]) -> str | None:

@@ -5,7 +5,7 @@ A loss is spelled exactly if it is short and rounded up otherwise. What is shown
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from math import ceil, inf, nextafter
 
@@ -42,6 +42,10 @@ FAR_ABOVE = 2
 """How many times its counterpart in the reference a total or level may be before it gets a warning."""
 
 
+MOST_THAT_PROTECTS = {PrivacyDefinition.ZCDP: Fraction(50), PrivacyDefinition.PURE_DP: Fraction(15)}
+"""The total loss up to which presence may stay in doubt: docs/privacy.md#beyond-protection."""
+
+
 def reference_losses(product: Product) -> Mapping[str, PrivacyLoss]:
     """The loss to compare with, by the name of the release that had it; empty without a reference."""
     reference = product.reference
@@ -54,6 +58,25 @@ def total_far_above(product: Product, definition: PrivacyDefinition, total: Frac
     if reference is None:
         return None
     return _far_above(what, definition, total, reference.rho, f"the {reference.name}")
+
+
+def beyond_protection(product: Product, definition: PrivacyDefinition, total: Fraction) -> str | None:
+    """A sentence if a total loss leaves almost no doubt about anybody's presence, else None."""
+    if total <= MOST_THAT_PROTECTS[definition]:
+        return None
+    protected = product.record.protected
+    loss = f"{definition.budget_symbol} {loss_text(total)}"
+    return (
+        f"The total loss per {protected}, {loss}, is beyond any protection: an attacker who knows everything else"
+        f" may tell whether a {protected} was counted, and be wrong less than once in a million times."
+    )
+
+
+def total_too_large(product: Product, definition: PrivacyDefinition, total: Fraction) -> Iterator[str]:
+    """The sentence on a total loss that is far above the reference, or else beyond any protection; none if neither."""
+    sentence = total_far_above(product, definition, total) or beyond_protection(product, definition, total)
+    if sentence is not None:
+        yield sentence
 
 
 def level_far_above(product: Product, definition: PrivacyDefinition, budget: Fraction) -> str | None:

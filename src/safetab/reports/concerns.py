@@ -9,7 +9,7 @@ from enum import Enum
 from safetab.foundation.files import package_data
 from safetab.planning.level_design import margin_of
 from safetab.privacy.calibration import Stage
-from safetab.privacy.reference import FAR_ABOVE, level_far_above, total_far_above
+from safetab.privacy.reference import FAR_ABOVE, beyond_protection, level_far_above, total_far_above
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_files import PUBLISHED
 from safetab.reports.page_parts import Markup, element, joined, level_name, name, percent, rounded_up
@@ -75,6 +75,16 @@ def _far_above_2020(release: ReleaseSummary) -> Concerns:
     if total is not None:
         meaning = f"{total} {meaning}"
     return [Concern(Urgency.LOOK, headline, meaning, tuple(where))] if total is not None or where else []
+
+
+def _beyond_protection(release: ReleaseSummary) -> Concerns:
+    """A total whose loss leaves almost no doubt about anybody's presence, where no reference says so."""
+    definition, product = release.universe.definition, release.universe.product
+    total = release.loss.unbounded
+    sentence = beyond_protection(product, definition, total)
+    if sentence is None or total_far_above(product, definition, total) is not None:
+        return []
+    return [Concern(Urgency.LOOK, "The privacy loss is beyond any protection", f"{sentence} Was this loss intended?")]
 
 
 def _levels_without_groups(release: ReleaseSummary) -> Concerns:
@@ -217,11 +227,11 @@ def _copied_beyond(release: ReleaseSummary) -> Concerns:
 
 
 _CHECKS: tuple[Callable[[ReleaseSummary], Concerns], ...] = (
-    _not_for_release, _levels_without_protection, _far_above_2020, _levels_without_groups,
+    _not_for_release, _levels_without_protection, _far_above_2020, _beyond_protection, _levels_without_groups,
     _levels_without_entities, _no_suppression, _thresholds_within_noise, _many_empty,
     _totals_that_may_be_zero, _negative, _alone_above_partner, _clamped, _rules, _copied_beyond,
 )  # fmt: skip
-_FOR_CURATORS = (_far_above_2020, _levels_without_groups, _levels_without_entities)
+_FOR_CURATORS = (_far_above_2020, _beyond_protection, _levels_without_groups, _levels_without_entities)
 """Checks of things that a curator can still change, but a reader of published numbers can't."""
 
 

@@ -16,7 +16,7 @@ from safetab.planning.concerns import (
 )
 from safetab.planning.level_design import LevelDesign
 from safetab.privacy.calibration import Stage
-from safetab.privacy.reference import level_far_above, total_far_above
+from safetab.privacy.reference import level_far_above, total_too_large
 from safetab.products.product import Shape, TableFamily
 from safetab.tuning.tuning import Tuning
 
@@ -53,9 +53,7 @@ def concerns(tuning: Tuning) -> tuple[ParameterConcern, ...]:
 def _of_all(tuning: Tuning) -> Iterator[str]:
     """Concerns about the whole configuration."""
     config = tuning.config
-    far_above = total_far_above(config.product, config.privacy_definition, tuning.loss.unbounded)
-    if far_above is not None:
-        yield far_above
+    yield from total_too_large(config.product, config.privacy_definition, tuning.loss.unbounded)
     used, most = config.most_answers, config.census.most_answers
     if used < most:
         yield (

@@ -20,14 +20,23 @@ function farAbove(what, definition, loss, reference, whose) {
     + ` (rho ${lossText(known)}).`];
 }
 
-function concernsOfAll({ reference, protected: whose, records_in_words: records, most_answers: most, has_stage_1: hasStage1, words }, setting, loss, measures) {
+/** Says of a total that it leaves almost no doubt about anybody's presence, in the words of safetab.privacy.reference. */
+function beyondProtection({ protected: whose, most_that_protects: mostThatProtects }, definition, total) {
+  if (!isAbove(total, fractionOf(mostThatProtects[definition]))) return [];
+  return [`The total loss per ${whose}, ${definition === "zcdp" ? "rho" : "epsilon"} ${lossText(total)}, is beyond any protection:`
+    + ` an attacker who knows everything else may tell whether a ${whose} was counted, and be wrong less than once in a million times.`];
+}
+
+function concernsOfAll(facts, setting, loss, measures) {
+  const { reference, protected: whose, records_in_words: records, most_answers: most, words } = facts;
   const found = farAbove(`The total loss per ${whose}`, setting.definition, loss.unbounded, reference, `the ${reference?.name}`);
+  if (found.length === 0) found.push(...beyondProtection(facts, setting.definition, loss.unbounded));
   if (setting.answers < most) {
     found.push(`Only the first ${setting.answers} of ${most} ${words.answers} are used, also to judge who is in`
       + ` a group alone: ${records} with more codes are missing from some of their groups.`);
   }
   const chance = fractionOf(setting.suppression_chance);
-  if (hasStage1 && measures.some(({ level }) => level.suppresses) && !isAbove(times(TWO, chance), ONE)) {
+  if (facts.has_stage_1 && measures.some(({ level }) => level.suppresses) && !isAbove(times(TWO, chance), ONE)) {
     found.push(isAbove(chance, ZERO) ? "A suppression chance of one half or less publishes many empty groups."
       : "A suppression chance of 0 publishes every empty group.");
   }
