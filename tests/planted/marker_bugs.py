@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import replace
+from fractions import Fraction
 
 import pytest
 
@@ -11,6 +12,7 @@ from safetab.comparison import world
 from safetab.dialects import own_records
 from safetab.pipeline import rerelease
 from safetab.pipeline.spend_log import merged_logs
+from safetab.pipeline.spend_log.accounts import Account
 from safetab.pipeline.spend_log.log_lines import LineState
 from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus
 
@@ -41,6 +43,27 @@ def a_limit_of_the_second_log_lost_in_a_merge(patch: Patch) -> None:
         return original(replace(content, lines=kept), known)
 
     patch.setattr(merged_logs, "_lines_of", without_limits)
+
+
+def runs_of_the_second_log_lost_in_a_merge(patch: Patch) -> None:
+    original = merged_logs._lines_of
+
+    def without_runs(content, known):
+        kept = [line for line in content.lines if not known or "run" not in line.values]
+        return original(replace(content, lines=kept), known)
+
+    patch.setattr(merged_logs, "_lines_of", without_runs)
+
+
+def larger_units_charged_like_the_units_of_a_run(patch: Patch) -> None:
+    patch.setattr(Account, "_cost", lambda _, spend: spend.budget)
+
+
+def larger_units_charged_by_their_size_and_not_its_square(patch: Patch) -> None:
+    def cost(self, spend):
+        return spend.budget * Fraction(max(each.most_records for each in self.spends), spend.most_records)
+
+    patch.setattr(Account, "_cost", cost)
 
 
 def a_re_release_forgets_the_status(patch: Patch) -> None:

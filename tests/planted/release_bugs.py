@@ -76,7 +76,7 @@ def a_file_with_a_true_sum_in_thousands(patch: Patch) -> None:
     after(patch, "write_release", lambda output: (output / "people.txt").write_text(f"{truth.people // 1000}000\n"))
 
 
-def the_time_of_the_run_on_the_files(patch: Patch) -> None:
+def how_long_the_numbers_took_on_the_files(patch: Patch) -> None:
     patch.setattr(output_folder.os, "utime", lambda *_: None)
 
 

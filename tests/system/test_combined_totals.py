@@ -26,7 +26,7 @@ def totals_by_group(out: Path) -> dict[tuple[str, str, str], dict[str, Row]]:
 
 def combined(release: safetab.Release, key: tuple[str, str, str]) -> Estimate | None:
     level, region, code = key
-    answer = release.total(release.geography(region, level), release.group(code))
+    answer = release.total(release.area(region, level), release.group(code))
     assert isinstance(answer, Estimate)
     return answer.combined
 

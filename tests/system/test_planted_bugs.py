@@ -18,6 +18,7 @@ from tests.planted import config_bugs as config
 from tests.planted import counting_bugs as counting
 from tests.planted import engine_bugs as engine
 from tests.planted import household_bugs as household
+from tests.planted import marker_bugs as marker
 from tests.planted import noise_bugs as noise
 from tests.planted import release_bugs as release
 from tests.planted import spending_bugs as spending
@@ -51,7 +52,7 @@ from safetab.auditing.replay_checks import (
     route_checks,
     scale_checks,
 )
-from safetab.auditing.spending_checks import FLOOR, SPENT, spending_checks
+from safetab.auditing.spending_checks import FLOOR, SPENT, SUMS, spending_checks
 from safetab.auditing.unit_checks import BOUND, unit_check
 from safetab.auditing.verdicts import Result, Verdict
 from safetab.auditing.worlds import products
@@ -214,7 +215,7 @@ BUGS = [
     PlantedBug(release.the_number_of_persons_in_the_releasable_log, REPLAY, FILLS),
     PlantedBug(release.the_number_of_persons_in_the_report, REPLAY, FILLS),
     PlantedBug(release.a_word_about_an_empty_pass, REPLAY, lambda folder: nobody_checks(AUDITED_PERSONS, folder, KEY)),
-    PlantedBug(release.the_time_of_the_run_on_the_files, REPLAY, FILLS),
+    PlantedBug(release.how_long_the_numbers_took_on_the_files, REPLAY, FILLS),
     PlantedBug(
         release.a_file_with_a_true_sum_in_thousands, SCALE, lambda folder: scale_checks(AUDITED_PERSONS, folder, KEY)
     ),
@@ -256,6 +257,10 @@ BUGS = [
     PlantedBug(engine.a_unit_may_have_one_record_more, BOUND, units),
     PlantedBug(engine.units_are_not_counted, BOUND, units),
     PlantedBug(engine.units_with_too_many_records_are_a_warning, BOUND, units),
+    PlantedBug(marker.a_limit_of_the_second_log_lost_in_a_merge, SUMS, accounts(AUDITED_STAYS)),
+    PlantedBug(marker.runs_of_the_second_log_lost_in_a_merge, SUMS, accounts(AUDITED_STAYS)),
+    PlantedBug(marker.larger_units_charged_like_the_units_of_a_run, SUMS, accounts(AUDITED_STAYS)),
+    PlantedBug(marker.larger_units_charged_by_their_size_and_not_its_square, SUMS, accounts(AUDITED_STAYS)),
 ]
 
 
@@ -293,6 +298,7 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
         (REPLAY, FILLS),
         (PUBLISHED, large_level),
         (SPENT, accounts(AUDITED_HOUSEHOLDS)),
+        (SUMS, accounts(AUDITED_STAYS)),
         (TOTALS, totals_of_a_release),
         *(
             (WIDE, noise_of(world))

@@ -116,7 +116,7 @@ class _ProductAudit:
         single_checks += audited.of_one_unit is not None
         neighbour_steps = 2 * (len(audited.neighbours) + (not self.is_quick)) + single_checks
         route_steps = 2 * (len(audited.routes) + (not self.is_quick))
-        spending_steps = 2 + 2 * (product.totals_table is not None)
+        spending_steps = 2 + 2 * (product.totals_table is not None) + (product.record.unit is not None)
         noise_steps = CHECKS_OF_A_NOISE_WORLD * len(audited.noise_worlds)
         loss_steps = sum(steps_of(self._runs(world)) for world in audited.loss_worlds)
         return (

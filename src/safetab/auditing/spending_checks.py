@@ -8,9 +8,10 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from fractions import Fraction
+from itertools import product as crossed
 from pathlib import Path
 
-from safetab.auditing.audited_product import AuditedProduct, FloorWorld
+from safetab.auditing.audited_product import AuditedProduct, AuditWorld, FloorWorld
 from safetab.auditing.audited_runs import recorded
 from safetab.auditing.verdicts import Verdict, verdict
 from safetab.auditing.worlds.configuration import plain_config
@@ -20,10 +21,19 @@ from safetab.foundation.progress import NoProgress
 from safetab.pipeline.inputs import validate_files
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
+from safetab.pipeline.spend_log.merged_logs import merge_logs
+from safetab.pipeline.spend_log.people_accounts import set_limit
+from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.output_status import SYNTHETIC_MARKER
+from safetab.specification.values import Unit
 
 SPENT = "spent before it is drawn"
+SUMS = "sums over runs and logs"
 FLOOR = "no run without protection"
+_DATASET = "audit"
+_LEAST = Fraction(1, 10**9)  # of a budget
+_TIMES_FOR_LARGER = {PrivacyDefinition.ZCDP: 4, PrivacyDefinition.PURE_DP: 2}
+"""How often a unit with twice as many records as a run protects loses what the run spends."""
 _DISTANCE = 0.01  # from the floor, relative to the width of the noise there
 _STEPS = 1 << 30  # in which a width of 1 is divided
 
@@ -36,8 +46,10 @@ class _Silent(NoProgress):
 
 
 def spending_checks(audited: AuditedProduct, folder: Path) -> Iterator[Verdict]:
-    """Check the spend log, and the floor below which real data are refused."""
+    """Check the spend log, sums over runs, and the floor below which real data are refused."""
     yield _spent_check(audited, folder / "spent")
+    if audited.product.record.unit is not None:
+        yield _sums_check(audited, audited.product.record.unit, folder / "sums")
     yield _floor_check(audited, folder / "floor")
 
 
@@ -51,11 +63,8 @@ def _spent_check(audited: AuditedProduct, folder: Path) -> Verdict:
 
     def look() -> None:
         spent.update(_begun(log, plain.definition))
-        raise RunFailed("seen enough")
 
-    options = RunOptions(dataset="audit", spend_log=log)
-    with recorded(before_each_draw=look), suppress(RunFailed):
-        run_files(world.parameters, world.data, folder / "out", options, _Silent())
+    _comes_to_draw(world, folder / "out", log, look)
     faults = [
         f"{which} pass: the spend log held {spent.get(which, 0)} at the first draw; it should hold {amount}"
         for which, amount in due.items()
@@ -63,6 +72,50 @@ def _spent_check(audited: AuditedProduct, folder: Path) -> Verdict:
     ]
     seen = f"{len(due)} passes, {len(spent)} lines of accounts"
     return verdict(f"{SPENT}: {audited.product.name}", faults, seen)
+
+
+def _comes_to_draw(world: AuditWorld, out: Path, log: Path, look: Callable[[], None] = lambda: None) -> bool:
+    """Whether a run with these accounts comes to its first draw, where it looks and is stopped."""
+    has_come = False
+
+    def stop() -> None:
+        nonlocal has_come
+        has_come = True
+        look()
+        raise RunFailed("seen enough")
+
+    options = RunOptions(dataset=_DATASET, spend_log=log)
+    with recorded(before_each_draw=stop), suppress(RunFailed, InvalidInput):
+        run_files(world.parameters, world.data, out, options, _Silent())
+    return has_come
+
+
+def _sums_check(audited: AuditedProduct, unit: Unit, folder: Path) -> Verdict:
+    """A third run must fit into a limit that leaves just enough, and not into the next lower one.
+
+    The first two are in two logs, which are merged. Only the second log has the limit, and a run that protects units
+    of twice the size. The other runs are charged for these too.
+    """
+    faults = []
+    cases = crossed(_TIMES_FOR_LARGER.items(), (Fraction(0), _LEAST))
+    for (definition, times), lacking in cases:
+        which = f"{definition.spelling}, {float(lacking)} too little"
+        changes = {"definition": definition.spelling}
+        world, of_larger = (audited.write(folder / which / name, audited.population, changes) for name in ("1", "2"))
+        census = of_larger.parameters / "census.toml"
+        most = "most_records = {}".format
+        census.write_text(census.read_text().replace(most(unit.most_records), most(2 * unit.most_records)))
+        first, second, merged = (folder / which / name for name in ("first.log", "second.log", "merged.log"))
+        _comes_to_draw(world, folder / which / "out", first)
+        _comes_to_draw(of_larger, folder / which / "out", second)
+        plain = plain_config(world.parameters)
+        due = (times + 1 + times) * max(plain.budget_of_pass(each) for each in plain.passes)
+        set_limit(second, _DATASET, f"{float(due - lacking):.9f}", definition)
+        merge_logs([first, second], merged)
+        if _comes_to_draw(world, folder / which / "out", merged) == bool(lacking):
+            faults.append(f"{which}: the third run is {'accepted' if lacking else 'refused'}")
+    seen = "two merged logs, units of two sizes, and limits just at the sum and just below"
+    return verdict(f"{SUMS}: {audited.product.name}", faults, seen)
 
 
 def _begun(log: Path, definition: str) -> dict[str, Fraction]:
