@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from safetab.planning.planner import plan_of, read_public_files
+from safetab.specification.kinds import Kind, ListOf, MapOf, Table, Text
+from safetab.specification.values import INHERITED, SPECIFICATION
+from tests.specified.small_specifications import PEOPLE, nz_keys, write_specification
 from tests.specified.toml_text import toml_of
 from tests.specified.world_choices import Choices
 from tests.specified.worlds import ForeignWorld
@@ -65,12 +68,80 @@ def write_keys(parameters: Path, keys: dict[str, Any]) -> None:
     (parameters / "census.toml").write_text(toml_of(keys), encoding="utf-8")
 
 
+def other_keys(definition: str) -> dict[str, Any]:
+    """The keys of a small specification with those that no random world has, but for `like`."""
+    keys = nz_keys()
+    keys["about"] |= {
+        **{key: f"a {key}" for key in ("source", "contact", "licence", "cite")},
+        "year": 2031,
+        "url": "https://example.org",
+        "holds": "people",
+        "noise": 9,
+        "reference": {"name": "the last one", "rho" if definition == "zcdp" else "epsilon": 3},
+    }
+    keys["records"]["fields"][2]["title"] = "Age"
+    keys["records"]["fields"][4:] = [{"name": "ETH", "type": "string"}]
+    ethnicity = keys["classifications"]["ethnicity"]
+    del ethnicity["columns"]
+    ethnicity |= {"column": "ETH", "separator": ";", "gaps": "error"}
+    keys["areas"]["levels"][1]["boundary"] = "REGC"
+    keys["tables"][0]["stubs"] = {"age": {"0-14": "Children"}}
+    keys["privacy"] |= {"negatives": "kept", "definition": definition}
+    return keys
+
+
+def write_other_keys(folder: Path, definition: str) -> ForeignWorld:
+    """A specification with these keys that is like another one, and its records."""
+    keys = other_keys(definition)
+    people = [line.split(",") for line in PEOPLE.splitlines()[1:]]
+    answers = [",".join([*person[:4], ";".join(filter(None, person[4:]))]) for person in people]
+    lender, data = write_specification(folder, keys, "\n".join(["SA1,RESIDENT,AGE,GENDER,ETH", *answers, ""]))
+    own = {name: each for name, each in keys.items() if name not in INHERITED}
+    parameters = folder / "borrower"
+    parameters.mkdir()
+    write_keys(parameters, {"like": f"../{lender.name}/census.toml"} | own)
+    return ForeignWorld(parameters, data, frozenset())
+
+
+def declared_paths(kind: Kind = SPECIFICATION, path: str = "") -> Iterator[str]:
+    """Every key of the language with its path, and every choice of a word."""
+    match kind:
+        case Table(keys=keys):
+            for key in keys:
+                yield f"{path}.{key.name}"
+                yield from declared_paths(key.kind, f"{path}.{key.name}")
+        case ListOf(of=of) | MapOf(of=of):
+            yield from declared_paths(of, path)
+        case Text(choices=choices):
+            yield from (f"{path} = {choice}" for choice in choices)
+
+
+def used_paths(value: Any, kind: Kind = SPECIFICATION, path: str = "") -> Iterator[str]:
+    """The same of what a specification says."""
+    match kind:
+        case Table(keys=keys):
+            for key in keys:
+                if key.name in value:
+                    yield f"{path}.{key.name}"
+                    yield from used_paths(value[key.name], key.kind, f"{path}.{key.name}")
+        case ListOf(of=of):
+            for one in value if isinstance(value, list) else [value]:
+                yield from used_paths(one, of, path)
+        case MapOf(of=of):
+            for one in value.values():
+                yield from used_paths(one, of, path)
+        case Text(choices=choices) if choices:
+            yield f"{path} = {value}"
+
+
 def with_one_table(world: ForeignWorld, families: int) -> None:
     """Leave only the total of the first so many families, in every budget."""
     keys = keys_of(world.parameters)
     cut = {family["name"] for family in keys["tables"][:families]}
     for family in keys["tables"]:
-        family["shapes"] = family["shapes"][:1] if family["name"] in cut else family["shapes"]
+        if family["name"] in cut:
+            family["shapes"] = family["shapes"][:1]
+            family.pop("stubs", None)
     only = keys["tables"][0]["name"]
     for entry in keys["privacy"]["levels"]:
         if entry.get("tables", only) in cut:

@@ -12,7 +12,17 @@ import pytest
 
 import safetab
 from safetab.foundation.findings import InvalidInput
-from tests.specified.changed_worlds import SELECTORS, with_odd_texts, with_one_table, with_selector
+from tests.specified.changed_worlds import (
+    SELECTORS,
+    declared_paths,
+    keys_of,
+    other_keys,
+    used_paths,
+    with_odd_texts,
+    with_one_table,
+    with_selector,
+    write_other_keys,
+)
 from tests.specified.small_specifications import AREAS, CODES, nz_keys, write_specification
 from tests.specified.test_worlds import FEATURES
 from tests.specified.world_choices import Choices
@@ -20,6 +30,7 @@ from tests.specified.worlds import ForeignWorld, write_foreign_world
 
 SMALL_WORLDS = (50, 52, 34, 22, 54, 46, 33, 24, 10, 30)
 """Seeds of worlds that together have every feature, most of them with few levels."""
+DEFINITIONS = ("zcdp", "puredp")
 QUICK_ODD_WORLDS = 6
 
 
@@ -68,6 +79,28 @@ def test_totals_alone_are_released_with_every_selector(tmp_path: Path, selector:
 def test_the_worlds_that_run_have_every_feature(tmp_path: Path) -> None:
     features = (write_foreign_world(tmp_path / str(seed), seed).features for seed in SMALL_WORLDS)
     assert set().union(*features) >= FEATURES
+
+
+def test_the_worlds_that_run_have_every_key_and_every_choice(tmp_path: Path) -> None:
+    worlds = [write_foreign_world(tmp_path / str(seed), seed) for seed in SMALL_WORLDS]
+    keys = [keys_of(world.parameters) for world in worlds]
+    keys += [other_keys(definition) for definition in DEFINITIONS]
+    used = {path for one in keys for path in used_paths(one)}
+    given_by_a_test = {".like", ".privacy.totals", *(f".privacy.selector = {selector}" for selector in SELECTORS)}
+    assert set(declared_paths()) - used - given_by_a_test == set()
+
+
+@pytest.mark.parametrize("families_of_one_table", [0, 1])
+@pytest.mark.parametrize("selector", SELECTORS)
+@pytest.mark.parametrize("definition", DEFINITIONS)
+def test_every_selector_runs_with_the_other_keys(
+    tmp_path: Path, definition: str, selector: str, families_of_one_table: int
+) -> None:
+    world = write_other_keys(tmp_path / "world", definition)
+    (world.data / "SYNTHETIC").touch()
+    with_one_table(world, families_of_one_table)
+    with_selector(world, selector, Choices(1))
+    assert released(world.parameters, world.data, tmp_path / "out")
 
 
 @pytest.mark.parametrize("seed", SMALL_WORLDS[:3])

@@ -18,7 +18,9 @@ from safetab.pipeline.run import run_files
 from safetab.planning.guarantee import stabilities_in_words
 from safetab.planning.plan_json import plan_as_json
 from safetab.planning.planner import plan_of_files
+from tests.specified.agreement import differences
 from tests.specified.broken_records import CASES, SECRET
+from tests.specified.judge import Judge
 from tests.specified.small_specifications import AREAS, PEOPLE, nz_keys, write_specification
 from tests.specified.toml_text import toml_of
 
@@ -152,3 +154,16 @@ def test_published_totals_of_strangers_are_named_as_in_their_file(tmp_path: Path
     assert [(each.file, each.where, each.message) for each in checked.errors] == [
         ("totals.csv", "group", "nix at nation: not in the lists of groups.")
     ]
+
+
+@pytest.mark.parametrize(("use", "counted"), [(1, [0, 1]), (2, [1, 1]), (3, [2, 1])])
+def test_a_residual_code_is_an_answer_without_a_group(tmp_path: Path, use: int, counted: list[int]) -> None:
+    """It may be followed by others, is enough where one is required, and takes one of the columns that are used."""
+    keys = nz_keys()
+    keys["privacy"]["use"] = {"ethnicity": use}
+    people = "".join(f"7000001,1,34,1,{answers}\n" for answers in ("99999,21111,", "94444,,", "31111,94444,21111"))
+    parameters, data = write_specification(tmp_path, keys, PEOPLE.splitlines(keepends=True)[0] + people)
+    assert differences(parameters, data) == []
+    judge = Judge(parameters, data)
+    totals = judge.totals("level 1", judge.label("nation"))
+    assert [totals.get(("NZ", code), 0) for code in ("2", "3")] == counted
