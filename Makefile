@@ -9,7 +9,7 @@ LOCKED := install --require-hashes --only-binary :all:
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark audit check style types layers lints environment docs schemas pictures paper
+.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark test-spark-contract test-spark-smoke test-slow-core test-browser-smoke nightly audit check style types layers lints environment docs schemas pictures paper
 .PHONY: bench bench-small bench-spark bench-noise bench-households bench-foreign bench-release bench-explorer bench-site bench-compare
 .PHONY: lock check-wheels bill outlines audit-dependencies readme dist test-install test-sdist release release-ready clean help
 
@@ -20,34 +20,75 @@ demo: $(VENV)/.runtime ## the whole tour on synthetic people: site, explorer, re
 	$(BIN)/safetab demo build/demo --overwrite $(if $(OPEN),--open)
 	@echo "Two other censuses: $(BIN)/safetab demo build/nz --census nz, and $(BIN)/safetab demo build/ons --census ons"
 
-test: $(VENV)/.dev ## the default test suite
-	$(BIN)/python -m pytest -n 2 -q
+# How many tests run at once, and whether a suite is run whole or as by day.
+WORKERS ?= 2
+ALL ?=
+PYTEST := -m pytest -n $(WORKERS) --dist loadfile -q
 
-QUICK_TESTS := tests/unit tests/engines tests/property $(patsubst %,tests/system/test_%.py,command_line data_users \
-	households numbers_of_a_key release runs_without_noise terminal words_of_a_product)
-test-lowest: $(LOWEST)/.ready ## the quick tests with the lowest versions that pyproject.toml allows, in a venv of their own
-	$(LOWEST)/bin/python -m pytest -n 2 -q $(QUICK_TESTS) --ignore tests/unit/comparison
+test: $(VENV)/.dev ## the default test suite
+	$(BIN)/python $(PYTEST)
+
+# What other versions of NumPy, Arrow and numba can change.
+LOWEST_TESTS := tests/engines tests/property $(patsubst %,tests/unit/test_%.py,arrays compiled loops mechanisms noise_distributions \
+	outputs parquet_batches text_batches text_columns text_tables weighted_sums) $(patsubst %,tests/system/test_%.py, \
+	numbers_of_a_key release release_folder runs_without_noise stored_formats)
+ROOMS := tests/unit tests/engines tests/property $(patsubst %,tests/system/test_%.py,command_line data_users households \
+	numbers_of_a_key release runs_without_noise terminal words_of_a_product)
+test-lowest: $(LOWEST)/.ready ## tests with the lowest versions that pyproject.toml allows, in a venv of their own; ALL=1 for more
+	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/python $(PYTEST) \
+		$(if $(ALL),$(ROOMS) --ignore tests/unit/comparison,$(LOWEST_TESTS))
 
 test-slow: $(VENV)/.dev ## what takes seconds a test: accuracy, CEF, same bytes, planted bugs, a thousand million draws
-	$(BIN)/python -m pytest -n 2 -q -m slow tests
+	$(BIN)/python $(PYTEST) -m slow tests
+
+# By day, of what guards privacy and accounts: 8 cases of each test, spread over all.
+SLOW_CORE := tests/engines tests/exhaustive $(patsubst %,tests/system/test_%.py,accounts_during_a_run coterminous exit_codes \
+	hardening households killed_runs numbers_of_a_key planted_bugs planted_bugs_of_numbers release_rules repeated_runs rerelease \
+	runs_without_noise same_bytes small_runs verify what_was_spent)
+test-slow-core: $(VENV)/.dev ## the core of test-slow: planted bugs of each kind, same bytes, killed runs, what was spent
+	$(BIN)/python $(PYTEST) -m slow --cases 8 $(SLOW_CORE)
 
 test-browser: $(VENV)/.dev ## the pages in headless Chromium: wide, narrow, dark, printed, and their numbers; the workbook
-	$(BIN)/python -m pytest -n 2 -q -m browser tests/browser
+	$(BIN)/python $(PYTEST) -m browser tests/browser
+
+# Each page opens, has no fault of axe, and shows Python's numbers.
+BROWSER_SMOKE := axe or pythons or loads_from_a_file or open_release or unknown_table or without_eyes or read_on_every_screen \
+	or names_of_a_release or libreoffice_computes or how_tos
+test-browser-smoke: $(VENV)/.dev ## of test-browser, two cases of what shows that each page works
+	$(BIN)/python $(PYTEST) -m browser --cases 2 -k "$(BROWSER_SMOKE)" tests/browser
 
 r-page: $(VENV)/.dev ## the code of docs/how-to/in-r.md, where R is installed (Debian: r-base-core)
 	$(BIN)/python -m pytest -q -m browser tests/browser/test_page_in_r.py
 
 test-faults: $(VENV)/.dev ## kills, errors, mutated inputs, damaged releases, want of memory, races: half an hour; SEED=N, WORKERS=N
-	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED)) --workers $(or $(WORKERS),2)
+	$(BIN)/python -m tests.faults $(if $(SEED),--seed $(SEED)) --workers $(WORKERS)
 
-test-faults-quick: $(VENV)/.dev ## a slice of them, the same each time: 3 minutes
-	$(BIN)/python -m tests.faults --seed 1 --share 0.03
+test-faults-quick: $(VENV)/.dev ## a slice of them, the same each time: a minute
+	$(BIN)/python -m tests.faults --seed 1 --share 0.01 --workers $(WORKERS)
 
 test-spark: $(VENV)/.spark ## the Spark engine, also on a cluster of three processes; brings its own Java
-	$(BIN)/python -m pytest -n 2 --dist loadscope -q -m spark tests/engines tests/system tests/unit
+	$(BIN)/python $(PYTEST) -m spark tests/engines tests/system tests/unit
+
+test-spark-contract: $(VENV)/.spark ## of test-spark, what every engine must do, and a whole run
+	$(BIN)/python $(PYTEST) -m spark --cases 8 tests/engines $(SPARK_SMOKE)
+
+SPARK_SMOKE := tests/system/test_spark_runs.py::test_a_local_run_writes_the_same_bytes_and_leaves_nothing
+test-spark-smoke: $(VENV)/.spark ## of test-spark, one whole run
+	$(BIN)/python -m pytest -q -m spark $(SPARK_SMOKE)
 
 audit: $(VENV)/.runtime ## try to break the program's own claims; some minutes, QUICK=1 for one
 	$(BIN)/safetab audit $(if $(QUICK),--quick)
+
+nightly: export NIGHT := $(or $(NIGHT),$(shell date +%s))
+nightly: export ALL := 1
+nightly: ## everything, with new random worlds; NIGHT=N repeats those of another night; hours
+	@echo "The worlds of this night: make nightly NIGHT=$$NIGHT"
+	$(MAKE) check docs
+	$(MAKE) test test-slow test-lowest test-install test-sdist
+	$(MAKE) test-faults SEED=$$NIGHT
+	$(MAKE) audit
+	$(MAKE) test-browser
+	$(MAKE) test-spark
 
 docs: $(VENV)/.docs ## the documentation as one site that needs no internet: build/docs/index.html
 	$(BIN)/python -m docs.site
@@ -169,12 +210,15 @@ dist: $(VENV)/.dev ## wheel and source archive of the last commit in build/dist,
 readme: $(VENV)/.dev ## the page of a package index, from README.md
 	$(BIN)/python -m supply_chain.readme
 
-test-install: dist ## the wheel in an empty venv of each Python here: installed offline, tried, uninstalled without a trace
-	$(BIN)/python -m supply_chain.installation
+test-install: dist ## the wheel in an empty venv: installed offline, tried, uninstalled without a trace; ALL=1 for each Python here
+	$(BIN)/python -m supply_chain.installation $(if $(ALL),--all)
 
-test-sdist: dist ## the quick tests of the unpacked source archive, on the wheel that it makes
-	$(BIN)/python -m supply_chain.source_archive $(QUICK_TESTS)
+# One test or two of each room, on what the archive's wheel installs.
+SDIST_TESTS := tests/unit/test_public_functions.py $(patsubst %,tests/system/test_%.py,numbers_of_a_key stored_formats words_of_a_product)
+test-sdist: dist ## the unpacked source archive makes the same wheel, has all tests, and passes some of them; ALL=1 for more
+	$(BIN)/python -m supply_chain.source_archive $(if $(ALL),$(ROOMS) tests/lint,$(SDIST_TESTS))
 
+release: export ALL := 1
 release-ready: $(VENV)/.dev
 	$(BIN)/python -m supply_chain.release --ready
 

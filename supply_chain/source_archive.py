@@ -1,7 +1,7 @@
 """Proof that the source archive is whole: `python -m supply_chain.source_archive TESTS` tries the one in build/dist.
 
-It is unpacked, a wheel is built from it, which must have the bytes of the wheel beside it, and the tests of the archive
-run on what that wheel installs.
+It is unpacked, a wheel is built from it, which must have the bytes of the wheel beside it, every test of the archive
+must load, and the given ones run on what that wheel installs.
 """
 
 from __future__ import annotations
@@ -44,7 +44,14 @@ def main() -> int:
         pip = ("-m", "pip", "--disable-pip-version-check", "-q", "install", "--no-index", "--no-deps")
         if run_python(tree, *pip, "--target", installed, wheel):
             return 3
-        return run_python(tree, "-m", "pytest", "-n", 2, "-q", *sys.argv[1:], PYTHONPATH=str(installed))
+        return tests_of(tree, installed, sys.argv[1:])
+
+
+def tests_of(tree: Path, installed: Path, given: list[str]) -> int:
+    """The exit code of the given tests, if all tests of the archive can be loaded."""
+    loading = run_python(tree, "-m", "pytest", "--collect-only", "-qq", "tests", PYTHONPATH=str(installed))
+    workers = os.environ.get("WORKERS", "2")
+    return loading or run_python(tree, "-m", "pytest", "-n", workers, "-q", *given, PYTHONPATH=str(installed))
 
 
 if __name__ == "__main__":

@@ -106,6 +106,10 @@ def world(tmp_path: Path) -> World:
     return World(tmp_path / "parameters", tmp_path / "data")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--cases", type=int, help="of each parametrised test, this many cases, spread over all")
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Of a suite that a marker names, only modules are loaded that name it, or whose fixtures do."""
     suite = config.option.markexpr
@@ -117,13 +121,30 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(trylast=True)  # of those that the suite has
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    if config.option.cases:
+        kept = some_cases(items, config.option.cases)
+        config.hook.pytest_deselected(items=[item for item in items if item not in kept])
+        items[:] = [item for item in items if item in kept]
     if (SHARED / "spec-2020").is_dir():
         return
     skip = pytest.mark.skip(reason="the 2020 parameter files are not beside the project")
     for item in items:
         if item.get_closest_marker("needs_2020_files"):
             item.add_marker(skip)
+
+
+def some_cases(items: list[pytest.Item], count: int) -> set[pytest.Item]:
+    """Of each test `count` cases at most: the first, the last, and others at equal distances."""
+    tests = dict[str, list[pytest.Item]]()
+    for item in items:
+        tests.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    kept = set[pytest.Item]()
+    for cases in tests.values():
+        steps = max(count - 1, 1)
+        kept.update(cases[step * (len(cases) - 1) // steps] for step in range(count))
+    return kept
 
 
 @pytest.fixture

@@ -14,9 +14,10 @@ import pytest
 from tests.conftest import PROJECT
 
 STEPS = sorted(set(re.findall(r"^ +step make .*?([a-z-]+)(?: #.*)?$", (PROJECT / ".ci/run").read_text(), re.MULTILINE)))
+EVERY_TIME = sorted(set(STEPS) - {"test-spark-smoke"})
 PACKAGES = ("chromium", "soffice", "cc")
 TOOLS = (
-    *("basename", "bash", "cat", "cp", "dirname", "env", "git", "grep", "ln", "make", "mkdir", "mktemp"),
+    *("basename", "bash", "cat", "cp", "dirname", "env", "git", "grep", "ln", "make", "mkdir", "mktemp", "nproc"),
     *("false", "rm", "setsid", "sleep", "tail", "test", "touch", "true"),
 )
 
@@ -104,7 +105,7 @@ def test_every_step_is_a_target_and_the_readmes_test_command_is_among_them() -> 
 def test_every_step_runs_once_and_what_passed_is_not_run_again(project: Project) -> None:
     code, said = project.run()
     assert code == 0, said
-    assert project.ran() == STEPS
+    assert project.ran() == EVERY_TIME
     assert re.search(r"test: passed in \d+m\d\.\ds, 0m0\.\ds of CPU", said)
     assert said.index(" check: passed") < said.index(" test: begins")
     assert project.run()[0] == 0
@@ -130,7 +131,7 @@ def test_a_changed_or_new_file_makes_every_step_run(project: Project, changed: s
     with (project.folder / changed).open("a") as file:
         file.write("# changed\n")
     assert project.run()[0] == 0
-    assert project.ran() == STEPS
+    assert set(project.ran()) >= set(EVERY_TIME) - {"test-spark-contract"}
     subprocess.run(["git", "checkout", "-q", "."], cwd=project.folder, check=True)
     (project.folder / "new.txt").unlink(missing_ok=True)
     assert project.run()[0] == 0  # these files have passed before
@@ -193,3 +194,32 @@ def test_a_bare_machine_gets_its_packages_beside_the_check(project: Project, lin
     found = project.run()
     assert found[0] == code
     assert said in found[1]
+
+
+@pytest.mark.parametrize(("changed", "step"), [
+    ("README.md", "test-spark-smoke"),
+    ("src/safetab/engines/new.py", "test-spark-contract"),
+    ("src/safetab/foundation/new.py", "test-spark-contract"),
+    ("requirements-spark.lock", "test-spark-contract"),
+])  # fmt: skip
+@pytest.mark.parametrize("known", ["it passed here", "it is on origin"])
+def test_spark_is_tried_whole_only_if_what_it_does_may_have_changed(
+    known: str, changed: str, step: str, project: Project
+) -> None:
+    if known == "it passed here":
+        assert project.run()[0] == 0
+        assert "test-spark-contract" in project.ran()
+    else:
+        git = ["git", "update-ref", "refs/remotes/origin/main", "HEAD"]
+        subprocess.run(git, cwd=project.folder, check=True)
+    path = project.folder / changed
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("changed\n")
+    assert project.run()[0] == 0
+    assert [one for one in project.ran() if "spark" in one] == [step]
+
+
+def test_spark_is_tried_whole_on_what_is_on_origin_itself(project: Project) -> None:
+    subprocess.run(["git", "update-ref", "refs/remotes/origin/main", "HEAD"], cwd=project.folder, check=True)
+    assert project.run()[0] == 0
+    assert [one for one in project.ran() if "spark" in one] == ["test-spark-contract"]

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import re
 import tomllib
+from dataclasses import dataclass
 
-from tests.conftest import PROJECT
+import pytest
+from tests.conftest import PROJECT, some_cases
 
 TESTS = PROJECT / "tests"
 OF_THEIR_OWN = {"tests/lint", "tests/browser"}
 """Folders that a target of the Makefile names."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """What is asked of a collected test."""
+
+    nodeid: str
+    case: int | None
 
 
 def test_every_folder_of_tests_belongs_to_a_suite() -> None:
@@ -17,10 +27,22 @@ def test_every_folder_of_tests_belongs_to_a_suite() -> None:
     folders = {f"tests/{path.relative_to(TESTS).parts[0]}" for path in TESTS.rglob("test_*.py")}
     assert folders == set(options["testpaths"]) | OF_THEIR_OWN
     makefile = (PROJECT / "Makefile").read_text()
-    assert all(re.search(rf"pytest .*{folder}$", makefile, re.MULTILINE) for folder in OF_THEIR_OWN)
+    assert all(re.search(rf"pytest.* {folder}$", makefile, re.MULTILINE | re.IGNORECASE) for folder in OF_THEIR_OWN)
 
 
 def test_tests_in_a_browser_are_below_one_folder() -> None:
     marked = [path for path in TESTS.rglob("test_*.py") if "mark.browser" in path.read_text(encoding="utf-8")]
     assert len(marked) > 15
     assert [path for path in marked if (TESTS / "browser") not in path.parents] == [TESTS / "lint" / "test_suites.py"]
+
+
+@pytest.mark.parametrize(
+    ("count", "kept"),
+    [(1, [0]), (2, [0, 9]), (3, [0, 4, 9]), (4, [0, 3, 6, 9]), (10, [*range(10)]), (99, [*range(10)])],
+)
+def test_some_cases_of_a_test_are_spread_over_all(count: int, kept: list[int]) -> None:
+    items = [Item(nodeid=f"a.py::test_a[{case}]", case=case) for case in range(10)]
+    alone = Item(nodeid="a.py::test_b", case=None)
+    found = some_cases([*items, alone], count)
+    assert [one.case for one in items if one in found] == kept
+    assert alone in found
