@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from docs.generated.schemas import DRAFT, Schema
 
+from safetab.cli.settings import flag_of
+from safetab.pipeline.declared_options import SETTINGS
+
 TEXT: Schema = {"type": "string"}
 WHOLE: Schema = {"type": "integer"}
 COUNT: Schema = {"type": "integer", "minimum": 0}
@@ -15,7 +18,7 @@ OPTIONAL = "?"
 """The end of the name of a key that is not always there."""
 PATTERN = "^"
 """The start of a pattern for names that depend on the census."""
-ENDS = (0, 1, 3)
+ENDS = (0, 1, 2, 3)
 
 
 def listed(items: Schema, **more: object) -> Schema:
@@ -182,6 +185,7 @@ def plan() -> Schema:
         if_all_groups_are_empty=by_name(or_null(NUMBER)),
     )
     levels = listed(exactly(**LEVEL_NAME))
+    setting = exactly(value={"type": ["string", "integer", "null"]}, **{"from": TEXT})
     joint = {"type": "object", "properties": {"change": TEXT}, "required": ["change"]}
     of_pass = exactly(**{"rho?": EXACT, "epsilon?": {"type": ["string", "number"]}, "delta?": NUMBER})
     reference = {"type": "object", "properties": {"name": TEXT}, "required": ["name", "unbounded_rho", "bounded_rho"]}
@@ -205,7 +209,7 @@ def plan() -> Schema:
         "loss_of_2020?": loss(),
         "loss_of_reference?": reference,
         "privacy_warnings": listed(TEXT),
-        "settings": by_name(exactly(value={"type": ["string", "integer", "null"]}, **{"from": TEXT})),
+        "settings": exactly(**{flag_of(name): setting for name in SETTINGS}),
         "joint_loss?": listed({**joint, "additionalProperties": of_pass}),
     }
 
@@ -445,8 +449,8 @@ def document_schema(command: str, keys: dict[str, Schema]) -> Schema:
         **document,
         "allOf": [
             when({"exit_code": {"const": 0}, "failure": {"type": "null"}}, done),
-            when({"exit_code": {"enum": [1, 3]}}, {"properties": dict.fromkeys(sorted(absent), False)}),
-            when({"exit_code": {"const": 1}}, {"properties": {"findings": has_error}}),
+            when({"exit_code": {"enum": [1, 2, 3]}}, {"properties": dict.fromkeys(sorted(absent), False)}),
+            when({"exit_code": {"enum": [1, 2]}}, {"properties": {"findings": has_error}}),
             when({"exit_code": {"const": 3}}, {"properties": {"failure": TEXT}}),
         ],
     }

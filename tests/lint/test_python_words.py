@@ -23,7 +23,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
     "another name without a log": (lambda: safetab.run(P, D, OUT, same_people_as=["a"]), "same_people_as: needs"),
     "a short key": (lambda: safetab.run(P, D, OUT, test_key="00"), "test_key: must be 64 hexadecimal digits."),
     "an engine that there is not": (lambda: safetab.run(P, D, OUT, engine="abacus"), "engine: must be one of local"),
-    "settings of another engine": (lambda: safetab.run(P, D, OUT, persons="x"), "`persons` needs `engine='spark'`"),
+    "settings of another engine": (lambda: safetab.run(P, D, OUT, persons="x"), "persons: needs `engine='spark'`"),
     "a confidence above 1": (lambda: safetab.run(P, D, OUT, confidence=2), "confidence: must be a number from 0.5"),
     "a rule that there is not": (lambda: safetab.run(P, D, OUT, rules=["guess"]), 'rules: "guess" is not a rule.'),
     "an order without the step": (lambda: safetab.rerelease(OUT, "new", order="state,county"), "Give `coterminous` too."),

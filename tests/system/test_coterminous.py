@@ -379,6 +379,6 @@ def test_a_folder_that_is_no_output_is_told(tmp_path: Path, out: Path) -> None:
 def test_options_of_a_release_that_make_no_sense_are_told(options: list[str], message: str, tmp_path: Path) -> None:
     parameters, data = write_world(tmp_path)
     result = CliRunner().invoke(app, ["run", str(parameters), str(data), str(tmp_path / "out"), *options])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert message in result.stderr
     assert not (tmp_path / "out").exists()

@@ -573,7 +573,7 @@ def test_show_answers_on_the_terminal_what_python_answers(release: Release, out:
 )
 def test_show_tells_mistakes_and_what_to_do(options: list[str], message: str, out: Path) -> None:
     result = shown(out, *options)
-    assert result.exit_code == 1
+    assert result.exit_code == (2 if message.startswith("--") else 1)
     assert message in result.stderr
     assert result.stdout == ""
 

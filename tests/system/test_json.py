@@ -256,7 +256,6 @@ def test_validate_lists_every_finding_with_its_rule_and_its_rows_and_no_value(tm
         ("plan|{new}|{new}", "", ""),
         ("run|{p}|{p-data}|{people}", "{people}", ""),
         ("show|{people}|44|nobody", "{people}/release", "group"),
-        ("show|{people}|44|--table", "the command", "--group"),
         ("status|{people}|--area|nowhere", "{people}/release", ""),
         ("spend|{new}/no.log", "{new}/no.log", ""),
         ("export|{new}|{new}/e", "", ""),
@@ -331,10 +330,16 @@ def test_the_schema_refuses_an_answer_of_a_failed_command_and_an_empty_one_of_an
 
 
 @pytest.mark.parametrize("words", [["validate"], ["validate", "--jsn"], ["status", "x", "--csv"]])
-def test_wrong_usage_prints_no_document(words: list[str]) -> None:
+def test_wrong_usage_is_a_finding_about_the_command(words: list[str]) -> None:
     told = printed(*words)
-    assert (told.code, told.stdout) == (2, "")
+    assert (told.code, told.document["exit_code"], faults(told.document)) == (2, 2, [])
+    assert [finding["file"] for finding in told.document["findings"]] == ["the command"]
     assert "Error: " in told.stderr
+
+
+def test_a_command_that_there_is_not_prints_no_document() -> None:
+    told = printed("tune", "nothing")
+    assert (told.code, told.stdout) == (2, "")
 
 
 def test_the_program_prints_the_document_alone_and_ctrl_c_prints_none() -> None:

@@ -479,12 +479,24 @@ def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path: Path) -> None:
     [
         (["--temp", "/nowhere"], "/nowhere does not exist. Create it"),
         (["--temp", "x" * 300], "can't be used: File name too long"),
-        (["--threads", "99999999999"], "must be from 1 to 1024"),
-        (["--memory", "99999999999999999TB"], "must be a number and a unit"),
         (
             ["--confidential-log", "/nowhere/log"],
             "the confidential log can't be written there: /nowhere does not exist.",
         ),
+    ],
+)
+def test_a_refused_path_is_told(options: list[str], sentence: str, world: RandomWorld, tmp_path: Path) -> None:
+    result = invoke(world, tmp_path / "out", *options)
+    assert result.exit_code == 1
+    assert sentence in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        (["--threads", "99999999999"], "must be from 1 to 1024"),
+        (["--memory", "99999999999999999TB"], "must be a number and a unit"),
         (["--memory", "much"], "must be a number and a unit"),
         (["--test-key", "ab"], "must be 64 hexadecimal digits"),
         (["--test-key", "x" * 64], "must be 64 hexadecimal digits"),
@@ -492,7 +504,7 @@ def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path: Path) -> None:
 )
 def test_a_refused_option_is_told(options: list[str], sentence: str, world: RandomWorld, tmp_path: Path) -> None:
     result = invoke(world, tmp_path / "out", *options)
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert sentence in result.stderr
     assert not (tmp_path / "out").exists()
 

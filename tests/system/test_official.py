@@ -339,7 +339,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(made, tmp_path
         (tmp_path / name).write_text(text)
     files = [tmp_path / name for name in (*bad, "h.csv")]
     result = cli("official", *files, tmp_path / "new", "--parameters", made.world.parameters, "--confidence", "2")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     for sentence in (
         "T01001_001N: is neither a whole number nor X: row 2.",
         "GEO_ID: does not name an area: row 3.",

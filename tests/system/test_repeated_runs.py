@@ -366,7 +366,7 @@ def test_questions_to_the_accounts_that_make_no_sense_are_findings(
     (tmp_path / "spend.log").touch(mode=0o600)
     (tmp_path / "spend.log").write_text(earlier_header(bytes(32)) + line)
     result = spend(tmp_path, *options)
-    assert (result.exit_code, result.stdout) == (1, "")
+    assert (result.exit_code, result.stdout) == (1 if words.startswith("the log has") else 2, "")
     assert words in result.stderr
     assert states_of(tmp_path) == ["begun"]
 
@@ -431,7 +431,8 @@ def test_options_that_make_no_sense_are_findings(
 ) -> None:
     before = sorted(tmp_path.rglob("*"))
     result = run(world, tmp_path / "out", *(option.format(tmp_path) for option in options))
-    assert result.exit_code == 1
+    is_of_the_place = words.startswith(("can't", "is not a"))
+    assert result.exit_code == (1 if is_of_the_place else 2)
     assert words in result.stderr
     assert sorted(tmp_path.rglob("*")) == before
 

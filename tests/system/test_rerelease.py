@@ -236,7 +236,7 @@ def test_an_output_that_is_not_whole_is_refused(damage, message: str, plain: Pat
 )
 def test_options_that_make_no_sense_are_refused(options: list[str], message: str, plain: Path, tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["rerelease", str(plain), str(tmp_path / "new"), *options])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert message in result.stderr
     assert not (tmp_path / "new").exists()
 

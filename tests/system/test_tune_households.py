@@ -84,9 +84,9 @@ def test_levels_for_programs(config: str) -> None:
 
 @pytest.mark.parametrize("words", ONE_FAMILY)
 def test_a_question_about_one_family_asks_which(config: str, words: list[str]) -> None:
-    refused = tune(config, *words, code=1).stderr
+    refused = tune(config, *words, code=2).stderr
     assert "--family: needed, since SafeTab-H has several. Give household-type or tenure." in refused
-    wrong = tune(config, *words, "--family", "sex", code=1).stderr
+    wrong = tune(config, *words, "--family", "sex", code=2).stderr
     assert '--family: SafeTab-H has no "sex".' in wrong
 
 
@@ -125,9 +125,9 @@ def test_a_table_names_the_family_and_its_threshold_is_in_people(config: str, ta
 def test_a_table_of_no_family(config: str) -> None:
     assert (
         'TABLE: there is no table "9". Give 2, 4, 5 or 3'
-        in tune(config, "threshold", "usa-detailed", "9", code=1).stderr
+        in tune(config, "threshold", "usa-detailed", "9", code=2).stderr
     )
-    wrong = tune(config, "threshold", "usa-detailed", "5", "--number", "sex", code=1).stderr
+    wrong = tune(config, "threshold", "usa-detailed", "5", "--number", "sex", code=2).stderr
     assert '--number: must be one of cell, sum-of-2, sum-of-3, total, not "sex".' in wrong
 
 
@@ -192,6 +192,6 @@ def test_there_is_no_workbook_of_it(config: str, tmp_path: Path) -> None:
     result = CliRunner().invoke(
         app, ["explore", "--config", config, "-o", str(page), "--xlsx", str(tmp_path / "x.xlsx")]
     )
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "--xlsx: works only for SafeTab-P. Leave it out to write the page." in result.stderr
     assert list(tmp_path.iterdir()) == []

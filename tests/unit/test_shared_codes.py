@@ -130,7 +130,7 @@ def test_such_data_are_valid_inputs_of_a_run(shared: Path) -> None:
 )
 def test_what_makes_no_sense_is_refused(tmp_path: Path, more: tuple, message: str) -> None:
     result = CliRunner().invoke(app, ["synthesize", str(tmp_path / "out"), "--people", "1000", *more])
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
 
 

@@ -20,9 +20,9 @@ def world(tmp_path: Path) -> RandomWorld:
     return write_random_world(tmp_path / "world", 3)
 
 
-def refused(world: RandomWorld, out: Path, *options: str) -> str:
+def refused(world: RandomWorld, out: Path, *options: str, code: int = 1) -> str:
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
-    assert result.exit_code == 1, result.output
+    assert result.exit_code == code, result.output
     assert not out.exists()
     return result.stderr
 
@@ -62,11 +62,14 @@ def test_a_master_that_does_not_answer_is_told(world: RandomWorld, tmp_path: Pat
 
 @pytest.mark.parametrize("setting", ["x", "spark.x", "x=1", "=1"])
 def test_a_setting_of_another_shape_is_told(setting: str, world: RandomWorld, tmp_path: Path) -> None:
-    assert "must be NAME=VALUE" in refused(world, tmp_path / "out", "--engine", "spark", "--spark-conf", setting)
+    assert "must be NAME=VALUE" in refused(
+        world, tmp_path / "out", "--engine", "spark", "--spark-conf", setting, code=2
+    )
 
 
 def test_what_only_spark_understands_is_refused_without_it(world: RandomWorld, tmp_path: Path) -> None:
-    assert "--persons needs --engine spark." in refused(world, tmp_path / "out", "--persons", "hdfs://host/people")
+    told = refused(world, tmp_path / "out", "--persons", "hdfs://host/people", code=2)
+    assert "--persons: needs --engine spark." in told
 
 
 def test_no_java_is_told(tmp_path: Path, monkeypatch) -> None:

@@ -144,6 +144,7 @@ def _refused(parameters: Path, data: Path, out: Path, request: AccuracyRequest) 
             f"needed: {data} has no file {SYNTHETIC_MARKER}, so its {nouns} may be real. The report"
             " is made from the truth and must never be released. Add --confidential if you are"
             " allowed to make it.",
+            is_of_files=True,
         )
     if not 1 <= request.runs <= _MOST_RUNS:
         findings.error("--runs", f"must be from 1 to {_MOST_RUNS:,}.")
@@ -168,7 +169,7 @@ def _of_another_product(parameters: Path, against: Path | None) -> tuple[Finding
         message = f"is a configuration of {other.product.name}; PARAMETERS is one of {own.product.name}."
         if own.product.name == other.product.name:
             message = "has other tables than PARAMETERS. Only configurations with the same tables can be compared."
-        findings.error("--against", message)
+        findings.error("--against", message, is_of_files=True)
     return findings.findings
 
 

@@ -12,6 +12,7 @@ from contextlib import contextmanager, redirect_stdout, suppress
 from contextvars import ContextVar
 from enum import IntEnum
 from pathlib import PurePath
+from typing import Any
 
 import typer
 
@@ -32,12 +33,13 @@ _is_quiet = ContextVar("is_quiet", default=False)
 class ExitCode(IntEnum):
     """The exit codes of our own.
 
-    The command-line library ends wrong usage with 2; SIGTERM ends with 143 and SIGHUP with 129,
+    The command-line library ends wrong usage with 2 too; SIGTERM ends with 143 and SIGHUP with 129,
     which is 128 plus the signal's number.
     """
 
     DONE = 0
     INVALID_INPUT = 1
+    WRONG_USE = 2
     RUN_FAILED = 3
     INTERRUPTED = 130
 
@@ -104,8 +106,8 @@ def _write_error(text: str) -> None:
 def exits_with_code() -> Iterator[None]:
     """Turn the errors of a command into sentences on standard error and an exit code.
 
-    Raises typer.Exit with 1 if an input or a path is at fault, with 3 if the run failed, and with 0
-    in either case if the output had been published by then.
+    Raises typer.Exit with 1 if an input or a path is at fault, with 2 if an option is, with 3 if the
+    run failed, and with 0 in any case if the output had been published by then.
     """
     with until_published() as publication:
         try:
@@ -115,7 +117,8 @@ def exits_with_code() -> Iterator[None]:
             answer(advice=invalid.advice)
             if invalid.advice:
                 _write_error(invalid.advice)
-            code = int(ExitCode.INVALID_INPUT)
+            is_wrong_use = any(finding.is_wrong_use for finding in invalid.findings)
+            code = int(ExitCode.WRONG_USE if is_wrong_use else ExitCode.INVALID_INPUT)
         except (RunFailed, MemoryError, OSError) as error:
             code = _shown_refusal(error, publication)
         else:
@@ -144,7 +147,7 @@ def _tell_failure(reason: str) -> None:
 def one_document(command: str, *, is_asked: bool) -> Iterator[None]:
     """Print one JSON document on standard output if it is asked for, and text for people on standard error.
 
-    Wrong usage and signals end a command without a document.
+    Signals end a command without a document; `wrong_use_documented` prints the one about wrong usage.
     """
     if not is_asked:
         yield
@@ -167,6 +170,30 @@ def one_document(command: str, *, is_asked: bool) -> Iterator[None]:
         document.reset(before)
     if code:
         raise typer.Exit(code)
+
+
+@contextmanager
+def wrong_use_documented(command: str, *, is_asked: bool) -> Iterator[None]:
+    """Print one JSON document, if it is asked for, about words that the command can't be run with."""
+    try:
+        yield
+    except typer.Exit:
+        raise
+    except Exception as error:
+        if is_asked and getattr(error, "exit_code", None) == ExitCode.WRONG_USE:
+            printed = Document(command, sys.stdout)
+            printed.add({}, [_wrong_use(error)], failure="", advice="")
+            printed.end(ExitCode.WRONG_USE)
+        raise
+
+
+def _wrong_use(error: Any) -> Finding:
+    """What the command-line library says of wrong usage, as a finding."""
+    parameter = getattr(error, "param", None)
+    names = [] if parameter is None else [name for name in parameter.opts if name.startswith("--")]
+    where = "".join(names[:1]) or getattr(error, "param_hint", None) or getattr(error, "option_name", None) or ""
+    message = error.message if parameter is not None and error.message else error.format_message()
+    return Finding(Severity.ERROR, "the command", where, message)
 
 
 def exit_code_of(command: Callable[[], object]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import shlex
 from collections.abc import Callable, Iterator
@@ -15,7 +16,7 @@ from typing import Annotated, Any, TypeVar, cast
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from safetab.cli.messages import exits_with_code, one_document, quietly
+from safetab.cli.messages import exits_with_code, one_document, quietly, wrong_use_documented
 from safetab.cli.settings import apply_settings
 from safetab.dialects.known_census import examples
 from safetab.pipeline.declared_options import OVERWRITE, SETTINGS, DeclaredOption, EngineKind
@@ -99,6 +100,13 @@ class _PlainFlags:
             rest: list[str] = super().parse_args(ctx, args)  # type: ignore[misc]
             return rest
 
+    def _name_variable_if_set(self, error: Any) -> None:
+        """Leave out the variable of a wrong option that was not taken from there."""
+        parameter = getattr(error, "param", None)
+        variable = getattr(parameter, "envvar", None)
+        if parameter is not None and variable is not None and not os.environ.get(variable):
+            error.param_hint = f"'{parameter.opts[-1]}'"
+
     @contextmanager
     def _in_plain_words(self, ctx: Any) -> Iterator[None]:
         """Replace the library's suggestions for an unknown option, which look at the hyphens too, and its jargon."""
@@ -106,6 +114,7 @@ class _PlainFlags:
             yield
         except Exception as error:
             if isinstance(error, typer.BadParameter):
+                self._name_variable_if_set(error)
                 for words, plain in _PLAIN_WORDS.items():
                     error.message = re.sub(words, plain, error.message)
             if hasattr(error, "possibilities"):
@@ -118,10 +127,15 @@ class _PlainFlags:
 
 
 class _Command(_PlainFlags, TyperCommand):
+    def make_context(self, info_name: Any, args: list[str], parent: Any = None, **more: Any) -> Any:
+        """Read the words of the command."""
+        with wrong_use_documented(_name_of(info_name, parent), is_asked="--json" in args):
+            return super().make_context(info_name, args, parent, **more)
+
     def invoke(self, ctx: Any) -> Any:
         """Run the command, unless PARAMETERS and DATA are swapped."""
-        group = ctx.parent.info_name if ctx.parent is not None and ctx.parent.parent is not None else ""
-        with one_document(f"{group} {ctx.info_name}".strip(), is_asked=ctx.params.get("json", False)):
+        name, is_asked = _name_of(ctx.info_name, ctx.parent), ctx.params.get("json", False)
+        with wrong_use_documented(name, is_asked=is_asked), one_document(name, is_asked=is_asked):
             self._require_right_order(ctx)
             apply_settings(ctx)
             return super().invoke(ctx)
@@ -138,6 +152,12 @@ class _Command(_PlainFlags, TyperCommand):
                     words = [*ctx.command_path.split(), data, parameters, *filter(None, [ctx.params.get("out")])]
                     configuration.require_not_swapped(parameters, data, shlex.join(map(str, words)))
                 configuration.require_not_data(parameters)
+
+
+def _name_of(command: str | None, parent: Any) -> str:
+    """A command's name, after that of its group if it is in one."""
+    group = parent.info_name if parent is not None and parent.parent is not None else ""
+    return f"{group} {command}".strip()
 
 
 class _Group(_PlainFlags, TyperGroup):

@@ -68,7 +68,9 @@ def explanation(name: str) -> str:
     known = tomllib.loads((_FOLDER / "explanations.toml").read_text(encoding="utf-8"))["method"]
     known |= {step: method for method in known.values() for step in method.get("also", ())}
     if name not in known:
-        raise InvalidInput.about("--explain", f"There is no such method. {nearest(name, [*known])}", where=name)
+        raise InvalidInput.about(
+            "the command", f"There is no such method. {nearest(name, [*known])}", f"--explain {name}"
+        )
     method = known[name]
     texts = [method["title"], *map(_filled, method["text"]), "Ten numbers of one group", method["example"]]
     return "\n\n".join([*texts, _filled(method["after"])]) + "\n"

@@ -156,7 +156,8 @@ class World:
         levels = [level for level in levels if smallest_plan(self.inputs, level) is not None]
         levels.sort(key=lambda level: len(level.kind.around))  # coarse to fine
         if not levels:
-            findings.error("--attack", "no area of this census has smaller areas with numbers. Add --attack none.")
+            problem = "no area of this census has smaller areas with numbers. Add --attack none."
+            findings.error("--attack", problem, is_of_files=True)
         elif not request.attack:
             chosen.append(self._usual_area(levels))
         known = [area for level in levels for area in self._areas_of(level)]
@@ -165,12 +166,13 @@ class World:
             same = [area for area in known if wanted in {area.region_id.casefold(), area.name.casefold()}][:1]
             if not same:
                 kinds = shortened(dict.fromkeys(level.kind.nouns for level in reversed(levels)))
-                findings.error("--attack", text("no_such_area", asked=asked, kinds=kinds))
+                findings.error("--attack", text("no_such_area", asked=asked, kinds=kinds), is_of_files=True)
             chosen += same
         for area in chosen:
             people = int(self.engine.records_of_areas(area.level)[area.entity])
             if people > _MOST_PEOPLE:
-                findings.error("--attack", text("large_area", name=area.name, people=people, most=_MOST_PEOPLE))
+                problem = text("large_area", name=area.name, people=people, most=_MOST_PEOPLE)
+                findings.error("--attack", problem, is_of_files=True)
         findings.require_no_errors()
         return tuple(
             CountedArea(self.inputs, self.people_of(area), area, request.tables, request.seed) for area in chosen

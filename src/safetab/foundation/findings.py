@@ -14,6 +14,7 @@ T_co = TypeVar("T_co", covariant=True)
 
 _LONGEST_PLACE, _LONGEST_MESSAGE = 200, 2_000  # characters
 _OF_WHOLE_FILES = ("does not exist", "already exists", "is not a spend log", "describes other records")
+_TYPED, _PROTECTION = {"the command", "the question"}, "protection "
 _MOST_ALIKE = 3  # warnings, or files, that say the same, each on lines of their own
 
 
@@ -38,10 +39,17 @@ class Finding:
     rows: str = field(default="", compare=False)
     rule: str = field(default="", compare=False)
     count: int | None = field(default=None, compare=False)
+    is_of_files: bool = field(default=False, compare=False)  # only files, or the machine, make a typed word wrong
 
     @property
     def is_error(self) -> bool:
         return self.severity is Severity.ERROR
+
+    @property
+    def is_wrong_use(self) -> bool:
+        """Whether an option is wrong that was typed, and no file."""
+        is_option = self.file.startswith(_PROTECTION) or (self.file in _TYPED and self.where.startswith("--"))
+        return self.is_error and is_option and not self.is_of_files
 
     def __repr__(self) -> str:
         return _cut(f"Finding({self.severity.value}, {self.file}, {self})", _LONGEST_PLACE)
@@ -70,9 +78,10 @@ class FindingsOf:
         self.file = file
         self._findings: list[Finding] = []
 
-    def error(self, where: str, message: str, rows: str = "") -> None:
+    def error(self, where: str, message: str, rows: str = "", *, is_of_files: bool = False) -> None:
         """Add a finding that stops the command."""
-        self._findings.append(Finding(Severity.ERROR, self.file_with(where), where, message, rows))
+        found = Finding(Severity.ERROR, self.file_with(where), where, message, rows, is_of_files=is_of_files)
+        self._findings.append(found)
 
     def broken(self, where: str, rule: str, count: int, rows: str = "") -> None:
         """Add an error about the rows that break a rule."""

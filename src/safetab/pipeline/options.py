@@ -135,7 +135,7 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
     why = _why_not_private(options.temporary_folder)
     if why is not None:
         where = None if options.temporary_parent is not None else _temporary_variable()
-        findings.error(where or "--temp", f"{options.temporary_folder} {why}")
+        findings.error(where or "--temp", f"{options.temporary_folder} {why}", is_of_files=True)
     if options.engine is EngineKind.SPARK:
         check_spark_options(options.spark, findings, has_test_key=options.test_key is not None)
     else:
@@ -143,7 +143,7 @@ def refused_options(data: Path, options: RunOptions) -> tuple[Finding, ...]:
         given = {"--spark-master": spark.master, "--spark-conf": spark.settings}
         given |= {"--persons": spark.persons, "--geography": spark.geography}
         for option in (name for name, value in given.items() if value not in {None, ()}):
-            findings.error("", f"{option} needs --engine spark.")
+            findings.error(option, "needs --engine spark.")
     if not _MEMORY.fullmatch(options.memory):
         findings.error("--memory", "must be a number and a unit, e.g. 8GB or 500MB.")
     if not 1 <= options.threads <= _MOST_THREADS:
@@ -159,7 +159,8 @@ def _refuse_what_is_for_synthetic_people(data: Path, key: bytes | None, findings
     if key is not None and len(key) != KEY_BYTES:
         findings.error("--test-key", f"must be {2 * KEY_BYTES} hexadecimal digits.")
     if key is not None and not is_synthetic(data):
-        findings.error("--test-key", f"refused: {data} has no file {SYNTHETIC_MARKER}. {_ONE_KEY}")
+        problem = f"refused: {data} has no file {SYNTHETIC_MARKER}. {_ONE_KEY}"
+        findings.error("--test-key", problem, is_of_files=True)
 
 
 def has_synthetic_people(data: Path, options: RunOptions) -> bool:

@@ -191,7 +191,7 @@ def _selecting_totals(
     product = config.product
     if product.totals_table is None:
         message = f"{product.name} measures its own totals. Leave the option out."
-        refused = Finding(Severity.ERROR, "the command", "--totals", message)
+        refused = Finding(Severity.ERROR, "the command", "--totals", message, is_of_files=True)
         return None if given is None else GivenTotals(Checked(None, (refused,)))
     findings = FindingsOf(product.totals_table)
     if given is not None:

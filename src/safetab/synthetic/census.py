@@ -262,7 +262,7 @@ def _not_for_a_cef(plan: CensusPlan) -> tuple[Finding, ...]:
     codes = record_lines.codes_no_cef_holds(plan.mix)
     if codes:
         problem = f"no CEF can hold the ethnicity codes {shortened(codes)}: only 1000 to 8999 and 9950."
-        findings.error("--parameters", problem)
+        findings.error("--parameters", problem, is_of_files=True)
     return findings.findings
 
 

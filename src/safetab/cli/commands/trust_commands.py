@@ -191,10 +191,11 @@ def registry(
 
     with exits_with_code():
         entry = registry_entry(release)
+        if output is not None:
+            write_new_file(output, lambda path: path.write_text(entry, encoding="utf-8"))
+            answer({"written": [str(output)]})
         answer({"entry": entry, "to_add": entry.count("ADD:")})
         if output is None:
             typer.echo(entry, nl=False)
             return
-        write_new_file(output, lambda path: path.write_text(entry, encoding="utf-8"))
-        answer({"written": [str(output)]})
     say(f"Wrote {output}: {entry.count('ADD:')} places say ADD:, for you to fill in.")

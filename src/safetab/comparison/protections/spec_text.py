@@ -60,7 +60,7 @@ def _safetab(place: str, folder: Path, findings: FindingsOf) -> Protection:
         return Protection(f"safetab:scale={times}", f"SafeTab, budgets times {times}", is_safetab=True, scale=scale)
     if not (folder / place).is_dir():
         advice = "Give the directory of its parameters, 2020, or scale=F."
-        findings.error("safetab", f"{folder / place} is not a directory. {advice}")
+        findings.error("safetab", f"{folder / place} is not a directory. {advice}", is_of_files=True)
     words = f"SafeTab with the parameters of {Path(place).name}"
     return Protection(f"safetab:{place}", words, is_safetab=True, parameters=folder / place)
 
@@ -97,7 +97,7 @@ def _step(text: str, folder: Path, findings: FindingsOf) -> _Step:
         return name, made, words, f"{name}:{','.join(written)}"
     except _Wrong as wrong:
         for key, message in wrong.args[0].items():
-            findings.error(f"{name} {key}".strip() or "step", message)
+            findings.error(f"{name} {key}".strip() or "step", message, is_of_files=key == "ptable")
         return name, None, "", ""
 
 

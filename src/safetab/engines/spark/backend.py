@@ -59,7 +59,9 @@ class SparkBackend:
             named = record_file_names(data, record)
             if record.fields and named.value is not None:
                 if given or self._options.geography or named.value.form is not TableForm.PARQUET:
-                    return Checked(None, (Finding(Severity.ERROR, "the command", "--engine", _ONLY_PARQUET),))
+                    return Checked(
+                        None, (Finding(Severity.ERROR, "the command", "--engine", _ONLY_PARQUET, is_of_files=True),)
+                    )
                 named = find_record_files(data, record)  # of Parquet, it reads footers
             location = None if named.value is None else RecordLocation.of_files(named.value)
             return Checked(location, named.findings)
@@ -75,7 +77,7 @@ class SparkBackend:
             f'the engine "spark" reads no CEF. Convert it first, safetab cef convert {data} FOLDER, which writes'
             ' confidential Parquet files; then give FOLDER as DATA, with "reader": "csv" in config.json.'
         )
-        return Checked(None, (Finding(Severity.ERROR, "the command", "--engine", message),))
+        return Checked(None, (Finding(Severity.ERROR, "the command", "--engine", message, is_of_files=True),))
 
     def geography_folder(self, data: Path) -> Checked[Path]:
         """The data directory, or a temporary folder with a copy of what --geography names."""

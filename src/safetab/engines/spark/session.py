@@ -117,7 +117,7 @@ def require_python(session: SparkSession, log: Log) -> None:
 
 
 def _setup_mistake(option: str, message: str) -> InvalidInput:
-    return InvalidInput([Finding(Severity.ERROR, "the command", option, message)])
+    return InvalidInput([Finding(Severity.ERROR, "the command", option, message, is_of_files=True)])
 
 
 def _values(options: SparkOptions, settings: EngineSettings) -> Mapping[str, str]:
