@@ -11,7 +11,7 @@ from tests.household_worlds import household_config, write_household_world
 from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
 
 STORED = Path(__file__).parent / "formats"
-FORMAT_OF = {"format-0-1e9a05d": 0, "format-0-6153825": 0, "format-1": 1}
+FORMAT_OF = {"format-0-1e9a05d": 0, "format-0-6153825": 0, "format-1": 1, "format-2": 2}
 """The stored folders, and the format that each is in."""
 PERSONS = RandomWorld(STORED / "world" / "persons" / "parameters", STORED / "world" / "persons" / "data")
 HOUSEHOLDS = RandomWorld(STORED / "world" / "households" / "parameters", STORED / "world" / "households" / "data")

@@ -97,9 +97,7 @@ def exact_totals(census: Path) -> dict[tuple[str, str, str], int]:
 
 
 def is_in_interval(row: dict, true: int) -> bool:
-    """Selection-aware, if the release gives such an interval; else that of the margin of error."""
-    if row["interval_low"] is None:
-        return abs(row["unclamped_count"] - true) <= row["unclamped_margin_of_error"]
+    """By the interval that the release gives."""
     return row["interval_low"] <= true <= row["interval_high"]
 
 

@@ -155,6 +155,10 @@ DAMAGES = {
         table_changed(TRACT, lambda t: column_changed(t, "interval_low", lambda v: [10**9 if x is not None else x for x in v])),
         "interval_low is above interval_high",
     ),
+    "a release number without its interval": (
+        table_changed(STATE, first_changed("interval_high", None)),
+        "interval_high must be null exactly for withheld numbers",
+    ),
     "a release column": (
         lambda out: pq.write_table(pq.read_table(out / STATE, partitioning=None).drop_columns(["stub"]), out / STATE),
         "the columns or their types are not what they must be",

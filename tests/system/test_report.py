@@ -142,11 +142,7 @@ def test_availability_tells_for_each_kind_how_many_groups_have_a_total_and_sex_b
 
 
 def ends_of(row: Row) -> tuple[int, int]:
-    """The interval of a number: selection-aware, or its margin of error on both sides."""
-    if row["interval_low"] is not None:
-        return row["interval_low"], row["interval_high"]
-    count, margin = row["unclamped_count"], row["unclamped_margin_of_error"]
-    return count - margin, count + margin
+    return row["interval_low"], row["interval_high"]
 
 
 def test_intervals_are_set_beside_their_numbers(out: Path) -> None:

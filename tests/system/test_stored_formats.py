@@ -26,11 +26,11 @@ from safetab.release.checksums import write_checksums
 from safetab.release.numbers import number_files
 from safetab.release.numbers.number_files import Column
 
-LATEST = STORED / "format-1"
-NEWER = "was written by a newer version of safetab (format 7; this one reads up to 1). Update safetab."
-NEWER_LOG = NEWER.replace("up to 1", "up to 3")
+LATEST = STORED / "format-2"
+NEWER = "was written by a newer version of safetab (format 7; this one reads up to 2). Update safetab."
+NEWER_LOG = NEWER.replace("up to 2", "up to 3")
 AREA = "44007"
-DAY_OR_VERSION = re.compile(r"\d{4}-\d\d-\d\d|safetab \d+\.\d+\.\d+")
+DAY_OR_VERSION = re.compile(r"\d{4}-\d\d-\d\d|\d+ [A-Z][a-z]+ \d{4}|safetab \d+\.\d+\.\d+")
 ABOUT_ITSELF = {"README.txt", "datapackage.json", "privacy.json"}
 """These files of an export tell version and day."""
 
@@ -95,11 +95,11 @@ def test_every_format_is_stored() -> None:
 
 def test_whatever_is_written_states_its_format(both_products: Path, tmp_path: Path) -> None:
     for out in (both_products / "people", both_products / "households"):
-        assert json_of(out / "manifest.json")["format"] == 1
-        assert json_of(out / "release" / "datapackage.json")["safetab"]["format"] == 1
-        assert json_of(out / "release" / "privacy.json")["format"] == 1
+        assert json_of(out / "manifest.json")["format"] == 2
+        assert json_of(out / "release" / "datapackage.json")["safetab"]["format"] == 2
+        assert json_of(out / "release" / "privacy.json")["format"] == 2
         for path in (out / "measurements").iterdir():
-            assert pq.read_metadata(path).metadata == {b"format": b"1"}
+            assert pq.read_metadata(path).metadata == {b"format": b"2"}
     done("spend", tmp_path / "log", "--dataset", "made-up", "--set-limit", "3", "--unit", "rho")
     assert json.loads((tmp_path / "log").read_text().splitlines()[0])["format"] == 3
 
@@ -125,7 +125,37 @@ def test_python_answers_from_it(path: Path) -> None:
 
 @each("persons", "households", "official")
 def test_its_numbers_are_those_of_the_same_key_today(path: Path) -> None:
-    assert rows_in(path) == rows_in(LATEST / path.name)
+    if FORMAT_OF[path.parent.name] == 2:
+        assert rows_in(path) == rows_in(LATEST / path.name)
+    else:
+        assert [with_interval(row) for row in rows_in(path)] == rows_in(LATEST / path.name)
+
+
+def with_interval(row: Row) -> Row:
+    """The row as format 2 has it: before, only totals that passed suppression had an interval."""
+    if row["interval_low"] is not None or row["status"] == "withheld":
+        return row
+    number, margin = row["unclamped_count"], row["unclamped_margin_of_error"]
+    return row | {"interval_low": max(number - margin, 0), "interval_high": max(number + margin, 0)}
+
+
+@each("persons", "households", "official")
+def test_its_numbers_are_verified(path: Path) -> None:
+    assert "Nothing is wrong." in done("verify", path).stdout
+
+
+@pytest.mark.parametrize("name", ["persons", "official"])
+def test_a_release_from_before_format_2_with_intervals_of_format_2_is_told_from_what_it_was(
+    name: str, tmp_path: Path
+) -> None:
+    out = Path(shutil.copytree(STORED / "format-1" / name, tmp_path / name))
+    shutil.rmtree(release_in(out) / "numbers")
+    shutil.copytree(release_in(LATEST / name) / "numbers", release_in(out) / "numbers")
+    write_checksums(release_in(out))
+    told = refused("verify", out)
+    assert "interval_low is not what the plan and the group's numbers give" in told
+    assert "interval_high is not what the plan and the group's numbers give" in told
+    assert ("interval_low is not what the measurements give" in told) == (name == "persons")
 
 
 @each("persons", "households", "official")
@@ -147,7 +177,7 @@ def test_it_is_exported_with_the_same_numbers(form: str, path: Path, tmp_path: P
         old, new = (json_of(tmp_path / one / "datapackage.json") for one in ("old", "new"))
         assert old["resources"] == new["resources"]
         assert old["safetab"].keys() == new["safetab"].keys()
-        assert old["safetab"]["format"] == 1
+        assert old["safetab"]["format"] == 2
 
 
 @each("persons", "households", "official")
@@ -303,7 +333,7 @@ def test_a_privacy_document_of_a_newer_format_is_refused_by_every_command(comman
 @pytest.mark.parametrize("name", ["datapackage.json", "privacy.json"])
 def test_a_newer_format_is_told_rather_than_damage(name: str, tmp_path: Path) -> None:
     path = Path(shutil.copytree(LATEST / "persons", tmp_path / "out")) / "release" / name
-    path.write_text(re.sub(r'"format": ?1\b', '"format": 7', path.read_text()))
+    path.write_text(re.sub(r'"format": ?2\b', '"format": 7', path.read_text()))
     shown = refused("show", tmp_path / "out", AREA)
     assert NEWER in shown
     assert "changed after the release was made" not in shown
@@ -344,7 +374,7 @@ def test_measurements_and_manifests_of_a_newer_format_are_refused(tmp_path: Path
 
 def test_a_spend_log_of_a_newer_format_is_refused_and_stays(tmp_path: Path) -> None:
     log = tmp_path / "spend.log"
-    text = (LATEST / "spend.log").read_text().replace('"format": 1', '"format": 7, "more": "keys"')
+    text = (STORED / "format-1" / "spend.log").read_text().replace('"format": 1', '"format": 7, "more": "keys"')
     log.write_text(text)
     log.chmod(0o600)
     assert NEWER_LOG in refused("spend", log)

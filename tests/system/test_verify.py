@@ -31,7 +31,7 @@ from safetab.release.checksums import write_checksums
 from safetab.release.data_dictionary import csv_names
 from safetab.release.release_folder import open_release_folder
 
-PERSONS = STORED / "format-1" / "persons"
+PERSONS = STORED / "format-2" / "persons"
 Damage = Callable[[Path], None]
 
 
@@ -181,6 +181,14 @@ FOUND_IN_A_RELEASE_ALONE = {
     "an interval": (
         column(COUNTY, "interval_high", lambda values: [one and one + 1 for one in values]),
         "interval_high is not what the plan and the group's numbers give: row ",
+    ),
+    "an interval of a number that nothing selected": (
+        column(STATE, "interval_low", lambda values: [one and one + 1 for one in values]),
+        "interval_low is not what the plan and the group's numbers give: row ",
+    ),
+    "an interval left out": (
+        column(STATE, "interval_low", lambda values: [None for _ in values]),
+        "interval_low must be null exactly for withheld numbers: row ",
     ),
     "a variance": (column(STATE, "variance", first(lambda n: n / 2)), f"variance {BY_PLAN}"),
     "a noise parameter": (column(STATE, "noise_parameter", first(lambda _: "1")), f"noise_parameter {BY_PLAN}"),
@@ -979,7 +987,7 @@ def test_a_signature_covers_the_output_only_where_the_output_was_checked(signed:
 
 
 def test_an_official_release_has_its_own_files_and_no_others(tmp_path: Path) -> None:
-    official = Path(shutil.copytree(STORED / "format-1" / "official", tmp_path / "official"))
+    official = Path(shutil.copytree(STORED / "format-2" / "official", tmp_path / "official"))
     for name in ("people.csv", ".records.csv"):
         (official / name).write_text("x")
     (official / "NOT-FOR-RELEASE").unlink()
@@ -996,7 +1004,7 @@ def test_an_official_release_has_its_own_files_and_no_others(tmp_path: Path) -> 
 def test_a_number_of_an_official_release_stands_once_in_its_place(
     rows: Callable[[int], list[int]], place: str, tmp_path: Path
 ) -> None:
-    official = Path(shutil.copytree(STORED / "format-1" / "official", tmp_path / "official"))
+    official = Path(shutil.copytree(STORED / "format-2" / "official", tmp_path / "official"))
     file = official / STATE.removeprefix("release/")
     table = pq.read_table(file, partitioning=None)
     pq.write_table(table.take(rows(len(table))), file, store_schema=False)
@@ -1005,7 +1013,7 @@ def test_a_number_of_an_official_release_stands_once_in_its_place(
 
 
 def test_official_releases_are_signed_and_checked(key: Path, tmp_path: Path) -> None:
-    official = Path(shutil.copytree(STORED / "format-1" / "official", tmp_path / "official"))
+    official = Path(shutil.copytree(STORED / "format-2" / "official", tmp_path / "official"))
     safetab.sign(official, key, not_for_release=True)
     assert safetab.verify(official, public(key)).signature.covers_output is False
     column(STATE.removeprefix("release/"), "margin_of_error", first(lambda n: n - 1))(official)

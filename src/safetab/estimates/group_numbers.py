@@ -46,9 +46,7 @@ Texts = Sequence[str]
 _TEXTS = (
     "region_id", "iteration_code", "table", "table_id", "status", "rule", "donor_geography_level", "donor_region_id",
 )  # fmt: skip
-_NUMBERS = (
-    "line", "count", "interval_low", "interval_high", "unclamped_count", "unclamped_margin_of_error", "stage_1_total",
-)  # fmt: skip
+_NUMBERS = ("line", "count", "unclamped_count", "unclamped_margin_of_error", "stage_1_total")
 
 
 _BATCHES_KEPT = 16  # row groups

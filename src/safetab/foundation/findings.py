@@ -225,7 +225,7 @@ VERSION = "1.0.0"
 
 FORMAT = "format"
 """The key under which a file states its format. Files from before there were numbers state none: format 0."""
-OUTPUT_FORMAT = 1
+OUTPUT_FORMAT = 2
 """Format of an output: manifest.json, the measurements, and the release with its datapackage.json and privacy.json."""
 SPEND_LOG_FORMAT = 3
 """The format of a new spend log. Lines that are added to an earlier one keep its format."""

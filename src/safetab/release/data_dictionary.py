@@ -3,7 +3,7 @@
 In CSV, texts are in quotes, null is nothing, and no text is a formula (`safetab.foundation.safe_csv`).
 Plain readers take an id of digits for a number and drop its zeros, so every id of an area has a column
 `geo_id` beside it that stays text: the agency's form, e.g. 0500000US01001, or the level and the id. The
-numbers have each total once, and an interval for each number that is not withheld.
+numbers have each total once.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from safetab.foundation.safe_csv import safe_texts
 from safetab.outputs.pass_files import TEXT
 from safetab.products.product import Product
 from safetab.release.census_file import CENSUS_FILE
-from safetab.release.numbers.number_files import NUMBERS_FOLDER, Column, number_columns, numbers_file
+from safetab.release.numbers.number_files import NUMBERS_FOLDER, Column, number_columns, numbers_file, with_intervals
 from safetab.release.numbers.read_numbers import rows_of_file
 from safetab.release.release_universe import Universe
 from safetab.release.universe_files import COTERMINOUS_FILE, UNIVERSE_FILES, geography_level_column, universe_files
@@ -86,7 +86,6 @@ def csv_resources_of(
         description, columns, keys = tables[folder if is_numbers else stem]
         if is_numbers:
             description = f"{description}{_EACH_TOTAL_ONCE if repeated_totals(universe.product) else ''}"
-            columns = tuple(replace(one, description=_IN_CSV.get(one.name, one.description)) for one in columns)
         with_ids = _with_id_columns(columns, universe.census)
         resource = _resource(f"{CSV_FOLDER}-{short}" if within else short, [name], description, with_ids, keys)
         found.append(resource | {"format": "csv", "mediatype": "text/csv", "encoding": "utf-8"})
@@ -139,18 +138,13 @@ _IDS = {
 }
 """Columns of ids, the columns of CSV files that say the same as texts, and those of the levels that both have."""
 _EACH_TOTAL_ONCE = " The line of a finer table that repeats the group's total is left out."
-_IN_CSV = {
-    "interval_low": "Least true size that agrees with the number at the stated confidence, never below 0. Null only if"
-    " the number is withheld. If small totals are suppressed, it allows for that.",
-    "interval_high": "The same: greatest true size.",
-}
 
 
 _ABOUT_CSV = (
-    "In the CSV files texts are in quotes, nothing means null, and the encoding is UTF-8. Each total appears once, and"
-    " interval_low and interval_high are empty only where a number is withheld. A spreadsheet or another plain reader"
-    " drops the zeros at the beginning of region_id; geo_id names the same area {form}, and stays as it is. A text that"
-    " a spreadsheet would take for a formula, because it begins with = + - or @, has an apostrophe in front."
+    "In the CSV files texts are in quotes, nothing means null, and the encoding is UTF-8. Each total appears once. A"
+    " spreadsheet or another plain reader drops the zeros at the beginning of region_id; geo_id names the same area"
+    " {form}, and stays as it is. A text that a spreadsheet would take for a formula, because it begins with = + - or"
+    " @, has an apostrophe in front."
 )
 
 
@@ -204,18 +198,12 @@ def repeated_totals(product: Product) -> frozenset[tuple[str, int]]:
 
 
 def _numbers_for_csv(table: pa.Table, product: Product) -> pa.Table:
-    """Each total once, and an interval for each number: its own, or its margin of error on both sides, from 0."""
+    """Each total once, and an interval for each number, also in a release of an earlier format."""
     others = [
         pc.or_(pc.not_equal(table["table_id"], table_id), pc.not_equal(table["line"], line))
         for table_id, line in sorted(repeated_totals(product))
     ]
-    table = table.filter(reduce(pc.and_, others)) if others else table
-    number, margin = table["unclamped_count"], table["unclamped_margin_of_error"]
-    for name, end in (("interval_low", pc.subtract(number, margin)), ("interval_high", pc.add(number, margin))):
-        not_below_0 = pc.max_element_wise(end, pa.scalar(0, pa.int64()), skip_nulls=False)
-        ends = pc.coalesce(table[name], not_below_0)
-        table = table.set_column(table.column_names.index(name), name, ends)
-    return table
+    return with_intervals(table.filter(reduce(pc.and_, others)) if others else table)
 
 
 def csv_names(

@@ -245,16 +245,11 @@ def _sorts(batch: NumberBatch) -> Integers:
 def precision_classes(batch: NumberBatch) -> NDArray[np.int8]:
     """How near to each number the truth is, at the release's confidence.
 
-    By the selection-aware interval of a total that passed suppression, since smaller ones are not shown; any other
-    number has its margin of error on both sides.
+    By its interval, which allows for suppression: smaller totals than those that passed it are not shown.
     """
     number = batch.integers("unclamped_count")
-    margin = batch.integers("unclamped_margin_of_error")
-    is_selected = batch.has("interval_low")
-    low = np.where(is_selected, batch.integers("interval_low"), number - margin)
-    above = batch.integers("interval_high") - number
-    farthest = np.where(is_selected, np.maximum(number - low, above), margin)
-    hundredfold = 100 * farthest
+    low, high = batch.interval
+    hundredfold = 100 * np.maximum(number - low, high - number)
     classes = np.zeros(len(batch), dtype=np.int8)
     for limit in RELATIVE_MARGINS:
         classes += hundredfold > limit * number

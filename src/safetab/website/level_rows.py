@@ -15,7 +15,7 @@ from safetab.planning.level_design import margin_of
 from safetab.privacy.calibration import Stage
 from safetab.products.product import Line, Shape
 from safetab.release.checksums import damage_as_invalid_input
-from safetab.release.numbers.level_numbers import RULES
+from safetab.release.numbers.level_numbers import NO_INTERVAL, RULES, interval_around
 from safetab.release.numbers.number_files import STATUSES, WITHHELD
 from safetab.release.numbers.published_groups import NO_DONOR
 from safetab.release.numbers.read_numbers import UNKNOWN, NumberBatch
@@ -72,8 +72,8 @@ class MeasuredTables:
 
     def add_selected(self, number: int, totals: Integers, low: Integers, high: Integers) -> None:
         """Keep the intervals that differ from the total plus or minus its margin, with ends below 0 raised to 0."""
-        margin = self.margin(self.tables[number], 1)
-        is_plain = (low == np.maximum(totals - margin, 0)) & (high == np.maximum(totals + margin, 0))
+        plain_low, plain_high = interval_around(totals, self.margin(self.tables[number], 1))
+        is_plain = (low == plain_low) & (high == plain_high)
         distinct, first = np.unique(totals[~is_plain], return_index=True)
         ends = zip(low[~is_plain][first].tolist(), high[~is_plain][first].tolist(), strict=True)
         self.selected.setdefault(number, {}).update(zip(distinct.tolist(), ends, strict=True))
@@ -105,7 +105,7 @@ class RowBatch(Columns):
     shapes: Integers
     values: Integers
     counts: Integers
-    low: Integers  # -1 where a row has no interval
+    low: Integers  # of the interval of a selected total, or NO_INTERVAL
     high: Integers
     rules: Integers  # why it is withheld: a position in RULES, or one of the numbers above
     donor_levels: Integers  # positions in the census's area levels, or NO_DONOR
@@ -131,8 +131,8 @@ def _narrowed(batch: NumberBatch, *, with_lines: bool) -> RowBatch:
         shapes=_narrow(batch.shape),
         values=_narrow(batch.integers("unclamped_count")),
         counts=_narrow(batch.integers("count")),
-        low=_narrow(batch.integers("interval_low", if_null=-1)),
-        high=_narrow(batch.integers("interval_high", if_null=-1)),
+        low=_narrow(np.where(batch.is_selected, batch.integers("interval_low"), NO_INTERVAL)),
+        high=_narrow(np.where(batch.is_selected, batch.integers("interval_high"), NO_INTERVAL)),
         rules=_narrow(np.where(is_withheld, why_withheld, NOT_WITHHELD)),
         donor_levels=_narrow(batch.donor_level),
         donors=_narrow(batch.donor),
@@ -230,7 +230,7 @@ def _rows(rows: RowBatch, folder: ReleaseFolder, level: ReleaseLevel, tables: Me
         rows, first = _with_all_lines(rows, first, lengths)
     elif (lengths != np.diff([*first, len(keys)])).any():
         raise ValueError("groups that are not whole")
-    lone = rows.low[first] >= 0
+    lone = rows.low[first] != NO_INTERVAL
     for number in np.unique(numbers[lone]).tolist():
         own = first[lone & (numbers == number)]
         ends = (column[own].astype(np.int64) for column in (rows.values, rows.low, rows.high))

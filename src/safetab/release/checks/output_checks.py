@@ -129,6 +129,9 @@ class NumberChecks:
             "variance must be positive": ~(np.asarray(rows.table["variance"]) >= 0),
             "interval_low is above interval_high": rows.integers("interval_low") > rows.integers("interval_high"),
         }
+        if self.of_format >= number_files.FORMAT_OF_INTERVALS:
+            for name in number_files.INTERVAL:
+                wrong[f"{name} must be null exactly for withheld numbers"] = rows.has(name) == is_null
         if not self.universe.allow_negative_counts or _NEGATIVE_RULES.intersection(self.options.rules):
             wrong["count is negative, which is not allowed"] = rows.integers("count") < 0
         for rule, is_wrong in wrong.items():

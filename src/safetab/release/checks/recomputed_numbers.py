@@ -13,7 +13,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from safetab.census.area_levels import Pass
-from safetab.census.census import PopulationGroupLevel
 from safetab.foundation.arrays import Integers, Truths
 from safetab.foundation.locked_folder import scratch_folder
 from safetab.foundation.parquet_facts import opened_parquet
@@ -26,6 +25,8 @@ from safetab.release.coterminous import CoterminousSet
 from safetab.release.numbers import level_numbers
 from safetab.release.numbers.level_numbers import NO_INTERVAL, NO_RULE, RULES, UNKNOWN_RULE, NumberKinds, Numbers
 from safetab.release.numbers.number_files import (
+    FORMAT_OF_INTERVALS,
+    INTERVAL,
     RELEASE_FOLDER,
     STATUSES,
     WITHHELD,
@@ -69,22 +70,14 @@ class _PlanChecks:
         self._kinds = kinds
         self._is_read = folder.facts.origin is not None
         self._columns = (ReadColumns if self._is_read else NumberColumns)(self._universe, level, self._kinds)
-        self._name, self._breaches = name, breaches
-        self._measured_at = self._levels_of_donors()
+        self._name, self._breaches, self._format = name, breaches, folder.format
         self.rows_before = 0
         self._last_place = -1
         self._tabulated_groups = 0
 
-    def _levels_of_donors(self) -> Integers:
-        """The level that measured a group, by the geography level of its donor; the last if it has none."""
-        numbers, level = self._universe.number_of_level, self._level
-        levels = [PopulationGroupLevel(area, level.level.iterations) for area in self._universe.census.area_levels]
-        found = [numbers.get((level.family, one), -1) for one in (*levels, level.level)]
-        return np.array(found, dtype=np.int64)
-
     def check(self, rows: NumberBatch) -> None:
         """Check some whole groups."""
-        line, measured_at = rows.line_positions(rows.shape), self._measured_at[rows.donor_level]
+        line, measured_at = rows.line_positions(rows.shape), rows.measured_at
         is_total_only = self._level.is_total_only[rows.iteration]
         first = self._kinds.firsts(measured_at, is_total_only, rows.shape)
         unknown = (rows.entity == UNKNOWN) | (rows.iteration == UNKNOWN) | (line == UNKNOWN) | (first < 0)
@@ -92,11 +85,11 @@ class _PlanChecks:
         self._add("has a table or a line that its level doesn't measure", np.flatnonzero(unknown))
         at = np.flatnonzero(~unknown)
         rows = rows.take(~unknown) if unknown.any() else rows
-        numbers = self._numbers(rows, (first + line)[at], line[at], measured_at[at], is_total_only[at])
+        numbers = self._numbers(rows, (first + line)[at])
         if self._is_read:  # otherwise, groups are whole
             self._check_order(numbers.indices, rows.shape, line[at], at)
         self._tabulated_groups += int((rows.is_total & self._level.is_tabulated[rows.iteration]).sum())
-        expected = self._columns.table(numbers)
+        expected = _in_format(self._format, self._columns.table(numbers), numbers)
         for column, differs in _differences(rows.table, expected):
             self._add(f"{column} is not what the plan and the group's numbers give", at[differs])
         self._check_choices(rows, numbers, measured_at[at], is_total_only[at], at)
@@ -121,9 +114,7 @@ class _PlanChecks:
         self._add("a number appears twice or out of order", at[is_late])
         self._last_place = max(self._last_place, int(places.max(initial=-1)))
 
-    def _numbers(
-        self, rows: NumberBatch, kinds: Integers, line: Integers, measured_at: Integers, is_total_only: Truths
-    ) -> Numbers:
+    def _numbers(self, rows: NumberBatch, kinds: Integers) -> Numbers:
         """The numbers that the rows tell, with intervals of their totals."""
         unclamped, rules = rows.integers("unclamped_count"), rows.rule.astype(np.int8)
         rules[(rules == NO_RULE) & (rows.status == STATUSES.index(WITHHELD))] = UNKNOWN_RULE
@@ -131,12 +122,8 @@ class _PlanChecks:
         if not self._universe.allow_negative_counts:  # sums of clamped cells are checked where all cells are
             counts = np.where(self._kinds.draws[kinds] > 1, rows.integers("count"), np.maximum(unclamped, 0))
         counts[rules == RULES.index(ReleaseRule.CLAMP_NEGATIVES)] = 0
-        low, high = np.full((2, len(rows)), NO_INTERVAL, dtype=np.int64)
-        lone = np.flatnonzero(line == 0)
-        is_total = rows.shape == self._level.family.number_of(self._level.family.total)
-        is_selected = (is_total & ~is_total_only & rows.has("count"))[lone]
-        totals = self._universe, self._options.confidence, unclamped[lone], measured_at[lone]
-        low[lone], high[lone] = level_numbers.intervals_of(*totals, is_selected)
+        totals = unclamped, rows.measured_at, rows.is_selected
+        low, high = level_numbers.intervals_of(self._universe, self._options.confidence, *totals)
         indices = self._level.index.index_of(rows.entity, rows.iteration)
         stage_1, donors = rows.integers("stage_1_total"), rows.donor
         made = (indices, kinds.astype(np.int32), counts, unclamped, stage_1, low, high, rules, donors)
@@ -201,6 +188,7 @@ class _ComparedFile(NumberFile):
     def __init__(self, folder: ReleaseFolder, level: ReleaseLevel, columns: NumberColumns, breaches: Breaches) -> None:
         name = numbers_file(level.design, folder.format)
         self._columns, self._breaches, self._name = columns, breaches, f"release/{name}"
+        self._format = folder.format
         self._file = opened_parquet(folder.path / name)
         self._batches = self._file.iter_batches(_ROWS_AT_ONCE)
         self._waiting_rows = self._file.schema_arrow.empty_table()
@@ -208,7 +196,7 @@ class _ComparedFile(NumberFile):
 
     def write(self, numbers: Numbers) -> None:
         """Compare with the next rows of the file."""
-        expected = self._columns.table(numbers)
+        expected = _in_format(self._format, self._columns.table(numbers), numbers)
         found = self._next(len(expected))
         for column, differs in _differences(found, expected.slice(0, len(found))):
             rule = f"{column} is not what the measurements give"
@@ -229,6 +217,16 @@ class _ComparedFile(NumberFile):
         taken = self._waiting_rows.slice(0, rows)
         self._waiting_rows = self._waiting_rows.slice(rows)
         return taken
+
+
+def _in_format(of_format: int, expected: pa.Table, numbers: Numbers) -> pa.Table:
+    """The table as a format has it: before FORMAT_OF_INTERVALS only selected totals had an interval."""
+    if of_format < FORMAT_OF_INTERVALS:
+        is_plain = pa.array(numbers.low == NO_INTERVAL)
+        for name in INTERVAL:
+            ends = pc.if_else(is_plain, pa.scalar(None, pa.int64()), expected[name])
+            expected = expected.set_column(expected.column_names.index(name), name, ends)
+    return expected
 
 
 def _differences(found: pa.Table, expected: pa.Table) -> Iterator[tuple[str, Truths]]:

@@ -106,6 +106,11 @@ def intervals_of(
     return low, high
 
 
+def interval_around(numbers: Integers, margins: Integers | int) -> tuple[Integers, Integers]:
+    """Both ends of the interval of numbers that were not selected: a margin of error away, and never below 0."""
+    return np.maximum(numbers - margins, 0), np.maximum(numbers + margins, 0)
+
+
 RULES = tuple(ReleaseRule)
 NO_RULE = -1
 UNKNOWN_RULE = -2  # withheld by those who published the number, who don't say why

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from numpy.typing import NDArray
 
@@ -21,7 +22,14 @@ from safetab.foundation.findings import OUTPUT_FORMAT
 from safetab.outputs.pass_files import TEXT, TextsAt, as_dictionaries, texts
 from safetab.planning.level_design import LevelDesign
 from safetab.products.product import Product
-from safetab.release.numbers.level_numbers import NO_INTERVAL, NO_RULE, RULES, NumberKinds, Numbers
+from safetab.release.numbers.level_numbers import (
+    NO_INTERVAL,
+    NO_RULE,
+    RULES,
+    NumberKinds,
+    Numbers,
+    interval_around,
+)
 from safetab.release.numbers.published_groups import NO_DONOR
 from safetab.release.release_universe import ReleaseLevel, Universe
 
@@ -59,9 +67,11 @@ _MARGIN = (
     "The truth is within this distance of `count` at the stated confidence, as far as noise goes. Null if"
     " `count` is withheld or is a sum of numbers that were clamped at 0: use the unclamped columns then."
 )
-_LEAST = "Totals that passed suppression: least true size that agrees with `count`, given that it was published."
-_GREATEST = "The same: greatest true size."
-_NOTHING_SUPPRESSED = "Always null: no total is suppressed."
+_LOW = (
+    "Least true size that agrees with the number at the stated confidence, never below 0. Null only if the number is"
+    " withheld. If small totals are suppressed, it allows for that."
+)
+_HIGH = "The same: greatest true size."
 _OF_NUMBERS = (
     Column("unclamped_count", pa.int64(),
            "The number with no part of it raised to 0: the one to add up. Null if withheld.", is_required=False),
@@ -105,7 +115,7 @@ def columns_of_groups(census: Census) -> tuple[Column, ...]:
 @cache
 def number_columns(product: Product, census: Census) -> tuple[Column, ...]:
     """All columns, in their order; the lines' labels are the product's."""
-    totals, suppresses = " or ".join(product.total_table_ids), product.has_stage_1
+    totals = " or ".join(product.total_table_ids)
     most_lines = max(line.number for line in product.lines)
     line_type = pa.int8() if most_lines <= _MOST_OF_INT8 else pa.int16()
     return (
@@ -120,8 +130,8 @@ def number_columns(product: Product, census: Census) -> tuple[Column, ...]:
           for label in product.label_columns),
         Column("count", pa.int64(), _COUNT.format(product.record.nouns), is_required=False),
         Column("margin_of_error", pa.int64(), _MARGIN, is_required=False),
-        Column("interval_low", pa.int64(), _LEAST if suppresses else _NOTHING_SUPPRESSED, is_required=False),
-        Column("interval_high", pa.int64(), _GREATEST if suppresses else _NOTHING_SUPPRESSED, is_required=False),
+        Column("interval_low", pa.int64(), _LOW, is_required=False),
+        Column("interval_high", pa.int64(), _HIGH, is_required=False),
         *_OF_NUMBERS,
         Column("stage_1_total", pa.int64(), _STAGE_1.format(totals) if product.has_stage_1 else _NO_STAGE_1,
                is_required=False),
@@ -172,14 +182,15 @@ class NumberColumns:
         """All columns of these numbers; null where a number is withheld or has no such value."""
         kinds, is_withheld = numbers.kinds.astype(np.intp), numbers.is_withheld
         margins = self._kinds.margins[kinds]
-        is_outside = numbers.low == NO_INTERVAL
+        low, high = interval_around(numbers.unclamped, margins)
+        is_plain = numbers.low == NO_INTERVAL
         columns = {name: _of_rows(column, kinds) for name, column in self._of_kind.items()}
         columns |= self._group_columns(numbers)
         return columns | {
             "count": _masked(numbers.counts, is_withheld),
             "margin_of_error": _masked(margins, is_withheld | self._is_sum_clamped[kinds]),
-            "interval_low": _masked(numbers.low, is_withheld | is_outside),
-            "interval_high": _masked(numbers.high, is_withheld | is_outside),
+            "interval_low": _masked(np.where(is_plain, low, numbers.low), is_withheld),
+            "interval_high": _masked(np.where(is_plain, high, numbers.high), is_withheld),
             "unclamped_count": _masked(numbers.unclamped, is_withheld),
             "unclamped_margin_of_error": _masked(margins, is_withheld),
             "variance": pa.array(self._kinds.variances[kinds]),
@@ -254,6 +265,24 @@ def _columns_of_kinds(product: Product, kinds: NumberKinds, schema: pa.Schema) -
         values[label.name] = of_lines
     columns = {name: pa.array(of_column, schema.field(name).type) for name, of_column in values.items()}
     return {name: column.dictionary_encode() if column.type == TEXT else column for name, column in columns.items()}
+
+
+INTERVAL = ("interval_low", "interval_high")
+FORMAT_OF_INTERVALS = 2
+"""From this format on every number that is not withheld has an interval, and before it only selected totals."""
+
+
+def with_intervals(table: pa.Table) -> pa.Table:
+    """Released numbers, with an interval for each that is not withheld, also if their file is of an earlier format."""
+    number, margin = table["unclamped_count"], table["unclamped_margin_of_error"]
+    if table["interval_low"].null_count == number.null_count:
+        return table
+    is_withheld = number.is_null().to_numpy()
+    around = interval_around(number.fill_null(0).to_numpy(), margin.fill_null(0).to_numpy())
+    for name, ends in zip(INTERVAL, around, strict=True):
+        completed = pc.coalesce(table[name], pa.array(ends, mask=is_withheld))
+        table = table.set_column(table.column_names.index(name), name, completed)
+    return table
 
 
 RELEASE_FOLDER = "release"

@@ -18,12 +18,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from safetab.census.census import PopulationGroupLevel
 from safetab.foundation.arrays import Integers, Rows, Truths
 from safetab.foundation.parquet_facts import text_range
 from safetab.products.product import TOTAL_LINE, Product, TableFamily
 from safetab.release.checksums import damage_as_invalid_input
 from safetab.release.numbers.level_numbers import RULES
-from safetab.release.numbers.number_files import LEAST_MARGIN, STATUSES, number_schema
+from safetab.release.numbers.number_files import INTERVAL, LEAST_MARGIN, STATUSES, number_schema, with_intervals
 from safetab.release.numbers.published_groups import NO_DONOR
 from safetab.release.release_universe import ReleaseLevel, Universe
 
@@ -164,6 +165,13 @@ class NumberBatch:
         """A column of numbers."""
         return np.asarray(self.table[column].fill_null(if_null), dtype=np.int64)
 
+    @cached_property
+    def interval(self) -> tuple[Integers, Integers]:
+        """Both ends of each number's interval, in a file of any format; 0 if it is withheld."""
+        table = with_intervals(self.table)
+        low, high = (np.asarray(table[name].fill_null(0), dtype=np.int64) for name in INTERVAL)
+        return low, high
+
     def has(self, column: str) -> Truths:
         """Whether each row has a value in the column."""
         return np.asarray(self.table[column].is_valid())
@@ -278,6 +286,23 @@ class NumberBatch:
     def donor_level(self) -> Integers:
         """Positions in the census's area levels, or NO_DONOR if the number is the group's own."""
         return self.positions("donor_geography_level", self.universe.number_of_label)
+
+    @cached_property
+    def measured_at(self) -> Integers:
+        """The number of the level whose noise each number has, the donor's if it is a copy, or -1."""
+        numbers, own = self.universe.number_of_level, self.level
+        levels = [PopulationGroupLevel(area, own.level.iterations) for area in self.universe.census.area_levels]
+        found = [numbers.get((own.family, one), -1) for one in (*levels, own.level)]  # the last is that of NO_DONOR
+        return np.array(found, dtype=np.int64)[self.donor_level]
+
+    @cached_property
+    def is_selected(self) -> Truths:
+        """Whether each number is shown because it passed suppression: a lone total of a level that suppresses."""
+        is_total = self.shape == self.level.family.number_of(self.level.family.total)
+        is_lone = is_total & ~self.level.is_total_only[self.iteration] & self.has("count")
+        thresholds = [level.design.suppression_threshold for level in self.universe.levels]
+        suppresses = np.array([threshold is not None for threshold in thresholds])
+        return np.asarray(is_lone & suppresses[self.measured_at])
 
     @cached_property
     def donor(self) -> Integers:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 
-import pyarrow.compute as pc
+import numpy as np
 
 from safetab.dialects.bureau.official_tables import OfficialTables
 from safetab.foundation.findings import VERSION, Finding
@@ -22,8 +22,8 @@ from safetab.release.census_form import Popgroup, write_popgroups
 from safetab.release.checksums import write_checksums
 from safetab.release.coterminous import SetsOfPasses
 from safetab.release.documents import Origin, ReleaseFacts, indented
-from safetab.release.numbers.number_files import NUMBERS_FOLDER
-from safetab.release.numbers.read_numbers import rows_of_file
+from safetab.release.numbers.number_files import numbers_file
+from safetab.release.numbers.read_numbers import NumbersReader
 from safetab.release.official.groups import OfficialGroups
 from safetab.release.official.numbers import OfficialNumbers, donors_of
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions
@@ -130,13 +130,13 @@ _SOURCE = (
     " release holds no measurement and no key, and no number that the files don't have."
 )
 _ASK = "Don't put 0 in its place: `safetab status` tells the reason."
-_EXAMPLE_COLUMNS = ["count", "margin_of_error", "interval_low"]
+_EXAMPLE_COLUMNS = ["iteration_code", "table", "count", "margin_of_error", "donor_geography_level"]
 
 
 def _write_readme(release: Path, read: OfficialRelease, facts: ReleaseFacts, summary: OfficialSummary) -> None:
     """Write README.txt. The numbers must exist: the first that no threshold selected is its example."""
     product = read.universe.product
-    example = _example(release / name for name in summary.rows if name.startswith(NUMBERS_FOLDER))
+    example = _example(release, read.universe)
     is_official = facts.status is OutputStatus.OFFICIAL
     given_as = "were given as published by the Census Bureau" if is_official else "are not for release"
     known_from = "their blocks" if read.sets_are_from_blocks else "their numbers, which are the same throughout"
@@ -156,13 +156,16 @@ def _write_readme(release: Path, read: OfficialRelease, facts: ReleaseFacts, sum
     documents.write_from_template(path, "official_readme_template.txt", read.universe, facts, values)
 
 
-def _example(files: Iterable[Path]) -> tuple[int, int] | None:
+def _example(release: Path, universe: Universe) -> tuple[int, int] | None:
     """The first count and its margin of error that no threshold selected."""
-    for path in files:
-        for table in rows_of_file(path, _EXAMPLE_COLUMNS):
-            plain = table.filter(pc.field("margin_of_error").is_valid() & pc.field("interval_low").is_null())
+    for level in universe.levels:
+        path = release / numbers_file(level.design)
+        if not path.is_file():
+            continue
+        for batch in NumbersReader(path, universe, level).batches(_EXAMPLE_COLUMNS):
+            plain = np.flatnonzero(batch.has("margin_of_error") & ~batch.is_selected)
             if len(plain):
-                return plain["count"][0].as_py(), plain["margin_of_error"][0].as_py()
+                return int(batch.integers("count")[plain[0]]), int(batch.integers("margin_of_error")[plain[0]])
     return None
 
 
