@@ -24,7 +24,7 @@ from safetab.foundation.findings import Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
 from safetab.planning.run_plan import LevelPlan
 from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.bureau_columns import BLOCK_COLUMNS, BLOCK_DIGITS
+from safetab.products.bureau_columns import BLOCK_COLUMNS, BLOCK_DIGITS, BLOCKS
 from safetab.products.product import Shape
 from safetab.products.record import NO_CODE, RecordLayout
 from safetab.readers.record_rules import (
@@ -36,7 +36,9 @@ from safetab.readers.record_rules import (
     area_form_rule,
     area_listed_rule,
     code_rule,
+    part_rule,
     report_empty_passes,
+    report_in_no_pass,
     rule_of,
     shape_rule,
     text_of_value,
@@ -66,6 +68,7 @@ class PlainEngine:
         self._files = files
         self._record = files.config.product.record
         self._people = dict.fromkeys(files.config.passes, 0)
+        self._in_no_pass = 0
         self._of_pass: dict[Pass, list[Person]] = {}
         self._entity_of_block = {
             tabulation_pass: {
@@ -85,6 +88,7 @@ class PlainEngine:
         broken.report(findings)
         if not findings.has_errors:
             report_empty_passes(self._people, self._record, findings)
+            report_in_no_pass(self._in_no_pass, self._record, findings)
         return findings.findings
 
     def _broken_rules(self, row: Person | Rule) -> Iterator[Rule]:
@@ -119,6 +123,11 @@ class PlainEngine:
         ):
             yield area_form_rule(self._record)
             return
+        if int(parts[0]) not in US.parts_there:
+            yield part_rule(self._record, BLOCKS)
+            return
+        if not any(parts[0] in self._files.config.parts_of(tabulation_pass) for tabulation_pass in self._people):
+            self._in_no_pass += 1
         for tabulation_pass in self._people:
             if parts[0] in self._files.config.parts_of(tabulation_pass):
                 self._people[tabulation_pass] += 1

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
+
+from safetab.foundation.findings import Finding
 
 EXACT = 10**9  # a budget at which noise is 0
 GEOGRAPHIES = ("usa", "state", "county", "tract", "place", "aiannh", "pr_state", "pr_county", "pr_tract", "pr_place")
@@ -14,6 +18,14 @@ PERSON_HEADER = (
     "QAGE|QSEX|HOUSEHOLDER|TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|CENRACE|"
     "QRACE1|QRACE2|QRACE3|QRACE4|QRACE5|QRACE6|QRACE7|QRACE8|QSPAN"
 )
+
+
+_ELSEWHERE = re.compile(r"[\d,]+ records? (?:is|are) in no pass and (?:is|are) counted nowhere\.")
+
+
+def problems_with(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """All but the warning that counts the people of a world who are in American Samoa, which no pass has."""
+    return tuple(one for one in findings if one.is_error or not _ELSEWHERE.fullmatch(one.message))
 
 
 @dataclass(frozen=True)

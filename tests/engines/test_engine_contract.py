@@ -14,7 +14,7 @@ from tests.brute_force import AGES, BruteForce
 from tests.engine_inputs import EngineInputs, engine_inputs, local_engine, plain_engine
 from tests.person_forms import EMPTY_FORMS, PERSON_FORMS, as_text, people_of, split
 from tests.plain_engine import PlainEngine
-from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
+from tests.random_worlds import PERSON_HEADER, RandomWorld, problems_with, write_random_world
 from tests.refused_files import REFUSED_FILES
 
 from safetab.engines.contract import CountingEngine, EngineSettings, KnownLists, MiscountedRecords
@@ -46,7 +46,7 @@ def assert_counts_everybody(engine: CountingEngine, inputs: EngineInputs, world:
     """`BruteForce` shares no code with any engine."""
     brute = BruteForce(world.parameters, world.data)
     by_group = brute.people_of_groups()
-    assert engine.check() == ()
+    assert problems_with(engine.check()) == ()
     assert sum(engine.prepare().values()) == len(brute.people)
     for level in inputs.plan.levels:
         groups = [level.universe.group_at(index) for index in range(level.universe.size)]
@@ -93,7 +93,9 @@ def test_the_local_engine_counts_what_the_judge_counts(seed: int, people: int) -
         world = write_random_world(Path(folder), seed, people)
         inputs = engine_inputs(world)
         engine, judge = local_engine(inputs, Path(folder)), plain_engine(inputs, Path(folder))
-        assert engine.check() == judge.check() == ()
+        found = engine.check()
+        assert found == judge.check()
+        assert problems_with(found) == ()
         assert engine.prepare() == judge.prepare()
         for level in inputs.plan.levels:
             counted, judged = engine.totals(level), judge.totals(level)
@@ -115,7 +117,7 @@ def test_every_form_of_the_files_is_the_same_people(engine_of, write, tmp_path: 
     (world.data / "person-records.txt").unlink()
     write(world.data, rows)
     engine = engine_of(engine_inputs(world))
-    assert engine.check() == ()
+    assert problems_with(engine.check()) == ()
     assert engine.fingerprint(SECRET) == expected
     assert sum(engine.prepare().values()) == sum(row.split("|")[3] in {"01", "44", "72"} for row in rows)
 
@@ -151,7 +153,10 @@ BROKEN_PEOPLE = {
     },
     "QSEX": {("QSEX", "must be 1 or 2"): ["0", "3", "M", "", "01", " 1"]},
     "HOUSEHOLDER": {("HOUSEHOLDER", "must be True or False"): ["true", "Null", ""]},
-    "TABBLKST": {(BLOCK, "must be 2, 3, 6 and 4 digits"): ["1", "xx", ""]},
+    "TABBLKST": {
+        ("TABBLKST", "must be a state that the census has"): ["99", "43", "00"],
+        (BLOCK, "must be 2, 3, 6 and 4 digits"): ["1", "xx", ""],
+    },
     "TABBLK": {
         (BLOCK, "must be 2, 3, 6 and 4 digits"): ["100"],
         (BLOCK, "the block must be listed in GRF-C"): ["9999"],
@@ -219,7 +224,7 @@ def test_nobody_is_counted_as_zeros(engine_of, write, tmp_path: Path) -> None:
     write(world.data, rows)
     inputs = engine_inputs(world)
     engine = engine_of(inputs)
-    findings = engine.check()
+    findings = problems_with(engine.check())
     assert [finding.message for finding in findings] == [NOBODY.format("US"), NOBODY.format("PR")]
     assert {finding.severity for finding in findings} == {Severity.WARNING}
     assert set(engine.prepare().values()) == {0}
@@ -232,9 +237,25 @@ def test_nobody_is_counted_as_zeros(engine_of, write, tmp_path: Path) -> None:
 def test_an_empty_pass_is_a_warning(engine_of, tmp_path: Path) -> None:
     world = write_random_world(tmp_path / "world", 3)
     as_text(world.data, [row for row in people_of(world) if row.split("|")[3] != "72"])
-    (finding,) = engine_of(engine_inputs(world)).check()
+    (finding,) = problems_with(engine_of(engine_inputs(world)).check())
     assert not finding.is_error
     assert finding.message == NOBODY.format("PR")
+
+
+def test_records_of_states_that_are_not_asked_for_are_a_warning_and_are_counted_nowhere(
+    engine_of, tmp_path: Path
+) -> None:
+    """Their blocks are not looked for: the geography may be that of the states asked for."""
+    world = write_random_world(tmp_path / "world", 3)
+    counted = [row for row in people_of(world) if row.split("|")[3] in {"01", "44", "72"}]
+    first = counted[0].split("|")
+    elsewhere = ["|".join([*first[:3], state, *first[4:]]) for state in ("08", "60", "56")]
+    as_text(world.data, [*counted, *elsewhere])
+    engine = engine_of(engine_inputs(world))
+    assert [(one.is_error, one.where, one.message) for one in engine.check()] == [
+        (False, "TABBLKST", "3 records are in no pass and are counted nowhere.")
+    ]
+    assert sum(engine.prepare().values()) == len(counted)
 
 
 def test_exact_counts_do_not_show_themselves(engine_of, tmp_path: Path) -> None:
@@ -257,7 +278,7 @@ def test_a_person_who_is_joined_twice_fails_the_run(tmp_path: Path, monkeypatch:
 
     monkeypatch.setattr(PartRecords, "add", doubled)
     engine = local_engine(engine_inputs(write_random_world(tmp_path / "world", 3)), tmp_path)
-    assert engine.check() == ()
+    assert problems_with(engine.check()) == ()
     with pytest.raises(MiscountedRecords):
         engine.prepare()
     engine.close()

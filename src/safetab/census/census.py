@@ -141,6 +141,7 @@ class Census(ByName):
     donor_order: tuple[AreaKind, ...]  # which kind gives its numbers to which in the coterminous step
     words: Words
     pass_of_part: Mapping[int, str]  # the pass of each part, by the number of its id; a filter changes nothing
+    parts_elsewhere: frozenset[int] = frozenset()  # of no pass; people may be there
     spelling: Spelling = field(default_factory=Spelling)
     boundary_files: BoundaryFiles = field(default_factory=BoundaryFiles)
     tiles: tuple[tuple[str, str, int, int], ...] = ()
@@ -164,6 +165,11 @@ class Census(ByName):
             raise ValueError(f"{self.name} has two classifications with several answers, or more than two")
 
     __hash__ = ByName.__hash__
+
+    @property
+    def parts_there(self) -> frozenset[int]:
+        """The numbers of all parts where people may be, of a pass or not."""
+        return frozenset(self.pass_of_part) | self.parts_elsewhere
 
     @property
     def suppresses(self) -> bool:

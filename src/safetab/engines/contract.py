@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from safetab.census.area_levels import Pass
 from safetab.config.run_config import ReaderKind, RunConfig
 from safetab.dialects.configuration import product_asked_for, read_config, reader_asked_for
+from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.dialects.own_records import OwnRecords
 from safetab.dialects.public_files import read_codes, read_given_geography
 from safetab.foundation.findings import Checked, Finding
@@ -112,15 +113,16 @@ Records = TableFiles | RecordLocation | OwnRecords
 class KnownLists:
     """What records are judged by.
 
-    The valid codes, the parts of the passes that run, and their smallest areas, rising. If a list
-    can't be read, every code that it could hold is accepted and no part is known; then only the form
-    of codes and areas is judged.
+    The valid codes, the parts of the passes that run, their smallest areas, rising, and all
+    parts that there are. If a list can't be read, every code that it could hold is accepted and no part runs;
+    then only the form of codes, the form of areas and the part are judged.
     """
 
     record: RecordLayout
     codes: Collection[str]
     parts: Mapping[int, str]  # their ids by number
     areas: NDArray[np.int64]
+    parts_there: frozenset[int]  # asked for or not
     reader: ReaderKind = ReaderKind.CSV
     oids: OwnIds | None = None  # of a CEF, if they could be read
 
@@ -130,7 +132,9 @@ class KnownLists:
         areas = np.concatenate([files.geography_of_pass[which].smallest for which in files.config.passes])
         is_listed = isinstance(files.config.product.record.area, ListedAreas)
         parts = {} if is_listed else _parts_by_number(files.config)
-        return cls(files.config.product.record, files.lists.code_names, parts, np.sort(areas, kind="stable"))
+        parts_there = files.config.census.parts_there
+        areas = np.sort(areas, kind="stable")
+        return cls(files.config.product.record, files.lists.code_names, parts, areas, parts_there)
 
     @classmethod
     def readable(cls, parameters: Path, data: Path, geography_folder: Path | None) -> Self:
@@ -141,10 +145,12 @@ class KnownLists:
         config = read_config(parameters, data).value
         given = None if geography_folder is None else read_given_geography(geography_folder, reader, config).value
         parts = {} if config is None else _parts_by_number(config)
+        there = DEFAULT_CENSUS.parts_there
         # A CEF has files by part; areas of other records are judged by their form alone.
         if config is None or given is None:
-            return cls(record, codes, parts if reader is ReaderKind.CEF else {}, np.empty(0, dtype=np.int64), reader)
-        return cls(record, codes, parts, given.geography.of_parts(parts).smallest, reader, given.oids)
+            nowhere = np.empty(0, dtype=np.int64)
+            return cls(record, codes, parts if reader is ReaderKind.CEF else {}, nowhere, there, reader)
+        return cls(record, codes, parts, given.geography.of_parts(parts).smallest, there, reader, given.oids)
 
 
 def _parts_by_number(config: RunConfig) -> Mapping[int, str]:

@@ -65,6 +65,7 @@ class Encoding:
         self.parts_of_pass: dict[Pass, list[int]] = {which: [] for which in geographies}
         # of whole passes: a filter doesn't change which records exist
         self.pass_of_part = census.pass_of_part
+        self.parts_there = census.parts_there
         self.iteration_number: dict[str, int] = {}
         if isinstance(self.record.area, ListedAreas):
             self.pass_of_part = {number: which.name for number, which in enumerate(geographies)}

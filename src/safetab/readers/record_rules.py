@@ -38,6 +38,11 @@ def area_form_rule(record: RecordLayout) -> Rule:
     return _from_to(record.area.columns), f"must be {', '.join(map(str, widths))} and {last} digits"
 
 
+def part_rule(record: RecordLayout, area: AreaColumns) -> Rule:
+    """The rule that the part, such as the state, must be one that a pass can have."""
+    return record.part_column, f"must be a {area.part_noun} that the census has"
+
+
 def area_listed_rule(record: RecordLayout) -> Rule:
     """The rule that the smallest area must be one of the public file."""
     if not isinstance(record.area, AreaColumns):
@@ -127,7 +132,7 @@ def report_empty_passes(people: Mapping[Pass, int], record: RecordLayout, findin
 
 
 def report_in_no_pass(rows: int, record: RecordLayout, findings: FindingsOf) -> None:
-    """Warn about records in areas that no pass has, for the curator's eyes only."""
+    """Warn about records that no pass counts, for the curator's eyes only."""
     if rows:
         are_counted = "record is in no pass and is" if rows == 1 else "records are in no pass and are"
         findings.warning(record.part_column, f"{rows:,} {are_counted} counted nowhere.", count=rows)

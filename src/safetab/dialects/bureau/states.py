@@ -15,5 +15,8 @@ STATE_NAMES = MappingProxyType({code: (name, abbreviation) for code, (abbreviati
 TILES = tuple((code, abbreviation, *tile) for code, (abbreviation, _, *tile) in _STATES.items())
 """The id and abbreviation of each state, and the column and row of its tile in a map of tiles."""
 
+ISLAND_AREAS = frozenset({"60", "66", "69", "74", "78"})
+"""FIPS codes of American Samoa, Guam, the Northern Marianas, the minor outlying and the Virgin Islands: in no pass."""
+
 US_STATES = frozenset(STATE_NAMES) - {PUERTO_RICO_STATE}
 """FIPS codes of the 50 states and the District of Columbia."""

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from safetab.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass
 from safetab.census.census import AreaCodes, BoundaryFiles, Census, Spelling, Words
 from safetab.census.groups import GroupKind, GroupLevel, GroupList, Members
-from safetab.dialects.bureau.states import PUERTO_RICO_STATE, STATE_NAMES, TILES, US_STATES
+from safetab.dialects.bureau.states import ISLAND_AREAS, PUERTO_RICO_STATE, STATE_NAMES, TILES, US_STATES
 from safetab.dialects.option_words import AREAS_FILE
 from safetab.products.bureau_columns import ETHNICITY, RACE
 
@@ -145,6 +145,7 @@ US = Census(
         " Any Combination of the same codes",
     ),
     pass_of_part=dict.fromkeys(map(int, US_STATES), US_PASS.name) | {int(PUERTO_RICO_STATE): PR_PASS.name},
+    parts_elsewhere=frozenset(map(int, ISLAND_AREAS)),
     spelling=Spelling(
         whole_names=NATION.words,
         part_names=STATE_NAMES,

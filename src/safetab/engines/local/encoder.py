@@ -32,7 +32,7 @@ class RecordEncoder:
 
     `is_right` is False once a row broke a rule; `rules` finds which rows break which rules.
     `record_count` has the number of rows of each pass, counted on the column of parts alone or by the
-    pass of each area; `in_no_pass` has the number of rows in areas that no pass has.
+    pass of each area; `in_no_pass` has the number of rows in parts or areas that no pass has.
     """
 
     def __init__(self, encoding: Encoding, stored: PartRecords) -> None:
@@ -108,8 +108,13 @@ class RecordEncoder:
         find_atoms = compiled_if_worthwhile(atoms_of_rows, len(atoms))
         find_atoms(positions, numbers, widths, *self._encoding.area_lookup, atoms)
         rows_of_parts = batch[self._record.part_column].rows_of_values()
+        is_there = np.isin(numbers[0], list(self._encoding.parts_there))
+        self.is_right = self.is_right and not rows_of_parts[~is_there].any()
+        self.in_no_pass += int(rows_of_parts[is_there].sum())
         for tabulation_pass, parts in self._encoding.parts_of_pass.items():
-            self.record_count[tabulation_pass] += int(rows_of_parts[np.isin(numbers[0], parts)].sum())
+            rows_of_pass = int(rows_of_parts[np.isin(numbers[0], parts)].sum())
+            self.record_count[tabulation_pass] += rows_of_pass
+            self.in_no_pass -= rows_of_pass
         return atoms
 
     def _listed_atoms(self, batch: ValueBatch, areas: AreaNumbers) -> Int32s:

@@ -110,6 +110,8 @@ def _broken_areas(batch: ValueBatch, known: KnownLists, area: AreaColumns) -> It
     for width, part in zip(area.widths, parts, strict=True):
         whole = whole * 10**width + part
     yield rules.area_form_rule(known.record), is_no_number
+    is_there = np.isin(parts[0], list(known.parts_there))
+    yield rules.part_rule(known.record, area), ~is_no_number & ~is_there
     is_known = ~np.isin(parts[0], list(known.parts)) | is_in_sorted(known.areas, whole)
     yield rules.area_listed_rule(known.record), ~is_no_number & ~is_known
 

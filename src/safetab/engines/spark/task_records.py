@@ -48,6 +48,7 @@ class TaskInputs:
     may_be_empty: bool
     may_skip: bool
     parts_of_pass: dict[Pass, list[int]]
+    parts_there: frozenset[int]
     area_lookup: AreaLookup | ListedLookup
     iteration_maps: list[IterationMap]
     iteration_number: dict[str, int]
@@ -66,6 +67,7 @@ class TaskInputs:
             may_be_empty=encoding.patterns.may_be_empty,
             may_skip=encoding.patterns.may_skip,
             parts_of_pass=encoding.parts_of_pass,
+            parts_there=encoding.parts_there,
             area_lookup=encoding.listed_lookup if encoding.record.fields else encoding.area_lookup,
             iteration_maps=list(maps),
             iteration_number=encoding.iteration_number,
@@ -97,6 +99,7 @@ class TaskEncoding(Encoding):
     def __init__(self, inputs: TaskInputs) -> None:
         self.record = inputs.record
         self.parts_of_pass = inputs.parts_of_pass
+        self.parts_there = inputs.parts_there
         self.numbers_of_codes = inputs.numbers_of_codes
         may_be_empty, may_skip = inputs.may_be_empty, inputs.may_skip
         self.patterns = PatternTable(inputs.most_answers, may_be_empty=may_be_empty, may_skip=may_skip)
