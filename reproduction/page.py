@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
-from math import ceil
+from math import ceil, sqrt
+
+from flint import arb
 
 from reproduction.curves import bias_curve, suppression_curve
 from reproduction.figures import continuous_bias, continuous_suppression
 from reproduction.noise_comparison import Scope, digits_where
 from safetab.census.census import PopulationGroupLevel
 from safetab.dialects.bureau.us_census import DETAILED, US
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.planning.level_design import CONFIDENCE
 from safetab.planning.plan_json import exact
 from safetab.privacy.reference import loss_text
 from safetab.tuning import Tuning, compare_noises, multiplicities
-from safetab.tuning.paper import THRESHOLD_BUDGETS, margin_table, threshold_table
+from safetab.tuning.paper import GAMMA, STABILITY, THRESHOLD_BUDGETS, margin_table, threshold_table, to_three_decimals
+from safetab.tuning.questions import PAPER_CONSTANT
 
 _DELTA_DIGITS = (2, 5, 8, 10, 12, 15, 20, 25)
 
@@ -25,7 +31,7 @@ def page(tuning: Tuning, scopes: Sequence[Scope]) -> str:
 
 def first_part(tuning: Tuning) -> str:
     """All but the comparison of noises, which takes longer."""
-    sections = (_opening(), _thresholds(), _margins(), _figure_1(), _figure_2(), _codes(tuning))
+    sections = (_opening(), _thresholds(), _formula(), _margins(), _figure_1(), _figure_2(), _codes(tuning))
     return "\n\n".join(sections)
 
 
@@ -33,9 +39,9 @@ def _opening() -> str:
     return """# The paper, reproduced
 
 Haney et al., *SafeTab-P: Disclosure Avoidance for the 2020 Census Detailed DHC-A* (2024), has two tables and two
-figures that are computed from formulas, and two remarks about choices that were not made. This page computes them
-again with `safetab.tuning`, whose numbers are exact, and says where exact numbers differ. `make paper` writes the page
-and its figures; a test fails when they are out of date. On the terminal: `safetab tune table-moe`, `safetab tune
+figures that are computed from formulas, a formula of margins of error that is wrong for whole numbers, and two remarks
+about choices that were not made. This page computes them again with `safetab.tuning`, whose numbers are exact, and says
+where exact numbers differ. `make paper` writes the page and its figures; a test fails when they are out of date. On the terminal: `safetab tune table-moe`, `safetab tune
 table-thresholds`, `safetab tune curve`, `safetab tune codes`, `safetab tune noise`."""
 
 
@@ -44,9 +50,63 @@ def _thresholds() -> str:
     return f"""## Suppression thresholds
 
 T is the least number of persons that the noise of stage 2 exceeds with a chance of at most 0.0001 (gamma 0.1,
-stability 9). All three agree with the paper.
+stability 9). All three agree with the paper. The budget 0.543 stands in no row of the paper's table of margins, and no
+whole target asks for it: ±6 needs {_paper_total(6)}.
 
 {_table(("rho", "T"), rows)}"""
+
+
+def _formula() -> str:
+    rows = [_formula_row(*case) for case in _FORMULA_CASES]
+    heads = ("rho of the level", "number", "sigma", "floor(1.96 σ)", "covers", "exact ±")
+    covered = ", ".join(f"{float(_coverage(_noise_for_margin(margin), margin)):.4f}" for margin in _TARGETS)
+    return f"""## The formula of margins
+
+The paper (6.1) takes floor(1.96 σ) as the margin of error at 95 % of a number with noise of width σ. Rounding down is wrong for
+whole numbers: at the paper's own budgets the margin is then one too small in {_too_small(rows)} of eight cases, and 10 contradicts the
+paper's own table, which has 11. This program takes the least margin that covers 95 % ([decision
+4](decisions/0004-exact-margins-of-error.md)).
+
+{_table(heads, rows)}
+
+The converse (Corollary 2) holds: noise of rho 1.92 / margin² covers the margins {", ".join(map(str, _TARGETS))} with chances of
+{covered}."""
+
+
+_TARGETS = (3, 11, 50)
+_FORMULA_CASES = tuple(
+    (Fraction(budget), name, share)
+    for budget, has_total_only in (("2.134", True), ("0.159", False), ("0.008", True))
+    for name, share in (("cell", 1 - GAMMA), ("total of stage 1", GAMMA), ("TotalOnly group", Fraction(1)))
+    if has_total_only or share != 1
+)
+"""Counties and smaller areas, which have 0.159 for Detailed groups, have no TotalOnly groups."""
+
+
+def _formula_row(budget: Fraction, name: str, share: Fraction) -> tuple[object, ...]:
+    noise = DiscreteGaussian(Fraction(STABILITY) / (2 * share * budget))
+    sigma = sqrt(noise.sigma_squared)
+    margin = int(1.96 * sigma)
+    covers = f"{100 * float(_coverage(noise, margin)):.2f} %"
+    return exact(budget), name, f"{sigma:.3f}", f"±{margin}", covers, f"±{noise.margin_of_error(CONFIDENCE)}"
+
+
+def _too_small(rows: Sequence[tuple[object, ...]]) -> str:
+    return ("none", "one", "two", "three", "four", "five", "six")[sum(row[3] != row[5] for row in rows)]
+
+
+def _coverage(noise: DiscreteGaussian, margin: int) -> arb:
+    """The chance that the noise is at most the margin, either way."""
+    return 1 - 2 * noise.tail(margin + 1)
+
+
+def _noise_for_margin(margin: int) -> DiscreteGaussian:
+    return DiscreteGaussian(margin**2 / (2 * Fraction("1.92")))
+
+
+def _paper_total(target: int) -> Decimal:
+    """What the paper's formula asks of a level for this margin of a cell."""
+    return to_three_decimals(PAPER_CONSTANT * STABILITY / target**2 / (1 - GAMMA))
 
 
 def _margins() -> str:
@@ -111,8 +171,9 @@ def _figure_2() -> str:
 ![The bias falls from a little over T for an empty group to almost nothing at twice T.](figures/bias.svg)
 
 The bias is the mean of the noise, given that the noisy total is above T, as a part of T. The paper's formula is σ φ((T - n)/σ) /
-(1 - Φ((T - n)/σ)); with a continuous φ and Φ it is the dashed curve. The exact means lie above it, by at most, as a
-part of T:
+(1 - Φ((T - n)/σ)). Its text takes φ and Φ of "the standard discrete Gaussian". That can't be meant: a discrete Gaussian
+of width σ is not σ times one of width 1, so there is no such formula. With φ and Φ of the continuous distribution it is
+the dashed curve. The exact means lie above it, by at most, as a part of T:
 
 {_table(("rho", "distance"), rows)}"""
 

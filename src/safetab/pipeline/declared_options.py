@@ -108,7 +108,9 @@ ACCOUNTS = (
 COTERMINOUS = _flag("coterminous", "Give entities made of the same blocks the same numbers in the release.")
 COPYING = (
     _file("empty_blocks", _HELP["empty_blocks"], "FILE"),
-    _text("order", f"Order of donors, separated by commas: {DONORS}, or levels of the specification.", "KINDS"),
+    _text(
+        "order", f"Order of donors, separated by commas: by default {DONORS}. Or levels of the specification.", "KINDS"
+    ),
     _flag("copy_all", "Also copy groups that the receiving level does not tabulate."),
 )
 RULES = _texts("rules", _HELP["rules"], "RULE", flag="--rule")

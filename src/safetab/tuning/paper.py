@@ -73,9 +73,9 @@ def _margin_row(level: PopulationGroupLevel, target: int) -> MarginRow:
     total = stage_2 / (1 - GAMMA)
     exact_total = least_decimal(lambda budget: stage_2_noise(budget).covers(target, CONFIDENCE))
     assert exact_total is not None
-    rounded = _to_three_decimals(total)
+    rounded = to_three_decimals(total)
     exact_margin = stage_2_noise(Fraction(rounded)).margin_of_error(CONFIDENCE)
-    return MarginRow(level, target, _to_three_decimals(stage_2), rounded, exact_margin, exact_total)
+    return MarginRow(level, target, to_three_decimals(stage_2), rounded, exact_margin, exact_total)
 
 
 def threshold_table() -> tuple[ThresholdRow, ...]:
@@ -95,6 +95,7 @@ def stage_2_noise(budget: Fraction) -> DiscreteGaussian:
     return noise
 
 
-def _to_three_decimals(number: Fraction) -> Decimal:
+def to_three_decimals(number: Fraction) -> Decimal:
+    """The number as the paper rounds budgets."""
     exact = Decimal(number.numerator) / Decimal(number.denominator)
     return exact.quantize(Decimal("0.001"), ROUND_HALF_UP)
