@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from safetab.census.groups import MOST_ANSWERS
+from safetab.census.population_groups import GroupUniverse
 from safetab.config.run_config import RunConfig
 from safetab.dialects.specification import area_tables, census_value
 from safetab.engines import encoding
 from safetab.planning import planner, run_plan
+from safetab.products.product import Selector
 from safetab.specification.values import Specification
+from safetab.tabulation import tabulate_level
 
 Patch = pytest.MonkeyPatch
 
@@ -76,3 +80,27 @@ def a_pass_measured_with_anothers_budget(patch: Patch) -> None:
         return original(config, wrong, level, *rest)
 
     patch.setattr(planner, "level_design", of_the_first)
+
+
+def groups_of_nobody_left_out_where_nothing_chooses(patch: Patch) -> None:
+    def of_somebody(level, totals, _):
+        family = level.plan.family
+        shapes = np.full(len(totals.indices), family.number_of(family.finest), dtype=np.int8)
+        yield tabulate_level._stage_2(level, totals, None, shapes)
+
+    patch.setitem(tabulate_level._ADAPTIVE, Selector.NONE, of_somebody)
+
+
+def areas_of_a_list_ignored(patch: Patch) -> None:
+    original = census_value._lists
+
+    def everywhere(spec, kinds):
+        return tuple(replace(each, kinds=tuple(kinds)) for each in original(spec, kinds))
+
+    patch.setattr(census_value, "_lists", everywhere)
+
+
+def lone_totals_measured_in_two_stages(patch: Patch) -> None:
+    patch.setattr(
+        GroupUniverse, "is_total_only", property(lambda universe: np.zeros(len(universe.iterations), np.bool_))
+    )

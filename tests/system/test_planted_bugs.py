@@ -47,6 +47,7 @@ from safetab.auditing.replay_checks import (
     ONE_RECORD,
     REPLAY,
     SCALE,
+    form_checks,
     neighbour_checks,
     nobody_checks,
     route_checks,
@@ -126,6 +127,10 @@ def accounts(audited: AuditedProduct) -> Checks:
 
 def units(folder: Path) -> Iterable[Verdict]:
     return [unit_check(AUDITED_STAYS, folder, is_quick=True)]
+
+
+def forms(folder: Path) -> Iterable[Verdict]:
+    return form_checks(AUDITED_STAYS, folder, with_nobody=False)
 
 
 FILLS, INFANT, REPEATED = (
@@ -257,6 +262,9 @@ BUGS = [
     PlantedBug(engine.a_unit_may_have_one_record_more, BOUND, units),
     PlantedBug(engine.units_are_not_counted, BOUND, units),
     PlantedBug(engine.units_with_too_many_records_are_a_warning, BOUND, units),
+    PlantedBug(specified.groups_of_nobody_left_out_where_nothing_chooses, PUBLISHED, forms),
+    PlantedBug(specified.areas_of_a_list_ignored, COUNTED, forms),
+    PlantedBug(specified.lone_totals_measured_in_two_stages, COUNTED, forms),
     PlantedBug(marker.a_limit_of_the_second_log_lost_in_a_merge, SUMS, accounts(AUDITED_STAYS)),
     PlantedBug(marker.runs_of_the_second_log_lost_in_a_merge, SUMS, accounts(AUDITED_STAYS)),
     PlantedBug(marker.larger_units_charged_like_the_units_of_a_run, SUMS, accounts(AUDITED_STAYS)),
@@ -296,6 +304,7 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
         (PUBLISHED, lambda folder: [large_level_check(AUDITED_STAYS, folder, KEY)]),
         (BOUND, lambda folder: [unit_check(AUDITED_STAYS, folder)]),
         (REPLAY, FILLS),
+        (ONE_RECORD, lambda folder: form_checks(AUDITED_STAYS, folder, with_nobody=True)),
         (PUBLISHED, large_level),
         (SPENT, accounts(AUDITED_HOUSEHOLDS)),
         (SUMS, accounts(AUDITED_STAYS)),

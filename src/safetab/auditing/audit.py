@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetab.auditing.audited_product import AuditedProduct, LossWorld
+from safetab.auditing.audited_product import AuditedProduct, LossWorld, Route
 from safetab.auditing.audited_runs import SPARK
 from safetab.auditing.loss_bound import loss_check, steps_of
 from safetab.auditing.noise_checks import CHECKS_OF_A_NOISE_WORLD, draw_checks, noise_world_checks
 from safetab.auditing.publication_checks import large_level_check, release_checks
 from safetab.auditing.random_bits_checks import empty_groups_check, key_bits_check, key_check, shared_bits_check
-from safetab.auditing.replay_checks import neighbour_checks, nobody_checks, route_checks, scale_checks
+from safetab.auditing.replay_checks import form_checks, neighbour_checks, nobody_checks, route_checks, scale_checks
 from safetab.auditing.spending_checks import spending_checks
 from safetab.auditing.unit_checks import unit_check
 from safetab.auditing.verdicts import Part, Verdict
@@ -77,6 +77,7 @@ class _ProductAudit:
 
     def _neighbours(self, folder: Path) -> Iterator[Verdict]:
         yield from neighbour_checks(self.audited, folder / "some", self.audited.neighbours)
+        yield from form_checks(self.audited, folder / "forms", with_nobody=not self.is_quick)
         if self.audited.of_one_unit is not None:
             yield unit_check(self.audited, folder / "units", is_quick=self.is_quick)
         if not self.is_quick:
@@ -107,6 +108,10 @@ class _ProductAudit:
     def _runs(self, world: LossWorld) -> int:
         return world.runs // (_QUICK_SHARE if self.is_quick else 1)
 
+    def _steps_of_form(self, form: Route) -> int:
+        has_stage_1 = form.changes.get("selector") != "none"
+        return 3 + has_stage_1 + 2 * (len(self.audited.quick_neighbours) + (not self.is_quick))
+
     def parts(self) -> Sequence[Part]:
         """The parts of the product's audit, in order."""
         audited, product = self.audited, self.audited.product
@@ -114,6 +119,7 @@ class _ProductAudit:
         route_seconds = cpu["routes"] + (_SPARK_SECONDS if SPARK in audited.routes else 0)
         single_checks = 2 + self._has_large_level + product.has_stage_1 + audited.is_specified
         single_checks += audited.of_one_unit is not None
+        single_checks += sum(map(self._steps_of_form, audited.forms))
         neighbour_steps = 2 * (len(audited.neighbours) + (not self.is_quick)) + single_checks
         route_steps = 2 * (len(audited.routes) + (not self.is_quick))
         spending_steps = 2 + 2 * (product.totals_table is not None) + (product.record.unit is not None)

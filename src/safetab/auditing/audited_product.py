@@ -150,6 +150,8 @@ class AuditedProduct:
     cpu_seconds: Mapping[str, int]  # approximate duration of each part, as measured; routes without Spark
     quick_cpu_seconds: Mapping[str, int]
     is_specified: bool = False  # by a file whose texts the audit counts again
+    forms: tuple[Route, ...] = ()  # other configurations in which records are compared
+    quick_forms: tuple[Route, ...] = ()
     of_one_unit: MadeUpRecord | None = None  # a record of a unit that may have several
 
     def quick(self) -> AuditedProduct:
@@ -158,6 +160,7 @@ class AuditedProduct:
             self,
             neighbours=self.quick_neighbours,
             routes=self.quick_routes,
+            forms=self.quick_forms,
             noise_worlds=self.quick_noise_worlds,
             loss_worlds=self.quick_loss_worlds,
             cpu_seconds=self.quick_cpu_seconds,

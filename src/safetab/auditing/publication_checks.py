@@ -78,7 +78,10 @@ def published_check(run: AuditedRun, out: Path, key: bytes, published: Published
             event = MeasurementEvent(*of_level, stage, definition, design.sensitivity, cost)
             rights[stage] = ledger.charge(event)
         judge = _Judge(plan, written, run.record, rights, float(plain.suppression_chance))
-        expected |= judge.rows() if published is None else judge.rows_of_published(published)
+        if plain.measures_every_group:
+            expected |= judge.rows_of_every_group()
+        else:
+            expected |= judge.rows() if published is None else judge.rows_of_published(published)
     found = _rows_of_files(out, product)
     rows = sorted(expected.keys() | found.keys())
     wrong = [row for row in rows if expected.get(row) != found.get(row)]
@@ -111,7 +114,7 @@ class _Judge:
 
     A noisy first stage chooses tables by thresholds that a total reaches, and totals up to T are
     suppressed. Where published totals choose, the specification of SafeTab-H holds: a group has a
-    table if it has a total.
+    table if it has a total. Where nothing chooses, every group has the finest table.
     """
 
     plan: LevelPlan
@@ -132,6 +135,11 @@ class _Judge:
         if Stage.STAGE_2 in self.rights:
             rows |= self._adaptive(np.flatnonzero(~is_total_only))
         return rows
+
+    def rows_of_every_group(self) -> Rows:
+        """Measurements of a level whose groups all have the finest table."""
+        groups = np.arange(self.plan.universe.size)
+        return self._rows_of(groups, self.plan.family.shapes[-1], Stage.STAGE_2)
 
     def rows_of_published(self, published: PublishedTotals) -> Rows:
         """Measurements of a level whose tables published totals choose."""

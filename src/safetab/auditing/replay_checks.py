@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -38,12 +39,16 @@ _LOWERED_BY = 7
 
 
 def neighbour_checks(
-    audited: AuditedProduct, folder: Path, neighbours: Sequence[Neighbour], key: bytes | None = None
+    audited: AuditedProduct,
+    folder: Path,
+    neighbours: Sequence[Neighbour],
+    key: bytes | None = None,
+    route: Route = runs.USUAL,
 ) -> Iterator[Verdict]:
     """Check the usual world, then compare each neighbour with it."""
     key = key or os.urandom(KEY_BYTES)
-    base = runs.audited_run(folder / "base", audited.population, Setting(audited, key))
-    replaying = Setting(audited, key, replayed=base.record)
+    base = runs.audited_run(folder / "base", audited.population, Setting(audited, key, route))
+    replaying = Setting(audited, key, route, replayed=base.record)
     yield config_check(base.plan, base.world.parameters)
     yield published_check(base, folder / "base" / "out", key)
     if audited.is_specified:
@@ -51,18 +56,30 @@ def neighbour_checks(
     for number, neighbour in enumerate(neighbours):
         other = runs.audited_run(folder / f"neighbour-{number}", neighbour.records, replaying)
         yield from _compared(neighbour, base, other)
-    if audited.product.has_stage_1:
+    if base.plan.config.product.has_stage_1:
         yield _no_trace(folder / "suppressed", base, replaying)
 
 
-def nobody_checks(audited: AuditedProduct, folder: Path, key: bytes | None = None) -> Iterator[Verdict]:
+def nobody_checks(
+    audited: AuditedProduct, folder: Path, key: bytes | None = None, route: Route = runs.USUAL
+) -> Iterator[Verdict]:
     """Compare a pass without any record with one that has a single record."""
     key = key or os.urandom(KEY_BYTES)
     first = audited.first_of_a_pass
-    nobody = runs.audited_run(folder / "nobody", first.records[:-1], Setting(audited, key))
-    replaying = Setting(audited, key, replayed=nobody.record)
+    nobody = runs.audited_run(folder / "nobody", first.records[:-1], Setting(audited, key, route))
+    replaying = Setting(audited, key, route, replayed=nobody.record)
     somebody = runs.audited_run(folder / "somebody", first.records, replaying)
     yield from _compared(first, nobody, somebody)
+
+
+def form_checks(audited: AuditedProduct, folder: Path, *, with_nobody: bool) -> Iterator[Verdict]:
+    """Check every other form of the census as the usual one, with the neighbours of a quick audit."""
+    for number, form in enumerate(audited.forms):
+        found = [neighbour_checks(audited, folder / str(number), audited.quick_neighbours, route=form)]
+        if with_nobody:
+            found.append(nobody_checks(audited, folder / f"nobody-{number}", route=form))
+        for each in chain(*found):
+            yield replace(each, check=f"{each.check}: {form.name}")
 
 
 def route_checks(

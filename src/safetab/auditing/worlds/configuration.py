@@ -172,6 +172,7 @@ class PlainConfig:
     stage_1_fraction: Fraction  # 0 where there is no stage 1
     suppression_chance: Fraction
     levels: Mapping[MeasuredName, PlainLevel]
+    measures_every_group: bool = False  # in the finest shape, chosen by nothing
 
     def shares(self) -> dict[Stage, Fraction]:
         """The share of a level's budget that each stage spends."""
@@ -213,7 +214,7 @@ def specified_keys(parameters: Path) -> dict[str, Any]:
 
 
 def _plain_choices(keys: Mapping[str, Any]) -> PlainConfig:
-    """The choices of a specification with a first stage and with passes; entries name single labels or lists."""
+    """The choices of a specification with passes; entries name single labels or lists."""
     privacy, areas = keys["privacy"], keys["areas"]
     kind_of = {label: kind for each in areas["passes"] for kind, label in each["levels"].items()}
     numbers = {level["name"]: number for number, level in enumerate(keys["groups"]["levels"])}
@@ -222,11 +223,12 @@ def _plain_choices(keys: Mapping[str, Any]) -> PlainConfig:
     for each in privacy["levels"]:
         for family, label, group in crossed(*(listed(each[name]) for name in ("tables", "areas", "groups"))):
             is_suppressed = kind_of[label] in suppress["areas"]
-            choice = PlainLevel(Fraction(each["budget"]), tuple(each["thresholds"]), is_suppressed)
+            choice = PlainLevel(Fraction(each["budget"]), tuple(each.get("thresholds", ())), is_suppressed)
             levels[family, label, numbers[group]] = choice
     passes = {each["name"]: tuple(each["levels"].values()) for each in areas["passes"]}
     chance = Fraction(suppress["chance"])
-    return PlainConfig(keys, passes, privacy["definition"], Fraction(privacy["stage_1"]), chance, levels)
+    gamma, is_every_group = Fraction(privacy.get("stage_1", 0)), privacy["selector"] == "none"
+    return PlainConfig(keys, passes, privacy["definition"], gamma, chance, levels, is_every_group)
 
 
 def listed(given: str | list[str]) -> list[str]:

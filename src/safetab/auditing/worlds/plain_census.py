@@ -12,15 +12,17 @@ from itertools import product as crossed
 from typing import Any
 
 from safetab.auditing.audited_product import AuditWorld
-from safetab.auditing.audited_runs import AuditedRun
+from safetab.auditing.audited_runs import AuditedRun, Question
 from safetab.auditing.verdicts import Verdict, verdict
 from safetab.auditing.worlds.configuration import listed, specified_keys
 from safetab.planning.run_plan import LevelPlan
+from safetab.privacy.calibration import Stage
 
 COUNTED = "counted as the specification says"
 Row = Mapping[str, str]
-Cells = Counter[tuple[str, str, int]]
-"""Counts of (entity, group, cell)."""
+Key = tuple[str, str, int]
+"""Entity, group and cell."""
+Cells = Counter[Key]
 Record = tuple[Row, Mapping[str, Any], Mapping[str, frozenset[str]]]
 """The row of a record's area, its values by attribute and its codes by classification."""
 
@@ -30,6 +32,7 @@ class _Group:
     classification: str
     is_only: bool
     codes: frozenset[str]
+    on_list: str = ""  # if groups are on lists
 
     def holds(self, codes: frozenset[str]) -> bool:
         return bool(codes) and codes <= self.codes if self.is_only else bool(codes & self.codes)
@@ -46,6 +49,7 @@ class PlainCensus:
         header, *lines = (world.data / f"{records['file']}.txt").read_text().splitlines()
         columns = header.split(records["separator"])
         rows = (dict(zip(columns, line.split(records["separator"]), strict=True)) for line in lines)
+        self.measures_every_group = self._keys["privacy"]["selector"] == "none"
         where = records["where"]
         self._rows = [row for row in rows if all(row[column] in listed(where[column]) for column in where)]
 
@@ -74,8 +78,38 @@ class PlainCensus:
         is_nowhere = area[level["id"][-1]] in listed(level.get("nowhere", []))
         return None if is_nowhere else "".join(area[column] for column in level["id"])
 
+    def groups_at(self, label: str, name: str) -> dict[str, _Group]:
+        """The groups of a level that are tabulated for the areas of a label."""
+        kinds = {kind for each in self._keys["areas"]["passes"] for kind, its in each["levels"].items() if its == label}
+        found = self.groups(name)
+        areas = {which: set(listed(its["areas"])) for which, its in self._keys["groups"].get("lists", {}).items()}
+        return {
+            code: group for code, group in found.items() if not group.on_list or areas[group.on_list] & {"all", *kinds}
+        }
+
+    def lone_groups(self, name: str) -> set[str]:
+        """The groups of a level that get a total with all of its budget."""
+        lists = self._keys["groups"].get("lists", {})
+        groups = {} if self.measures_every_group else self.groups(name)
+        return {code for code, group in groups.items() if "tables" in lists.get(group.on_list, {})}
+
+    def _groups_of_files(self, name: str) -> dict[str, _Group]:
+        codes = self._table(self._keys["groups"]["codes"])
+        return {
+            row["group"]: _Group(
+                row["classification"],
+                row["members"] == "only",
+                frozenset(each["code"] for each in codes if each["group"] == row["group"]),
+                row["list"],
+            )
+            for row in self._table(self._keys["groups"]["file"])
+            if row["level"] == name
+        }
+
     def groups(self, name: str) -> dict[str, _Group]:
         """The groups of a level, by their codes."""
+        if "file" in self._keys["groups"]:
+            return self._groups_of_files(name)
         level = next(each for each in self._keys["groups"]["levels"] if each["name"] == name)
         found: dict[str, _Group] = {}
         for row in self._listed_codes(level["of"]):
@@ -96,7 +130,7 @@ class PlainCensus:
         """Every entity with every group of a level."""
         label, name = level.level.geography.label, level.level.iterations.name
         ids = {self.entity(label, area) for area in self._areas.values()}
-        return {(text, code) for text in ids if text is not None for code in self.groups(name)}
+        return {(text, code) for text in ids if text is not None for code in self.groups_at(label, name)}
 
     @cached_property
     def _records(self) -> list[Record]:
@@ -132,7 +166,8 @@ class PlainCensus:
         family = next(each for each in self._keys["tables"] if each["name"] == level.family.name)
         shape = next(each for each in family["shapes"] if each["label"] == shape_label)
         cell_of = self._cell_of(shape)
-        label, groups = level.level.geography.label, self.groups(level.level.iterations.name)
+        label = level.level.geography.label
+        groups = self.groups_at(label, level.level.iterations.name)
         found = Cells()
         for area, values, codes in self._records:
             entity = self.entity(label, area)
@@ -173,14 +208,24 @@ def counted_check(run: AuditedRun) -> Verdict:
         for (event, shape), found in run.record.counts.items():
             if event.measured != (level.family, level.level):
                 continue
-            expected = plain.counts(level, shape.label)
-            is_first = event.stage == min(level.design.stages)
             asked = {
                 (*names[index], cell): int(count) for index, cells in found.items() for cell, count in enumerate(cells)
             }
             compared += len(asked)
-            wrong = [key for key in asked if asked[key] != expected[key]]
-            missed = [key for key in expected if key not in asked and is_first]
-            if wrong or missed:
-                faults.append(f"{level.level}, {shape.words}: {len(wrong) + len(missed)} counts are wrong")
+            wrong = _wrong_counts(plain, level, (event, shape), asked)
+            if wrong:
+                faults.append(f"{level.level}, {shape.words}: {wrong} counts are wrong")
     return verdict(COUNTED, faults, f"{compared:,} counts, read from the texts again", could_find=compared > 0)
+
+
+def _wrong_counts(plain: PlainCensus, level: LevelPlan, question: Question, asked: Mapping[Key, int]) -> int:
+    """How many counts of a question are wrong, are missing, or are of groups that this stage does not measure."""
+    event, shape = question
+    lone = plain.lone_groups(level.level.iterations.name)
+    is_lone = event.stage is Stage.TOTAL_ONLY
+    counts = plain.counts(level, shape.label)
+    expected = Cells({key: count for key, count in counts.items() if (key[1] in lone) == is_lone})
+    wrong = [key for key in asked if asked[key] != expected[key] or (key[1] in lone) != is_lone]
+    is_whole = shape is level.family.finest if plain.measures_every_group else event.stage is not Stage.STAGE_2
+    missed = [key for key in expected if key not in asked] if is_whole else []
+    return len(wrong) + len(missed)

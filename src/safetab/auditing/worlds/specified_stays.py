@@ -28,6 +28,7 @@ from safetab.auditing.audited_product import (
     MadeUpRecord,
     Neighbour,
     NoiseWorld,
+    Route,
 )
 from safetab.auditing.worlds import public_files as files
 from safetab.auditing.worlds.configuration import GAMMA, own_factor, thresholds_reached
@@ -70,6 +71,9 @@ _REACHED = {_NORTH_CELL: 0, "north town": 2, "south cell": 1, "south town": 1}
 _CROWDS = (0, 8, 20, 55)  # one in each class of counts by which the width of noise is judged
 _CROWDED_CELLS = 220
 _LARGE_CELLS = 1_400
+_LISTED = "listed"
+_CHOSEN_BY_STAGE_1 = {"selector": "stage 1", "stage_1": float(GAMMA), "suppress": 0.9}
+_NOT_CHOSEN = {"selector": "none", "stage_1": None, "suppress": 0, _LISTED: True}
 Choices = Mapping[tuple[str, str, str], tuple[Fraction, list[int]]]
 """Budget and thresholds of tables, label and level of groups."""
 
@@ -112,7 +116,8 @@ def _write(
 ) -> AuditWorld:
     """Write a world, marked as synthetic, without the pass of the south if nothing is chosen for it.
 
-    The usual choices are made unless others are given. `changes` are to the other keys of privacy.toml.
+    The usual choices are made unless others are given. `changes` are to the other keys of privacy.toml; with
+    `listed`, groups are on lists.
     """
     choices = choices or _usual_choices()
     world = AuditWorld(folder / "parameters", folder / "data", folder / "parameters" / "cells.csv")
@@ -122,19 +127,30 @@ def _write(
         specification = world.parameters / "census.toml"
         before, _, south = specification.read_text().rpartition("[[areas.passes]]")
         specification.write_text(before + south[south.index("\n[") :])
-    settings = {"definition": "zcdp", "selector": "stage 1", "stage_1": float(GAMMA), "suppress": 0.9, **changes}
+    settings = {"definition": "zcdp", **_CHOSEN_BY_STAGE_1, _LISTED: False, **changes}
     chance = settings.pop("suppress")
-    text = ["use = { spoken = 6 }", *(f"{key} = {json.dumps(value)}" for key, value in settings.items())]
+    if settings.pop(_LISTED):
+        _put_groups_on_lists(world.parameters)
+    selects = settings["selector"] != "none"
+    text = ["use = { spoken = 6 }", *(f"{key} = {json.dumps(value)}" for key, value in settings.items() if value)]
     text += [f'suppress = {{ chance = {chance}, areas = ["cell"] }}'] if chance else []
     for (tables, label, groups), (budget, thresholds) in choices.items():
         text += ["[[privacy.levels]]", f'tables = "{tables}"', f'areas = "{label}"', f'groups = "{groups}"']
-        text += [f"budget = {float(budget)}", f"thresholds = {thresholds}"]
+        text += [f"budget = {float(budget)}", *([f"thresholds = {thresholds}"] if selects else [])]
     rows = (row if row[0] != ";" else f"g{number}{row}" for number, row in enumerate(stay.row for stay in stays))
     files.write_lines(world.parameters / "privacy.toml", "[privacy]", text)
     files.write_lines(world.areas, "CELL,SIDE,DISTRICT,TOWN", (f"{cell},{inside}" for cell, inside in cells.items()))
     files.write_lines(world.data / "stays.txt", ";".join(_COLUMNS), rows)
     (world.data / SYNTHETIC_MARKER).write_text("These guests do not exist.\n")
     return world
+
+
+def _put_groups_on_lists(parameters: Path) -> None:
+    """Groups from two files in place of columns: some are in large areas alone, some have a lone total."""
+    specification = parameters / "census.toml"
+    before, _, rest = specification.read_text().partition("[groups]\n")
+    after = rest[rest.index("[[tables]]") :]
+    specification.write_text(before + (parameters / "listed.toml").read_text() + after)
 
 
 def _write_one_level(
@@ -251,6 +267,8 @@ def _some_stay(dice: random.Random, cell: str) -> Stay:
 
 
 _SPEC = read_specification(_FILES).require()
+EVERY_GROUP = Route("every group in the finest table", changes=_NOT_CHOSEN)
+ON_LISTS = Route("groups on lists", changes={_LISTED: True})
 LOSS_OF_A_GUEST = _loss_world("6 groups, both stages, all tables, rho 2", 2, 75)
 _GEOMETRIC_LOSS = _loss_world("6 groups, both stages, all tables, epsilon 4", 4, 100, definition="puredp")
 GAUSSIAN_STAYS = _noise_world("Gaussian", "zcdp", 1)
@@ -277,8 +295,10 @@ AUDITED_STAYS = AuditedProduct(
     quick_noise_worlds=(),
     loss_worlds=(LOSS_OF_A_GUEST, _loss_world("suppression, rho 2", 2, 75, suppress=0.6), _GEOMETRIC_LOSS),
     quick_loss_worlds=(LOSS_OF_A_GUEST,),
-    cpu_seconds={"neighbours": 25, "routes": 34, "spending": 1, "noise": 17, "loss": 10},
+    cpu_seconds={"neighbours": 39, "routes": 34, "spending": 1, "noise": 17, "loss": 10},
     quick_cpu_seconds={"neighbours": 5, "routes": 0, "spending": 1, "noise": 0, "loss": 3},
     is_specified=True,
+    forms=(EVERY_GROUP, ON_LISTS),
+    quick_forms=(EVERY_GROUP,),
     of_one_unit=_OF_ONE_GUEST,
 )
