@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from functools import reduce
 from operator import getitem
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any
 import pytest
 
 import safetab
+from safetab.foundation.files import NOT_UTF_8_PATH
 from safetab.foundation.findings import InvalidInput
 from tests.specified.changed_worlds import (
     SELECTORS,
@@ -34,9 +36,9 @@ DEFINITIONS = ("zcdp", "puredp")
 QUICK_ODD_WORLDS = 6
 
 
-def released(parameters: Path, data: Path, out: Path) -> bool:
+def released(parameters: Path, data: Path, out: Path, spend_log: Path | None = None) -> bool:
     """Whether a run with accounts released; if not, it was refused before it spent or wrote anything."""
-    log = out.with_name("spend.log")
+    log = spend_log or out.with_name("spend.log")
     try:
         safetab.run(parameters, data, out, dataset="people", spend_log=log)
     except InvalidInput:
@@ -176,6 +178,20 @@ def test_the_longest_detail_names_files_of_a_release(tmp_path: Path) -> None:
     keys = nz_keys()
     keys["tables"][0]["detail"] = "y" * 100
     assert released(*write_specification(tmp_path, keys), tmp_path / "out")
+
+
+@pytest.mark.parametrize("place", ["out", "parameters"])
+def test_a_path_that_is_not_utf_8_is_refused_before_the_charge(tmp_path: Path, place: str) -> None:
+    parameters, data = write_specification(tmp_path, nz_keys())
+    paths = {"out": tmp_path / "out", "parameters": parameters}
+    changed = tmp_path / os.fsdecode(b"h\xe9l\xe8ne")
+    changed.mkdir()
+    paths[place] = changed / place
+    if place == "parameters":
+        parameters.rename(paths[place])
+    assert not released(paths["parameters"], data, paths["out"], tmp_path / "spend.log")
+    with pytest.raises(InvalidInput, match=NOT_UTF_8_PATH):
+        safetab.run(paths["parameters"], data, paths["out"])
 
 
 def test_a_marker_that_leads_nowhere_stops_a_run(tmp_path: Path) -> None:

@@ -61,6 +61,18 @@ def printable(text: str) -> str:
     return "".join(shown)
 
 
+NOT_UTF_8_PATH = "a name in its path is not UTF-8. Rename it."
+
+
+def is_utf8_path(path: Path) -> bool:
+    """Whether every library can be given the path: some take paths as UTF-8 alone."""
+    try:
+        str(path).encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
 def resolved(path: Path) -> Path:
     """The path with links followed. `Path.resolve` would raise on links that form a circle."""
     return Path(os.path.realpath(path))

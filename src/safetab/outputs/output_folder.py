@@ -23,7 +23,7 @@ from safetab.foundation.failures import (
     raise_if_the_machine_failed,
     refusals_as_run_failed,
 )
-from safetab.foundation.files import resolved
+from safetab.foundation.files import NOT_UTF_8_PATH, is_utf8_path, resolved, whole_path
 from safetab.foundation.findings import Finding, InvalidInput, Severity, shortened
 from safetab.foundation.interrupts import publishing
 from safetab.foundation.locked_folder import LeftBehind, clear_abandoned, locked_file, locked_folder, why_no_folder
@@ -118,6 +118,8 @@ def _why_misplaced(out: Path, read: Iterable[Path], kept: Iterable[Path]) -> str
     """Why `out` may not be at this place, or None if it may."""
     if out.is_symlink() or (out.exists() and not out.is_dir()):
         return "is not a folder. Choose another OUT."
+    if not is_utf8_path(whole_path(out)):
+        return NOT_UTF_8_PATH
     place = resolved(out)
     if any(resolved(path).is_relative_to(place) for path in kept):
         return "contains files that this command reads or keeps. Choose another folder."

@@ -33,6 +33,7 @@ from safetab.dialects.public_files import (
 from safetab.dialects.specification.public_tables import find_specified_totals, read_specified_totals
 from safetab.dialects.specified_files import Compiled, compile_folder, warnings_of_places
 from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.files import NOT_UTF_8_PATH, is_utf8_path, whole_path
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity
 from safetab.planning.concerns import warn_of_noisy_choices
 from safetab.planning.level_design import IterationsMeasured, level_design
@@ -99,8 +100,8 @@ def read_public_files(
     finding; the value is None if one of them is an error.
     """
     geography_folder, reader = geography_folder or data, reader_asked_for(parameters, data)
-    if not _is_directory(parameters):
-        problem = "no such directory. Give the directory of census.toml or config.json."
+    problem = _why_no_parameters(parameters)
+    if problem is not None:
         return Checked(None, (Finding(Severity.ERROR, str(parameters), "", problem),))
     paths: tuple[Path, ...]
     if is_specification(parameters):
@@ -226,12 +227,16 @@ def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
     return Checked(JointLoss(persons, households), read.findings)
 
 
-def _is_directory(path: Path) -> bool:
+def _why_no_parameters(path: Path) -> str | None:
+    """Why the parameters can't be read from this path, or None if they may be."""
     try:
-        return path.is_dir()
+        is_folder = path.is_dir()
     except OSError as error:  # a name too long, a parent that may not be searched
         raise_if_the_machine_failed(error)
-        return False
+        is_folder = False
+    if not is_folder:
+        return "no such directory. Give the directory of census.toml or config.json."
+    return None if is_utf8_path(whole_path(path)) else NOT_UTF_8_PATH
 
 
 def plan_of(files: PublicFiles) -> Checked[RunPlan]:

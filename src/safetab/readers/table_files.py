@@ -14,7 +14,7 @@ import pyarrow as pa
 import pyarrow.csv
 
 from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.files import why_unreadable
+from safetab.foundation.files import NOT_UTF_8_PATH, is_utf8_path, why_unreadable
 from safetab.foundation.findings import FindingsOf, shortened
 from safetab.foundation.parquet_facts import opened_parquet, rows_of_parquet, schema_of
 from safetab.readers.delimited import SEPARATOR, header_mistake
@@ -71,8 +71,8 @@ def find_table(
         raise_if_the_machine_failed(error)
         findings.error("", why_unreadable(folder, error))
         return None
-    if files is not None and not all(_is_utf8(path) for path in files.parts):
-        findings.error("", "a name in its path is not UTF-8. Rename it.")
+    if files is not None and not all(is_utf8_path(path) for path in files.parts):
+        findings.error("", NOT_UTF_8_PATH)
         return None
     return files
 
@@ -90,8 +90,8 @@ def find_table_at(path: Path, findings: FindingsOf) -> TableFiles | None:
             findings.error("", f"{path} does not exist.")
         elif not path.is_file() or not _has_known_ending(path, TABLE_FORMS):
             findings.error("", f"{path} must be a file that ends in {', '.join(form.value for form in TABLE_FORMS)}.")
-        elif not _is_utf8(path):
-            findings.error("", "a name in its path is not UTF-8. Rename it.")
+        elif not is_utf8_path(path):
+            findings.error("", NOT_UTF_8_PATH)
         else:
             return TableFiles(_form_of(path), (path,))
     except OSError as error:
@@ -104,14 +104,6 @@ def table_paths_at(path: Path) -> tuple[Path, ...]:
     """The files that a table given by its own path is read from."""
     files = find_table_at(path, FindingsOf(path.name))
     return files.parts if files else ()
-
-
-def _is_utf8(path: Path) -> bool:
-    try:
-        str(path).encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str, known: _Forms) -> TableFiles | None:
