@@ -5,10 +5,12 @@ import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
+import typer.main
 
 import safetab
 from safetab.foundation import in_threads
@@ -17,6 +19,9 @@ from safetab.release.checks import output_checks
 from safetab.synthetic.demo_census import write_demo_census
 from tests.household_worlds import write_household_world
 from tests.random_worlds import RandomWorld, write_random_world
+
+typer.main.get_command = cache(typer.main.get_command)
+"""Before `typer.testing` is imported: a test's runner would make every command and option anew for each call."""
 
 PROJECT = Path(__file__).parents[1]
 SMALL_EXAMPLE = PROJECT / "examples" / "small"

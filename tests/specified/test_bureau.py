@@ -23,6 +23,7 @@ CASES = {
     **{name: f"cases/{name}" for name in ("toy", "tricky-8-codes", "tricky-3-codes", "two-states-20k")},
     "households, tricky": "households/case-tricky",
 }
+LARGE = "two-states-20k"
 ABOUT_KEYS = {field.name for field in fields(Publication)}
 LEVELS = "release/universe/levels.parquet"
 CODES = "release/universe/iteration-codes.parquet"
@@ -68,7 +69,9 @@ def levels_of(output: Path) -> list[dict[str, object]]:
     return rows
 
 
-@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize(
+    "case", [pytest.param(case, marks=pytest.mark.slow) if case == LARGE else case for case in CASES]
+)
 @pytest.mark.needs_2020_files
 def test_a_case_has_the_same_bytes(case: str, tmp_path: Path) -> None:
     folder = SHARED / CASES[case]

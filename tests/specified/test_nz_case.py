@@ -48,6 +48,7 @@ def test_every_total_and_every_cell_equals_the_plain_count(case: Case) -> None:
     assert differences(*case) == []
 
 
+@pytest.mark.slow
 def test_every_group_of_the_universe_has_the_plain_total(case: Case, judge: Judge, tmp_path: Path) -> None:
     inputs, compared = inputs_of(*case), 0
     with closing(engine_of(inputs, tmp_path)) as engine:

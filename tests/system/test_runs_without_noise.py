@@ -7,14 +7,12 @@ from pathlib import Path
 import pytest
 from tests.brute_force import BruteForce, written_tables
 from tests.random_worlds import write_random_world
+from tests.seeds import seeds
 
 import safetab
 
-_QUICK = 8
-_SEEDS = [pytest.param(seed, marks=() if seed < _QUICK else pytest.mark.slow) for seed in range(24)]
 
-
-@pytest.mark.parametrize("seed", _SEEDS)
+@pytest.mark.parametrize("seed", seeds(4, 24))
 def test_random_worlds_come_out_exactly(seed: int, tmp_path: Path) -> None:
     world = write_random_world(tmp_path, seed)
     safetab.run(world.parameters, world.data, tmp_path / "out")
@@ -31,7 +29,9 @@ def test_a_pass_that_is_off_leaves_no_file(run_us: bool, run_pr: bool, tmp_path:
 
 
 @pytest.mark.needs_2020_files
-@pytest.mark.parametrize("case", ["toy", "tricky-8-codes", "tricky-3-codes", "two-states-20k"])
+@pytest.mark.parametrize(
+    "case", ["toy", "tricky-8-codes", "tricky-3-codes", pytest.param("two-states-20k", marks=pytest.mark.slow)]
+)
 def test_the_cases_come_out_row_for_row(case: str, cases: Path, tmp_path: Path) -> None:
     safetab.run(cases / case / "parameters", cases / case / "data", tmp_path / "out")
     expected = [

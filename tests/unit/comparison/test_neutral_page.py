@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pytest
 from tests.unit.comparison.sample_comparison import MADE_UP, compared, sample_comparison
 
+from safetab.comparison.measures import utility
 from safetab.comparison.pages.committee_table import committee_rows, committee_table
 from safetab.comparison.pages.compare_page import compare_page
 from safetab.comparison.pages.words import WORDS, family_of, letter_of, said_for
@@ -52,6 +54,23 @@ REQUIRED = (
     " expose more. Neither is measured here.",
 )
 """Written out once more, so that a change of the page's sentences is seen."""
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _rows_are_looked_up_once() -> Iterator[None]:
+    """The tables of results are the same in all tests, and looking up their rows is most of the work."""
+    found = dict[tuple[object, ...], tuple[pa.Table, object]]()
+    look_up = utility._rows
+
+    def once(table: pa.Table, sort: str | None, *sizes: str) -> object:
+        key = (id(table), sort, *sizes)
+        if key not in found:
+            found[key] = (table, look_up(table, sort, *sizes))  # a table that is kept keeps its id
+        return found[key][1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(utility, "_rows", once)
+        yield
 
 
 @pytest.fixture(scope="module")
