@@ -304,6 +304,7 @@ def tune() -> dict[str, Schema]:
             "unit?": TEXT,
             "threshold_unit?": TEXT,
             "cautious_threshold?": or_null(COUNT),
+            "suppression_threshold?": or_null(COUNT),
             "relative_margin_now?": or_null(NUMBER),
             "people_per_record_at_threshold_now?": or_null(NUMBER),
         },

@@ -178,6 +178,7 @@ DONE = [
     "tune levels|--parameters|{nz}",
     "tune budget|COUNTY Detailed|11",
     "tune threshold|COUNTY Detailed|9",
+    "tune threshold|COUNTY Detailed|total",
     "tune margins|4|--parameters|{nz}",
     "tune noise|--parameters|{nz}",
     "tune codes|COUNTY Detailed",

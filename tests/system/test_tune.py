@@ -101,6 +101,22 @@ def test_a_level_may_be_spelled_as_in_files(spelling: str) -> None:
     assert str(level) == "(PR-TRACT, Regional)"
 
 
+@pytest.mark.parametrize("table", ["total", "T01001", "t01001"])
+def test_a_lone_total_has_a_size_too(table: str) -> None:
+    found = answer("threshold", "county-detailed", table, "--relative", "0.1")
+    assert (found["margin"], found["size"], found["suppression_threshold"]) == (11, 110, 21)
+    printed = " ".join(tune("threshold", "county-detailed", table).stdout.split())
+    assert (
+        "a total alone has a margin of error of +/- 11 persons at 95 %. That is 10 % of it from 110 persons" in printed
+    )
+    assert "It is shown only above T = 21." in printed
+
+
+@pytest.mark.parametrize(("table", "same"), [("T02001", "4"), ("T02003", "23"), ("sex_age_9", "9"), ("SEX-AGE-9", "9")])
+def test_a_table_may_be_named_by_its_id(table: str, same: str) -> None:
+    assert answer("threshold", "county-detailed", table) == answer("threshold", "county-detailed", same)
+
+
 def test_questions_from_the_other_side() -> None:
     found = answer("budget", "county-detailed", "11")
     assert (found["least_budget"], found["margin"], found["budget_now"]) == ("0.1449", 11, "0.159")
@@ -159,7 +175,10 @@ def test_no_margin_is_shown_without_its_confidence(words: list[str]) -> None:
         (["budget", "county-detailed", "-1.5"], "MARGIN: must be a whole number of persons, at least 0"),
         (["budget", "county-detailed", "11", "--confidence", "95"], "--confidence: must be a number from 0.5"),
         (["budget", "county-detailed", "999999999"], "no noise that can be drawn"),
-        (["threshold", "county-detailed", "5"], 'TABLE: there is no table "5". Give 4, 9 or 23'),
+        (
+            ["threshold", "county-detailed", "5"],
+            'TABLE: there is no table "5". Give 4, 9 or 23: how many ages it has; total; or an id,',
+        ),
         (["threshold", "county-detailed", "4", "--relative", "0"], '--relative: "0" is not a decimal number above 0'),
         (["threshold", "county-detailed", "4", "--number", "row"], 'must be one of cell, sex, total, not "row"'),
         (["threshold", "aiannh-regional", "4"], "its budget privacy_budget_p_level_1_aiannh is 0"),

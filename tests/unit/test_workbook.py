@@ -15,6 +15,7 @@ from safetab.dialects.bureau.config_file import parse_config
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
 from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.explorer.explore import ExplorerRequest, write_explorer
+from safetab.explorer.workbook.inputs import level_name
 from safetab.explorer.workbook.live import LiveNoise, Sheet, Styles, least_rho, of, one_of, rounded_up, when
 from safetab.explorer.workbook.workbook import write_workbook
 from safetab.foundation.findings import InvalidInput
@@ -22,7 +23,8 @@ from safetab.planning.losses import DELTA
 from safetab.privacy.calibration import PrivacyDefinition
 from safetab.privacy.composition import epsilon_of_rho
 from safetab.products.product import Thresholds
-from safetab.tuning import Tuning, least_budget, tuning_of
+from safetab.products.safetab_p.safetab_p import SEX_BY_AGE, TOTAL
+from safetab.tuning import Tuning, least_budget, threshold_for, tuning_of
 from safetab.tuning.tuning import presets
 
 pytestmark = pytest.mark.slow
@@ -112,6 +114,17 @@ def test_the_paper_is_in_the_file(production: Tuning, tmp_path: Path) -> None:
     assert live["County, Detailed"][4:8] == [21, 9, 11, 14]
     assert live["Place, Regional"][4:8] == [93, 41, 49, 64]
     assert live["Nation, Detailed"][18] == pytest.approx(2.1342, abs=1e-4)  # the paper's formula
+
+
+def test_sizes_reach_the_target_error_as_in_python(production: Tuning, tmp_path: Path) -> None:
+    write_workbook(production, tmp_path / "w.xlsx")
+    live = rows_of(tmp_path / "w.xlsx", "Results", 11)
+    assert live["County, Detailed"][-5:-1] == [110, 880, 1980, 5060]
+    kinds = [TOTAL.kind("total"), *(shape.kind("cell") for shape in SEX_BY_AGE)]
+    for tuned in production.levels.values():
+        needed = [threshold_for(tuned, kind, Fraction(1, 10)) for kind in kinds]
+        assert live[level_name(tuned.facts.level)][-5:-1] == [found.size for found in needed if found is not None]
+    assert set(live["AIANNH area, Regional"][-5:-1]) <= {None, ""}  # it has no budget
 
 
 def test_formulas_are_made_of_known_functions_cells_and_numbers_alone(production: Tuning, tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ tune = App(
 )
 _SETTING = (CONFIG, PARAMETERS)
 _Level = Annotated[str, typer.Argument(metavar="LEVEL", help=f"E.g. {examples.LEVEL}.")]
-_TABLE = "4, 9 or 23: how many ages (or cells) it has; or its label."
+_TABLE = "4, 9 or 23: how many ages (or cells) it has; total; or its id, such as T02001."
 _PROPORTION = option("LEVEL=NUMBER", "Repeatable. Default: the margins of the configuration.")
 _Privacy = Annotated[Path | None, option("FILE", "With a specification: write privacy.toml with the answer.")]
 _PASS = f"{examples.PASSES[:-1]}, or of a specification. Default: the first."

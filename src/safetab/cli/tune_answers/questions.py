@@ -15,8 +15,9 @@ from safetab.cli.tune_answers.reading import QuestionReader, no_answer
 from safetab.planning.plan_json import JsonObject, exact
 from safetab.privacy.calibration import Stage
 from safetab.privacy.reference import loss_number, loss_text
-from safetab.products.product import TableFamily
+from safetab.products.product import Shape, TableFamily
 from safetab.tuning.questions import least_budget, smallest_margins, threshold_for
+from safetab.tuning.tuned_level import TunedLevel
 from safetab.tuning.tuning import Tuning
 
 _FamilyOfLevel = tuple[TableFamily, PopulationGroupLevel]
@@ -91,8 +92,10 @@ def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, numb
     found = threshold_for(tuned, kind, part)
     assert found is not None
     margin = design.margin(kind)
-    now = design.thresholds.least_total_of(shape, design.family)
     unit = unit_of(tuning.config)
+    if not shape.divisions:
+        return _size_for_total(tuning, tuned, shape, found.size, part)
+    now = design.thresholds.least_total_of(shape, design.family)
     is_in_people = found.cautious_threshold is None
     facts: JsonObject = {**keys_of(tuned), "table": shape.label, "number": kind.short, "confidence": "0.95"}
     facts |= {"unit": unit} if is_in_people else {}
@@ -124,6 +127,21 @@ def threshold_answer(tuning: Tuning, level: str, table: str, relative: str, numb
             f"The configuration has {now:,} now{precision}",
         )
     return Answer(facts, sentences=(sentence, *about_threshold), concerns=concerns_about(tuning, tuned))
+
+
+def _size_for_total(tuning: Tuning, tuned: TunedLevel, shape: Shape, size: int, part: Fraction) -> Answer:
+    """The size from which a lone total has this relative margin of error. No threshold gives a group its total."""
+    design, unit = tuned.design, unit_of(tuning.config)
+    margin, above = design.margin(shape.kinds[0]), design.suppression_threshold
+    facts: JsonObject = {**keys_of(tuned), "table": shape.label, "number": shape.kinds[0].short, "confidence": "0.95"}
+    facts |= {"margin": margin, "relative_margin": exact(part), "size": size, "threshold_now": None}
+    facts["suppression_threshold"] = above
+    is_shown = "" if above is None else f" It is shown only above T = {above:,}."
+    sentence = (
+        f"{title_of(tuned)}: a total alone has a margin of error of +/- {margin:,} {unit} at 95 %."
+        f" That is {words.percent(part)} of it from {size:,} {unit} on.{is_shown}"
+    )
+    return Answer(facts, sentences=(sentence,), concerns=concerns_about(tuning, tuned))
 
 
 def margins_answer(

@@ -21,6 +21,7 @@ from safetab.tuning.tuning import Tuning
 
 _NUMBER = re.compile(r"[0-9]{0,18}(\.[0-9]{1,18})?(e-?[0-9]{1,2})?", re.IGNORECASE)
 _MOST_MARGIN = 10**9
+_TOTAL, _CELL = "total", "cell"
 
 
 class QuestionReader:
@@ -99,21 +100,23 @@ class QuestionReader:
         return tuned
 
     def shape(self, text: str) -> Shape:
-        """The table shape with this label or this number of divisions."""
-        finer = [shape for each in self._families for shape in each.family.finer]
-        by_size = {str(shape.divisions): shape for shape in finer}
-        spellings = by_size | {shape.label.lower(): shape for shape in finer}
-        shape = spellings.get(text.strip().lower().replace("-", "_"))
+        """The table shape with this label, id or number of divisions, or the lone total."""
+        shapes = [shape for each in self._families for shape in each.family.shapes]
+        shape_of = {each: shape for shape in shapes for each in _spellings_of(shape)}
+        shape = shape_of.get(_plain(text))
         if shape is None:
-            *sizes, last = by_size
+            *sizes, last = dict.fromkeys(str(shape.divisions) for shape in shapes if shape.divisions)
             choice = f"{', '.join(sizes)} or {last}" if sizes else last
-            which = f"Give {choice}: how many {self._tuning.family.divided_into} it has."
+            others = f"{_TOTAL}; or an id, such as {shapes[-1].table_id}"
+            which = f"Give {choice}: how many {self._tuning.family.divided_into} it has; {others}."
             self._findings.error("TABLE", f'there is no table "{text}". {which}')
-        return shape or finer[0]
+        return shape or shapes[-1]
 
     def kind(self, text: str, shape: Shape) -> LineKind:
-        """The kind of line with this name, such as cell, sex or total."""
+        """The kind of line with this name, such as cell, sex or total. The only cell of a lone total is its total."""
         kinds = {_plain(kind.short): kind for kind in shape.kinds}
+        if not shape.divisions and _plain(text) == _CELL:
+            return shape.kinds[0]
         if _plain(text) not in kinds:
             self._findings.error("--number", f'must be one of {", ".join(kinds)}, not "{text}".')
         return kinds.get(_plain(text), shape.kinds[0])
@@ -188,8 +191,12 @@ def _budget_key(level: PopulationGroupLevel, tuning: Tuning) -> str:
     return budget_key(tuning.config.product, tuning.family, level)
 
 
+def _spellings_of(shape: Shape) -> tuple[str, ...]:
+    return _plain(shape.label), _plain(shape.table_id), str(shape.divisions or _TOTAL)
+
+
 def _names(tuning: Tuning) -> set[str]:
-    shapes = {_plain(text) for shape in tuning.family.finer for text in (shape.label, str(shape.divisions))}
+    shapes = {text for shape in tuning.family.shapes for text in _spellings_of(shape)}
     return shapes | {_plain(_budget_key(level, tuning)) for level in tuning.config.census.levels}
 
 

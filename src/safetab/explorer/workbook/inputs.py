@@ -66,6 +66,7 @@ class Inputs:
     answers: Live
     suppression_chance: Live
     delta: Live
+    relative_error: Live
     levels: tuple[LevelInputs, ...]
     sheet: Sheet
     passes: tuple[Pass, ...]  # of the census, whether they run or not
@@ -127,6 +128,11 @@ def _write_general(sheet: Sheet, tuning: Tuning, styles: Styles) -> dict[str, Li
         "answers": (config.census.words.answers, config.most_answers, used),
         "suppression_chance": ("suppression chance", float(config.zero_suppression_chance), chance),
         "delta": ("delta", float(DELTA), "the delta for epsilon under zCDP"),
+        "relative_error": (
+            "target error",
+            0.1,
+            "margin of error at 95 %, as a part of a number: for the sizes on Results",
+        ),
     }
     found = {}
     for row, (key, (name, value, meaning)) in enumerate(rows.items(), start=5):
@@ -188,6 +194,7 @@ def _validate(sheet: Sheet, levels: int, most_answers: int) -> None:
     only((7, 2), (7, 2), codes, f"Enter a whole number from 1 to {most_answers}.")
     only((8, 2), (8, 2), decimal | {"minimum": 0}, "Enter a number of at least 0 and below 1.")
     only((9, 2), (9, 2), decimal | {"minimum": 1e-300}, "delta must be above 0 and below 1.")
+    only((10, 2), (10, 2), decimal | {"maximum": 10}, "Enter a part of a number, such as 0.1 for 10 %.")
     positive = {"validate": "decimal", "criteria": ">=", "value": 0}
     only((FIRST_LEVEL, 2), (last, 2), positive, "Enter a budget above 0, or 0 to leave the level out.")
     only((FIRST_LEVEL, 3), (last, 6), whole, "Enter a whole number of persons, 0 or above.")

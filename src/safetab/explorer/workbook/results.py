@@ -18,6 +18,11 @@ from safetab.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE
 from safetab.tuning.questions import PAPER_CONSTANT
 
 LEAST_SIGMA = 0.7
+_CELL_HEAD = "cell, lone total: ± at 95 %"
+_ABOVE = (
+    "Margins of error (±) are in persons, each with its confidence. From the size for the target error on, the margin"
+    " of a lone total, or of a cell of the table on average, is at most that part of the number."
+)
 _LOSS_DECIMALS = 6
 _FIRST_LEVEL = 10
 CONFIDENCES = (0.90, 0.95, 0.99)
@@ -38,7 +43,9 @@ HEADS = (
     *(f"sex of {ages} ages: ± at 95 %" for ages in _AGES),
     *(f"total of {ages} ages: ± at 95 %" for ages in _AGES), "total-only: ± at 95 %",
     "stage 1 total: ± at 95 %", "published if all were empty", WANTED_HEAD,
-    "rho by the paper's formula", "smallest rho, by rounded normal", "saved", "do the formulas hold?",
+    "rho by the paper's formula", "smallest rho, by rounded normal", "saved",
+    *(f"size for the target error: {table}" for table in ("total alone", *(f"{ages} ages" for ages in _AGES))),
+    "do the formulas hold?",
 )  # fmt: skip
 
 
@@ -107,9 +114,9 @@ class Results:
 
 def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> Results:
     """Write the results, also beside the inputs, and return the cells that other sheets read."""
-    sheet = Sheet(workbook, "Results", (28, 12, 12, 13, 13, 8, *[9] * 11, 12, 10, 12, 12, 9, 24))
+    sheet = Sheet(workbook, "Results", (28, 12, 12, 13, 13, 8, *[9] * 11, 12, 10, 12, 12, 9, *[11] * 4, 24))
     sheet.put(0, 0, "Results", styles.title)
-    sheet.put(1, 1, "Margins of error (±) are in persons, each with its confidence.", styles.text)
+    sheet.put(1, 1, _ABOVE, styles.text)
     epsilons = _EpsilonSheet(workbook, inputs, styles)
     totals, anyone = _write_losses(sheet, inputs, epsilons, styles)
     sheet.put_heads(_FIRST_LEVEL - 1, HEADS, styles)
@@ -127,7 +134,7 @@ def write_results(workbook: Workbook, inputs: Inputs, styles: Styles) -> Results
 
 _BESIDE = {
     "share of its pass": "share of its pass",
-    "cell, lone total: ± at 95 %": "gives a cell: ± at 95 %",
+    _CELL_HEAD: "gives a cell: ± at 95 %",
     "total of 23 ages: ± at 95 %": "total of 23 ages: ± at 95 %",
     "T": "T",
     "published if all were empty": "published if all were empty",
@@ -285,7 +292,15 @@ class _LevelRow:
         least = live.least_rho(wanted, live.of(0.95), level.stability, share)
         by_normal = self._put(live.when(can_be, live.rounded_up(least, _LOSS_DECIMALS), ""), styles.budget, always=True)
         self._put(live.when(can_be, 1 - by_normal / by_paper, ""), styles.percent, always=True)
+        self._write_sizes()
         too_narrow = live.both(inputs.is_zcdp, live.of(LEAST_SIGMA).is_above(main))
         holds = live.when(too_narrow, f"no: sigma is below {LEAST_SIGMA}", "yes")
         is_right, refused = live.are_zero_or_above([level.budget]), "no: the budget must be 0 or a positive number"
         self._put(live.when(is_right, live.when(self._has_budget, holds, ""), refused), styles.note, always=True)
+
+    def _write_sizes(self) -> None:
+        """Write from which size on a total, and the cells of each table on average, have the target error."""
+        margin = self._cells[HEADS.index(_CELL_HEAD)]
+        for cells in (1, *(2 * ages for ages in _AGES)):
+            size = live.rounded_up(cells * margin / self._inputs.relative_error, 0)
+            self._put(size, self._styles.whole, is_there=self._level.adaptive > 0)
