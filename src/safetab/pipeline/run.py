@@ -40,6 +40,7 @@ from safetab.pipeline.declared_options import EngineKind
 from safetab.pipeline.disk_space import require_disk
 from safetab.pipeline.guards import LateFailures, RunCost, guarded, log_passed
 from safetab.pipeline.inputs import RunInputs, WatchedFiles, checked_engine, record_files, required_inputs
+from safetab.pipeline.memory_room import require_memory
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.release_parts import empty_blocks_as_json, write_documents
 from safetab.pipeline.spend_log.run_spending import Fingerprints, RunSpending, cost_without_accounts
@@ -103,13 +104,13 @@ def run_files(
             status = about_options.status_of_run(inputs.plan, data, options)
             spending = _accounts_with_room(options, inputs.plan, times, log)
             number_of_records = backend.number_of_records(inputs.records)
-            require_disk(inputs.plan, number_of_records, options.temporary_folder, out, times.note)
+            room = _require_room(inputs.plan, number_of_records, options, out, times.note)
             with ExitStack() as opened:
                 with watched.changes_reported_first():
                     warnings, engine = opened.enter_context(checked_engine(checked, backend, times))
                     log_passed(log, (*of_accounts, *warnings))
                     _count_records(engine, inputs.plan, times, log)
-                look_again = partial(_look_again, watched, records, _place(parameters, data, out, options))
+                look_again = partial(_look_again, watched, records, _place(parameters, data, out, options), room)
                 if spending is None:
                     look_again()
                     is_synthetic = about_options.has_synthetic_people(data, options)
@@ -159,8 +160,28 @@ def _place(parameters: Path, data: Path, out: Path, options: RunOptions) -> Call
     return partial(output_findings, out, read, overwrite=options.overwrite, kept=kept)
 
 
-def _look_again(watched: WatchedFiles, records: Iterable[Path], place: Callable[[], tuple[Finding, ...]]) -> None:
-    """Look directly before the charge. Raises RunFailed if records changed, InvalidInput if OUT can't be made."""
+def _require_room(
+    plan: RunPlan, records: int, options: RunOptions, out: Path, note: Callable[[str], None]
+) -> Callable[[], None]:
+    """Raise RunFailed if there is too little disk or memory; returns another look at the memory."""
+    require_disk(plan, records, options.temporary_folder, out, note)
+    if options.engine is not EngineKind.LOCAL:
+        return _nothing
+    require_memory(plan, records)
+    return partial(require_memory, plan, records)
+
+
+def _look_again(
+    watched: WatchedFiles,
+    records: Iterable[Path],
+    place: Callable[[], tuple[Finding, ...]],
+    room: Callable[[], None],
+) -> None:
+    """Look directly before the charge.
+
+    Raises RunFailed if records changed or memory is too short, InvalidInput if OUT can't be made.
+    """
+    room()
     watched.require_unchanged(records)
     findings = place()
     if findings:
@@ -168,7 +189,7 @@ def _look_again(watched: WatchedFiles, records: Iterable[Path], place: Callable[
 
 
 def _nothing() -> None:
-    """Without accounts, nothing is to be looked at before publication."""
+    """In place of a look that this run doesn't need."""
 
 
 def _public_files(inputs: RunInputs, options: RunOptions) -> dict[str, Path]:

@@ -1,0 +1,74 @@
+"""The memory that a run needs, before it needs it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.random_worlds import write_random_world
+
+import safetab
+from safetab.foundation.failures import RunFailed
+from safetab.pipeline import memory_room
+from safetab.pipeline.memory_room import least_growth, memory_left, require_memory
+from safetab.planning.run_plan import RunPlan
+
+MB = 10**6
+
+
+class _Level:
+    def __init__(self, groups: int) -> None:
+        self.universe = type("Universe", (), {"size": groups})
+
+
+def plan_with(*groups: int) -> RunPlan:
+    return type("Plan", (), {"levels": [_Level(each) for each in groups]})()  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("groups", "records", "grew"),
+    [(106_455, 200_000, 1 * MB), (274_827_798, 1_000_000, 112 * MB), (274_827_798, 10_000_000, 360 * MB)],
+)
+def test_the_guess_is_below_what_runs_took_and_not_far_below(groups: int, records: int, grew: int) -> None:
+    """Three synthetic censuses: docs/testing-faults.md has the numbers."""
+    assert 0.2 * grew <= least_growth(plan_with(groups), records) <= grew
+
+
+def test_larger_runs_than_the_largest_that_was_measured_are_not_guessed() -> None:
+    most = least_growth(plan_with(3 * 10**8), 10**7)
+    assert least_growth(plan_with(10**12, 10**12), 10**10) == most < 260 * MB
+
+
+def test_few_groups_need_little_however_many_records() -> None:
+    assert least_growth(plan_with(1_000), 10**9) < MB
+
+
+def test_every_limit_is_looked_at() -> None:
+    plan = plan_with(10**8)
+    need = least_growth(plan, 10**6)
+    require_memory(plan, 10**6, {"the address space": need, "the memory of this machine": need})
+    with pytest.raises(RunFailed) as failed:
+        require_memory(plan, 10**6, {"the memory of this machine": need, "the address space": need - 1})
+    assert str(failed.value) == (
+        "the address space leaves 45 MB, and this run needs about 46 MB more. Nothing was written. Raise the limit, or"
+        " run it where there is more memory."
+    )
+
+
+def test_this_process_has_memory_left() -> None:
+    left = memory_left()
+    assert all(size > 10 * MB for size in left.values())
+
+
+@pytest.mark.parametrize("looks_before", [0, 1])
+def test_a_run_without_memory_is_refused_before_the_charge(
+    looks_before: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world = write_random_world(tmp_path, 2, people=60, budget=1)
+    left = iter([*[{}] * looks_before, {"the address space (`ulimit -v`)": -1}])
+    monkeypatch.setattr(memory_room, "memory_left", lambda: next(left))
+    log = tmp_path / "spend.log"
+    with pytest.raises(RunFailed, match=r"the address space \(`ulimit -v`\) leaves 1 MB, and this run needs about"):
+        safetab.run(world.parameters, world.data, tmp_path / "out", spend_log=log, spend_limit=20, dataset="people")
+    assert not (tmp_path / "out").exists()
+    assert not log.exists() or safetab.spend(log).to_arrow().num_rows == 0
