@@ -168,7 +168,7 @@ def _write_large(folder: Path) -> AuditWorld:
     return _write_one_level(folder, crowd, 1.5, {"suppress": 0.9}, cells)
 
 
-def _write_noisy(definition: str, times: int, folder: Path) -> AuditWorld:
+def _write_noisy(changes: Mapping[str, Any], times: int, folder: Path) -> AuditWorld:
     """Write a world in which every group of every level is drawn, with crowds of every size.
 
     It has `times` the usual budgets.
@@ -184,12 +184,12 @@ def _write_noisy(definition: str, times: int, folder: Path) -> AuditWorld:
     for (tables, label, groups), (budget, thresholds) in _usual_choices().items():
         limits = thresholds_reached(_REACHED[label], len(thresholds)) if label in _REACHED else thresholds
         choices[tables, label, groups] = (times * budget, limits)
-    return _write(folder, stays, {"definition": definition, "suppress": 0}, choices, cells)
+    return _write(folder, stays, {"suppress": 0, **changes}, choices, cells)
 
 
-def _noise_world(kind: str, definition: str, times: int) -> NoiseWorld:
+def _noise_world(kind: str, changes: Mapping[str, Any], times: int) -> NoiseWorld:
     stability = {GroupLevel(number, name): groups for number, (name, groups) in enumerate(_GROUPS.items())}
-    write = partial(_write_noisy, definition, times)
+    write = partial(_write_noisy, changes, times)
     return NoiseWorld(f"stays, {kind}, stability 4, 6 and 2", write, stability, _MOST_STAYS)
 
 
@@ -211,23 +211,22 @@ def _loss_world(name: str, budget: int, runs_: int, **changes: Any) -> LossWorld
         definition=PrivacyDefinition.PURE_DP if is_pure else PrivacyDefinition.ZCDP,
         stability=_GROUPS["language"],
         budget=Fraction(budget),
-        fractions=(GAMMA, 1 - GAMMA),
+        fractions=(Fraction(1),) if changes.get("selector") == "none" else (GAMMA, 1 - GAMMA),
         runs=runs_,
         entities=entities,
         write=partial(_write_loss, changes, budget, entities),
-        is_suppressed="suppress" in changes,
+        is_suppressed=bool(changes.get("suppress")),
         most_records=_MOST_STAYS,
     )
 
 
-def _floor_world(name: str, gamma: Fraction) -> FloorWorld:
-    """A world at the floor; `gamma` is the first stage's share of the budget."""
+def _floor_world(name: str, share: Fraction, **changes: Any) -> FloorWorld:
+    """A world at the floor; `share` of the budget buys the narrowest noise."""
 
     def write(folder: Path, budget: float, definition: str) -> AuditWorld:
-        changes = {"definition": definition, "stage_1": float(gamma)}
-        return _write_one_level(folder, _POPULATION, budget, changes)
+        return _write_one_level(folder, _POPULATION, budget, {"definition": definition, **changes})
 
-    return FloorWorld(name, _GROUPS["language"], max(gamma, 1 - gamma), write, _MOST_STAYS)
+    return FloorWorld(name, _GROUPS["language"], share, write, _MOST_STAYS)
 
 
 _FILLS_ALL_GROUPS = Stay(_CROWDED, _EIGHT_LANGUAGES)
@@ -271,7 +270,9 @@ EVERY_GROUP = Route("every group in the finest table", changes=_NOT_CHOSEN)
 ON_LISTS = Route("groups on lists", changes={_LISTED: True})
 LOSS_OF_A_GUEST = _loss_world("6 groups, both stages, all tables, rho 2", 2, 75)
 _GEOMETRIC_LOSS = _loss_world("6 groups, both stages, all tables, epsilon 4", 4, 100, definition="puredp")
-GAUSSIAN_STAYS = _noise_world("Gaussian", "zcdp", 1)
+_EVERY_LOSS = _loss_world("6 groups, all in the finest table, rho 2", 2, 75, **_NOT_CHOSEN)
+GAUSSIAN_STAYS = _noise_world("Gaussian", {}, 1)
+EVERY_STAY = _noise_world("every group in the finest table", _NOT_CHOSEN, 1)
 AUDITED_STAYS = AuditedProduct(
     product=product_of(_SPEC, record_layout_of(_SPEC, {}, ())),
     write=_write,
@@ -290,13 +291,17 @@ AUDITED_STAYS = AuditedProduct(
     ),
     quick_routes=(),
     times_lost=1,
-    floor_worlds=(_floor_world("stage 1", Fraction(19, 20)), _floor_world("stage 2", GAMMA)),
-    noise_worlds=(GAUSSIAN_STAYS, _noise_world("geometric", "puredp", 10)),
+    floor_worlds=(
+        _floor_world("stage 1", Fraction(19, 20), stage_1=0.95),
+        _floor_world("stage 2", 1 - GAMMA),
+        _floor_world("every group", Fraction(1), **_NOT_CHOSEN),
+    ),
+    noise_worlds=(GAUSSIAN_STAYS, _noise_world("geometric", {"definition": "puredp"}, 10), EVERY_STAY),
     quick_noise_worlds=(),
-    loss_worlds=(LOSS_OF_A_GUEST, _loss_world("suppression, rho 2", 2, 75, suppress=0.6), _GEOMETRIC_LOSS),
+    loss_worlds=(LOSS_OF_A_GUEST, _loss_world("suppression, rho 2", 2, 75, suppress=0.6), _GEOMETRIC_LOSS, _EVERY_LOSS),
     quick_loss_worlds=(LOSS_OF_A_GUEST,),
-    cpu_seconds={"neighbours": 39, "routes": 34, "spending": 1, "noise": 17, "loss": 10},
-    quick_cpu_seconds={"neighbours": 5, "routes": 0, "spending": 1, "noise": 0, "loss": 3},
+    cpu_seconds={"neighbours": 39, "routes": 34, "spending": 3, "noise": 27, "loss": 12},
+    quick_cpu_seconds={"neighbours": 8, "routes": 0, "spending": 2, "noise": 0, "loss": 2},
     is_specified=True,
     forms=(EVERY_GROUP, ON_LISTS),
     quick_forms=(EVERY_GROUP,),
