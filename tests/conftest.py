@@ -27,6 +27,8 @@ PROJECT = Path(__file__).parents[1]
 SMALL_EXAMPLE = PROJECT / "examples" / "small"
 SHARED = PROJECT.parent / "shared"
 KEY = "0b" * 32
+SUITES = {"slow": ("slow", "seeds("), "spark": ("spark", "SPARK_MARKS"), "browser": ("browser",)}
+"""What a module has that belongs to a suite: the name of its marker, or of what marks for it."""
 
 
 @dataclass(frozen=True)
@@ -116,14 +118,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Of a suite that a marker names, only modules are loaded that name it, or whose fixtures do."""
-    suite = config.option.markexpr
-    if suite not in {"slow", "browser", "spark"} or not collection_path.match("test_*.py"):
+    """Of a suite that a marker names, only modules are loaded that name it or what marks for them."""
+    words = SUITES.get(config.option.markexpr)
+    if words is None or not collection_path.match("test_*.py"):
         return None
     naming = [collection_path, collection_path.with_name("conftest.py")]
-    if any(suite in path.read_text(encoding="utf-8").lower() for path in naming if path.exists()):
-        return None
-    return True
+    text = "".join(path.read_text(encoding="utf-8") for path in naming if path.exists())
+    return None if any(word in text for word in words) else True
 
 
 @pytest.hookimpl(trylast=True)  # of those that the suite has

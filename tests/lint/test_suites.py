@@ -7,7 +7,7 @@ import tomllib
 from dataclasses import dataclass
 
 import pytest
-from tests.conftest import PROJECT, some_cases
+from tests.conftest import PROJECT, SUITES, some_cases
 
 TESTS = PROJECT / "tests"
 OF_THEIR_OWN = {"tests/lint", "tests/browser"}
@@ -34,6 +34,18 @@ def test_tests_in_a_browser_are_below_one_folder() -> None:
     marked = [path for path in TESTS.rglob("test_*.py") if "mark.browser" in path.read_text(encoding="utf-8")]
     assert len(marked) > 15
     assert [path for path in marked if (TESTS / "browser") not in path.parents] == [TESTS / "lint" / "test_suites.py"]
+
+
+def test_what_marks_for_a_module_is_known_to_the_suite() -> None:
+    """Otherwise a module that uses it would not be loaded, and its tests would be lost."""
+    marking = {
+        path.relative_to(TESTS).as_posix(): suite
+        for path in TESTS.rglob("*.py")
+        for suite in SUITES
+        if f"mark.{suite}" in path.read_text(encoding="utf-8") and not path.match("test_*.py")
+    }
+    assert marking == {"seeds.py": "slow", "engine_inputs.py": "spark"}
+    assert {"slow": ("slow", "seeds("), "spark": ("spark", "SPARK_MARKS")}.items() <= SUITES.items()
 
 
 @pytest.mark.parametrize(
