@@ -48,7 +48,7 @@ _FALSE_REASONS = (
     "out of memory",
     "unknown error",
 )
-_OF_THE_PROGRAM = re.compile(r"\.partial-|\.safetab-lock|/safetab-\w+-")
+_OF_THE_PROGRAM = re.compile(r"\.partial-|\.safetab-lock|/safetab-(?!fault)\w+-")
 """Paths that no user gave, so no user can mend them."""
 
 _REASONS = {errno.ENOSPC: ("full",), errno.EDQUOT: ("quota",)}

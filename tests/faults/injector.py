@@ -23,7 +23,7 @@ from enum import IntFlag
 from pathlib import Path
 
 SOURCE = Path(__file__).with_name("injector.c")
-_PRELOADED = "SAFETAB_FAULT_INJECTOR"
+_PRELOADED = "PRELOADED_FAULT_INJECTOR"
 
 
 class Operations(IntFlag):

@@ -137,6 +137,7 @@ def test_a_machine_fault_that_is_told_as_damage_is_seen(number: int) -> None:
 
 
 def test_a_path_of_the_program_that_is_blamed_is_seen() -> None:
+    assert said(1, "/tmp/safetab-faults-errors-x/people.csv may not be read.", errno.EACCES, "open") == []
     assert said(1, "/data/people.csv may not be read. Check its permissions.", errno.EACCES, "open") == []
     assert said(1, "/.out.partial-x/output/numbers.csv may not be read.", errno.EACCES, "open")
     assert said(1, "/tmp/safetab-persons-x/part-0 may not be read.", errno.EACCES, "open")

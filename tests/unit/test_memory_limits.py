@@ -26,6 +26,7 @@ MB = 1 << 20
         ("run", None, None, None),
         ("run", 900 * MB, 300 * MB, None),
         ("run", 899 * MB, None, "limited to 899 MB of address space (`ulimit -v`), and safetab run needs 900 MB"),
+        ("compare", 899 * MB, None, "and safetab compare needs 900 MB"),
         ("show", 500 * MB, 200 * MB, None),
         ("show", 499 * MB, None, "limited to 499 MB of address space (`ulimit -v`), and safetab show needs 500 MB"),
         ("validate", None, 299 * MB, "limited to 299 MB of memory (by its control group, as that of a container)"),
@@ -68,6 +69,27 @@ def test_every_command_that_opens_records_is_known_to_need_more() -> None:
         if "data" in takes and not opens_none:
             found.add(name)
     assert found == start_up._READ_RECORDS
+
+
+_LOADING = """
+import sys, threading
+from safetab.cli.main import main
+from safetab.foundation import compiled
+compiled._LEAST_WORK_TO_COMPILE = 1
+class Noted:
+    def find_spec(self, name, path=None, target=None):
+        if name in ("numba", "numba.np.arraymath"):  # the last asks for BLAS
+            print(name, threading.current_thread() is threading.main_thread())
+sys.meta_path.insert(0, Noted())
+main()
+"""
+
+
+def test_what_compiles_is_loaded_before_threads_start(tmp_path: Path) -> None:
+    world = write_random_world(tmp_path, 3, people=60, budget=1)
+    command = ["validate", str(world.parameters), str(world.data), "--threads", "2"]
+    ended = subprocess.run([sys.executable, "-c", _LOADING, *command], capture_output=True, text=True, check=False)
+    assert ended.stdout.splitlines()[:2] == ["numba True", "numba.np.arraymath True"], ended.stderr
 
 
 @pytest.mark.parametrize("text", ["", "x", "0::\n", "0::/../..\n", ":::\n"])

@@ -55,6 +55,25 @@ def compiling_pays(loop: Callable[..., object], work: int, *, instead_of_arrays:
     return _work_so_far[loop] >= (_LEAST_WORK_INSTEAD_OF_ARRAYS if instead_of_arrays else _LEAST_WORK_TO_COMPILE)
 
 
+def load_compiler(work: int) -> None:
+    """Load what compiles, in this thread, if loops with so much work are to be compiled.
+
+    It takes memory, and where there is too little left it tries again for ever without answering
+    Ctrl-C. So it is loaded before the records are, and before other threads start.
+    """
+    if work >= _LEAST_WORK_TO_COMPILE:
+        _load_compiler()
+
+
+@cache
+def _load_compiler() -> None:
+    _numba().njit(nogil=True)(_nothing)()  # the first compilation loads the rest
+
+
+def _nothing() -> None:
+    pass
+
+
 @cache
 def compiled(loop: Callable[P, R]) -> Callable[P, R]:
     """The loop as machine code that releases the interpreter's lock.

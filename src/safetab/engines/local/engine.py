@@ -28,6 +28,7 @@ from safetab.engines.local.records import DamagedPart, ValueBatch, batches_of, n
 from safetab.engines.local.rules import judge_rows
 from safetab.engines.local.text import MisshapenRows, text_batches
 from safetab.foundation import failures
+from safetab.foundation.compiled import load_compiler
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, Severity
 from safetab.foundation.in_threads import results_in_threads
 from safetab.planning.planner import PublicFiles
@@ -83,6 +84,7 @@ class LocalEngine(ArrayEngine):
     def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
         """Read, check, encode and store every row; once one is wrong, read again for all rules."""
         findings = FindingsOf(self._files.label)
+        load_compiler(self._files.rows or 0)
         if not isinstance(self._encoding.record.area, ListedAreas):
             _ = self._encoding.area_lookup  # computed before threads ask for it
         encoders = [RecordEncoder(self._encoding, self._stored) for _ in range(self._threads)]
