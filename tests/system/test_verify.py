@@ -131,7 +131,9 @@ def cell_of_a_whole_table_raised(out: Path) -> None:
         is_of_group = (row["region_id"], row["iteration_code"]) == (cell["region_id"], cell["iteration_code"])
         has_ages = row["age_start"] <= cell["age_start"] and cell["age_end"] <= row["age_end"]
         if is_of_group and has_ages and row["sex"] in {"both", cell["sex"]}:
-            row |= {"count": row["count"] + 5, "unclamped_count": row["unclamped_count"] + 5}
+            raised, margin = row["unclamped_count"] + 5, row["unclamped_margin_of_error"]
+            row |= {"count": row["count"] + 5, "unclamped_count": raised}
+            row |= {"interval_low": max(raised - margin, 0), "interval_high": max(raised + margin, 0)}
     pq.write_table(pa.Table.from_pylist(rows, table.schema), out / STATE, store_schema=False)
 
 
@@ -494,7 +496,7 @@ def version_and_day_changed_everywhere(out: Path) -> None:
     for path in (
         out / name for name in (PACKAGE, PRIVACY, "manifest.json", "release/README.txt", "report.html", "log.txt")
     ):
-        path.write_text(path.read_text().replace("2026-11-17", "2026-11-16").replace("0.1.0", "0.2.0"))
+        path.write_text(path.read_text().replace("2026-11-19", "2026-11-16").replace("0.1.0", "0.2.0"))
 
 
 def bytes_in_a_page(out: Path) -> None:
