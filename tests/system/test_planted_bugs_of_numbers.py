@@ -14,6 +14,7 @@ import pytest
 from tests.conftest import PROJECT
 from tests.engines import test_bounds_of_units as bounds
 from tests.engines import test_crowds as crowds
+from tests.planted import assumption_bugs as assumption
 from tests.planted import engine_bugs as engine
 from tests.planted import estimate_bugs as estimate
 from tests.planted import marker_bugs as marker
@@ -22,6 +23,7 @@ from tests.system import test_combined_totals as combined
 from tests.system import test_earlier_noise as earlier
 from tests.system import test_noise_by_hand as by_hand
 from tests.system import test_statuses_stay as statuses
+from tests.system import test_what_proofs_assume as assumed
 from tests.unit import test_markers as markers
 from tests.unit import test_merged_logs as merged
 from tests.unit import test_specified_lists as lists
@@ -75,6 +77,17 @@ BUGS = [
     PlantedBug(engine.areas_in_two_passes_accepted, lists.areas_of_two_passes_are_refused),
     PlantedBug(engine.a_code_in_two_groups_of_a_kind_accepted, lists.codes_of_two_groups_are_refused),
     PlantedBug(engine.ids_sorted_without_case, lists.ids_are_in_the_order_of_their_bytes, fails_with=ValueError),
+    PlantedBug(assumption.a_test_key_for_real_people, assumed.a_key_is_chosen_for_made_up_people_alone),
+    PlantedBug(assumption.two_ledgers_with_the_same_bits, assumed.bits_have_one_ledger, ()),
+    PlantedBug(assumption.whatever_is_asked_is_charged, assumed.a_stage_is_charged_once_and_within_its_budget, ()),
+    PlantedBug(assumption.noise_is_read_again_that_was_never_charged, assumed.only_what_was_charged_is_read_again, ()),
+    PlantedBug(assumption.files_may_change_during_a_run, assumed.a_file_that_changed_is_seen),
+    PlantedBug(
+        assumption.records_encoded_twice_accepted, assumed.a_record_that_is_encoded_twice_is_seen, (FOLDER, PATCH)
+    ),
+    PlantedBug(
+        assumption.statistics_of_all_columns, assumed.searched_columns_alone_have_statistics, ("both_products", FOLDER)
+    ),
     PlantedBug(marker.a_marker_above_data_counts, markers.a_marker_beside_data_does_not_count),
     PlantedBug(marker.compare_asks_for_the_marker_of_folders_alone, markers.people_of_a_file_of_settings_may_be_real),
     PlantedBug(marker.a_limit_of_the_second_log_lost_in_a_merge, merged.a_limit_of_either_log_holds_in_a_merge),

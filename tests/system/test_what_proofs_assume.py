@@ -1,0 +1,134 @@
+"""What theorems assume and the program enforces: a key for made-up people alone, one charge, records that stay, each once."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+from tests.engines.test_specified_records import row_of, simple_world
+from tests.random_worlds import write_random_world
+from tests.specified_records import write_rows
+
+import safetab
+from safetab.census.sensitivity import Sensitivity
+from safetab.dialects.bureau.us_census import US
+from safetab.engines.contract import MiscountedRecords
+from safetab.engines.local.part_records import PartRecords
+from safetab.foundation.failures import RunFailed
+from safetab.foundation.findings import InvalidInput
+from safetab.pipeline.inputs import WatchedFiles, validate_files
+from safetab.pipeline.options import RunOptions
+from safetab.privacy.addressed_bits import AddressedBits, SharedBits
+from safetab.privacy.calibration import PrivacyDefinition, Stage
+from safetab.privacy.ledger import Ledger, OverspentBudget
+from safetab.privacy.measurement_event import MeasurementEvent
+from safetab.privacy.output_status import SYNTHETIC_MARKER
+from safetab.products.safetab_p.safetab_p import SAFETAB_P
+
+(FAMILY, *_), LEVEL = SAFETAB_P.families, US.levels[0]
+
+
+def a_key_is_chosen_for_made_up_people_alone(folder: Path) -> None:
+    world = write_random_world(folder / "world", 3, budget=1)
+    options = RunOptions(test_key=bytes(32))
+    validate_files(world.parameters, world.data, options)
+    (world.data / SYNTHETIC_MARKER).unlink()
+    with pytest.raises(InvalidInput, match="--test-key: refused"):
+        validate_files(world.parameters, world.data, options)
+
+
+def event_of(stage: Stage, cost: str) -> MeasurementEvent:
+    of_level = (SAFETAB_P, FAMILY, LEVEL, stage, PrivacyDefinition.ZCDP, Sensitivity.of_groups(1))
+    return MeasurementEvent(*of_level, Fraction(cost))
+
+
+def ledger_of_one(bits: AddressedBits) -> Ledger:
+    return Ledger({(FAMILY, LEVEL): Fraction(1)}, bits)
+
+
+def bits_have_one_ledger() -> None:
+    bits = AddressedBits(bytes(32))
+    ledger_of_one(bits)
+    with pytest.raises(SharedBits):
+        ledger_of_one(bits)
+
+
+def a_stage_is_charged_once_and_within_its_budget() -> None:
+    ledger = ledger_of_one(AddressedBits(bytes(32)))
+    ledger.charge(event_of(Stage.STAGE_1, "0.1"))
+    for event in (event_of(Stage.STAGE_1, "0.1"), event_of(Stage.STAGE_2, "0.91"), event_of(Stage.STAGE_2, "0")):
+        with pytest.raises(OverspentBudget):
+            ledger.charge(event)
+    ledger.charge(event_of(Stage.STAGE_2, "0.9"))
+
+
+def only_what_was_charged_is_read_again() -> None:
+    ledger = ledger_of_one(AddressedBits(bytes(32)))
+    event = event_of(Stage.STAGE_1, "0.1")
+    with pytest.raises(OverspentBudget):
+        ledger.right_to_read_again(event)
+    ledger.charge(event)
+    assert ledger.right_to_read_again(event).event == event
+
+
+def a_file_that_changed_is_seen(folder: Path) -> None:
+    (folder / "codes.csv").write_text("a")
+    watched = WatchedFiles([folder / "codes.csv"])
+    watched.require_unchanged()
+    (folder / "codes.csv").write_text("ab")
+    with pytest.raises(RunFailed, match=r"codes\.csv changed"):
+        watched.require_unchanged()
+
+
+def a_record_that_is_encoded_twice_is_seen(folder: Path, patch: pytest.MonkeyPatch) -> None:
+    original = PartRecords.add
+
+    def twice(self, *arrays):
+        original(self, *arrays)
+        original(self, *arrays)
+
+    world = simple_world()
+    write_rows(folder / "data", world, [row_of(world)] * 3, ".csv")
+    patch.setattr(PartRecords, "add", twice)
+    engine = world.engine(folder / "data", folder, threads=1)
+    assert not [one for one in engine.check() if one.is_error]
+    with pytest.raises(MiscountedRecords):
+        engine.prepare()
+
+
+def searched_columns_alone_have_statistics(both_products: Path, folder: Path) -> None:
+    safetab.rerelease(both_products / "people", folder / "again", rules=["clamp-negatives"])
+    for path in (folder / "again" / "release" / "numbers").rglob("*.parquet"):
+        group = pq.ParquetFile(path).metadata.row_group(0)
+        columns = [group.column(number) for number in range(group.num_columns)]
+        assert {each.path_in_schema for each in columns if each.is_stats_set} == {"region_id", "iteration_code"}
+
+
+def test_a_key_is_chosen_for_made_up_people_alone(tmp_path: Path) -> None:
+    a_key_is_chosen_for_made_up_people_alone(tmp_path)
+
+
+def test_bits_have_one_ledger() -> None:
+    bits_have_one_ledger()
+
+
+def test_a_stage_is_charged_once_and_within_its_budget() -> None:
+    a_stage_is_charged_once_and_within_its_budget()
+
+
+def test_only_what_was_charged_is_read_again() -> None:
+    only_what_was_charged_is_read_again()
+
+
+def test_a_file_that_changed_is_seen(tmp_path: Path) -> None:
+    a_file_that_changed_is_seen(tmp_path)
+
+
+def test_a_record_that_is_encoded_twice_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    a_record_that_is_encoded_twice_is_seen(tmp_path, monkeypatch)
+
+
+def test_searched_columns_alone_have_statistics(both_products: Path, tmp_path: Path) -> None:
+    searched_columns_alone_have_statistics(both_products, tmp_path)
