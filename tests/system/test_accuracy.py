@@ -278,7 +278,7 @@ def test_data_that_are_nowhere_are_told_as_such(census: Path, tmp_path: Path) ->
 
 
 def test_a_mistake_in_the_other_parameters_leaves_nothing_behind(census: Path, tmp_path: Path) -> None:
-    assert "no such directory" in refused(census, tmp_path / "out", "--runs", 1, "--against", tmp_path / "absent")
+    assert "absent does not exist" in refused(census, tmp_path / "out", "--runs", 1, "--against", tmp_path / "absent")
     assert list(tmp_path.iterdir()) == []
 
 

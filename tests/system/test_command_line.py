@@ -119,7 +119,7 @@ def test_help_is_quick_and_names_what_is_needed() -> None:
 
 
 @pytest.mark.parametrize(
-    "arguments", [["plan"], ["plan", "one"], ["nothing"], ["plan", "a", "b", "c"], ["plan", *SMALL, "--xml"]]
+    "arguments", [["plan"], ["plan", SMALL[0]], ["nothing"], ["plan", "a", "b", "c"], ["plan", *SMALL, "--xml"]]
 )
 def test_wrong_usage_is_exit_2(arguments: list[str]) -> None:
     result = CliRunner().invoke(app, arguments)

@@ -11,6 +11,7 @@ import threading
 from pathlib import Path
 
 import pytest
+from tests.conftest import SMALL_EXAMPLE
 from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
@@ -21,6 +22,7 @@ from safetab.foundation.progress import ConfidentialLog
 
 pytestmark = pytest.mark.slow
 
+SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 MAIN = "\nfrom safetab.cli.start import main; main()"
 AT_A_MODULE = """
 import sys
@@ -80,7 +82,7 @@ signal.signal(signal.{name}, signal.default_int_handler if {name!r} == "SIGINT" 
 from safetab.planning import planner
 planner.plan_of_files = lambda *_: signal.raise_signal(signal.{name})
 """
-    ended = program(patch, "plan", "a", "b", capture_output=True)
+    ended = program(patch, "plan", *SMALL, capture_output=True)
     assert (ended.returncode, ended.stdout) == (code, "")
     assert "Traceback" not in ended.stderr
 
@@ -182,7 +184,7 @@ from safetab.planning import planner
 def fail(*_): raise {error}
 planner.plan_of_files = fail
 """
-    ended = program(patch, "plan", "a", "b", capture_output=True)
+    ended = program(patch, "plan", *SMALL, capture_output=True)
     assert ended.returncode == 3
     assert ended.stderr.startswith(words)
     assert "a value" not in ended.stderr

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import World
+from tests.conftest import SMALL_EXAMPLE, World
 from typer.testing import CliRunner
 
 from safetab.auditing.audit import audit
@@ -21,6 +21,8 @@ from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
 from safetab.outputs import output_folder
 from safetab.pipeline.spend_log.log_file import SpendLogFile
+
+SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 
 
 def invoke(*words: object) -> tuple[int, str]:
@@ -125,9 +127,7 @@ def plan(*_):
 planner.plan_of_files = plan
 start.main()
 """
-    ended = subprocess.run(
-        [sys.executable, "-c", program, "plan", "a", "b"], capture_output=True, text=True, check=False
-    )
+    ended = subprocess.run([sys.executable, "-c", program, "plan", *SMALL], capture_output=True, text=True, check=False)
     assert ended.returncode == 3
     assert "error closing file" not in ended.stderr
     assert "LookupError: an error of the program" in ended.stderr  # what is wrong in the program is still seen

@@ -271,7 +271,7 @@ def test_every_mistake_in_the_options_is_told_at_once(tmp_path: Path) -> None:
             ("--iterations", 100, "--parameters", SMALL_EXAMPLE / "parameters"),
             "--iterations: can't be used together with --parameters",
         ),
-        (("--parameters", "/nowhere"), "/nowhere/config.json does not exist"),
+        (("--parameters", "/nowhere"), "/nowhere does not exist."),
     ],
 )
 def test_options_that_do_not_fit_are_told(tmp_path: Path, options: tuple[object, ...], message: str) -> None:

@@ -11,12 +11,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests.conftest import SMALL_EXAMPLE
 from tests.random_worlds import RandomWorld, write_random_world
 
 from safetab.pipeline import run as pipeline_run
 from safetab.pipeline.options import RunOptions
 from safetab.pipeline.run import run_files
 
+SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 MAIN = "\nfrom safetab.cli.start import main; main()"
 AS_USUAL = """
 import signal
@@ -221,7 +223,7 @@ from safetab.planning import planner
 planner.plan_of_files = lambda *_: {sent(name)}
 """
     ended = subprocess.run(
-        [sys.executable, "-c", patch + MAIN, "plan", "a", "b"], capture_output=True, text=True, check=False
+        [sys.executable, "-c", patch + MAIN, "plan", *SMALL], capture_output=True, text=True, check=False
     )
     assert (ended.returncode, ended.stdout) == (code, "")
     assert ended.stderr == "Interrupted.\n"
@@ -238,7 +240,7 @@ class InterruptedAt:
             {sent("SIGINT")}
 sys.meta_path.insert(0, InterruptedAt())
 """
-    command = [sys.executable, "-c", patch + MAIN, "run", "a", "b", str(tmp_path / "out")]
+    command = [sys.executable, "-c", patch + MAIN, "run", *SMALL, str(tmp_path / "out")]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout) == (130, "")
     assert ended.stderr == "Interrupted. Nothing was released. Nothing was spent.\n"

@@ -175,7 +175,7 @@ def test_the_facts_of_a_page_are_those_of_the_files_given(tmp_path: Path) -> Non
     ("words", "sentence"),
     [
         (["--config", "nowhere.json"], "nowhere.json does not exist."),
-        (["--parameters", "nowhere"], "nowhere/config.json does not exist."),
+        (["--parameters", "nowhere"], "nowhere does not exist."),
         (["--geography", "nowhere"], "nowhere"),
         (["-o", "."], "is a directory. Give the name of a file."),
         (["-o", "nowhere/explorer.html"], "can't be written: there is no folder nowhere."),

@@ -229,7 +229,7 @@ def test_every_problem_of_both_folders_is_told(tmp_path: Path) -> None:
     assert f"{other}/config.json has 1 problem" in result.stderr
     missing = diff(tmp_path / "nowhere", other)
     assert missing.exit_code == 1
-    assert f"{tmp_path}/nowhere has 1 problem:\n  no such directory." in missing.stderr
+    assert f"{tmp_path}/nowhere does not exist." in missing.stderr
     assert f"{other}/config.json" in missing.stderr
 
 

@@ -16,7 +16,7 @@ import pyarrow.parquet
 from safetab.assessment.assess import Assessment, assess
 from safetab.assessment.pages.page import AssessedData, accuracy_page
 from safetab.assessment.tables import accuracy_table, comparison_table, levels_alike
-from safetab.dialects.configuration import product_asked_for, read_config, require_not_swapped
+from safetab.dialects.configuration import product_asked_for, read_config, require_parameters
 from safetab.dialects.own_records import is_synthetic, paths_read
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import package_data, resolved, whole_path
@@ -86,7 +86,7 @@ def accuracy_files(
     if the machine fails.
     """
     progress, options = progress or NoProgress(), request.options
-    require_not_swapped(parameters, data)
+    require_parameters(parameters, data)
     guards.forbid_memory_dumps()
     out = whole_path(out)
     refused = _refused(parameters, data, out, request)

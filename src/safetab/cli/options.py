@@ -142,16 +142,16 @@ class _Command(_PlainFlags, TyperCommand):
 
     def _require_right_order(self, ctx: Any) -> None:
         # Early versions of typer hand over texts here and make paths of them later.
-        given = (ctx.params.get(name) for name in ("parameters", "data"))
-        parameters, data = (Path(each) if isinstance(each, str | Path) else None for each in given)
+        given = (ctx.params.get(name) for name in ("parameters", "data", "together_with"))
+        parameters, data, other = (Path(each) if isinstance(each, str | Path) else None for each in given)
         if parameters is not None:
-            from safetab.dialects import configuration  # noqa: PLC0415 - help is quick
+            from safetab.dialects.configuration import require_parameters  # noqa: PLC0415 - help is quick
 
             with exits_with_code():
-                if data is not None:
-                    words = [*ctx.command_path.split(), data, parameters, *filter(None, [ctx.params.get("out")])]
-                    configuration.require_not_swapped(parameters, data, shlex.join(map(str, words)))
-                configuration.require_not_data(parameters)
+                words = [*ctx.command_path.split(), data, parameters, *filter(None, [ctx.params.get("out")])]
+                require_parameters(parameters, data, shlex.join(map(str, words)))
+                if other is not None:
+                    require_parameters(other)
 
 
 def _name_of(command: str | None, parent: Any) -> str:

@@ -34,7 +34,7 @@ from safetab.comparison.tables.attacked_area import AttackedArea
 from safetab.comparison.tables.count_area import CountedArea
 from safetab.comparison.world import CompareRequest, World, checked_protections, comes_with, counted_world, guarantee_of
 from safetab.comparison.written_tables import write_comparison
-from safetab.dialects.configuration import require_not_swapped
+from safetab.dialects.configuration import require_parameters
 from safetab.foundation.files import whole_path
 from safetab.foundation.findings import Finding, InvalidInput
 from safetab.foundation.locked_folder import locked_folder
@@ -155,7 +155,7 @@ def compare_files(
     machine fails.
     """
     progress = progress or NoProgress()
-    require_not_swapped(parameters, data)
+    require_parameters(parameters, data)
     out = whole_path(out)
     protections, left_out = checked_protections(parameters, data, out, request)
     threads = guards.pyarrow_threads(request.options.threads)

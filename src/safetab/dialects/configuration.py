@@ -7,9 +7,11 @@ from pathlib import Path
 
 from safetab.config.run_config import CONFIG_FILE, ReaderKind, RunConfig
 from safetab.dialects.bureau.config_file import READER_KEY, parse_config, readable_keys
+from safetab.dialects.bureau.public_lists import paths_of_lists
 from safetab.dialects.specified_files import compile_folder
-from safetab.foundation.files import UnreadableFile, read_text
-from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity
+from safetab.foundation.failures import raise_if_the_machine_failed
+from safetab.foundation.files import NOT_UTF_8_PATH, UnreadableFile, is_utf8_path, read_text, whole_path
+from safetab.foundation.findings import Checked, Finding, FindingsOf, InvalidInput, Severity, require_none
 from safetab.products.all_products import PRODUCTS, product_of_keys
 from safetab.products.product import Product
 from safetab.readers.record_files import record_file_names
@@ -43,27 +45,48 @@ def config_of_text(text: str) -> Checked[RunConfig]:
     return parse_config(text)
 
 
-def require_not_swapped(parameters: Path, data: Path, command: str = "") -> None:
-    """Raise InvalidInput if DATA holds the configuration, and PARAMETERS, though it exists, does not.
+def require_parameters(parameters: Path, data: Path | None = None, command: str = "") -> None:
+    """Raise InvalidInput if PARAMETERS is no folder of a census, and say what it is instead: DATA, if it is swapped.
 
-    The message ends with the command in the right order, if it is given.
+    The message about swapped folders ends with the command in the right order, if it is given.
     """
-    if _configuration_in(parameters) is None and os.path.exists(parameters):  # noqa: PTH110 - never raises
-        found = _configuration_in(data)
-        if found is not None:
-            problem = f"PARAMETERS and DATA look swapped: {found} is in {data}, not in {parameters}."
-            finding = Finding(Severity.ERROR, "the command", "", problem)
-            raise InvalidInput([finding], f"Type: {command}" if command else "Give PARAMETERS first, then DATA.")
+    found = None if data is None or _configuration_in(parameters) else _configuration_in(data)
+    if found is not None and os.path.exists(parameters):  # noqa: PTH110 - never raises
+        problem = f"PARAMETERS and DATA look swapped: {found} is in {data}, not in {parameters}."
+        finding = Finding(Severity.ERROR, "the command", "", problem)
+        raise InvalidInput([finding], f"Type: {command}" if command else "Give PARAMETERS first, then DATA.")
+    require_none(parameters_findings(parameters))
 
 
-def require_not_data(parameters: Path) -> None:
-    """Raise InvalidInput if PARAMETERS holds records, and no configuration."""
-    if _configuration_in(parameters) is None and os.path.isdir(parameters):  # noqa: PTH112 - never raises
-        held = {name.partition(".")[0] for name in os.listdir(parameters)}  # noqa: PTH208 - names alone
-        records = [product.record.table for product in PRODUCTS if product.record.table in held]
-        if records:
-            problem = f"{parameters} looks like DATA: it has {records[0]}. Give the directory of {CONFIG_FILE}."
-            raise InvalidInput.about("the command", problem, "PARAMETERS")
+def parameters_findings(folder: Path) -> tuple[Finding, ...]:
+    """Why a folder can't be one of parameters: it has neither a configuration nor lists, or is none."""
+    findings = FindingsOf(str(folder))
+    if not is_utf8_path(whole_path(folder)):
+        findings.error("", NOT_UTF_8_PATH)
+    if findings.has_errors or _configuration_in(folder) is not None:
+        return findings.findings
+    try:
+        names = {name.lower(): name for name in sorted(os.listdir(folder))}  # noqa: PTH208 - names alone
+    except FileNotFoundError:
+        findings.error("", "does not exist.")
+        return findings.findings
+    except NotADirectoryError:
+        findings.error("", "is a file: give its folder.")
+        return findings.findings
+    except OSError as error:  # a name too long, a folder that may not be read
+        raise_if_the_machine_failed(error)
+        findings.error("", f"can't be read: {error.strerror}.")
+        return findings.findings
+    stems = {name.partition(".")[0] for name in names.values()}
+    records = [product.record.table for product in PRODUCTS if product.record.table in stems]
+    if records:
+        problem = f"{folder} looks like DATA: it has {records[0]}. Give the directory of {CONFIG_FILE}."
+        return (Finding(Severity.ERROR, "the command", "PARAMETERS", problem),)
+    if not any(path.name in names.values() for path in paths_of_lists(folder)):
+        alike = [names[file] for file in (SPECIFICATION_FILE, CONFIG_FILE) if file in names]
+        there = f" There is {alike[0]}: names are in small letters." if alike else ""
+        findings.error("", f"has neither {SPECIFICATION_FILE} nor {CONFIG_FILE}.{there}")
+    return findings.findings
 
 
 def _configuration_in(folder: Path) -> str | None:

@@ -13,7 +13,9 @@ from safetab.foundation.files import printable
 T_co = TypeVar("T_co", covariant=True)
 
 _LONGEST_PLACE, _LONGEST_MESSAGE = 200, 2_000  # characters
-_OF_WHOLE_FILES = ("does not exist", "already exists", "is not a spend log", "describes other records")
+_OF_WHOLE_FILES = (
+    "does not exist", "already exists", "is not a spend log", "describes other records", "has neither", "is a file:",
+)  # fmt: skip
 _TYPED, _PROTECTION = {"the command", "the question"}, "protection "
 _MOST_ALIKE = 3  # warnings, or files, that say the same, each on lines of their own
 

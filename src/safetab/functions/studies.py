@@ -9,6 +9,7 @@ from safetab.auditing.audit import audit as verdicts
 from safetab.auditing.audit import parts_of_audit
 from safetab.auditing.page import review_page
 from safetab.auditing.verdicts import AuditReport
+from safetab.dialects.configuration import require_parameters
 from safetab.dialects.public_files import read_public_lists, write_short_form
 from safetab.explorer.explore import ExplorerRequest, write_explorer
 from safetab.foundation.argument_types import path_or_none, python_function
@@ -58,6 +59,7 @@ def lists(parameters: str | Path, *, short: str | Path | None = None, overwrite:
         short: A file to write: the codes of each iteration in short form.
         overwrite: Replace `short` if it exists.
     """
+    require_parameters(Path(parameters))
     checked = read_public_lists(Path(parameters))
     found = checked.require()
     if short is not None:

@@ -22,7 +22,7 @@ from safetab.dialects.configuration import (
     read_config,
     reader_asked_for,
     records_of_another_product,
-    require_not_swapped,
+    require_parameters,
 )
 from safetab.dialects.own_records import OwnRecords, is_synthetic, paths_read
 from safetab.engines.contract import (
@@ -247,7 +247,7 @@ def validate_files(
     """
     options = options or RunOptions()
     progress = progress or NoProgress()
-    require_not_swapped(parameters, data)
+    require_parameters(parameters, data)
     refused = refused_options(data, options)
     if options.confidential_log is not None:
         refused += refused_log(options.confidential_log, (parameters, *paths_read(data)))

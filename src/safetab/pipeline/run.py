@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from safetab.census.area_levels import Pass
 from safetab.census.population_groups import GroupUniverse
-from safetab.dialects.configuration import require_not_swapped
+from safetab.dialects.configuration import require_parameters
 from safetab.dialects.own_records import paths_read
 from safetab.engines.contract import CountingEngine, GroupCounts, records_intact
 from safetab.foundation.failures import NOTHING_SPENT, closing_without_masking
@@ -127,7 +127,7 @@ def run_files(
 
 def _refuse(parameters: Path, data: Path, out: Path, options: RunOptions) -> None:
     """Raise InvalidInput, with all findings, if paths or options can't be used together."""
-    require_not_swapped(parameters, data)
+    require_parameters(parameters, data)
     read = (parameters, *paths_read(data))
     log = options.log_of(out)
     refused = _place(parameters, data, out, options)()

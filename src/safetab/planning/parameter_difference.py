@@ -21,10 +21,10 @@ from safetab.census.area_levels import AreaLevel, Pass
 from safetab.census.areas import NO_ENTITY, Areas
 from safetab.census.groups import PublicLists
 from safetab.config.run_config import RunConfig
-from safetab.dialects.configuration import read_config, reader_asked_for
+from safetab.dialects.configuration import parameters_findings, read_config, reader_asked_for
 from safetab.dialects.public_files import read_given_geography, read_public_lists
 from safetab.dialects.specified_files import compile_folder
-from safetab.foundation.findings import Checked, Finding, InvalidInput, Severity, shortened
+from safetab.foundation.findings import Checked, Finding, InvalidInput, shortened
 from safetab.foundation.result_tables import Result
 from safetab.planning.plan_json import JsonObject, exact, plan_as_json
 from safetab.planning.planner import PublicFiles, plan_of
@@ -205,9 +205,9 @@ def _differences(kind: str, mine: Facts, others: Facts) -> Iterator[Difference]:
 
 def _parameters(folder: Path, data: Path | None) -> Checked[_Parameters]:
     """What a folder says, or every finding, which names the folder."""
-    if not folder.is_dir():
-        message = "no such directory. Give the directory of census.toml or config.json."
-        return Checked(None, (Finding(Severity.ERROR, str(folder), "", message),))
+    refused = parameters_findings(folder)
+    if refused:
+        return Checked(None, refused)
     areas: Mapping[Pass, Areas] | None = None
     publication: Publication | None = None
     if is_specification(folder):

@@ -15,11 +15,12 @@ from safetab.census.population_groups import PublishedTotals, universe_of
 from safetab.census.sensitivity import Sensitivity, sensitivity
 from safetab.config.run_config import CONFIG_FILE, ReaderKind, RunConfig, budget_key
 from safetab.dialects.configuration import (
+    parameters_findings,
     product_asked_for,
     read_config,
     reader_asked_for,
     records_of_another_product,
-    require_not_swapped,
+    require_parameters,
 )
 from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.dialects.public_files import (
@@ -32,8 +33,6 @@ from safetab.dialects.public_files import (
 )
 from safetab.dialects.specification.public_tables import find_specified_totals, read_specified_totals
 from safetab.dialects.specified_files import Compiled, compile_folder, warnings_of_places
-from safetab.foundation.failures import raise_if_the_machine_failed
-from safetab.foundation.files import NOT_UTF_8_PATH, is_utf8_path, whole_path
 from safetab.foundation.findings import Checked, Finding, FindingsOf, Severity
 from safetab.planning.concerns import warn_of_noisy_choices
 from safetab.planning.level_design import IterationsMeasured, level_design
@@ -76,7 +75,7 @@ def plan_of_files(parameters: str | Path, data: str | Path, totals: GivenTotals 
 
     Raises InvalidInput if PARAMETERS and DATA are swapped.
     """
-    require_not_swapped(Path(parameters), Path(data))
+    require_parameters(Path(parameters), Path(data))
     files = read_public_files(Path(parameters), Path(data), totals=totals)
     if files.value is None:
         return Checked(None, _wrong_product(Path(parameters), Path(data)) + files.findings)
@@ -100,9 +99,9 @@ def read_public_files(
     finding; the value is None if one of them is an error.
     """
     geography_folder, reader = geography_folder or data, reader_asked_for(parameters, data)
-    problem = _why_no_parameters(parameters)
-    if problem is not None:
-        return Checked(None, (Finding(Severity.ERROR, str(parameters), "", problem),))
+    refused = parameters_findings(parameters)
+    if refused:
+        return Checked(None, refused)
     paths: tuple[Path, ...]
     if is_specification(parameters):
         compiled = compile_folder(parameters)
@@ -225,18 +224,6 @@ def joint_loss(config: RunConfig, other_parameters: Path) -> Checked[JointLoss]:
     if problem is not None:
         return Checked(None, (*read.findings, Finding(Severity.ERROR, str(other_parameters), "--with", problem)))
     return Checked(JointLoss(persons, households), read.findings)
-
-
-def _why_no_parameters(path: Path) -> str | None:
-    """Why the parameters can't be read from this path, or None if they may be."""
-    try:
-        is_folder = path.is_dir()
-    except OSError as error:  # a name too long, a parent that may not be searched
-        raise_if_the_machine_failed(error)
-        is_folder = False
-    if not is_folder:
-        return "no such directory. Give the directory of census.toml or config.json."
-    return None if is_utf8_path(whole_path(path)) else NOT_UTF_8_PATH
 
 
 def plan_of(files: PublicFiles) -> Checked[RunPlan]:

@@ -109,8 +109,12 @@ def table_paths_at(path: Path) -> tuple[Path, ...]:
 def _find_table(folder: Path, table: str, findings: FindingsOf, otherwise: str, known: _Forms) -> TableFiles | None:
     """The files of a table in a folder, or None and a finding that says what is wrong."""
     if not folder.is_dir():
-        advice = ' For an .ini file, config.json must say "reader": "cef".' if folder.suffix == ".ini" else ""
-        findings.error("", f"{folder} is not a directory. Give the directory that holds {table}.txt.{advice}")
+        problem = f"does not exist. Give the directory that holds {table}."
+        if folder.suffix == ".ini":
+            problem = 'is not a directory. For an .ini file, config.json must say "reader": "cef".'
+        elif folder.is_file():
+            problem = "is a file: give its folder."
+        findings.error("", f"{folder} {problem}")
         return None
     candidates = [folder / f"{table}{form.value}" for form in known] + [folder / table]
     present = [path for path in candidates if path.exists()]

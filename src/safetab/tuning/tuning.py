@@ -18,7 +18,7 @@ import pyarrow as pa
 from safetab.census.area_levels import Pass
 from safetab.census.census import PopulationGroupLevel
 from safetab.config.run_config import FamilyConfig, RunConfig, budget_key, measured_levels, threshold_key
-from safetab.dialects.configuration import config_of_text, read_config_at
+from safetab.dialects.configuration import config_of_text, parameters_findings, read_config_at
 from safetab.dialects.known_census import DEFAULT_CENSUS, facts_of_2020
 from safetab.dialects.specified_files import compile_folder
 from safetab.foundation.argument_types import checks_arguments
@@ -191,6 +191,9 @@ def tuning_of(
         parameters: The directory with the lists of codes and iterations, or with a specification.
         geography: A GRF-C file, to count its entities.
     """
+    refused = () if parameters is None else parameters_findings(Path(parameters))
+    if refused:
+        return Checked(None, refused)
     if parameters is not None and is_specification(Path(parameters)):
         return _tuning_of_specification(Path(parameters), config, geography)
     paths = (None if path is None else Path(path) for path in (parameters, geography))

@@ -1,0 +1,78 @@
+"""A folder without a census gets one sentence from every command that takes PARAMETERS, and a document."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
+from safetab.foundation.findings import InvalidInput
+
+COMMANDS = [
+    "validate {} {data}",
+    "plan {}",
+    "plan {} {data}",
+    "run {} {data} {data}-out",
+    "lists {}",
+    "accuracy {} {data} {data}-out",
+    "compare {} {data} {data}-out",
+    "diff {} {}",
+    "explore -o {data}.html --parameters {}",
+    "tune levels --parameters {}",
+    "tune margins 4 --parameters {}",
+    "official {data}.csv {data}-out --parameters {}",
+    "synthesize {data}-out --people 9000 --us --parameters {}",
+]
+NEITHER = "has neither census.toml nor config.json."
+SENTENCES = {
+    "nothing": "does not exist.",
+    "file": "is a file: give its folder.",
+    "empty": NEITHER,
+    "capitals": f"{NEITHER} There is Census.toml: names are in small letters.",
+}
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Path:
+    for name in ("data", "empty", "capitals"):
+        (tmp_path / name).mkdir()
+    (tmp_path / "capitals" / "Census.toml").write_text("census = 1")
+    (tmp_path / "file").write_text("census = 1")
+    return tmp_path
+
+
+@pytest.mark.parametrize("place", SENTENCES)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_one_sentence_says_what_is_there_instead_of_a_census(command: str, place: str, places: Path) -> None:
+    words = command.format(str(places / place), str(places / place), data=places / "data").split()
+    told = CliRunner().invoke(app, [*words, "--json"])
+    said = f"{places / place} {SENTENCES[place]}\n"
+    assert (told.exit_code, told.stderr) == (1, said)
+    (finding, *again) = json.loads(told.stdout)["findings"]
+    assert (finding["file"], finding["message"], again[1:]) == (str(places / place), SENTENCES[place], [])
+
+
+@pytest.mark.parametrize("place", SENTENCES)
+def test_python_says_the_same(place: str, places: Path) -> None:
+    folder, data = places / place, places / "data"
+    for call in (
+        lambda: safetab.plan(folder),
+        lambda: safetab.validate(folder, data),
+        lambda: safetab.run(folder, data, places / "out"),
+        lambda: safetab.lists(folder),
+        lambda: safetab.diff(folder, folder),
+    ):
+        with pytest.raises(InvalidInput) as refused:
+            call()
+        assert str(refused.value) == f"{folder} {SENTENCES[place]}"
+
+
+def test_a_file_in_place_of_data_is_told(both_products: Path) -> None:
+    records = next((both_products / "p" / "data").glob("person-records*"))
+    told = CliRunner().invoke(app, ["validate", str(both_products / "p" / "parameters"), str(records)])
+    assert told.exit_code == 1
+    assert f"{records} is a file: give its folder." in told.stderr
