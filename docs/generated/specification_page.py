@@ -176,7 +176,8 @@ without a record; and records that are in no pass. `validate` ends with the numb
 | cells of a shape | {MOST_CELLS} |
 | values of all attributes of tables, multiplied | {MOST_VALUES:,} |
 | bytes of a code or an id | {MOST_CODE_BYTES} |
-| characters of a text; of `detail`, of which names of files are made | {TEXT.most:,}; {DETAIL.most} |
+| characters of a text, or of a name in a list | {TEXT.most:,} |
+| characters of `detail`, of which names of files are made | {DETAIL.most} |
 
 For a third classification or a ninth column, run two specifications on the same records; the spend log adds them up.
 """

@@ -93,6 +93,10 @@ BROKEN = {
                                r"1 not printable, such as '2\n'. Use letters, digits and signs."),
     "a long group": ("origins.csv", "Tui,t,", f"Tui,{LONG},", "group",
                      f"2 longer than 64 bytes, such as {LONG[:64]}..."),
+    "a long name": ("origins.csv", "t,Tuis", f"t,{'n' * 1001}", "name",
+                    "t, t-only: a name has at most 1,000 characters. Shorten it."),
+    "a long name of an area": ("areas.csv", "A3,2,South", f"A3,2,{'n' * 1001}", "REGION_NAME",
+                               "2: a name has at most 1,000 characters. Shorten it."),
     "a strange group": ("origins.csv", "t,Tuis", "t,Tu\tis", "name", "t, t-only: a name must be printable and not empty."),
 }  # fmt: skip
 BROKEN_FILES = {
@@ -192,6 +196,14 @@ def test_a_list_that_is_not_utf_8_is_named_with_the_line(
     parameters = write_lists(tmp_path, SMALL, LISTS)
     (parameters / file).write_bytes(LISTS[file].replace(*change).encode(encoding))
     assert [str(finding) for finding in compile_folder(parameters).errors] == [NOT_UTF_8.format(line)]
+
+
+@pytest.mark.parametrize("file", ["areas.csv", "origins.csv"])
+def test_a_quote_that_was_left_open_is_told(tmp_path: Path, file: str) -> None:
+    parameters = write_lists(tmp_path, SMALL, LISTS)
+    (parameters / file).write_text(LISTS[file] + '"open' + ",x\n" * 1_000_000)
+    told = "a row has more than a million bytes. Shorten its texts, or close a quote that was left open."
+    assert [finding.message for finding in compile_folder(parameters).errors] == [told]
 
 
 def test_a_parquet_list_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:

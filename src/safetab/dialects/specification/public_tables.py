@@ -24,6 +24,7 @@ from safetab.foundation.files import UnreadableFile, read_text
 from safetab.foundation.findings import Checked, FindingsOf, shortened
 from safetab.foundation.parquet_facts import opened_parquet
 from safetab.readers.delimited import header_mistake
+from safetab.specification.keys import TEXT
 from safetab.specification.kinds import nearest, shown
 from safetab.specification.values import MOST_CODE_BYTES
 
@@ -55,6 +56,8 @@ def _why_not_read(path: Path, columns: list[str], error: Exception) -> str:
             read_text(path)
     except UnreadableFile as problem:  # it names the line that is not UTF-8
         return f"{problem} A spreadsheet calls this form CSV UTF-8."
+    if "straddl" in str(error):
+        return "a row has more than a million bytes. Shorten its texts, or close a quote that was left open."
     return f"can't be read: {str(error).partition(chr(10))[0][:200]}"
 
 
@@ -166,9 +169,15 @@ def repeated(texts: Iterable[str]) -> list[str]:
 
 
 def refuse_strange_names(name: str, names: Iterable[tuple[str, str]], findings: FindingsOf) -> None:
-    """Report what has a name that is empty or can't be printed."""
-    strange = (text for text, named in names if not named.isprintable() or not named.strip())
+    """Report what has a name that is empty, too long, or can't be printed."""
+    strange, long = list[str](), list[str]()
+    for text, named in names:
+        if len(named) > TEXT.most:
+            long.append(text)
+        elif not named.isprintable() or not named.strip():
+            strange.append(text)
     refuse(name, strange, "a name must be printable and not empty.", findings)
+    refuse(name, long, f"a name has at most {TEXT.most:,} characters. Shorten it.", findings)
 
 
 def names_of(column: str, pairs: Iterable[tuple[str, str]], findings: FindingsOf) -> dict[str, str]:
