@@ -167,7 +167,9 @@ def test_a_place_without_its_state_is_explained() -> None:
 @pytest.mark.parametrize(
     ("row", "words"),
     [
-        ("99|STATE|{code}|5", "not in the geography"),
+        ("99|STATE|{code}|5", "must be in the GRF-C where REGION_TYPE is STATE. Give the GRF-C of the totals"),
+        ("9999|AIANNH|{code}|5", "where REGION_TYPE is AIANNH, 9999 means in no AIANNH area. Leave these rows out"),
+        ("{state}99999|PLACE|{code}|5", "where REGION_TYPE is PLACE, 99999 means in no place. Leave these rows out"),
         ("{state}|STATE|9999|5", "not in the lists of iterations"),
         ("{first}", "more than one total"),
         ("{state}|STAAT|{code}|5", "must be a geography level"),
@@ -187,7 +189,10 @@ def test_a_wrong_total_is_an_error_in_plan_and_run(tmp_path: Path, row: str, wor
         out = (tmp_path / "out",) if command == ("run",) else ()
         result = cli(*command, world.parameters, world.data, *out)
         assert result.exit_code == 1
-        assert words in result.output.replace("\n", " ")
+        told = " ".join(result.output.split())
+        assert words in told
+        if "of the totals" in words or "Leave these" in words:
+            assert f"pop-group-totals.txt, line {len(totals) + 2}." in told
         assert not (tmp_path / "out").exists()
 
 
@@ -215,9 +220,14 @@ def test_a_pass_without_any_published_total_is_refused_before_it_is_charged(tmp_
         result = cli(*command)
         assert result.exit_code == 1
         told = " ".join(result.output.split())
-        assert "run_pr: no published total is of a group that this pass measures" in told
+        assert "run_pr: no published total is of this pass" in told
         assert "run_us:" not in told
     assert not spend_log.exists()
+    iterations = (world.parameters / "race-characteristic-iterations.txt").read_text().splitlines()[1:]
+    ignored = next(fields[0] for fields in (row.split("|") for row in iterations) if fields[5] == "True")
+    write_totals(world, [*(one for one in totals if "|PR-" not in one), f"72|PR-STATE|{ignored}|5"])
+    told = " ".join(cli("plan", world.parameters, world.data).output.split())
+    assert "run_pr: all published totals of this pass are ignored: its budget is spent on nothing." in told
     keys = json.loads((world.parameters / "config.json").read_text())
     (world.parameters / "config.json").write_text(json.dumps(keys | {"run_pr": False}))
     assert cli("plan", world.parameters, world.data).exit_code == 0

@@ -109,6 +109,7 @@ class AreaKind(ByName):
     boundary: tuple[str, ...] = ()  # columns of boundary files that spell the id together
     tab: str = ""  # a short plural for the heading of a page; else the long one
     map_step: float = 0.0005  # degrees: finer than a screen shows
+    nowhere: int | None = None  # the end of an id that means "in no such area"
 
     __hash__ = ByName.__hash__
 

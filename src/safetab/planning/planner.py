@@ -8,6 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from safetab.census.area_levels import Pass
 from safetab.census.areas import Areas
 from safetab.census.groups import GroupLevel, PublicLists, iteration_map_of
@@ -133,7 +135,7 @@ def read_public_files(
     oids, geographies = geography.value.oids, MappingProxyType(of_pass)
     files = PublicFiles(config.value, lists.value, geographies, paths, names.value or {}, oids)
     files = replace(files, publication=publication.value)
-    return _with_totals(files, findings, whole, _selecting_totals(config.value, data, reader, totals))
+    return _with_totals(files, findings, whole, _selecting_totals(config.value, data, reader, totals, whole))
 
 
 def about_path(parameters: Path) -> tuple[Path, ...]:
@@ -157,7 +159,7 @@ def _specified_totals(config: RunConfig, parameters: Path, data: Path, given: Gi
     """The totals that were given, by the ids of this census, or those in PARAMETERS or DATA."""
     name = config.product.totals_table
     if name is None or given is not None:
-        chosen = _selecting_totals(config, data, ReaderKind.CSV, given)
+        chosen = _selecting_totals(config, data, ReaderKind.CSV, given, Areas.none(config.census))
         if chosen is None or chosen.totals.value is None:
             return chosen
         return replace(chosen, totals=Checked(chosen.totals.value.by_ids_of(config.census), chosen.totals.findings))
@@ -176,13 +178,14 @@ def _with_totals(
         findings += chosen.totals.findings
         if chosen.totals.value is not None:
             of_pass = files.geography_of_pass
-            findings += check_totals(chosen.totals.value, files.config, files.lists, whole, of_pass)
+            name = next(iter(chosen.files)) if len(chosen.files) == 1 else "the published totals"
+            findings += check_totals(name, chosen.totals.value, files.config, files.lists, whole, of_pass)
         files = replace(files, totals=chosen.totals.value, totals_files=chosen.files)
     return Checked(None if any(finding.is_error for finding in findings) else files, findings)
 
 
 def _selecting_totals(
-    config: RunConfig, data: Path, reader: ReaderKind, given: GivenTotals | None
+    config: RunConfig, data: Path, reader: ReaderKind, given: GivenTotals | None, whole: Areas
 ) -> GivenTotals | None:
     """The totals that were given, or those in DATA. None if the product measures its own.
 
@@ -206,7 +209,7 @@ def _selecting_totals(
         files = find_published_totals(folder_beside(data, reader), product.totals_table, findings)
     if files is None:
         return GivenTotals(Checked(None, findings.findings))
-    read = read_published_totals(files, product.totals_table, config.census)
+    read = read_published_totals(files, product.totals_table, config.census, whole)
     return GivenTotals(read, {path.name: path for path in files.parts})
 
 
@@ -258,7 +261,7 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
         levels.append(LevelPlan(design, universe, selected))
         _check_level(levels[-1], findings)
     if files.totals is not None:
-        _refuse_unmeasured_passes(files.config, levels, findings)
+        _judge_unmeasured_passes(files, files.totals, levels, findings)
     warn_of_noisy_choices(files.config, levels, findings)
     left_out = tuple(level for level in files.config.levels if files.config.budget_of(level) == 0)
     # a specification that another one is like has the same name, in its own folder
@@ -271,14 +274,24 @@ def plan_of(files: PublicFiles) -> Checked[RunPlan]:
     return Checked(None if findings.has_errors else plan, findings.findings)
 
 
-def _refuse_unmeasured_passes(config: RunConfig, levels: Sequence[LevelPlan], findings: FindingsOf) -> None:
-    """Report passes without any published total: their budget would be spent on nothing."""
-    for which in config.passes:
+def _judge_unmeasured_passes(
+    files: PublicFiles, totals: PublishedTotals, levels: Sequence[LevelPlan], findings: FindingsOf
+) -> None:
+    """Report passes of which no group is measured: their budget would be spent on nothing.
+
+    It is an error if no total is of the pass, and a warning if its totals are all of ignored groups.
+    """
+    for which in files.config.passes:
         of_pass = [plan for plan in levels if plan.level.geography.tabulation_pass == which]
-        if of_pass and not any(plan.measured_groups for plan in of_pass):
-            problem = "no published total is of a group that this pass measures"
-            advice = "Its budget would be spent on nothing. Give totals of this pass, or leave the pass out."
-            findings.error(config.spelling.passes[which], f"{problem}. {advice}")
+        if not of_pass or any(plan.measured_groups for plan in of_pass):
+            continue
+        key, areas = files.config.spelling.passes[which], files.geography_of_pass[which]
+        own = ((level.kind, found) for level, found in totals.of_level.items() if level.tabulation_pass == which)
+        if any(np.isin(found.entity, areas.entities(kind)).any() for kind, found in own):
+            findings.warning(key, "all published totals of this pass are ignored: its budget is spent on nothing.")
+        else:
+            problem = "no published total is of this pass: its budget would be spent on nothing"
+            findings.error(key, f"{problem}. Give totals of this pass, or leave the pass out.")
 
 
 def _check_level(plan: LevelPlan, findings: FindingsOf) -> None:

@@ -230,15 +230,15 @@ def selected_groups(universe: GroupUniverse, totals: population_groups.Published
 
 
 def check_totals(
+    name: str,
     totals: population_groups.PublishedTotals,
     config: RunConfig,
     lists: PublicLists,
     whole: Areas,
     of_pass: Mapping[Pass, Areas],
 ) -> tuple[Finding, ...]:
-    """Errors for totals of unknown regions or iterations; warnings that count ignored ones."""
-    own_name = config.product.totals_table if config.specification is not None else None
-    findings = FindingsOf(own_name or "the file of published totals")
+    """Errors for totals of unknown regions or iterations; warnings that count ignored ones. `name` is of their file."""
+    findings = FindingsOf(name)
     known = {iteration.code: iteration for iteration in lists.iterations}
     ignored: Counter[str] = Counter()
     for geography, of_level in totals.of_level.items():

@@ -12,8 +12,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from safetab.census.area_levels import AreaLevel, DigitIds, Ids
+from safetab.census.areas import Areas
 from safetab.census.census import Census
 from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
+from safetab.foundation.arrays import is_in_sorted
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import why_unreadable
 from safetab.foundation.findings import Checked, FindingsOf
@@ -54,10 +56,10 @@ def find_totals_in(folder: Path, findings: FindingsOf) -> TableFiles | None:
     return TableFiles(forms.pop(), tuple(parts))
 
 
-def read_published_totals(files: TableFiles, table: str, census: Census) -> Checked[PublishedTotals]:
-    """The totals of these files, at any levels, and every finding about them."""
+def read_published_totals(files: TableFiles, table: str, census: Census, areas: Areas) -> Checked[PublishedTotals]:
+    """The totals of these files, at any levels, and every finding about them. Their regions must be among `areas`."""
     findings = FindingsOf(table)
-    parts = [part for path in files.parts for part in _parts_of_file(path, files, census, findings)]
+    parts = [part for path in files.parts for part in _parts_of_file(path, files, census, areas, findings)]
     totals = TotalsOfLevel.concat([totals for _, totals in parts])
     if not len(totals) and not findings.has_errors:
         findings.error("", "it has no totals, so nothing could be measured.")
@@ -72,21 +74,23 @@ def read_published_totals(files: TableFiles, table: str, census: Census) -> Chec
     return Checked(None if findings.has_errors else PublishedTotals(codes, levels), findings.findings)
 
 
-def _parts_of_file(path: Path, files: TableFiles, census: Census, findings: FindingsOf) -> Iterator[_Part]:
+def _parts_of_file(
+    path: Path, files: TableFiles, census: Census, areas: Areas, findings: FindingsOf
+) -> Iterator[_Part]:
     """The totals of one file, batch by batch."""
     of_file = FindingsOf(path.name)
     misshapen = list[int]()
     wrong = RowProblems(findings, f"{path.name}, ")
     before = 1 if files.form is TableForm.PARQUET else 2
     for batch in batches_of(path, files.form, COLUMNS, of_file, misshapen):
-        yield _checked(batch, census, before + len(misshapen), wrong)
+        yield _checked(batch, census, areas, before + len(misshapen), wrong)
         before += len(batch)
     for found in of_file.findings:
         findings.error(found.where, f"{path.name}: {found.message}")
     wrong.report()
 
 
-def _checked(batch: pa.RecordBatch, census: Census, first_line: int, wrong: RowProblems) -> _Part:
+def _checked(batch: pa.RecordBatch, census: Census, areas: Areas, first_line: int, wrong: RowProblems) -> _Part:
     """The rows of a batch that keep to the format. The lines of the others are added to `wrong`."""
     texts = dict(zip(COLUMNS, batch.columns, strict=True))
     labels = pa.array([level.label.encode() for level in census.area_levels], pa.binary())
@@ -98,6 +102,12 @@ def _checked(batch: pa.RecordBatch, census: Census, first_line: int, wrong: RowP
         if len(own):
             entity[own] = _numbers_of_ids(texts["REGION_ID"].take(pa.array(own)), geography.kind.ids)
             is_wrong["REGION_ID", _rule_of_ids(geography)] = (level == number) & (entity == NOT_DIGITS)
+            is_unlisted = (
+                (level == number) & (entity != NOT_DIGITS) & ~is_in_sorted(areas.entities(geography.kind), entity)
+            )
+            is_nowhere = _are_nowhere(geography, entity)
+            is_wrong["REGION_ID", _rule_of_nowhere(geography)] = is_unlisted & is_nowhere
+            is_wrong["REGION_ID", _rule_of_regions(geography, census)] = is_unlisted & ~is_nowhere
     code = digits_of(texts["ITERATION_CODE"], _CODE_DIGITS)
     count_text = _as_text(texts["COUNT"])
     is_count = pc.match_substring_regex(count_text, _COUNT).fill_null(False)
@@ -119,6 +129,24 @@ def _rule_of_ids(level: AreaLevel) -> str:
     ids, parent = level.kind.ids, level.kind.parent
     begins = isinstance(ids, DigitIds) and ids.begin_with_parent and parent is not None
     return f"{ids.rule}{f', {parent.noun} first,' if begins and parent else ''} where REGION_TYPE is {level.label}"
+
+
+def _are_nowhere(level: AreaLevel, ids: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Which ids, as numbers, mean that there is no area of this kind."""
+    nowhere = level.kind.nowhere
+    if nowhere is None:
+        return np.zeros(len(ids), dtype=np.bool_)
+    return np.asarray(ids % 10 ** len(str(nowhere)) == nowhere)
+
+
+def _rule_of_nowhere(level: AreaLevel) -> str:
+    kind = level.kind
+    return f"where REGION_TYPE is {level.label}, {kind.nowhere} means in no {kind.noun}. Leave these rows out"
+
+
+def _rule_of_regions(level: AreaLevel, census: Census) -> str:
+    areas_file = census.words.areas_file
+    return f"must be in the {areas_file} where REGION_TYPE is {level.label}. Give the {areas_file} of the totals"
 
 
 def _numbers_of_ids(column: pa.Array, ids: Ids) -> NDArray[np.int64]:

@@ -17,7 +17,7 @@ from safetab.census.area_levels import Pass
 from safetab.census.areas import NO_ENTITY, Areas
 from safetab.config.run_config import RunConfig
 from safetab.dialects.bureau.block_areas import Blocks, areas_of_blocks
-from safetab.dialects.bureau.us_census import AIANNH, PLACE, STATE
+from safetab.dialects.bureau.us_census import AIANNH, NO_AIANNH, NO_PLACE, PLACE, STATE
 from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.findings import Checked, Finding, FindingsOf, shortened
 from safetab.readers.digit_columns import NOT_DIGITS, Digits, WrongRows, digits_of
@@ -36,8 +36,6 @@ UNIT_COLUMN = "HAS_UNIT"
 
 _BLOCK_DIGITS = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4}
 GEOGRAPHY_DIGITS = _BLOCK_DIGITS | {"PLACEFP": 5, "AIANNHCE": 4}
-NO_PLACE = 99999  # "in no place": such blocks join no place
-NO_AIANNH = 9999
 
 
 def read_geography(data: Path) -> Checked[Areas]:

@@ -38,9 +38,10 @@ TRACT = AreaKind(
     "tract", "tract", "tracts", "Tract", DigitIds(11, begin_with_parent=True), parent=COUNTY, suppresses=True,
     words=("census tract", "census tracts"), summary_level="140", boundary=("STATEFP", "COUNTYFP", "TRACTCE"),
 )  # fmt: skip
+NO_PLACE, NO_AIANNH = 99999, 9999  # "in no place": such blocks join no place
 PLACE = AreaKind(
     "place", "place", "places", "Place", DigitIds(7, begin_with_parent=True), parent=STATE, suppresses=True,
-    summary_level="160", boundary=("STATEFP", "PLACEFP"),
+    summary_level="160", boundary=("STATEFP", "PLACEFP"), nowhere=NO_PLACE,
     ends=(
         "city and borough", "zona urbana", "comunidad", "municipality", "borough", "village", "city", "town", "cdp",
     ),
@@ -50,7 +51,7 @@ AIANNH = AreaKind(
     long_noun="American Indian, Alaska Native or Native Hawaiian area",
     long_nouns="American Indian, Alaska Native and Native Hawaiian areas",
     words=("aiannh", "aiannh area", "aiannh areas", "tribal area", "tribal areas"),
-    summary_level="250", boundary=("AIANNHCE",), tab="tribal areas",
+    summary_level="250", boundary=("AIANNHCE",), tab="tribal areas", nowhere=NO_AIANNH,
     ends=(
         "reservation and off reservation trust land", "pueblo and off reservation trust land",
         "rancheria and off reservation trust land", "community and off reservation trust land",

@@ -14,8 +14,7 @@ import numpy as np
 
 from safetab.census.area_levels import AreaKind, AreaLevel
 from safetab.census.areas import NO_ENTITY
-from safetab.dialects.bureau.grfc import NO_AIANNH, NO_PLACE
-from safetab.dialects.bureau.us_census import AIANNH, COUNTY, PLACE, PR_PASS, STATE, TRACT, US
+from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NO_AIANNH, NO_PLACE, PLACE, PR_PASS, STATE, TRACT, US
 from safetab.synthetic.geography.census_size import StateShare, Stretch
 from safetab.synthetic.seeded_bits import Integers, RandomBits, apportioned
 
