@@ -9,11 +9,12 @@ from safetab.foundation.argument_types import path_or_none, python_function
 from safetab.foundation.files import whole_path
 from safetab.pipeline.official import OfficialRequest, read_official_release
 from safetab.release.checks.signatures import write_new_key
-from safetab.release.checks.verification import Verification, sign_release, verify_release
+from safetab.release.checks.verification import Verification, sign_release
 from safetab.release.official.write_official import OfficialSummary
 from safetab.reports.registry import registry_entry
 from safetab.reports.report import report_file
 from safetab.website.linked_site import LinkedSite
+from safetab.website.made_again import SiteInputs, verify_made
 from safetab.website.write_site import SiteSummary, write_site
 
 
@@ -55,8 +56,12 @@ def site(
         overwrite: Replace `folder` if it is a site.
     """
     shapes, before = path_or_none(boundaries), path_or_none(earlier)
-    other = None if linked is None else LinkedSite(Path(linked[0]), linked[1])
+    other = _linked_site(linked)
     return write_site(Path(path), whole_path(Path(folder)), shapes, before, linked=other, overwrite=overwrite)
+
+
+def _linked_site(linked: tuple[str | Path, str] | None) -> LinkedSite | None:
+    return None if linked is None else LinkedSite(Path(linked[0]), linked[1])
 
 
 @python_function
@@ -90,17 +95,32 @@ def official(  # noqa: PLR0913 - what the command takes
 
 
 @python_function
-def verify(path: str | Path, key: str | Path | None = None) -> Verification:
+def verify(
+    path: str | Path,
+    key: str | Path | None = None,
+    *,
+    of: str | Path | None = None,
+    boundaries: str | Path | None = None,
+    earlier: str | Path | None = None,
+    linked: tuple[str | Path, str] | None = None,
+) -> Verification:
     """Check that a release is whole, consistent and signed, as the command `safetab verify` does.
+
+    With `of`, check that a site or an export is what this release gives, too.
 
     Returns the findings, the status and the signature. Raises `safetab.InvalidInput` if there is no
     release or the key can't be read.
 
     Args:
-        path: OUT of a run, or OUT/release.
+        path: OUT of a run, or OUT/release; with `of`, a site or an export.
         key: The signer's public key, FILE.pub.
+        of: The release that the site or the export was made of.
+        boundaries: The file of shapes that the site was made with.
+        earlier: The earlier release that the site was made with.
+        linked: The release and the site that the site was made to link to.
     """
-    return verify_release(Path(path), path_or_none(key))
+    inputs = SiteInputs(path_or_none(boundaries), path_or_none(earlier), _linked_site(linked))
+    return verify_made(Path(path), path_or_none(of), path_or_none(key), inputs)
 
 
 @python_function

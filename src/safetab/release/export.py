@@ -17,6 +17,7 @@ from safetab.release.census_form import CENSUS_FORM_FILES, COLUMNS_FILE, write_c
 from safetab.release.checksums import CHECKSUMS, document_of, invalid
 from safetab.release.data_dictionary import CSV_FORMAT, csv_names, csv_resources_of, write_csv_tables
 from safetab.release.documents import DATAPACKAGE_FILE, PRIVACY_FILE, README_FILE, README_TEXTS, facts_as_json
+from safetab.release.made_of import MADE_FILES, write_made_of
 from safetab.release.release_folder import EXPORTED_ENTITIES, ReleaseFolder, open_release_folder
 
 
@@ -27,7 +28,7 @@ class ExportForm(Enum):
     CENSUS = "census"  # a file for each published table, named and laid out as the agency does
 
 
-_OF_BOTH = (README_FILE, PRIVACY_FILE, NOT_FOR_RELEASE_FILE)
+_OF_BOTH = (README_FILE, PRIVACY_FILE, NOT_FOR_RELEASE_FILE, *MADE_FILES)
 
 
 def _earlier_exports(census: Census) -> dict[ExportForm, EarlierOutput]:
@@ -63,7 +64,10 @@ def export_csv(
         with refusals_as_run_failed(folder), whole_output(folder, overwrite=overwrite) as output:
             write_not_for_release(output, opened.facts.status)
             (output / PRIVACY_FILE).write_text(document_of(opened.path / PRIVACY_FILE), encoding="utf-8")
-            return (_write_tidy if form is ExportForm.TIDY else write_census_form)(opened, output)
+            write = _write_tidy if form is ExportForm.TIDY else write_census_form
+            rows = write(opened, output)
+            write_made_of(output, opened.path)
+            return rows
     except pa.ArrowException as error:
         raise_if_the_machine_failed(error)
         raise invalid(opened.path, "a table can't be read. Get the release again.") from None

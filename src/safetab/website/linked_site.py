@@ -22,6 +22,8 @@ class LinkedSite:
 
     release: Path
     folder: str
+    seen_from: Path | None = None
+    """The folder whose site links to it, if it is not the one that is written."""
 
 
 def linked_facts(opened: ReleaseFolder, folder: Path, linked: LinkedSite) -> JsonObject:
@@ -48,7 +50,7 @@ def linked_facts(opened: ReleaseFolder, folder: Path, linked: LinkedSite) -> Jso
         raise InvalidInput.about(linked.release, problem, _OPTION)
     codes = {group.code for group in there.lists.iterations}
     return {
-        "address": _address(folder, linked.folder),
+        "address": _address(linked.seen_from or folder, linked.folder),
         "nouns": there.product.record.nouns,
         "comesFirst": (there.product.number, there.product.name) < (here.product.number, here.product.name),
         "levels": levels,

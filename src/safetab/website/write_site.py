@@ -26,6 +26,7 @@ from safetab.release.checks.signatures import checked_signature
 from safetab.release.citation import agency_and_year, citation, known_facts, title_of
 from safetab.release.documents import ReleaseFacts
 from safetab.release.group_statuses import NOT_IN_FILES, NOT_TABULATED
+from safetab.release.made_of import MADE_FILES, write_made_of
 from safetab.release.numbers.level_numbers import RULES
 from safetab.release.numbers.number_files import WITHHELD
 from safetab.release.release_universe import Universe
@@ -215,6 +216,7 @@ def _geography(geography: AreaLevel, universe: Universe, facts: ReleaseFacts) ->
 
 
 _FACTS = "facts"
+FACTS_FILE = f"{data_files.DATA_FOLDER}/{_FACTS}.js"
 _PAGE = files("safetab.website") / "page"
 _SCRIPT_FOLDERS = ("numbers", "drawing", "search", "views")
 _PAGES = ("index.html", "site.css")
@@ -223,8 +225,8 @@ _TITLE, _HOME, _WHOSE = "{{title}}", "{{home}}", "{{whose}}"
 _LONGEST_HOME = 50  # letters; a longer title is shown on the first view alone
 _PARTS = r"(areas|totals|names|shapes)/[A-Za-z0-9_-]+/\d+|groups/\d+"
 _DATA = rf"{data_files.DATA_FOLDER}/({_FACTS}|{_PARTS}|{EARLIER_NAMES})\.js"
-_OTHER_FILES = [re.escape(name) for name in (*_PAGES, _SCRIPT, NOT_FOR_RELEASE_FILE)]
-_EARLIER_SITE = always_named(f"{data_files.DATA_FOLDER}/{_FACTS}.js", NamesLike("|".join((_DATA, *_OTHER_FILES))))
+_OTHER_FILES = [re.escape(name) for name in (*_PAGES, _SCRIPT, NOT_FOR_RELEASE_FILE, *MADE_FILES)]
+_EARLIER_SITE = always_named(FACTS_FILE, NamesLike("|".join((_DATA, *_OTHER_FILES))))
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,6 +277,7 @@ def write_site(
         numbers = _write_data(opened, site, shapes, before, status, more)
         _write_pages(opened, site)
         (site / _SCRIPT).write_text(site_script(), encoding="utf-8")
+        write_made_of(site, opened.path)
         sizes = [path.stat().st_size for path in site.rglob("*") if path.is_file()]
     return SiteSummary(status, numbers, len(sizes), sum(sizes), max(sizes), without_area)
 

@@ -109,6 +109,7 @@ def _counted(number: int, noun: str) -> str:
 _KEY = "Your private key: `safetab sign --new-key FILE` makes one."
 _NEW_KEY = "Make a key instead: FILE, which only you may read, and FILE.pub, which everybody may have."
 _SIGN_ANYWAY = "Sign an output that is not for release. The signature says so."
+_AS_MADE = "If the site was made with it:"
 _PUBLIC_KEY = "The signer's public key. Without it, the signature may be anybody's."
 _OUT = Annotated[Path | None, path_argument("OUT", "OUT of a run, OUT/release, or a release of official files.")]
 
@@ -152,24 +153,34 @@ def sign(
 
 
 def verify(
-    release: Release,
+    path: Annotated[Path, path_argument("RELEASE", "A release: OUT of a run, or OUT/release; or a site or an export.")],
+    of: Annotated[Path | None, path_argument("OF", "The release that the site or the export was made of.")] = None,
     key: Annotated[Path | None, option("FILE.pub", _PUBLIC_KEY)] = None,
+    boundaries: Annotated[Path | None, option("FILE", f"{_AS_MADE} the shapes of areas.")] = None,
+    earlier: Annotated[Path | None, option("OUT2", f"{_AS_MADE} an earlier release.")] = None,
+    linked: Annotated[tuple[Path, str] | None, option("OUT2 FOLDER2", f"{_AS_MADE} a link to another site.")] = None,
 ) -> None:
     """Check that a release is whole, consistent and signed.
 
     Compares every file with its checksum, and computes again whatever needs
     no secret: sums, margins of error, intervals, which table a group gets,
     what is suppressed, the stated loss; with the whole OUT, every number
-    from the measurements. Lists everything that is wrong, and ends with 1.
+    from the measurements. A site or an export is made again from its
+    release, OF, and compared byte by byte. Lists everything that is wrong,
+    and ends with 1.
     """
-    from safetab.release.checks.verification import verify_release
+    from safetab.website.linked_site import LinkedSite
+    from safetab.website.made_again import SiteInputs, verify_made
 
     with exits_with_code():
-        found = verify_release(release, key)
+        other = None if linked is None else LinkedSite(*linked)
+        found = verify_made(path, of, key, SiteInputs(boundaries, earlier, other))
         require_none(found.findings)
     answer(found.as_json())
     again = " and with the measurements" if found.has_measurements else ""
     say(f"Nothing is wrong. All {found.numbers:,} numbers agree with the plan{again}.")
+    if of is not None:
+        say(f"Every file of {path} is what {of} gives.")
     say(f"{found.signature}." if found.signature else "Not signed.")
     if found.signature is not None and key is None:
         say("Compare the fingerprint with the one that the publisher names, or give the key: --key FILE.pub.")
