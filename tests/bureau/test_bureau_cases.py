@@ -1,0 +1,149 @@
+"""The Census Bureau's own tests of SafeTab-P and SafeTab-H, as cases: same verdicts on inputs, same tables without noise.
+
+README.md says where the cases are from, what a result means, and how they were translated.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from tests.bureau.outputs import Output, line_of, wrong_with
+from tests.bureau.truth import HOUSEHOLD_TABLE, lines_of
+from tests.bureau.worlds import TOTALS, TOTALS_COLUMNS, Case, Written, all_cases, all_worlds, write_case
+
+CASES = {case["id"]: case for case in all_cases() if case["do"] != "not applicable"}
+WORLDS = all_worlds()
+KNOWN: dict[str, dict[str, str]] = json.loads((Path(__file__).parent / "expected.json").read_text(encoding="utf-8"))
+_SLOW = {"run", "marginals", "accuracy"}
+
+
+def _parameters() -> list[object]:
+    marks = {True: [pytest.mark.slow], False: []}
+    return [pytest.param(case, id=name, marks=marks[case["do"] in _SLOW]) for name, case in CASES.items()]
+
+
+@pytest.mark.parametrize("case", _parameters())
+def test_a_case_of_the_bureau_has_the_result_that_is_known(case: Case, tmp_path: Path) -> None:
+    result, why = _JUDGES.get(case["do"], _judged_by_verdict)(case, tmp_path)
+    assert result == KNOWN.get(case["id"], {}).get("result", "equal"), why
+
+
+def test_results_that_are_not_equal_say_why_and_have_a_case() -> None:
+    every = {case["id"]: case["do"] for case in all_cases()}
+    assert len(every) == 437
+    assert KNOWN.keys() <= every.keys()
+    assert all(known["why"] for known in KNOWN.values())
+    left_out = {name for name, what in every.items() if what == "not applicable"}
+    assert {name for name, known in KNOWN.items() if known["result"] == "not applicable"} == left_out
+
+
+Result = tuple[str, str]
+"""equal, stricter, looser or different; and what is not equal."""
+
+
+def _told(*words: object) -> tuple[int, dict[str, Any], str]:
+    """The exit code of a command, its JSON document, and all errors in words."""
+    done = CliRunner().invoke(app, [*map(str, words), "--json"])
+    document = json.loads(done.stdout) if done.stdout.startswith("{") else {"findings": []}
+    errors = [found for found in document.get("findings", ()) if found["severity"] == "error"]
+    lines = [" ".join(filter(None, (one["file"], one["where"], one["rule"], one["message"]))) for one in errors]
+    return done.exit_code, document, "\n".join([*lines, document.get("failure") or ""])
+
+
+def _judged_by_paths(case: Case, _: Path) -> Result:
+    code, *_others = _told("validate", *case["paths"])
+    return ("equal" if code in {1, 2} else "looser"), f"exit code {code}"
+
+
+def _judged_by_plan(case: Case, folder: Path) -> Result:
+    written = write_case(case, WORLDS, folder)
+    code, document, errors = _told("plan", written.parameters, written.data)
+    if code:
+        return "stricter", errors
+    level_of = {f"{one['geography_level']}, {one['iteration_level']}": one for one in document["levels"]}
+    wrong = []
+    for name, facts in case["expect"].get("levels", {}).items():
+        found = {key: level_of[name][key] for key in facts}
+        wrong += [] if found == facts else [f"{name}: {found}, {facts} expected"]
+    for names, key, wanted in case["expect"].get("sums", ()):
+        found_sum = sum(level_of[name][key] for name in names if name in level_of)
+        wrong += [] if found_sum == wanted else [f"{names}: {key} {found_sum}, {wanted} expected"]
+    return ("different" if wrong else "equal"), "; ".join(wrong)
+
+
+def _judged_by_verdict(case: Case, folder: Path) -> Result:
+    """Validate or run: refused or accepted, and after a run the tables."""
+    written = write_case(case, WORLDS, folder)
+    out = [folder / "out"] if case["do"] == "run" else []
+    code, document, errors = _told(case["do"], written.parameters, written.data, *out)
+    if code not in {0, 1}:
+        return "different", f"exit code {code}"
+    expected = case["expect"]
+    if expected == "refused":
+        return _judged_refusal(case, document, errors) if code else ("looser", "accepted")
+    if code:
+        return "stricter", errors
+    wrong = [] if expected == "accepted" else wrong_with(Output(folder / "out", written), expected)
+    return ("different" if wrong else "equal"), "; ".join(wrong)
+
+
+def _judged_refusal(case: Case, document: dict[str, Any], errors: str) -> Result:
+    """The findings must name the key, column, file or code that theirs names, not merely be there."""
+    missing = [name for name in case.get("names", ()) if not re.search(name, errors)]
+    if "rows" in case and all(found["rows"] != case["rows"] for found in document["findings"]):
+        missing.append(f"{case['rows']} rows")
+    if case.get("at", "") not in errors:
+        missing.append(case["at"])
+    return ("different" if missing else "equal"), f"the findings do not name {missing}: {errors}"
+
+
+def _judged_by_accuracy(case: Case, folder: Path) -> Result:
+    written, out = write_case(case, WORLDS, folder), folder / "out"
+    code, _, errors = _told("accuracy", written.parameters, written.data, out, "--runs", "5")
+    wrote = any(path.is_file() for path in out.rglob("*"))
+    return ("equal" if wrote and not code else "stricter"), errors
+
+
+def _judged_by_marginals(case: Case, folder: Path) -> Result:
+    """All lines of a table whose cells have as many households as the case says, without noise."""
+    table, shape = case["note"][:2], int(case["note"][-1])
+    written = _marginals_world(case, table, shape, folder)
+    code, _, errors = _told("run", written.parameters, written.data, folder / "out")
+    if code:
+        return "stricter", errors
+    name = HOUSEHOLD_TABLE.format(table, shape + 1)
+    rows = Output(folder / "out", written).tables[name]
+    found = sorted([int(line_of(row, name)), int(row["COUNT"])] for row in rows)
+    return ("equal" if found == case["expect"]["lines"] else "different"), str(found)
+
+
+def _marginals_world(case: Case, table: str, shape: int, folder: Path) -> Written:
+    values_of_line, homes = lines_of(table, shape), []
+    for line, count in case["cells"]:
+        value = min(values_of_line[line])
+        answers = (value, 1) if table == "t3" else (1, value)
+        fields = ["01|001|000001|0001|01|1000", *["Null"] * 7, "1000", *map(str, answers)]
+        homes += ["|".join(fields)] * count
+    records = WORLDS[case["world"]]["data"]["household-records.txt"].split("\n")[:1] + homes
+    totals = ["|".join(TOTALS_COLUMNS), f"01|STATE|0002|{shape * 10 + 5}"]
+    changes = [
+        ["write", name, "\n".join(lines) + "\n"]
+        for name, lines in (("household-records.txt", records), (TOTALS, totals))
+    ]
+    asked = {"ops": changes, "thresholds": [[10, 20, 30], [10]], "budgets": "without noise"}
+    return write_case(case | asked, WORLDS, folder)
+
+
+_JUDGES = {
+    "paths": _judged_by_paths,
+    "plan": _judged_by_plan,
+    "accuracy": _judged_by_accuracy,
+    "marginals": _judged_by_marginals,
+}
