@@ -70,6 +70,14 @@ def test_a_field_that_nothing_reads_is_a_warning(tmp_path: Path) -> None:
     assert warnings == ["records.fields[9]: nothing reads the field TONGUES; its values are only checked."]
 
 
+def test_fields_that_nothing_reads_are_one_warning(tmp_path: Path) -> None:
+    more = "".join(f'  {{ name = "Q{number}", type = "string" }},\n' for number in range(6))
+    text = SMALL.replace('  { name = "FAITH"', f'{more}  {{ name = "FAITH"', 1)
+    warnings = [str(finding) for finding in read(tmp_path, text).warnings]
+    names = "TONGUES, Q0, Q1, Q2, Q3 and 2 more"
+    assert warnings == [f"records.fields: nothing reads 7 fields: {names}; their values are only checked."]
+
+
 def test_a_list_that_nothing_uses_is_a_warning(tmp_path: Path) -> None:
     text = SMALL.replace(
         'lists = { common = { areas = ["nation", "region"] } }', 'lists = { rare = { tables = "total" } }'

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 
+from safetab.foundation.findings import shortened
 from safetab.specification.kinds import Problem, given_twice, inside, numbered, shown, unknown
 from safetab.specification.table_checks import problems_of_privacy, problems_of_tables
 from safetab.specification.values import (
@@ -75,9 +76,14 @@ def warnings_of(spec: Specification) -> Iterator[Problem]:
     read |= {column for codes in spec.classifications for column in (*codes.columns, codes.column) if column}
     for family in spec.tables:
         read |= {family.of or "", *(name for shape in family.shapes for name in shape.by)}
-    for where, field in numbered("records.fields", spec.records.fields):
-        if field.name and not {field.name, field.called} & read:
-            yield where, f"nothing reads the field {field.name}; its values are only checked."
+    fields = {where: field for where, field in numbered("records.fields", spec.records.fields) if field.name}
+    unread = {where: field.name for where, field in fields.items() if not {field.name, field.called} & read}
+    if len(unread) > 1:
+        names = shortened(unread.values())
+        yield "records.fields", f"nothing reads {len(unread)} fields: {names}; their values are only checked."
+        return
+    for where, name in unread.items():
+        yield where, f"nothing reads the field {name}; its values are only checked."
 
 
 def separator_of(codes: CodeList, fields: Fields) -> str | None:
