@@ -15,7 +15,9 @@ from typer.main import get_command
 
 from safetab.cli.main import app
 from safetab.foundation import start_up
+from safetab.foundation.failures import RunFailed
 from safetab.foundation.start_up import control_group_limit, why_too_little
+from safetab.pipeline.guards import os_errors_as_run_failed
 
 MB = 1 << 20
 
@@ -90,6 +92,13 @@ def test_what_compiles_is_loaded_before_threads_start(tmp_path: Path) -> None:
     command = ["validate", str(world.parameters), str(world.data), "--threads", "2"]
     ended = subprocess.run([sys.executable, "-c", _LOADING, *command], capture_output=True, text=True, check=False)
     assert ended.stdout.splitlines()[:2] == ["numba True", "numba.np.arraymath True"], ended.stderr
+
+
+def test_want_of_memory_is_answered_with_what_helps_every_command() -> None:
+    """Most commands have no --memory, and under `ulimit -v` another machine is not needed."""
+    with pytest.raises(RunFailed, match="raise a limit on memory") as failed, os_errors_as_run_failed():
+        raise MemoryError
+    assert "--" not in str(failed.value)
 
 
 @pytest.mark.parametrize("text", ["", "x", "0::\n", "0::/../..\n", ":::\n"])

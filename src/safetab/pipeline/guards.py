@@ -27,8 +27,8 @@ from safetab.pipeline.options import TEMPORARY_PREFIX, RunOptions
 from safetab.readers.record_files import REASON_IS_LOGGED
 
 _OUT_OF_MEMORY = (
-    f"{failures.OUT_OF_MEMORY} {NOTHING_WRITTEN} Close other programs or use a machine with more memory."
-    " --memory does not change what the run needs."
+    f"{failures.OUT_OF_MEMORY} {NOTHING_WRITTEN} Close other programs, raise a limit on memory, or use a machine"
+    " that has more."
 )
 _PR_SET_DUMPABLE = 4  # from <sys/prctl.h>
 _ADD_A_LOG = "Add --confidential-log FILE to see the reason."
