@@ -17,6 +17,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.products.all_products import PRODUCTS
 
 SOURCES = sorted((PROJECT / "src").rglob("*.py"))
 LINK = re.compile(r"docs/([a-z-]+\.md)#([a-z0-9-]+)")
@@ -41,6 +42,14 @@ def test_every_name_in_the_map_of_the_paper_exists() -> None:
     for name in names:
         module, _, attribute = name.rpartition(".")
         assert hasattr(importlib.import_module(module), attribute), name
+
+
+def test_the_headings_of_tables_are_in_the_file_formats() -> None:
+    page = " ".join((PROJECT / "docs" / "file-formats.md").read_text().split())
+    headings = {shape.table_id: shape.title for product in PRODUCTS for shape in product.shapes}
+    assert len(headings) == 10
+    for table_id, title in headings.items():
+        assert f'"{title}" ({table_id})' in page
 
 
 def test_the_page_about_runs_shows_what_the_plan_prints() -> None:
