@@ -23,6 +23,8 @@ COMMANDS = [
     "diff {} {}",
     "explore -o {data}.html --parameters {}",
     "tune levels --parameters {}",
+    "tune levels {}",
+    "explore {} -o {data}.html",
     "tune margins 4 --parameters {}",
     "official {data}.csv {data}-out --parameters {}",
     "synthesize {data}-out --people 9000 --us --parameters {}",
@@ -54,6 +56,21 @@ def test_one_sentence_says_what_is_there_instead_of_a_census(command: str, place
     assert (told.exit_code, told.stderr) == (1, said)
     (finding, *again) = json.loads(told.stdout)["findings"]
     assert (finding["file"], finding["message"], again[1:]) == (str(places / place), SENTENCES[place], [])
+
+
+def test_parameters_of_a_study_are_an_argument_or_an_option(both_products: Path, tmp_path: Path) -> None:
+    folder = str(both_products / "p" / "parameters")
+    told = [CliRunner().invoke(app, ["tune", "levels", *words]) for words in ([folder], ["--parameters", folder])]
+    assert told[0].exit_code == 0
+    assert told[0].stdout == told[1].stdout
+    pages = [tmp_path / "argument.html", tmp_path / "option.html"]
+    for page, words in zip(pages, ([folder], ["--parameters", folder]), strict=True):
+        assert CliRunner().invoke(app, ["explore", *words, "-o", str(page)]).exit_code == 0
+    assert pages[0].read_bytes() == pages[1].read_bytes()
+    for command in (["tune", "levels"], ["explore", "-o", str(tmp_path / "new.html")]):
+        twice = CliRunner().invoke(app, [*command, folder, "--parameters", folder])
+        assert twice.exit_code == 2
+        assert "--parameters: is given as an argument already." in twice.stderr
 
 
 @pytest.mark.parametrize("place", SENTENCES)

@@ -203,7 +203,7 @@ def test_a_mistake_is_told_in_one_sentence(words: list[str], told: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [["nothing"], ["budget"], ["curve", "county-detailed", "--size", "x"], ["levels", "x"]]
+    "words", [["nothing"], ["budget"], ["curve", "county-detailed", "--size", "x"], ["levels", "x", "y"]]
 )
 def test_wrong_usage_is_exit_2(words: list[str]) -> None:
     tune(*words, code=2)

@@ -34,6 +34,15 @@ def option(metavar: str, text: str) -> Any:
     return typer.Option(metavar=metavar, help=text)
 
 
+def one_folder(argument: Path | None, given: dict[str, Any]) -> dict[str, Any]:
+    """The options with PARAMETERS, which may be an argument instead of --parameters. Raises BadParameter for both."""
+    if argument is None:
+        return given
+    if given["parameters"] is not None:
+        raise typer.BadParameter("is given as an argument already.", param_hint="--parameters")
+    return given | {"parameters": argument}
+
+
 FOLDERS = {
     "PARAMETERS": "Directory with census.toml, or config.json, and the lists.",
     "DATA": examples.DATA,
@@ -41,6 +50,7 @@ FOLDERS = {
 }
 """The arguments of a run, and their help."""
 Parameters = Annotated[Path, path_argument("PARAMETERS", FOLDERS["PARAMETERS"])]
+MaybeParameters = Annotated[Path | None, path_argument("PARAMETERS", "The same as --parameters.")]
 Data = Annotated[Path, path_argument("DATA", FOLDERS["DATA"])]
 Out = Annotated[Path, path_argument("OUT", FOLDERS["OUT"])]
 Folder = Annotated[Path, path_argument("FOLDER", "Directory to make.")]

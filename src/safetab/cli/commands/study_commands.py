@@ -12,7 +12,19 @@ import typer
 
 from safetab.cli.json_document import answer
 from safetab.cli.messages import exits_with_code, note, say, show_findings
-from safetab.cli.options import FOLDERS, Data, Out, Overwrite, Parameters, Quiet, option, path_argument, takes
+from safetab.cli.options import (
+    FOLDERS,
+    Data,
+    MaybeParameters,
+    Out,
+    Overwrite,
+    Parameters,
+    Quiet,
+    one_folder,
+    option,
+    path_argument,
+    takes,
+)
 from safetab.pipeline.declared_options import ASSESS, COMPARE, CONFIG, GEOGRAPHY, PARAMETERS
 
 _PAGE = typer.Option("--output", "-o", metavar="FILE", help="The page to write.", readable=False)
@@ -44,6 +56,7 @@ def diff(
 
 @takes(CONFIG, PARAMETERS, GEOGRAPHY)
 def explore(
+    folder: MaybeParameters = None,
     output: Annotated[Path, _PAGE] = Path("explorer.html"),
     xlsx: Annotated[
         Path | None, option("FILE", "Write a workbook for spreadsheet programs too; only for SafeTab-P.")
@@ -61,6 +74,7 @@ def explore(
     """
     from safetab.explorer.explore import ExplorerRequest, write_explorer
 
+    given = one_folder(folder, given)
     with exits_with_code():
         warnings = write_explorer(ExplorerRequest(output, **given, workbook=xlsx, overwrite=overwrite))
     show_findings(warnings)

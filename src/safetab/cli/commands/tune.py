@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from safetab.cli.messages import exits_with_code, show_findings
-from safetab.cli.options import App, option, takes
+from safetab.cli.options import App, MaybeParameters, one_folder, option, takes
 from safetab.dialects.known_census import DEFAULT_CENSUS, examples
 from safetab.pipeline.declared_options import CONFIG, GEOGRAPHY, MARGIN_CONFIDENCE, PARAMETERS
 
@@ -54,11 +54,11 @@ def table_thresholds() -> None:
 
 @tune.command()
 @takes(CONFIG, PARAMETERS, GEOGRAPHY)
-def levels(**given: Any) -> None:
+def levels(folder: MaybeParameters = None, **given: Any) -> None:
     """Show the noise, margins, T, share and empty groups of every level."""
     from safetab.cli.tune_answers.tables import levels_answer
 
-    _show(levels_answer, given)
+    _show(levels_answer, one_folder(folder, given))
 
 
 @tune.command()
