@@ -47,7 +47,7 @@ class Release:
         >>> release = safetab.open_release("OUT")  # doctest: +SKIP
         >>> release.areas("region")  # doctest: +SKIP
         >>> print(release.total("Northland", "Tongan"))  # doctest: +SKIP
-        >>> print(release.table("Northland", "Tongan").count(age=(15, 29)))  # doctest: +SKIP
+        >>> print(release.table("Northland", "Tongan").count(hours=(1, 19)))  # doctest: +SKIP
     """
 
     def __init__(self, folder: release_folder.ReleaseFolder) -> None:

@@ -132,7 +132,7 @@ class GroupTable(tables.ProductTabular):
         by its name or value, a range by its first and last value. An unknown argument is answered with the known ones.
 
         Example:
-            >>> table.count(sex="female", age=(18, 44))  # doctest: +SKIP
+            >>> table.count(status="employed", hours=(1, 19))  # doctest: +SKIP
 
         Args:
             wanted: Values of the attributes in their order.

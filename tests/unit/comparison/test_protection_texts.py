@@ -142,7 +142,7 @@ def test_a_table_that_does_not_sum_to_1_is_refused_with_its_row(tmp_path: Path) 
 
 def test_secondary_suppression_without_or_tools_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(spec_text, "is_available", lambda: False)
-    with pytest.raises(InvalidInput, match=r'Run "pip install safetab\[compare\]"'):
+    with pytest.raises(InvalidInput, match=r"Install it: pip install ortools\."):
         parse("suppress:below=3,secondary=lp", Path())
     assert parse("suppress:below=3", Path()).numbers == Rounding(EXACT, 3)
 
