@@ -89,7 +89,9 @@ def text_of(element: ElementTree.Element) -> str:
 
 
 def tables_of(page: str, class_name: str) -> list[list[list[str]]]:
-    tables = [one for one in body_of(page).iter("div") if one.get("class") == class_name and one.find(".//table") is not None]
+    tables = [
+        one for one in body_of(page).iter("div") if one.get("class") == class_name and one.find(".//table") is not None
+    ]
     return [[[text_of(cell) for cell in row] for row in table.iter("tr")] for table in tables]
 
 
