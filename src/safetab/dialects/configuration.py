@@ -59,7 +59,7 @@ def require_parameters(parameters: Path, data: Path | None = None, command: str 
 
 
 def parameters_findings(folder: Path) -> tuple[Finding, ...]:
-    """Why a folder can't be one of parameters: it has neither a configuration nor lists, or is none."""
+    """Why a folder can't be one of parameters: it has neither a configuration nor lists, or is no folder."""
     findings = FindingsOf(str(folder))
     if not is_utf8_path(whole_path(folder)):
         findings.error("", NOT_UTF_8_PATH)
