@@ -31,8 +31,8 @@ NEWER = "was written by a newer version of safetab (format 7; this one reads up 
 NEWER_LOG = NEWER.replace("up to 2", "up to 3")
 AREA = "44007"
 DAY_OR_VERSION = re.compile(r"\d{4}-\d\d-\d\d|\d+ [A-Z][a-z]+ \d{4}|safetab \d+\.\d+\.\d+")
-ABOUT_ITSELF = {"README.txt", "datapackage.json", "privacy.json"}
-"""These files of an export tell version and day."""
+ABOUT_ITSELF = {"README.txt", "datapackage.json", "privacy.json", "MADE-OF.json", "SHA256SUMS"}
+"""These files of an export or a site tell version and day, or name the very release."""
 
 
 def each(*names: str) -> Callable[..., Any]:
