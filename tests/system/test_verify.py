@@ -581,6 +581,12 @@ def test_nothing_is_wrong_with_a_stored_release_alone(path: Path) -> None:
     assert found_in(path / "release") == []
 
 
+@pytest.mark.parametrize("path", stored("persons")[1:], ids=in_words)  # the mark of the oldest has other words
+def test_nothing_is_wrong_with_a_re_release_of_any_format(path: Path, tmp_path: Path) -> None:
+    safetab.rerelease(path, tmp_path / "new")
+    assert found_in(tmp_path / "new") == found_in(tmp_path / "new" / "release") == []
+
+
 @pytest.mark.parametrize("name", FOUND_IN_A_RELEASE_ALONE)
 def test_a_release_alone_shows_what_was_changed_though_its_checksums_are_right(name: str, out: Path) -> None:
     damage, words = FOUND_IN_A_RELEASE_ALONE[name]

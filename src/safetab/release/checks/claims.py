@@ -116,7 +116,9 @@ def check_repeated_claims(
     if folder.universe.specification is not None and not folder.format:
         breaches.add(of_package, "has no format, and a census of its own")
     for name, document in named.items():
-        if document.get(FORMAT, folder.format) != folder.format:
+        stated = document.get(FORMAT, folder.format)
+        is_of_run = name.endswith(PRIVACY_FILE) and stated in range(1, folder.format)  # which a re-release keeps
+        if stated != folder.format and not is_of_run:
             breaches.add(name, f"{FORMAT} is not that of {DATAPACKAGE_FILE}")
     _check_days(folder, named.get(MANIFEST_FILE), named.get(f"{RELEASE_FOLDER}/{PRIVACY_FILE}"), breaches)
 
@@ -129,13 +131,13 @@ def _check_days(folder: ReleaseFolder, manifest: Document | None, privacy: Docum
         if (manifest.get("version"), manifest.get("date")) != released:
             breaches.add(MANIFEST_FILE, f"does not say what {DATAPACKAGE_FILE} says of version and date")
         run = manifest.get(MEASURED_BY, manifest)
-        measured = (run["version"], run["date"])
+        measured = (run["version"], run["date"], run.get(FORMAT, 0))
     if privacy is None:
         return
     name = f"{RELEASE_FOLDER}/{PRIVACY_FILE}"
-    stated = (_version_of(privacy), privacy["date"])
+    stated = (_version_of(privacy), privacy["date"], privacy.get(FORMAT, 0))
     if measured is not None and stated != measured:
-        breaches.add(name, f"does not say what {MANIFEST_FILE} says of version and date")
+        breaches.add(name, f"does not say what {MANIFEST_FILE} says of version, date and format")
     if stated[1] > released[1]:
         breaches.add(name, "has a later date than the release")
 
