@@ -118,6 +118,8 @@ def test_the_designed_specifications_are_read(name: str) -> None:
 # name: (a text of the right specification, what stands in its place, what a finding says)
 BROKEN: dict[str, tuple[str, str, str]] = {
     "syntax": ('name    = "Small census"', 'name    = Small', "line 5, column 11: not valid TOML (invalid value). Texts need quotes."),
+    "a comma in a number": ("census = 1", "census = 0,1", "after a statement). Write a number with a point, such as 0.1"),
+    "an open quote": ('"Small census"', '"Small census', "A text has no closing quote."),
     "twice": ("census = 1", "census = 1\ncensus = 1", "line 3, column 11: not valid TOML (cannot overwrite a value)."),
     "nested": ("census = 1", "census = " + "[" * 5_000, "its brackets are nested too deeply."),
     "digits": ("census = 1", "census = " + "1" * 5_000, "it has an integer with thousands of digits."),

@@ -219,7 +219,7 @@ def refused_spending(options: RunOptions, kept_apart: tuple[Path, ...], confiden
     if options.dataset is not None and not DATASET_NAME.fullmatch(options.dataset):
         findings.error("--dataset", DATASET_RULE)
     if options.spend_limit is not None and amount_of(options.spend_limit) is None:
-        findings.error("--spend-limit", f"{AMOUNT_RULE} It is rho or epsilon as in config.json.")
+        findings.error("--spend-limit", f"{AMOUNT_RULE} It is rho or epsilon, as `safetab plan` shows them.")
     if options.spend_log is None:
         return findings.findings
     log = whole_path(options.spend_log)

@@ -159,6 +159,14 @@ def _completed(spec: Specification) -> Specification:
     )
 
 
+_ADVICE = {
+    "Invalid value": " Texts need quotes.",
+    "Expected newline": " Write a number with a point, such as 0.1, and each key on a line of its own.",
+    r"Illegal character '\n'": " A text has no closing quote.",
+}
+"""What to do about mistakes in TOML, by how the parser's words for them begin."""
+
+
 def _keys_at(path: Path, findings: FindingsOf) -> dict[str, Any] | None:
     """The keys of a TOML file, with exact numbers, or None and a finding."""
     try:
@@ -169,7 +177,7 @@ def _keys_at(path: Path, findings: FindingsOf) -> dict[str, Any] | None:
         findings.error("", "its brackets are nested too deeply.")
     except tomllib.TOMLDecodeError as problem:
         what, _, place = str(problem).rpartition(" (at ")
-        advice = " Texts need quotes." if what == "Invalid value" else ""
+        advice = next((words for begin, words in _ADVICE.items() if what.startswith(begin)), "")
         findings.error(place.removesuffix(")"), f"not valid TOML ({what.lower()}).{advice}")
     except ValueError:  # Python refuses to read such an integer
         findings.error("", "it has an integer with thousands of digits.")
