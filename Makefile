@@ -25,8 +25,8 @@ WORKERS ?= 2
 ALL ?=
 PYTEST := -m pytest -n $(WORKERS) --dist loadfile -q
 
-test: $(VENV)/.dev ## the default test suite
-	$(BIN)/python $(PYTEST)
+test: $(VENV)/.dev ## the default test suite; ORDER=N in a random order
+	$(BIN)/python $(PYTEST) $(if $(ORDER),--order $(ORDER))
 
 # What other versions of NumPy, Arrow and numba can change.
 LOWEST_TESTS := tests/engines tests/property $(patsubst %,tests/unit/test_%.py,arrays compiled loops mechanisms noise_distributions \
@@ -84,7 +84,8 @@ nightly: export ALL := 1
 nightly: ## everything, with new random worlds; NIGHT=N repeats those of another night; hours
 	@echo "The worlds of this night: make nightly NIGHT=$$NIGHT"
 	$(MAKE) check docs
-	$(MAKE) test test-slow test-lowest test-install test-sdist
+	$(MAKE) test ORDER=$$NIGHT
+	$(MAKE) test-slow test-lowest test-install test-sdist
 	$(MAKE) test-faults SEED=$$NIGHT
 	$(MAKE) audit
 	$(MAKE) test-browser

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -115,6 +116,7 @@ def world(tmp_path: Path) -> World:
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cases", type=int, help="of each parametrised test, this many cases, spread over all")
+    parser.addoption("--order", type=int, help="modules, and the tests of each, in the random order of this seed")
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
@@ -133,6 +135,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         kept = some_cases(items, config.option.cases)
         config.hook.pytest_deselected(items=[item for item in items if item not in kept])
         items[:] = [item for item in items if item in kept]
+    if config.option.order is not None:
+        items[:] = in_random_order(items, config.option.order)
     if (SHARED / "spec-2020").is_dir():
         return
     skip = pytest.mark.skip(reason="the 2020 parameter files are not beside the project")
@@ -151,6 +155,15 @@ def some_cases(items: list[pytest.Item], count: int) -> set[pytest.Item]:
         steps = max(count - 1, 1)
         kept.update(cases[step * (len(cases) - 1) // steps] for step in range(count))
     return kept
+
+
+def in_random_order(items: list[pytest.Item], seed: int) -> list[pytest.Item]:
+    """The tests of a module stay together, for the sake of its fixtures."""
+    dice = random.Random(seed)
+    modules = dict[str, list[pytest.Item]]()
+    for item in dice.sample(items, len(items)):
+        modules.setdefault(item.nodeid.partition("::")[0], []).append(item)
+    return [item for of_module in modules.values() for item in of_module]
 
 
 @pytest.fixture

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
+from itertools import pairwise
 
 import pytest
-from tests.conftest import PROJECT, SUITES, some_cases
+from tests.conftest import PROJECT, SUITES, in_random_order, some_cases
 
 TESTS = PROJECT / "tests"
 OF_THEIR_OWN = {"tests/lint", "tests/browser"}
@@ -58,3 +59,14 @@ def test_some_cases_of_a_test_are_spread_over_all(count: int, kept: list[int]) -
     found = some_cases([*items, alone], count)
     assert [one.case for one in items if one in found] == kept
     assert alone in found
+
+
+def test_a_random_order_keeps_modules_together_and_is_repeated_by_its_seed() -> None:
+    items = [Item(f"{module}.py::test[{case}]", case) for module in "abcdef" for case in range(9)]
+    first, again, other = (in_random_order(items, seed) for seed in (1, 1, 2))
+    assert first == again != other
+    assert sorted(first, key=str) == sorted(items, key=str)
+    modules = [item.nodeid.partition("::")[0] for item in first]
+    assert sum(one != following for one, following in pairwise(modules)) == 5
+    assert modules != sorted(modules)
+    assert [item.case for item in first if item.nodeid.startswith("a")] != [*range(9)]
