@@ -192,6 +192,56 @@ def test_the_bytes_of_records_change_nothing(tmp_path: Path) -> None:
         assert SECRET not in text  # though the footer's statistics have it
 
 
+class WatchedFile(io.FileIO):
+    """A file that notes the bytes that are read of it."""
+
+    noted = b""
+
+    def read(self, size: int | None = -1) -> bytes:
+        content = super().read(-1 if size is None else size)
+        WatchedFile.noted += content
+        return content
+
+
+@pytest.mark.parametrize(("name", "separator"), [("people.csv", ","), ("people.txt", "|")])
+def test_only_the_header_of_a_text_file_is_read(
+    name: str, separator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    header = separator.join(("person", "ward", "Age", "lang1", "lang2")) + "\r\n"
+    path, opened = tmp_path / name, Path.open
+    path.write_bytes(header.encode() + SECRET.encode() + b"\xff")
+    monkeypatch.setattr(WatchedFile, "noted", b"")
+    monkeypatch.setattr(
+        Path, "open", lambda self, *a, **b: WatchedFile(self) if self == path else opened(self, *a, **b)
+    )
+    ended = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--columns", str(path)])
+    assert ended.exit_code == 0, ended.stderr
+    assert WatchedFile.noted == header.encode()
+    assert "ages are taken for integers, everything else for texts." in " ".join(ended.stdout.split())
+    text = (tmp_path / "mine" / "census.toml").read_text()
+    assert SECRET not in text
+    keys = tomllib.loads(text)
+    types = {each["name"]: each["type"] for each in keys["records"]["fields"]}
+    assert types == {"person": "string", "ward": "string", "Age": "integer", "lang1": "string", "lang2": "string"}
+    assert keys["areas"]["key"] == ["ward = AREA"]
+    assert keys["classifications"]["groups"]["columns"] == ["lang1", "lang2"]
+    assert PeopleRequest(tmp_path / "mine", 10).checked().errors == ()
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["101,1,cy", "ward;lang;age", '"ward","lang"', "ward,lang,ward", "ward,lang,", "", "w\xe4rd,lang", "ward"],
+)
+def test_a_first_line_that_is_no_header_is_refused_and_not_quoted(line: str, tmp_path: Path) -> None:
+    (tmp_path / "people.csv").write_bytes(line.encode("latin-1") + b"\n102,1,en\n")
+    code, stderr = new(tmp_path / "mine", "--columns", tmp_path / "people.csv")
+    assert code == 1
+    assert "people.csv" in stderr
+    assert "line 1 must be a header: two or more names, each once, with commas between them" in stderr
+    assert not line or line not in stderr
+    assert not (tmp_path / "mine").exists()
+
+
 @pytest.mark.skipif(STRACE is None, reason="strace is not installed")
 def test_the_system_sees_no_read_of_a_record(tmp_path: Path) -> None:
     path, log = people_file(tmp_path / "persons.parquet"), tmp_path / "log"
@@ -240,6 +290,7 @@ def test_a_file_without_a_footer_is_refused(content: bytes, tmp_path: Path) -> N
     code, stderr = new(tmp_path / "mine", "--columns", tmp_path / "persons.parquet")
     assert code == 1
     assert "is not a Parquet file with a footer that can be read." in stderr
+    assert "write the names of the columns into a .csv file" in stderr
 
 
 def test_what_is_not_there_or_given_twice_is_refused(tmp_path: Path) -> None:

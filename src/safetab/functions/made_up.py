@@ -136,7 +136,7 @@ def new(
     Args:
         folder: The directory to make.
         package: A data package; the columns are those of its schema.
-        columns: A Parquet file; names and types of columns are those of its footer.
+        columns: A file of records; columns are those of a CSV file's header or a Parquet file's footer.
         us: Write config.json and the lists of a U.S. census instead, with a README.
         households: The same for tables of households.
     """
@@ -204,14 +204,14 @@ def _make_up_people(request: PeopleRequest, progress: Progress, *, is_us: bool, 
     return MadeUp(folder, shown, plan.layout.nouns, checked.warnings)
 
 
-def start_census(folder: Path, package: Path | None, parquet: Path | None) -> str:
+def start_census(folder: Path, package: Path | None, records: Path | None) -> str:
     """Write a specification to start from, and say which of its columns are guesses. Raises InvalidInput."""
     out = whole_path(folder)
-    if package is not None and parquet is not None:
+    if package is not None and records is not None:
         problem = "can't be used together with --columns. Leave out one of them."
         raise InvalidInput.about("the command", problem, "--from")
     columns = new_census.columns_of_package(package)
-    columns = columns if parquet is None else new_census.columns_of_parquet(parquet)
+    columns = columns if records is None else new_census.columns_of_file(records)
     _require_new(folder)
     _required(Checked(columns, ()), out, (), overwrite=True, earlier=_EMPTY)
     with _filled(out, overwrite=True) as made:

@@ -34,7 +34,7 @@ _CENSUS = typer.Option(help="Another made-up census: nz (like New Zealand's) or 
 _NEW_US = "Write config.json and the lists of a U.S. census instead, with a README."
 _NEW_HOUSEHOLDS = "The same for tables of households."
 _PACKAGE = "Take the columns from the schema of this data package."
-_COLUMNS = "Take names and types of columns from this file's footer. No record is read."
+_COLUMNS = "Take the columns from this CSV file's header, or Parquet file's footer. No record is read."
 _PEOPLE = typer.Option(help="How many people. U.S. census: Puerto Rico included; the nation is 334735155.")
 
 
@@ -63,7 +63,7 @@ def demo(
 def new(
     folder: Folder,
     package: Annotated[Path | None, typer.Option("--from", metavar="DATAPACKAGE.JSON", help=_PACKAGE)] = None,
-    columns: Annotated[Path | None, option("PEOPLE.PARQUET", _COLUMNS)] = None,
+    columns: Annotated[Path | None, option("PEOPLE.CSV", _COLUMNS)] = None,
     quiet: Quiet = False,
     **given: bool,
 ) -> None:

@@ -1,6 +1,6 @@
 """A specification to start from: a commented census.toml, three areas and three codes.
 
-Names and types of columns come from a datapackage.json, or from the footer of a Parquet file.
+Names and types of columns come from a datapackage.json or the footer of a Parquet file, names alone from a header.
 No record is read.
 """
 
@@ -23,6 +23,7 @@ from safetab.foundation.files import UnreadableFile, read_text, why_unreadable
 from safetab.foundation.findings import InvalidInput, shortened
 from safetab.products.record_field import RuledColumn
 from safetab.readers.record_files import INTEGERS, LISTS, TEXT, TRUTH_VALUES, kind_of
+from safetab.readers.text_tables import LONGEST_HEADER, header_in
 from safetab.specification.values import SPECIFICATION_FILE, RecordField
 from safetab.synthetic.seeded_bits import RandomBits
 from safetab.synthetic.specified.people import values_of
@@ -42,6 +43,10 @@ _SCHEMA = "census.schema.json"
 _NEW = files("safetab.synthetic.specified") / "new"
 _EXAMPLE = "The columns below are an example. Replace them with those of your file."
 _TAKEN_OVER = "The columns are those of {}; no record was read."
+_NO_TYPES = " A header has no types: ages are taken for integers, everything else for texts."
+_SEPARATORS = {".csv": (",", "commas"), ".txt": ("|", "|")}
+_NAME = re.compile(r"[^\W\d][\w .-]*")
+_OTHER_FORMATS = "Of other formats, write the names of the columns into a .csv file, with commas between them."
 _GUESSED = "  # GUESSED: check this"
 UNKNOWN = "COLUMN-OF-"
 """Begins what stands in place of a column that can't be guessed. `validate` refuses it."""
@@ -73,16 +78,39 @@ def columns_of_package(path: Path | None) -> Columns:
         raise InvalidInput.about(path, why) from None
 
 
-def columns_of_parquet(path: Path) -> Columns:
-    """The columns in a Parquet file's footer; no other byte is read. Raises InvalidInput."""
+def columns_of_file(path: Path) -> Columns:
+    """The columns in a text file's header or a Parquet file's footer. Raises InvalidInput."""
     if path.exists() and not path.is_file() and not path.is_dir():
         raise InvalidInput.about(path, "is not a regular file.")  # a pipe would wait for ever
     try:
-        schema = pq.read_schema(BytesIO(_MAGIC + _footer(path)))
+        return _columns_of_header(path) if path.suffix in _SEPARATORS else _columns_of_footer(path)
     except OSError as error:
         raise InvalidInput.about(path, why_unreadable(path, error)) from None
+
+
+def _columns_of_header(path: Path) -> Columns:
+    """The columns in the first line; no byte after it is read. Raises OSError or InvalidInput.
+
+    The line may be a record, if the file has no header: findings quote nothing of it.
+    """
+    separator, separators = _SEPARATORS[path.suffix]
+    with path.open("rb", buffering=0) as file:  # without a buffer, a line is read byte by byte
+        names = header_in(file.readline(LONGEST_HEADER), separator)
+    if len(names) < 2 or len({*names}) < len(names) or not all(map(_NAME.fullmatch, names)):
+        rule = f"two or more names, each once, with {separators} between them; in UTF-8, without quotes"
+        raise InvalidInput.about(path, f"line 1 must be a header: {rule}. Names begin with a letter.")
+    types = {name: "integer" if re.search(_AGE, name, re.IGNORECASE) else "string" for name in names}
+    fields = [{"name": name, "type": kind} for name, kind in types.items()]
+    return _table_of({"path": path.name, "fields": fields}, _TAKEN_OVER.format(path.name) + _NO_TYPES)
+
+
+def _columns_of_footer(path: Path) -> Columns:
+    """The columns in a Parquet file's footer; no other byte is read. Raises OSError or InvalidInput."""
+    try:
+        schema = pq.read_schema(BytesIO(_MAGIC + _footer(path)))
     except (pa.ArrowException, ValueError):
-        raise InvalidInput.about(path, "is not a Parquet file with a footer that can be read.") from None
+        why = f"is not a Parquet file with a footer that can be read. {_OTHER_FORMATS}"
+        raise InvalidInput.about(path, why) from None
     kinds = {column.name: kind_of(column.type) or "nothing" for column in schema}
     if len(kinds) < len(schema):
         raise InvalidInput.about(path, "has two columns with one name. Rename one of them.")
