@@ -59,7 +59,7 @@ def test_a_place_where_no_folder_can_be_made_is_what_was_given(
     monkeypatch.setattr(locked_folder.tempfile, "mkdtemp", refusing(number))
     code, shown = invoke(command, both_products / "people", tmp_path / "new")
     assert code == 1
-    assert f"can't write to {tmp_path}: {os.strerror(number)}. Choose another folder." in shown
+    assert f"can't be made in {tmp_path}: {os.strerror(number)}. Choose another folder." in shown
     assert list(tmp_path.iterdir()) == []
 
 

@@ -191,8 +191,9 @@ class Hiding:
         if name.split(".")[0] in HIDDEN:
             raise ModuleNotFoundError(name, name=name)
 sys.meta_path.insert(0, Hiding())
-for name in HIDDEN:
+for name in (*HIDDEN, "shutil"):
     sys.modules.pop(name, None)
+os.supports_dir_fd.clear()
 for name in ("fchmod", "getuid", "geteuid", "O_NOFOLLOW", "O_NONBLOCK", "O_CLOEXEC"):
     delattr(os, name)
 import safetab

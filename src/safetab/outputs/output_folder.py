@@ -148,7 +148,7 @@ def _why_not(out: Path, *, overwrite: bool, earlier: EarlierOutput) -> str | Non
     if not os.access(parent, os.W_OK | os.X_OK):
         return f"can't be made: {parent} may not be written to. Check its permissions."
     why = why_no_folder(parent, _prefix(out))
-    return None if why is None else f"can't write to {parent}: {why}. Choose another folder."
+    return None if why is None else f"can't be made in {parent}: {why}. Choose another folder."
 
 
 @contextmanager
