@@ -86,9 +86,8 @@ def test_columns_come_from_a_parquet_file(tmp_path: Path) -> None:
     keys = tomllib.loads(text)
     assert keys["records"]["file"] == "persons"
     types = {each["name"]: each["type"] for each in keys["records"]["fields"]}
-    assert types == {
-        "block_id": "string", "age": "integer", "Origin1": "string", "Origin2": "string", "is_here": "boolean",
-    }  # fmt: skip
+    assert types == {"block_id": "string", "age": "integer", "Origin1": "string", "Origin2": "string"}
+    assert '\n  # { name = "is_here", type = "boolean" },\n' in text
     assert keys["areas"]["key"] == ["block_id = AREA"]
     assert keys["classifications"]["groups"]["columns"] == ["Origin1", "Origin2"]
     assert keys["tables"][0]["shapes"][-1]["by"] == ["age"]
@@ -131,7 +130,49 @@ def test_areas_and_codes_that_a_file_holds_as_integers_become_texts(tmp_path: Pa
     assert keys["areas"]["key"] == ["ward = AREA"]
     assert keys["classifications"]["groups"]["columns"] == ["ethnic_code"]
     types = {each["name"]: each["type"] for each in keys["records"]["fields"]}
-    assert types == {"person": "string", "ward": "string", "age": "integer", "ethnic_code": "string"}
+    assert types == {"ward": "string", "age": "integer", "ethnic_code": "string"}
+
+
+def questionnaire(path: Path) -> Path:
+    columns = ["person_id", "ward", "sex", "age", "lang", *(f"q{number}" for number in range(3))]
+    if path.suffix == ".parquet":
+        pq.write_table(pa.table({name: [1] for name in columns}), path)
+    else:
+        path.write_text(",".join(columns) + "\n")
+    return path
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_sex_is_in_a_table_and_only_columns_that_a_text_file_needs_are_read_by_nothing(
+    ending: str, tmp_path: Path
+) -> None:
+    path = questionnaire(tmp_path / f"people.{ending}")
+    ended = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--columns", str(path)])
+    assert "Values of sex: 1, 2 (guessed)." in " ".join(ended.stdout.split())
+    text = (tmp_path / "mine" / "census.toml").read_text()
+    keys = tomllib.loads(text)
+    assert [shape.get("by") for shape in keys["tables"][0]["shapes"]] == [None, ["sex"], ["sex", "age"]]
+    (line,) = (line for line in text.splitlines() if 'name = "sex"' in line)
+    assert line.endswith("# GUESSED: check this")
+    unused = {"person_id", "q0", "q1", "q2"}
+    named = {each["name"] for each in keys["records"]["fields"]}
+    assert named == {"ward", "sex", "age", "lang"} | (unused if ending == "csv" else set())
+    assert text.count("\n  # { name = ") == (0 if ending == "csv" else len(unused))
+    checked = PeopleRequest(tmp_path / "mine", 10).checked()
+    assert checked.errors == ()
+    assert len(checked.warnings) == (1 if ending == "csv" else 0)
+
+
+def test_columns_that_may_name_a_unit_are_asked_about(tmp_path: Path) -> None:
+    assert new(tmp_path / "mine", "--columns", questionnaire(tmp_path / "people.csv")) == (0, "")
+    path = tmp_path / "mine" / "census.toml"
+    text = path.read_text()
+    assert '# Does "person_id" say whose record it is?' in text
+    assert '\n# unit = { name = "person", column = "person_id", most_records = 3 }' in text
+    path.write_text(text.replace("# unit =", "unit ="))
+    assert read_specification(tmp_path / "mine").errors == ()
+    assert new(tmp_path / "none") == (0, "")
+    assert "whose record" not in (tmp_path / "none" / "census.toml").read_text()
 
 
 def test_columns_come_from_a_data_package(tmp_path: Path) -> None:

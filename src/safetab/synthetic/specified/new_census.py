@@ -31,6 +31,8 @@ from safetab.synthetic.specified.people import values_of
 _PLACE = "area|block|tract|district|munic|comm?un|parish|ward|region|zone|place|county|grid|geo|postal|^oa$|^sa1$"
 _GROUP = "ethn|race|group|nation|origin|ancest|lang|relig|diag|code|citizen|birth|tribe|occup|industr"
 _AGE = "(?<![a-z])q?age(?![a-z])"
+_SEX = "(?<![a-z])q?(?:sex|gender)(?![a-z])"
+_UNIT = "(?:^|[^a-z]|person|patient|pupil|client|household)id$|^(?:person|patient|pupil|client)$"
 _AGES, _BREAKS = {"minimum": 0, "maximum": 120}, (15, 30, 45, 65, 80)
 _MOST_CATEGORIES = 20
 _MOST_ANSWERS = 8
@@ -48,6 +50,11 @@ _SEPARATORS = {".csv": (",", "commas"), ".txt": ("|", "|")}
 _NAME = re.compile(r"[^\W\d][\w .-]*")
 _OTHER_FORMATS = "Of other formats, write the names of the columns into a .csv file, with commas between them."
 _GUESSED = "  # GUESSED: check this"
+_ABOUT_UNUSED = "\n# Nothing reads a column that has a # before it. Remove the # before you use the column."
+_ABOUT_UNITS = """\
+# Does {} say whose record it is? If one person may have several records, remove the # of the next line, and
+# that of the column if it has one: then the whole person is protected, not each record alone.
+"""
 UNKNOWN = "COLUMN-OF-"
 """Begins what stands in place of a column that can't be guessed. `validate` refuses it."""
 _UNKNOWN_AREA, _UNKNOWN_CODE = ({"name": f"{UNKNOWN}{of}", "type": "string"} for of in ("AREAS", "CODES"))
@@ -63,6 +70,7 @@ class Columns(NamedTuple):
     origin: str
     file: str
     missing: Sequence[str]
+    are_all_needed: bool  # text files may have no column that the specification lacks
 
 
 def columns_of_package(path: Path | None) -> Columns:
@@ -138,13 +146,14 @@ def _table_of(package: Any, origin: str) -> Columns:
     """The first table of a package. A package may be a lone table, or its schema."""
     tables = [(each, each.get("schema", each)) for each in package.get("resources", [package])]
     table, schema = next((each, of) for each, of in tables if isinstance(of, dict) and of.get("fields"))
-    file = PurePosixPath(table.get("path", "people")).name.partition(".")[0]
+    path = PurePosixPath(table.get("path", "people"))
     missing = [str(each) for each in schema.get("missingValues", [""])]
     others = [
         f"{each['name']} ({each['type']})" for each in schema["fields"] if each.get("type", "string") not in _RULES
     ]
     origin += f" Taken for texts, since a table can't use their types: {', '.join(others)}." if others else ""
-    return Columns([_field(each) for each in schema["fields"]], origin, file, missing)
+    fields = [_field(each) for each in schema["fields"]]
+    return Columns(fields, origin, path.name.partition(".")[0], missing, path.suffix != ".parquet")
 
 
 def _field(given: Field) -> Field:
@@ -168,18 +177,28 @@ def _field(given: Field) -> Field:
 
 def write_new_census(folder: Path, columns: Columns, name: str) -> str:
     """Write census.toml with its schema and lists, and return what was guessed, in sentences. Raises InvalidInput."""
-    area, codes = _area_and_codes(columns.fields)
-    others = [each for each in columns.fields if each not in (area, *codes)]
-    category = next((each for each in others if 1 < len(_listed(each)) <= _MOST_CATEGORIES), None)
+    known = [_with_values(each) for each in columns.fields]
+    area, codes = _area_and_codes(known)
+    others = [each for each in known if each not in (area, *codes)]
+    categories = [each for each in others if 1 < len(_listed(each)) <= _MOST_CATEGORIES]
+    category = min(categories, key=lambda each: not _is_like(_SEX, each), default=None)
     age = next((each for each in others if "unit_name" in each and each != category), None)
-    fields = [each if each in others else _as_text(each) for each in columns.fields]
+    fields = [each if each in others else _as_text(each) for each in known]
     shapes, names, key = _shapes(category, age), [each["name"] for each in codes], area["name"]
+    used = [each for each in (area, *codes, category, age) if each]
+    is_unknown = UNKNOWN in key or UNKNOWN in names[0]
+    unused = [] if columns.are_all_needed or is_unknown else [each["name"] for each in known if each not in used]
+    guesses = [each["name"] for each in known if each not in columns.fields]
+    units = [each["name"] for each in others if _is_like(_UNIT, each) and each not in used]
     parts = {
         "origin": " ".join(columns.origin.split()),
         "folder": name,
         "file": _toml(columns.file),
         "missing": _toml(columns.missing),
-        "fields": "\n".join(f"  {_toml(each)}," for each in fields),
+        "fields": "\n".join(_line(each, unused, guesses) for each in fields),
+        "about_unused": _ABOUT_UNUSED if unused else "",
+        "about_units": _ABOUT_UNITS.format(" or ".join(map(_toml, units))) if units else "",
+        "unit": _toml((units or ["PERSON"])[0]),
         "key": _toml("AREA" if key == "AREA" else f"{key} = AREA"),
         "columns": f"columns = {_toml(names)}" if codes[0]["type"] != "list" else f"column  = {_toml(*names)}",
         "guessed": "" if columns.origin == _EXAMPLE else _GUESSED,
@@ -194,7 +213,24 @@ def write_new_census(folder: Path, columns: Columns, name: str) -> str:
     _write_list(folder / "codes.csv", "code,name,broad,broad_name", "Group", "Broad group", _ids(codes[0], "1 2 3"))
     how = ["write yours in place of it" if UNKNOWN in each else "guessed" for each in (key, names[0])]
     guess = f"{columns.origin} Area: {key} ({how[0]}). Codes: {', '.join(names)} ({how[1]})."
+    guess += "".join(f" Values of {name}: 1, 2 (guessed)." for name in guesses)
     return "" if columns.origin == _EXAMPLE else f"{guess} Check {SPECIFICATION_FILE}.\n"
+
+
+def _with_values(field: Field) -> Field:
+    """The field; with two values to correct, if it is someone's sex and says nothing of its values."""
+    has_values = field.get("constraints") or field.get("categories")
+    if has_values or field["type"] not in {"string", "integer"} or not _is_like(_SEX, field):
+        return field
+    values = (1, 2) if field["type"] == "integer" else ("1", "2")
+    return {**field, "categories": [{"value": each, "label": f"{field['name']} {each}"} for each in values]}
+
+
+def _line(field: Field, unused: Sequence[str], guesses: Sequence[str]) -> str:
+    """The line of a field in census.toml: a comment if nothing reads the field."""
+    begin = "  # " if field["name"] in unused else "  "
+    end = _GUESSED if field["name"] in guesses else ""
+    return f"{begin}{_toml(field)},{end}"
 
 
 def _area_and_codes(fields: Sequence[Field]) -> tuple[Field, list[Field]]:
