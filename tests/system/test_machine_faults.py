@@ -50,6 +50,14 @@ def test_a_full_disk_names_what_could_not_be_written(
     assert list(tmp_path.iterdir()) == []
 
 
+def no_records(folder: Path) -> Path:
+    """A folder of parameters, since a folder without any is answered before all else."""
+    parameters = folder / "parameters"
+    parameters.mkdir()
+    (parameters / "census.toml").touch()
+    return parameters
+
+
 @pytest.mark.parametrize("number", [errno.ENOENT, errno.EPERM, errno.EACCES])
 @pytest.mark.parametrize("command", ["site", "export", "rerelease"])
 def test_a_place_where_no_folder_can_be_made_is_what_was_given(
@@ -67,7 +75,7 @@ def test_a_temp_where_no_folder_can_be_made_is_refused_before_anything_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(locked_folder.tempfile, "mkdtemp", refusing(errno.ENOENT))
-    code, shown = invoke("validate", tmp_path / "none", tmp_path / "none", "--temp", tmp_path)
+    code, shown = invoke("validate", no_records(tmp_path), tmp_path, "--temp", tmp_path)
     assert code == 1
     why = f"{os.strerror(errno.ENOENT)}. Name another folder with --temp."
     assert f"--temp: {tmp_path} can't be written to: {why}" in shown
@@ -142,8 +150,8 @@ def test_a_confidential_log_that_is_refused_says_what_was_refused(
 ) -> None:
     """Only a link, a pipe or a folder is answered with what the log must be."""
     monkeypatch.setattr("safetab.foundation.progress.os.fchmod", refusing(number))
-    none = tmp_path / "none"
-    ended, shown = invoke("validate", none, none, "--confidential-log", tmp_path / "log")
+    parameters = no_records(tmp_path)
+    ended, shown = invoke("validate", parameters, parameters, "--confidential-log", tmp_path / "log")
     assert ended == code
     assert ("must be a regular file" in shown) is (number == errno.EINVAL)
     assert (os.strerror(number) in shown) is (number != errno.EINVAL)
