@@ -37,8 +37,7 @@ from safetab.readers.record_rules import (
     area_listed_rule,
     code_rule,
     part_rule,
-    report_empty_passes,
-    report_in_no_pass,
+    report_passes,
     rule_of,
     shape_rule,
     text_of_value,
@@ -87,8 +86,7 @@ class PlainEngine:
             rows_done(1)
         broken.report(findings)
         if not findings.has_errors:
-            report_empty_passes(self._people, self._record, findings)
-            report_in_no_pass(self._in_no_pass, self._record, findings)
+            report_passes(self._people, self._in_no_pass, self._record, findings)
         return findings.findings
 
     def _broken_rules(self, row: Person | Rule) -> Iterator[Rule]:

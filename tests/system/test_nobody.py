@@ -40,7 +40,9 @@ def test_a_run_on_nobody_releases_noise_and_warns_the_curator_alone(tmp_path: Pa
     assert result.exit_code == 0, result.output
     assert NOBODY.format("US") in result.stderr
     assert NOBODY.format("PR") in result.stderr
+    assert result.stderr.index("it has no record.") < result.stderr.index(NOBODY.format("US"))
     assert NOBODY.format("PR") in (tmp_path / "out.confidential.log").read_text()
+    assert not any(b"has no record" in content for content in released(tmp_path / "out").values())
     assert not any(b"obody is in" in content for content in released(tmp_path / "out").values())
     totals = (tmp_path / "out" / "t1" / "pr.csv").read_text().splitlines()[1:]
     assert len({line.rpartition("|")[2] for line in totals}) > 1  # zeros plus noise are not all alike
@@ -55,6 +57,7 @@ def test_an_empty_pass_is_released_like_the_other(tmp_path: Path) -> None:
     result = run(world, tmp_path / "nobody")
     assert result.exit_code == 0
     assert NOBODY.format("US") not in result.stderr
+    assert "it has no record." not in result.stderr
     somebody, nobody = released(tmp_path / "somebody"), released(tmp_path / "nobody")
     assert list(somebody) == list(nobody)
     assert somebody["t1/us.csv"] == nobody["t1/us.csv"]

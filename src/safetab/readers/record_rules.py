@@ -116,26 +116,24 @@ class BrokenRules:
         return "; ".join(listed) + (f" and {more:,} more" if more else "")
 
 
-def report_empty_passes(people: Mapping[Pass, int], record: RecordLayout, findings: FindingsOf) -> None:
-    """Warn about passes without records, for the curator's eyes only.
+def report_passes(people: Mapping[Pass, int], in_no_pass: int, record: RecordLayout, findings: FindingsOf) -> None:
+    """Warn about passes without records and records without a pass, for the curator's eyes only.
 
     A release must not depend on whether somebody is there except through noise.
 
     Proof: docs/privacy.md#nobody.
     """
+    if not any(people.values()) and not in_no_pass:
+        findings.warning("", "it has no record.")
     is_listed = not isinstance(record.area, AreaColumns)
     for tabulation_pass, number in people.items():
         if not number:
             name = f'"{tabulation_pass.name}"' if is_listed else tabulation_pass.name.upper()
             where = f"in a {record.area.part_noun} of the {name} pass"
             findings.warning(record.part_column, f"no record is {where}: its counts are 0 before noise.")
-
-
-def report_in_no_pass(rows: int, record: RecordLayout, findings: FindingsOf) -> None:
-    """Warn about records that no pass counts, for the curator's eyes only."""
-    if rows:
-        are_counted = "record is in no pass and is" if rows == 1 else "records are in no pass and are"
-        findings.warning(record.part_column, f"{rows:,} {are_counted} counted nowhere.", count=rows)
+    if in_no_pass:
+        are_counted = "record is in no pass and is" if in_no_pass == 1 else "records are in no pass and are"
+        findings.warning(record.part_column, f"{in_no_pass:,} {are_counted} counted nowhere.", count=in_no_pass)
 
 
 def report_units(unit: Unit, missing: int, too_many: int, findings: FindingsOf) -> None:

@@ -21,7 +21,7 @@ from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import Finding, FindingsOf
 from safetab.planning.planner import PublicFiles
 from safetab.products.bureau_columns import BLOCK_DIGITS, CODE_COLUMNS
-from safetab.readers.record_rules import report_empty_passes
+from safetab.readers.record_rules import report_passes
 
 
 class CefEngine(ArrayEngine):
@@ -65,7 +65,7 @@ class CefEngine(ArrayEngine):
                 raise MiscountedRecords("not everybody who was read was joined to a unit and encoded.")
         findings = FindingsOf(self._files.label)
         if not any(finding.is_error for finding in found):
-            report_empty_passes(counts, self._record, findings)
+            report_passes(counts, 0, self._record, findings)
             self._record_count = counts
         return (*found, *findings.findings)
 

@@ -37,7 +37,7 @@ from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
 from safetab.products.record import AREA_DIGITS_END, ListedAreas
 from safetab.readers.record_files import unreadable
-from safetab.readers.record_rules import report_empty_passes, report_in_no_pass
+from safetab.readers.record_rules import report_passes
 from safetab.readers.table_files import TableFiles, TableForm
 
 Log = Callable[[str], None]
@@ -98,9 +98,8 @@ class LocalEngine(ArrayEngine):
         if are_right:
             counts = [encoder.record_count for encoder in encoders]
             self._record_count = {which: sum(count[which] for count in counts) for which in self._encoding.passes}
-            record = self._encoding.record
-            report_empty_passes(self._record_count, record, findings)
-            report_in_no_pass(sum(encoder.in_no_pass for encoder in encoders), record, findings)
+            in_no_pass = sum(encoder.in_no_pass for encoder in encoders)
+            report_passes(self._record_count, in_no_pass, self._encoding.record, findings)
             encoders[0].units.report(findings, [encoder.units for encoder in encoders[1:]])
             return findings.findings
         judge_rows(self._files, self._known, findings, rows_done)

@@ -37,7 +37,7 @@ from safetab.privacy.exact_counts import ExactCounts
 from safetab.products.product import Shape
 from safetab.products.record import RecordLayout
 from safetab.readers.record_files import unreadable
-from safetab.readers.record_rules import report_empty_passes, report_in_no_pass, report_units
+from safetab.readers.record_rules import report_passes, report_units
 from safetab.readers.table_files import TableForm
 
 _ERRORS = (*SPARK_ERRORS, pa.ArrowException)
@@ -82,8 +82,7 @@ class SparkEngine:
                 elif not of_parts:
                     self._compare(verdict.rows)
                     self._records = verdict.records
-                    report_empty_passes(verdict.records, self._record, findings)
-                    report_in_no_pass(verdict.in_no_pass, self._record, findings)
+                    report_passes(verdict.records, verdict.in_no_pass, self._record, findings)
                 self._report_units(self._rows, findings)
         except _ERRORS as error:
             raise_if_refused_in_words(error)
