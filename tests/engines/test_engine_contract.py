@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.brute_force import AGES, BruteForce
 from tests.engine_inputs import EngineInputs, engine_inputs, local_engine, plain_engine
-from tests.person_forms import EMPTY_FORMS, PERSON_FORMS, as_text, people_of, split
+from tests.person_forms import EMPTY_FORMS, PERSON_FORMS, as_text, people_of, people_of_other_states, split
 from tests.plain_engine import PlainEngine
 from tests.random_worlds import PERSON_HEADER, RandomWorld, problems_with, write_random_world
 from tests.refused_files import REFUSED_FILES
