@@ -5,6 +5,7 @@ An area and its coterminous copies have budgets of their own; some groups get a 
 
 from __future__ import annotations
 
+import json
 from fractions import Fraction
 from math import exp
 from pathlib import Path
@@ -38,6 +39,12 @@ def written(folder: Path) -> Path:
 @pytest.fixture(scope="module")
 def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("by-hand"))
+
+
+def test_a_level_without_areas_costs_nothing_and_nothing_is_wrong_with_that(out: Path) -> None:
+    charged = {event["geography_level"] for event in json.loads((out / "manifest.json").read_text())["charged"]}
+    assert "AIANNH" not in charged
+    assert safetab.verify(out).findings == ()
 
 
 def due_variance(row: Row) -> Fraction:

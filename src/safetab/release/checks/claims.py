@@ -80,10 +80,11 @@ _IN_WORDS = {*_WORDS, "version", "date", FORMAT, "status", "status_sentence", "f
 
 
 def _charged(universe: Universe) -> list[dict[str, object]]:
-    """What the manifest must say was charged for each stage of each level."""
+    """What the manifest must say was charged for each stage of each level that has an area."""
+    measured_levels = [level for level in universe.levels if len(universe.entities[level.geography])]
     events = (
         MeasurementEvent(d.product, d.family, d.level, stage, d.definition, d.sensitivity, measured.budget)
-        for d in (level.design for level in universe.levels)
+        for d in (level.design for level in measured_levels)
         for stage, measured in d.stages.items()
     )
     return [charge_as_json(event) for event in events]
