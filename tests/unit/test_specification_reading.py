@@ -118,6 +118,7 @@ def test_the_designed_specifications_are_read(name: str) -> None:
 # name: (a text of the right specification, what stands in its place, what a finding says)
 BROKEN: dict[str, tuple[str, str, str]] = {
     "syntax": ('name    = "Small census"', 'name    = Small', "line 5, column 11: not valid TOML (invalid value). Texts need quotes."),
+    "a text for a whole number": ("census = 1", 'census = "1"', 'census: must be 1, not "1". Write a number without quotes.'),
     "a comma in a number": ("census = 1", "census = 0,1", "after a statement). Write a number with a point, such as 0.1"),
     "an open quote": ('"Small census"', '"Small census', "A text has no closing quote."),
     "twice": ("census = 1", "census = 1\ncensus = 1", "line 3, column 11: not valid TOML (cannot overwrite a value)."),
@@ -263,7 +264,7 @@ BROKEN: dict[str, tuple[str, str, str]] = {
     "inf": ("budget = 2\n", "budget = inf\n", "privacy.levels[2].budget: must be a number above 0, with at most 30 digits, not Infinity"),
     "nan": ("budget = 2\n", "budget = nan\n", "privacy.levels[2].budget: must be a number above 0, with at most 30 digits, not NaN"),
     "true": ("budget = 2\n", "budget = true\n", "privacy.levels[2].budget: must be a number above 0, with at most 30 digits, not true"),
-    "a text for a number": ("budget = 2\n", 'budget = "2"\n', 'privacy.levels[2].budget: must be a number above 0, with at most 30 digits, not "2"'),
+    "a text for a number": ("budget = 2\n", 'budget = "2"\n', 'privacy.levels[2].budget: must be a number above 0, with at most 30 digits, not "2". Write a number without quotes.'),
     "31 digits": ("budget = 2\n", f"budget = 0.{'1' * 31}\n", "must be a number above 0, with at most 30 digits, not 0.1"),
     "exponent": ("budget = 2\n", "budget = 1e-31\n", "privacy.levels[2].budget: must be a number above 0, with at most 30 digits, not 1E-31"),
     "huge exponent": ("budget = 2\n", "budget = 1e999999999999999999999\n", "privacy.levels[2].budget: must be a number above 0, with at most 30 digits, not NaN"),

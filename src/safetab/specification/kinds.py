@@ -106,6 +106,11 @@ def nearest(name: str, known: list[str]) -> str:
     return f"Known: {', '.join(known)}." if known else "None is known."
 
 
+def _without_quotes(value: object) -> str:
+    """A sentence about a text in place of a number, otherwise nothing."""
+    return " Write a number without quotes." if isinstance(value, str) else ""
+
+
 def number_of(value: object, *, texts: bool = False) -> Fraction | None:
     """The exact number that a value says, or None; the digits are counted before a fraction is made."""
     if isinstance(value, bool) or not isinstance(value, (int, float, Decimal, str) if texts else (int, float, Decimal)):
@@ -230,7 +235,7 @@ class Whole(Frozen, Kind):
     def read(self, value: object, where: str, reading: Reading) -> Any:
         if isinstance(value, int) and not isinstance(value, bool) and self.low <= value <= self.high:
             return value
-        return reading.wrong(where, value, self.words)
+        return reading.wrong(where, value, self.words, _without_quotes(value))
 
 
 class Number(Frozen, Kind):
@@ -245,7 +250,8 @@ class Number(Frozen, Kind):
     def read(self, value: object, where: str, reading: Reading) -> Any:
         number = number_of(value, texts=reading.numbers_as_texts)
         if number is None:
-            return reading.wrong(where, value, f"{self.words}, with at most {MOST_DIGITS} digits")
+            advice = "" if reading.numbers_as_texts else _without_quotes(value)
+            return reading.wrong(where, value, f"{self.words}, with at most {MOST_DIGITS} digits", advice)
         too_low = (self.above is not None and number <= self.above) or number < (self.at_least or 0)
         if too_low or (self.below is not None and number >= self.below):
             return reading.wrong(where, value, self.words, self.advice)
