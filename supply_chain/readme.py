@@ -14,17 +14,15 @@ README = PROJECT / "README.md"
 LONG_DESCRIPTION = PROJECT / "packaging" / "long-description.md"
 _PICTURE = re.compile(r"^!\[[^\]]*\]\((?!https?:)[^)]*\)\n+(?:\*.*\*\n+)?", re.MULTILINE)  # with its caption
 _LINK = re.compile(r"\[([^\]]*)\]\((?!https?:)(?:docs/)?([^)#]*?)(?:\.md)?(?:#[^)]*)?\)")
-_PATHS = ("- **I ", "To contribute:", "To report", "Changes:")  # the beginnings of lines that lead to pages
+_PATHS = ("- **I ", "given, and never", "[")  # the beginnings of lines that lead to pages
 _PAGE = r"\1 (`safetab docs \2`)"
 _REPLACED = {
     "need Linux, Python": "need Linux and Python",
     ", make, and a network the first time ([other ways to install](docs/how-to/install.md))": "",
     "```\nmake demo\n```": "```\npip install ./safetab-*.whl\nsafetab demo build/demo\n```",
-    "`make demo OPEN=1` opens the site for you.": "With `--open` a browser opens the site.",
-    "`.venv/bin/safetab": "`safetab",
+    "(`make demo OPEN=1` opens the site)": "(`safetab demo build/demo --open` opens the site)",
     " `make test` runs the tests.": "",
     ".venv/bin/safetab ": "safetab ",
-    "the census in the first picture": "a census shaped after New Zealand's",
     "Four doors lead into the [documentation](docs/overview.md):": (
         "The documentation is part of the package: `safetab docs` opens it in a browser, without a network. Four doors"
         " lead into it:"

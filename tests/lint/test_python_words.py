@@ -41,6 +41,7 @@ def test_a_mistake_is_answered_with_names_of_python(
 ) -> None:
     call, words = MISTAKES[mistake]
     monkeypatch.chdir(tmp_path)
+    safetab.new(P)
     with pytest.raises(safetab.InvalidInput) as refused:
         call()
     assert words in str(refused.value)

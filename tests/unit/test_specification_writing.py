@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.specifications import SMALL, write_specification
 
 from safetab.foundation.findings import FindingsOf
-from safetab.specification.kinds import decimal_text
+from safetab.specification.exact_numbers import decimal_text
 from safetab.specification.reading import read_specification, specification_of_keys
 from safetab.specification.values import Choice, Privacy
 from safetab.specification.writing import keys_of, privacy_text

@@ -28,7 +28,7 @@ from safetab.planning.run_plan import loss_of_config, loss_of_config_pass
 from safetab.privacy.composition import PrivacyLoss
 from safetab.products.all_products import PRODUCTS
 from safetab.products.product import Product, Production, TableFamily, Thresholds
-from safetab.specification.kinds import decimal_text
+from safetab.specification.exact_numbers import decimal_text
 from safetab.specification.reading import is_specification
 from safetab.tuning.tuned_level import Facts, TunedLevel, facts_of, facts_of_specification
 

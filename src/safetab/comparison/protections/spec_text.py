@@ -17,7 +17,8 @@ from safetab.comparison.protections.rounding import EXACT, REVIEW_BOARD, RULES_O
 from safetab.comparison.protections.swapping import Swapping
 from safetab.foundation.files import UnreadableFile
 from safetab.foundation.findings import Checked, FindingsOf
-from safetab.specification.kinds import decimal_text, in_sentence, nearest
+from safetab.specification.exact_numbers import decimal_text
+from safetab.specification.kinds import in_sentence, nearest
 
 OF_2020 = "safetab:2020"
 """SafeTab with the budgets of the 2020 production run; a directory of this name is `safetab:./2020`."""
