@@ -134,7 +134,7 @@ def test_real_people_are_never_tabulated_without_protection(
     assert not (tmp_path / "out").exists()
 
 
-NOBODY, AGAIN = "nobody counts what runs on these people cost", "they are charged again"
+NOBODY, AGAIN = "Nobody counts what runs on these people cost", "they are charged again"
 WITH_LOG = RunOptions(dataset="census", spend_log=Path("spend.log"))
 
 

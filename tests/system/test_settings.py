@@ -13,7 +13,7 @@ from typer.testing import CliRunner, Result
 import safetab
 from safetab.cli.main import app
 
-NOT_COUNTED = "nobody counts what runs on these people cost"
+NOT_COUNTED = "Nobody counts what runs on these people cost"
 
 
 @pytest.fixture(scope="module")

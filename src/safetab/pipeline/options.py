@@ -236,7 +236,7 @@ def spending_warnings(data: Path, out: Path, options: RunOptions) -> tuple[Findi
     if has_synthetic_people(data, options):
         return ()
     if options.spend_log is None:
-        counted = f"{again}, and nobody adds it up" if replaces else "nobody counts what runs on these people cost"
+        counted = f"{again}, and nobody adds it up" if replaces else "Nobody counts what runs on these people cost"
         findings.warning("--spend-log", f"missing. {counted}. Add it, with --dataset.")
     elif replaces:
         findings.warning("--overwrite", f"{again}, and both count.")

@@ -93,6 +93,8 @@ def run_files(
         with guarded(options, options.log_of(out), late_failures, cost) as (log, backend):
             assert log is not None
             times = StepTimes(progress or NoProgress(), log.write)
+            for warning in of_accounts:
+                times.tell(f"Warning: {warning}")
             watched = WatchedFiles((parameters, *paths_read(data), options.empty_blocks, options.totals))
             with watched.changes_reported_first():
                 checked = required_inputs(parameters, data, options, times, backend)

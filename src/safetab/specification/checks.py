@@ -258,7 +258,7 @@ def _of_columns(where: str, codes: CodeList, fields: Fields) -> Iterator[Problem
     for place, column in [*numbered(f"{where}.columns", codes.columns), (f"{where}.column", codes.column)]:
         yield from _of_type(place, fields.get(column), types)
         if column in fields and fields[column].other is not None:
-            yield place, f"the field {column} has `other`, which codes can't have. Map them before."
+            yield place, f"the field {column} has `other`, which codes can't have. Map them in the file of records."
 
 
 def _of_groups(groups: Groups, *, has_words: bool) -> Iterator[Problem]:
