@@ -93,8 +93,6 @@ def run_files(
         with guarded(options, options.log_of(out), late_failures, cost) as (log, backend):
             assert log is not None
             times = StepTimes(progress or NoProgress(), log.write)
-            for warning in of_accounts:
-                times.tell(f"Warning: {warning}")
             watched = WatchedFiles((parameters, *paths_read(data), options.empty_blocks, options.totals))
             with watched.changes_reported_first():
                 checked = required_inputs(parameters, data, options, times, backend)
@@ -104,7 +102,7 @@ def run_files(
             inputs = replace(inputs, hashes=watched.hashes_of(_public_files(inputs, options)))
             options = _with_rules(options, inputs.plan)
             status = about_options.status_of_run(inputs.plan, data, options)
-            spending = _accounts_with_room(options, inputs.plan, times, log)
+            spending = _accounts_with_room(options, inputs.plan, times, log, of_accounts)
             number_of_records = backend.number_of_records(inputs.records)
             room = _require_room(inputs.plan, number_of_records, options, out, times.note)
             with ExitStack() as opened:
@@ -145,9 +143,11 @@ def _with_rules(options: RunOptions, plan: RunPlan) -> RunOptions:
 
 
 def _accounts_with_room(
-    options: RunOptions, plan: RunPlan, times: StepTimes, log: ConfidentialLog
+    options: RunOptions, plan: RunPlan, times: StepTimes, log: ConfidentialLog, warnings: tuple[Finding, ...]
 ) -> RunSpending | None:
-    """The accounts that the run keeps, if any. Raises InvalidInput if they have no room for it."""
+    """The accounts that the run keeps, if any; tells the warnings. Raises InvalidInput if they have no room for it."""
+    for warning in warnings:
+        times.tell(f"Warning: {warning}")
     request = options.spend_request
     if request is None:
         return None
