@@ -136,7 +136,8 @@ _RULES = f"""
 **Files.** A file is named by its plain name, with its ending, and lies in the folder of the specification that names
 it; a path or a link that leads out of the folder is an error. Lists are CSV files with commas, in which a text may
 stand in quotes. Records have no quotes: there, a quote is a character. A byte-order mark and Windows line ends are
-accepted. Lists are UTF-8. Texts are equal if their bytes are.
+accepted. Lists are UTF-8. Texts are equal if their bytes are: "1 " is not "1". Where blanks alone make a value of a
+record wrong, the finding says so.
 
 **Ids and codes** of areas, of code lists and of groups have printable characters only, and no blank before the first
 or after the last.

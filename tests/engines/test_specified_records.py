@@ -236,6 +236,105 @@ def test_rules_are_said_in_the_words_of_the_specification(ending: str, tmp_path:
     ]
 
 
+@pytest.mark.parametrize("ending", ENDINGS)
+def test_values_that_only_blanks_make_wrong_are_told_apart_and_no_value_is_said(ending: str, tmp_path: Path) -> None:
+    world = simple_world(codes=several(3, required=True)[0])
+    right = row_of(world)
+    blanks = [{name: right[name] + " "} for name in ("K", "AGE", "SEX", "E0")]
+    blanks += [{"AGE": " 7"}, {"SEX": "\u00a0M"}, {"E1": " 006"}, {"E1": " "}]
+    wrong = [{"AGE": "x"}, {"SEX": "X "}, {"E0": "secret "}, {"E0": " "}]
+    found = findings_of(world, [right | each for each in blanks + wrong], tmp_path / "wrong", ending)
+    assert found == [
+        ("AGE", "must be an integer from 0 to 99. 1 row breaks this rule."),
+        ("AGE", "must be an integer from 0 to 99, without blanks around it. 2 rows break this rule."),
+        ("E0", "must be a code of codes.csv. 2 rows break this rule."),
+        ("E0", "must be a code of codes.csv, without blanks around it. 1 row breaks this rule."),
+        ("E1", "must be a code of codes.csv, or missing, without blanks around it. 2 rows break this rule."),
+        ("K", "must be listed in areas.csv, without blanks around it. 1 row breaks this rule."),
+        ("SEX", "must be one of F, M, U. 1 row breaks this rule."),
+        ("SEX", "must be one of F, M, U, without blanks around it. 2 rows break this rule."),
+    ]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet"])
+def test_blanks_are_found_in_the_lines_of_each_file(ending: str, tmp_path: Path) -> None:
+    world = simple_world()
+    right = [row_of(world)] * 3
+    files = {"a": [*right, row_of(world, SEX="F ")], "b": [row_of(world, SEX="X"), *right, row_of(world, SEX=" F")]}
+    for name, rows in files.items():
+        write_rows(tmp_path / name, world, rows, ending)
+        (path,) = (tmp_path / name).iterdir()
+        (tmp_path / "data" / "people").mkdir(parents=True, exist_ok=True)
+        path.rename(tmp_path / "data" / "people" / f"{name}{ending}")
+    engine = world.engine(tmp_path / "data", tmp_path)
+    found = {one.rule: one.rows for one in engine.check()}
+    engine.close()
+    noun, a, b, other = ("row", 4, 5, 1) if ending == ".parquet" else ("line", 5, 6, 2)
+    assert found == {
+        "must be one of F, M, U": f"b{ending}, {noun} {other}",
+        "must be one of F, M, U, without blanks around it": f"a{ending}, {noun} {a}; b{ending}, {noun} {b}",
+    }
+
+
+def test_blanks_around_the_answers_of_a_list_are_told(tmp_path: Path) -> None:
+    codes = CodeList("several", "codes.csv", ("L",), separator=";")
+    fields = (*fields_of("K"), RecordField("L", "list", delimiter=";"))
+    world = world_of(specification(fields, ("K",), [codes]), random.Random(1))
+    rule = "must be codes of codes.csv, separated by ;"
+    expected = [
+        ("L", f"{rule}. 1 row breaks this rule."),
+        ("L", f"{rule}, without blanks around them. 1 row breaks this rule."),
+    ]
+    wrong = [["001", " 002"], ["001", " secret"], ["001", "002"]]
+    rows = [row_of(world, L=";".join(answers)) for answers in wrong]
+    for ending in ENDINGS:
+        assert findings_of(world, rows, tmp_path / ending, ending) == expected
+    columns = {name: [row[name] for row in rows] for name in world.record.columns if name != "L"}
+    pq.write_table(pa.table(columns | {"L": pa.array(wrong)}), tmp_path / "people.parquet")
+    engine = world.engine(tmp_path, tmp_path)
+    assert [(one.where, one.message) for one in engine.check()] == expected
+    engine.close()
+
+
+def test_bytes_that_are_no_text_are_no_blanks(tmp_path: Path) -> None:
+    world = simple_world()
+    rows = [row_of(world)] * 3
+    columns = {name: [row[name] for row in rows] for name in world.record.columns}
+    columns["SEX"] = pa.array([b"F ", b"F\xff ", b"\xef\xbf\xbd"], pa.binary())
+    pq.write_table(pa.table(columns), tmp_path / "people.parquet")
+    engine = world.engine(tmp_path, tmp_path)
+    rule = "must be one of F, M, U"
+    assert {one.rule: one.count for one in engine.check()} == {rule: 2, f"{rule}, without blanks around it": 1}
+    engine.close()
+
+
+@pytest.mark.parametrize("seed", seeds(4, 24))
+def test_the_judge_finds_the_same_blanks(seed: int, tmp_path: Path) -> None:
+    dice = random.Random(seed + 1_300)
+    world = world_of(random_specification(dice), dice)
+    judge, rows = Judge(world), rows_of(world, dice, 300, 0.1)
+    for row in rows:
+        if dice.random() < 0.5:
+            name = dice.choice(list(row))
+            row[name] = dice.choice([" {}", "{} ", "\t{}  "]).format(row[name].replace(";", " ;"))
+    expected = Counter(
+        (*broken, broken not in judge.broken(without_blanks(row))) for row in rows for broken in judge.broken(row)
+    )
+    write_rows(tmp_path / "data", world, rows, ENDINGS[seed % 4])
+    engine = world.engine(tmp_path / "data", tmp_path)
+    found = [(one.where, one.rule, one.count) for one in engine.check() if one.is_error]
+    engine.close()
+    assert any(is_blank for _, _, is_blank in expected)
+    assert len(found) == len(expected)
+    for (column, kind, is_blank), count in expected.items():
+        alike = [each for each in found if each[0] == column and _is_of(kind, each[1]) and each[2] == count]
+        assert [rule for _, rule, _ in alike if (", without blanks around " in rule) == is_blank]
+
+
+def without_blanks(row: Row) -> Row:
+    return {name: ";".join(answer.strip() for answer in text.split(";")) for name, text in row.items()}
+
+
 def test_a_required_answer_is_asked_for_after_rows_whose_answers_are_all_residual(tmp_path: Path) -> None:
     """Their pattern is empty, and must not stand for a missing answer."""
     world = simple_world(codes=several(3, required=True, residual=("999",))[0])

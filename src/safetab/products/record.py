@@ -193,6 +193,11 @@ class RecordLayout:
         """The columns with codes: those of several answers, then the single one. Both may read one column."""
         return tuple((column, codes) for codes in (self.several, self.single) for column in codes.columns)
 
+    @cached_property
+    def separators_of_lists(self) -> Mapping[str, str]:
+        """The separator of the answers in each column that holds lists of them."""
+        return {name: codes.separator for name, codes in self.code_columns if codes.separator is not None}
+
     def may_be_absent(self, column: str) -> bool:
         """Whether a record may have no value in a column."""
         return column in self.several.optional

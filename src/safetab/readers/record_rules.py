@@ -30,6 +30,13 @@ def rule_of(column: RuledColumn) -> Rule:
     return column.column, column.rule
 
 
+def without_blanks(rule: Rule, record: RecordLayout) -> Rule:
+    """The same rule, for values that keep it but for the blanks around them."""
+    column, sentence = rule
+    values = "them" if column in record.separators_of_lists else "it"
+    return column, f"{sentence}, without blanks around {values}"
+
+
 def area_form_rule(record: RecordLayout) -> Rule:
     """The rule about the digits of the columns that spell the smallest area."""
     if not isinstance(record.area, AreaColumns):

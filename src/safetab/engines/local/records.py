@@ -6,6 +6,7 @@ judged once in a batch, however many rows have it. Arrow reads Parquet; `text` r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -25,6 +26,7 @@ from safetab.readers.record_rules import text_of_value
 from safetab.readers.table_files import TableFiles
 
 _DICTIONARY_ENCODINGS = frozenset({"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"})
+_BLANK = r"[\s\pZ]"  # Unicode's too, such as the one of Excel that doesn't break a line
 _ROWS_AT_ONCE = 1 << 17  # their positions stay near the processor
 
 
@@ -70,6 +72,15 @@ class ValueColumn:
         """Each value as the bytes of its text."""
         texts = self.values if is_text(self.values.type) else self.values.cast(pa.string())
         return texts.cast(pa.binary())
+
+    def without_blanks(self, separator: str | None) -> ValueColumn:
+        """The column with no blanks around its texts, or around the answers that a separator divides them into."""
+        if not is_text(self.values.type):
+            return self
+        texts = self.as_bytes().view(pa.string())  # some may not be UTF-8, which a cast would refuse
+        if separator is not None:
+            texts = pc.replace_substring_regex(texts, f"{_BLANK}*({re.escape(separator)}){_BLANK}*", r"\1")
+        return replace(self, values=pc.replace_substring_regex(texts, f"^{_BLANK}+|{_BLANK}+$", ""))
 
     def digits(self, width: int) -> NDArray[np.int32]:
         """The numbers that the values spell in `width` digits, else NOT_DIGITS, which also ends them."""

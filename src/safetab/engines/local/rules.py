@@ -53,6 +53,19 @@ def judge_rows(files: TableFiles, known: KnownLists, findings: FindingsOf, rows_
 
 
 def broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
+    """Each rule with the rows that break it; apart from the others, those that break it by blanks alone."""
+    broken = [*_broken_rules(batch, known)]
+    if not known.record.fields or not any(rows.any() for _, rows in broken):
+        yield from broken
+        return
+    separators = known.record.separators_of_lists
+    trimmed = {name: column.without_blanks(separators.get(name)) for name, column in batch.items()}
+    for (rule, rows), (_, still_broken) in zip(broken, _broken_rules(trimmed, known), strict=True):
+        yield rule, rows & still_broken
+        yield rules.without_blanks(rule, known.record), rows & ~still_broken
+
+
+def _broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
     """Each rule with the rows that break it."""
     for column in known.record.ruled:
         numbers = map(column.number_of, batch[column.column].texts(known.record, column.column))
