@@ -4,6 +4,7 @@ import json
 import os
 import random
 import shutil
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
@@ -117,6 +118,13 @@ def world(tmp_path: Path) -> World:
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--cases", type=int, help="of each parametrised test, this many cases, spread over all")
     parser.addoption("--order", type=int, help="modules, and the tests of each, in the random order of this seed")
+
+
+def pytest_configure() -> None:
+    """Children take signals as those of a terminal do, also where a shell in the background started the tests."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, signal.default_int_handler if number is signal.SIGINT else signal.SIG_DFL)
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:

@@ -221,7 +221,7 @@ def test_an_option_is_suggested_only_if_it_is_similar(words: list[str], suggeste
     ("words", "message"),
     [
         (["synthesize", "x", "--people", "ten"], "'--people': must be a whole number."),
-        (["validate", *SMALL, "--threads", "0"], "'--threads' (env var: 'SAFETAB_THREADS'): must be at least 1"),
+        (["validate", *SMALL, "--threads", "0"], "'--threads': must be at least 1"),
         (["export", "a", "b", "--form", "x"], "'--form': 'x' is not one of 'tidy', 'census'."),
     ],
 )

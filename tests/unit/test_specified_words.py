@@ -110,7 +110,7 @@ def test_the_page_of_a_specification_names_no_other_census(parameters: Path, tmp
             str(tmp_path / "w.xlsx"),
         ],
     )
-    assert (told.exit_code, list(tmp_path.iterdir())) == (1, [])
+    assert (told.exit_code, list(tmp_path.iterdir())) == (2, [])
     assert "--xlsx: works only for SafeTab-P. Leave it out to write the page." in told.stderr
 
 
@@ -224,7 +224,7 @@ def test_a_privacy_file_that_tune_wrote_says_the_answer(question: list[str], par
 
 def test_a_privacy_file_is_of_a_specification(tmp_path: Path) -> None:
     told = CliRunner().invoke(app, ["tune", "budget", "county-detailed", "11", "--privacy", str(tmp_path / "p.toml")])
-    assert (told.exit_code, [*tmp_path.iterdir()]) == (1, [])
+    assert (told.exit_code, [*tmp_path.iterdir()]) == (2, [])
     assert "needs --parameters with a specification" in told.stderr
 
 
