@@ -264,14 +264,61 @@ def test_only_the_header_of_a_text_file_is_read(
     keys = tomllib.loads(text)
     types = {each["name"]: each["type"] for each in keys["records"]["fields"]}
     assert types == {"person": "string", "ward": "string", "Age": "integer", "lang1": "string", "lang2": "string"}
+    assert "\n# A header has no types: choose string, integer, boolean or list for each column.\n" in text
+    fields = [line for line in text.splitlines() if line.startswith("  { name = ") and "type = " in line]
+    assert len(fields) == len(types)
+    assert all(line.endswith("# GUESSED: check this") for line in fields)
     assert keys["areas"]["key"] == ["ward = AREA"]
     assert keys["classifications"]["groups"]["columns"] == ["lang1", "lang2"]
     assert PeopleRequest(tmp_path / "mine", 10).checked().errors == ()
 
 
 @pytest.mark.parametrize(
+    ("header", "in_quotes"),
+    [
+        (b"ward,lang,age\n", False),
+        (b"\xef\xbb\xbfward,lang,age\r\n", False),
+        (b"ward,lang,age", False),
+        (b'"ward","lang","age"\n', True),
+        (b'\xef\xbb\xbf"ward",lang,age\r\n', True),
+    ],
+)
+def test_a_header_may_have_a_byte_order_mark_windows_line_ends_or_quotes(
+    header: bytes, in_quotes: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "people.CSV").write_bytes(header)
+    ended = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--columns", str(tmp_path / "people.CSV")])
+    assert ended.exit_code == 0, ended.stderr
+    assert ("write the file without quotes" in " ".join(ended.stdout.split())) == in_quotes
+    keys = tomllib.loads((tmp_path / "mine" / "census.toml").read_text())
+    assert [each["name"] for each in keys["records"]["fields"]] == ["ward", "lang", "age"]
+    assert PeopleRequest(tmp_path / "mine", 10).checked().errors == ()
+
+
+@pytest.mark.parametrize("name", ["people.xlsx", "people.sas7bdat", "people.csv.gz", "people"])
+def test_a_file_of_another_format_is_refused_with_what_to_do(name: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(f"ward,lang,age\n{SECRET},cy,1\n")
+    code, stderr = new(tmp_path / "mine", "--columns", tmp_path / name)
+    assert code == 1
+    assert "is neither a .csv or .txt file nor a Parquet file." in stderr
+    assert "write the names of the columns into a .csv file, with commas between them." in stderr
+    assert SECRET not in stderr
+    assert not (tmp_path / "mine").exists()
+
+
+@pytest.mark.parametrize(
     "line",
-    ["101,1,cy", "ward;lang;age", '"ward","lang"', "ward,lang,ward", "ward,lang,", "", "w\xe4rd,lang", "ward"],
+    [
+        "101,1,cy",
+        "ward;lang;age",
+        '"ward,"lang"',
+        '"ward","lang',
+        "ward,lang,ward",
+        "ward,lang,",
+        "",
+        "w\xe4rd,lang",
+        "ward",
+    ],
 )
 def test_a_first_line_that_is_no_header_is_refused_and_not_quoted(line: str, tmp_path: Path) -> None:
     (tmp_path / "people.csv").write_bytes(line.encode("latin-1") + b"\n102,1,en\n")

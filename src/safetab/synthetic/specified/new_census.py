@@ -23,7 +23,7 @@ from safetab.foundation.files import UnreadableFile, read_text, why_unreadable
 from safetab.foundation.findings import InvalidInput, shortened
 from safetab.products.record_field import RuledColumn
 from safetab.readers.record_files import INTEGERS, LISTS, TEXT, TRUTH_VALUES, kind_of
-from safetab.readers.text_tables import LONGEST_HEADER, header_in
+from safetab.readers.text_tables import LONGEST_HEADER
 from safetab.specification.values import SPECIFICATION_FILE, RecordField
 from safetab.synthetic.seeded_bits import RandomBits
 from safetab.synthetic.specified.people import values_of
@@ -46,10 +46,14 @@ _NEW = files("safetab.synthetic.specified") / "new"
 _EXAMPLE = "The columns below are an example. Replace them with those of your file."
 _TAKEN_OVER = "The columns are those of {}; no record was read."
 _NO_TYPES = " A header has no types: ages are taken for integers, everything else for texts."
+_IN_QUOTES = " Its names are in quotes: write the file without quotes, since records may have none."
 _SEPARATORS = {".csv": (",", "commas"), ".txt": ("|", "|")}
 _NAME = re.compile(r"[^\W\d][\w .-]*")
-_OTHER_FORMATS = "Of other formats, write the names of the columns into a .csv file, with commas between them."
+_NO_FOOTER = "is not a Parquet file with a footer that can be read. Of other formats,"
+_NO_FORMAT = "is neither a .csv or .txt file nor a Parquet file. Of other formats,"
+_OTHER_FORMATS = "write the names of the columns into a .csv file, with commas between them."
 _GUESSED = "  # GUESSED: check this"
+_ABOUT_TYPES = "\n# A header has no types: choose string, integer, boolean or list for each column."
 _ABOUT_UNUSED = "\n# Nothing reads a column that has a # before it. Remove the # before you use the column."
 _ABOUT_UNITS = """\
 # Does {} say whose record it is? If one person may have several records, remove the # of the next line, and
@@ -71,6 +75,7 @@ class Columns(NamedTuple):
     file: str
     missing: Sequence[str]
     are_all_needed: bool  # text files may have no column that the specification lacks
+    have_types: bool = True  # a header has none
 
 
 def columns_of_package(path: Path | None) -> Columns:
@@ -91,7 +96,7 @@ def columns_of_file(path: Path) -> Columns:
     if path.exists() and not path.is_file() and not path.is_dir():
         raise InvalidInput.about(path, "is not a regular file.")  # a pipe would wait for ever
     try:
-        return _columns_of_header(path) if path.suffix in _SEPARATORS else _columns_of_footer(path)
+        return _columns_of_header(path) if path.suffix.lower() in _SEPARATORS else _columns_of_footer(path)
     except OSError as error:
         raise InvalidInput.about(path, why_unreadable(path, error)) from None
 
@@ -101,15 +106,27 @@ def _columns_of_header(path: Path) -> Columns:
 
     The line may be a record, if the file has no header: findings quote nothing of it.
     """
-    separator, separators = _SEPARATORS[path.suffix]
+    separator, separators = _SEPARATORS[path.suffix.lower()]
     with path.open("rb", buffering=0) as file:  # without a buffer, a line is read byte by byte
-        names = header_in(file.readline(LONGEST_HEADER), separator)
+        line = file.readline(LONGEST_HEADER)
+    names = _names_in(line, separator)
     if len(names) < 2 or len({*names}) < len(names) or not all(map(_NAME.fullmatch, names)):
-        rule = f"two or more names, each once, with {separators} between them; in UTF-8, without quotes"
+        rule = f"two or more names, each once, with {separators} between them; in UTF-8"
         raise InvalidInput.about(path, f"line 1 must be a header: {rule}. Names begin with a letter.")
     types = {name: "integer" if re.search(_AGE, name, re.IGNORECASE) else "string" for name in names}
     fields = [{"name": name, "type": kind} for name, kind in types.items()]
-    return _table_of({"path": path.name, "fields": fields}, _TAKEN_OVER.format(path.name) + _NO_TYPES)
+    origin = _TAKEN_OVER.format(path.name) + _NO_TYPES + (_IN_QUOTES if b'"' in line else "")
+    return _table_of({"path": path.name, "fields": fields}, origin)._replace(have_types=False)
+
+
+def _names_in(line: bytes, separator: str) -> list[str]:
+    """The names in a header, which may be in quotes; none if it can't be divided."""
+    try:
+        text = line.decode("utf-8-sig").rstrip("\r\n")
+        (names,) = csv.reader([text], delimiter=separator, strict=True)
+    except (UnicodeDecodeError, csv.Error):
+        return []
+    return names
 
 
 def _columns_of_footer(path: Path) -> Columns:
@@ -117,8 +134,8 @@ def _columns_of_footer(path: Path) -> Columns:
     try:
         schema = pq.read_schema(BytesIO(_MAGIC + _footer(path)))
     except (pa.ArrowException, ValueError):
-        why = f"is not a Parquet file with a footer that can be read. {_OTHER_FORMATS}"
-        raise InvalidInput.about(path, why) from None
+        why = _NO_FOOTER if path.suffix == ".parquet" else _NO_FORMAT
+        raise InvalidInput.about(path, f"{why} {_OTHER_FORMATS}") from None
     kinds = {column.name: kind_of(column.type) or "nothing" for column in schema}
     if len(kinds) < len(schema):
         raise InvalidInput.about(path, "has two columns with one name. Rename one of them.")
@@ -189,13 +206,15 @@ def write_new_census(folder: Path, columns: Columns, name: str) -> str:
     is_unknown = UNKNOWN in key or UNKNOWN in names[0]
     unused = [] if columns.are_all_needed or is_unknown else [each["name"] for each in known if each not in used]
     guesses = [each["name"] for each in known if each not in columns.fields]
+    guessed = guesses if columns.have_types else [each["name"] for each in known]
     units = [each["name"] for each in others if _is_like(_UNIT, each) and each not in used]
     parts = {
         "origin": " ".join(columns.origin.split()),
         "folder": name,
         "file": _toml(columns.file),
         "missing": _toml(columns.missing),
-        "fields": "\n".join(_line(each, unused, guesses) for each in fields),
+        "fields": "\n".join(_line(each, unused, guessed) for each in fields),
+        "about_types": "" if columns.have_types else _ABOUT_TYPES,
         "about_unused": _ABOUT_UNUSED if unused else "",
         "about_units": _ABOUT_UNITS.format(" or ".join(map(_toml, units))) if units else "",
         "unit": _toml((units or ["PERSON"])[0]),
@@ -226,10 +245,10 @@ def _with_values(field: Field) -> Field:
     return {**field, "categories": [{"value": each, "label": f"{field['name']} {each}"} for each in values]}
 
 
-def _line(field: Field, unused: Sequence[str], guesses: Sequence[str]) -> str:
+def _line(field: Field, unused: Sequence[str], guessed: Sequence[str]) -> str:
     """The line of a field in census.toml: a comment if nothing reads the field."""
     begin = "  # " if field["name"] in unused else "  "
-    end = _GUESSED if field["name"] in guesses else ""
+    end = _GUESSED if field["name"] in guessed else ""
     return f"{begin}{_toml(field)},{end}"
 
 
