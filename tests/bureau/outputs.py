@@ -10,6 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
 from tests.bureau.truth import (
     AGE_CUTS,
     HOUSEHOLD_TABLES,
@@ -53,6 +56,13 @@ def _read(folder: Path) -> list[Row]:
         with path.open(newline="", encoding="utf-8") as file:
             found += list(csv.DictReader(file, delimiter="|"))
     return found
+
+
+def told(*words: object, code: int = 0) -> str:
+    """What a command says that must end with this exit code."""
+    done = CliRunner().invoke(app, list(map(str, words)))
+    assert done.exit_code == code, done.output
+    return done.output
 
 
 def group_of(row: Row) -> Group:

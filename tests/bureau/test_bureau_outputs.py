@@ -1,0 +1,66 @@
+"""The Census Bureau's checks of an output: its four faults, put into t1 of a run, are told; without them nothing is wrong.
+
+A run makes the same checks before it publishes; `safetab verify` makes them for whoever has the output.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.bureau.outputs import Output, told
+from tests.bureau.worlds import all_worlds, write_case
+from tests.system.test_output_checks import line_changed, renewed_manifest
+
+T1 = "t1/pr.csv"
+FAULTS = {
+    "a region with nine digits": (
+        True,
+        "PR-STATE",
+        0,
+        "720000000",
+        "REGION_ID is not that of the next published group",
+    ),
+    "an iteration with five digits": (True, "PR-STATE", 2, "23977", "ITERATION_CODE is not that of the next published"),
+    "a county of another state": (True, "PR-COUNTY", 0, "11000", "REGION_ID is not that of the next published group"),
+    "a negative count": (False, "PR-STATE", 3, "-5", "COUNT is negative, which is not allowed"),
+}
+
+
+@pytest.fixture(scope="module")
+def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Output]:
+    """An output where counts may be negative, and one where they may not."""
+    made, worlds = {}, all_worlds()
+    for may_be_negative in (True, False):
+        folder = tmp_path_factory.mktemp("output")
+        config = {
+            "run_us": False,
+            "run_pr": True,
+            "zero_suppression_chance": 0,
+            "allow_negative_counts": may_be_negative,
+        }
+        written = write_case({"world": "toy-p-zcdp", "config": config, "thresholds": [0, 1, 2]}, worlds, folder)
+        out = folder / "out"
+        told("run", written.parameters, written.data, out, "--test-key", "07" * 32)
+        made[may_be_negative] = Output(out, written)
+    return made
+
+
+@pytest.mark.parametrize("may_be_negative", [True, False])
+def test_a_valid_output_passes(may_be_negative: bool, outputs: dict[bool, Output]) -> None:
+    output = outputs[may_be_negative]
+    assert any(int(row["COUNT"]) < 0 for row in output.tables["t1"]) == may_be_negative
+    told("verify", output.folder)
+
+
+@pytest.mark.parametrize("name", FAULTS)
+def test_an_invalid_output_is_told(name: str, outputs: dict[bool, Output], tmp_path: Path) -> None:
+    may_be_negative, kind, column, value, message = FAULTS[name]
+    out = shutil.copytree(outputs[may_be_negative].folder, tmp_path / "out")
+    lines = (out / T1).read_text().split("\n")
+    row = next(number for number, line in enumerate(lines) if f"|{kind}|" in line)
+    line_changed(T1, row, lambda cells: [*cells[:column], value, *cells[column + 1 :]])(out)
+    renewed_manifest(out)
+    assert f"{T1}: {message}" in told("verify", out, code=1)

@@ -1,0 +1,123 @@
+"""The Census Bureau's tests of its readers of the Census Edited File, on made-up people: its own files are not public.
+
+The truth is read in plain Python by the positions of the record layout, and joined as the Bureau's readers join it.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.bureau.outputs import Output, group_of, told, wrong_with
+from tests.bureau.worlds import BLOCK, TOTALS, TOTALS_COLUMNS, Row, Written, config_of, regions_of, text_of
+from tests.household_worlds import COLUMNS as HOUSEHOLD_COLUMNS
+from tests.plain_cef import Cef
+from tests.random_worlds import PERSON_HEADER
+from tests.system.test_cef_tables import as_text
+
+pytestmark = pytest.mark.slow
+
+SIZE = ("--people", 400, "--states", 2, "--counties", 4, "--tracts", 6, "--iterations", 40)
+US, PUERTO_RICO = ["06", "48"], ["72"]
+STATES = {"Puerto Rico": PUERTO_RICO, "U.S.": US, "both": US + PUERTO_RICO}
+COLUMNS = {"person-records": PERSON_HEADER.split("|"), "household-records": list(HOUSEHOLD_COLUMNS)}
+
+
+@pytest.fixture(scope="module")
+def census(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cef") / "census"
+    told("synthesize", folder, "--us", "--format", "cef", *SIZE)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def cef(census: Path) -> Cef:
+    return Cef(census / "data" / "reader.ini")
+
+
+def truth_in(cef: Cef, table: str) -> list[str]:
+    records = {"person-records": cef.person_records, "household-records": cef.household_records}[table]()
+    return list(map("|".join, records))
+
+
+@dataclass(frozen=True)
+class Counted:
+    """Runs without noise in some states: of persons, and of households with the totals of the first."""
+
+    states: list[str]
+    blocks: list[Row]
+    persons: Output
+    households: Output
+
+
+@pytest.fixture(scope="module", params=STATES)
+def counted(
+    request: pytest.FixtureRequest, census: Path, cef: Cef, tmp_path_factory: pytest.TempPathFactory
+) -> Counted:
+    states, folder = STATES[request.param], tmp_path_factory.mktemp("counted")
+    blocks = {"GRF-C.txt": text_of(cef.blocks, [*BLOCK, "PLACEFP", "AIANNHCE"])}
+    passes = {"run_us": "06" in states, "run_pr": "72" in states}
+
+    def run(product: str, thresholds: list[Any], files: dict[str, str], *options: object, **config: int) -> Output:
+        parameters = shutil.copytree(census / product, folder / product)
+        asked = {"budgets": "without noise", "thresholds": thresholds, "config": passes | config}
+        changed = config_of(asked, {"config": json.loads((parameters / "config.json").read_text())})
+        (parameters / "config.json").write_text(json.dumps(changed))
+        out = folder / f"{product}-out"
+        told("run", parameters, cef.reader, out, *options)
+        lists = {path.name: path.read_text() for path in parameters.glob("*.txt")}
+        return Output(out, Written(parameters, census / "data", changed, lists | blocks | files))
+
+    persons = run("parameters", [0, 1, 2], file_of(cef, "person-records"), zero_suppression_chance=0)
+    files = file_of(cef, "household-records") | {TOTALS: text_of(persons.tables["t1"], TOTALS_COLUMNS)}
+    households = run("household-parameters", [[1, 2, 3], [2]], files, "--totals", persons.folder)
+    return Counted(states, [block for block in cef.blocks if block["TABBLKST"] in states], persons, households)
+
+
+def file_of(cef: Cef, table: str) -> dict[str, str]:
+    return {f"{table}.txt": "\n".join(["|".join(COLUMNS[table]), *truth_in(cef, table)])}
+
+
+def test_tables_are_those_of_the_records_in_the_files(counted: Counted) -> None:
+    kinds = {"STATE": US, "PR-STATE": PUERTO_RICO}
+    listed = {kind: [state for state in own if state in counted.states] for kind, own in kinds.items()}
+    assert wrong_with(counted.persons, {"oracle": True, "pop_groups": "p", "listed_regions": listed}) == []
+    assert wrong_with(counted.households, {"oracle": True, "pop_groups": "h"}) == []
+
+
+def test_households_are_counted_in_regions_of_these_states_for_each_total(counted: Counted) -> None:
+    groups = set(map(group_of, counted.households.rows))
+    regions = {(kind, region) for region, kind, _ in groups}
+    assert regions == {pair for block in counted.blocks for pair in regions_of(block).items()}
+    assert {region[:2] for kind, region in regions - {("USA", "1")} if kind != "AIANNH"} == set(counted.states)
+    assert len(groups) == len(counted.persons.tables["t1"])
+
+
+@pytest.fixture(scope="module")
+def converted(cef: Cef, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("converted") / "out"
+    told("cef", "convert", cef.reader, out)
+    return out
+
+
+@pytest.mark.parametrize("table", COLUMNS)
+def test_converted_records_are_those_of_the_files_with_codes_as_integers(table: str, cef: Cef, converted: Path) -> None:
+    for state in cef.states:
+        schema = pq.read_schema(converted / table / f"{state}.parquet")
+        assert schema.names == COLUMNS[table]
+        assert {field.name for field in schema if not pa.types.is_integer(field.type)} <= {"HOUSEHOLDER"}
+    assert as_text(converted / table, COLUMNS[table]) == Counter(truth_in(cef, table))
+
+
+def test_households_are_occupied_housing_units(cef: Cef, converted: Path) -> None:
+    units = Counter((unit["RTYPE"], unit["HHT"] != "0") for unit in cef.units)
+    assert units.keys() == {("2", True), ("2", False), ("4", False)}
+    assert pq.read_table(converted / "household-records").num_rows == units["2", True]
