@@ -453,6 +453,24 @@ def test_results_convert_to_arrow_pandas_and_polars(release: Release) -> None:
     assert repr(total) == str(total)
 
 
+def test_libraries_of_arrow_take_results_and_several_make_one_frame(release: Release) -> None:
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    answers = [release.total("Utah", "Mexican"), release.total("Kent County", "Hmong alone")]
+    results = [*answers, release.totals(area="Utah"), release.table("Utah", "Mexican"), release.find("prov")]
+    results += [release.differ(answers[0], answers[0]), release.status(area="Utah")]
+    for result in results:
+        assert pa.table(result) == result.to_arrow()
+        assert polars.DataFrame(result).equals(result.to_polars())
+    frame = pandas.concat([answer.to_pandas() for answer in answers], ignore_index=True)
+    assert list(frame["status"]) == ["number", "suppressed"]
+
+
+def test_the_notes_of_a_row_are_apart(release: Release) -> None:
+    counties = release.sum([release.totals(group="Dominican", level="county")] * 2)
+    assert len(counties.notes) > 1
+    assert counties.rows()[0]["notes"] == "; ".join(counties.notes + present(counties.combined).notes)
+
+
 def test_without_pandas_a_sentence_says_what_to_do(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ModuleNotFoundError, match="pandas is not installed: `pip install pandas`, or use to_arrow"):

@@ -78,6 +78,28 @@ def test_another_process_reads_a_pickled_number_and_knows_what_noise_it_shares(
     assert done.stdout == "0\n"
 
 
+def test_a_release_with_a_relative_path_is_found_from_another_folder(
+    demo_out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(demo_out.parent)
+    release = safetab.open_release(demo_out.name)
+    assert f" in {demo_out.name}/release: " in repr(release)
+    pickled = pickle.dumps(release)
+    monkeypatch.chdir(tmp_path)
+    assert pickle.loads(pickled).total(AREA, GROUP).value == safetab.open_release(demo_out).total(AREA, GROUP).value
+
+
+def test_what_an_absence_lacks_is_answered_with_its_reason(release: safetab.Release) -> None:
+    absence: Any = release.totals(group="Hmong alone", level="county").absences[0]
+    for name in ("count", "plot", "margin_of_error", "interval", "lines", "numbers"):
+        with pytest.raises(
+            AttributeError, match=rf"^no {name}: Hmong alone, .*no number \(suppressed\)\. .*not mean zero"
+        ):
+            getattr(absence, name)
+    assert not hasattr(absence, "plot")
+    assert absence._repr_html_().startswith("<div")
+
+
 def test_errors_can_be_pickled() -> None:
     error = InvalidInput([Finding(Severity.ERROR, "a file", "a place", "is wrong.")], "Read more.")
     again = pickle.loads(pickle.dumps(error))

@@ -14,6 +14,7 @@ from safetab.estimates.noisy_number import (
     SELECTION_NOTE,
     Counted,
     NoisyNumber,
+    NoNumber,
     bar_of,
     cells_of,
     chance_in_words,
@@ -135,13 +136,13 @@ class Estimate(Operators, NoisyNumber, ProductTabular):
                 "variance": self.variance,
                 "combined_total": None if self.combined is None else float(self.combined.exact_value),
                 "combined_margin_of_error": None if self.combined is None else float(self.combined.margin_of_error),
-                "notes": " ".join(self._all_notes) or None,
+                "notes": "; ".join(self._all_notes) or None,
             }
         ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Absence(Operators, ProductTabular):
+class Absence(NoNumber, Operators, ProductTabular):
     """Why a group has no number. Absent does not mean zero, so arithmetic with it is refused.
 
     A group of more than `at_most` people is suppressed with a chance below 1 - confidence.

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from typing import TYPE_CHECKING, NoReturn
 
 from safetab.census.groups import CharacteristicIteration
 from safetab.distributions.weighted_sum import WeightedSum
@@ -84,13 +85,24 @@ class NoisyNumber(Tabular):
 
     @property
     def interval(self) -> tuple[Number, Number]:
-        """An interval that holds the truth at the confidence, if `holds_confidence`. No size is below 0."""
+        """An interval that holds the truth at the confidence, if `holds_confidence`. Only differences go below 0."""
         return as_number(self._interval.low), as_number(self._interval.high)
 
     @property
     def selection_matters(self) -> bool:
         """Whether a part is so near its suppression threshold that the interval is not symmetric."""
         return self._interval.selection_matters
+
+
+class NoNumber:
+    """What an absence lacks, such as `count` and `plot`, is answered with its reason."""
+
+    if not TYPE_CHECKING:  # so that mypy finds what is lacking
+
+        def __getattr__(self, name: str) -> NoReturn:
+            if name.startswith("_"):  # of copies, which have no fields yet, and of notebooks
+                raise AttributeError(name)
+            raise AttributeError(f"no {name}: {self.what} has no number ({self.status}). {self.reason}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ class Release:
 
     def __reduce__(self) -> tuple[object, ...]:
         """A copy, in whatever process, opens the folder again."""
-        return open_release, (self._folder.path,)
+        return open_release, (self._numbers.release,)
 
     def __repr__(self) -> str:
         entities = self._universe.entities.items()

@@ -77,6 +77,10 @@ class Result:
         """The table for Polars, if that is installed."""
         return library("polars").from_arrow(self.to_arrow())
 
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The table for any library that takes Arrow, as in `pyarrow.table(result)`."""
+        return self.to_arrow().__arrow_c_stream__(requested_schema)
+
     def html_table(self) -> HtmlTable:
         """What a notebook shows."""
         table = self.to_arrow()
