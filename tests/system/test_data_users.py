@@ -11,6 +11,7 @@ import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -504,6 +505,44 @@ def test_questions_that_make_no_sense_are_told(question: dict[str, str], message
     assert message in str(told.value)
 
 
+def test_what_is_missing_in_a_question_is_named(release: Release) -> None:
+    with pytest.raises(InvalidInput, match=r"level: is needed with within=\. Say one of county, tract, place\."):
+        release.areas(within="Rhode Island")
+    assert "within: give a state" in refusal(lambda: release.areas(within="United States"))
+    for named in (lambda: release.totals("Dominican"), lambda: release.totals("Dominican", level="county")):  # type: ignore[misc]
+        with pytest.raises(TypeError, match=r"^totals\(\) takes nothing by position\. Name the others: group, area, "):
+            named()
+    with pytest.raises(TypeError, match=r"^areas\(\) takes level by position\. Name the others: within\."):
+        release.areas("county", "Utah")  # type: ignore[misc]
+    with pytest.raises(TypeError, match=r'area must be text or an Entity, not int\. Write "44007"\.'):
+        release.total(44007, "Dominican")  # type: ignore[arg-type]
+
+
+def test_a_swapped_area_and_group_are_told(release: Release) -> None:
+    area, group = "Providence County", "Dominican"
+    told = f'area: "{group}" is not in this release. There is a group of this name.'
+    assert told in refusal(lambda: release.total(group, area))
+    assert told.replace(group, "Hmong") in refusal(lambda: release.area("Hmong"))  # two groups
+    assert f'group: "{area}" is not in this release. There is an area of this name.' in refusal(
+        lambda: release.group(area)
+    )
+    assert "of this name" not in refusal(lambda: release.total("Domincan", group))
+
+
+def test_a_search_without_a_result_suggests_names(release: Release) -> None:
+    found = release.find("providnce")
+    assert "Did you mean one of these: Providence County, Rhode Island; " in str(found)
+    assert "Providence County" in found.html_table().sentences[0]
+    assert "Did you mean Dominican?" in str(release.find("domincan"))
+    assert "Did you mean" not in str(release.find("providence")) + str(release.find("xyzzy"))
+
+
+def refusal(question: Callable[[], object]) -> str:
+    with pytest.raises(InvalidInput) as told:
+        question()
+    return str(told.value)
+
+
 def test_numbers_of_two_releases_are_not_mixed(release: Release, out: Path, tmp_path: Path) -> None:
     """Their noise has the same addresses, and is not the same."""
     shutil.copytree(out / "release", tmp_path / "release")
@@ -530,6 +569,29 @@ def test_the_csv_way_gives_the_same_sum(release: Release, out: Path, tmp_path: P
     assert sum(int(row["unclamped_count"]) for row in totals) == answer.value
     by_hand = 1.96 * sum(float(row["variance"]) for row in totals) ** 0.5
     assert by_hand == pytest.approx(answer.margin_of_error, abs=1)
+
+
+def test_readers_of_csv_files_go_wrong_nowhere(out: Path, tmp_path: Path) -> None:
+    """As docs/file-formats.md#csv says; Polars must be told to see all rows."""
+    pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    safetab.export(out, tmp_path / "csv")
+    tables = {str(one.relative_to(tmp_path)): one for one in (tmp_path / "csv").glob("*/*.csv")}
+    assert "csv/numbers/COUNTY.csv" in tables
+    for path in tables.values():
+        plain, all_seen = pandas.read_csv(path), polars.read_csv(path, infer_schema_length=None)
+        assert (len(plain), list(plain)) == (len(all_seen), all_seen.columns)
+        if "variance" in plain:
+            assert plain["variance"].sum() == pytest.approx(all_seen["variance"].sum())
+
+
+def test_the_folder_around_releases_and_a_file_of_one_are_told(out: Path, tmp_path: Path) -> None:
+    for name in ("output", "output-households"):
+        shutil.copytree(out / "release", tmp_path / name / "release")
+    choice = f"Give {tmp_path / 'output'} or {tmp_path / 'output-households'}."
+    assert choice in refusal(lambda: safetab.open_release(tmp_path))
+    file = out / "release" / "datapackage.json"
+    told = f"{file} is a file: give the folder of a release, OUT or OUT/release."
+    assert refusal(lambda: safetab.open_release(file)) == told
 
 
 def test_what_is_no_release_is_told(tmp_path: Path) -> None:

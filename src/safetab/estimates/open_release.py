@@ -11,13 +11,13 @@ from pathlib import Path
 import pyarrow as pa
 
 from safetab.census.area_levels import AreaLevel
-from safetab.census.census import Census, a_or_an, capitalized
+from safetab.census.census import capitalized
 from safetab.census.groups import CharacteristicIteration
 from safetab.estimates.estimate import Absence, Difference, Estimate, sum_of_estimates
 from safetab.estimates.group_numbers import GroupNumbers
 from safetab.estimates.overlaps import groups_with_shared_codes, wider_groups
 from safetab.estimates.ratio import Ratio
-from safetab.estimates.reading.lookup import Entity, Lookup, same_named
+from safetab.estimates.reading.lookup import Entity, Lookup, same_named, what_nests
 from safetab.estimates.results import Answer, Answers, Areas, Found, Groups, GroupTable, Statuses, found_in
 from safetab.foundation.argument_types import checks_arguments
 from safetab.foundation.findings import shortened
@@ -117,10 +117,16 @@ class Release:
 
         Args:
             level: The kind of areas, such as county; all if left out.
-            within: A larger area: those in it alone.
+            within: A larger area: those in it alone. Give the level too.
         """
         entities = self._lookup.entities(self._lookup.geographies_of(level))
-        return Areas(tuple(entities if within is None else self._inside(entities, self.area(within))))
+        if within is None:
+            return Areas(tuple(entities))
+        around = self.area(within)
+        inside = [one.name for one in self._universe.census.kinds if around.geography.kind in one.around]
+        if level is None and inside and not around.geography.kind.is_whole:
+            raise self._lookup.refusal("level", f"is needed with within=. Say one of {', '.join(inside)}.")
+        return Areas(tuple(self._inside(entities, around)))
 
     @checks_arguments
     def groups(self, kind: str | None = None, *, level: str | None = None) -> Groups:
@@ -146,7 +152,8 @@ class Release:
         Args:
             text: Some words or beginnings of words, in any order, or an id; accents and case don't matter.
         """
-        return found_in(text, self.areas(), self.groups())
+        found = found_in(text, self.areas(), self.groups())
+        return found if found.areas or found.groups else replace(found, hint=self._lookup.suggestions(text).strip())
 
     @checks_arguments
     def status(
@@ -179,7 +186,7 @@ class Release:
         """The entities inside another."""
         kind = around.geography.kind
         if kind.is_whole or any(kind not in entity.geography.kind.around for entity in entities):
-            raise self._lookup.refusal("within", _what_nests(self._universe.census))
+            raise self._lookup.refusal("within", what_nests(self._universe.census))
         position = self._universe.entities[around.geography].region_ids.index(around.region_id)
         of_level = groupby(entities, attrgetter("geography"))
         found: list[Entity] = []
@@ -380,14 +387,6 @@ def _areas_around(universe: Universe, entity: Entity) -> list[Entity]:
             position = universe.entities[level].region_ids.index(region_id)
             areas.append(Entity(level, region_id, universe.entities[level].names[position]))
     return areas
-
-
-def _what_nests(census: Census) -> str:
-    """Which areas hold whole areas of other kinds, as a hint."""
-    inside = {kind: [one.noun for one in census.kinds if kind in one.around] for kind in census.kinds}
-    first, *others = [kind for kind, nouns in inside.items() if nouns and not kind.is_whole] or census.kinds[:1]
-    more = [f", or {a_or_an(kind.noun)} if the level is {' or '.join(inside[kind])}" for kind in others]
-    return f"give {a_or_an(first.noun)}{''.join(more)}: other areas don't nest."
 
 
 def _hint(universe: Universe, geography: AreaLevel, group: CharacteristicIteration) -> str | None:

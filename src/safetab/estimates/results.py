@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 import pyarrow as pa
@@ -261,6 +261,7 @@ class Found(result_tables.Tabular):
 
     areas: Areas
     groups: Groups
+    hint: str = ""
     schema = _texts("what", "id", "name")
 
     def rows(self) -> list[dict[str, object]]:
@@ -270,10 +271,11 @@ class Found(result_tables.Tabular):
 
     def html_table(self) -> result_tables.HtmlTable:
         title = f"{len(self.areas):,} areas and {len(self.groups):,} groups"
-        return result_tables.listed(title, self.schema.names, self.rows(), len(self.areas) + len(self.groups))
+        shown = result_tables.listed(title, self.schema.names, self.rows(), len(self.areas) + len(self.groups))
+        return replace(shown, sentences=[self.hint]) if self.hint else shown
 
     def __str__(self) -> str:
-        return f"{self.areas}\n{self.groups}"
+        return "\n".join(filter(None, [str(self.areas), str(self.groups), self.hint]))
 
 
 def found_in(text: str, areas: Iterable[Entity], groups: Iterable[CharacteristicIteration]) -> Found:

@@ -20,7 +20,7 @@ from types import NoneType, UnionType
 from typing import Any, Literal, TypeVar, Union, get_args, get_origin
 
 from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import Finding, InvalidInput
+from safetab.foundation.findings import Finding, InvalidInput, shortened
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,6 +55,7 @@ def checks_arguments(function: F) -> F:
         except TypeError as error:
             unknown = [] if takes_any else [name for name in named if name not in signature.parameters]
             words = [f"has no argument {name}.{meant(name, signature.parameters)}" for name in unknown]
+            words = words or _named_only(signature, len(arguments))
             raise TypeError(f"{called}() {' '.join(words) or error}") from None
         for name, value in given.items():
             if name in types():
@@ -62,6 +63,17 @@ def checks_arguments(function: F) -> F:
         return function(*arguments, **named)
 
     return checked  # type: ignore[return-value]
+
+
+def _named_only(signature: inspect.Signature, given: int) -> list[str]:
+    """What to say if too many arguments were given by position and the others have names."""
+    kinds = {name: each.kind for name, each in signature.parameters.items()}
+    by_position = [name for name, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+    by_name = [name for name, kind in kinds.items() if kind is inspect.Parameter.KEYWORD_ONLY]
+    if given <= len(by_position) or not by_name:
+        return []
+    first = ", ".join(each for each in by_position if each != "self") or "nothing"
+    return [f"takes {first} by position. Name the others: {shortened(by_name, 6)}."]
 
 
 def meant(name: str, known: Iterable[str]) -> str:
@@ -174,7 +186,9 @@ def require_type(function: str, name: str, value: object, wanted: Any) -> None:
     if not is_of_type(value, wanted):
         is_choice = isinstance(value, str) and any(get_origin(one) is Literal for one in (wanted, *get_args(wanted)))
         given = reprlib.repr(value) if is_choice else _name_of(type(value))
-        raise TypeError(f"{function}: {name} must be {words_of_type(wanted)}, not {given}.")
+        is_text = is_of_type("", wanted) and not is_of_type(Path(), wanted)
+        hint = f' Write "{value}".' if type(value) is int and is_text else ""
+        raise TypeError(f"{function}: {name} must be {words_of_type(wanted)}, not {given}.{hint}")
     if (wanted is Path or Path in get_args(wanted)) and "\0" in str(value):
         raise ValueError(f"{function}: {name} must be a path without a NUL character.")
 

@@ -90,7 +90,11 @@ def _opened(path: Path, *, as_released: bool) -> ReleaseFolder:
         raise invalid(path, "does not exist. Give OUT or OUT/release.")
     folder = path / RELEASE_FOLDER if (path / RELEASE_FOLDER / DATAPACKAGE_FILE).is_file() else path
     if not (folder / DATAPACKAGE_FILE).is_file():
-        raise invalid(path, f"is not a release: it has no {DATAPACKAGE_FILE}. Give OUT or OUT/release.")
+        if path.is_file():
+            raise invalid(path, "is a file: give the folder of a release, OUT or OUT/release.")
+        inside = sorted(each.parent.parent for each in path.glob(f"*/{RELEASE_FOLDER}/{DATAPACKAGE_FILE}"))
+        others = shortened(inside or ["OUT", "OUT/release"], between=" or ")
+        raise invalid(path, f"is not a release: it has no {DATAPACKAGE_FILE}. Give {others}.")
     if (folder / EXPORTED_ENTITIES).is_file():
         raise invalid(path, "holds CSV files that were made of a release. Give the release itself.")
     with suppress(OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError):

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from safetab.census.area_levels import AreaKind, AreaLevel
-from safetab.census.census import Census
+from safetab.census.census import Census, a_or_an
 from safetab.census.groups import CharacteristicIteration, GroupKind, GroupLevel
 from safetab.estimates.reading import names
 from safetab.estimates.reading.names import AreaNames, Forms, NameIndex, plain
@@ -45,6 +45,12 @@ def names_of_parts(universe: Universe) -> Mapping[str, Sequence[str]]:
     levels = [entities for level, entities in universe.entities.items() if level.kind == census.part]
     named = [zip(one.region_ids, one.names, strict=True) for one in levels]
     return {region_id: (name,) for region_id, name in chain.from_iterable(named)}
+
+
+def did_you_mean(near: Sequence[str]) -> str:
+    """A question, after a space, if there are names to suggest."""
+    choices = near[0] if len(near) == 1 else f"one of these: {'; '.join(near)}"
+    return f" Did you mean {choices}?" if near else ""
 
 
 class Entity(NamedTuple):
@@ -110,7 +116,8 @@ class Lookup:
         forms = self._names.started_forms(plain(wanted))
         if fine and any(re.match(f"{re.escape(spelling.starts[-1])} [0-9]", form) for form in forms):
             raise self.refusal("area", f'"{wanted}" is not in this release. {spelling.as_written}')
-        raise self._missing("area", wanted, self._suggested_areas(wanted, coarse or fine))
+        is_group = bool(self.groups_by_code(wanted) or self._groups.ranked(plain(wanted)))
+        raise self._missing("area", wanted, self._suggested_areas(wanted, coarse or fine), is_other=is_group)
 
     def entities(self, geographies: Sequence[AreaLevel]) -> list[Entity]:
         """All entities of some levels, in the order of the release."""
@@ -170,8 +177,8 @@ class Lookup:
             return by_code
         ranked = self._groups.ranked(plain(wanted))
         if not ranked:
-            near = names.group_suggestions(plain(wanted), [(one.name, one.kind) for one in iterations])
-            raise self._missing("group", wanted, near)
+            is_area = bool(self._by_name(wanted, tuple(self._universe.entities)))
+            raise self._missing("group", wanted, self._suggested_groups(wanted), is_other=is_area)
         best = min(rank for rank, _ in ranked)
         found = [iterations[position] for rank, position in ranked if rank == best]
         return [one for one in found if one.level.is_tabulated] or found
@@ -261,6 +268,15 @@ class Lookup:
 
         return NameIndex([one.name for one in iterations], forms_of, ends)
 
+    def suggestions(self, wanted: str) -> str:
+        """A question with names of areas and groups that resemble the text."""
+        coarse = [one for one in self._universe.entities if one.kind != self._census.spelling.last]
+        return did_you_mean(self._suggested_areas(wanted, coarse) + self._suggested_groups(wanted))
+
+    def _suggested_groups(self, wanted: str) -> list[str]:
+        named = [(one.name, one.kind) for one in self._universe.lists.iterations]
+        return names.group_suggestions(plain(wanted), named)
+
     def _suggested_areas(self, wanted: str, levels: Sequence[AreaLevel]) -> list[str]:
         """Suggestions in the part of the census written after the name, else for the first part of the name."""
         texts = self._with_part_corrected(names.parts_of(wanted))
@@ -314,10 +330,18 @@ class Lookup:
         rest = f"; and {more:,} more" if more > 0 else ""
         return self.refusal(where, f'"{wanted}" has {len(candidates):,} matches: {shown}{rest}. {hint}')
 
-    def _missing(self, where: str, wanted: str, near: Sequence[str]) -> InvalidInput:
-        choices = near[0] if len(near) == 1 else f"one of these: {'; '.join(near)}"
-        hint = f" Did you mean {choices}?" if near else ""
-        return self.refusal(where, f'"{wanted}" is not in this release.{hint}')
+    def _missing(self, where: str, wanted: str, near: Sequence[str], *, is_other: bool) -> InvalidInput:
+        other = {"area": "a group", "group": "an area"}[where]
+        note = f" There is {other} of this name." if is_other else ""
+        return self.refusal(where, f'"{wanted}" is not in this release.{note}{did_you_mean(near)}')
+
+
+def what_nests(census: Census) -> str:
+    """Which areas hold whole areas of other kinds, as a hint."""
+    inside = {kind: [one.noun for one in census.kinds if kind in one.around] for kind in census.kinds}
+    first, *others = [kind for kind, nouns in inside.items() if nouns and not kind.is_whole] or census.kinds[:1]
+    more = [f", or {a_or_an(kind.noun)} if the level is {' or '.join(inside[kind])}" for kind in others]
+    return f"give {a_or_an(first.noun)}{''.join(more)}: other areas don't nest."
 
 
 def same_named(universe: Universe, group: CharacteristicIteration) -> list[CharacteristicIteration]:
