@@ -23,6 +23,7 @@ from safetab.foundation.progress import ConfidentialLog
 pytestmark = pytest.mark.slow
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
+LOGS = ("out.confidential.log", "spend.log", "spend.log.heads")
 MAIN = "\nfrom safetab.cli.start import main; main()"
 AT_A_MODULE = """
 import sys
@@ -69,7 +70,7 @@ def test_a_signal_before_the_output_is_there_leaves_nothing(world: RandomWorld, 
     ended = program(patch, *arguments(world, tmp_path), capture_output=True)
     assert (ended.returncode, ended.stdout) == (143, "")
     assert "Traceback" not in ended.stderr
-    assert names(tmp_path) == {"temp", "spend.log", "out.confidential.log"}
+    assert names(tmp_path) == {"temp", *LOGS}
     assert names(tmp_path / "temp") == set()
     assert states(tmp_path)[-1] == "failed"
 
@@ -99,7 +100,7 @@ summaries.show_run = lambda *given, **how: (signal.raise_signal(signal.SIGINT), 
     ended = program(patch, *arguments(world, tmp_path), capture_output=True)
     assert ended.returncode == 0, ended.stderr
     assert "Wrote" in ended.stdout
-    assert names(tmp_path) == {"out", "temp", "spend.log", "out.confidential.log"}
+    assert names(tmp_path) == {"out", "temp", *LOGS}
     assert names(tmp_path / "temp") == set()
     assert states(tmp_path)[-1] == "released"
 
@@ -141,7 +142,7 @@ def test_closed_streams_and_a_full_terminal_dont_change_the_result(world: Random
     given = " ".join(arguments(world, tmp_path))
     command = f'"{sys.executable}" -m safetab {given} <&- 2>&- >/dev/full'
     assert subprocess.run(["sh", "-c", command], check=False).returncode == 0
-    assert names(tmp_path) == {"out", "temp", "spend.log", "out.confidential.log"}
+    assert names(tmp_path) == {"out", "temp", *LOGS}
 
 
 def test_readers_who_left_dont_change_the_result(world: RandomWorld, tmp_path: Path) -> None:
@@ -151,7 +152,7 @@ def test_readers_who_left_dont_change_the_result(world: RandomWorld, tmp_path: P
     ended = program("", *arguments(world, tmp_path), stdout=writer, stderr=writer)
     os.close(writer)
     assert ended.returncode == 0
-    assert names(tmp_path) == {"out", "temp", "spend.log", "out.confidential.log"}
+    assert names(tmp_path) == {"out", "temp", *LOGS}
 
 
 @pytest.mark.parametrize("module", ["safetab.pipeline.declared_options", "safetab.cli.main", "typer"])
