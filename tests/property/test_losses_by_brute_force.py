@@ -40,9 +40,11 @@ ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
 PRIVACY = Path(__file__).parents[2] / "docs" / "privacy.md"
 RACES, ETHNICITIES = ["1000", "2000", "3000", "4000"], ["1000", "2000", "9950"]
 GAMMA = Fraction(1, 10)
+EVERY_GROUP = replace(SAFETAB_P, name="every group", selector=Selector.NONE)
 VALUES = {
     SAFETAB_P: [0, 7, 120, 231],
     SAFETAB_H: [0, 5, 11, 18],
+    EVERY_GROUP: [0, 7, 120, 231],
 }  # attributes that every shape but the total tells apart
 WORLDS = 12
 KEPT = 12  # records of a pass that changes are made of: the costliest and some others
@@ -130,7 +132,10 @@ def cost_of_group(
     shapes = [[distance(shifted_cells(by_value, shape), definition) for shape in one.shapes] for one in made.families]
     if made.selector is Selector.NOISY_STAGE_1:
         return [GAMMA * total + (1 - GAMMA) * max(distances) for distances in shapes]
-    return [Fraction(max(distances)) for distances in shapes]
+    if made.selector is Selector.PUBLISHED_TOTALS:
+        return [Fraction(max(distances)) for distances in shapes]
+    assert made.selector is Selector.NONE
+    return [Fraction(distances[-1]) for distances in shapes]
 
 
 def distance(shifts: Sequence[int], definition: PrivacyDefinition) -> int:
@@ -306,6 +311,11 @@ def test_every_row_of_the_loss_tables_has_a_search() -> None:
     assert set(table_of_docs("two-products")) == set(OF_TWO_PRODUCTS)
 
 
+def test_every_selector_has_a_product() -> None:
+    """A new one needs a product in `VALUES`, and what it measures of a group in `cost_of_group`."""
+    assert {made.selector for made in VALUES} == set(Selector)
+
+
 # one product
 
 
@@ -316,11 +326,11 @@ def claim_of_one_product(world: World, row: str, definition: PrivacyDefinition) 
     return claim[""] * world.budget("us")
 
 
-both_products = pytest.mark.parametrize("made", [SAFETAB_P, SAFETAB_H], ids=lambda one: one.name)
+of_each_selector = pytest.mark.parametrize("made", VALUES, ids=lambda one: one.name)
 both_definitions = pytest.mark.parametrize("definition", [ZCDP, PURE], ids=lambda one: one.value)
 
 
-@both_products
+@of_each_selector
 @both_definitions
 @pytest.mark.parametrize("row", OF_ONE_PRODUCT)
 def test_no_neighbours_of_one_product_are_further_apart_than_claimed(made, definition, row: str) -> None:
@@ -329,7 +339,7 @@ def test_no_neighbours_of_one_product_are_further_apart_than_claimed(made, defin
         assert worst(world, OF_ONE_PRODUCT[row], "us", definition) <= claim_of_one_product(world, row, definition)
 
 
-@both_products
+@of_each_selector
 @both_definitions
 @pytest.mark.parametrize("row", OF_ONE_PRODUCT)
 def test_some_neighbours_of_one_product_are_as_far_apart_as_claimed(made, definition, row: str) -> None:
@@ -337,7 +347,7 @@ def test_some_neighbours_of_one_product_are_as_far_apart_as_claimed(made, defini
     assert worst(world, OF_ONE_PRODUCT[row], "us", definition) == claim_of_one_product(world, row, definition)
 
 
-@both_products
+@of_each_selector
 def test_what_the_program_says_of_a_changed_record_is_what_the_docs_say(made) -> None:
     world = rich_world(made)
     us, pr = (PrivacyLoss(world.budget(part)) for part in ("us", "pr"))

@@ -6,6 +6,7 @@ from fractions import Fraction
 
 from safetab.census.area_levels import AreaLevel
 from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.discrete_laplace import DiscreteLaplace
 from safetab.estimates.noise import far_threshold
 from safetab.estimates.noisy_number import most_if_suppressed, reason_of
 from safetab.privacy.calibration import Stage
@@ -14,6 +15,9 @@ from safetab.release.group_statuses import SUPPRESSED, absent_status
 from safetab.release.release_universe import Universe
 from safetab.website.level_rows import MeasuredTable
 
+_MECHANISMS = {DiscreteGaussian.mechanism: "gaussian", DiscreteLaplace.mechanism: "laplace"}
+"""What `page/numbers/noise.js` calls each noise that it can compute with."""
+
 
 def noise_of_level(number: int, universe: Universe, confidence: Fraction) -> dict[str, object]:
     """How a level draws its noise, and above which totals selection no longer changes a difference."""
@@ -21,7 +25,7 @@ def noise_of_level(number: int, universe: Universe, confidence: Fraction) -> dic
     threshold = level.suppression_threshold
     known: dict[str, object] = {}
     for stage, measured in level.stages.items():
-        name = "gaussian" if isinstance(measured.noise, DiscreteGaussian) else "laplace"
+        name = _MECHANISMS[measured.noise.mechanism]
         known[stage.name] = [name, float(measured.noise.parameter)]  # a float only describes published numbers
     if threshold is not None and Stage.STAGE_2 in level.stages:
         known["far"] = [far_threshold(level.noise(Stage.STAGE_2), threshold, draws, confidence) for draws in (1, 2)]

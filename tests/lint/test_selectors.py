@@ -1,0 +1,65 @@
+"""A new member of `Selector` fails here with the list of tables and texts that lack it.
+
+These places are looked up by selector. Code that compares with one member takes any other for the rest, and no test can tell:
+CONTRIBUTING.md, "Recipe: a selector", says where to look.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.specified.changed_worlds import SELECTORS, declared_paths
+
+from safetab.foundation.files import package_data
+from safetab.planning import level_design
+from safetab.products import specified
+from safetab.products.product import Selector
+from safetab.release import group_statuses
+from safetab.tabulation import tabulate_level
+
+TABLES = {
+    "planning/level_design.py: _ADAPTIVE": level_design._ADAPTIVE,
+    "tabulation/tabulate_level.py: _ADAPTIVE": tabulate_level._ADAPTIVE,
+    "release/group_statuses.py: _ABSENT": group_statuses._ABSENT,
+    "products/specified.py: _SELECTORS": specified._SELECTORS.values(),
+}
+"""What is looked up by the member."""
+
+OF_TEXTS = {"cli": ("plan", "tune"), "reports": ("choice", "why_nothing"), "release": ("selection", "absent")}
+TEXTS = {
+    **{
+        f"{package}/texts.toml: {table}": package_data(f"safetab.{package}", "texts.toml")[table]
+        for package, tables in OF_TEXTS.items()
+        for table in tables
+    },
+    **{
+        f"assessment/pages/texts.toml: {section}": {
+            selector: texts[section]
+            for selector, texts in package_data("safetab.assessment.pages", "texts.toml").items()
+            if section in texts
+        }
+        for section in ("levels", "errors", "tables", "coverage", "about")
+    },
+}
+"""What is looked up by `Selector.value`."""
+
+
+def places_without(selector: object, value: str) -> list[str]:
+    """The tables and texts that lack a selector."""
+    tables = [place for place, members in TABLES.items() if selector not in members]
+    return tables + [place for place, texts in TEXTS.items() if not texts.get(value)]
+
+
+@pytest.mark.parametrize("selector", Selector)
+def test_every_selector_is_in_every_table_and_text(selector: Selector) -> None:
+    lacking = places_without(selector, selector.value)
+    assert not lacking, "\n".join([f"{selector} is missing in", *lacking])
+
+
+def test_a_selector_that_is_in_none_of_them_is_found() -> None:
+    assert places_without(object(), "largest area") == [*TABLES, *TEXTS]
+    assert len([*TABLES, *TEXTS]) == 15
+
+
+def test_every_selector_can_be_spelled_and_is_tried_in_random_worlds() -> None:
+    declared = {path.partition(" = ")[2] for path in declared_paths() if path.startswith(".privacy.selector = ")}
+    assert declared == set(specified._SELECTORS) == set(SELECTORS)

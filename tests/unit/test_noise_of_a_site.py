@@ -1,0 +1,39 @@
+"""A web site names the noise that its pages compute with, and none that they can't."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from types import SimpleNamespace
+from typing import cast
+
+import pytest
+
+from safetab.distributions.discrete_gaussian import DiscreteGaussian
+from safetab.distributions.discrete_laplace import DiscreteLaplace
+from safetab.privacy.calibration import Stage
+from safetab.release.release_universe import Universe
+from safetab.website.level_facts import noise_of_level
+
+
+@dataclass(frozen=True, slots=True)
+class Staircase(DiscreteLaplace):
+    """A third noise."""
+
+    mechanism = "staircase"
+
+
+def named(noise: DiscreteGaussian | DiscreteLaplace) -> object:
+    design = SimpleNamespace(stages={Stage.STAGE_2: SimpleNamespace(noise=noise)}, suppression_threshold=None)
+    universe = SimpleNamespace(levels=[SimpleNamespace(design=design)])
+    return noise_of_level(0, cast(Universe, universe), Fraction(95, 100))["STAGE_2"]
+
+
+def test_a_site_names_the_noise_of_a_level() -> None:
+    assert named(DiscreteGaussian(Fraction(9))) == ["gaussian", 9.0]
+    assert named(DiscreteLaplace(Fraction(5, 2))) == ["laplace", 2.5]
+
+
+def test_a_noise_that_the_pages_do_not_know_is_refused() -> None:
+    with pytest.raises(KeyError, match="staircase"):
+        named(Staircase(Fraction(5, 2)))
