@@ -613,7 +613,8 @@ def test_show_answers_on_the_terminal_what_python_answers(release: Release, out:
     assert "(sex by " in str(release.table("44007", "Dominican")).splitlines()[0]
     table = release.table("44007", "Dominican")
     assert isinstance(table, GroupTable)
-    assert shown(out, *county, "--ages", "0-17").stdout == f"{status}{table.count(ages=(0, 17))}\n"
+    for asked in (("--ages", "0-17"), ("--where", "ages=0-17"), ("--where", "age=0-17")):
+        assert shown(out, *county, *asked).stdout == f"{status}{table.count(ages=(0, 17))}\n"
     assert (
         shown(out, *county, "--ages", "65+", "--sex", "female").stdout
         == f"{status}{table.count('female', (65, 115))}\n"

@@ -284,6 +284,7 @@ def test_show_answers_in_the_words_of_the_census(nz: Output) -> None:
         (2, ["Dunwick Region", "Samoan", "--sex", "female"], "Use --where gender=VALUE or --where age=VALUE."),
         (1, ["nation", "European", "--where", "age=15-22"], "15 to 22 is not a range of this table"),
         (2, ["Dunwick Region", "Samoan", "--where", "age=old"], "--where age: must be like 0-17 or 65+."),
+        (2, ["nation", "European", "--where", "age=0-14", "--where", "ages=15-29"], '--where: "age" is given twice.'),
         (2, ["Dunwick Region", "Samoan", "--where", "age"], "must be an attribute and a value, such as gender=VALUE."),
         (1, ["Cordale Region", "Samoan"], '"Cordale Region" has 2 matches: Cordale Region (region 01); Cordale Region'),
         (1, ["Dunwick Region", "Samoan", "--level", "county"], "Say one of nation, region, ta, sa2."),

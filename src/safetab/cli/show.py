@@ -240,10 +240,11 @@ def _checked(question: Question, release: Release) -> Mapping[str, object]:
 
 def _where(given: tuple[str, ...], attributes: Collection[str], findings: FindingsOf) -> dict[str, str]:
     """What each --where asks of an attribute, by its name."""
+    singular = {each.removesuffix("s"): each for each in attributes}
     asked = dict[str, str]()
     for text in given:
         name, _, value = (one.strip() for one in text.partition("="))
-        name = next((each for each in attributes if name in {each, f"{each}s"}), name)
+        name = name if name in attributes else singular.get(name.removesuffix("s"), name)
         if not value:
             example = f"{next(iter(attributes))}=VALUE"
             findings.error("--where", f'"{text}" must be an attribute and a value, such as {example}.')
