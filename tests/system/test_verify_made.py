@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,8 +15,10 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from safetab.cli.messages import exits_with_code
 from safetab.foundation.files import sha256_of
 from safetab.release.checksums import check_files, write_checksums
+from safetab.website import made_again
 
 PERSONS, HOUSEHOLDS = STORED / "format-1" / "persons", STORED / "format-1" / "households"
 
@@ -63,6 +66,16 @@ def changed_numbers(site: Path) -> None:
     file.write_text(text[:digit] + "9" + text[digit + 1 :])
 
 
+def assert_the_command_fails(made: Path, of: Path) -> None:
+    """Text and --json end with 1, as scripts that ask for the exit code need."""
+    said = CliRunner().invoke(app, ["verify", str(made), str(of)])
+    assert said.exit_code == 1, said.output
+    document = CliRunner().invoke(app, ["verify", str(made), str(of), "--json"])
+    stated = json.loads(document.stdout)
+    assert (document.exit_code, stated["exit_code"]) == (1, 1)
+    assert any(each["severity"] == "error" for each in stated["findings"])
+
+
 FORGED: dict[str, tuple[Callable[[Path], object], str]] = {
     "a number": (changed_numbers, ".js: is not what the release gives."),
     "the page": (lambda site: (site / "index.html").write_text("<script>"), "index.html: is not what the release gives."),
@@ -88,17 +101,31 @@ def test_whatever_is_changed_in_a_site_is_found_though_its_checksums_are_right(
     found = found_in(site, signed)
     assert any(words in one for one in found)
     assert {one.partition(":")[0] for one in found if words not in one} <= {"SHA256SUMS"}
+    assert_the_command_fails(site, signed)
 
 
-def test_a_changed_table_of_an_export_is_found(signed: Path, tmp_path: Path) -> None:
-    made = Path(shutil.copytree(signed.parent / "tidy", tmp_path / "tidy"))
-    table = next((made / "numbers").iterdir())
+@pytest.mark.parametrize("form", ["tidy", "census"])
+def test_a_changed_table_of_an_export_is_found(form: str, signed: Path, tmp_path: Path) -> None:
+    made = Path(shutil.copytree(signed.parent / form, tmp_path / form))
+    table = min(path for path in made.rglob("*.csv") if ",1" in path.read_text())
     table.write_text(table.read_text().replace(",1", ",2", 1))
     write_checksums(made)
     assert found_in(made, signed) == [
         "SHA256SUMS: is not what the release gives.",
-        f"numbers/{table.name}: is not what the release gives.",
+        f"{table.relative_to(made).as_posix()}: is not what the release gives.",
     ]
+    assert_the_command_fails(made, signed)
+
+
+def test_ctrl_c_stops_the_check_after_the_copy_was_made(
+    site: Path, signed: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(made_again.filecmp, "cmpfiles", interrupted)
+    with exits_with_code(), pytest.raises(KeyboardInterrupt):
+        made_again.verify_made(site, signed)
 
 
 def test_a_link_is_never_followed(site: Path, signed: Path) -> None:

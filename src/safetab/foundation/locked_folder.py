@@ -12,7 +12,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager, nullco
 from pathlib import Path
 
 from safetab.foundation.failures import OF_THE_PATH, refusals_as_run_failed
-from safetab.foundation.interrupts import interrupts_held
+from safetab.foundation.interrupts import interrupts_held, publishing_for_itself
 
 try:
     from fcntl import LOCK_EX, LOCK_NB, flock
@@ -55,11 +55,11 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(prefix: str) -> Iterator[Path]:
-    """A folder among the system's temporary files, for what a check writes again.
+    """A folder among the system's temporary files, for what a check writes again, which is no output.
 
     Raises RunFailed if there can be none: what is checked is not at fault.
     """
-    with suppress(LeftBehind), ExitStack() as opened:
+    with suppress(LeftBehind), publishing_for_itself(), ExitStack() as opened:
         with refusals_as_run_failed():
             folder = opened.enter_context(locked_folder(Path(tempfile.gettempdir()), prefix))
         yield folder
