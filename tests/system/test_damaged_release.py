@@ -196,6 +196,13 @@ def test_an_export_is_no_release_and_says_so(released: Path, tmp_path: Path) -> 
     assert "checksums" not in (tmp_path / "csv" / "datapackage.json").read_text()
 
 
+def test_a_site_is_no_release_and_says_how_it_is_checked(released: Path, tmp_path: Path) -> None:
+    safetab.site(released, tmp_path / "site")
+    result = CliRunner().invoke(app, ["verify", str(tmp_path / "site")])
+    assert result.exit_code == 1
+    assert f"`safetab verify {tmp_path / 'site'} OUT`" in result.stderr
+
+
 def test_anybody_can_compare_the_files(released: Path) -> None:
     done = subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=released, check=True, capture_output=True)
     assert not done.stdout

@@ -71,6 +71,12 @@ def test_a_place_where_no_folder_can_be_made_is_what_was_given(
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_around_out_that_is_missing_is_told_as_such(both_products: Path, tmp_path: Path) -> None:
+    code, shown = invoke("export", both_products / "people", tmp_path / "missing" / "new")
+    assert code == 1
+    assert f"{tmp_path / 'missing'} does not exist. Make it first." in shown
+
+
 def test_a_temp_where_no_folder_can_be_made_is_refused_before_anything_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -144,7 +144,7 @@ def _why_not(out: Path, *, overwrite: bool, earlier: EarlierOutput) -> str | Non
         return f"holds what safetab didn't write there: {shortened(foreign)}. Move it away, or give another OUT."
     parent = out.parent
     if not parent.is_dir():
-        return f"can't be made: {parent} is not a directory."
+        return f"can't be made: {parent} {'is not a folder' if parent.exists() else 'does not exist. Make it first'}."
     if not os.access(parent, os.W_OK | os.X_OK):
         return f"can't be made: {parent} may not be written to. Check its permissions."
     why = why_no_folder(parent, _prefix(out))

@@ -21,6 +21,7 @@ from safetab.privacy.output_status import status_of_json
 from safetab.release.census_file import read_census
 from safetab.release.checksums import CHECKSUMS, CHECKSUMS_FILE, check_files, damage_as_invalid_input, invalid
 from safetab.release.documents import ABOUT, DATAPACKAGE_FILE, PARTS, PRIVACY_FILE, Origin, ReleaseFacts
+from safetab.release.made_of import MADE_OF_FILE
 from safetab.release.numbers.number_files import RELEASE_FOLDER, number_columns, numbers_file
 from safetab.release.numbers.read_numbers import NumbersReader
 from safetab.release.release_options import CoterminousOptions, ReleaseOptions, ReleaseRule, confidence_of
@@ -92,6 +93,8 @@ def _opened(path: Path, *, as_released: bool) -> ReleaseFolder:
     if not (folder / DATAPACKAGE_FILE).is_file():
         if path.is_file():
             raise invalid(path, "is a file: give the folder of a release, OUT or OUT/release.")
+        if (path / MADE_OF_FILE).is_file():
+            raise invalid(path, f"was made of a release. Give that, or check this: `safetab verify {path} OUT`.")
         inside = sorted(each.parent.parent for each in path.glob(f"*/{RELEASE_FOLDER}/{DATAPACKAGE_FILE}"))
         others = shortened(inside or ["OUT", "OUT/release"], between=" or ")
         raise invalid(path, f"is not a release: it has no {DATAPACKAGE_FILE}. Give {others}.")
