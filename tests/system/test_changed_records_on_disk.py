@@ -18,7 +18,7 @@ from safetab.dialects.bureau.us_census import US_PASS
 from safetab.engines.encoding import PartAtoms
 from safetab.engines.local import part_records
 from safetab.engines.local.engine import LocalEngine
-from safetab.engines.local.numbers_file import NumbersFile, checksum
+from safetab.engines.local.numbers_file import NumbersFile
 from safetab.engines.local.part_records import PartRecords
 from safetab.foundation.failures import RunFailed
 from safetab.pipeline.run import TabulatedOutput
@@ -73,15 +73,59 @@ def test_records_that_changed_after_they_were_sorted_are_found(
         records.require_intact()
 
 
-def test_every_byte_counts_and_so_does_the_order_of_blocks() -> None:
-    numbers = np.random.default_rng(7).integers(0, 256, 3 * 4096 + 5).astype(np.uint8)
-    whole = checksum(numbers)
-    for place in (0, 1, 4095, 4096, 12_287, 12_288, 12_292):
-        changed = numbers.copy()
-        changed[place] ^= 1 << place % 8
-        assert checksum(changed) != whole
-    assert checksum(np.roll(numbers[:12_288], 4096)) != checksum(numbers[:12_288])
-    assert checksum(numbers[4096:], checksum(numbers[:4096])) == whole
+@pytest.fixture
+def numbers(tmp_path: Path) -> NumbersFile[np.uint8]:
+    found = NumbersFile(tmp_path / "numbers", np.uint8)
+    content = np.random.default_rng(7).integers(0, 256, 3 * 4096 + 5).astype(np.uint8)
+    for piece in np.split(content, [4_096, 8_192]):
+        found.append(piece)
+    return found
+
+
+def exchanged(file: Path, size: int, first: int, second: int) -> None:
+    """Exchange two stretches of a file."""
+    before = file.read_bytes()
+    content = bytearray(before)
+    content[first : first + size] = before[second : second + size]
+    content[second : second + size] = before[first : first + size]
+    assert content != before
+    file.write_bytes(content)
+
+
+def require_found(numbers: NumbersFile[np.uint8]) -> None:
+    with pytest.raises(RunFailed, match=WORDS):
+        numbers.read()
+    with pytest.raises(RunFailed, match=WORDS):
+        numbers.require_written(numbers.mapped())
+
+
+@pytest.mark.parametrize("place", [0, 1, 4095, 4096, 12_287, 12_288, 12_292])
+def test_a_flipped_bit_is_found_wherever_it_is(place: int, numbers: NumbersFile[np.uint8], tmp_path: Path) -> None:
+    flipped(tmp_path / "numbers", (place + 0.5) / numbers.count)
+    require_found(numbers)
+
+
+@pytest.mark.parametrize(
+    ("size", "first", "second"), [(512, 0, 512), (512, 512, 3_584), (8, 0, 8), (1, 0, 1), (4096, 0, 8_192)]
+)
+def test_exchanged_sectors_words_bytes_and_blocks_are_found(
+    size: int, first: int, second: int, numbers: NumbersFile[np.uint8], tmp_path: Path
+) -> None:
+    exchanged(tmp_path / "numbers", size, first, second)
+    require_found(numbers)
+
+
+@pytest.mark.parametrize("distance", [8, 512, 4_088, 8_192])
+def test_a_bit_that_falls_where_another_rises_is_found(
+    distance: int, numbers: NumbersFile[np.uint8], tmp_path: Path
+) -> None:
+    content = bytearray((tmp_path / "numbers").read_bytes())
+    places = range(len(content) - distance)
+    place = next(here for here in places if content[here] & 4 > content[here + distance] & 4)
+    content[place] -= 4
+    content[place + distance] += 4
+    (tmp_path / "numbers").write_bytes(content)
+    require_found(numbers)
 
 
 def test_a_file_of_pieces_is_read_as_it_was_written(tmp_path: Path) -> None:
