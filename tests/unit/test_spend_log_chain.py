@@ -80,6 +80,7 @@ CHANGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "a date": (lambda text: text.replace(b"2026-01-02", b"2026-01-01", 1), "line 2"),
     "the secret": (lambda text: text.replace(b'"secret": "', b'"secret": "%s' % (b"0" * 64)), "first line"),
     "a line removed": (lambda text: b"".join(text.splitlines(keepends=True)[:1] + text.splitlines(True)[3:]), "line 2"),
+    "the last line": (lambda text: b"2026-01-01".join(text.rsplit(b"2026-01-02", 1)), "line 5"),
     "lines exchanged": (
         lambda text: b"".join(text.splitlines(keepends=True)[number] for number in (0, 3, 4, 1, 2)),
         "line 2",
@@ -293,6 +294,60 @@ def test_two_copies_that_went_on_side_by_side_are_found_and_can_be_merged(log: P
     merge_logs([log, copy], tmp_path / "new.log")
     assert errors_of(tmp_path / "new.log", heads_file(copy), heads_file(log)) == []
     assert len(read_log(tmp_path / "new.log").spends) == 4
+
+
+def test_an_older_copy_is_merged_with_the_one_that_has_its_lines_as_the_refusal_advises(
+    log: Path, tmp_path: Path
+) -> None:
+    copy = tmp_path / "copy.log"
+    shutil.copy2(log, copy)
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:3]))
+    with pytest.raises(InvalidInput, match=r"older copy, or lost its end. .* merge the copies into a new log"):
+        read_log(log)
+    for number, order in enumerate(([log, copy], [copy, log])):
+        merge_logs(order, tmp_path / str(number))
+        assert errors_of(tmp_path / str(number), heads_file(log)) == []
+        assert len(read_log(tmp_path / str(number)).spends) == 2
+    (tmp_path / "0").replace(log)
+    appended(log, begun(3))
+    assert errors_of(log) == []
+
+
+def test_copies_that_lack_a_line_together_are_not_merged(log: Path, tmp_path: Path) -> None:
+    lines = log.read_bytes().splitlines(keepends=True)
+    log.write_bytes(b"".join(lines[:3]))
+    copy, other = tmp_path / "copy.log", tmp_path / "other.log"
+    shutil.copy2(log, copy)
+    copy.write_bytes(b"".join(lines[:4]))
+    appended(other, begun(9))
+    for logs in ([log, copy], [copy, log], [log, other], [other, log]):
+        with pytest.raises(InvalidInput, match=r"has 3 lines, and had 5 when .* older copy, or lost its end"):
+            merge_logs(logs, tmp_path / "new.log")
+    assert not (tmp_path / "new.log").exists()
+
+
+def test_a_log_in_the_place_of_another_is_merged_with_it_as_the_refusal_advises(log: Path, tmp_path: Path) -> None:
+    log.rename(tmp_path / "moved.log")
+    appended(tmp_path / "other.log", begun(9))
+    shutil.copy2(tmp_path / "other.log", log)
+    with pytest.raises(InvalidInput, match=r"is another log than .* merge the two"):
+        read_log(log)
+    merge_logs([log, tmp_path / "moved.log"], tmp_path / "new.log")
+    assert errors_of(tmp_path / "new.log", heads_file(log)) == []
+    assert len(read_log(tmp_path / "new.log").spends) == 3
+
+
+def test_a_log_that_lost_its_end_in_every_copy_goes_on_with_a_lower_limit(log: Path, tmp_path: Path) -> None:
+    """The way in docs/how-to/repeated-runs.md#older-copies, in its order."""
+    set_limit(log, "census", "9", None)
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:3]))
+    limit = ["spend", str(log), "--dataset", "census", "--set-limit", "8.4"]
+    assert CliRunner().invoke(app, limit).exit_code == 1
+    heads_file(log).rename(tmp_path / "spend.log.heads.lost")
+    assert CliRunner().invoke(app, limit).exit_code == 0
+    assert check_log(log) == ()
+    appended(log, begun(3))
+    assert read_log(log).limits["census"].amount == Fraction("8.4")
 
 
 def test_a_changed_line_of_a_merged_log_is_found(log: Path, tmp_path: Path) -> None:

@@ -15,11 +15,11 @@ from safetab.foundation.findings import Finding, FindingsOf, InvalidInput, requi
 from safetab.foundation.new_files import new_file_findings, write_new_file
 from safetab.pipeline.spend_log import log_lines
 from safetab.pipeline.spend_log.accounts import Limit
-from safetab.pipeline.spend_log.chain import chained
+from safetab.pipeline.spend_log.chain import chained, heads_in_file
 from safetab.pipeline.spend_log.log_checks import warn_of_limits, warn_of_unended_runs
 from safetab.pipeline.spend_log.log_file import NAME_BYTES, heads_file, utc_now, write_down, write_for_its_owner
 from safetab.pipeline.spend_log.log_lines import LineState, LogContent, read_lines
-from safetab.pipeline.spend_log.people_accounts import datasets_of, read_log
+from safetab.pipeline.spend_log.people_accounts import bytes_of_log, datasets_of
 
 _LEAST_LOGS = 2
 
@@ -27,18 +27,19 @@ _LEAST_LOGS = 2
 def merge_logs(logs: Sequence[Path], new: Path) -> tuple[Finding, ...]:
     """Write a new log with every run of these logs, whole or not at all, and return warnings.
 
-    The logs stay as they are. Raises InvalidInput, with nothing written, if the file can't be made or
-    two logs say different things about a run or have limits that can't be compared.
+    The logs stay as they are. Raises InvalidInput, with nothing written, if the file can't be made, if lines of a log
+    are lost, or if two logs say different things about a run or have limits that can't be compared.
     """
     if len(logs) < _LEAST_LOGS:
         raise InvalidInput.about("the command", "give another log to merge.", "--merge")
     require_none(new_file_findings(new) + new_file_findings(heads_file(new)))
-    content, warnings = read_log(logs[0]), list[Finding]()
+    contents = _whole_together(logs)
+    content, warnings = contents[0], list[Finding]()
     lines = [*_lines_of(content, frozenset())]
     name = secrets.token_hex(NAME_BYTES)
     header = log_lines.header_line(content.secrets[0], name)
-    for log in logs[1:]:
-        other, findings = read_log(log), FindingsOf(str(log))
+    for log, other in zip(logs[1:], contents[1:], strict=True):
+        findings = FindingsOf(str(log))
         _compare_runs(content, other, findings)
         limits = _limits_of_both(content, other, findings)
         _warn_of_names(content, other, findings)
@@ -54,6 +55,18 @@ def merge_logs(logs: Sequence[Path], new: Path) -> tuple[Finding, ...]:
     warn_of_unended_runs(content, of_new)
     warn_of_limits(content, of_new)
     return (*warnings, *of_new.findings)
+
+
+def _whole_together(logs: Sequence[Path]) -> list[LogContent]:
+    """What each log says. Raises InvalidInput if a head beside one of them holds of none: its lines are lost."""
+    heads = [heads_in_file(heads_file(log)) for log in logs]  # first, as a log may grow meanwhile
+    contents = [read_lines(str(log), bytes_of_log(log)).require() for log in logs]
+    for log, beside, content in zip(logs, heads, contents, strict=True):
+        lost = [head for head in beside if not any(each.chain.has(head) for each in contents)]
+        message = content.chain.why_not(lost, heads_file(log))
+        if message is not None:
+            raise InvalidInput.about(log, message)
+    return contents
 
 
 def _lines_of(content: LogContent, known: AbstractSet[bytes]) -> Iterator[str]:
