@@ -9,7 +9,7 @@ LOCKED := install --require-hashes --only-binary :all:
 # Commands and tests start hundreds of processes: each would compile every module again.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark test-spark-contract test-spark-smoke test-slow-core test-browser-smoke nightly audit check style types layers lints environment docs schemas pictures paper
+.PHONY: demo test test-lowest test-slow test-faults test-faults-quick test-browser r-page test-spark test-spark-contract test-spark-smoke test-slow-core test-browser-smoke nightly called touched mutants audit check style types layers lints environment docs schemas pictures paper
 .PHONY: bench bench-small bench-spark bench-noise bench-households bench-foreign bench-release bench-explorer bench-site bench-compare
 .PHONY: lock check-wheels bill outlines audit-dependencies readme dist test-install test-sdist release release-ready clean help
 
@@ -37,6 +37,17 @@ ROOMS := tests/unit tests/engines tests/property $(patsubst %,tests/system/test_
 test-lowest: $(LOWEST)/.ready ## tests with the lowest versions that pyproject.toml allows, in a venv of their own; ALL=1 for more
 	NUMBA_CACHE_DIR=$(CURDIR)/$(LOWEST)/numba $(LOWEST)/bin/python $(PYTEST) \
 		$(if $(ALL),$(ROOMS) --ignore tests/unit/comparison,$(LOWEST_TESTS))
+
+# build/called: which functions each file of tests calls.
+called: $(VENV)/.dev ## the map from tests to the program, for `make touched` and `make mutants`; half an hour
+	rm -rf build/called
+	$(BIN)/python $(PYTEST) -p tools.called
+
+touched: $(VENV)/.dev ## the tests that call what was changed since SINCE=COMMIT, the last one if not given; needs `make called`
+	$(BIN)/python $(PYTEST) $$($(BIN)/python -m tools.touched $(SINCE))
+
+mutants: $(VENV)/.dev ## small faults in the core, COUNT=N of them chosen by SEED=N: which do the tests see? needs `make called`
+	$(BIN)/python -m tools.mutate --count $(or $(COUNT),300) --seed $(or $(SEED),1)
 
 test-slow: $(VENV)/.dev ## what takes seconds a test: accuracy, CEF, same bytes, planted bugs, a thousand million draws
 	$(BIN)/python $(PYTEST) -m slow tests
@@ -87,6 +98,8 @@ nightly: ## everything, with new random worlds; NIGHT=N repeats those of another
 	$(MAKE) test ORDER=$$NIGHT
 	$(MAKE) test-slow test-lowest test-install test-sdist
 	$(MAKE) test-faults SEED=$$NIGHT
+	$(MAKE) called
+	$(MAKE) mutants SEED=$$NIGHT
 	$(MAKE) audit
 	$(MAKE) test-browser
 	$(MAKE) test-spark

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from tests.conftest import PROJECT
 
-FOLDERS = ("src", "tests", "benchmarks", "docs", "supply_chain", "reproduction", "examples")
-OUR_PACKAGES = {"safetab", "tests", "benchmarks", "docs", "supply_chain", "reproduction"}
+FOLDERS = ("src", "tests", "benchmarks", "docs", "supply_chain", "reproduction", "examples", "tools")
+OUR_PACKAGES = {"safetab", "tests", "benchmarks", "docs", "supply_chain", "reproduction", "tools"}
 INTERNAL = ("numba.core", "numpy.core", "pyarrow.lib")
 """Modules that their makers call internal, though no underscore says so."""
 
