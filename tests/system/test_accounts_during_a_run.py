@@ -104,6 +104,23 @@ def test_an_older_copy_is_found_by_the_next_run_beside_an_earlier_one(
     assert states_of(log) == []
 
 
+@pytest.mark.parametrize("is_begun_anew", [True, False])
+def test_a_log_that_was_removed_with_its_heads_is_missed_by_the_next_run_beside_an_earlier_one(
+    is_begun_anew: bool, world: RandomWorld, tmp_path: Path
+) -> None:
+    log, next_run = tmp_path / "spend.log", During()
+    run(world, tmp_path)
+    run(world, tmp_path, "out-2", during=next_run)
+    missed = f"{log}: {tmp_path / 'out.confidential.log'} names runs that were charged to an earlier log"
+    assert not any(missed in told for told in next_run.told)
+    log.unlink()
+    heads_file(log).unlink()
+    if is_begun_anew:
+        SpendLogFile(log, may_create=True).close()
+    run(world, tmp_path, "out-3", during=next_run)
+    assert any(missed in told for told in next_run.told)
+
+
 # The log during a run
 
 

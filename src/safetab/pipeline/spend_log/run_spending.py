@@ -85,6 +85,7 @@ class RunSpending:
             file = SpendLogFile(self._request.log, may_create=False)
         except FileNotFoundError:
             content = LogContent(secret=b"")
+            self._require_newest(content)
         else:
             with closing(file), file.locked() as content:
                 self._require_newest(content)
@@ -96,7 +97,10 @@ class RunSpending:
         self._require_room(content)
 
     def _require_newest(self, content: LogContent) -> None:
-        """Raise InvalidInput if a run beside this one knew more lines of the log; warn if no file has its heads."""
+        """Raise InvalidInput if a run beside this one knew more lines of the log.
+
+        Warns if no file has its heads, and if runs beside this one were charged to another log at its path.
+        """
         log, beside = self._request.log, heads_file(self._request.log)
         if content.chain.is_stated and len(content.chain.heads) > 1 and not beside.exists():
             self._tell(f"{log}: {without_heads(beside)}")
@@ -104,10 +108,13 @@ class RunSpending:
         findings = FindingsOf(str(log))
         for file in () if own is None else sorted({own, *own.parent.glob("*.confidential.log")}):
             with suppress(OSError):  # another user's
-                heads = filter(content.chain.speaks_of, heads_in_file(file))
-                message = content.chain.why_not(heads, file)
+                heads = heads_in_file(file)
+                of_this = list(filter(content.chain.speaks_of, heads))
+                message = content.chain.why_not(of_this, file)
                 if message is not None:
                     findings.error("", message)
+                if heads and not of_this and f" in {log}. spend log " in file.read_text("utf-8", "replace"):
+                    self._tell(f"{log}: {file} {_ANOTHER_LOG}")
         findings.require_no_errors()
 
     @contextmanager
@@ -291,6 +298,10 @@ class RunSpending:
         return findings.findings
 
 
+_ANOTHER_LOG = (
+    "names runs that were charged to an earlier log with this name, and don't count in this one. Restore it, or merge"
+    " the two."
+)
 _NOT_THE_CHARGED = "is not the file that was charged: it was moved, removed, replaced or changed during the run."
 
 
