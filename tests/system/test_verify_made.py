@@ -155,7 +155,8 @@ def test_a_site_that_compares_and_links_is_made_again_with_the_same(tmp_path: Pa
     safetab.site(PERSONS, tmp_path / "site", **given)  # type: ignore[arg-type]
     assert found_in(tmp_path / "site", PERSONS, **given) == []
     found = found_in(tmp_path / "site", PERSONS)
-    assert "data/facts.js: is not what the release gives." in found
+    advice = "Give what else the site was made with: `linked`, `boundaries`, `earlier`."
+    assert f"data/facts.js: is not what the release gives. {advice}" in found
 
 
 def test_what_is_neither_a_site_nor_an_export_is_refused(signed: Path, tmp_path: Path) -> None:

@@ -83,6 +83,8 @@ def _compare(path: Path, make: Callable[[Path], object], findings: FindingsOf) -
         here, there = (_names_in(folder) for folder in (path, again))
         _, differ, unread = filecmp.cmpfiles(path, again, here & there, shallow=False)
     wrong = dict.fromkeys((*differ, *unread), "is not what the release gives.")
+    if FACTS_FILE in wrong:
+        wrong[FACTS_FILE] += " Give what else the site was made with: --linked, --boundaries, --earlier."
     wrong |= dict.fromkeys(there - here, "is missing.")
     wrong |= dict.fromkeys(here - there, "is not among the files that the release gives.")
     for name in sorted(wrong):
