@@ -131,8 +131,9 @@ def run_world(folder: Path, seed: int, selector: str, families_of_one_table: int
 def test_a_code_that_is_not_printable_is_refused_before_the_charge(tmp_path: Path, odd: str) -> None:
     codes = CODES.replace("12,Other", f'"1{odd}2",Other')
     parameters, data = write_specification(tmp_path, nz_keys(), files={"ethnicity.csv": codes})
-    with pytest.raises(InvalidInput, match="group: 1 not printable, such as"):
+    with pytest.raises(InvalidInput, match="1 value has characters that can't be printed, such as") as refused:
         safetab.validate(parameters, data)
+    assert {finding.file for finding in refused.value.findings if finding.is_error} == {"ethnicity.csv"}
     assert not released(parameters, data, tmp_path / "out")
 
 

@@ -49,9 +49,9 @@ BROKEN = {
     "two columns": ("areas.csv", ",ISLAND\n", ",TOWN\n", "TOWN", "two columns have this name. Keep one."),
     "no rows": ("faiths.csv", "1,One\n2,Two\n", "", "", "has no rows."),
     "an area twice": ("areas.csv", "A2,1", "A1,1", "AREA_ID", "A1: an area is listed more than once. Keep one row."),
-    "a long key": ("areas.csv", "A2,1", f"{LONG},1", "AREA_ID", f"1 longer than 64 bytes, such as {LONG[:64]}..."),
+    "a long key": ("areas.csv", "A2,1", f"{LONG},1", "AREA_ID", f"1 value has more than 64 bytes, such as {LONG[:64]}..."),
     "a long id": ("areas.csv", "A3,2,South", f"A3,{LONG},South", "REGION",
-                  f"1 longer than 64 bytes, such as {LONG[:64]}..."),
+                  f"1 value has more than 64 bytes, such as {LONG[:64]}..."),
     "an empty id": ("areas.csv", "A3,2,South", "A3,,South", "REGION", "empty in 1 row. Fill them, or say with `nowhere`"
                     " what means that an area is in none."),
     "an empty key": ("areas.csv", "A2,1", ",1", "AREA_ID", "empty in 1 row. Fill them, or take their text out of records.missing."),
@@ -59,9 +59,9 @@ BROKEN = {
     "rows of other widths": ("origins.csv", "102,Kaka,k,Keas\n201,Tui,t,Tuis", "102\n\n201,Tui,t,Tuis,,", "",
                              "line 3 has 1 column, line 5 has 6 columns, the heading has 4."),
     "a key that is not printable": ("areas.csv", "A2,1", "A\t2,1", "AREA_ID",
-                                    r"1 not printable, such as 'A\t2'. Use letters, digits and signs."),
+                                    r"1 value has characters that can't be printed, such as 'A\t2'. Use letters, digits and signs."),
     "an id that is not printable": ("areas.csv", ",b,no", ",b\u200b,no", "REGION, TOWN",
-                                    r"1 not printable, such as '1b\u200b'. Use letters, digits and signs."),
+                                    r"1 value has characters that can't be printed, such as '1b\u200b'. Use letters, digits and signs."),
     "ids alike": ("areas.csv", "1,North,a,no\nA2,1,North,b", "1,North,1a,no\nA2,11,Other,a", "level town",
                   "11a: different values of REGION, TOWN spell it."),
     "two names of an area": ("areas.csv", "A2,1,North", "A2,1,Nort", "REGION_NAME",
@@ -73,7 +73,7 @@ BROKEN = {
     "a code twice": ("origins.csv", "102,Kaka", "101,Kaka", "code",
                      "101: a code is listed more than once. Keep one row for each."),
     "an empty code": ("origins.csv", "102,Kaka", ",Kaka", "code", "a code is empty. Fill it, or take the row out."),
-    "a long code": ("origins.csv", "102,Kaka", f"{LONG},Kaka", "code", f"1 longer than 64 bytes, such as {LONG[:64]}..."),
+    "a long code": ("origins.csv", "102,Kaka", f"{LONG},Kaka", "code", f"1 value has more than 64 bytes, such as {LONG[:64]}..."),
     "a code that is cut": ("faiths.csv", "1,One", "123,One", "code", "123: longer than `first = 2`, so no record can"
                            " have it. Shorten the codes of the list."),
     "two names of a group": ("origins.csv", "102,Kaka,k,Keas", "102,Kaka,k,Kea", "broad_name",
@@ -82,22 +82,22 @@ BROKEN = {
                       "f1 (broad in origins.csv and faith in faiths.csv): several groups have this code. Keep one row for"
                       " each, or give a level another `code_prefix`."),
     "an id with a blank": ("areas.csv", "A3,2,South", "A3,2 ,South", "REGION",
-                           '1 with blanks around them, such as "2 ". Leave the blanks out, here and in the records.'),
+                           '1 value has leading or trailing blanks, such as "2 ". Leave the blanks out, here and in the records.'),
     "a code with a blank": ("origins.csv", "102,Kaka", " 102,Kaka", "code",
-                            '1 with blanks around them, such as " 102". Leave the blanks out, here and in the records.'),
+                            '1 value has leading or trailing blanks, such as " 102". Leave the blanks out, here and in the records.'),
     "a code with a no-break space": ("origins.csv", "102,Kaka", "102\u00a0,Kaka", "code",
-                                     r"1 not printable, such as '102\xa0'. Use letters, digits and signs."),
-    "a group with a soft hyphen": ("origins.csv", "Tui,t,", "Tui,t\u00ad1,", "group",
-                                   r"2 not printable, such as 't\xad1'. Use letters, digits and signs."),
+                                     r"1 value has characters that can't be printed, such as '102\xa0'. Use letters, digits and signs."),
+    "a group with a soft hyphen": ("origins.csv", "Tui,t,", "Tui,t\u00ad1,", "broad",
+                                   r"1 value has characters that can't be printed, such as 't\xad1'. Use letters, digits and signs."),
     "a code with a line end": ("faiths.csv", "2,Two", '"2\n",Two', "code",
-                               r"1 not printable, such as '2\n'. Use letters, digits and signs."),
-    "a long group": ("origins.csv", "Tui,t,", f"Tui,{LONG},", "group",
-                     f"2 longer than 64 bytes, such as {LONG[:64]}..."),
-    "a long name": ("origins.csv", "t,Tuis", f"t,{'n' * 1001}", "name",
-                    "t, t-only: a name has at most 1,000 characters. Shorten it."),
+                               r"1 value has characters that can't be printed, such as '2\n'. Use letters, digits and signs."),
+    "a long group": ("origins.csv", "Tui,t,", f"Tui,{LONG},", "broad",
+                     f"1 value has more than 64 bytes, such as {LONG[:64]}..."),
+    "a long name": ("origins.csv", "t,Tuis", f"t,{'n' * 1001}", "broad_name",
+                    "t: a name has at most 1,000 characters. Shorten it."),
     "a long name of an area": ("areas.csv", "A3,2,South", f"A3,2,{'n' * 1001}", "REGION_NAME",
                                "2: a name has at most 1,000 characters. Shorten it."),
-    "a strange group": ("origins.csv", "t,Tuis", "t,Tu\tis", "name", "t, t-only: a name must be printable and not empty."),
+    "a strange group": ("origins.csv", "t,Tuis", "t,Tu\tis", "broad_name", "t: a name must be printable and not empty."),
 }  # fmt: skip
 BROKEN_FILES = {
     "an empty group": ("groups.csv", "f,One", ",One", "group", "the code of a group is empty. Fill it, or take the row out."),
@@ -115,6 +115,10 @@ BROKEN_FILES = {
                       "code 101 is in k and in l, which share level and members."
                       " A record would be counted twice: keep it in one."),
 }  # fmt: skip
+
+
+# findings about what two lists say together
+IN_ANOTHER_FILE = {"a group twice": "census.toml", "a group without codes": "groups.csv", "a shared code": "codes.csv"}
 
 
 def write_lists(folder: Path, text: str, lists: dict[str, str]) -> Path:
@@ -141,7 +145,25 @@ def test_a_broken_list_is_refused_with_the_right_sentence(name: str, tmp_path: P
     changed = lists | {file: lists[file].replace(right, wrong)}
     if name == "a shared code":
         changed["codes.csv"] += "l,101\n"
-    assert (where, message) in findings_of(tmp_path, text, changed)
+    found = compile_folder(write_lists(tmp_path, text, changed)).errors
+    expected = (IN_ANOTHER_FILE.get(name, file), where, message)
+    assert expected in [(each.file, each.where, each.message) for each in found]
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "where"), [("Tui,t,", "Tui,t\u00a0,", "broad"), ("t,Tuis", "t,Tu\u00a0is", "broad_name")]
+)
+def test_a_strange_character_is_one_finding_about_its_list(tmp_path: Path, right: str, wrong: str, where: str) -> None:
+    lists = LISTS | {"origins.csv": LISTS["origins.csv"].replace(right, wrong)}
+    found = compile_folder(write_lists(tmp_path, SMALL, lists)).errors
+    assert [(each.file, each.where) for each in found] == [("origins.csv", where)]
+
+
+def test_a_group_whose_prefix_makes_it_too_long_is_found_in_the_specification(tmp_path: Path) -> None:
+    text = SMALL.replace('code_prefix = "f"', f'code_prefix = "{LONG}"')
+    assert text != SMALL
+    found = compile_folder(write_lists(tmp_path, text, LISTS)).errors
+    assert [(each.file, each.where) for each in found] == [("census.toml", "group")]
 
 
 def codes_of_two_groups_are_refused(folder: Path) -> None:

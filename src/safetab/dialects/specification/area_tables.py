@@ -257,7 +257,7 @@ def read_lists(spec: Specification, parameters: Path) -> Checked[GivenLists]:
     }
     groups = _groups(spec, codes, there, of_file)
     if has_table or not spec.areas.file:  # the Bureau has groups without codes
-        refuse_wrong_groups(groups, spec, of_file[SPECIFICATION_FILE])
+        refuse_wrong_groups(groups, spec, of_file)
     # Two classifications may have one list: what is wrong with it is said once.
     findings = tuple(dict.fromkeys(finding for each in of_file.values() for finding in each.findings))
     if any(finding.is_error for finding in findings):

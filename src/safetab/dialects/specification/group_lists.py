@@ -21,7 +21,7 @@ from safetab.dialects.specification.public_tables import (
     repeated,
 )
 from safetab.foundation.findings import FindingsOf, shortened
-from safetab.specification.values import COMMON, CodeList, Groups, LevelOfGroups, Specification
+from safetab.specification.values import COMMON, SPECIFICATION_FILE, CodeList, Groups, LevelOfGroups, Specification
 
 _CODE, _NAME = "code", "name"
 _GROUP_COLUMNS = ("group", "name", "level", "classification", "members", "list")
@@ -111,6 +111,9 @@ def groups_by_columns(spec: Specification, codes: Mapping[str, Codes], findings:
         named = [pair for pair in zip(groups, names, strict=True) if pair[0]]
         # a code with two names is listed twice, which was said
         name_of = dict(named) if level.column == _CODE else names_of(column, named, findings[own.file])
+        refuse_misshapen_ids(level.column, pa.array(inside, pa.string()), findings[own.file])
+        if level.names is not None:
+            refuse_strange_names(level.names, name_of.items(), findings[own.file])
         for value, inner in inside.items():
             found += _groups_of_value(spec.groups, level, value, name_of[value], frozenset(inner))
     return found
@@ -166,8 +169,9 @@ def groups_of_files(
     return right
 
 
-def refuse_wrong_groups(groups: Sequence[NamedGroup], spec: Specification, findings: FindingsOf) -> None:
+def refuse_wrong_groups(groups: Sequence[NamedGroup], spec: Specification, of_file: FindingsIn) -> None:
     """Report groups without codes, codes of groups given twice, and codes in two groups of a kind at an area kind."""
+    findings = of_file[spec.groups.file or SPECIFICATION_FILE]
     places = defaultdict[str, dict[str, None]](dict)
     for group in groups:
         file = spec.groups.file or spec.classification(group.classification).file
@@ -177,11 +181,12 @@ def refuse_wrong_groups(groups: Sequence[NamedGroup], spec: Specification, findi
     refuse("group", again, problem, findings)
     if any(not group.code for group in groups):
         findings.error("group", "the code of a group is empty. Fill it, or take the row out.")
-    refuse_misshapen_ids("group", pa.array([group.code for group in groups], pa.string()), findings)
-    refuse_strange_names("name", ((group.code, group.name) for group in groups), findings)
+    if spec.groups.file or not any(of_file[each.file].has_errors for each in spec.classifications):
+        refuse_misshapen_ids("group", pa.array([group.code for group in groups], pa.string()), findings)
+        refuse_strange_names("name", ((group.code, group.name) for group in groups), findings)
     empty = (group.code for group in groups if not group.codes)
     refuse("group", empty, "no code leads to the group. Give it one, or leave it out.", findings)
-    _refuse_shared_codes(groups, spec, findings)
+    _refuse_shared_codes(groups, spec, of_file[spec.groups.codes or SPECIFICATION_FILE])
 
 
 def _refuse_shared_codes(groups: Sequence[NamedGroup], spec: Specification, findings: FindingsOf) -> None:

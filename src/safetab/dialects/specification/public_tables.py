@@ -145,15 +145,19 @@ def refuse_misshapen_ids(name: str, texts: pa.Array, findings: FindingsOf) -> No
     """Report ids and codes that are too long, can't be printed or have blanks around them."""
     long = texts.filter(pc.greater(pc.binary_length(texts), MOST_CODE_BYTES)).unique().to_pylist()
     if long:
-        findings.error(name, f"{len(long)} longer than {MOST_CODE_BYTES} bytes, such as {long[0][:MOST_CODE_BYTES]}...")
+        findings.error(name, f"{_have(long)} more than {MOST_CODE_BYTES} bytes, such as {long[0][:MOST_CODE_BYTES]}...")
     strange = texts.filter(pc.invert(pc.utf8_is_printable(texts))).unique().to_pylist()
     if strange:
-        such_as = ascii(strange[0][:MOST_CODE_BYTES])
-        findings.error(name, f"{len(strange)} not printable, such as {such_as}. Use letters, digits and signs.")
+        problem = f"{_have(strange)} characters that can't be printed, such as {strange[0][:MOST_CODE_BYTES]!a}."
+        findings.error(name, f"{problem} Use letters, digits and signs.")
     padded = texts.filter(pc.not_equal(pc.utf8_trim(texts, " "), texts)).unique().to_pylist()
     if padded:
-        problem = f"{len(padded)} with blanks around them, such as {shown(padded[0])}."
+        problem = f"{_have(padded)} leading or trailing blanks, such as {shown(padded[0])}."
         findings.error(name, f"{problem} Leave the blanks out, here and in the records.")
+
+
+def _have(values: list[str]) -> str:
+    return "1 value has" if len(values) == 1 else f"{len(values):,} values have"
 
 
 def refuse(name: str, texts: Iterable[str], problem: str, findings: FindingsOf) -> None:
