@@ -45,7 +45,8 @@ def _why_gone(log: Path) -> str | None:
     """Why there may be no new log here; None if there never was one."""
     beside = heads_file(log)
     gone = f"is gone, and {beside} says that it was here. Restore it."
-    return f"{gone} To begin anew at zero, remove that file too." if os.path.lexists(beside) else None
+    last = "If no copy is left, move that file away, and set the limit lower by what was spent."
+    return f"{gone} {last}" if os.path.lexists(beside) else None
 
 
 def refused_file(path: Path) -> tuple[Finding, ...]:
