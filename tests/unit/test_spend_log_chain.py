@@ -7,7 +7,8 @@ import logging
 import os
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 
@@ -225,6 +226,26 @@ def test_heads_that_can_not_be_written_are_warned_of_and_the_line_counts(
     assert "nobody would see that an older copy of the log was restored" in caplog.text
     assert len(read_log(log).spends) == 3
     assert not (log.parent / "elsewhere").exists()
+
+
+@pytest.mark.parametrize("look", [read_log, errors_of])
+def test_a_log_that_grows_while_it_is_looked_at_is_no_older_copy(
+    look: Callable[[Path], object], log: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run adds its lines and their head as soon as the lock is free."""
+    lock, runs = SpendLogFile._lock, [3]
+
+    @contextmanager
+    def then_a_run(file: SpendLogFile) -> Iterator[None]:
+        with lock(file):
+            yield
+        if runs:
+            appended(log, begun(runs.pop()))
+
+    monkeypatch.setattr(SpendLogFile, "_lock", then_a_run)
+    found = look(log)
+    assert look is read_log or found == []
+    assert len(read_log(log).spends) == 3
 
 
 # Found by what a run wrote into its confidential log

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
 from safetab.foundation.findings import Finding, FindingsOf, InvalidInput
-from safetab.pipeline.spend_log.chain import heads_in_file
+from safetab.pipeline.spend_log.chain import Head, heads_in_file
 from safetab.pipeline.spend_log.log_file import heads_file
 from safetab.pipeline.spend_log.log_lines import LineState, LogContent, sound_lines
 from safetab.pipeline.spend_log.people_accounts import all_accounts, bytes_of_log
@@ -19,9 +19,10 @@ def check_log(log: Path, against: Sequence[Path] = ()) -> tuple[Finding, ...]:
     `against` are files with heads of the log, such as confidential logs of runs. Raises InvalidInput if the
     log or one of them can't be read.
     """
+    heads = {file: heads_in_file(file) for file in (heads_file(log), *against)}  # first: a run may add lines meanwhile
     content, findings = sound_lines(str(log), bytes_of_log(log))
     if content is not None:
-        _check_heads(content, log, against, findings)
+        _check_heads(content, log, heads, findings)
         for number in content.cut_short:
             message = "was cut short, as by a crash. It does not count: noise waits for a whole line."
             findings.warning(f"line {number}", message)
@@ -31,16 +32,15 @@ def check_log(log: Path, against: Sequence[Path] = ()) -> tuple[Finding, ...]:
     return findings.findings
 
 
-def _check_heads(content: LogContent, log: Path, against: Sequence[Path], findings: FindingsOf) -> None:
+def _check_heads(content: LogContent, log: Path, heads: Mapping[Path, tuple[Head, ...]], findings: FindingsOf) -> None:
     """Report what was written down about the log and doesn't hold of it any more."""
     beside = heads_file(log)
     if content.chain.is_stated and len(content.chain.heads) > 1 and not beside.exists():
         findings.warning("", without_heads(beside))
-    for file in (beside, *against):
-        heads = heads_in_file(file)
-        if file in against and not any(map(content.chain.speaks_of, heads)):
+    for file, written_down in heads.items():
+        if file != beside and not any(map(content.chain.speaks_of, written_down)):
             raise InvalidInput.about(file, "tells of no head of this spend log.", "--against")
-        message = content.chain.why_not(heads, file)
+        message = content.chain.why_not(written_down, file)
         if message is not None:
             findings.error("", message)
 

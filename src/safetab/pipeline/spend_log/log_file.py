@@ -105,7 +105,11 @@ class SpendLogFile:
         Raises InvalidInput if it is damaged, or older than the file of heads beside it.
         """
         with self._lock():
-            yield sound_content(self._path, self._bytes())
+            content = read_lines(str(self._path), self._bytes()).require()
+            message = why_older(self._path, content)
+            if message is not None:
+                raise InvalidInput.about(self._path, message)
+            yield content
 
     def written(self) -> bytes:
         """The bytes of the log, damaged, empty or neither."""
@@ -147,15 +151,6 @@ class SpendLogFile:
 
     def close(self) -> None:
         os.close(self._descriptor)
-
-
-def sound_content(log: Path, written: bytes) -> LogContent:
-    """What a log's bytes say. Raises InvalidInput if they are damaged, or older than the heads beside it."""
-    content = read_lines(str(log), written).require()
-    message = why_older(log, content)
-    if message is not None:
-        raise InvalidInput.about(log, message)
-    return content
 
 
 def _create(path: Path) -> None:

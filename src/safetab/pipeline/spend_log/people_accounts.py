@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from pathlib import Path
@@ -19,7 +19,7 @@ from safetab.pipeline.spend_log.accounts import (
     Spend,
     amount_of,
 )
-from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file, sound_content, utc_now
+from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file, utc_now
 from safetab.pipeline.spend_log.log_lines import (
     DATASET_NAME,
     DATASET_RULE,
@@ -129,18 +129,26 @@ def command_for_limit(log: Path, dataset: str) -> str:
 
 def read_log(log: Path) -> LogContent:
     """What the log says. Raises InvalidInput if it does not exist or can't be used."""
-    return sound_content(log, bytes_of_log(log))
+    with _opened(log) as file, file.locked() as content:
+        return content
 
 
 def bytes_of_log(log: Path) -> bytes:
     """The log as it is, damaged or not. Raises InvalidInput if it does not exist or can't be used."""
+    with _opened(log) as file:
+        return file.written()
+
+
+@contextmanager
+def _opened(log: Path) -> Iterator[SpendLogFile]:
     require_none(refused_file(log))
     try:
-        with closing(SpendLogFile(log, may_create=False)) as file:
-            return file.written()
+        file = SpendLogFile(log, may_create=False)
     except FileNotFoundError:
         message = "does not exist. A run with --spend-log creates it, and so does --set-limit."
         raise InvalidInput.about(log, message) from None
+    with closing(file):
+        yield file
 
 
 def amount_text(given: str | float) -> str:
