@@ -161,8 +161,8 @@ one of the three is an error, and so is a `like` in the other file.
 **Warnings** don't stop a command; everything else does. They are: a field that nothing reads; a list of groups that
 nothing uses; a budget for which there is no group or no area; a privacy loss far above that of `about.reference` or
 beyond any protection, and noise that is mostly 0 if the people are synthetic; thresholds within the noise or not above
-T, and a suppression chance of one half or less; a public file inside DATA; published totals that are not used; a pass
-without a record; and records that are in no pass. `validate` ends with the number of warnings.
+T, and no `suppress` or a chance of one half or less; a public file inside DATA; published totals that are not used; a
+pass without a record; and records that are in no pass. `validate` ends with the number of warnings.
 
 ## Limits
 

@@ -188,6 +188,7 @@ def _level(tuned: TunedLevel) -> JsonObject:
         "iterations": level.iterations.name,
         "iteration_level": level.iterations.number,
         "suppresses": level.geography.kind.suppresses,
+        "is_whole": level.geography.kind.is_whole,
         "entities": sizes.entities,
         "adaptive_iterations": tuned.iterations.adaptive,
         "total_only_iterations": tuned.iterations.total_only,

@@ -38,10 +38,13 @@ def levels_by_sentence(
 
 def concern_of_suppression(config: RunConfig) -> str | None:
     """A sentence if empty groups are rarely withheld where small totals should be."""
-    if not config.product.has_stage_1 or config.zero_suppression_chance > _HALF:
+    if not config.product.has_stage_1:
         return None
-    measured = [level for level in config.levels if config.budget_of(level) > 0]
-    if not any(level.geography.kind.suppresses for level in measured):
+    measured = [level.geography.kind for level in config.levels if config.budget_of(level) > 0]
+    if not any(kind.suppresses for kind in config.census.kinds):
+        is_of_parts = any(not kind.is_whole for kind in measured)
+        return "Without `suppress` every empty group is published." if is_of_parts else None
+    if config.zero_suppression_chance > _HALF or not any(kind.suppresses for kind in measured):
         return None
     if config.zero_suppression_chance == 0:
         return "A suppression chance of 0 publishes every empty group."

@@ -35,6 +35,9 @@ function concernsOfAll(facts, setting, loss, measures) {
     found.push(`Only the first ${setting.answers} of ${most} ${words.answers} are used, also to judge who is in`
       + ` a group alone: ${records} with more codes are missing from some of their groups.`);
   }
+  if (facts.has_stage_1 && !facts.suppresses && measures.some(({ level }) => !level.is_whole)) {
+    found.push("Without `suppress` every empty group is published.");
+  }
   const chance = fractionOf(setting.suppression_chance);
   if (facts.has_stage_1 && measures.some(({ level }) => level.suppresses) && !isAbove(times(TWO, chance), ONE)) {
     found.push(isAbove(chance, ZERO) ? "A suppression chance of one half or less publishes many empty groups."
