@@ -26,7 +26,7 @@ def puerto_rico_read_with_us_budgets(patch: Patch) -> None:
     _other_budget(patch, of_us)
 
 
-def a_level_read_with_another_levels_budget_key(patch: Patch) -> None:
+def a_level_read_with_the_budget_key_of_another_level(patch: Patch) -> None:
     """With the budgets of 2020 a county's Detailed groups would lose 13 times as much."""
 
     def of_states(_, family, level):

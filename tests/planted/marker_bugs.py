@@ -66,7 +66,7 @@ def larger_units_charged_by_their_size_and_not_its_square(patch: Patch) -> None:
     patch.setattr(Account, "_cost", cost)
 
 
-def a_re_release_forgets_the_status(patch: Patch) -> None:
+def a_release_made_again_forgets_the_status(patch: Patch) -> None:
     """The documents of the release say that it may be released; the manifest and the log are right."""
     original = rerelease.write_documents
 

@@ -156,7 +156,7 @@ def true_sums_in_the_exported_files(patch: Patch) -> None:
     patch.setattr(data_dictionary, "_written", written)
 
 
-def a_re_release_that_remembers_the_persons(patch: Patch) -> None:
+def a_release_made_again_that_remembers_the_persons(patch: Patch) -> None:
     original, truth = rerelease.write_documents, remembered(patch)
 
     def writing(output, *facts):

@@ -64,12 +64,12 @@ def nowhere_counted(patch: Patch) -> None:
     patch.setattr(area_tables, "_level", lambda level, *args: original(replace(level, nowhere=()), *args))
 
 
-def a_pass_charged_with_anothers_budget(patch: Patch) -> None:
+def a_pass_charged_with_the_budget_of_another_pass(patch: Patch) -> None:
     original = run_plan.loss_of_config_pass
     patch.setattr(run_plan, "loss_of_config_pass", lambda config, _: original(config, config.passes[-1]))
 
 
-def a_pass_measured_with_anothers_budget(patch: Patch) -> None:
+def a_pass_measured_with_the_budget_of_another_pass(patch: Patch) -> None:
     """Every label gets the budget of the first label with a budget for these tables and groups."""
     original = planner.level_design
 

@@ -31,8 +31,8 @@ MISTAKES = (
     Planted(planted.codes_merged_without_only, 2, "totals of"),
     Planted(planted.nowhere_counted, 5, "universe of"),
     Planted(planted.nowhere_counted, 5, "totals of"),
-    Planted(planted.a_pass_charged_with_anothers_budget, 12, "losses of passes"),
-    Planted(planted.a_pass_measured_with_anothers_budget, 13, "choices of"),
+    Planted(planted.a_pass_charged_with_the_budget_of_another_pass, 12, "losses of passes"),
+    Planted(planted.a_pass_measured_with_the_budget_of_another_pass, 13, "choices of"),
 )
 
 

@@ -157,7 +157,7 @@ class PlantedBug:
 
 BUGS = [
     PlantedBug(config.puerto_rico_read_with_us_budgets, CONFIG, NO_NEIGHBOUR),
-    PlantedBug(config.a_level_read_with_another_levels_budget_key, CONFIG, NO_NEIGHBOUR),
+    PlantedBug(config.a_level_read_with_the_budget_key_of_another_level, CONFIG, NO_NEIGHBOUR),
     PlantedBug(config.thresholds_of_another_iteration_level, CONFIG, NO_NEIGHBOUR),
     PlantedBug(config.tenure_read_with_the_budgets_of_household_type, CONFIG, neighbouring_households()),
     PlantedBug(counting.stability_forgotten, ONE_RECORD, FILLS),
@@ -231,7 +231,7 @@ BUGS = [
     PlantedBug(release.a_coterminous_donor_chosen_by_true_size, ALL_ROUTES, by(COTERMINOUS)),
     PlantedBug(release.a_suppressed_group_whose_status_says_it_is_empty, ALL_ROUTES, by(RELEASED_AGAIN)),
     PlantedBug(release.true_sums_in_the_exported_files, ALL_ROUTES, by(RELEASED_AGAIN)),
-    PlantedBug(release.a_re_release_that_remembers_the_persons, ALL_ROUTES, by(RELEASED_AGAIN)),
+    PlantedBug(release.a_release_made_again_that_remembers_the_persons, ALL_ROUTES, by(RELEASED_AGAIN)),
     PlantedBug(household.both_families_share_an_address, UNRELATED, noise_of(gaussian_households(20))),
     PlantedBug(household.groups_with_households_and_without_a_total_measured, PUBLISHED, neighbouring_households()),
     PlantedBug(household.a_shape_chosen_by_the_true_number_of_households, REPLAY, HOUSEHOLD_FILLS),
@@ -254,8 +254,8 @@ BUGS = [
     PlantedBug(specified.answers_beyond_use_counted, COUNTED, STAYS),
     PlantedBug(specified.classes_of_codes_merged_too_far, COUNTED, STAYS),
     PlantedBug(specified.nowhere_counted, COUNTED, STAYS),
-    PlantedBug(specified.a_pass_charged_with_anothers_budget, SPENT, accounts(AUDITED_STAYS)),
-    PlantedBug(specified.a_pass_measured_with_anothers_budget, SPECIFIED, STAYS),
+    PlantedBug(specified.a_pass_charged_with_the_budget_of_another_pass, SPENT, accounts(AUDITED_STAYS)),
+    PlantedBug(specified.a_pass_measured_with_the_budget_of_another_pass, SPECIFIED, STAYS),
     PlantedBug(specified.k_one_too_small, LOSS, loss_of(LOSS_OF_A_GUEST, 10)),
     PlantedBug(engine.units_counted_by_thread, BOUND, units),
     PlantedBug(engine.units_of_earlier_batches_forgotten, BOUND, units),

@@ -92,7 +92,7 @@ BUGS = [
     PlantedBug(marker.compare_asks_for_the_marker_of_folders_alone, markers.people_of_a_file_of_settings_may_be_real),
     PlantedBug(marker.a_limit_of_the_second_log_lost_in_a_merge, merged.a_limit_of_either_log_holds_in_a_merge),
     PlantedBug(
-        marker.a_re_release_forgets_the_status,
+        marker.a_release_made_again_forgets_the_status,
         statuses.a_release_made_again_keeps_the_status,
         ("both_products", FOLDER),
     ),
