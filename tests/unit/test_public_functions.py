@@ -21,6 +21,7 @@ from safetab.dialects import option_words
 from safetab.dialects.bureau.us_census import US_PASS
 from safetab.dialects.known_census import DEFAULT_CENSUS
 from safetab.foundation.argument_types import checks_arguments, is_of_type
+from safetab.functions import documentation
 from safetab.products.safetab_h.safetab_h import SAFETAB_H, TENURE
 from safetab.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE_4
 
@@ -221,3 +222,13 @@ def test_the_wheel_says_that_it_has_types(tmp_path: Path) -> None:
     assert "safetab/py.typed" in names
     assert {f"safetab/products/{product}/census.toml" for product in ("safetab_p", "safetab_h")} <= {*names}
     assert "safetab/__init__.py" in names
+
+
+@pytest.mark.parametrize(("folder", "front"), [("build/docs", "index.html"), ("docs", "overview.md")])
+def test_the_overview_is_the_first_page_of_whatever_is_there(
+    folder: str, front: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(documentation, "PACKAGE", tmp_path / "src" / "safetab")
+    (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / folder / front).touch()
+    assert {safetab.docs(), safetab.docs("overview"), safetab.docs("docs/overview.md")} == {tmp_path / folder / front}

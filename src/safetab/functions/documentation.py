@@ -10,6 +10,8 @@ from safetab.foundation.failures import NOTHING_WRITTEN, RunFailed
 from safetab.foundation.findings import InvalidInput
 
 PACKAGE = Path(__file__).parents[1]
+_FIRST = "overview"
+"""The first page in the source tree; the site of it begins with an index."""
 
 
 @python_function
@@ -28,7 +30,8 @@ def page_of(page: str) -> tuple[Path, str]:
     """The file of a page and its anchor. Raises InvalidInput if there is no such page."""
     folder, ending, front = _folder_of_pages()
     name, hash_sign, anchor = page.partition("#")
-    name = name.removeprefix("docs/").removesuffix(".md").removesuffix(".html") or front
+    name = name.removeprefix("docs/").removesuffix(".md").removesuffix(".html")
+    name = front if name in {"", _FIRST} else name
     files = sorted(folder.rglob(f"*{ending}"))
     exact, named = folder / f"{name}{ending}", [each for each in files if each.stem == name]
     if exact not in files and len(named) != 1:
@@ -49,7 +52,7 @@ def _folder_of_pages() -> tuple[Path, str, str]:
     A wheel brings them. A source tree has those of `make docs`, or else the Markdown that they are made from.
     """
     tree = PACKAGE.parents[1]
-    places = ((PACKAGE / "documentation", "index"), (tree / "build" / "docs", "index"), (tree / "docs", "overview"))
+    places = ((PACKAGE / "documentation", "index"), (tree / "build" / "docs", "index"), (tree / "docs", _FIRST))
     for folder, front in places:
         for ending in (".html", ".md"):
             if (folder / f"{front}{ending}").is_file():

@@ -46,7 +46,9 @@ def _why_gone(log: Path) -> str | None:
     beside = heads_file(log)
     gone = f"is gone, and {beside} says that it was here. Restore it."
     last = "If no copy is left, move that file away, and set the limit lower by what was spent."
-    return f"{gone} {last}" if os.path.lexists(beside) else None
+    if not os.path.lexists(beside) or os.path.lexists(log):  # in this order: others may begin the log right now
+        return None
+    return f"{gone} {last}"
 
 
 def refused_file(path: Path) -> tuple[Finding, ...]:
