@@ -33,7 +33,7 @@ BUDGET = "Nobody loses more than the budget"
 AUDITED_PRODUCTS = (AUDITED_PERSONS, AUDITED_HOUSEHOLDS, AUDITED_STAYS)
 _QUICK_SHARE = 10  # a quick audit makes one in ten of the runs of a loss world
 _RUNS_WORTH_PROCESSES = 50_000  # starting a second process takes seconds
-_SPARK_SECONDS = 240
+_SPARK_SECONDS = 70
 Advance = Callable[[], None]
 Checks = Callable[[Path], Iterable[Verdict]]
 
