@@ -114,7 +114,8 @@ class InjectedErrors(Kills):
         ending = tried.command.ended(case, fault)
         found = wrong_ending(ending, 0, 1, 3)
         there, left = what_is_in(case), left_behind(case)
-        if ending.code and there != tried.before:
+        cant_be_removed = fault.is_lasting and "could not be removed" in ending.words
+        if ending.code and there != tried.before and not cant_be_removed:
             found.append(f"exit code {ending.code} and there is {there}: {ending.words[-200:]}")
         if ending.code == 0 and there != tried.after:
             found.append(f"exit code 0, and there is {there}: {ending.words[-200:]}")

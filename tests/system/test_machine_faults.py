@@ -21,6 +21,7 @@ from safetab.foundation.failures import RunFailed
 from safetab.foundation.findings import InvalidInput
 from safetab.outputs import output_folder
 from safetab.pipeline.spend_log.log_file import SpendLogFile
+from safetab.synthetic.specified import new_census
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 
@@ -48,6 +49,18 @@ def test_a_full_disk_names_what_could_not_be_written(
     assert code == 3
     assert f"can't write to {tmp_path / 'new'}: {os.strerror(number)}. Nothing was written." in shown
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+def test_a_network_disk_that_went_away_is_not_the_fault_of_the_columns(
+    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / f"people.{ending}").write_text("AREA,SEX\n")
+    reader = new_census._columns_of_header if ending == "csv" else new_census._footer
+    monkeypatch.setattr(new_census, reader.__name__, refusing(errno.ENOTCONN))
+    code, shown = invoke("new", tmp_path / "census", "--columns", tmp_path / f"people.{ending}")
+    assert (code, "has 1 problem" in shown) == (3, False)
+    assert os.strerror(errno.ENOTCONN) in shown
 
 
 def no_records(folder: Path) -> Path:

@@ -269,6 +269,17 @@ def test_of_two_files_both_appear_or_none(
     assert contents(tmp_path) == {"first": "new", "second": "new"}
 
 
+def test_a_first_file_that_cant_be_taken_back_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(errno.ESTALE, "Stale file handle")
+
+    monkeypatch.setattr(new_file_module, "_publish", refusing_the_second)
+    monkeypatch.setattr(new_file_module, "_undo", lambda *_: refused)
+    with pytest.raises(RunFailed, match=r"first was written, .* could not be removed: .* Stale file handle\.$"):
+        write_new_files({tmp_path / name: lambda path: path.write_text("new") for name in ("first", "second")})
+    assert contents(tmp_path) == {"first": "new"}
+
+
 def knows_no_links(*_: object) -> None:
     raise OSError(errno.EPERM, "Operation not permitted")
 

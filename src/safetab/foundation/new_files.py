@@ -12,7 +12,13 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from safetab.foundation.failures import NOTHING_WRITTEN, OF_THE_MACHINE, RunFailed, raise_if_the_machine_failed
+from safetab.foundation.failures import (
+    NOTHING_WRITTEN,
+    OF_THE_MACHINE,
+    RunFailed,
+    raise_if_the_machine_failed,
+    why_refused,
+)
 from safetab.foundation.files import resolved
 from safetab.foundation.findings import Finding, InvalidInput, Severity, require_none
 from safetab.foundation.interrupts import publishing
@@ -96,7 +102,7 @@ def write_new_files(writers: Mapping[Path, Write], *, overwrite: bool | None = N
                 with _refusals_about(file):
                     undo = _undo(beside, file) if number < len(written) else lambda: None
                     _publish(beside, file, overwrite=bool(overwrite))
-                    undone.callback(undo)
+                    undone.callback(_take_back, file, undo)
             undone.pop_all()
         for file in written:
             with refusals_as_warnings(file):
@@ -193,6 +199,15 @@ def _undo(beside: Path, file: Path) -> Callable[[], object]:
     except OSError:  # no links here
         shutil.copy2(file, kept)
     return lambda: kept.replace(file)
+
+
+def _take_back(file: Path, undo: Callable[[], object]) -> None:
+    """Undo the publication of a file. Raises RunFailed if the machine refuses that too."""
+    try:
+        undo()
+    except OSError as error:
+        alone = f"{file} was written, without the files that belong to it, and could not be removed"
+        raise RunFailed(f"{alone}: {why_refused(error)}") from None
 
 
 def _why(error: OSError) -> str:

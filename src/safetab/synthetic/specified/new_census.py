@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from safetab.foundation.failures import raise_if_the_machine_failed
 from safetab.foundation.files import UnreadableFile, read_text, why_unreadable
 from safetab.foundation.findings import InvalidInput, shortened
 from safetab.products.record_field import RuledColumn
@@ -98,6 +99,7 @@ def columns_of_file(path: Path) -> Columns:
     try:
         return _columns_of_header(path) if path.suffix.lower() in _SEPARATORS else _columns_of_footer(path)
     except OSError as error:
+        raise_if_the_machine_failed(error)
         raise InvalidInput.about(path, why_unreadable(path, error)) from None
 
 
