@@ -28,6 +28,9 @@ class Calls:
     """The functions that ran in this process since the last look."""
 
     def __init__(self) -> None:
+        self.begin()
+
+    def begin(self) -> None:
         self.codes = set[CodeType]()
         self.seconds = 0.0
 
@@ -65,7 +68,7 @@ def write(tests: Path) -> None:
     MAP.mkdir(parents=True, exist_ok=True)
     told = {"tests": name, "seconds": round(calls.seconds, 2), "functions": calls.functions()}
     (MAP / f"{name.replace('/', '.')}.json").write_text(json.dumps(told, indent=1), encoding="utf-8")
-    calls.__init__()  # type: ignore[misc] - begin anew
+    calls.begin()
 
 
 def test_files() -> list[dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""The Census Bureau's checks of an output: its four faults, put into t1 of a run, are told; without them nothing is wrong.
+"""The Census Bureau's checks of an output: each of its four faults is found in t1 of a run, and a right output passes.
 
-A run makes the same checks before it publishes; `safetab verify` makes them for whoever has the output.
+A run makes the same checks before it publishes; `safetab verify` makes them for anyone who has the output.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Who publishes every empty group is told so, whether a chance says it or no word does."""
+"""A plan that publishes every empty group is warned, whether the chance is 0 or `suppress` is missing."""
 
 from __future__ import annotations
 

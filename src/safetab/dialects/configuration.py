@@ -59,7 +59,7 @@ def require_parameters(parameters: Path, data: Path | None = None, command: str 
 
 
 def parameters_findings(folder: Path) -> tuple[Finding, ...]:
-    """Why a folder can't be one of parameters: it has neither a configuration nor lists, or is no folder."""
+    """What is wrong with PARAMETERS: it isn't a folder, or it has neither a configuration nor lists."""
     findings = FindingsOf(str(folder))
     if not is_utf8_path(whole_path(folder)):
         findings.error("", NOT_UTF_8_PATH)

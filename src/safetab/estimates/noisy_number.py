@@ -95,7 +95,7 @@ class NoisyNumber(Tabular):
 
 
 class NoNumber:
-    """What an absence lacks, such as `count` and `plot`, is answered with its reason."""
+    """Answers with its reason when it is asked for what only numbers have, such as `count` or `plot`."""
 
     if not TYPE_CHECKING:  # so that mypy finds what is lacking
 

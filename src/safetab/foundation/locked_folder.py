@@ -55,7 +55,7 @@ def locked_folder(parent: Path, prefix: str) -> Iterator[Path]:
 
 @contextmanager
 def scratch_folder(prefix: str) -> Iterator[Path]:
-    """A folder among the system's temporary files, for what a check writes again, which is no output.
+    """A temporary folder in which a check writes files again. Nothing in it counts as published.
 
     Raises RunFailed if there can be none: what is checked is not at fault.
     """

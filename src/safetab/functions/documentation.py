@@ -11,7 +11,7 @@ from safetab.foundation.findings import InvalidInput
 
 PACKAGE = Path(__file__).parents[1]
 _FIRST = "overview"
-"""The first page in the source tree; the site of it begins with an index."""
+"""The first page of the source tree. In a built site it is the index."""
 
 
 @python_function

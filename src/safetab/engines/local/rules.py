@@ -53,7 +53,7 @@ def judge_rows(files: TableFiles, known: KnownLists, findings: FindingsOf, rows_
 
 
 def broken_rules(batch: ValueBatch, known: KnownLists) -> Iterator[tuple[Rule, Rows]]:
-    """Each rule with the rows that break it; apart from the others, those that break it by blanks alone."""
+    """Each rule with the rows that break it. Rows that break it only by blanks come separately."""
     broken = [*_broken_rules(batch, known)]
     if not known.record.fields or not any(rows.any() for _, rows in broken):
         yield from broken
