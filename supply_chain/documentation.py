@@ -16,11 +16,11 @@ from html import escape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from docs.site.checks import faults_of
-from docs.site.pages import command_page, navigation_of, places_of, schemas_page, with_links
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
+from docs.site.checks import faults_of
+from docs.site.pages import command_page, navigation_of, places_of, schemas_page, with_links
 from supply_chain.locks import PROJECT
 
 MARKDOWN = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])

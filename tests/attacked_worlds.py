@@ -6,11 +6,20 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.comparison.protections.protection import Known, Publication, Windows
-from safetab.comparison.protections.spec_text import parse
-from safetab.comparison.protections.steps import publish, windows_of
-from safetab.comparison.tables.attacked_area import AreaOfLevel, AttackedArea, System
-from safetab.comparison.tables.exact_tables import ExactTables, PublishedTables, Rows
+from tests.inside import (
+    AreaOfLevel,
+    AttackedArea,
+    ExactTables,
+    Known,
+    Publication,
+    PublishedTables,
+    Rows,
+    System,
+    Windows,
+    parse,
+    publish,
+    windows_of,
+)
 
 
 def system_of(truth, expected, seed: int = 0) -> System:

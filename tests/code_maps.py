@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from safetab.census.groups import IterationMap
-from safetab.census.sensitivity import CodeMaps
+from tests.inside import CodeMaps, IterationMap
 
 Groups = Mapping[str, str]
 

@@ -15,11 +15,8 @@ import pytest
 import typer.main
 
 import safetab
-from safetab.foundation import in_threads
-from safetab.pipeline.declared_options import SETTINGS
-from safetab.release.checks import output_checks
-from safetab.synthetic.demo_census import write_demo_census
 from tests.household_worlds import write_household_world
+from tests.inside import SETTINGS, in_threads_module, output_checks_module, write_demo_census
 from tests.random_worlds import RandomWorld, write_random_world
 
 typer.main.get_command = cache(typer.main.get_command)
@@ -68,8 +65,8 @@ class World:
 def _threads_as_in_large_jobs() -> Iterator[None]:
     """What is too little for a thread of its own gets one, so that small outputs show what large ones would."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(in_threads, "_SMALL", 0)
-        patch.setattr(output_checks, "_LARGE", 0)
+        patch.setattr(in_threads_module, "_SMALL", 0)
+        patch.setattr(output_checks_module, "_LARGE", 0)
         yield
 
 

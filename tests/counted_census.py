@@ -9,13 +9,20 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.comparison.protections.protection import Known, Protection, Windows
-from safetab.comparison.tables.counted_census import AskedTables, CountedCensus
-from safetab.comparison.tables.exact_tables import ExactTables, PublishedTables
-from safetab.foundation.progress import NoProgress
-from safetab.pipeline.guards import backend_of
-from safetab.pipeline.inputs import checked_engine, read_inputs
-from safetab.pipeline.options import RunOptions
+from tests.inside import (
+    AskedTables,
+    CountedCensus,
+    ExactTables,
+    Known,
+    NoProgress,
+    Protection,
+    PublishedTables,
+    RunOptions,
+    Windows,
+    backend_of,
+    checked_engine,
+    read_inputs,
+)
 
 
 @contextmanager

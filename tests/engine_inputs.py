@@ -7,14 +7,22 @@ from pathlib import Path
 
 import pytest
 
-from safetab.engines.contract import CountingEngine, EngineSettings, RecordLocation
-from safetab.engines.local.engine import LocalEngine
-from safetab.planning.planner import PublicFiles, plan_of, read_public_files
-from safetab.planning.run_plan import RunPlan
-from safetab.products.product import Product
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.readers.record_files import find_record_files, record_file_names
-from safetab.readers.table_files import TableFiles
+from tests import inside
+from tests.inside import (
+    SAFETAB_P,
+    CountingEngine,
+    EngineSettings,
+    LocalEngine,
+    Product,
+    PublicFiles,
+    RecordLocation,
+    RunPlan,
+    TableFiles,
+    find_record_files,
+    plan_of,
+    read_public_files,
+    record_file_names,
+)
 from tests.plain_engine import PlainEngine
 from tests.random_worlds import RandomWorld
 
@@ -43,10 +51,8 @@ def local_engine(inputs: EngineInputs, folder: Path) -> CountingEngine:
 
 
 def spark_engine(session, inputs: EngineInputs, log=lambda _: None) -> CountingEngine:
-    from safetab.engines.spark.engine import SparkEngine  # noqa: PLC0415 - PySpark is optional
-
     location = RecordLocation.of_files(replace(inputs.persons, rows=None))  # the driver doesn't count them
-    return SparkEngine(session, location, inputs.files, log)
+    return inside.SparkEngine(session, location, inputs.files, log)
 
 
 SPARK_MARKS = [

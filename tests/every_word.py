@@ -22,16 +22,23 @@ import pytest
 from flint import fmpz
 from numpy.typing import NDArray
 
-from safetab.distributions.noise_distribution import working_precision
-from safetab.mechanisms.inversion_table import InversionTable, MoreBits
-from safetab.planning.planner import plan_of, read_public_files
-from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.calibration import Noise, Stage
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.privacy.ledger import Ledger
-from safetab.privacy.loss_curve import ChangedCounts, LossCurve
-from safetab.products.product import Shape
-from safetab.tabulation.tabulate_level import tabulate_level
+from tests.inside import (
+    ChangedCounts,
+    ExactCounts,
+    InversionTable,
+    Ledger,
+    LevelPlan,
+    LossCurve,
+    MoreBits,
+    Noise,
+    Shape,
+    Stage,
+    noisy_count_module,
+    plan_of,
+    read_public_files,
+    tabulate_level,
+    working_precision,
+)
 from tests.specified.small_specifications import nz_keys, write_specification
 
 Int64s = NDArray[np.int64]
@@ -245,7 +252,7 @@ def outputs_of(level: SmallLevel, counts: Counts, words: EveryCombination) -> In
     found = np.full((len(entities) * level.groups, 2 + _most_cells(plan)), NOTHING)
     tables = cache(lambda noise: CutTable(noise, level.word_bits))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("safetab.mechanisms.noisy_count.inversion_table", tables)
+        patch.setattr(noisy_count_module, "inversion_table", tables)
         for part in tabulate_level(plan, CopiedCounts(counts, words.areas), ledger, groups_at_once=10_007):
             assert (found[part.indices] == NOTHING).all()
             found[part.indices, 0] = part.shape_numbers

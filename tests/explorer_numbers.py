@@ -12,16 +12,6 @@ from functools import cache, cached_property
 from math import ceil
 from types import MappingProxyType
 
-from safetab.census.area_levels import Pass
-from safetab.census.census import PopulationGroupLevel
-from safetab.config.run_config import FamilyConfig, RunConfig
-from safetab.dialects.bureau.us_census import US
-from safetab.explorer.explore import level_key
-from safetab.planning.losses import DELTA, DELTAS, JointLoss, reported_loss
-from safetab.privacy.calibration import PrivacyDefinition, Stage
-from safetab.privacy.composition import epsilon_of_rho
-from safetab.products.all_products import PRODUCTS
-from safetab.products.product import Product, Shape, TableFamily, Thresholds
 from safetab.tuning import (
     Tuning,
     compare_noises,
@@ -30,9 +20,29 @@ from safetab.tuning import (
     multiplicities,
     threshold_for,
 )
-from safetab.tuning.questions import smallest_margins
-from safetab.tuning.tuned_level import TunedLevel
-from safetab.tuning.tuning import production_of_2020
+from tests.inside import (
+    DELTA,
+    DELTAS,
+    PRODUCTS,
+    US,
+    FamilyConfig,
+    JointLoss,
+    Pass,
+    PopulationGroupLevel,
+    PrivacyDefinition,
+    Product,
+    RunConfig,
+    Shape,
+    Stage,
+    TableFamily,
+    Thresholds,
+    TunedLevel,
+    epsilon_of_rho,
+    level_key,
+    production_of_2020,
+    reported_loss,
+    smallest_margins,
+)
 
 CONFIDENCES = {"90": Fraction(9, 10), "95": Fraction(19, 20), "99": Fraction(99, 100)}
 STAGES = {"stage_1": Stage.STAGE_1, "stage_2": Stage.STAGE_2, "total_only": Stage.TOTAL_ONLY}

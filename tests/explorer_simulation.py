@@ -7,11 +7,7 @@ from math import floor
 
 from flint import arb, ctx
 
-from safetab.explorer.explore import group_sizes
-from safetab.planning.level_design import LevelDesign
-from safetab.privacy.calibration import Noise, Stage
-from safetab.products.product import Shape
-from safetab.tuning.tuned_level import Facts, TunedLevel
+from tests.inside import Facts, LevelDesign, Noise, Shape, Stage, TunedLevel, group_sizes
 
 BITS = 128
 FAR = 10**12  # farther than any noise goes

@@ -7,12 +7,19 @@ from types import MappingProxyType
 
 import numpy as np
 
-from safetab.census.groups import CharacteristicIteration, PublicLists
-from safetab.dialects.bureau.states import STATE_NAMES
-from safetab.dialects.bureau.us_census import DETAILED, MAJOR, REGIONAL, US
-from safetab.privacy.calibration import PrivacyDefinition
-from safetab.products.all_products import product_named
-from safetab.release.release_universe import Entities, Universe
+from tests.inside import (
+    DETAILED,
+    MAJOR,
+    REGIONAL,
+    STATE_NAMES,
+    US,
+    CharacteristicIteration,
+    Entities,
+    PrivacyDefinition,
+    PublicLists,
+    Universe,
+    product_named,
+)
 
 AREAS = {
     US.area_level("USA"): {"1": "United States"},

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.privacy.output_status import STATUS_COLUMN
+from tests.inside import STATUS_COLUMN
 from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
 from tests.releases import Row
 

@@ -18,8 +18,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 import safetab
-from safetab.foundation.findings import InvalidInput
-from safetab.release.checksums import write_checksums
+from tests.inside import InvalidInput, write_checksums
 from tests.random_worlds import RandomWorld, write_random_world
 
 _LONGEST_READ = 60  # seconds

@@ -13,36 +13,46 @@ import pyarrow as pa
 import pyarrow.parquet
 from numpy.typing import NDArray
 
-from safetab.census.area_levels import AreaKind, Pass
-from safetab.census.areas import NO_ENTITY
-from safetab.census.groups import GroupLevel, IterationMap, iteration_map_of
-from safetab.census.population_groups import GroupUniverse
-from safetab.dialects.bureau.us_census import NATION, US
-from safetab.engines.contract import MiscountedRecords
-from safetab.engines.fingerprint import PartSums, RecordFingerprint
-from safetab.foundation.findings import Finding, FindingsOf
-from safetab.planning.planner import PublicFiles
-from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.bureau_columns import BLOCK_COLUMNS, BLOCK_DIGITS, BLOCKS
-from safetab.products.product import Shape
-from safetab.products.record import NO_CODE, RecordLayout
-from safetab.readers.record_rules import (
+from tests.inside import (
+    BLOCK_COLUMNS,
+    BLOCK_DIGITS,
+    BLOCKS,
     HEADER_RULE,
+    NATION,
+    NO_CODE,
+    NO_ENTITY,
+    US,
     UTF8_RULE,
+    AreaKind,
     BrokenRules,
+    ExactCounts,
+    Finding,
+    FindingsOf,
+    GroupLevel,
+    GroupUniverse,
+    IterationMap,
+    LevelPlan,
+    MiscountedRecords,
+    PartSums,
+    Pass,
+    PublicFiles,
+    RecordFingerprint,
+    RecordLayout,
     Rule,
+    Shape,
+    TableFiles,
+    TableForm,
     after_no_code_rule,
     area_form_rule,
     area_listed_rule,
     code_rule,
+    iteration_map_of,
     part_rule,
     report_passes,
     rule_of,
     shape_rule,
     text_of_value,
 )
-from safetab.readers.table_files import TableFiles, TableForm
 
 Person = Mapping[str, str | None]
 

@@ -7,9 +7,7 @@ from itertools import chain
 
 import numpy as np
 
-from safetab.comparison.protections.protection import Windows
-from safetab.comparison.tables.attacked_area import System
-from safetab.comparison.tables.exact_tables import ExactTables, Int64s, Rows
+from tests.inside import ExactTables, Int64s, Rows, System, Windows
 
 EVERYBODY = 1000
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
-from safetab.foundation.findings import Finding
+from tests.inside import Finding
 
 EXACT = 10**9  # a budget at which noise is 0
 GEOGRAPHIES = ("usa", "state", "county", "tract", "place", "aiannh", "pr_state", "pr_county", "pr_tract", "pr_place")

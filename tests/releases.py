@@ -8,11 +8,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from safetab.release.checks.output_checks import OutputChecks
-from safetab.release.group_statuses import Slice, statuses
-from safetab.release.release_folder import ReleaseFolder
-from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_universe import Universe
+from tests.inside import OutputChecks, ReleaseFolder, ReleaseOptions, Slice, Universe, statuses
 
 Row = dict[str, Any]
 

@@ -8,17 +8,25 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.census.groups import CharacteristicIteration
-from safetab.census.population_groups import GroupUniverse
-from safetab.comparison.attacks.membership import Target
-from safetab.comparison.protections.protection import Windows
-from safetab.comparison.protections.safetab_runs import safetab_publication
-from safetab.comparison.tables.attacked_area import AreaOfLevel, AttackedArea, System, grain_of, lines_of
-from safetab.comparison.tables.exact_tables import Int64s
-from safetab.planning.run_plan import LevelPlan, RunPlan, SelectedGroups
-from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.product import Shape
+from tests.inside import (
+    AddressedBits,
+    AreaOfLevel,
+    AttackedArea,
+    CharacteristicIteration,
+    ExactCounts,
+    GroupUniverse,
+    Int64s,
+    LevelPlan,
+    RunPlan,
+    SelectedGroups,
+    Shape,
+    System,
+    Target,
+    Windows,
+    grain_of,
+    lines_of,
+    safetab_publication,
+)
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -8,11 +8,17 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.dialects.bureau.us_census import US
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.weighted_sum import FloatTails, Noise
-from safetab.estimates.noise import LinearForm, Measured, Selected, sum_of_forms
-from safetab.privacy.calibration import Stage
+from tests.inside import (
+    US,
+    DiscreteGaussian,
+    FloatTails,
+    LinearForm,
+    Measured,
+    Selected,
+    Stage,
+    WeightedSumNoise,
+    sum_of_forms,
+)
 
 CONFIDENCE = Fraction(19, 20)
 LEVELS = {
@@ -26,7 +32,7 @@ The levels below state in 2020 have rho 0.008 and 0.159; 0.543 is the third row 
 """
 
 
-def measured(number: int, noise: Noise) -> Measured:
+def measured(number: int, noise: WeightedSumNoise) -> Measured:
     return Measured("", US.area_level("COUNTY"), str(number), "3010", Stage.STAGE_2, noise)
 
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from safetab.foundation.progress import NoProgress
-from safetab.synthetic.census import CensusRequest, write_census
-from safetab.synthetic.geography.census_size import SizeRequest
+from tests.inside import CensusRequest, NoProgress, SizeRequest, write_census
 
 
 def write_small_census(folder: Path, people: int = 20_000, tracts: int = 40) -> Path:

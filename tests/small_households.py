@@ -6,11 +6,8 @@ import json
 import random
 from pathlib import Path
 
-from safetab.foundation.progress import NoProgress
-from safetab.pipeline.guards import backend_of
-from safetab.pipeline.inputs import checked_engine, read_inputs
-from safetab.pipeline.options import RunOptions
 from tests.brute_force import rows_of
+from tests.inside import NoProgress, RunOptions, backend_of, checked_engine, read_inputs
 from tests.random_worlds import RandomWorld, write_random_world
 
 _NATION_AND_STATES = ("USA", "STATE", "PR-STATE")

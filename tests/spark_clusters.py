@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pyspark
 
-from safetab.engines.spark.options import java_home
+from tests.inside import java_home
 
 SPARK_CLASS = Path(pyspark.__file__).parent / "bin" / "spark-class"
 

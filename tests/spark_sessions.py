@@ -10,10 +10,7 @@ from typing import Any
 
 import pytest
 
-from safetab.engines.contract import EngineSettings
-from safetab.engines.spark.executor import ENCODED
-from safetab.engines.spark.options import SparkOptions
-from safetab.engines.spark.session import spark_session
+from tests.inside import ENCODED, EngineSettings, SparkOptions, spark_session
 
 QUICK = (
     "spark.sql.shuffle.partitions=2",

@@ -18,19 +18,37 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from safetab.census.area_levels import AreaKind, AreaLevel, Pass, TextIds
-from safetab.census.areas import Areas
-from safetab.census.census import Census
-from safetab.census.groups import CharacteristicIteration, GroupKind, GroupLevel, GroupList, Members, PublicLists
-from safetab.census.population_groups import GroupUniverse
-from safetab.engines.contract import EngineSettings
-from safetab.engines.local.engine import LocalEngine
-from safetab.products.record import RecordLayout, classification_of, ordered_lists, record_layout_of
-from safetab.readers.record_files import find_record_files
-from safetab.specification import values as spec_values
-from safetab.specification.values import Category, CodeList, KeyColumn, RecordField, Specification, TableShape
+from tests.inside import (
+    AreaKind,
+    AreaLevel,
+    Areas,
+    Category,
+    Census,
+    CharacteristicIteration,
+    CodeList,
+    EngineSettings,
+    GroupKind,
+    GroupLevel,
+    GroupList,
+    GroupUniverse,
+    KeyColumn,
+    LocalEngine,
+    Members,
+    Pass,
+    PublicLists,
+    RecordField,
+    RecordLayout,
+    Specification,
+    TableShape,
+    TextIds,
+    classification_of,
+    find_record_files,
+    ordered_lists,
+    record_layout_of,
+    values_module,
+)
 
-ABOUT = spec_values.About("X", "Title", "agency", "person", "people", "group", "groups")
+ABOUT = values_module.About("X", "Title", "agency", "person", "people", "group", "groups")
 NOWHERE = ""
 MAIN, ISLANDS = Pass("main", "Main"), Pass("islands", "Islands")
 BROAD, FINE = GroupLevel(0, "broad"), GroupLevel(1, "fine")
@@ -261,18 +279,18 @@ def specification(
     fields: Sequence[RecordField], key: Sequence[str], lists: Sequence[CodeList], **changed: Any
 ) -> Specification:
     """The specification with these fields; `changed` are fields of records, areas and privacy."""
-    records = spec_values.ConfidentialRecords("people", tuple(fields))
+    records = values_module.ConfidentialRecords("people", tuple(fields))
     for name in ("separator", "missing", "where", "unit"):
         if name in changed:
             records = replace(records, **{name: changed.pop(name)})
-    levels = tuple(spec_values.LevelOfAreas(name, name, name + "s") for name in ("nation", "region", "town"))
+    levels = tuple(values_module.LevelOfAreas(name, name, name + "s") for name in ("nation", "region", "town"))
     keys = tuple(KeyColumn(name, name) for name in key)
-    areas = spec_values.TableOfAreas("areas.csv", keys, levels, other=changed.pop("other", None))
+    areas = values_module.TableOfAreas("areas.csv", keys, levels, other=changed.pop("other", None))
     shapes = (TableShape("1", "total", "Total"), TableShape("2", "by", "By", by=("sex", "age")))
-    family = spec_values.Family("persons", "sex by age", shapes)
-    privacy = spec_values.Privacy("zcdp", "stage 1", (), Fraction(1, 10), use=changed.pop("use", {}))
+    family = values_module.Family("persons", "sex by age", shapes)
+    privacy = values_module.Privacy("zcdp", "stage 1", (), Fraction(1, 10), use=changed.pop("use", {}))
     assert not changed
-    return Specification(ABOUT, records, areas, tuple(lists), spec_values.Groups(()), (family,), privacy)
+    return Specification(ABOUT, records, areas, tuple(lists), values_module.Groups(()), (family,), privacy)
 
 
 def world_of(spec: Specification, dice: random.Random, towns: int = 12) -> SpecifiedWorld:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from docs.generated.schemas import DRAFT, Schema
-
 from safetab.cli.settings import flag_of
 from safetab.pipeline.declared_options import SETTINGS
 

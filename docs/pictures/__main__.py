@@ -6,9 +6,10 @@ import shutil
 import sys
 from pathlib import Path
 
+from playwright.sync_api import Browser, sync_playwright
+
 from docs.pictures.pictured import PAGES, TERMINALS, Picture
 from docs.pictures.terminal import page_of
-from playwright.sync_api import Browser, sync_playwright
 
 PICTURES = Path(__file__).parent
 BUILD = PICTURES.parents[1] / "build"

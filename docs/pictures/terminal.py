@@ -11,10 +11,11 @@ import sys
 import termios
 from pathlib import Path
 
-from docs.pictures.pictured import Picture, Terminal
 from rich.console import Console
 from rich.terminal_theme import SVG_EXPORT_THEME
 from rich.text import Text
+
+from docs.pictures.pictured import Picture, Terminal
 
 COLUMNS, LINES = 88, 40
 WINDOW_PIXELS = 700

@@ -6,10 +6,11 @@ import shutil
 import sys
 from pathlib import Path
 
+from sphinx.cmd.build import build_main
+
 from docs.site.accessible import make_accessible
 from docs.site.checks import faults_of
 from docs.site.pages import write_pages
-from sphinx.cmd.build import build_main
 
 PROJECT = Path(__file__).parents[2]
 SOURCES, SITE = PROJECT / "build" / "docs-sources", PROJECT / "build" / "docs"

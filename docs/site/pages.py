@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 import typer
-from docs.site.commands import with_results
-from docs.site.tutorial import tutorial_page
 from typer.cli import get_docs_for_click
 
+from docs.site.commands import with_results
+from docs.site.tutorial import tutorial_page
 from safetab.cli.main import app
 
 FRONT = "index.md"

@@ -7,9 +7,8 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from docs.site.notebook import Cell, run_notebook
-
 import safetab
+from docs.site.notebook import Cell, run_notebook
 from safetab.synthetic.demo_census import write_demo_census
 
 _WHERE_IT_IS = (

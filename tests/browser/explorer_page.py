@@ -8,11 +8,11 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Browser, Page, expect
+
+from safetab.tuning import tuning_of
 from tests.browser import chromium
 from tests.browser.chromium import Watched
 from tests.explorer_numbers import Asked, ExactNumbers, agrees_at
-
-from safetab.tuning import tuning_of
 
 FACTS = tuning_of().require().facts
 LEVELS = {

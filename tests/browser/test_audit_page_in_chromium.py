@@ -10,11 +10,9 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser
-from tests.browser.chromium import CUT_OFF, axe_violations, chromium, opened
 
-from safetab.auditing.audit import audit, parts_of_audit
-from safetab.auditing.page import review_page
-from safetab.auditing.verdicts import AuditReport, LossSeen, verdict
+from tests.browser.chromium import CUT_OFF, axe_violations, chromium, opened
+from tests.inside import AuditReport, LossSeen, audit, parts_of_audit, review_page, verdict
 
 pytestmark = pytest.mark.browser
 

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 import pytest
 from playwright.sync_api import Browser
-from tests.browser.chromium import CUT_OFF, Watched, axe_violations, chromium, opened
-from tests.unit.comparison.sample_comparison import sample_comparison
 
-from safetab.comparison.pages.compare_page import compare_page
+from tests.browser.chromium import CUT_OFF, Watched, axe_violations, chromium, opened
+from tests.inside import compare_page
+from tests.unit.comparison.sample_comparison import sample_comparison
 
 pytestmark = pytest.mark.browser
 COLOURS = """() => [...new Set([...document.querySelectorAll("table td")].map((cell) =>

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from tests.browser.chromium import chromium
 from tests.conftest import PROJECT
 

@@ -8,16 +8,22 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.browser.chromium import chromium, opened
-from tests.named_world import AREAS, GROUPS, USUAL, named_universe, ways_to_write
 
-from safetab.dialects.bureau.us_census import US
-from safetab.estimates.reading.lookup import Lookup
-from safetab.foundation.findings import InvalidInput
-from safetab.release.release_folder import open_release_folder
-from safetab.release.release_universe import Universe
-from safetab.website.data_files import area_facts, census_facts, write_area_names, write_data, write_group_names
-from safetab.website.write_site import site_script
+from tests.browser.chromium import chromium, opened
+from tests.inside import (
+    US,
+    InvalidInput,
+    Lookup,
+    Universe,
+    area_facts,
+    census_facts,
+    open_release_folder,
+    site_script,
+    write_area_names,
+    write_data,
+    write_group_names,
+)
+from tests.named_world import AREAS, GROUPS, USUAL, named_universe, ways_to_write
 
 pytestmark = pytest.mark.browser
 LISTED = 10  # choices that a message of Python names at most

@@ -8,11 +8,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.conftest import PROJECT
-from tests.official_forms import KEY, done
 
 import safetab
-from safetab.synthetic.demo_census import write_demo_census
+from tests.conftest import PROJECT
+from tests.inside import write_demo_census
+from tests.official_forms import KEY, done
 
 pytestmark = [
     pytest.mark.browser,

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import ClassVar
 
 import pytest
-from tests.browser.chromium import axe_violations, opened
-from tests.browser.chromium import chromium as started_chromium
 
 import safetab
-from safetab.synthetic.demo_census import write_demo_census
+from tests.browser.chromium import axe_violations, opened
+from tests.browser.chromium import chromium as started_chromium
+from tests.inside import write_demo_census
 
 pytestmark = pytest.mark.browser
 each_page = pytest.mark.parametrize("page", ["report.html", "accuracy.html"])

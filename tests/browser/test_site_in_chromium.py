@@ -19,21 +19,26 @@ from xml.etree import ElementTree
 import pandas as pd
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.browser.chromium import Watched, axe_violations, chromium, opened
-from tests.household_worlds import write_household_world
-from tests.random_worlds import write_random_world
 
 import safetab
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.weighted_sum import WeightedDraws, weighted_sum
-from safetab.estimates.estimate import Absence, Estimate
-from safetab.estimates.noisy_number import chance_in_words, shown
-from safetab.estimates.open_release import Release
-from safetab.foundation.findings import VERSION
-from safetab.synthetic.demo_census import write_demo_census
-from safetab.website.linked_site import LinkedSite
-from safetab.website.write_site import write_site
+from tests.browser.chromium import Watched, axe_violations, chromium, opened
+from tests.household_worlds import write_household_world
+from tests.inside import (
+    VERSION,
+    Absence,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Estimate,
+    LinkedSite,
+    Release,
+    WeightedDraws,
+    chance_in_words,
+    shown,
+    weighted_sum,
+    write_demo_census,
+    write_site,
+)
+from tests.random_worlds import write_random_world
 
 pytestmark = pytest.mark.browser
 COUNTY = "#/area/COUNTY/44007"

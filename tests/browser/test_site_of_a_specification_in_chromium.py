@@ -8,16 +8,12 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
-from tests.browser.chromium import Watched, chromium, opened
-from tests.conftest import KEY
-from tests.specified.small_specifications import AREAS, CODES, nz_keys, write_specification
 
 import safetab
-from safetab.estimates.estimate import Estimate
-from safetab.estimates.open_release import Release
-from safetab.foundation.progress import NoProgress
-from safetab.synthetic.specified.people import write_example
-from safetab.website.write_site import write_site
+from tests.browser.chromium import Watched, chromium, opened
+from tests.conftest import KEY
+from tests.inside import Estimate, NoProgress, Release, write_example, write_site
+from tests.specified.small_specifications import AREAS, CODES, nz_keys, write_specification
 
 pytestmark = pytest.mark.browser
 

@@ -11,16 +11,12 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.browser.chromium import chromium, opened
-from tests.random_worlds import RandomWorld
-from tests.system.test_site import write_persons
 
 import safetab
-from safetab.estimates.estimate import Absence, Difference, Estimate
-from safetab.estimates.noise import far_threshold
-from safetab.estimates.noisy_number import chance_in_words
-from safetab.estimates.open_release import Release
-from safetab.website.write_site import write_site
+from tests.browser.chromium import chromium, opened
+from tests.inside import Absence, Difference, Estimate, Release, chance_in_words, far_threshold, write_site
+from tests.random_worlds import RandomWorld
+from tests.system.test_site import write_persons
 
 pytestmark = pytest.mark.browser
 

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.browser.chromium import chromium, opened
-from tests.official_forms import numbers_in, read_again, write_persons
-from tests.releases import Row
 
 import safetab
-from safetab.foundation.findings import VERSION
-from safetab.website.write_site import write_site
+from tests.browser.chromium import chromium, opened
+from tests.inside import VERSION, write_site
+from tests.official_forms import numbers_in, read_again, write_persons
+from tests.releases import Row
 
 pytestmark = pytest.mark.browser
 

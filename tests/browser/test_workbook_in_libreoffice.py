@@ -10,15 +10,19 @@ from pathlib import Path
 import pytest
 from openpyxl import load_workbook
 
-from safetab.census.census import PopulationGroupLevel
-from safetab.dialects.bureau.config_file import parse_config
-from safetab.explorer.workbook.workbook import margins, write_workbook
-from safetab.planning.losses import DELTA
-from safetab.privacy.calibration import PrivacyDefinition, Stage
-from safetab.privacy.composition import epsilon_of_rho
-from safetab.products.product import Thresholds
 from safetab.tuning import TunedLevel, Tuning, tuning_of
-from safetab.tuning.tuning import presets
+from tests.inside import (
+    DELTA,
+    PopulationGroupLevel,
+    PrivacyDefinition,
+    Stage,
+    Thresholds,
+    epsilon_of_rho,
+    margins,
+    parse_config,
+    presets,
+    write_workbook,
+)
 
 pytestmark = pytest.mark.browser
 

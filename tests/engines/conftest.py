@@ -4,9 +4,9 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from tests.engine_inputs import SPARK_MARKS, EngineInputs, local_engine, plain_engine, spark_engine
 
-from safetab.engines.contract import CountingEngine
+from tests.engine_inputs import SPARK_MARKS, EngineInputs, local_engine, plain_engine, spark_engine
+from tests.inside import CountingEngine, compiled_module
 
 
 @pytest.fixture(scope="module")
@@ -30,7 +30,7 @@ def engine_of(request, engine_name: str, tmp_path: Path, monkeypatch: pytest.Mon
     make = {"plain": partial(plain_engine, _=tmp_path), "local": partial(local_engine, folder=tmp_path)}
     if engine_name == "compiled":
         make["compiled"] = make["local"]
-        monkeypatch.setattr("safetab.foundation.compiled._LEAST_WORK_TO_COMPILE", 0)
+        monkeypatch.setattr(compiled_module, "_LEAST_WORK_TO_COMPILE", 0)
     if engine_name == "spark":
         make["spark"] = partial(spark_engine, request.getfixturevalue("session"))
 

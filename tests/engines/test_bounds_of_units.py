@@ -6,11 +6,10 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from tests.engines.test_specified_records import row_of, simple_world
-from tests.specified_records import Row, SpecifiedWorld, write_rows
 
-from safetab.engines.local import records, units
-from safetab.specification.values import Unit
+from tests.engines.test_specified_records import row_of, simple_world
+from tests.inside import Unit, records_module, units_module
+from tests.specified_records import Row, SpecifiedWorld, write_rows
 
 FILES, MOST = 4, 2
 ENDINGS = (".txt", ".parquet")
@@ -42,8 +41,8 @@ def the_records_of_a_unit_are_added_up(folder: Path, patch: pytest.MonkeyPatch) 
 
     Batches are small, and what is kept of them is added up each time.
     """
-    patch.setattr(units, "_MOST_WAITING", 1)
-    patch.setattr(records, "_ROWS_AT_ONCE", 10)
+    patch.setattr(units_module, "_MOST_WAITING", 1)
+    patch.setattr(records_module, "_ROWS_AT_ONCE", 10)
     world = world_of_patients()
     files = [[row_of(world, PATIENT=others(100 * n + row)) for row in range(30)] for n in range(FILES)]
     for (number, ending), threads in product(enumerate(ENDINGS), THREADS):

@@ -8,10 +8,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.engines.test_specified_records import row_of, several, simple_world
-from tests.specified_records import Judge, Row, SpecifiedWorld
 
-from safetab.engines.local import counter
+from tests.engines.test_specified_records import row_of, several, simple_world
+from tests.inside import counter_module
+from tests.specified_records import Judge, Row, SpecifiedWorld
 
 SMALL_CROWDS = (1, 255, 1_001, 2_049)
 LARGE_CROWDS = (32_768, 70_000)  # beyond 16 bits; what compiles the loops takes seconds
@@ -61,7 +61,7 @@ def sparse_and_dense_totals_are_right_in_every_area(folder: Path, patch: pytest.
     rows = [row_of(world, K=key, E0="006", E1=code) for (key,) in keys for code in ("007", "008")]
     assert {world.place[key][2] for key in keys} >= {min(place[2] for place in world.place.values() if place[2])}
     for name, cells in (("sparse", -1), ("dense", 1 << 40)):
-        patch.setattr(counter, "_CELLS_OF_A_COUNT", cells)
+        patch.setattr(counter_module, "_CELLS_OF_A_COUNT", cells)
         counted_right(world, rows, [number + 1 for number in range(len(rows))], folder / name)
 
 

@@ -7,12 +7,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from tests.engine_inputs import SPARK_MARKS, engine_inputs
+from tests.inside import TableForm, unreadable
 from tests.person_forms import columns_of, people_of
 from tests.random_worlds import write_random_world
-
-from safetab.readers.record_files import unreadable
-from safetab.readers.table_files import TableForm
 
 ENGINES = ["local", pytest.param("spark", marks=SPARK_MARKS)]
 

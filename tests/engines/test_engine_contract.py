@@ -10,21 +10,27 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tests.brute_force import AGES, BruteForce
 from tests.engine_inputs import EngineInputs, engine_inputs, local_engine, plain_engine
+from tests.inside import (
+    PERSON_RECORD,
+    PERSONS,
+    CountingEngine,
+    EngineSettings,
+    KnownLists,
+    LevelPlan,
+    LocalBackend,
+    MiscountedRecords,
+    PartRecords,
+    Severity,
+    Shape,
+    find_record_files,
+)
 from tests.person_forms import EMPTY_FORMS, PERSON_FORMS, as_text, people_of, people_of_other_states, split
 from tests.plain_engine import PlainEngine
 from tests.random_worlds import PERSON_HEADER, RandomWorld, problems_with, write_random_world
 from tests.refused_files import REFUSED_FILES
-
-from safetab.engines.contract import CountingEngine, EngineSettings, KnownLists, MiscountedRecords
-from safetab.engines.local.backend import LocalBackend
-from safetab.engines.local.part_records import PartRecords
-from safetab.foundation.findings import Severity
-from safetab.planning.run_plan import LevelPlan
-from safetab.products.product import Shape
-from safetab.products.safetab_p.safetab_p import PERSON_RECORD, PERSONS
-from safetab.readers.record_files import find_record_files
 
 COLUMNS = PERSON_HEADER.split("|")
 SECRET = bytes(range(32))

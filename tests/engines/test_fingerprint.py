@@ -12,18 +12,21 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
 from tests.engine_inputs import engine_inputs
+from tests.inside import (
+    PERSON_RECORD,
+    EngineSettings,
+    InvalidInput,
+    LocalEngine,
+    RecordFingerprint,
+    RunFailed,
+    of_nobody,
+)
+from tests.inside import US as US_CENSUS
 from tests.person_forms import PERSON_FORMS, as_text, parquet_of_text, people_of
 from tests.plain_engine import PlainEngine, plain_sums
 from tests.random_worlds import PERSON_HEADER, RandomWorld, problems_with, write_random_world
-
-from safetab.dialects.bureau.us_census import US as US_CENSUS
-from safetab.engines.contract import EngineSettings
-from safetab.engines.fingerprint import RecordFingerprint, of_nobody
-from safetab.engines.local.engine import LocalEngine
-from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import InvalidInput
-from safetab.products.safetab_p.safetab_p import PERSON_RECORD
 
 US, PR = "us", "pr"
 SECRET = bytes(range(32))

@@ -8,19 +8,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
 from tests.brute_force import BruteForce
 from tests.engine_inputs import engine_inputs
+from tests.inside import (
+    BLOCK_COLUMNS,
+    BLOCKS,
+    CODE_COLUMNS,
+    ETHNICITY_CODES,
+    PERSONS,
+    RACE,
+    RACE_CODES,
+    SAFETAB_P,
+    Classification,
+    CodeColumns,
+    Product,
+    RecordField,
+    RecordLayout,
+    RuledColumn,
+    Shape,
+)
 from tests.person_forms import people_of
 from tests.plain_engine import PlainEngine
 from tests.random_worlds import RandomWorld, problems_with, write_random_world
-
-from safetab.census.groups import Classification
-from safetab.products.bureau_columns import BLOCK_COLUMNS, BLOCKS, CODE_COLUMNS, ETHNICITY_CODES, RACE, RACE_CODES
-from safetab.products.product import Product, Shape
-from safetab.products.record import CodeColumns, RecordLayout
-from safetab.products.record_field import RuledColumn
-from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P
-from safetab.specification.values import RecordField
 
 DWELLINGS = RecordLayout(
     table="dwelling-records",

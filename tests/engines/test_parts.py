@@ -10,14 +10,24 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.engine_inputs import EngineInputs, engine_inputs, local_engine, plain_engine
-from tests.random_worlds import problems_with, write_random_world
 
-from safetab.census.areas import NO_ENTITY, Areas
-from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US_PASS
-from safetab.engines.local.counter import RecordCounter
-from safetab.planning.planner import plan_of
-from safetab.products.safetab_p.safetab_p import PERSONS
+from tests.engine_inputs import EngineInputs, engine_inputs, local_engine, plain_engine
+from tests.inside import (
+    AIANNH,
+    COUNTY,
+    NATION,
+    NO_ENTITY,
+    PERSONS,
+    PLACE,
+    STATE,
+    TRACT,
+    US_PASS,
+    Areas,
+    RecordCounter,
+    counter_module,
+    plan_of,
+)
+from tests.random_worlds import problems_with, write_random_world
 
 
 def other_areas(areas: Areas, seed: int) -> Areas:
@@ -90,7 +100,7 @@ def do_at_once(_: RecordCounter, pieces: list[Callable[[], None]]) -> None:
 def test_work_that_is_done_at_the_same_time_adds_to_different_cells(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("safetab.engines.local.counter._MANY_RECORDS", 0)  # a part is several pieces
+    monkeypatch.setattr(counter_module, "_MANY_RECORDS", 0)  # a part is several pieces
     monkeypatch.setattr(RecordCounter, "_do", do_at_once)
     inputs = engine_inputs(write_random_world(tmp_path / "world", 0, people=150))
     inputs = inputs_with(inputs, two_parts(inputs.files.geography_of_pass[US_PASS]))

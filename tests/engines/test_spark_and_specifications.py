@@ -10,18 +10,23 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from tests.engine_inputs import SPARK_MARKS
+from tests.inside import (
+    SAFETAB_P,
+    CountingEngine,
+    EngineSettings,
+    MiscountedRecords,
+    RecordLocation,
+    RunInputs,
+    read_public_files,
+)
 from tests.specified.agreement import engine_of as local_engine_of
 from tests.specified.agreement import inputs_of
 from tests.specified.broken_records import CASES, BrokenRecords, write_parquet
 from tests.specified.nz_case import write_nz_case
 from tests.specified.small_specifications import PEOPLE, nz_keys, write_specification
 from tests.specified.worlds import write_foreign_world
-
-from safetab.engines.contract import CountingEngine, EngineSettings, MiscountedRecords, RecordLocation
-from safetab.pipeline.inputs import RunInputs
-from safetab.planning.planner import read_public_files
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 backends = pytest.importorskip("safetab.engines.spark.backend", reason="PySpark is optional")
 

@@ -7,16 +7,23 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+
+from tests import inside
 from tests.engine_inputs import SPARK_MARKS, engine_inputs, spark_engine
 from tests.engines.test_engine_contract import assert_counts_everybody
+from tests.inside import (
+    NEEDED_PACKAGES,
+    VERSION,
+    EngineSettings,
+    FindingsOf,
+    InvalidInput,
+    KnownLists,
+    LocalBackend,
+    MiscountedRecords,
+    SparkOptions,
+)
 from tests.person_forms import as_text, parquet_of_integers, people_of, split
 from tests.random_worlds import problems_with, write_random_world
-
-from safetab.engines.contract import EngineSettings, KnownLists, MiscountedRecords
-from safetab.engines.local.backend import LocalBackend
-from safetab.engines.spark.executor import NEEDED_PACKAGES
-from safetab.engines.spark.options import SparkOptions
-from safetab.foundation.findings import VERSION, InvalidInput
 
 pytestmark = SPARK_MARKS
 
@@ -40,16 +47,14 @@ def test_the_files_of_bad_rows_are_named(session, write, rows: str, tmp_path: Pa
 
 def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) -> None:
     """Without a list of blocks or codes only their form counts, as for the engine of one machine."""
-    from safetab.engines.spark.backend import SparkBackend  # noqa: PLC0415
-
     world = write_random_world(tmp_path / "world", 3)
     people = [row.split("|") for row in people_of(world)]
     for row, (column, value) in {1: (0, "116"), 2: (3, "x"), 3: (6, "9999"), 4: (8, "1001"), 5: (8, "12")}.items():
         people[row][column] = value
     as_text(world.data, ["|".join(row) for row in people])
-    monkeypatch.setattr(SparkBackend, "_session", session)
+    monkeypatch.setattr(inside.SparkBackend, "_session", session)
     local = LocalBackend(EngineSettings(tmp_path), pytest.fail)
-    spark = SparkBackend(SparkOptions(), EngineSettings(tmp_path), pytest.fail)
+    spark = inside.SparkBackend(SparkOptions(), EngineSettings(tmp_path), pytest.fail)
     for damaged in (None, "race-and-ethnicity-codes.txt", "config.json"):
         if damaged is not None:
             (world.parameters / damaged).unlink()
@@ -93,28 +98,22 @@ def test_what_keeps_a_file_from_being_read_is_in_the_log(session, tmp_path: Path
 
 
 def test_what_the_machine_refuses_to_an_executor_is_no_damage(session, tmp_path: Path, monkeypatch) -> None:
-    from safetab.engines.spark import engine as module  # noqa: PLC0415
-
     def refused(*_: object) -> None:
         raise pa.ArrowInvalid("Task failed: OSError: [Errno 5] Input/output error")
 
-    monkeypatch.setattr(module, "read_records", refused)
+    monkeypatch.setattr(inside.engine_module, "read_records", refused)
     engine = spark_engine(session, engine_inputs(write_random_world(tmp_path / "world", 3)))
     with pytest.raises(OSError, match="Input/output error"):
         engine.check()
 
 
 def test_a_table_of_the_catalog_is_read(session, tmp_path: Path) -> None:
-    from safetab.engines.spark.engine import SparkEngine  # noqa: PLC0415
-    from safetab.engines.spark.records import located  # noqa: PLC0415
-    from safetab.foundation.findings import FindingsOf  # noqa: PLC0415
-
     world = write_random_world(tmp_path / "world", 3)
     inputs = engine_inputs(world)
     session.read.csv(f"file://{world.data}/person-records.txt", sep="|", header=True).createOrReplaceTempView("people")
-    location = located(session, "table:people", FindingsOf("--persons"))
+    location = inside.located(session, "table:people", FindingsOf("--persons"))
     assert location is not None
-    engine = SparkEngine(session, location, inputs.files, pytest.fail)
+    engine = inside.SparkEngine(session, location, inputs.files, pytest.fail)
     assert_counts_everybody(engine, inputs, world)
     engine.close()
 
@@ -135,17 +134,15 @@ def test_a_piece_that_comes_twice_or_never_fails_the_run(session, change, tmp_pa
 
 def test_executors_without_this_python_are_refused(session, monkeypatch) -> None:
     """Before a record is read, with what to do; Spark's own words are in the log."""
-    from safetab.engines.spark import session as module  # noqa: PLC0415
-
     logged = list[str]()
-    module.require_python(session, logged.append)
+    inside.session_module.require_python(session, logged.append)
     assert logged == []
-    monkeypatch.setattr(module, "VERSION", "9.9")
+    monkeypatch.setattr(inside.session_module, "VERSION", "9.9")
     with pytest.raises(InvalidInput, match=rf"has safetab {VERSION}, and the driver 9.9\. .*'safetab\[spark\]==9.9'"):
-        module.require_python(session, logged.append)
+        inside.session_module.require_python(session, logged.append)
     monkeypatch.setattr(session.sparkContext, "pythonExec", "/nowhere/python")
     with pytest.raises(InvalidInput, match=r"does not answer\. .*--spark-conf spark.pyspark.python=PATH"):
-        module.require_python(session, logged.append)
+        inside.session_module.require_python(session, logged.append)
     assert "/nowhere/python" in logged[0]
 
 
@@ -164,12 +161,10 @@ sys.meta_path.insert(0, Finder())
 @pytest.mark.parametrize("package", ["safetab", *NEEDED_PACKAGES])
 def test_a_package_that_an_executor_lacks_is_named(session, package: str, tmp_path: Path, monkeypatch) -> None:
     """The executors' Python is this one, in which a package can't be imported."""
-    from safetab.engines.spark.session import require_python  # noqa: PLC0415
-
     python = tmp_path / "python"
     (tmp_path / "sitecustomize.py").write_text(PROGRAM_THAT_HIDES_A_PACKAGE.format(package=package))
     python.write_text(f'#!/bin/sh\nPYTHONPATH="{tmp_path}:$PYTHONPATH" exec "{sys.executable}" "$@"\n')
     python.chmod(0o755)
     monkeypatch.setattr(session.sparkContext, "pythonExec", str(python))
     with pytest.raises(InvalidInput, match=rf"the executors' Python lacks {package}\. Every executor needs Python 3"):
-        require_python(session, lambda _: None)
+        inside.require_python(session, lambda _: None)

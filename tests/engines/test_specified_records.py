@@ -10,11 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+from tests.inside import CodeList, RecordField, Unit, text_module
 from tests.seeds import seeds
 from tests.specified_records import Judge, Row, SpecifiedWorld, fields_of, specification, world_of, write_rows
-
-from safetab.engines.local import text as text_module
-from safetab.specification.values import CodeList, RecordField, Unit
 
 ENDINGS = (".txt", ".csv", ".csv.gz", ".parquet")
 

@@ -12,15 +12,17 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from tests import every_word
 from tests.every_word import Counts, CutTable, EveryCombination, SmallLevel, letters_of, outputs_of, revealed
-
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.foundation import compiled
-from safetab.mechanisms import noisy_count
-from safetab.privacy.calibration import Stage
-from safetab.tabulation import tabulate_level
+from tests.inside import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Stage,
+    compiled_module,
+    noisy_count_module,
+    tabulate_level_module,
+)
 
 Neighbours = tuple[Counts, Counts]
 
@@ -29,7 +31,7 @@ Neighbours = tuple[Counts, Counts]
 def small_levels_on_arrays(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """To compile loops would take longer than all small levels together. The large ones do, as runs do."""
     if "slow" not in request.keywords:
-        monkeypatch.setattr(compiled, "_LEAST_WORK_INSTEAD_OF_ARRAYS", 1 << 60)
+        monkeypatch.setattr(compiled_module, "_LEAST_WORK_INSTEAD_OF_ARRAYS", 1 << 60)
 
 
 ONE_CELL, TWO_CELLS = ("present",), ("gender",)
@@ -118,9 +120,9 @@ def test_no_output_of_a_larger_level_reveals_more_than_was_charged(name: str) ->
 
 Search = Callable[..., np.ndarray]
 SEARCH, LEAST_WORD, PREFIX = (
-    tabulate_level.indices_whose_noise_may_exceed,
+    tabulate_level_module.indices_whose_noise_may_exceed,
     CutTable.least_word_above,
-    noisy_count._prefix,
+    noisy_count_module._prefix,
 )
 
 
@@ -154,15 +156,15 @@ def next_word(table: CutTable, value: int) -> int:
 
 PLANTED: dict[str, tuple[object, str, object]] = {
     "totals just above T are not found": (
-        tabulate_level, "indices_whose_noise_may_exceed", searched_above(Stage.STAGE_2, 1),
+        tabulate_level_module, "indices_whose_noise_may_exceed", searched_above(Stage.STAGE_2, 1),
     ),
     "tables at the first threshold are not found": (
-        tabulate_level, "indices_whose_noise_may_exceed", searched_above(Stage.STAGE_1, 1),
+        tabulate_level_module, "indices_whose_noise_may_exceed", searched_above(Stage.STAGE_1, 1),
     ),
     "undecided words are not found": (CutTable, "least_word_above", next_word),
-    "no table is found": (tabulate_level, "indices_whose_noise_may_exceed", not_searched(Stage.STAGE_1)),
-    "no total is found": (tabulate_level, "indices_whose_noise_may_exceed", not_searched(Stage.STAGE_2)),
-    "the last group of a range is not found": (tabulate_level, "indices_whose_noise_may_exceed", without_the_last),
+    "no table is found": (tabulate_level_module, "indices_whose_noise_may_exceed", not_searched(Stage.STAGE_1)),
+    "no total is found": (tabulate_level_module, "indices_whose_noise_may_exceed", not_searched(Stage.STAGE_2)),
+    "the last group of a range is not found": (tabulate_level_module, "indices_whose_noise_may_exceed", without_the_last),
 }  # fmt: skip
 
 
@@ -190,7 +192,7 @@ def test_lazy_reading_that_is_off_by_one_is_seen_with_gaussian_noise(
 
 def test_a_search_that_finds_a_few_more_groups_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     search = searched_above(Stage.STAGE_2, -1)
-    monkeypatch.setattr(tabulate_level, "indices_whose_noise_may_exceed", search)
+    monkeypatch.setattr(tabulate_level_module, "indices_whose_noise_may_exceed", search)
     assert revealed(PURE, sizes((0, 1))).wrong == []
 
 
@@ -200,7 +202,7 @@ def first_cell(right, shape, cell, extension=0):
 
 
 def test_cells_with_the_same_noise_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(noisy_count, "_prefix", first_cell)
+    monkeypatch.setattr(noisy_count_module, "_prefix", first_cell)
     level = replace(TABLES, most_noise=3)
     assert any("divergence" in sentence for sentence in revealed(level, of_gender(((0, 0), (1, 0)))).wrong)
 

@@ -10,13 +10,17 @@ from pathlib import Path
 
 import numpy as np
 
-from safetab.engines.contract import CountingEngine, EngineSettings
-from safetab.engines.local.backend import LocalBackend
-from safetab.foundation.findings import InvalidInput
-from safetab.pipeline.inputs import RunInputs, read_inputs
-from safetab.readers.record_files import find_record_files
 from tests import plain_cef
 from tests.faults.worlds import FaultWorld
+from tests.inside import (
+    CountingEngine,
+    EngineSettings,
+    InvalidInput,
+    LocalBackend,
+    RunInputs,
+    find_record_files,
+    read_inputs,
+)
 from tests.plain_engine import PlainEngine
 from tests.random_worlds import PERSON_HEADER
 

@@ -9,12 +9,11 @@ import sys
 from pathlib import Path
 
 import safetab
-from safetab.foundation.findings import InvalidInput
-from safetab.release.checksums import CHECKSUMS_FILE, write_checksums
 from tests.faults.commands import code_of_command, ended, warmed_up
 from tests.faults.mutations import BYTES, LINES, another_json, another_table, one_bit
 from tests.faults.suite import wrong_ending
 from tests.faults.worlds import write_world
+from tests.inside import CHECKSUMS_FILE, InvalidInput, write_checksums
 
 _FORGED = 0.25
 """The share of releases whose checksums fit what is there: these may be read, and may be refused."""

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import PROJECT
 
 STEPS = sorted(set(re.findall(r"^ +step make .*?([a-z-]+)(?: #.*)?$", (PROJECT / ".ci/run").read_text(), re.MULTILINE)))

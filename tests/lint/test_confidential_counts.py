@@ -17,6 +17,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import PROJECT
 
 SOURCE = PROJECT / "src" / "safetab"

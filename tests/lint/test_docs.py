@@ -12,12 +12,12 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from tests.conftest import PROJECT, SMALL_EXAMPLE
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.products.all_products import PRODUCTS
+from tests.conftest import PROJECT, SMALL_EXAMPLE
+from tests.inside import PRODUCTS
 
 SOURCES = sorted((PROJECT / "src").rglob("*.py"))
 LINK = re.compile(r"docs/([a-z-]+\.md)#([a-z0-9-]+)")

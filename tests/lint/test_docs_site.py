@@ -10,13 +10,13 @@ import re
 from pathlib import Path
 
 import pytest
+
+import safetab
 from docs.site.accessible import make_accessible
 from docs.site.checks import faults_of
 from docs.site.notebook import run_notebook
 from docs.site.pages import navigation_of, with_links
 from tests.conftest import PROJECT
-
-import safetab
 
 PAGE = "<html><body><h1 id='top'>A page</h1>{}</body></html>"
 

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from safetab.dialects.bureau.states import STATE_NAMES
-from safetab.dialects.bureau.us_census import US
+from tests.inside import STATE_NAMES, US
 
 SOURCE = Path(__file__).parents[2] / "src" / "safetab"
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import PROJECT
 
 CIRCLES = "no circle and no arrow back up inside a package"
@@ -18,12 +19,16 @@ VALUE = "a census as a value needs no reader"
 DUCKDB = "duckdb is a tool for tests and benchmarks"
 PYSPARK = "pyspark is imported in one place"
 OR_TOOLS = "OR-Tools is imported in one place"
+INSIDE = "tests know the inside of the program from one module"
 
 
 @pytest.fixture
 def package(tmp_path: Path) -> Path:
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(PROJECT / "src" / "safetab", tmp_path / "safetab", ignore=ignored)
+    shutil.copytree(
+        PROJECT / "tests", tmp_path / "tests", ignore=shutil.ignore_patterns("__pycache__", "formats", "data")
+    )
     shutil.copy(PROJECT / "pyproject.toml", tmp_path)
     return tmp_path / "safetab"
 
@@ -37,7 +42,7 @@ def broken_rules(package: Path) -> set[str]:
     verdicts = [line.partition(" (")[0].rpartition(" ") for line in linted.stdout.splitlines()]
     found = {name for name, _, verdict in verdicts if verdict == "BROKEN"}
     kept = {name for name, _, verdict in verdicts if verdict == "KEPT"}
-    assert found | kept == {LAYERS, CIRCLES, OUTPUTS, RERELEASE, VALUE, DUCKDB, PYSPARK, OR_TOOLS}, (
+    assert found | kept == {LAYERS, CIRCLES, OUTPUTS, RERELEASE, VALUE, DUCKDB, PYSPARK, OR_TOOLS, INSIDE}, (
         linted.stdout + linted.stderr
     )
     assert bool(found) == bool(linted.returncode)
@@ -86,6 +91,19 @@ def test_a_planted_violation_is_refused(package: Path, module: str, planted: str
     path = package / module
     path.write_text(f"{path.read_text()}\n\n{planted}\n")
     assert broken_rules(package) == broken
+
+
+@pytest.mark.parametrize(
+    ("module", "planted"),
+    [
+        ("system/test_release.py", "import safetab.release.write_release"),
+        ("unit/test_names.py", "from safetab.foundation import findings"),
+    ],
+)
+def test_a_test_that_reaches_inside_is_refused(package: Path, module: str, planted: str) -> None:
+    path = package.parent / "tests" / module
+    path.write_text(f"{path.read_text()}\n\n{planted}\n")
+    assert broken_rules(package) == {INSIDE}
 
 
 def test_two_modules_of_a_package_that_import_each_other_are_refused(package: Path) -> None:

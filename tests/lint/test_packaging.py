@@ -13,14 +13,14 @@ from pathlib import Path
 
 import pytest
 import typer
+from typer.testing import CliRunner
+
 from docs.site.pages import places_of
+from safetab.cli.main import app
 from supply_chain import installation, release
 from supply_chain.documentation import slug, write_documentation
 from tests.conftest import PROJECT
-from typer.testing import CliRunner
-
-from safetab.cli.main import app
-from safetab.functions import documentation as pages_of_docs
+from tests.inside import documentation_module
 
 PIPELINE = PROJECT / "examples" / "pipeline" / "pipeline.sh"
 
@@ -35,7 +35,7 @@ def documentation(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def installed(documentation: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(pages_of_docs, "PACKAGE", documentation.parent)
+    monkeypatch.setattr(documentation_module, "PACKAGE", documentation.parent)
     return documentation
 
 
@@ -97,7 +97,7 @@ def test_a_part_of_a_page_that_is_not_there_is_told() -> None:
 
 def test_a_source_tree_shows_the_pages_that_it_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     package = tmp_path / "tree" / "src" / "safetab"
-    monkeypatch.setattr(pages_of_docs, "PACKAGE", package)
+    monkeypatch.setattr(documentation_module, "PACKAGE", package)
     code, _, error = asked("--path")
     assert (code, "made from a source tree" in error) == (3, True)
     for file in ("tree/docs/overview.md", "tree/docs/privacy.md", "tree/build/docs/index.html"):

@@ -7,6 +7,7 @@ import struct
 from pathlib import Path
 
 import pytest
+
 from docs.pictures.pictured import PAGES, TERMINALS, Terminal
 from docs.pictures.terminal import page_of
 from tests.conftest import PROJECT

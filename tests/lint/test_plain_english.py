@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import PROJECT
 
 SUFFIXES = {"src": {".py", ".toml", ".js", ".html", ".css"}, "docs": {".py", ".md", ".ipynb", ".css"}}

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import PROJECT
 
 FOLDERS = ("src", "tests", "benchmarks", "docs", "supply_chain", "reproduction", "examples", "tools")

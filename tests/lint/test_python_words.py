@@ -9,12 +9,10 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from tests.conftest import PROJECT
 
 import safetab
-from safetab.foundation.argument_types import python_name, python_words
-from safetab.pipeline import declared_options
-from safetab.pipeline.declared_options import DeclaredOption
+from tests.conftest import PROJECT
+from tests.inside import DeclaredOption, declared_options_module, python_name, python_words
 
 P, D, OUT = "parameters", "data", "out"
 MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
@@ -110,8 +108,8 @@ def test_a_wrong_key_is_answered_with_the_function_that_makes_one(tmp_path: Path
 
 
 def test_every_declared_option_has_the_name_that_messages_give_it() -> None:
-    declared = [each for each in vars(declared_options).values() if isinstance(each, DeclaredOption)]
-    several = [each for each in vars(declared_options).values() if isinstance(each, tuple)]
+    declared = [each for each in vars(declared_options_module).values() if isinstance(each, DeclaredOption)]
+    several = [each for each in vars(declared_options_module).values() if isinstance(each, tuple)]
     declared += [option for each in several for option in each if isinstance(option, DeclaredOption)]
     flags = {option.name: option.flag or f"--{option.name.replace('_', '-')}" for option in declared}
     assert {name: python_name(flag) for name, flag in flags.items()} == {name: name for name in flags}

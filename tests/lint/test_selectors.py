@@ -7,20 +7,22 @@ CONTRIBUTING.md, "Recipe: a selector", says where to look.
 from __future__ import annotations
 
 import pytest
+
+from tests.inside import (
+    Selector,
+    group_statuses_module,
+    level_design_module,
+    package_data,
+    specified_module,
+    tabulate_level_module,
+)
 from tests.specified.changed_worlds import SELECTORS, declared_paths
 
-from safetab.foundation.files import package_data
-from safetab.planning import level_design
-from safetab.products import specified
-from safetab.products.product import Selector
-from safetab.release import group_statuses
-from safetab.tabulation import tabulate_level
-
 TABLES = {
-    "planning/level_design.py: _ADAPTIVE": level_design._ADAPTIVE,
-    "tabulation/tabulate_level.py: _ADAPTIVE": tabulate_level._ADAPTIVE,
-    "release/group_statuses.py: _ABSENT": group_statuses._ABSENT,
-    "products/specified.py: _SELECTORS": specified._SELECTORS.values(),
+    "planning/level_design.py: _ADAPTIVE": level_design_module._ADAPTIVE,
+    "tabulation/tabulate_level.py: _ADAPTIVE": tabulate_level_module._ADAPTIVE,
+    "release/group_statuses.py: _ABSENT": group_statuses_module._ABSENT,
+    "products/specified.py: _SELECTORS": specified_module._SELECTORS.values(),
 }
 """What is looked up by the member."""
 
@@ -62,4 +64,4 @@ def test_a_selector_that_is_in_none_of_them_is_found() -> None:
 
 def test_every_selector_can_be_spelled_and_is_tried_in_random_worlds() -> None:
     declared = {path.partition(" = ")[2] for path in declared_paths() if path.startswith(".privacy.selector = ")}
-    assert declared == set(specified._SELECTORS) == set(SELECTORS)
+    assert declared == set(specified_module._SELECTORS) == set(SELECTORS)

@@ -9,17 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from docs.generated.__main__ import PROJECT, generated_files
 from docs.generated.schemas import census_schema, config_schema
 from docs.generated.specification_page import EXAMPLE, tables_of
 from tests.conftest import SHARED, SMALL_EXAMPLE
+from tests.inside import SPECIFICATION, FindingsOf, Key, Reading, compile_folder
 from tests.specifications import SMALL
 from tests.unit.test_specification_reading import BROKEN
-
-from safetab.dialects.specified_files import compile_folder
-from safetab.foundation.findings import FindingsOf
-from safetab.specification.kinds import Key, Reading
-from safetab.specification.values import SPECIFICATION
 
 TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool}
 KEYS = [(path, key) for path, table in tables_of("", SPECIFICATION) for key in table.keys]

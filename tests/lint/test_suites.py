@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import pytest
+
 from tests.conftest import PROJECT, SUITES, in_random_order, some_cases
 
 TESTS = PROJECT / "tests"

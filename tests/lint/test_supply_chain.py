@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from packaging.version import Version
+
 from supply_chain import archives, faults, readme
 from supply_chain.archives import built_twice
 from supply_chain.bill import BILL, bill

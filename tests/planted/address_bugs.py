@@ -7,10 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from safetab.privacy import addressed_bits
-from safetab.privacy.addressed_bits import AddressedBits
-from safetab.tabulation import tabulate_level as tabulation
-from safetab.tabulation.tabulate_level import EmptyGroups
+from tests.inside import AddressedBits, EmptyGroups, addressed_bits_module, tabulate_level_module
 from tests.planted.noise_bugs import other_addresses
 
 Patch = pytest.MonkeyPatch
@@ -19,8 +16,8 @@ _GROUPS_AT_ONCE = 1 << 21
 
 def the_aes_key_cut_to_4_bytes(patch: Patch) -> None:
     """The bits are asked for with a whole key, and encrypted with the beginning of it."""
-    whole = addressed_bits.algorithms.AES
-    patch.setattr(addressed_bits, "algorithms", SimpleNamespace(AES=lambda key: whole(key[:4] + bytes(28))))
+    whole = addressed_bits_module.algorithms.AES
+    patch.setattr(addressed_bits_module, "algorithms", SimpleNamespace(AES=lambda key: whole(key[:4] + bytes(28))))
 
 
 def cell_5_reuses_the_noise_of_cell_3(patch: Patch) -> None:
@@ -95,10 +92,10 @@ def an_empty_group_at_a_batch_boundary_never_published(patch: Patch) -> None:
 
 def no_noise_above_5000(patch: Patch) -> None:
     """The level's own step leaves out the noise of large counts, whatever the mechanism has drawn."""
-    original = tabulation._PaidLevel.noisy
+    original = tabulate_level_module._PaidLevel.noisy
 
     def noisy(self, counts, shape, stage):
         found = original(self, counts, shape, stage)
         return np.where(counts.confidential_counts > 5_000, counts.confidential_counts, found)
 
-    patch.setattr(tabulation._PaidLevel, "noisy", noisy)
+    patch.setattr(tabulate_level_module._PaidLevel, "noisy", noisy)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import pytest
 
-from safetab.engines.local.engine import ArrayEngine
-from safetab.pipeline import options
-from safetab.pipeline.inputs import WatchedFiles
-from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.ledger import DrawingRight, Ledger
-from safetab.release.numbers import number_files
+from tests.inside import (
+    AddressedBits,
+    ArrayEngine,
+    DrawingRight,
+    Ledger,
+    WatchedFiles,
+    number_files_module,
+    options_module,
+)
 
 Patch = pytest.MonkeyPatch
 
 
 def a_test_key_for_real_people(patch: Patch) -> None:
-    patch.setattr(options, "is_synthetic", lambda _: True)
+    patch.setattr(options_module, "is_synthetic", lambda _: True)
 
 
 def two_ledgers_with_the_same_bits(patch: Patch) -> None:
@@ -52,4 +55,4 @@ def records_encoded_twice_accepted(patch: Patch) -> None:
 
 def statistics_of_all_columns(patch: Patch) -> None:
     """They are of published numbers, so they give nothing away."""
-    patch.setattr(number_files, "SEARCHED_COLUMNS", True)
+    patch.setattr(number_files_module, "SEARCHED_COLUMNS", True)

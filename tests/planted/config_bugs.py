@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from safetab.dialects.bureau import config_file
-from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US, US_PASS
+from tests.inside import DETAILED, REGIONAL, US, US_PASS, config_file_module
 
 Patch = pytest.MonkeyPatch
 _US = {one.kind: one for one in US.area_levels if one.tabulation_pass == US_PASS}
@@ -15,8 +14,10 @@ _US = {one.kind: one for one in US.area_levels if one.tabulation_pass == US_PASS
 
 def _other_budget(patch: Patch, other) -> None:
     """`other` takes a table family and a level; gives those whose budget is read."""
-    original = config_file.budget_key
-    patch.setattr(config_file, "budget_key", lambda product, *measured: original(product, *other(product, *measured)))
+    original = config_file_module.budget_key
+    patch.setattr(
+        config_file_module, "budget_key", lambda product, *measured: original(product, *other(product, *measured))
+    )
 
 
 def puerto_rico_read_with_us_budgets(patch: Patch) -> None:
@@ -41,8 +42,8 @@ def tenure_read_with_the_budgets_of_household_type(patch: Patch) -> None:
 
 
 def thresholds_of_another_iteration_level(patch: Patch) -> None:
-    original = config_file.threshold_key
+    original = config_file_module.threshold_key
     other = {DETAILED: REGIONAL, REGIONAL: DETAILED}
     patch.setattr(
-        config_file, "threshold_key", lambda level: original(replace(level, iterations=other[level.iterations]))
+        config_file_module, "threshold_key", lambda level: original(replace(level, iterations=other[level.iterations]))
     )

@@ -7,29 +7,32 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from safetab.census.sensitivity import Sensitivity
-from safetab.dialects.bureau.us_census import US
-from safetab.engines.encoding import Encoding
-from safetab.engines.local.counter import RecordCounter
-from safetab.engines.local.encoder import RecordEncoder
-from safetab.engines.patterns import IterationLists
-from safetab.planning import planner
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.product import Selector
-from safetab.tabulation import tabulate_level as tabulation
-from safetab.tabulation.tabulate_level import EmptyGroups
+from tests.inside import (
+    US,
+    EmptyGroups,
+    Encoding,
+    ExactCounts,
+    IterationLists,
+    RecordCounter,
+    RecordEncoder,
+    Selector,
+    Sensitivity,
+    planner_module,
+    safetab_module,
+    tabulate_level_module,
+)
 from tests.planted.truth import remembered
 
 Patch = pytest.MonkeyPatch
 
 
 def stability_forgotten(patch: Patch) -> None:
-    patch.setattr(planner, "sensitivity", lambda *_: Sensitivity.of_groups(1))
+    patch.setattr(planner_module, "sensitivity", lambda *_: Sensitivity.of_groups(1))
 
 
 def stability_without_ethnicity(patch: Patch) -> None:
-    original = planner.sensitivity
-    patch.setattr(planner, "sensitivity", lambda maps, most: original(maps[:1], most))  # race comes first
+    original = planner_module.sensitivity
+    patch.setattr(planner_module, "sensitivity", lambda maps, most: original(maps[:1], most))  # race comes first
 
 
 def a_cell_counted_twice(patch: Patch) -> None:
@@ -97,46 +100,48 @@ def empty_groups_skipped_for_one_level(patch: Patch) -> None:
 
 
 def threshold_on_the_true_count(patch: Patch) -> None:
-    original = tabulation._stage_2
+    original = tabulate_level_module._stage_2
 
     def by_truth(level, counts, stage_1, _):
-        shapes = tabulation.chosen_shapes(counts.confidential_counts[:, 0], level.plan.design.thresholds)
+        shapes = tabulate_level_module.chosen_shapes(counts.confidential_counts[:, 0], level.plan.design.thresholds)
         return original(level, counts, stage_1, shapes)
 
-    patch.setattr(tabulation, "_stage_2", by_truth)
+    patch.setattr(tabulate_level_module, "_stage_2", by_truth)
 
 
 def a_threshold_off_by_one(patch: Patch) -> None:
     def above(totals, thresholds):
         return np.searchsorted(np.array(thresholds.totals), totals, side="left").astype(np.int8)
 
-    patch.setattr(tabulation, "chosen_shapes", above)
+    patch.setattr(tabulate_level_module, "chosen_shapes", above)
 
 
 def suppression_off_by_one(patch: Patch) -> None:
-    original = tabulation.passes_suppression
+    original = tabulate_level_module.passes_suppression
     patch.setattr(
-        tabulation, "passes_suppression", lambda noisy, limit: original(noisy, None if limit is None else limit - 1)
+        tabulate_level_module,
+        "passes_suppression",
+        lambda noisy, limit: original(noisy, None if limit is None else limit - 1),
     )
 
 
 def suppression_on_the_true_count(patch: Patch) -> None:
-    original, truth = tabulation._stage_2, {}
+    original, truth = tabulate_level_module._stage_2, {}
 
     def remembering(level, counts, stage_1, tables):
         truth["counts"] = counts.confidential_counts[tables == 0, 0]
         return original(level, counts, stage_1, tables)
 
-    patch.setattr(tabulation, "_stage_2", remembering)
+    patch.setattr(tabulate_level_module, "_stage_2", remembering)
     patch.setattr(
-        tabulation,
+        tabulate_level_module,
         "passes_suppression",
         lambda noisy, threshold: np.ones(len(noisy), dtype=bool) if threshold is None else truth["counts"] > threshold,
     )
 
 
 def t_from_the_true_counts(patch: Patch) -> None:
-    original, truth = tabulation.tabulate_level, remembered(patch)
+    original, truth = tabulate_level_module.tabulate_level, remembered(patch)
 
     def with_own_t(plan, *rest):
         design = plan.design
@@ -144,12 +149,12 @@ def t_from_the_true_counts(patch: Patch) -> None:
             design = replace(design, suppression_threshold=truth.people - 140)
         return original(replace(plan, design=design), *rest)
 
-    patch.setattr("safetab.tabulation.safetab.tabulate_level", with_own_t)
+    patch.setattr(safetab_module, "tabulate_level", with_own_t)
 
 
 def universe_from_data(patch: Patch) -> None:
     """Only entities in which somebody lives are looked at."""
-    original, found = tabulation._by_noisy_stage_1, EmptyGroups.that_may_be_published
+    original, found = tabulate_level_module._by_noisy_stage_1, EmptyGroups.that_may_be_published
     inhabited: dict[str, np.ndarray] = {}
 
     def of_inhabited(level, totals, groups_at_once):
@@ -162,9 +167,9 @@ def universe_from_data(patch: Patch) -> None:
         indices = found(self, first, end)
         return indices[np.isin(indices // inhabited["iterations"], inhabited["entities"])]
 
-    patch.setitem(tabulation._ADAPTIVE, Selector.NOISY_STAGE_1, of_inhabited)
+    patch.setitem(tabulate_level_module._ADAPTIVE, Selector.NOISY_STAGE_1, of_inhabited)
     patch.setattr(EmptyGroups, "that_may_be_published", some)
 
 
 def suppressed_groups_in_the_measurements(patch: Patch) -> None:
-    patch.setattr(tabulation, "passes_suppression", lambda noisy, _: np.ones(len(noisy), dtype=bool))
+    patch.setattr(tabulate_level_module, "passes_suppression", lambda noisy, _: np.ones(len(noisy), dtype=bool))

@@ -6,11 +6,15 @@ from dataclasses import replace
 
 import pytest
 
-from safetab.dialects.specification import area_tables, group_lists
-from safetab.engines import patterns
-from safetab.engines.local import counter, units
-from safetab.engines.local.units import UnitCounts
-from safetab.foundation.findings import FindingsOf
+from tests.inside import (
+    FindingsOf,
+    UnitCounts,
+    area_tables_module,
+    counter_module,
+    group_lists_module,
+    patterns_module,
+    units_module,
+)
 
 Patch = pytest.MonkeyPatch
 _CROWD = 1_000
@@ -18,34 +22,34 @@ _CROWD = 1_000
 
 def a_crowd_counted_one_too_many(patch: Patch) -> None:
     """Of records of a pattern in an atom that are more than a thousand."""
-    original = counter.count_atoms
+    original = counter_module.count_atoms
 
     def counted(records, lists, starts, iterations, counts, counted_at):
         original(records, lists, starts, iterations, counts, counted_at)
         for place in range(starts[-1]):
             counts[place] += counts[place] > _CROWD
 
-    patch.setattr(counter, "count_atoms", counted)
+    patch.setattr(counter_module, "count_atoms", counted)
 
 
 def the_first_area_of_sparse_totals_is_empty(patch: Patch) -> None:
-    original = counter._groups_of_atoms
+    original = counter_module._groups_of_atoms
 
     def without_the_first(part, entity_of_atom, position_of_iteration, width):
         groups, counts = original(part, entity_of_atom, position_of_iteration, width)
         return groups, counts * (groups >= width)
 
-    patch.setattr(counter, "_groups_of_atoms", without_the_first)
+    patch.setattr(counter_module, "_groups_of_atoms", without_the_first)
 
 
 def the_eighth_answer_is_forgotten_where_gaps_are_skipped(patch: Patch) -> None:
-    original = patterns.order_codes
+    original = patterns_module.order_codes
 
     def forgetful(codes, most_codes, ordered, may_be_empty=False, may_skip=False):
-        original(codes, most_codes - may_skip if most_codes == patterns.CODES - 1 else most_codes, ordered,
+        original(codes, most_codes - may_skip if most_codes == patterns_module.CODES - 1 else most_codes, ordered,
                  may_be_empty, may_skip)  # fmt: skip
 
-    patch.setattr(patterns, "order_codes", forgetful)
+    patch.setattr(patterns_module, "order_codes", forgetful)
 
 
 def units_counted_by_thread(patch: Patch) -> None:
@@ -82,24 +86,24 @@ def units_with_too_many_records_are_a_warning(patch: Patch) -> None:
         if too_many:
             findings.warning(unit.column, "some units have more records.")
 
-    patch.setattr(units, "report_units", warned)
+    patch.setattr(units_module, "report_units", warned)
 
 
 def areas_in_two_passes_accepted(patch: Patch) -> None:
-    original = area_tables._rows_of_passes
+    original = area_tables_module._rows_of_passes
 
     def accepted(spec, texts, _):
         return original(spec, texts, FindingsOf("nobody reads these"))
 
-    patch.setattr(area_tables, "_rows_of_passes", accepted)
+    patch.setattr(area_tables_module, "_rows_of_passes", accepted)
 
 
 def a_code_in_two_groups_of_a_kind_accepted(patch: Patch) -> None:
-    patch.setattr(group_lists, "_refuse_shared_codes", lambda *_: None)
+    patch.setattr(group_lists_module, "_refuse_shared_codes", lambda *_: None)
 
 
 def ids_sorted_without_case(patch: Patch) -> None:
     def lowered(texts, key=None):
         return sorted(texts, key=str.casefold if key is str.encode else key)
 
-    patch.setattr(area_tables, "sorted", lowered, raising=False)
+    patch.setattr(area_tables_module, "sorted", lowered, raising=False)

@@ -8,14 +8,18 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from safetab.estimates import noise
-from safetab.estimates.group_numbers import GroupNumbers, NumberRows, Row
-from safetab.privacy.calibration import Stage
-from safetab.release.numbers import level_numbers
-from safetab.release.numbers.level_numbers import NumberKinds
-from safetab.release.numbers.number_files import WITHHELD
-from safetab.website.earlier import EarlierRelease
-from safetab.website.level_facts import noise_of_level
+from tests.inside import (
+    WITHHELD,
+    EarlierRelease,
+    GroupNumbers,
+    NumberKinds,
+    NumberRows,
+    Row,
+    Stage,
+    level_numbers_module,
+    noise_module,
+    noise_of_level,
+)
 
 Patch = pytest.MonkeyPatch
 
@@ -36,14 +40,14 @@ def total_only_groups_with_the_noise_of_stage_2(patch: Patch) -> None:
 
 
 def a_copy_with_the_interval_of_its_receiver(patch: Patch) -> None:
-    original = level_numbers.NumbersOfLevel.of
+    original = level_numbers_module.NumbersOfLevel.of
 
     def of_receiver(self, groups):
         own = np.full_like(groups.measured_at, self._universe.levels.index(self._level))
         wrong = original(self, replace(groups, measured_at=own))
         return replace(original(self, groups), low=wrong.low, high=wrong.high)
 
-    patch.setattr(level_numbers.NumbersOfLevel, "of", of_receiver)
+    patch.setattr(level_numbers_module.NumbersOfLevel, "of", of_receiver)
 
 
 def what_a_rule_left_of_a_family_is_combined(patch: Patch) -> None:
@@ -67,25 +71,27 @@ def _change_totals_of_other_families(patch: Patch, changed: Callable[[list[Row]]
 
 
 def the_error_of_sizes_not_divided_by_the_draws(patch: Patch) -> None:
-    original = noise._given_publication
+    original = noise_module._given_publication
 
     def undivided(value, form, confidence):
         draws = len(form.selected_draws)
         with pytest.MonkeyPatch.context() as inner:
-            sizes = noise._sizes
-            inner.setattr(noise, "_sizes", lambda one, selected, sure: sizes(one, selected, 1 - draws * (1 - sure)))
+            sizes = noise_module._sizes
+            inner.setattr(
+                noise_module, "_sizes", lambda one, selected, sure: sizes(one, selected, 1 - draws * (1 - sure))
+            )
             return original(value, form, confidence)
 
-    patch.setattr(noise, "_given_publication", undivided)
+    patch.setattr(noise_module, "_given_publication", undivided)
 
 
 def totals_half_as_far_above_are_far_above(patch: Patch) -> None:
-    original = noise.far_threshold
+    original = noise_module.far_threshold
 
     def nearer(of_noise, threshold, draws, confidence):
         return threshold + (original(of_noise, threshold, draws, confidence) - threshold) // 2
 
-    patch.setattr(noise, "far_threshold", nearer)
+    patch.setattr(noise_module, "far_threshold", nearer)
 
 
 def earlier_totals_with_the_noise_of_the_newer(patch: Patch) -> None:

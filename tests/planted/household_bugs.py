@@ -9,16 +9,19 @@ import numpy as np
 import pyarrow.parquet as pq
 import pytest
 
-from safetab.engines.local.counter import RecordCounter
-from safetab.estimates import noise
-from safetab.mechanisms import noisy_count as adding
-from safetab.pipeline import inputs
-from safetab.planning.run_plan import SelectedGroups
-from safetab.privacy import ledger
-from safetab.privacy.exact_counts import union_of
-from safetab.products.product import Selector
-from safetab.products.safetab_h.safetab_h import TENURE, TENURES
-from safetab.tabulation import tabulate_level as tabulation
+from tests.inside import (
+    TENURE,
+    TENURES,
+    RecordCounter,
+    SelectedGroups,
+    Selector,
+    inputs_module,
+    ledger_module,
+    noise_module,
+    noisy_count_module,
+    tabulate_level_module,
+    union_of,
+)
 from tests.planted.noise_bugs import narrower
 from tests.planted.release_bugs import after, appended
 from tests.planted.truth import remembered
@@ -28,20 +31,20 @@ _BITS_OF_THE_FAMILY = 0xF000
 
 
 def both_families_share_an_address(patch: Patch) -> None:
-    original = ledger.DrawingRight.address_prefix.fget
+    original = ledger_module.DrawingRight.address_prefix.fget
     without = property(lambda right: original(right) & ~_BITS_OF_THE_FAMILY)
-    patch.setattr(ledger.DrawingRight, "address_prefix", without)
+    patch.setattr(ledger_module.DrawingRight, "address_prefix", without)
 
 
 def _other_selection(patch: Patch, select) -> None:
     """`select` takes the groups with their published totals, and the true counts; gives other groups and totals."""
-    original = tabulation._ADAPTIVE[Selector.PUBLISHED_TOTALS]
+    original = tabulate_level_module._ADAPTIVE[Selector.PUBLISHED_TOTALS]
 
     def selecting(level, totals, groups_at_once):
         plan = replace(level.plan, selected=select(level.plan.selected, totals))
         return original(replace(level, plan=plan), totals, groups_at_once)
 
-    patch.setitem(tabulation._ADAPTIVE, Selector.PUBLISHED_TOTALS, selecting)
+    patch.setitem(tabulate_level_module._ADAPTIVE, Selector.PUBLISHED_TOTALS, selecting)
 
 
 def groups_with_households_and_without_a_total_measured(patch: Patch) -> None:
@@ -83,16 +86,18 @@ def households_without_rent_counted_twice(patch: Patch) -> None:
 
 
 def _narrow_tenure(patch: Patch, of_variance: Fraction) -> None:
-    original = adding._add_noise
+    original = noisy_count_module._add_noise
 
     def add(*given):
         draws = given[1]
         with pytest.MonkeyPatch.context() as inner:
             if draws.right.event.family is TENURE:
-                inner.setattr(adding, "inversion_table", lambda noise: narrower(noise, of_variance))
+                inner.setattr(
+                    noisy_count_module, "inversion_table", lambda noise_module: narrower(noise_module, of_variance)
+                )
             original(*given)
 
-    patch.setattr(adding, "_add_noise", add)
+    patch.setattr(noisy_count_module, "_add_noise", add)
 
 
 def tenure_for_stability_8_where_it_is_9(patch: Patch) -> None:
@@ -105,7 +110,7 @@ def tenure_overspent_by_10_percent(patch: Patch) -> None:
 
 def totals_that_ignore_copied_rows(patch: Patch) -> None:
     """`--totals` takes what was published of a group itself, and not what the coterminous step copied."""
-    original = inputs._totals_by_geography
+    original = inputs_module._totals_by_geography
 
     def without_copies(release, path):
         found = original(release, path)
@@ -124,7 +129,7 @@ def totals_that_ignore_copied_rows(patch: Patch) -> None:
             found[level.geography] = type(totals)(*columns)
         return found
 
-    patch.setattr(inputs, "_totals_by_geography", without_copies)
+    patch.setattr(inputs_module, "_totals_by_geography", without_copies)
 
 
 def adjusted_cells_with_the_other_tables_variance(patch: Patch) -> None:
@@ -132,7 +137,7 @@ def adjusted_cells_with_the_other_tables_variance(patch: Patch) -> None:
         both = first.cells * first.variance + second.cells * second.variance
         return Fraction(second.variance / both).limit_denominator(10_000)
 
-    patch.setattr(noise, "_share_of_a_cell", share)
+    patch.setattr(noise_module, "_share_of_a_cell", share)
 
 
 def the_number_of_groups_with_households_in_the_releasable_log(patch: Patch) -> None:

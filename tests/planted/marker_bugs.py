@@ -8,19 +8,22 @@ from fractions import Fraction
 
 import pytest
 
-from safetab.comparison import world
-from safetab.dialects import own_records
-from safetab.pipeline import rerelease
-from safetab.pipeline.spend_log import merged_logs
-from safetab.pipeline.spend_log.accounts import Account
-from safetab.pipeline.spend_log.log_lines import LineState
-from safetab.privacy.output_status import SYNTHETIC_MARKER, OutputStatus
+from tests.inside import (
+    SYNTHETIC_MARKER,
+    Account,
+    LineState,
+    OutputStatus,
+    merged_logs_module,
+    own_records_module,
+    rerelease_module,
+    world_module,
+)
 
 Patch = pytest.MonkeyPatch
 
 
 def a_marker_above_data_counts(patch: Patch) -> None:
-    original = own_records.is_synthetic
+    original = own_records_module.is_synthetic
 
     def above(data):
         return original(data) or (data.parent / SYNTHETIC_MARKER).exists()
@@ -31,28 +34,28 @@ def a_marker_above_data_counts(patch: Patch) -> None:
 
 
 def compare_asks_for_the_marker_of_folders_alone(patch: Patch) -> None:
-    original = world.is_synthetic
-    patch.setattr(world, "is_synthetic", lambda data: data.is_file() or original(data))
+    original = world_module.is_synthetic
+    patch.setattr(world_module, "is_synthetic", lambda data: data.is_file() or original(data))
 
 
 def a_limit_of_the_second_log_lost_in_a_merge(patch: Patch) -> None:
-    original = merged_logs._lines_of
+    original = merged_logs_module._lines_of
 
     def without_limits(content, known):
         kept = [line for line in content.lines if not known or line.state is not LineState.LIMIT]
         return original(replace(content, lines=kept), known)
 
-    patch.setattr(merged_logs, "_lines_of", without_limits)
+    patch.setattr(merged_logs_module, "_lines_of", without_limits)
 
 
 def runs_of_the_second_log_lost_in_a_merge(patch: Patch) -> None:
-    original = merged_logs._lines_of
+    original = merged_logs_module._lines_of
 
     def without_runs(content, known):
         kept = [line for line in content.lines if not known or "run" not in line.values]
         return original(replace(content, lines=kept), known)
 
-    patch.setattr(merged_logs, "_lines_of", without_runs)
+    patch.setattr(merged_logs_module, "_lines_of", without_runs)
 
 
 def larger_units_charged_like_the_units_of_a_run(patch: Patch) -> None:
@@ -68,9 +71,9 @@ def larger_units_charged_by_their_size_and_not_its_square(patch: Patch) -> None:
 
 def a_release_made_again_forgets_the_status(patch: Patch) -> None:
     """The documents of the release say that it may be released; the manifest and the log are right."""
-    original = rerelease.write_documents
+    original = rerelease_module.write_documents
 
     def forgetful(output, universe, facts):
         original(output, universe, replace(facts, status=OutputStatus.FOR_RELEASE))
 
-    patch.setattr(rerelease, "write_documents", forgetful)
+    patch.setattr(rerelease_module, "write_documents", forgetful)

@@ -11,15 +11,20 @@ from functools import cache
 import numpy as np
 import pytest
 
-from safetab.census.sensitivity import Sensitivity
-from safetab.config.config_keys import ConfigKeys
-from safetab.dialects.bureau.us_census import US, US_PASS
-from safetab.mechanisms import noisy_count as adding
-from safetab.mechanisms.inversion_table import InversionTable
-from safetab.pipeline import run as pipeline
-from safetab.privacy import ledger, measurement_event
-from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.calibration import Stage, calibrated_noise
+from tests.inside import (
+    US,
+    US_PASS,
+    AddressedBits,
+    ConfigKeys,
+    InversionTable,
+    Sensitivity,
+    Stage,
+    calibrated_noise,
+    ledger_module,
+    measurement_event_module,
+    noisy_count_module,
+    run_module,
+)
 
 Patch = pytest.MonkeyPatch
 KEY = bytes(range(32))
@@ -35,7 +40,7 @@ def narrower(noise, of_variance: Fraction):
 
 def noise_of_one_group(patch: Patch) -> None:
     patch.setattr(
-        measurement_event,
+        measurement_event_module,
         "calibrated_noise",
         lambda kind, _, cost: calibrated_noise(kind, Sensitivity.of_groups(1), cost),
     )
@@ -43,7 +48,7 @@ def noise_of_one_group(patch: Patch) -> None:
 
 def _overspent(patch: Patch, factor: Fraction) -> None:
     """Drawn so, and nowhere said: neither the event nor its charge shows it."""
-    patch.setattr(adding, "inversion_table", lambda noise: narrower(noise, 1 / factor))
+    patch.setattr(noisy_count_module, "inversion_table", lambda noise: narrower(noise, 1 / factor))
 
 
 def overspent_by_5_percent(patch: Patch) -> None:
@@ -59,18 +64,18 @@ def overspent_by_25_percent(patch: Patch) -> None:
 
 
 def noise_too_narrow(patch: Patch) -> None:
-    patch.setattr(adding, "inversion_table", lambda noise: narrower(noise, Fraction(94, 100)))
+    patch.setattr(noisy_count_module, "inversion_table", lambda noise: narrower(noise, Fraction(94, 100)))
 
 
 def _changed_noise(patch: Patch, change) -> None:
     """`change` takes the counts, their noise and what is drawn; gives other noise."""
-    original = adding._add_noise
+    original = noisy_count_module._add_noise
 
     def add(counts, draws, noisy):
         original(np.zeros_like(counts), draws, noisy)
         noisy[:] = counts + change(counts, noisy.copy(), draws)
 
-    patch.setattr(adding, "_add_noise", add)
+    patch.setattr(noisy_count_module, "_add_noise", add)
 
 
 def noise_cut_at_three_sigma(patch: Patch) -> None:
@@ -102,58 +107,58 @@ def no_noise_in_empty_cells(patch: Patch) -> None:
 
 
 def cells_for_stability_8_where_it_is_9(patch: Patch) -> None:
-    original = adding._add_noise
+    original = noisy_count_module._add_noise
 
     def add(*given):
         draws = given[1]
         with pytest.MonkeyPatch.context() as inner:
             if draws.shape.cells > 1 and draws.right.event.stability == 9:
-                inner.setattr(adding, "inversion_table", lambda noise: narrower(noise, Fraction(8, 9)))
+                inner.setattr(noisy_count_module, "inversion_table", lambda noise: narrower(noise, Fraction(8, 9)))
             original(*given)
 
-    patch.setattr(adding, "_add_noise", add)
+    patch.setattr(noisy_count_module, "_add_noise", add)
 
 
 def stage_1_with_the_noise_of_stage_2(patch: Patch) -> None:
-    original = adding._add_noise
+    original = noisy_count_module._add_noise
 
     def add(*given):
         draws = given[1]
         with pytest.MonkeyPatch.context() as inner:
             if draws.right.event.stage is Stage.STAGE_1:
-                inner.setattr(adding, "inversion_table", lambda noise: narrower(noise, Fraction(1, 9)))
+                inner.setattr(noisy_count_module, "inversion_table", lambda noise: narrower(noise, Fraction(1, 9)))
             original(*given)
 
-    patch.setattr(adding, "_add_noise", add)
+    patch.setattr(noisy_count_module, "_add_noise", add)
 
 
 def a_float_between_count_and_noise(patch: Patch) -> None:
-    original = adding._add_noise
+    original = noisy_count_module._add_noise
 
     def add(counts, draws, noisy):
         original(np.zeros_like(counts), draws, noisy)
         noisy[:] = counts.astype(float) + noisy
 
-    patch.setattr(adding, "_add_noise", add)
+    patch.setattr(noisy_count_module, "_add_noise", add)
 
 
 def noise_reused_between_stages(patch: Patch) -> None:
-    original = ledger.DrawingRight.address_prefix.fget
-    patch.setattr(ledger.DrawingRight, "address_prefix", property(lambda right: original(right) >> 8))
+    original = ledger_module.DrawingRight.address_prefix.fget
+    patch.setattr(ledger_module.DrawingRight, "address_prefix", property(lambda right: original(right) >> 8))
 
 
 def noise_reused_between_passes(patch: Patch) -> None:
-    original = ledger.DrawingRight.address_prefix.fget
-    patch.setattr(ledger.DrawingRight, "address_prefix", property(lambda right: original(right) & 0xFFFF))
+    original = ledger_module.DrawingRight.address_prefix.fget
+    patch.setattr(ledger_module.DrawingRight, "address_prefix", property(lambda right: original(right) & 0xFFFF))
 
 
 def other_addresses(patch: Patch, prefix_of) -> None:
-    original = adding._prefix
+    original = noisy_count_module._prefix
 
     def prefix(right, shape, cell, extension=0):
         return prefix_of(original, right, shape, cell, extension)
 
-    patch.setattr(adding, "_prefix", prefix)
+    patch.setattr(noisy_count_module, "_prefix", prefix)
 
 
 def all_cells_share_one_draw(patch: Patch) -> None:
@@ -219,16 +224,20 @@ def key_from_the_clock(patch: Patch) -> None:
     def clock(_):
         return AddressedBits(hashlib.sha256(next(ticks).to_bytes(8, "big")).digest())
 
-    patch.setattr(pipeline, "bits_of_run", clock)
+    patch.setattr(run_module, "bits_of_run", clock)
 
 
 def a_level_charged_half(patch: Patch) -> None:
-    original = ledger.Ledger.charge
-    patch.setattr(ledger.Ledger, "charge", lambda self, event: original(self, replace(event, cost=event.cost / 2)))
+    original = ledger_module.Ledger.charge
+    patch.setattr(
+        ledger_module.Ledger, "charge", lambda self, event: original(self, replace(event, cost=event.cost / 2))
+    )
 
 
 def noise_for_twice_the_charge(patch: Patch) -> None:
-    patch.setattr(measurement_event, "calibrated_noise", lambda kind, s, cost: calibrated_noise(kind, s, 2 * cost))
+    patch.setattr(
+        measurement_event_module, "calibrated_noise", lambda kind, s, cost: calibrated_noise(kind, s, 2 * cost)
+    )
 
 
 def a_float_budget(patch: Patch) -> None:

@@ -9,14 +9,19 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from safetab.outputs import output_folder
-from safetab.outputs.pass_files import MeasurementFile
-from safetab.pipeline import release_parts, rerelease
-from safetab.pipeline import run as pipeline
-from safetab.pipeline.inputs import WatchedFiles
-from safetab.release import data_dictionary, group_statuses
-from safetab.release.coterminous import Copies
-from safetab.release.numbers.level_numbers import NumberKinds, NumbersOfLevel
+from tests.inside import (
+    Copies,
+    MeasurementFile,
+    NumberKinds,
+    NumbersOfLevel,
+    WatchedFiles,
+    data_dictionary_module,
+    group_statuses_module,
+    output_folder_module,
+    release_parts_module,
+    rerelease_module,
+    run_module,
+)
 from tests.planted.truth import remembered
 
 Patch = pytest.MonkeyPatch
@@ -40,14 +45,14 @@ def a_hash_of_the_person_file_in_the_manifest(patch: Patch) -> None:
 
 def after(patch: Patch, writer: str, write) -> None:
     """`write` gets the output's folder once `writer` is done."""
-    original = getattr(pipeline, writer)
+    original = getattr(run_module, writer)
 
     def writing(output: Path, *facts):
         found = original(output, *facts)
         write(output)
         return found
 
-    patch.setattr(pipeline, writer, writing)
+    patch.setattr(run_module, writer, writing)
 
 
 def the_number_of_persons_in_the_releasable_log(patch: Patch) -> None:
@@ -61,14 +66,14 @@ def the_number_of_persons_in_the_report(patch: Patch) -> None:
 
 
 def a_word_about_an_empty_pass(patch: Patch) -> None:
-    original, truth = release_parts.write_readme, remembered(patch)
+    original, truth = release_parts_module.write_readme, remembered(patch)
 
     def tell(release: Path, *told) -> None:
         original(release, *told)
         if not truth.of_pass["pr"]:
             appended(release / "README.txt", "Nobody lives in Puerto Rico.\n")
 
-    patch.setattr(release_parts, "write_readme", tell)
+    patch.setattr(release_parts_module, "write_readme", tell)
 
 
 def a_file_with_a_true_sum_in_thousands(patch: Patch) -> None:
@@ -77,7 +82,7 @@ def a_file_with_a_true_sum_in_thousands(patch: Patch) -> None:
 
 
 def how_long_the_numbers_took_on_the_files(patch: Patch) -> None:
-    patch.setattr(output_folder.os, "utime", lambda *_: None)
+    patch.setattr(output_folder_module.os, "utime", lambda *_: None)
 
 
 def a_row_group_for_each_internal_batch(patch: Patch) -> None:
@@ -130,7 +135,7 @@ def a_coterminous_donor_chosen_by_true_size(patch: Patch) -> None:
 
 
 def a_suppressed_group_whose_status_says_it_is_empty(patch: Patch) -> None:
-    original, truth = group_statuses._batch, remembered(patch)
+    original, truth = group_statuses_module._batch, remembered(patch)
 
     def telling(release, geography, part, iterations):
         batch = original(release, geography, part, iterations)
@@ -141,11 +146,11 @@ def a_suppressed_group_whose_status_says_it_is_empty(patch: Patch) -> None:
         ]
         return batch.set_column(batch.schema.get_field_index("status"), "status", pa.array(said))
 
-    patch.setattr(group_statuses, "_batch", telling)
+    patch.setattr(group_statuses_module, "_batch", telling)
 
 
 def true_sums_in_the_exported_files(patch: Patch) -> None:
-    original, truth = data_dictionary._written, remembered(patch)
+    original, truth = data_dictionary_module._written, remembered(patch)
 
     def written(output, name, paths, census, label=None):
         rows = original(output, name, paths, census, label)
@@ -153,14 +158,14 @@ def true_sums_in_the_exported_files(patch: Patch) -> None:
             appended(output / name, f"# {truth.of_level.get(label, 0)}\n")
         return rows
 
-    patch.setattr(data_dictionary, "_written", written)
+    patch.setattr(data_dictionary_module, "_written", written)
 
 
 def a_release_made_again_that_remembers_the_persons(patch: Patch) -> None:
-    original, truth = rerelease.write_documents, remembered(patch)
+    original, truth = rerelease_module.write_documents, remembered(patch)
 
     def writing(output, *facts):
         original(output, *facts)
         appended(output / "report.html", f"<!-- {truth.people} -->")
 
-    patch.setattr(rerelease, "write_documents", writing)
+    patch.setattr(rerelease_module, "write_documents", writing)

@@ -7,19 +7,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from safetab.pipeline import inputs as checking
-from safetab.pipeline import run as pipeline
-from safetab.pipeline.spend_log.run_spending import RunSpending
-from safetab.planning.level_design import LevelDesign
-from safetab.planning.run_plan import RunPlan
-from safetab.privacy.calibration import Stage
+from tests.inside import LevelDesign, RunPlan, RunSpending, Stage, inputs_module, run_module
 
 Patch = pytest.MonkeyPatch
 
 
 def the_spend_log_charged_after_the_noise(patch: Patch) -> None:
     """The look at the log before publication would find it too."""
-    original = pipeline._charged
+    original = run_module._charged
 
     @contextmanager
     def late(*given):
@@ -27,7 +22,7 @@ def the_spend_log_charged_after_the_noise(patch: Patch) -> None:
         with original(*given):
             pass
 
-    patch.setattr(pipeline, "_charged", late)
+    patch.setattr(run_module, "_charged", late)
     patch.setattr(RunSpending, "require_charged", lambda _: None)
 
 
@@ -44,10 +39,10 @@ def the_floor_looks_at_stage_2_alone(patch: Patch) -> None:
 
 def a_run_forgets_the_floor(patch: Patch) -> None:
     """The check beforehand still refuses too little noise."""
-    original = checking.refused_plan
+    original = inputs_module.refused_plan
 
     def refused(*given):
         is_run = any(frame.function == "run_files" for frame in inspect.stack(0))
         return () if is_run else original(*given)
 
-    patch.setattr(checking, "refused_plan", refused)
+    patch.setattr(inputs_module, "refused_plan", refused)

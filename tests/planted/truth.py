@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from safetab.engines.local.counter import RecordCounter
-from safetab.engines.local.engine import LocalEngine
+from tests.inside import LocalEngine, RecordCounter
 
 Patch = pytest.MonkeyPatch
 

@@ -20,21 +20,30 @@ from operator import mul
 from pathlib import Path
 
 import pytest
-from tests.code_maps import iteration_map
-from tests.property.test_stability_by_brute_force import iterations_by_definition
 
-from safetab.census.groups import GroupLevel, iteration_map_of
-from safetab.census.sensitivity import sensitivity
-from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US, US_PASS
-from safetab.dialects.configuration import read_config
-from safetab.dialects.public_files import read_public_lists
-from safetab.planning.losses import JointLoss
-from safetab.privacy.calibration import PrivacyDefinition
-from safetab.privacy.composition import PrivacyLoss, loss_of_disjoint_passes
-from safetab.products.product import Product, Selector, Shape
-from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.tuning.tuning import production_of_2020
+from tests.code_maps import iteration_map
+from tests.inside import (
+    DETAILED,
+    REGIONAL,
+    SAFETAB_H,
+    SAFETAB_P,
+    US,
+    US_PASS,
+    GroupLevel,
+    JointLoss,
+    PrivacyDefinition,
+    PrivacyLoss,
+    Product,
+    Selector,
+    Shape,
+    iteration_map_of,
+    loss_of_disjoint_passes,
+    production_of_2020,
+    read_config,
+    read_public_lists,
+    sensitivity,
+)
+from tests.property.test_stability_by_brute_force import iterations_by_definition
 
 ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
 PRIVACY = Path(__file__).parents[2] / "docs" / "privacy.md"

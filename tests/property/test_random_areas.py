@@ -8,11 +8,23 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from safetab.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass, TextIds
-from safetab.census.areas import NO_ENTITY, Areas
-from safetab.census.census import PopulationGroupLevel
-from safetab.census.groups import CharacteristicIteration, Classification, GroupKind, GroupLevel, GroupList, Members
-from safetab.census.population_groups import GroupUniverse
+from tests.inside import (
+    NO_ENTITY,
+    AreaKind,
+    AreaLevel,
+    Areas,
+    CharacteristicIteration,
+    Classification,
+    DigitIds,
+    GroupKind,
+    GroupLevel,
+    GroupList,
+    GroupUniverse,
+    Members,
+    Pass,
+    PopulationGroupLevel,
+    TextIds,
+)
 
 NOWHERE = ("", "none")
 LETTERS = ["a", "B", "é", "ß", "Ω", "0", "~", " "]

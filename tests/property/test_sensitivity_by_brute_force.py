@@ -14,11 +14,17 @@ from itertools import combinations, combinations_with_replacement, permutations,
 
 import numpy as np
 import pytest
-from tests.conftest import SMALL_EXAMPLE
 
-from safetab.census.groups import iteration_map_of
-from safetab.census.sensitivity import CodeMaps, Sensitivity, groups_reached, reaching_record, sensitivity
-from safetab.planning.planner import read_public_files
+from tests.conftest import SMALL_EXAMPLE
+from tests.inside import (
+    CodeMaps,
+    Sensitivity,
+    groups_reached,
+    iteration_map_of,
+    reaching_record,
+    read_public_files,
+    sensitivity,
+)
 
 WORLDS = 1_500
 World = tuple[CodeMaps, ...]

@@ -4,9 +4,9 @@ from itertools import combinations
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.code_maps import iteration_map
 
-from safetab.census.sensitivity import sensitivity
+from tests.code_maps import iteration_map
+from tests.inside import sensitivity
 
 CODES = [str(1000 + n) for n in range(6)]
 

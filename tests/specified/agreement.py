@@ -10,10 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from safetab.engines.contract import CountingEngine, EngineSettings
-from safetab.engines.local.backend import LocalBackend
-from safetab.pipeline.inputs import RunInputs, read_inputs
-from safetab.planning.run_plan import LevelPlan
+from tests.inside import CountingEngine, EngineSettings, LevelPlan, LocalBackend, RunInputs, read_inputs
 from tests.specified.judge import Judge, Triple
 
 

@@ -8,12 +8,7 @@ from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 
-from safetab.census.groups import Members
-from safetab.config.run_config import RunConfig
-from safetab.dialects.configuration import read_config
-from safetab.dialects.public_files import read_public_lists
-from safetab.specification.values import Choice, Privacy
-from safetab.specification.writing import privacy_text
+from tests.inside import Choice, Members, Privacy, RunConfig, privacy_text, read_config, read_public_lists
 
 _LISTS = {"common": "common", "total only": "total-only", "substate only": "substate"}
 _PASSES = re.compile(r"\[\[areas\.passes\]\]\n.*?\n(?=\[\[|\n)", re.DOTALL)

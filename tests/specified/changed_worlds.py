@@ -10,9 +10,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from safetab.planning.planner import plan_of, read_public_files
-from safetab.specification.kinds import Kind, ListOf, MapOf, Table, Text
-from safetab.specification.values import INHERITED, SPECIFICATION
+from tests.inside import INHERITED, SPECIFICATION, Kind, ListOf, MapOf, Table, Text, plan_of, read_public_files
 from tests.specified.small_specifications import PEOPLE, nz_keys, write_specification
 from tests.specified.toml_text import toml_of
 from tests.specified.world_choices import Choices

@@ -8,35 +8,41 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from safetab.census.groups import MOST_ANSWERS
-from safetab.census.population_groups import GroupUniverse
-from safetab.config.run_config import RunConfig
-from safetab.dialects.specification import area_tables, census_value
-from safetab.engines import encoding
-from safetab.planning import planner, run_plan
-from safetab.products.product import Selector
-from safetab.specification.values import Specification
-from safetab.tabulation import tabulate_level
+from tests.inside import (
+    MOST_ANSWERS,
+    GroupUniverse,
+    RunConfig,
+    Selector,
+    Specification,
+    area_tables_module,
+    census_value_module,
+    encoding_module,
+    planner_module,
+    run_plan_module,
+    tabulate_level_module,
+)
 
 Patch = pytest.MonkeyPatch
 
 
 def sensitivity_without_only(patch: Patch) -> None:
-    original = planner.sensitivity
+    original = planner_module.sensitivity
     patch.setattr(
-        planner, "sensitivity", lambda maps, *of_unit: original([replace(each, only={}) for each in maps], *of_unit)
+        planner_module,
+        "sensitivity",
+        lambda maps, *of_unit: original([replace(each, only={}) for each in maps], *of_unit),
     )
 
 
 def k_one_too_small(patch: Patch) -> None:
     """Noise is made for units with one record less than a unit may have."""
-    original = planner.sensitivity
-    patch.setattr(planner, "sensitivity", lambda maps, most_records: original(maps, most_records - 1))
+    original = planner_module.sensitivity
+    patch.setattr(planner_module, "sensitivity", lambda maps, most_records: original(maps, most_records - 1))
 
 
 def suppression_at_the_wrong_kind(patch: Patch) -> None:
-    original = census_value._kind
-    patch.setattr(census_value, "_kind", lambda *args, suppresses: original(*args, suppresses=not suppresses))
+    original = census_value_module._kind
+    patch.setattr(census_value_module, "_kind", lambda *args, suppresses: original(*args, suppresses=not suppresses))
 
 
 def use_ignored(patch: Patch) -> None:
@@ -44,34 +50,34 @@ def use_ignored(patch: Patch) -> None:
 
 
 def answers_beyond_use_counted(patch: Patch) -> None:
-    original = encoding.PatternTable
-    patch.setattr(encoding, "PatternTable", lambda _, **settings: original(MOST_ANSWERS, **settings))
+    original = encoding_module.PatternTable
+    patch.setattr(encoding_module, "PatternTable", lambda _, **settings: original(MOST_ANSWERS, **settings))
 
 
 def classes_of_codes_merged_too_far(patch: Patch) -> None:
     """Codes that are in the same groups of the first level share a number, whatever other levels say."""
-    original = encoding._groups_of_codes
-    patch.setattr(encoding, "_groups_of_codes", lambda maps: original(maps[:1]))
+    original = encoding_module._groups_of_codes
+    patch.setattr(encoding_module, "_groups_of_codes", lambda maps: original(maps[:1]))
 
 
 def codes_merged_without_only(patch: Patch) -> None:
-    original = encoding._groups_of_codes
-    patch.setattr(encoding, "_groups_of_codes", lambda maps: original([replace(each, only={}) for each in maps]))
+    original = encoding_module._groups_of_codes
+    patch.setattr(encoding_module, "_groups_of_codes", lambda maps: original([replace(each, only={}) for each in maps]))
 
 
 def nowhere_counted(patch: Patch) -> None:
-    original = area_tables._level
-    patch.setattr(area_tables, "_level", lambda level, *args: original(replace(level, nowhere=()), *args))
+    original = area_tables_module._level
+    patch.setattr(area_tables_module, "_level", lambda level, *args: original(replace(level, nowhere=()), *args))
 
 
 def a_pass_charged_with_the_budget_of_another_pass(patch: Patch) -> None:
-    original = run_plan.loss_of_config_pass
-    patch.setattr(run_plan, "loss_of_config_pass", lambda config, _: original(config, config.passes[-1]))
+    original = run_plan_module.loss_of_config_pass
+    patch.setattr(run_plan_module, "loss_of_config_pass", lambda config, _: original(config, config.passes[-1]))
 
 
 def a_pass_measured_with_the_budget_of_another_pass(patch: Patch) -> None:
     """Every label gets the budget of the first label with a budget for these tables and groups."""
-    original = planner.level_design
+    original = planner_module.level_design
 
     def of_the_first(config: RunConfig, of_family, level, *rest):
         budgets: Mapping = of_family.budgets
@@ -79,25 +85,25 @@ def a_pass_measured_with_the_budget_of_another_pass(patch: Patch) -> None:
         wrong = replace(of_family, budgets={**budgets, level: budgets[same[0]]})
         return original(config, wrong, level, *rest)
 
-    patch.setattr(planner, "level_design", of_the_first)
+    patch.setattr(planner_module, "level_design", of_the_first)
 
 
 def groups_of_nobody_left_out_where_nothing_chooses(patch: Patch) -> None:
     def of_somebody(level, totals, _):
         family = level.plan.family
         shapes = np.full(len(totals.indices), family.number_of(family.finest), dtype=np.int8)
-        yield tabulate_level._stage_2(level, totals, None, shapes)
+        yield tabulate_level_module._stage_2(level, totals, None, shapes)
 
-    patch.setitem(tabulate_level._ADAPTIVE, Selector.NONE, of_somebody)
+    patch.setitem(tabulate_level_module._ADAPTIVE, Selector.NONE, of_somebody)
 
 
 def areas_of_a_list_ignored(patch: Patch) -> None:
-    original = census_value._lists
+    original = census_value_module._lists
 
     def everywhere(spec, kinds):
         return tuple(replace(each, kinds=tuple(kinds)) for each in original(spec, kinds))
 
-    patch.setattr(census_value, "_lists", everywhere)
+    patch.setattr(census_value_module, "_lists", everywhere)
 
 
 def lone_totals_measured_in_two_stages(patch: Patch) -> None:

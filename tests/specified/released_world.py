@@ -15,25 +15,37 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from safetab.estimates.readme_examples import readme_examples
-from safetab.outputs.manifest import RunFacts, hashes_of, write_manifest, write_not_for_release, write_release_log
-from safetab.outputs.pass_files import PassFiles
-from safetab.planning.planner import PublicFiles, plan_of, read_public_files
-from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.privacy.ledger import Ledger
-from safetab.privacy.output_status import OutputStatus
-from safetab.products.product import Shape
-from safetab.release.checks.output_checks import OutputChecks
-from safetab.release.checksums import write_checksums
-from safetab.release.documents import ReleaseFacts, steps_as_json, write_privacy, write_readme
-from safetab.release.numbers.number_files import RELEASE_FOLDER
-from safetab.release.release_folder import ReleaseFolder
-from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_universe import Universe, universe_of_run
-from safetab.release.write_release import write_release
-from safetab.tabulation.safetab import safetab
+from tests.inside import (
+    RELEASE_FOLDER,
+    AddressedBits,
+    ExactCounts,
+    Ledger,
+    LevelPlan,
+    OutputChecks,
+    OutputStatus,
+    PassFiles,
+    PublicFiles,
+    ReleaseFacts,
+    ReleaseFolder,
+    ReleaseOptions,
+    RunFacts,
+    Shape,
+    Universe,
+    hashes_of,
+    plan_of,
+    read_public_files,
+    readme_examples,
+    safetab,
+    steps_as_json,
+    universe_of_run,
+    write_checksums,
+    write_manifest,
+    write_not_for_release,
+    write_privacy,
+    write_readme,
+    write_release,
+    write_release_log,
+)
 
 SPECIFICATION = """census = 1
 

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import safetab
-from safetab.specification.reading import Publication
+from tests.inside import ReadingPublication
 from tests.random_worlds import write_random_world
 from tests.specified.bureau import as_specification
 
@@ -24,7 +24,7 @@ CASES = {
     "households, tricky": "households/case-tricky",
 }
 LARGE = "two-states-20k"
-ABOUT_KEYS = {field.name for field in fields(Publication)}
+ABOUT_KEYS = {field.name for field in fields(ReadingPublication)}
 LEVELS = "release/universe/levels.parquet"
 CODES = "release/universe/iteration-codes.parquet"
 FIRST_ETHNICITY_CODE = "9"

@@ -6,11 +6,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from benchmarks.grid import FAMILIES, write_world
 
-from safetab.estimates.open_release import open_release
-from safetab.pipeline.run import run_files
-from safetab.privacy.calibration import Stage
+from benchmarks.grid import FAMILIES, write_world
+from tests.inside import Stage, open_release, run_files
 
 CELLS = 300
 

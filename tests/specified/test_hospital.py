@@ -13,14 +13,8 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.estimates.open_release import open_release
-from safetab.foundation.findings import InvalidInput
-from safetab.pipeline.inputs import validate_files
-from safetab.pipeline.run import run_files
-from safetab.planning.planner import plan_of_files
-from safetab.planning.run_plan import RunPlan
-from safetab.privacy.calibration import Stage
 from tests.conftest import SHARED
+from tests.inside import InvalidInput, RunPlan, Stage, open_release, plan_of_files, run_files, validate_files
 
 GIVEN = SHARED / "census" / "hospital-admissions"
 pytestmark = pytest.mark.skipif(not GIVEN.exists(), reason="the hospital's specification is not here")

@@ -10,12 +10,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from safetab.estimates.noise import parts_of_group
-from safetab.estimates.overlaps import groups_overlap
-from safetab.pipeline.inputs import read_inputs
-from safetab.planning.planner import plan_of, read_public_files
-from safetab.release.release_universe import universe_of_run
-from safetab.website.write_site import _overlap
+from tests.inside import (
+    _overlap,
+    groups_overlap,
+    parts_of_group,
+    plan_of,
+    read_inputs,
+    read_public_files,
+    universe_of_run,
+)
 from tests.specified.agreement import differences, engine_of, inputs_of
 from tests.specified.judge import Judge
 from tests.specified.small_specifications import PEOPLE, nz_keys, write_specification

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from safetab.engines.patterns import CODES, PatternTable
+from tests.inside import CODES, PatternTable
 
 
 def test_patterns_keep_their_numbers_when_the_table_grows_although_one_is_empty() -> None:

@@ -6,10 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from safetab.foundation.progress import NoProgress
-from safetab.pipeline.inputs import validate_files
-from safetab.pipeline.options import RunOptions
-from safetab.synthetic.specified.people import PeopleRequest, write_people
+from tests.inside import NoProgress, PeopleRequest, RunOptions, validate_files, write_people
 from tests.specified.judge import Judge
 from tests.specified.worlds import write_foreign_world
 

@@ -15,22 +15,31 @@ import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
 
-from safetab.census.census import Census
-from safetab.census.population_groups import PublishedTotals, TotalsOfLevel
-from safetab.estimates.estimate import Absence, Estimate
-from safetab.estimates.open_release import Release, open_release
-from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import InvalidInput
-from safetab.outputs.pass_files import schema_of
-from safetab.pipeline.rerelease import RereleaseRequest, rerelease_files
-from safetab.planning.planner import read_public_files
-from safetab.products.attributes import TAKEN_COLUMNS
-from safetab.release.checksums import write_checksums
-from safetab.release.data_dictionary import _IDS
-from safetab.release.export import export_csv
-from safetab.release.numbers.number_files import number_columns
-from safetab.release.release_folder import open_release_folder
-from safetab.release.release_options import CoterminousOptions, ReleaseOptions, ReleaseRequest, ReleaseRule
+from tests.inside import (
+    _IDS,
+    TAKEN_COLUMNS,
+    Absence,
+    Census,
+    CoterminousOptions,
+    Estimate,
+    InvalidInput,
+    PublishedTotals,
+    Release,
+    ReleaseOptions,
+    ReleaseRequest,
+    ReleaseRule,
+    RereleaseRequest,
+    RunFailed,
+    TotalsOfLevel,
+    export_csv,
+    number_columns,
+    open_release,
+    open_release_folder,
+    read_public_files,
+    rerelease_files,
+    schema_of,
+    write_checksums,
+)
 from tests.releases import check_output
 from tests.specified.released_world import SPECIFICATION, ReleasedWorld, released, write_specification
 

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import safetab
-from safetab.foundation.files import NOT_UTF_8_PATH
-from safetab.foundation.findings import InvalidInput
+from tests.inside import NOT_UTF_8_PATH, InvalidInput
 from tests.specified.changed_worlds import (
     SELECTORS,
     declared_paths,

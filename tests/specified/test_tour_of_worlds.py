@@ -9,9 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.estimates.estimate import Estimate
-from safetab.estimates.open_release import open_release
-from safetab.privacy.calibration import Stage
+from tests.inside import Estimate, Stage, open_release
 from tests.seeds import seeds
 from tests.specified.worlds import ForeignWorld, write_foreign_world
 

@@ -12,12 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.dialects.specification.census_value import privacy_of
-from safetab.pipeline.inputs import read_inputs
-from safetab.pipeline.run import run_files
-from safetab.planning.guarantee import stabilities_in_words
-from safetab.planning.plan_json import plan_as_json
-from safetab.planning.planner import plan_of_files
+from tests.inside import plan_as_json, plan_of_files, privacy_of, read_inputs, run_files, stabilities_in_words
 from tests.specified.agreement import differences
 from tests.specified.broken_records import CASES, SECRET
 from tests.specified.judge import Judge

@@ -13,13 +13,16 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.small_census import write_small_census
 
-from safetab.assessment.accuracy_files import AccuracyRequest, accuracy_files
-from safetab.mechanisms.noisy_count import noisy_count
-from safetab.pipeline.options import RunOptions
-from safetab.release.numbers import level_numbers as numbers
-from safetab.tabulation import tabulate_level
+from tests.inside import (
+    AccuracyRequest,
+    RunOptions,
+    accuracy_files,
+    level_numbers_module,
+    noisy_count,
+    tabulate_level_module,
+)
+from tests.small_census import write_small_census
 
 FAR = 8.0
 KEY = bytes(range(32))
@@ -47,7 +50,7 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> Callable:
             noise = noisy_count(counts, shape, right) - counts.confidential_counts
             return counts.confidential_counts + change(noise)
 
-        monkeypatch.setattr(tabulate_level, "noisy_count", faulty)
+        monkeypatch.setattr(tabulate_level_module, "noisy_count", faulty)
 
     return planted
 
@@ -91,7 +94,7 @@ def test_intervals_that_forget_the_selection_show_up_in_their_coverage(
         def of(self, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             return np.maximum(totals - self._margin, 0), totals + self._margin
 
-    monkeypatch.setattr(numbers, "selection_aware_intervals", Forgetful)
+    monkeypatch.setattr(level_numbers_module, "selection_aware_intervals", Forgetful)
     assert distances(world, tmp_path / "out", 60, "selection_aware_coverage").min() < -FAR
 
 

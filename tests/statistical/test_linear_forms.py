@@ -12,15 +12,23 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from safetab.dialects.bureau.us_census import US
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.weighted_sum import Noise
-from safetab.estimates.estimate import Estimate
-from safetab.estimates.noise import Guess, LinearForm, Measured, Weights, combined, covariance, sum_of_forms
-from safetab.estimates.ratio import Ratio
-from safetab.privacy.calibration import Stage
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from tests.inside import (
+    SAFETAB_P,
+    US,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    Estimate,
+    Guess,
+    LinearForm,
+    Measured,
+    Ratio,
+    Stage,
+    WeightedSumNoise,
+    Weights,
+    combined,
+    covariance,
+    sum_of_forms,
+)
 
 of_product = partial(Estimate, product=SAFETAB_P, universe=None)
 
@@ -30,15 +38,15 @@ FIRST = DiscreteGaussian(Fraction(15000, 53))
 LAPLACE = DiscreteLaplace(Fraction(9, 2))
 
 
-def measured(region: str, noise: Noise, stage: Stage = Stage.STAGE_2) -> Measured:
+def measured(region: str, noise: WeightedSumNoise, stage: Stage = Stage.STAGE_2) -> Measured:
     return Measured("", US.area_level("COUNTY"), region, "3010", stage, noise)
 
 
-def form(region: str, noise: Noise, weights: Weights, stage: Stage = Stage.STAGE_2) -> LinearForm:
+def form(region: str, noise: WeightedSumNoise, weights: Weights, stage: Stage = Stage.STAGE_2) -> LinearForm:
     return LinearForm({measured(region, noise, stage): weights})
 
 
-def sample(noise: Noise, size: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+def sample(noise: WeightedSumNoise, size: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     k = np.arange(-400, 401)
     if isinstance(noise, DiscreteGaussian):
         weights = np.exp(-(k**2) / (2 * float(noise.sigma_squared)))
@@ -130,7 +138,7 @@ def test_the_margin_of_a_combined_total_is_so_much_smaller(cells: int, smaller: 
     ],
 )
 def test_fiellers_interval_holds_the_true_ratio(
-    noise: Noise, true_cells: tuple[int, ...], inside: Weights | None
+    noise: WeightedSumNoise, true_cells: tuple[int, ...], inside: Weights | None
 ) -> None:
     """A share of a group's own cells, or a ratio of two groups (`inside` is none); 4,000 releases of each."""
     times, rng = 4_000, np.random.default_rng(11)

@@ -7,13 +7,16 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from safetab.auditing.selftest import p_value_of_counts, right_to_draw
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.mechanisms.noisy_count import noisy_count
-from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.products.safetab_p.safetab_p import TOTAL
+from tests.inside import (
+    TOTAL,
+    AddressedBits,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExactCounts,
+    noisy_count,
+    p_value_of_counts,
+    right_to_draw,
+)
 
 DRAWS, AT_ONCE = 200_000_000, 4_000_000
 NOISES = [

@@ -15,21 +15,29 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.system.test_coterminous import write_world
 
-from safetab.dialects.bureau.us_census import US
-from safetab.planning.planner import plan_of, read_public_files
-from safetab.planning.run_plan import RunPlan
-from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.privacy.ledger import Ledger
-from safetab.products.product import Shape
-from safetab.products.safetab_p.safetab_p import PERSONS, TOTAL
-from safetab.release.numbers.level_numbers import NumberKinds, Numbers, NumbersOfLevel
-from safetab.release.numbers.published_groups import NO_DONOR, PublishedGroups
-from safetab.release.release_options import ReleaseOptions
-from safetab.release.release_universe import Universe, universe_of_run
-from safetab.tabulation.tabulate_level import tabulate_level
+from tests.inside import (
+    NO_DONOR,
+    PERSONS,
+    TOTAL,
+    US,
+    AddressedBits,
+    ExactCounts,
+    Ledger,
+    NumberKinds,
+    Numbers,
+    NumbersOfLevel,
+    PublishedGroups,
+    ReleaseOptions,
+    RunPlan,
+    Shape,
+    Universe,
+    plan_of,
+    read_public_files,
+    tabulate_level,
+    universe_of_run,
+)
+from tests.system.test_coterminous import write_world
 
 CONFIDENCE = Fraction(95, 100)
 DEVIATIONS = 5.6  # of a binomial share: exceeded with a chance of about 1e-8

@@ -13,9 +13,9 @@ from pathlib import Path
 import mpmath
 import numpy as np
 import pytest
-from tests.conftest import SMALL_EXAMPLE
 
 import safetab
+from tests.conftest import SMALL_EXAMPLE
 
 TRACTS, ITERATIONS = 20_000, 21
 FALSE_ALARM = 1e-6

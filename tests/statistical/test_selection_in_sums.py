@@ -14,12 +14,9 @@ from math import sqrt
 
 import numpy as np
 import pytest
-from tests.selected_parts import CONFIDENCE, LEVELS, chances_of_totals, form_of, measured, published
 
-from safetab.estimates.estimate import Difference, Estimate
-from safetab.estimates.noise import LinearForm, Selected, interval_of, sum_of_forms
-from safetab.estimates.ratio import Ratio
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from tests.inside import SAFETAB_P, Difference, Estimate, LinearForm, Ratio, Selected, interval_of, sum_of_forms
+from tests.selected_parts import CONFIDENCE, LEVELS, chances_of_totals, form_of, measured, published
 
 of_product = partial(Estimate, product=SAFETAB_P, universe=None)
 

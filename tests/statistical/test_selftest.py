@@ -6,10 +6,8 @@ from fractions import Fraction
 import pytest
 from typer.testing import CliRunner
 
-from safetab.auditing.selftest import NOISES, selftest
 from safetab.cli.main import app
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.mechanisms.inversion_table import InversionTable
+from tests.inside import NOISES, DiscreteGaussian, InversionTable, noisy_count_module, selftest
 
 
 def test_right_noise_passes() -> None:
@@ -24,7 +22,7 @@ def test_noise_three_percent_too_narrow_or_too_wide_fails(factor: str, monkeypat
             return InversionTable(replace(noise, sigma_squared=noise.sigma_squared * Fraction(factor) ** 2))
         return InversionTable(replace(noise, scale=noise.scale * Fraction(factor)))
 
-    monkeypatch.setattr("safetab.mechanisms.noisy_count.inversion_table", wrong_table)
+    monkeypatch.setattr(noisy_count_module, "inversion_table", wrong_table)
     verdicts = selftest()
     assert len(verdicts) == len(NOISES)
     assert not any(verdict.is_right for verdict in verdicts)

@@ -8,9 +8,9 @@ from math import exp
 
 import numpy as np
 import pytest
-from tests.selected_parts import CONFIDENCE, LEVELS, form_of
 
-from safetab.estimates import noise
+from tests.inside import noise_module
+from tests.selected_parts import CONFIDENCE, LEVELS, form_of
 
 REACH = 250  # farther noise is rarer than any float tells
 VALUES = np.arange(-REACH, REACH + 1)
@@ -64,7 +64,9 @@ def low_end(totals: tuple[int, ...], is_reversed: bool) -> int:
 
 def intervals_follow_their_steps() -> None:
     for totals in CASES:
-        interval = noise.interval_of(Fraction(sum(totals)), form_of(LEVEL, totals, (1,) * len(totals)), CONFIDENCE)
+        interval = noise_module.interval_of(
+            Fraction(sum(totals)), form_of(LEVEL, totals, (1,) * len(totals)), CONFIDENCE
+        )
         margin = form_of(LEVEL, totals, (1,) * len(totals)).noise.margin_of_error(
             1 - Fraction(ALPHA) + Fraction(OF_FAR)
         )
@@ -80,7 +82,7 @@ def test_intervals_follow_their_steps() -> None:
 def totals_are_far_above_where_their_definition_says() -> None:
     for draws in (1, 2, 5):
         least = next(value for value in range(REACH) if at_least(value) < OF_FAR / (2 * draws))
-        assert noise.far_threshold(NOISE, THRESHOLD, draws, CONFIDENCE) == THRESHOLD + 2 * least
+        assert noise_module.far_threshold(NOISE, THRESHOLD, draws, CONFIDENCE) == THRESHOLD + 2 * least
 
 
 def test_totals_are_far_above_where_their_definition_says() -> None:

@@ -13,21 +13,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
 from tests.household_worlds import write_household_world
+from tests.inside import (
+    AddressedBits,
+    ExactCounts,
+    Ledger,
+    LevelPlan,
+    RunOptions,
+    Shape,
+    plan_of_files,
+    recorded,
+    run_files,
+    tabulate_level,
+)
 from tests.planted.address_bugs import no_noise_above_5000
 from tests.planted.spending_bugs import households_charged_unbounded, the_spend_log_charged_after_the_noise
 from tests.random_worlds import RandomWorld, write_random_world
-
-from safetab.auditing.audited_runs import recorded
-from safetab.pipeline.options import RunOptions
-from safetab.pipeline.run import run_files
-from safetab.planning.planner import plan_of_files
-from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.privacy.ledger import Ledger
-from safetab.products.product import Shape
-from safetab.tabulation.tabulate_level import tabulate_level
 
 Patch = pytest.MonkeyPatch
 KEY = bytes(range(32))

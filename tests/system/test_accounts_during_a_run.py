@@ -11,23 +11,27 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import RandomWorld, write_random_world
 
-from safetab.engines.contract import MiscountedRecords
-from safetab.engines.local.engine import LocalEngine
-from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import InvalidInput
-from safetab.foundation.progress import NoProgress
-from safetab.pipeline.options import RunOptions
-from safetab.pipeline.run import run_files
-from safetab.pipeline.spend_log.accounts import Spend
-from safetab.pipeline.spend_log.chain import heads_in_file
-from safetab.pipeline.spend_log.log_checks import check_log
-from safetab.pipeline.spend_log.log_file import SpendLogFile, heads_file
-from safetab.pipeline.spend_log.log_lines import LineState, begun_line
-from safetab.pipeline.spend_log.people_accounts import read_log
-from safetab.pipeline.spend_log.run_spending import RunSpending
-from safetab.privacy.calibration import PrivacyDefinition
+from tests.inside import (
+    InvalidInput,
+    LineState,
+    LocalEngine,
+    MiscountedRecords,
+    NoProgress,
+    PrivacyDefinition,
+    RunFailed,
+    RunOptions,
+    RunSpending,
+    Spend,
+    SpendLogFile,
+    begun_line,
+    check_log,
+    heads_file,
+    heads_in_file,
+    read_log,
+    run_files,
+)
+from tests.random_worlds import RandomWorld, write_random_world
 
 KEY = bytes(range(32))
 CHECKING, FINGERPRINT = "Checking the person records", "Taking the fingerprint of the records"

@@ -14,20 +14,23 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.releases import numbers_of
-from tests.small_census import write_small_census
 from typer.testing import CliRunner
 
 import safetab
-from safetab.assessment.accuracy_files import names_of
-from safetab.assessment.truth import KnownCounts
 from safetab.cli.main import app
-from safetab.foundation.progress import NoProgress
-from safetab.pipeline.guards import backend_of
-from safetab.pipeline.inputs import checked_engine, read_inputs
-from safetab.pipeline.options import RunOptions
-from safetab.privacy.output_status import OutputStatus
-from safetab.products.safetab_p.safetab_p import SEX_BY_AGE
+from tests.inside import (
+    SEX_BY_AGE,
+    KnownCounts,
+    NoProgress,
+    OutputStatus,
+    RunOptions,
+    backend_of,
+    checked_engine,
+    names_of,
+    read_inputs,
+)
+from tests.releases import numbers_of
+from tests.small_census import write_small_census
 
 pytestmark = pytest.mark.slow
 

@@ -14,20 +14,23 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
 from tests.conftest import SHARED, SMALL_EXAMPLE
+from tests.inside import (
+    KnownCounts,
+    NoProgress,
+    RunOptions,
+    backend_of,
+    checked_engine,
+    noisy_count,
+    read_inputs,
+    tabulate_level_module,
+)
 from tests.random_worlds import RandomWorld
 from tests.releases import numbers_of
 from tests.small_households import config_of_2020, write_small_households
-from typer.testing import CliRunner
-
-from safetab.assessment.truth import KnownCounts
-from safetab.cli.main import app
-from safetab.foundation.progress import NoProgress
-from safetab.mechanisms.noisy_count import noisy_count
-from safetab.pipeline.guards import backend_of
-from safetab.pipeline.inputs import checked_engine, read_inputs
-from safetab.pipeline.options import RunOptions
-from safetab.tabulation import tabulate_level
 
 pytestmark = pytest.mark.slow
 
@@ -190,7 +193,7 @@ def test_wrong_noise_is_far_from_theory(
         noise = noisy_count(counts, shape, right) - counts.confidential_counts
         return counts.confidential_counts + change(noise)
 
-    monkeypatch.setattr(tabulate_level, "noisy_count", faulty)
+    monkeypatch.setattr(tabulate_level_module, "noisy_count", faulty)
     found = distances(rows_of(assessed(world, tmp_path / "out", "--runs", 10)), statistic)
     assert np.abs(found).max() > FAR
 

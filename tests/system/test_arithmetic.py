@@ -8,12 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.releases import numbers_of
 
 import safetab
-from safetab.estimates.estimate import Absence, Difference, Estimate
-from safetab.estimates.open_release import Release
-from safetab.estimates.results import GroupTable
+from tests.inside import Absence, Difference, Estimate, GroupTable, Release
+from tests.releases import numbers_of
 
 pytestmark = pytest.mark.slow
 

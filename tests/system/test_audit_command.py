@@ -8,25 +8,32 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.report_pages import ReportPage
 from typer.testing import CliRunner
 
-from safetab.auditing import (
-    audit,
-    noise_checks,
-    publication_checks,
-    random_bits_checks,
-    replay_checks,
-    spending_checks,
-    unit_checks,
-)
-from safetab.auditing.audit import AUDITED_PRODUCTS, parts_of_audit
-from safetab.auditing.page import ATTACKS, EXPLAINED, review_page
-from safetab.auditing.verdicts import AuditReport, LossSeen, Part, Verdict, verdict
 from safetab.cli.main import app
-from safetab.foundation.findings import VERSION
-from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.products.all_products import PRODUCTS
+from tests.inside import (
+    ATTACKS,
+    AUDITED_PRODUCTS,
+    EXPLAINED,
+    PRODUCTS,
+    SYNTHETIC_MARKER,
+    VERSION,
+    AuditReport,
+    LossSeen,
+    Part,
+    Verdict,
+    audit_module,
+    noise_checks_module,
+    parts_of_audit,
+    publication_checks_module,
+    random_bits_checks_module,
+    replay_checks_module,
+    review_page,
+    spending_checks_module,
+    unit_checks_module,
+    verdict,
+)
+from tests.report_pages import ReportPage
 
 
 class AuditPage(ReportPage):
@@ -65,7 +72,7 @@ def planted_parts(monkeypatch: pytest.MonkeyPatch, *faults: str, more: tuple[Ver
     parts = [Part("Nothing is lost", "worlds", 61, 2, lambda *_: iter(found))]
     if more:
         parts.append(Part("Noise < data & noise", "samples", 1, 1, lambda *_: iter(more)))
-    monkeypatch.setattr(audit, "parts_of_audit", lambda *_, **__: tuple(parts))
+    monkeypatch.setattr(audit_module, "parts_of_audit", lambda *_, **__: tuple(parts))
 
 
 def test_it_says_what_it_will_do_and_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +210,14 @@ def test_the_page_says_how_much_of_the_budget_was_seen(share: float, end: str) -
 
 def test_every_claim_and_every_check_has_a_plain_sentence() -> None:
     assert {part.claim for part in parts_of_audit()} == set(ATTACKS)
-    rooms = (noise_checks, publication_checks, random_bits_checks, replay_checks, spending_checks, unit_checks)
+    rooms = (
+        noise_checks_module,
+        publication_checks_module,
+        random_bits_checks_module,
+        replay_checks_module,
+        spending_checks_module,
+        unit_checks_module,
+    )
     named = {value for room in rooms for name, value in vars(room).items() if name.isupper() and name[0] != "_"}
     texts = {value for value in named if isinstance(value, str)} - {SYNTHETIC_MARKER}
     assert len(texts) >= 20

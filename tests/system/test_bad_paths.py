@@ -8,10 +8,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.conftest import World
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
+from tests.conftest import World
 
 pytestmark = pytest.mark.slow
 

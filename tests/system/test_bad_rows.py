@@ -6,11 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.person_forms import gzipped, parquet_of_integers, parquet_of_text, people_of, split, windows_line_ends
-from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
+from tests.person_forms import gzipped, parquet_of_integers, parquet_of_text, people_of, split, windows_line_ends
+from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
 SECRET = "7654321098"
 COLUMNS = PERSON_HEADER.split("|")

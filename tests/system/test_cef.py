@@ -7,6 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
 from tests.cef_files import (
     Cef,
     blanks_behind,
@@ -19,12 +22,9 @@ from tests.cef_files import (
     zeros_in_front,
 )
 from tests.household_worlds import COLUMNS, write_household_world
+from tests.inside import RecordFingerprint
 from tests.plain_engine import plain_sums
 from tests.random_worlds import RandomWorld, write_random_world
-from typer.testing import CliRunner
-
-from safetab.cli.main import app
-from safetab.engines.fingerprint import RecordFingerprint
 
 pytestmark = pytest.mark.slow
 

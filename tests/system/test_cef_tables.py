@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.cef_files import Cef, cef_of, write_cef
-from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
+from tests.cef_files import Cef, cef_of, write_cef
+from tests.random_worlds import RandomWorld, write_random_world
 
 KEY = "07" * 32
 

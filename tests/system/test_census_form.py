@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+
 from tests.official_forms import Made, cli, done, rows_of
 from tests.releases import numbers_of
 

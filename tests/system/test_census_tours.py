@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.synthetic.specified.people import PEOPLE_OF
+from tests.inside import PEOPLE_OF
 
 PLACES = {"nz": ("Aldbridge District", "Samoan"), "ons": ("Norstead", "White: Irish")}
 

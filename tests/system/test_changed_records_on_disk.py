@@ -11,17 +11,19 @@ import numpy as np
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from tests.random_worlds import RandomWorld, write_random_world
 
 import safetab
-from safetab.dialects.bureau.us_census import US_PASS
-from safetab.engines.encoding import PartAtoms
-from safetab.engines.local import part_records
-from safetab.engines.local.engine import LocalEngine
-from safetab.engines.local.numbers_file import NumbersFile
-from safetab.engines.local.part_records import PartRecords
-from safetab.foundation.failures import RunFailed
-from safetab.pipeline.run import TabulatedOutput
+from tests.inside import (
+    US_PASS,
+    LocalEngine,
+    NumbersFile,
+    PartAtoms,
+    PartRecords,
+    RunFailed,
+    TabulatedOutput,
+    part_records_module,
+)
+from tests.random_worlds import RandomWorld, write_random_world
 
 WORDS = r"encoded records in .* \(.*temp.*\) are not those that were written there: the disk is faulty"
 Damage = Callable[[Path], None]
@@ -65,7 +67,7 @@ def test_records_that_changed_before_they_are_sorted_are_found(
 def test_records_that_changed_after_they_were_sorted_are_found(
     damage: Damage, name: str, records: PartRecords, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(part_records, "_FEW_BYTES", 0)
+    monkeypatch.setattr(part_records_module, "_FEW_BYTES", 0)
     records.sorted_part(0)
     records.require_intact()
     damage(tmp_path / f"records-0.{name}")
@@ -191,7 +193,7 @@ def test_a_run_ends_before_it_spends_if_its_records_changed_on_disk(
 def test_a_run_publishes_nothing_if_its_sorted_records_changed_on_disk(
     damage: Damage, world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(part_records, "_FEW_BYTES", 0)
+    monkeypatch.setattr(part_records_module, "_FEW_BYTES", 0)
     temporary = tmp_path / "temp"
     temporary.mkdir()
     damaging(monkeypatch, TabulatedOutput, "write", partial(of_all_files, damage, temporary, "*.sorted-attribute"))

@@ -5,9 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.random_worlds import RandomWorld
-
 import safetab
+from tests.random_worlds import RandomWorld
 
 KEY = "0a" * 32  # that of the run to compare with
 

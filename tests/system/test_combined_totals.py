@@ -6,12 +6,11 @@ from collections import defaultdict
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import RandomWorld
-from tests.releases import Row, group, numbers_of
 
 import safetab
-from safetab.estimates.estimate import Estimate
-from safetab.estimates.group_numbers import NumberRows
+from tests.inside import Estimate, NumberRows
+from tests.random_worlds import RandomWorld
+from tests.releases import Row, group, numbers_of
 
 TENURE, TYPE = "T04", "T03"
 

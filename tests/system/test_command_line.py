@@ -12,13 +12,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.conftest import SHARED, SMALL_EXAMPLE, World
-from tests.random_worlds import write_random_world
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.planning.planner import plan_of_files
+from tests.conftest import SHARED, SMALL_EXAMPLE, World
+from tests.inside import plan_of_files, planner_module
+from tests.random_worlds import write_random_world
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]
@@ -131,7 +131,7 @@ def test_ctrl_c_is_exit_130(monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("safetab.planning.planner.plan_of_files", interrupted)
+    monkeypatch.setattr(planner_module, "plan_of_files", interrupted)
     result = CliRunner().invoke(app, ["plan", *SMALL])
     assert result.exit_code == 130
 

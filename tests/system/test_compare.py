@@ -12,8 +12,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.comparison import world
-from safetab.comparison.presets import list_text
+from tests.inside import list_text, world_module
 
 FEW = ["none", "round:base=5", "safetab"]
 
@@ -131,7 +130,7 @@ def test_an_area_that_does_not_exist_or_is_too_large_is_refused(
     assert code == 1
     assert "there is no area 'Atlantis' among the counties, states, nation that have" in errors
     assert not (tmp_path / "out").exists()
-    monkeypatch.setattr(world, "_MOST_PEOPLE", 1_000)
+    monkeypatch.setattr(world_module, "_MOST_PEOPLE", 1_000)
     code, errors = compared(demo_census, tmp_path / "out", "--protection", "none")
     assert code == 1
     assert "records. An attack takes up to 1,000: give a smaller area, or none." in errors

@@ -7,13 +7,13 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import GEOGRAPHIES, PERSON_HEADER
-from tests.releases import Row, numbers_of, status_of, totals_of, universe_of
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.release.release_folder import open_release_folder
+from tests.inside import open_release_folder, tabulate_level_module
+from tests.random_worlds import GEOGRAPHIES, PERSON_HEADER
+from tests.releases import Row, numbers_of, status_of, totals_of, universe_of
 
 pytestmark = pytest.mark.slow
 
@@ -210,11 +210,9 @@ def test_the_order_can_be_chosen(tmp_path: Path) -> None:
 
 def test_a_suppressed_donor_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The county's total is made to fall to the suppression threshold; its tract then gives to it."""
-    from safetab.tabulation import tabulate_level  # noqa: PLC0415
-
     parameters, data = write_world(tmp_path)
     (tmp_path / "water.txt").write_text(WATER)
-    keeps = tabulate_level._stage_2
+    keeps = tabulate_level_module._stage_2
 
     def lost_county(level, counts, *rest):
         measured = keeps(level, counts, *rest)
@@ -226,7 +224,7 @@ def test_a_suppressed_donor_is_passed_over(tmp_path: Path, monkeypatch: pytest.M
             measured.plan, measured.stage, measured.indices[own], measured.shape_numbers[own], measured.stage_1_totals[own], values
         )  # fmt: skip
 
-    monkeypatch.setattr(tabulate_level, "_stage_2", lost_county)
+    monkeypatch.setattr(tabulate_level_module, "_stage_2", lost_county)
     safetab.run(parameters, data, tmp_path / "out", coterminous=True, empty_blocks=tmp_path / "water.txt")
     maori = shown(numbers_of(tmp_path / "out"), "3001")
     assert maori["TRACT", "44005000100"] == (3, "total", "published", None)

@@ -10,13 +10,13 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import PROJECT
-from tests.parquet_flips import parquet_of
-from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.foundation.parquet_facts import chunk_facts, text_range
+from tests.conftest import PROJECT
+from tests.inside import chunk_facts, text_range
+from tests.parquet_flips import parquet_of
+from tests.random_worlds import RandomWorld, write_random_world
 
 _ENDS_THE_PROCESS = re.compile(r"\.row_group\(|\.statistics\b(?! import)|read_table\(|pyarrow\.dataset")
 _ASKS_AFTER_A_READER = {

@@ -12,14 +12,12 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.random_worlds import write_random_world
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.foundation.findings import InvalidInput
-from safetab.outputs import manifest
-from safetab.release.checksums import write_checksums
+from tests.inside import InvalidInput, manifest_module, write_checksums
+from tests.random_worlds import write_random_world
 
 NUMBERS = "numbers/geography_level=COUNTY/regional-sex-by-age.parquet"
 OTHER_NUMBERS = "numbers/geography_level=STATE/regional-sex-by-age.parquet"
@@ -238,7 +236,7 @@ def test_what_the_machine_refuses_is_not_called_damage(
     def refused(path: Path) -> str:
         raise OSError(number, os.strerror(number), str(path))
 
-    monkeypatch.setattr(manifest, "sha256_of", refused)
+    monkeypatch.setattr(manifest_module, "sha256_of", refused)
     result = CliRunner().invoke(app, ["show", str(release), "--county", "44007"])
     assert result.exit_code == code
     assert words in " ".join(result.stderr.split())

@@ -18,16 +18,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from click.testing import Result
-from tests.releases import Row, group, numbers_of, totals_of
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.estimates.estimate import Absence, Estimate
-from safetab.estimates.noise import parts_of_group
-from safetab.estimates.open_release import Release
-from safetab.estimates.results import GroupTable
-from safetab.foundation.findings import InvalidInput
+from tests.inside import Absence, Estimate, GroupTable, InvalidInput, Release, parts_of_group
+from tests.releases import Row, group, numbers_of, totals_of
 
 ZUNI = "Zuni Tribe of the Zuni Reservation"
 

@@ -6,13 +6,11 @@ import shutil
 from fractions import Fraction
 from pathlib import Path
 
+import safetab
+from tests.inside import open_release_folder, write_site
 from tests.random_worlds import RandomWorld
 from tests.releases import numbers_of, totals_of
 from tests.site_files import SiteFiles
-
-import safetab
-from safetab.release.release_folder import open_release_folder
-from safetab.website.write_site import write_site
 
 
 def earlier_noise_is_of_the_earlier_budgets(both_products: Path, folder: Path) -> None:

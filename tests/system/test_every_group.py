@@ -9,17 +9,13 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import KEY
-from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.privacy.calibration import Stage
-from safetab.products.product import Selector
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.release.release_folder import open_release_folder
-from safetab.specification.values import Unit
+from tests.conftest import KEY
+from tests.inside import SAFETAB_P, Selector, Stage, Unit, open_release_folder
+from tests.random_worlds import RandomWorld, write_random_world
 
 PEOPLE = 80
 

@@ -11,14 +11,12 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.conftest import SMALL_EXAMPLE
-from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
-from safetab.cli import standard_streams
 from safetab.cli.main import app
-from safetab.foundation import locked_folder
-from safetab.foundation.progress import ConfidentialLog
+from tests.conftest import SMALL_EXAMPLE
+from tests.inside import ConfidentialLog, locked_folder_module, standard_streams_module
+from tests.random_worlds import RandomWorld, write_random_world
 
 pytestmark = pytest.mark.slow
 
@@ -127,7 +125,7 @@ def test_a_log_that_can_no_longer_be_written_is_a_warning_once_the_output_is_the
 def test_persons_that_could_not_be_removed_are_a_warning_once_the_output_is_there(
     world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locked_folder.shutil, "rmtree", lambda *_, **__: None)
+    monkeypatch.setattr(locked_folder_module.shutil, "rmtree", lambda *_, **__: None)
     ended = CliRunner().invoke(app, arguments(world, tmp_path))
     left = next((tmp_path / "temp").iterdir())
     assert ended.exit_code == 0
@@ -196,7 +194,7 @@ def test_a_full_pipe_that_does_not_wait_is_waited_for() -> None:
     """As some programs hand one on to those that they start."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-    stream, seen = standard_streams._opened(writing, None), list[bytes]()
+    stream, seen = standard_streams_module._opened(writing, None), list[bytes]()
     reader = threading.Timer(0.2, lambda: seen.append(_read_whole(reading)))
     reader.start()
     lines = [f"{number}\n" for number in range(20_000)]  # more than a pipe holds

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.conftest import PROJECT
 
 import safetab
+from tests.conftest import PROJECT
 
 README = (PROJECT / "README.md").read_text(encoding="utf-8")
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")

@@ -9,11 +9,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.foundation.progress import ConfidentialLog
+from tests.inside import ConfidentialLog
+from tests.random_worlds import RandomWorld, write_random_world
 
 PROGRAM = """
 import ctypes, resource, sys

@@ -7,12 +7,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.releases import numbers_of
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.estimates.estimate import Absence, Estimate
+from tests.inside import Absence, Estimate
+from tests.releases import numbers_of
 
 KEY = "0a" * 32
 

@@ -10,6 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
 from tests.brute_force import rows_of
 from tests.conftest import SHARED
 from tests.household_worlds import (
@@ -19,13 +23,8 @@ from tests.household_worlds import (
     write_totals,
     written_household_tables,
 )
+from tests.inside import InvalidInput, write_checksums
 from tests.random_worlds import write_random_world
-from typer.testing import CliRunner
-
-import safetab
-from safetab.cli.main import app
-from safetab.foundation.findings import InvalidInput
-from safetab.release.checksums import write_checksums
 
 KEY = "07" * 32
 CASE = SHARED / "households" / "case-tricky"

@@ -12,11 +12,7 @@ from typing import Any
 import pytest
 
 import safetab
-from safetab.dialects.bureau.us_census import US
-from safetab.estimates.estimate import Estimate
-from safetab.estimates.noisy_number import as_number
-from safetab.estimates.open_release import Release
-from safetab.estimates.results import GroupTable
+from tests.inside import US, Estimate, GroupTable, Release, as_number, tables_module
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +181,7 @@ def test_charts_load_nothing_from_the_web(two: tuple[Estimate, Estimate], monkey
         assert [*shown] == ["image/svg+xml"]
         assert "<svg" in shown["image/svg+xml"]
     with altair.renderers.enable("default"):
-        monkeypatch.setattr("safetab.estimates.tables.find_spec", lambda _: None)
+        monkeypatch.setattr(tables_module, "find_spec", lambda _: None)
         two[0].plot()
         assert altair.renderers.active == "mimetype"
     with altair.renderers.enable("json"):

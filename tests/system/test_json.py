@@ -13,22 +13,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from docs.generated.json_schemas import json_schemas
 from jsonschema import Draft202012Validator
+from typer.testing import CliRunner
+
+import safetab
+from docs.generated.json_schemas import json_schemas
+from safetab.cli.main import app
 from tests.cef_files import cef_of
 from tests.conftest import PROJECT
+from tests.inside import RunFailed, group_statuses_module, run_module, statuses
 from tests.official_forms import Made, as_published
 from tests.random_worlds import write_random_world
 from tests.specified.small_specifications import nz_keys, write_specification
 from tests.system.test_audit_command import FEW, planted_parts
 from tests.system.test_bad_rows import as_text, rewrite
 from tests.system.test_command_line import commands_of
-from typer.testing import CliRunner
-
-import safetab
-from safetab.cli.main import app
-from safetab.foundation.failures import RunFailed
-from safetab.release.group_statuses import statuses
 
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in json_schemas().items()}
 SECRET = "a value of a record"
@@ -287,7 +286,7 @@ def test_a_failed_run_is_exit_3_with_its_reason_and_no_value(
     def failing(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("safetab.pipeline.run.run_files", failing)
+    monkeypatch.setattr(run_module, "run_files", failing)
     document = checked("run", places["p"], places["p-data"], places["new"] / "failed", code=code)
     assert failure in document["failure"]
     assert SECRET not in json.dumps(document)
@@ -301,7 +300,7 @@ def test_rows_before_a_damaged_place_are_still_one_document(places: dict[str, Pa
         raise safetab.InvalidInput.about("the release", "is damaged.")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("safetab.release.group_statuses.statuses", damaged_rows)
+        patch.setattr(group_statuses_module, "statuses", damaged_rows)
         document = checked("status", places["people"], code=1)
     assert len(document["groups"]) > 1
     assert document["findings"][0]["message"] == "is damaged."

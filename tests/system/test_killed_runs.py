@@ -13,9 +13,9 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import RandomWorld, write_random_world
 
-from safetab.foundation.locked_folder import locked_folder
+from tests.inside import locked_folder, locked_folder_module
+from tests.random_worlds import RandomWorld, write_random_world
 
 SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]
 
@@ -115,7 +115,7 @@ def test_a_folder_is_removed_with_its_lock_last(tmp_path: Path, monkeypatch: pyt
     for name in ("a", "z"):
         (folder / name).mkdir()
         (folder / name / "file").write_text("x")
-    monkeypatch.setattr("safetab.foundation.locked_folder.shutil.rmtree", killed_at_the_second)
+    monkeypatch.setattr(locked_folder_module.shutil, "rmtree", killed_at_the_second)
     next_run = locked_folder(tmp_path, "part-")
     with pytest.raises(KeyboardInterrupt):
         next_run.__enter__()

@@ -11,17 +11,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import SMALL_EXAMPLE, World
 from typer.testing import CliRunner
 
-from safetab.auditing.audit import audit
 from safetab.cli.main import app
-from safetab.foundation import locked_folder, new_files
-from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import InvalidInput
-from safetab.outputs import output_folder
-from safetab.pipeline.spend_log.log_file import SpendLogFile
-from safetab.synthetic.specified import new_census
+from tests.conftest import SMALL_EXAMPLE, World
+from tests.inside import (
+    InvalidInput,
+    RunFailed,
+    SpendLogFile,
+    accounts_module,
+    audit,
+    locked_folder_module,
+    log_file_module,
+    new_census_module,
+    new_files_module,
+    output_folder_module,
+    progress_module,
+)
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 
@@ -44,7 +50,7 @@ def refusing(number: int) -> Any:
 def test_a_full_disk_names_what_could_not_be_written(
     command: str, number: int, both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output_folder, "_settle", refusing(number))
+    monkeypatch.setattr(output_folder_module, "_settle", refusing(number))
     code, shown = invoke(command, both_products / "people", tmp_path / "new")
     assert code == 3
     assert f"can't write to {tmp_path / 'new'}: {os.strerror(number)}. Nothing was written." in shown
@@ -56,8 +62,8 @@ def test_a_network_disk_that_went_away_is_not_the_fault_of_the_columns(
     ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / f"people.{ending}").write_text("AREA,SEX\n")
-    reader = new_census._columns_of_header if ending == "csv" else new_census._footer
-    monkeypatch.setattr(new_census, reader.__name__, refusing(errno.ENOTCONN))
+    reader = new_census_module._columns_of_header if ending == "csv" else new_census_module._footer
+    monkeypatch.setattr(new_census_module, reader.__name__, refusing(errno.ENOTCONN))
     code, shown = invoke("new", tmp_path / "census", "--columns", tmp_path / f"people.{ending}")
     assert (code, "has 1 problem" in shown) == (3, False)
     assert os.strerror(errno.ENOTCONN) in shown
@@ -77,7 +83,7 @@ def test_a_place_where_no_folder_can_be_made_is_what_was_given(
     command: str, number: int, both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As in /proc and /sys, whose permissions promise root more than they keep."""
-    monkeypatch.setattr(locked_folder.tempfile, "mkdtemp", refusing(number))
+    monkeypatch.setattr(locked_folder_module.tempfile, "mkdtemp", refusing(number))
     code, shown = invoke(command, both_products / "people", tmp_path / "new")
     assert code == 1
     assert f"can't be made in {tmp_path}: {os.strerror(number)}. Choose another folder." in shown
@@ -93,7 +99,7 @@ def test_a_folder_around_out_that_is_missing_is_told_as_such(both_products: Path
 def test_a_temp_where_no_folder_can_be_made_is_refused_before_anything_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locked_folder.tempfile, "mkdtemp", refusing(errno.ENOENT))
+    monkeypatch.setattr(locked_folder_module.tempfile, "mkdtemp", refusing(errno.ENOENT))
     code, shown = invoke("validate", no_records(tmp_path), tmp_path, "--temp", tmp_path)
     assert code == 1
     why = f"{os.strerror(errno.ENOENT)}. Name another folder with --temp."
@@ -104,7 +110,7 @@ def test_a_temp_where_no_folder_can_be_made_is_refused_before_anything_is_read(
 def test_a_path_that_fails_later_is_named(
     command: str, both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(output_folder, "_settle", refusing(errno.ENOENT))
+    monkeypatch.setattr(output_folder_module, "_settle", refusing(errno.ENOENT))
     code, shown = invoke(command, both_products / "people", tmp_path / "new")
     assert code == 3
     assert f"can't use {tmp_path / 'new'}: {os.strerror(errno.ENOENT)}. Nothing was written." in shown
@@ -114,7 +120,7 @@ def test_a_path_that_fails_later_is_named(
 def test_a_folder_that_cant_be_synced_is_a_warning(
     command: str, both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    for module in (new_files, output_folder):
+    for module in (new_files_module, output_folder_module):
         monkeypatch.setattr(module, "sync_directory", refusing(errno.EIO))
     places = {"OUT": both_products / "people", "NEW": tmp_path / "new"}
     code, _ = invoke(*(places.get(word, word) for word in command.split()))
@@ -127,7 +133,7 @@ def test_a_folder_that_cant_be_synced_is_a_warning(
 def test_a_file_system_that_syncs_no_directories_is_no_news(
     both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(new_files, "sync_directory", refusing(errno.EINVAL))
+    monkeypatch.setattr(new_files_module, "sync_directory", refusing(errno.EINVAL))
     assert invoke("report", both_products / "people", "-o", tmp_path / "new")[0] == 0
     assert caplog.messages == []
 
@@ -168,7 +174,7 @@ def test_a_confidential_log_that_is_refused_says_what_was_refused(
     number: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Only a link, a pipe or a folder is answered with what the log must be."""
-    monkeypatch.setattr("safetab.foundation.progress.os.fchmod", refusing(number))
+    monkeypatch.setattr(progress_module.os, "fchmod", refusing(number))
     parameters = no_records(tmp_path)
     ended, shown = invoke("validate", parameters, parameters, "--confidential-log", tmp_path / "log")
     assert ended == code
@@ -179,7 +185,7 @@ def test_a_confidential_log_that_is_refused_says_what_was_refused(
 def test_a_quota_on_the_disk_of_the_spend_log_names_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log = tmp_path / "spend.log"
     file = SpendLogFile(log, may_create=True)
-    monkeypatch.setattr("safetab.pipeline.spend_log.log_file.os.fsync", refusing(errno.EDQUOT))
+    monkeypatch.setattr(log_file_module.os, "fsync", refusing(errno.EDQUOT))
     with file.locked() as content, pytest.raises(RunFailed) as failed:
         file.append(content, [])
     file.close()
@@ -202,7 +208,7 @@ def test_a_merged_log_that_is_written_is_the_end_whatever_follows(
     def refuse(*_: object) -> None:
         raise errors[kind]
 
-    monkeypatch.setattr("safetab.cli.accounts.read_accounts", refuse)
+    monkeypatch.setattr(accounts_module, "read_accounts", refuse)
     code, shown = invoke("spend", logs[0], "--merge", logs[1], "--output", tmp_path / "new.log")
     assert (code, (tmp_path / "new.log").is_file()) == (0, True), shown
 
@@ -211,14 +217,14 @@ def test_a_merged_log_that_is_written_is_the_end_whatever_follows(
 def test_what_the_program_has_just_written_is_nobodys_mistake(is_own: bool, tmp_path: Path) -> None:
     """A refusal to read it names no path that is gone by then as an input."""
     refused = pytest.raises(RunFailed if is_own else InvalidInput, match="may not be read")
-    with refused as failed, output_folder.whole_output(tmp_path / "out", overwrite=False) as made:
+    with refused as failed, output_folder_module.whole_output(tmp_path / "out", overwrite=False) as made:
         raise InvalidInput.about(made / "numbers.csv" if is_own else tmp_path / "people.csv", "may not be read.")
     assert ".partial-" not in str(failed.value)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_what_a_killed_audit_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(locked_folder.tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(locked_folder_module.tempfile, "tempdir", str(tmp_path))
     left = tmp_path / "safetab-audit-abc"
     left.mkdir()
     (left / ".safetab-lock").touch()

@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from benchmarks.runs import shares_of
-from tests.conftest import PROJECT
-from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
+from benchmarks.runs import shares_of
 from safetab.cli.main import app
-from safetab.outputs import pass_files
+from tests.conftest import PROJECT
+from tests.inside import pass_files_module
+from tests.random_worlds import RandomWorld, write_random_world
 
 pytestmark = pytest.mark.slow
 
@@ -64,7 +64,7 @@ def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.EDQUOT, "as the system says it")
 
-    monkeypatch.setattr(pass_files.TableFile, "write", full)
+    monkeypatch.setattr(pass_files_module.TableFile, "write", full)
     code, stderr = run(world, tmp_path / "out", temporary)
     assert code == 3
     assert (
@@ -83,13 +83,13 @@ def test_pyarrow_works_with_as_many_threads_as_were_given(
     world: RandomWorld, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, seen = (pa.cpu_count(), pa.io_thread_count()), []
-    write = pass_files.TableFile.write
+    write = pass_files_module.TableFile.write
 
-    def watched(file: pass_files.TableFile, *given: object, **named: object) -> None:
+    def watched(file: pass_files_module.TableFile, *given: object, **named: object) -> None:
         seen.append((pa.cpu_count(), pa.io_thread_count()))
         write(file, *given, **named)
 
-    monkeypatch.setattr(pass_files.TableFile, "write", watched)
+    monkeypatch.setattr(pass_files_module.TableFile, "write", watched)
     code, _ = run(world, tmp_path / "out", temporary, "--threads", "3")
     assert code == 0
     assert set(seen) == {(3, 3)}

@@ -9,6 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
 from tests.cef_files import (
     PERSON_WIDTHS,
     UNIT_WIDTHS,
@@ -19,10 +22,8 @@ from tests.cef_files import (
     gzipped_lines,
     piped_lines,
 )
+from tests.inside import lines_module
 from tests.random_worlds import RandomWorld, write_random_world
-from typer.testing import CliRunner
-
-from safetab.cli.main import app
 
 pytestmark = pytest.mark.slow
 
@@ -433,7 +434,7 @@ def test_the_records_are_judged_even_if_a_public_file_is_wrong(cef: Cef, tmp_pat
 def test_a_wrong_line_is_found_wherever_blocks_of_bytes_end(
     world: RandomWorld, cef: Cef, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("safetab.dialects.bureau.cef.lines._BLOCK_BYTES", 100)
+    monkeypatch.setattr(lines_module, "_BLOCK_BYTES", 100)
     cef.write()
     assert validate(world, cef).exit_code == 0
     cef.records["PER"][STATE][-1]["QSEX"] = "7"

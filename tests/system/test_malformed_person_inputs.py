@@ -14,15 +14,25 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.brute_force import BruteForce, written_tables
-from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.engines.local import engine as local_engine
-from safetab.engines.local.records import ValueBatch, ValueColumn
-from safetab.engines.local.text import text_batches
-from safetab.foundation.new_files import CantBeDone
+from tests.brute_force import BruteForce, written_tables
+from tests.inside import (
+    CantBeDone,
+    NumberFile,
+    PartRecords,
+    TableFile,
+    ValueBatch,
+    ValueColumn,
+    local_engine_module,
+    locked_folder_module,
+    manifest_module,
+    output_folder_module,
+    run_module,
+    text_batches,
+)
+from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
 SECRET = "7654321098"
 COLUMNS = PERSON_HEADER.split("|")
@@ -294,7 +304,7 @@ def test_an_output_that_appears_meanwhile_is_not_replaced(world: RandomWorld, tm
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "theirs").write_text("keep")
 
-    monkeypatch.setattr("safetab.pipeline.run.write_manifest", write_manifest)
+    monkeypatch.setattr(run_module, "write_manifest", write_manifest)
     assert invoke(world, tmp_path / "out").exit_code == 3
     assert (tmp_path / "out" / "theirs").read_text() == "keep"
 
@@ -312,7 +322,7 @@ def test_an_old_output_comes_back_if_the_new_one_cannot_take_its_place(world, tm
     def no_exchange(*_: Path) -> None:
         raise CantBeDone
 
-    monkeypatch.setattr("safetab.outputs.output_folder.exchange", no_exchange)
+    monkeypatch.setattr(output_folder_module, "exchange", no_exchange)
     monkeypatch.setattr(Path, "rename", refuse)
     assert invoke(world, tmp_path / "out", "--overwrite").exit_code == 3
     assert (tmp_path / "out" / "t1" / "us.csv").read_bytes() == before
@@ -340,7 +350,7 @@ def test_a_folder_that_cannot_be_locked_is_one_failure(world: RandomWorld, tmp_p
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr("safetab.foundation.locked_folder.flock", refuse)
+    monkeypatch.setattr(locked_folder_module, "flock", refuse)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
     assert "No locks available" in result.stderr
@@ -357,7 +367,7 @@ def test_validate_shows_no_error_of_its_own(world: RandomWorld, monkeypatch) -> 
     def broken(*_: object) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("safetab.engines.local.engine.LocalEngine.check", broken)
+    monkeypatch.setattr(local_engine_module.LocalEngine, "check", broken)
     result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
     assert result.exit_code == 3
     assert SECRET not in result.output
@@ -461,7 +471,7 @@ def test_rows_that_a_reader_drops_fail_the_run(world: RandomWorld, tmp_path: Pat
         for batches in text_batches(*given):
             yield ({name: first_rows(column) for name, column in batch.items()} for batch in batches)
 
-    monkeypatch.setattr(local_engine, "text_batches", some_of_each)
+    monkeypatch.setattr(local_engine_module, "text_batches", some_of_each)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
     assert "the number of rows read differs from the number in the files" in result.stderr
@@ -545,19 +555,16 @@ def test_a_key_marks_the_output(world: RandomWorld, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "where",
-    [
-        "safetab.outputs.pass_files.TableFile.write",
-        "safetab.release.numbers.number_files.NumberFile.write",
-        "safetab.engines.local.part_records.PartRecords.add",
-        "safetab.outputs.manifest.sha256_of",
-    ],
+    ("owner", "writes"),
+    [(TableFile, "write"), (NumberFile, "write"), (PartRecords, "add"), (manifest_module, "sha256_of")],
 )
-def test_a_full_disk_is_exit_3_and_no_output(where: str, world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+def test_a_full_disk_is_exit_3_and_no_output(
+    owner: Any, writes: str, world: RandomWorld, tmp_path: Path, monkeypatch
+) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(where, full)
+    monkeypatch.setattr(owner, writes, full)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
     assert (
@@ -571,7 +578,7 @@ def test_an_error_of_the_program_itself_shows_no_value(world: RandomWorld, tmp_p
     def broken(*_: object) -> None:
         raise ValueError(SECRET)
 
-    monkeypatch.setattr("safetab.engines.local.engine.LocalEngine.totals", broken)
+    monkeypatch.setattr(local_engine_module.LocalEngine, "totals", broken)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 3
     assert "an error of the program itself (ValueError); the confidential log has the details." in result.stderr

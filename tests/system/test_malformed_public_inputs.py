@@ -12,10 +12,10 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import World
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
+from tests.conftest import World
 
 CODES = "race-and-ethnicity-codes.txt"
 RACE = "race-characteristic-iterations.txt"

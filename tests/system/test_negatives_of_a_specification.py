@@ -8,11 +8,10 @@ from pathlib import Path
 import pyarrow.compute as pc
 import pyarrow.dataset as ds
 import pytest
-from tests.conftest import KEY
 
 import safetab
-from safetab.foundation.progress import NoProgress
-from safetab.synthetic.specified.people import write_example
+from tests.conftest import KEY
+from tests.inside import NoProgress, write_example
 
 WITHHELD = "withhold-negatives"
 

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.foundation.findings import InvalidInput
+from tests.inside import InvalidInput
 
 COMMANDS = [
     "validate {} {data}",

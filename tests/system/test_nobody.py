@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.household_worlds import write_household_world
-from tests.person_forms import as_text, header_only, people_of
-from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
+from tests.household_worlds import write_household_world
+from tests.person_forms import as_text, header_only, people_of
+from tests.random_worlds import RandomWorld, write_random_world
 
 KEY = "00" * 32
 NOBODY = "no record is in a state of the {} pass: its counts are 0 before noise."

@@ -11,10 +11,10 @@ from math import exp
 from pathlib import Path
 
 import pytest
-from tests.releases import Row, numbers_of
-from tests.system.test_coterminous import WATER, write_world
 
 import safetab
+from tests.releases import Row, numbers_of
+from tests.system.test_coterminous import WATER, write_world
 
 STABILITY = 2  # a person is alone in one group at most, and in the same group or others in combination
 STAGE_1 = Fraction(1, 10)

@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.engine_inputs import SPARK_MARKS
-from tests.random_worlds import write_random_world
 
 import safetab
+from tests.engine_inputs import SPARK_MARKS
+from tests.random_worlds import write_random_world
 
 KEY = bytes(range(32)).hex()
 HASHES = Path(__file__).parent / "numbers_of_a_key.json"

@@ -10,14 +10,18 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from tests.official_forms import Made, as_published, cli, done, numbers_in, read_again, rows_of
 
 import safetab
-from safetab.estimates.estimate import Absence, Estimate
-from safetab.pipeline.official import published_by_the_bureau
-from safetab.privacy.output_status import STATUS_COLUMN, OutputStatus
-from safetab.release.release_folder import open_release_folder
-from safetab.specification.reading import Publication
+from tests.inside import (
+    STATUS_COLUMN,
+    Absence,
+    Estimate,
+    OutputStatus,
+    ReadingPublication,
+    open_release_folder,
+    published_by_the_bureau,
+)
+from tests.official_forms import Made, as_published, cli, done, numbers_in, read_again, rows_of
 
 pytestmark = pytest.mark.slow
 
@@ -130,7 +134,9 @@ TOLD = [OutputStatus.SYNTHETIC, OutputStatus.TEST_KEY, OutputStatus.NO_PROTECTIO
 
 def test_published_files_are_the_bureaus(whole) -> None:
     publication = open_release_folder(whole).facts.publication
-    assert publication == Publication("Detailed Demographic and Housing Characteristics File A", "U.S. Census Bureau")
+    assert publication == ReadingPublication(
+        "Detailed Demographic and Housing Characteristics File A", "U.S. Census Bureau"
+    )
     assert "\nPublished by: U.S. Census Bureau\n" in (whole / "README.txt").read_text()
     names = ["DECENNIALDDHCB2020.T03001-Data.csv", "answer.json"]
     assert published_by_the_bureau("household", names).year == "2020"

@@ -13,20 +13,28 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from tests.random_worlds import RandomWorld, write_random_world
-from tests.releases import check_output
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.foundation.failures import RunFailed
-from safetab.outputs.manifest import outputs_as_json
-from safetab.pipeline.guards import pyarrow_threads
-from safetab.planning.planner import plan_of, read_public_files
-from safetab.release.checks.table_checks import TableChecks
-from safetab.release.release_options import ReleaseOptions, ReleaseRule
-from safetab.release.release_universe import Universe, universe_of_run
-from safetab.tabulation.measurements import line_sums
+from tests.inside import (
+    ReleaseOptions,
+    ReleaseRule,
+    RunFailed,
+    TableChecks,
+    Universe,
+    line_sums,
+    output_checks_module,
+    outputs_as_json,
+    pass_files_module,
+    plan_of,
+    pyarrow_threads,
+    read_public_files,
+    run_module,
+    universe_of_run,
+)
+from tests.random_worlds import RandomWorld, write_random_world
+from tests.releases import check_output
 
 
 @pytest.fixture(scope="module")
@@ -329,9 +337,7 @@ def test_an_output_for_release_has_no_mark_that_says_otherwise(whole: Path, univ
 def test_a_run_that_leaves_a_stray_file_is_exit_3_and_publishes_nothing(
     world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(
-        "safetab.pipeline.run.write_documents", lambda output, *_: (output / "notes.txt").write_text("x")
-    )
+    monkeypatch.setattr(run_module, "write_documents", lambda output, *_: (output / "notes.txt").write_text("x"))
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
     assert result.exit_code == 3
     assert "notes.txt: is not among the files that may leave." in result.stderr
@@ -347,7 +353,7 @@ def test_a_run_whose_tables_are_wrong_is_exit_3_and_publishes_nothing(
     def spoiled(output: Path, *_: object) -> None:
         line_changed(T1, 1, lambda fields: [*fields[:3], "4711"])(output)
 
-    monkeypatch.setattr("safetab.pipeline.run.write_not_for_release", spoiled)
+    monkeypatch.setattr(run_module, "write_not_for_release", spoiled)
     places = [str(world.parameters), str(world.data), str(tmp_path / "out")]
     result = CliRunner().invoke(app, ["run", *places, "--threads", str(threads)])
     assert result.exit_code == 3
@@ -365,7 +371,7 @@ def test_a_file_that_changes_after_its_check_had_begun_is_not_published(
         shutil.copyfile(output / name, tmp_path / "other")  # the same bytes, but who knows
         (tmp_path / "other").replace(output / name)
 
-    monkeypatch.setattr("safetab.pipeline.run.write_documents", changing)
+    monkeypatch.setattr(run_module, "write_documents", changing)
     places = [str(world.parameters), str(world.data), str(tmp_path / "out")]
     result = CliRunner().invoke(app, ["run", *places, "--threads", str(threads)])
     assert result.exit_code == 3
@@ -384,7 +390,7 @@ def test_a_large_output_is_checked_beside_and_a_small_one_by_the_caller(
         return original(checks)
 
     monkeypatch.setattr(TableChecks, "check_levels", told)
-    monkeypatch.setattr("safetab.release.checks.output_checks._LARGE", 1000 if is_large else 1 << 30)
+    monkeypatch.setattr(output_checks_module, "_LARGE", 1000 if is_large else 1 << 30)
     with pyarrow_threads(2):
         check_output(whole, universe, ReleaseOptions())
     assert len(names) == 2
@@ -477,7 +483,7 @@ def test_a_run_whose_output_breaks_a_rule_is_exit_3_and_leaves_nothing(
     world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A writer that clamps nothing, though negative counts are not allowed."""
-    monkeypatch.setattr("safetab.outputs.pass_files.line_sums", lambda cells, rows, **_: line_sums(cells, rows))
+    monkeypatch.setattr(pass_files_module, "line_sums", lambda cells, rows, **_: line_sums(cells, rows))
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
     assert result.exit_code == 3
     assert "COUNT is negative, which is not allowed: row " in result.stderr

@@ -8,17 +8,24 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from tests.random_worlds import RandomWorld, write_random_world
-from tests.report_pages import ReportPage
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.engines.spark.options import SparkOptions
-from safetab.foundation.findings import InvalidInput
-from safetab.pipeline.options import RunOptions, refused_plan, spending_warnings, status_of_run
-from safetab.privacy.output_status import OutputStatus, status_as_json, status_of_json
-from safetab.release.checksums import write_checksums
+from tests.inside import (
+    InvalidInput,
+    OutputStatus,
+    RunOptions,
+    SparkOptions,
+    refused_plan,
+    spending_warnings,
+    status_as_json,
+    status_of_json,
+    status_of_run,
+    write_checksums,
+)
+from tests.random_worlds import RandomWorld, write_random_world
+from tests.report_pages import ReportPage
 
 KEY = "00" * 32
 MARK = "NOT-FOR-RELEASE"

@@ -12,7 +12,70 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import PROJECT
+from tests.inside import (
+    ADJUSTED,
+    ALL_ROUTES,
+    AUDITED_HOUSEHOLDS,
+    AUDITED_PERSONS,
+    AUDITED_PRODUCTS,
+    AUDITED_STAYS,
+    BOUND,
+    CONFIG,
+    COTERMINOUS,
+    COUNTED,
+    DISTRIBUTION,
+    EVERY_BIT,
+    EXACT,
+    FLOOR,
+    FRESH,
+    GAUSSIAN_STAYS,
+    KEYS,
+    LAZY,
+    LOSS,
+    LOSS_OF_A_GUEST,
+    NO_SHARED_BITS,
+    NO_TRACE,
+    ONE_RECORD,
+    PAID,
+    PUBLISHED,
+    RELEASED_AGAIN,
+    REPLAY,
+    SCALE,
+    SMALL_BATCHES,
+    SPECIFIED,
+    SPENT,
+    SUMS,
+    TOTALS,
+    UNRELATED,
+    WIDE,
+    AuditedProduct,
+    LossWorld,
+    NoiseWorld,
+    OutputChecks,
+    Result,
+    Route,
+    Verdict,
+    empty_groups_check,
+    form_checks,
+    gaussian_households,
+    gaussian_persons,
+    key_bits_check,
+    key_check,
+    large_level_check,
+    loss_check,
+    neighbour_checks,
+    nobody_checks,
+    noise_checks_module,
+    products_module,
+    release_checks,
+    route_checks,
+    scale_checks,
+    shared_bits_check,
+    spending_checks,
+    unit_check,
+)
 from tests.planted import address_bugs as address
 from tests.planted import config_bugs as config
 from tests.planted import counting_bugs as counting
@@ -23,50 +86,6 @@ from tests.planted import noise_bugs as noise
 from tests.planted import release_bugs as release
 from tests.planted import spending_bugs as spending
 from tests.specified import planted as specified
-
-from safetab.auditing import noise_checks
-from safetab.auditing.audit import AUDITED_PRODUCTS
-from safetab.auditing.audited_product import AuditedProduct, LossWorld, NoiseWorld, Route
-from safetab.auditing.audited_runs import COTERMINOUS, RELEASED_AGAIN, SMALL_BATCHES
-from safetab.auditing.loss_bound import LOSS, loss_check
-from safetab.auditing.noise_checks import DISTRIBUTION, EXACT, FRESH, PAID, UNRELATED, WIDE
-from safetab.auditing.publication_checks import ADJUSTED, PUBLISHED, TOTALS, large_level_check, release_checks
-from safetab.auditing.random_bits_checks import (
-    EVERY_BIT,
-    KEYS,
-    LAZY,
-    NO_SHARED_BITS,
-    empty_groups_check,
-    key_bits_check,
-    key_check,
-    shared_bits_check,
-)
-from safetab.auditing.replay_checks import (
-    ALL_ROUTES,
-    NO_TRACE,
-    ONE_RECORD,
-    REPLAY,
-    SCALE,
-    form_checks,
-    neighbour_checks,
-    nobody_checks,
-    route_checks,
-    scale_checks,
-)
-from safetab.auditing.spending_checks import FLOOR, SPENT, SUMS, spending_checks
-from safetab.auditing.unit_checks import BOUND, unit_check
-from safetab.auditing.verdicts import Result, Verdict
-from safetab.auditing.worlds import products
-from safetab.auditing.worlds.configuration import CONFIG, SPECIFIED
-from safetab.auditing.worlds.plain_census import COUNTED
-from safetab.auditing.worlds.products import (
-    AUDITED_HOUSEHOLDS,
-    AUDITED_PERSONS,
-    gaussian_households,
-    gaussian_persons,
-)
-from safetab.auditing.worlds.specified_stays import AUDITED_STAYS, GAUSSIAN_STAYS, LOSS_OF_A_GUEST
-from safetab.release.checks.output_checks import OutputChecks
 
 Patch = pytest.MonkeyPatch
 Plant = Callable[[Patch], None]
@@ -94,15 +113,15 @@ def loss_of(world: LossWorld, share: int = 1) -> Checks:
 
 
 def draws(_: Path) -> Iterable[Verdict]:
-    return noise_checks.draw_checks()
+    return noise_checks_module.draw_checks()
 
 
 def noise_of_runs(folder: Path) -> Iterable[Verdict]:
-    return noise_checks.noise_world_checks(SMALL_NOISE_WORLD, folder)
+    return noise_checks_module.noise_world_checks(SMALL_NOISE_WORLD, folder)
 
 
 def noise_of(world: NoiseWorld) -> Checks:
-    return lambda folder: noise_checks.noise_world_checks(world, folder)
+    return lambda folder: noise_checks_module.noise_world_checks(world, folder)
 
 
 def keys(_: Path) -> Iterable[Verdict]:
@@ -175,10 +194,10 @@ BUGS = [
     PlantedBug(counting.t_from_the_true_counts, REPLAY, FILLS),
     PlantedBug(counting.universe_from_data, REPLAY, EMPTY_BLOCK),
     PlantedBug(counting.suppressed_groups_in_the_measurements, NO_TRACE, NO_NEIGHBOUR),
-    PlantedBug(noise.noise_of_one_group, LOSS, loss_of(products.NINE_TOTALS, 50)),
-    PlantedBug(noise.overspent_by_5_percent, LOSS, loss_of(products.ONE_GROUP)),
-    PlantedBug(noise.overspent_by_10_percent, LOSS, loss_of(products.NINE_TOTALS)),
-    PlantedBug(noise.overspent_by_25_percent, LOSS, loss_of(products.NINE_GROUPS_GEOMETRIC, 4)),
+    PlantedBug(noise.noise_of_one_group, LOSS, loss_of(products_module.NINE_TOTALS, 50)),
+    PlantedBug(noise.overspent_by_5_percent, LOSS, loss_of(products_module.ONE_GROUP)),
+    PlantedBug(noise.overspent_by_10_percent, LOSS, loss_of(products_module.NINE_TOTALS)),
+    PlantedBug(noise.overspent_by_25_percent, LOSS, loss_of(products_module.NINE_GROUPS_GEOMETRIC, 4)),
     PlantedBug(noise.noise_too_narrow, DISTRIBUTION, draws),
     PlantedBug(noise.noise_cut_at_three_sigma, DISTRIBUTION, draws),
     PlantedBug(noise.noise_rounded_to_even_numbers, DISTRIBUTION, draws),
@@ -240,7 +259,7 @@ BUGS = [
         household.households_without_rent_counted_twice, ONE_RECORD, neighbouring_households("alone, without rent")
     ),
     PlantedBug(household.tenure_for_stability_8_where_it_is_9, WIDE, noise_of(gaussian_households())),
-    PlantedBug(household.tenure_overspent_by_10_percent, LOSS, loss_of(products.TENURE_OF_ONE_GROUP)),
+    PlantedBug(household.tenure_overspent_by_10_percent, LOSS, loss_of(products_module.TENURE_OF_ONE_GROUP)),
     PlantedBug(household.totals_that_ignore_copied_rows, TOTALS, totals_of_a_release),
     PlantedBug(household.adjusted_cells_with_the_other_tables_variance, ADJUSTED, totals_of_a_release),
     PlantedBug(
@@ -298,7 +317,7 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
     [
         (KEYS, keys),
         (NO_SHARED_BITS, addresses),
-        (LOSS, loss_of(products.ONE_GROUP)),
+        (LOSS, loss_of(products_module.ONE_GROUP)),
         (LOSS, loss_of(LOSS_OF_A_GUEST)),
         (COUNTED, neighbours("two equal stays of a guest", audited=AUDITED_STAYS)),
         (PUBLISHED, lambda folder: [large_level_check(AUDITED_STAYS, folder, KEY)]),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import PROJECT
 from tests.engines import test_bounds_of_units as bounds
 from tests.engines import test_crowds as crowds

@@ -9,13 +9,13 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from tests.conftest import SHARED
-from tests.specified.released_world import SPECIFICATION, released
-from tests.stored_formats import STORED, stored
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from tests.conftest import SHARED
+from tests.specified.released_world import SPECIFICATION, released
+from tests.stored_formats import STORED, stored
 
 SECTIONS = {"basic", "dp_variant", "privacy_loss", "deployment_model", "accounting", "implementation", "administrative"}
 

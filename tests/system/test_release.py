@@ -10,18 +10,14 @@ import duckdb
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from tests.brute_force import SUBSTATE, rows_of
-from tests.random_worlds import RandomWorld, write_random_world
-from tests.releases import group, numbers_of, status_of, totals_of, universe_of
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.foundation.findings import InvalidInput
-from safetab.release.group_statuses import Slice, statuses
-from safetab.release.release_folder import open_release_folder
+from tests.brute_force import SUBSTATE, rows_of
+from tests.inside import DiscreteGaussian, DiscreteLaplace, InvalidInput, Slice, open_release_folder, statuses
+from tests.random_worlds import RandomWorld, write_random_world
+from tests.releases import group, numbers_of, status_of, totals_of, universe_of
 
 WORLDS = [
     {"seed": 2, "budget": 1, "privacy_defn": "zcdp", "allow_negative_counts": True, "zero_suppression_chance": 0.99},

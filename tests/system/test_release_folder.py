@@ -20,8 +20,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.dialects.bureau.geo_ids import geo_id
-from safetab.dialects.bureau.us_census import US
+from tests.inside import US, geo_id
 
 PRODUCTS = ("people", "households")
 LEVELS = {level.label: level for level in US.area_levels}

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.brute_force import rows_of
-from tests.random_worlds import RandomWorld, write_random_world
-from tests.releases import Row, group, numbers_of, status_of, totals_of
 
 import safetab
-from safetab.release.release_folder import open_release_folder
+from tests.brute_force import rows_of
+from tests.inside import open_release_folder
+from tests.random_worlds import RandomWorld, write_random_world
+from tests.releases import Row, group, numbers_of, status_of, totals_of
 
 pytestmark = pytest.mark.slow
 

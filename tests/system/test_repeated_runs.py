@@ -13,24 +13,28 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.person_forms import parquet_of_integers, people_of
-from tests.random_worlds import RandomWorld, write_random_world
-from tests.spend_logs import earlier_header
 from typer.testing import CliRunner, Result
 
 import safetab
 from safetab.cli.main import app
-from safetab.dialects.bureau.us_census import US
-from safetab.foundation.findings import InvalidInput
-from safetab.pipeline import run as pipeline_run
-from safetab.pipeline.inputs import read_inputs
-from safetab.pipeline.spend_log import run_spending
-from safetab.pipeline.spend_log.accounts import Spend
-from safetab.pipeline.spend_log.log_file import SpendLogFile, utc_now
-from safetab.pipeline.spend_log.log_lines import begun_line
-from safetab.pipeline.spend_log.run_spending import RunSpending, SpendRequest
-from safetab.privacy.calibration import PrivacyDefinition
-from safetab.tabulation import safetab as algorithm
+from tests.inside import (
+    US,
+    InvalidInput,
+    PrivacyDefinition,
+    RunSpending,
+    Spend,
+    SpendLogFile,
+    SpendRequest,
+    begun_line,
+    read_inputs,
+    run_module,
+    run_spending_module,
+    safetab_module,
+    utc_now,
+)
+from tests.person_forms import parquet_of_integers, people_of
+from tests.random_worlds import RandomWorld, write_random_world
+from tests.spend_logs import earlier_header
 
 pytestmark = pytest.mark.slow
 
@@ -140,14 +144,14 @@ def test_noise_is_drawn_after_begun_is_written_and_warnings_are_told(
     path = world.data / "person-records.txt"
     path.write_text(path.read_text() + people_of(world)[0] + "\n")
     seen: list[list[str]] = []
-    original = algorithm.tabulate_level
+    original = safetab_module.tabulate_level
 
     def watched(*arguments: object):
         seen.append(states_of(tmp_path))
         assert "were on different records" in (tmp_path / "two.confidential.log").read_text()
         return original(*arguments)
 
-    monkeypatch.setattr(algorithm, "tabulate_level", watched)
+    monkeypatch.setattr(safetab_module, "tabulate_level", watched)
     assert run(world, tmp_path / "two", *accounts(tmp_path)).exit_code == 0
     assert seen[0] == seen[-1] == ["begun", "begun", "released", "begun", "begun"]
     assert states_of(tmp_path)[-1] == "released"
@@ -168,7 +172,7 @@ def test_a_run_that_fails_after_it_has_begun_counts(
         raise OSError(28, "No space left on device")
 
     with monkeypatch.context() as patched:
-        patched.setattr(pipeline_run, "write_manifest", full)
+        patched.setattr(run_module, "write_manifest", full)
         assert run(world, tmp_path / "out", *accounts(tmp_path)).exit_code == 3
     assert states_of(tmp_path) == ["begun", "begun", "failed"]
     cost = costs(world)["us"]
@@ -508,7 +512,7 @@ def test_a_specification_under_a_new_name_is_warned_that_fingerprints_can_not_be
 ) -> None:
     with spending_of(world, tmp_path, None).recorded(lambda _: {"us": "0" * 32, "pr": "0" * 32}) as warnings:
         assert warnings == ()  # the log has no other name
-    monkeypatch.setattr(run_spending, "is_specified", lambda _: is_specified)
+    monkeypatch.setattr(run_spending_module, "is_specified", lambda _: is_specified)
     plan = safetab.plan(world.parameters, world.data)
     told: list[list[str]] = []
     for _ in range(2):

@@ -12,19 +12,17 @@ from math import exp
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
+
+import safetab
+from safetab.cli.main import app
 from tests.brute_force import SUBSTATE, entities_of, rows_of
+from tests.inside import LEADS, NOTHING, OutputStatus, percent, report_file
 from tests.random_worlds import RandomWorld, write_random_world
 from tests.releases import Row, group, numbers_of, totals_of, universe_of
 from tests.report_pages import ReportPage
 from tests.system.test_coterminous import write_world
 from tests.system.test_release_rules import make_pairs
-from typer.testing import CliRunner
-
-import safetab
-from safetab.cli.main import app
-from safetab.privacy.output_status import OutputStatus
-from safetab.reports.page_parts import LEADS, NOTHING, percent
-from safetab.reports.report import report_file
 
 KEY = "17" * 32
 NASTY = "<script>alert('1')</script> \"quoted\" & 'more' \u05e9\u05dc\u05d5\u05dd"

@@ -9,15 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.brute_force import rows_of
-from tests.random_worlds import RandomWorld, write_random_world
-from tests.releases import numbers_of
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.foundation.findings import InvalidInput
-from safetab.privacy.output_status import OutputStatus
+from tests.brute_force import rows_of
+from tests.inside import InvalidInput, OutputStatus
+from tests.random_worlds import RandomWorld, write_random_world
+from tests.releases import numbers_of
 
 pytestmark = pytest.mark.slow
 

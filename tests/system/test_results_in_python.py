@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 import safetab
-from safetab.estimates.estimate import Estimate
-from safetab.estimates.results import GroupTable
-from safetab.foundation.findings import Finding, InvalidInput, Severity
+from tests.inside import Estimate, Finding, GroupTable, InvalidInput, Severity
 
 AREA, GROUP = "Providence County, RI", "Dominican"
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
+import safetab
 from tests.brute_force import BruteForce, written_tables
 from tests.random_worlds import write_random_world
 from tests.seeds import seeds
-
-import safetab
 
 
 @pytest.mark.parametrize("seed", seeds(4, 24))

@@ -12,12 +12,11 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from tests.random_worlds import write_random_world
-from tests.releases import universe_of
 
 import safetab
-from safetab.foundation.safe_csv import plain_texts, safe_text, safe_texts
-from safetab.release.checksums import write_checksums
+from tests.inside import plain_texts, safe_text, safe_texts, write_checksums
+from tests.random_worlds import write_random_world
+from tests.releases import universe_of
 
 TEXTS = ("=1+1", "+1", "-1", "@x", "\tx", "\rx", "'=1", "''=1", "'x", "x=1", "", " =1", "Rhode Island", "'", "=")
 KEY = "0d" * 32

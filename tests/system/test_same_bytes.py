@@ -10,19 +10,31 @@ from threading import Thread, current_thread
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from tests.person_forms import PERSON_FORMS, parquet_of_text, people_of
-from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.foundation.failures import RunFailed
-from safetab.mechanisms.inversion_table import InversionTable
-from safetab.outputs.pass_files import PassFiles
-from safetab.pipeline.options import RunOptions
-from safetab.pipeline.run import run_files
-from safetab.tabulation.measurements import Measurements
-from safetab.tabulation.tabulate_level import EmptyGroups
+from tests.inside import (
+    EmptyGroups,
+    InversionTable,
+    Measurements,
+    PassFiles,
+    RunFailed,
+    RunOptions,
+    addressed_bits_module,
+    compiled_module,
+    counter_module,
+    in_threads_module,
+    noisy_count_module,
+    output_checks_module,
+    pass_files_module,
+    patterns_module,
+    records_module,
+    run_files,
+    tabulate_level_module,
+)
+from tests.person_forms import PERSON_FORMS, parquet_of_text, people_of
+from tests.random_worlds import RandomWorld, write_random_world
 
 pytestmark = pytest.mark.slow
 
@@ -74,7 +86,8 @@ def test_lazy_and_dense_empty_groups_are_the_same(kind: str, thresholds, tmp_pat
     world = make_world(tmp_path / "world", kind, **({"thresholds_p": thresholds} if thresholds else {}))
     lazy = run(world, tmp_path / "lazy")
     monkeypatch.setattr(
-        "safetab.tabulation.tabulate_level.EmptyGroups.that_may_be_published",
+        tabulate_level_module.EmptyGroups,
+        "that_may_be_published",
         lambda _, first, end: np.arange(first, end),
     )
     assert run(world, tmp_path / "dense") == lazy
@@ -92,7 +105,7 @@ def test_words_cut_to_12_bits_give_the_same_noise(tmp_path: Path, monkeypatch) -
             resolved.append(bits)
             return super().resolved(bits, more_bits)
 
-    monkeypatch.setattr("safetab.mechanisms.noisy_count.inversion_table", cache(lambda noise: CutTable(noise, 12)))
+    monkeypatch.setattr(noisy_count_module, "inversion_table", cache(lambda noise: CutTable(noise, 12)))
     assert run(world, tmp_path / "cut") == usual
     assert len(resolved) > 20
 
@@ -152,8 +165,8 @@ def test_empty_groups_are_looked_for_in_threads_that_end_with_the_run(world, tmp
 def test_nor_does_it_which_thread_does_what_is_little(
     few: int, world: RandomWorld, expected, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("safetab.foundation.in_threads._SMALL", few)
-    monkeypatch.setattr("safetab.release.checks.output_checks._LARGE", 1 << 24)
+    monkeypatch.setattr(in_threads_module, "_SMALL", few)
+    monkeypatch.setattr(output_checks_module, "_LARGE", 1 << 24)
     writers, original = set[Thread](), PassFiles.write
 
     def write(self: PassFiles, measurements: Measurements) -> None:
@@ -176,43 +189,43 @@ def test_nor_does_it_which_thread_does_what_is_little(
 
 def test_nor_does_it_with_long_lists(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
     """Dictionaries of a batch then hold what its rows have, and those of a file what its own rows have."""
-    monkeypatch.setattr("safetab.outputs.pass_files.SHORT_LIST", 0)
-    monkeypatch.setattr("safetab.outputs.pass_files._ROWS_OF_A_GROUP", 50)
+    monkeypatch.setattr(pass_files_module, "SHORT_LIST", 0)
+    monkeypatch.setattr(pass_files_module, "_ROWS_OF_A_GROUP", 50)
     usual = run(world, tmp_path / "usual")
     for groups_at_once in (3, 7, 100):
         assert run(world, tmp_path / str(groups_at_once), groups_at_once=groups_at_once) == usual
 
 
 def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("safetab.engines.local.records._ROWS_AT_ONCE", 7)
-    monkeypatch.setattr("safetab.engines.patterns._PATTERNS_AT_ONCE", 5)
-    monkeypatch.setattr("safetab.privacy.addressed_bits._BLOCKS_AT_ONCE", 5)
-    monkeypatch.setattr("safetab.tabulation.tabulate_level._CELLS_AT_ONCE", 9)
+    monkeypatch.setattr(records_module, "_ROWS_AT_ONCE", 7)
+    monkeypatch.setattr(patterns_module, "_PATTERNS_AT_ONCE", 5)
+    monkeypatch.setattr(addressed_bits_module, "_BLOCKS_AT_ONCE", 5)
+    monkeypatch.setattr(tabulate_level_module, "_CELLS_AT_ONCE", 9)
     assert run(world, tmp_path / "out") == expected
 
 
 def test_interpreted_loops_give_what_compiled_ones_give(
     world: RandomWorld, expected, tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("safetab.foundation.compiled._LEAST_WORK_TO_COMPILE", 1 << 40)
-    monkeypatch.setattr("safetab.engines.local.counter._CELLS_OF_A_COUNT", 1 << 40)
+    monkeypatch.setattr(compiled_module, "_LEAST_WORK_TO_COMPILE", 1 << 40)
+    monkeypatch.setattr(counter_module, "_CELLS_OF_A_COUNT", 1 << 40)
     assert run(world, tmp_path / "out") == expected
 
 
 def test_other_compiled_loops_give_what_the_interpreter_gives(
     world: RandomWorld, expected, tmp_path: Path, monkeypatch
 ) -> None:
-    monkeypatch.setattr("safetab.foundation.compiled._LEAST_WORK_TO_COMPILE", 0)
-    monkeypatch.setattr("safetab.foundation.compiled._LEAST_WORK_INSTEAD_OF_ARRAYS", 0)
-    monkeypatch.setattr("safetab.engines.local.counter._CELLS_OF_A_COUNT", 1 << 40)
+    monkeypatch.setattr(compiled_module, "_LEAST_WORK_TO_COMPILE", 0)
+    monkeypatch.setattr(compiled_module, "_LEAST_WORK_INSTEAD_OF_ARRAYS", 0)
+    monkeypatch.setattr(counter_module, "_CELLS_OF_A_COUNT", 1 << 40)
     assert run(world, tmp_path / "out") == expected
 
 
 def test_who_reads_which_row_group_does_not_matter(world: RandomWorld, expected, tmp_path: Path, monkeypatch) -> None:
     """Seven row groups in three threads, in batches that end inside them; patterns in the table and beyond it."""
-    monkeypatch.setattr("safetab.engines.local.records._ROWS_AT_ONCE", 5)
-    monkeypatch.setattr("safetab.engines.local.counter._MANY_RECORDS", 0)
-    monkeypatch.setattr("safetab.engines.local.counter._FIRST_PATTERNS", 3)
+    monkeypatch.setattr(records_module, "_ROWS_AT_ONCE", 5)
+    monkeypatch.setattr(counter_module, "_MANY_RECORDS", 0)
+    monkeypatch.setattr(counter_module, "_FIRST_PATTERNS", 3)
     data = tmp_path / "data"
     data.mkdir()
     for name in ("GRF-C.txt", "SYNTHETIC"):

@@ -7,11 +7,11 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner, Result
 
 import safetab
 from safetab.cli.main import app
+from tests.random_worlds import RandomWorld, write_random_world
 
 NOT_COUNTED = "Nobody counts what runs on these people cost"
 

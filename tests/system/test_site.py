@@ -13,21 +13,30 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.household_worlds import write_household_world
-from tests.random_worlds import GEOGRAPHIES, write_random_world
-from tests.site_files import SiteFiles
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
-from safetab.dialects.bureau.us_census import US
-from safetab.estimates.estimate import Absence, Estimate
-from safetab.estimates.open_release import Release
-from safetab.release.release_universe import Entities
-from safetab.website.boundaries import read_boundaries
-from safetab.website.data_files import MOST_BYTES, parts_of, write_area_names, write_data
-from safetab.website.write_site import site_script, write_site
+from tests.household_worlds import write_household_world
+from tests.inside import (
+    MOST_BYTES,
+    PUERTO_RICO_STATE,
+    US,
+    US_STATES,
+    Absence,
+    Entities,
+    Estimate,
+    Release,
+    data_files_module,
+    parts_of,
+    read_boundaries,
+    site_script,
+    write_area_names,
+    write_data,
+    write_site,
+)
+from tests.random_worlds import GEOGRAPHIES, write_random_world
+from tests.site_files import SiteFiles
 
 pytestmark = pytest.mark.slow
 
@@ -293,8 +302,8 @@ def test_a_file_that_holds_no_shapes_is_refused(persons: Path, tmp_path: Path, t
 
 
 def test_files_are_cut_at_the_coarsest_boundary_that_is_near(monkeypatch) -> None:
-    monkeypatch.setattr("safetab.website.data_files.LEAST_BYTES", 20)
-    monkeypatch.setattr("safetab.website.data_files.USUAL_BYTES", 100)
+    monkeypatch.setattr(data_files_module, "LEAST_BYTES", 20)
+    monkeypatch.setattr(data_files_module, "USUAL_BYTES", 100)
     sizes = np.full(30, 10)
     states, areas = np.arange(30) == 5, np.arange(30) % 4 == 0
     assert parts_of(sizes, [states, areas]) == [(0, 5), (5, 12), (12, 20), (20, 30)]

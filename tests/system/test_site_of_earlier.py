@@ -9,19 +9,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+import safetab
+from tests.inside import (
+    Absence,
+    Estimate,
+    OutputStatus,
+    Stage,
+    earlier_module,
+    far_threshold,
+    release_folder_module,
+    write_checksums,
+    write_site,
+)
 from tests.random_worlds import RandomWorld
 from tests.site_files import SiteFiles
 from tests.stored_formats import stored
 from tests.system.test_site import cli, write_persons
-
-import safetab
-from safetab.estimates.estimate import Absence, Estimate
-from safetab.estimates.noise import far_threshold
-from safetab.privacy.calibration import Stage
-from safetab.privacy.output_status import OutputStatus
-from safetab.release import release_folder
-from safetab.release.checksums import write_checksums
-from safetab.website.write_site import write_site
 
 pytestmark = pytest.mark.slow
 
@@ -84,7 +88,7 @@ def test_earlier_totals_are_those_of_the_earlier_release_at_the_newer_confidence
 
 
 def test_earlier_noise_is_that_of_the_earlier_levels(files: SiteFiles, earlier: Path) -> None:
-    universe = release_folder.open_release_folder(earlier).universe
+    universe = release_folder_module.open_release_folder(earlier).universe
     assert len(files.facts["earlier"]["noises"]) == len(universe.levels)
     for noise, level in zip(files.facts["earlier"]["noises"], universe.levels, strict=True):
         for stage, measured in level.design.stages.items():
@@ -159,7 +163,7 @@ def test_a_release_with_nothing_to_compare_is_refused(
     newer: Path, earlier: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     without = np.full(len(safetab.open_release(earlier)._universe.lists.iterations), -1)
-    monkeypatch.setattr("safetab.website.earlier.EarlierRelease._positions_of_groups", lambda _: without)
+    monkeypatch.setattr(earlier_module.EarlierRelease, "_positions_of_groups", lambda _: without)
     refused = cli(newer, tmp_path / "site", "--earlier", earlier)
     assert refused.exit_code == 1
     assert "has no number for an area and a group of" in refused.stderr
@@ -177,7 +181,7 @@ def test_nations_of_other_states_are_not_compared(newer: Path, earlier: Path, tm
 
 
 def test_the_earlier_release_is_named(files: SiteFiles, earlier: Path) -> None:
-    opened = release_folder.open_release_folder(earlier)
+    opened = release_folder_module.open_release_folder(earlier)
     assert files.facts["earlier"]["title"] == opened.universe.census.words.title
     assert files.facts["earlier"]["date"] == opened.facts.date.isoformat()
 

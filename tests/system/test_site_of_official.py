@@ -6,12 +6,11 @@ import random
 from pathlib import Path
 
 import pytest
-from tests.official_forms import Made, done, numbers_in, read_again, rows_of
-from tests.site_files import SiteFiles
 
 import safetab
-from safetab.estimates.estimate import Absence
-from safetab.website.write_site import write_site
+from tests.inside import Absence, write_site
+from tests.official_forms import Made, done, numbers_in, read_again, rows_of
+from tests.site_files import SiteFiles
 
 X = "It was measured; the files that were read show X in its place."
 

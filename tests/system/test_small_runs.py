@@ -6,14 +6,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.random_worlds import RandomWorld, write_random_world
-from tests.releases import Row, numbers_of
 
 import safetab
-from safetab.pipeline import guards
-from safetab.pipeline.options import RunOptions
-from safetab.pipeline.run import run_files
-from safetab.tabulation.tabulate_level import EmptyGroups
+from tests.inside import EmptyGroups, RunOptions, guards_module, run_files
+from tests.random_worlds import RandomWorld, write_random_world
+from tests.releases import Row, numbers_of
 
 KEY = bytes(range(32))
 
@@ -76,9 +73,9 @@ def forbidden(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """What the program forbids about its memory, asked of nobody."""
     asked: list[str] = []
     library = type("Library", (), {"prctl": lambda _, *given: asked.append(f"prctl {given[:2]}")})
-    monkeypatch.setattr(guards.resource, "setrlimit", lambda *given: asked.append(f"limit {given}"))
-    monkeypatch.setattr(guards.ctypes, "CDLL", lambda _: library())
-    monkeypatch.setattr(guards.sys, "platform", "linux")
+    monkeypatch.setattr(guards_module.resource, "setrlimit", lambda *given: asked.append(f"limit {given}"))
+    monkeypatch.setattr(guards_module.ctypes, "CDLL", lambda _: library())
+    monkeypatch.setattr(guards_module.sys, "platform", "linux")
     return asked
 
 
@@ -91,7 +88,7 @@ def no_memory_is_dumped(made: tuple[RandomWorld, Path], folder: Path, asked: lis
     ):
         asked.clear()
         work()
-        assert asked == [f"limit ({guards.resource.RLIMIT_CORE}, (0, 0))", "prctl (4, 0)"]
+        assert asked == [f"limit ({guards_module.resource.RLIMIT_CORE}, (0, 0))", "prctl (4, 0)"]
 
 
 def test_no_memory_is_dumped(made: tuple[RandomWorld, Path], tmp_path: Path, forbidden: list[str]) -> None:

@@ -9,15 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.household_worlds import write_household_world
-from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
-from tests.specified.broken_records import write_parquet
-from tests.specified.small_specifications import nz_keys, write_specification
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.pipeline.options import RunOptions
-from safetab.pipeline.run import run_files
+from tests.household_worlds import write_household_world
+from tests.inside import RunOptions, inputs_module, run_files
+from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
+from tests.specified.broken_records import write_parquet
+from tests.specified.small_specifications import nz_keys, write_specification
 
 pytestmark = [
     pytest.mark.spark,
@@ -122,7 +121,7 @@ def test_a_run_of_a_specification_writes_the_same_bytes_and_leaves_nothing(tmp_p
 
 def test_persons_and_geography_may_lie_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a key, since DATA doesn't speak for people elsewhere, but with noise that vanishes, allowed here alone."""
-    monkeypatch.setattr("safetab.pipeline.inputs.refused_plan", lambda *_: ())
+    monkeypatch.setattr(inputs_module, "refused_plan", lambda *_: ())
     world = write_random_world(tmp_path / "world", 3, 60)
     world.configure(**{key: 10**9 if value else 0 for key, value in FEW_LEVELS.items()})
     run_files(world.parameters, world.data, tmp_path / "expected", RunOptions())

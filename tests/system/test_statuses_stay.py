@@ -6,8 +6,7 @@ import json
 from pathlib import Path
 
 import safetab
-from safetab.privacy.output_status import OutputStatus
-from safetab.release.release_folder import open_release_folder
+from tests.inside import OutputStatus, open_release_folder
 
 
 def a_release_made_again_keeps_the_status(both_products: Path, folder: Path) -> None:

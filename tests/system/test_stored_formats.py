@@ -12,19 +12,23 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from click.testing import Result
-from tests.releases import Row, numbers_of
-from tests.stored_formats import FORMAT_OF, GEOGRAPHY, HOUSEHOLDS, KEY, PERSONS, STORED, stored
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.dialects.bureau.us_census import US
-from safetab.foundation.findings import OUTPUT_FORMAT, SPEND_LOG_FORMAT, VERSION
-from safetab.outputs.manifest import sha256_of
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.release.checksums import write_checksums
-from safetab.release.numbers import number_files
-from safetab.release.numbers.number_files import Column
+from tests.inside import (
+    OUTPUT_FORMAT,
+    SAFETAB_P,
+    SPEND_LOG_FORMAT,
+    US,
+    VERSION,
+    Column,
+    number_files_module,
+    sha256_of,
+    write_checksums,
+)
+from tests.releases import Row, numbers_of
+from tests.stored_formats import FORMAT_OF, GEOGRAPHY, HOUSEHOLDS, KEY, PERSONS, STORED, stored
 
 LATEST = STORED / "format-2"
 NEWER = "was written by a newer version of safetab (format 7; this one reads up to 2). Update safetab."
@@ -390,13 +394,13 @@ def test_a_spend_log_of_a_newer_format_is_refused_and_stays(tmp_path: Path) -> N
 def test_a_release_from_before_a_column_joined_is_read_all_the_same(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    joined = Column("joined_later", number_files.TEXT, "A column of tomorrow.", may_be_absent=True)
-    monkeypatch.setattr(number_files, "_OF_NUMBERS", (*number_files._OF_NUMBERS, joined))
-    caches = (number_files.number_columns, number_files.number_schema)
+    joined = Column("joined_later", number_files_module.TEXT, "A column of tomorrow.", may_be_absent=True)
+    monkeypatch.setattr(number_files_module, "_OF_NUMBERS", (*number_files_module._OF_NUMBERS, joined))
+    caches = (number_files_module.number_columns, number_files_module.number_schema)
     for cache in caches:
         cache.cache_clear()
     try:
-        assert joined in number_files.number_columns(SAFETAB_P, US)
+        assert joined in number_files_module.number_columns(SAFETAB_P, US)
         for command in (("show", path, AREA), ("report", path, "-o", tmp_path / "page.html")):
             done(*command)
         done("export", path, tmp_path / "csv")

@@ -10,21 +10,28 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import SMALL_EXAMPLE
 from typer.testing import CliRunner
 
 import safetab
-from safetab.census.groups import iteration_map_of
-from safetab.cli.commands import synthesize
 from safetab.cli.main import app
-from safetab.dialects.bureau.grfc import read_geography
-from safetab.dialects.bureau.states import PUERTO_RICO_STATE
-from safetab.dialects.bureau.us_census import PR_PASS, US, US_PASS
-from safetab.dialects.public_files import read_public_lists
-from safetab.foundation.progress import NoProgress
-from safetab.synthetic.census import CensusRequest, bytes_needed, write_census
-from safetab.synthetic.files.census_files import CensusFormat
-from safetab.synthetic.geography.census_size import SizeRequest
+from tests.conftest import SMALL_EXAMPLE
+from tests.inside import (
+    PR_PASS,
+    PUERTO_RICO_STATE,
+    US,
+    US_PASS,
+    CensusFormat,
+    CensusRequest,
+    NoProgress,
+    SizeRequest,
+    bytes_needed,
+    census_files_module,
+    iteration_map_of,
+    read_geography,
+    read_public_lists,
+    synthesize_module,
+    write_census,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -352,7 +359,7 @@ class _Interrupted(NoProgress):
 
 
 def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(synthesize, "TerminalProgress", _Interrupted)
+    monkeypatch.setattr(synthesize_module, "TerminalProgress", _Interrupted)
     code, _, _ = run_command(tmp_path / "out", "--people", 600_000, *SMALL)
     assert code == 130
     assert not list(tmp_path.iterdir())
@@ -362,7 +369,7 @@ def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.M
     def is_full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("safetab.synthetic.files.census_files.write_names", is_full)
+    monkeypatch.setattr(census_files_module, "write_names", is_full)
     code, _, stderr = run_command(tmp_path / "out", "--people", 1_000, *SMALL)
     assert code == 3
     assert f"The run failed: can't write to {tmp_path / 'out'}: No space left on device. Nothing was written." in stderr

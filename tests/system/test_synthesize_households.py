@@ -10,7 +10,22 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
 from tests.conftest import SHARED, SMALL_EXAMPLE
+from tests.inside import (
+    GRF_COLUMNS,
+    CensusPlan,
+    PeopleChunk,
+    StatePeople,
+    demo_plan,
+    demographics,
+    households_units_module,
+    palettes_of,
+    state_geography,
+    state_people_module,
+)
 from tests.plain_cef import (
     OWN_CHILDREN,
     PARTNERS,
@@ -24,17 +39,6 @@ from tests.plain_cef import (
     broken_fields,
     household_type,
 )
-from typer.testing import CliRunner
-
-from safetab.cli.main import app
-from safetab.synthetic.cef.record_lines import GRF_COLUMNS
-from safetab.synthetic.census import CensusPlan
-from safetab.synthetic.demo_census import demo_plan
-from safetab.synthetic.geography.state_geography import state_geography
-from safetab.synthetic.households import units
-from safetab.synthetic.people import state_people
-from safetab.synthetic.people.code_mix import palettes_of
-from safetab.synthetic.people.state_people import PeopleChunk, StatePeople, demographics
 
 pytestmark = pytest.mark.slow
 
@@ -85,7 +89,7 @@ def cef(request: pytest.FixtureRequest, folder: Path, small: Cef) -> Cef:
         return small
     size = {"dense": (40_000, *DENSE), "sparse": (9_000, *SPARSE)}[request.param]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(state_people, "CHUNK_PEOPLE", 3_000)
+        patch.setattr(state_people_module, "CHUNK_PEOPLE", 3_000)
         return Cef(made(folder / request.param, "--people", *size, "--format", "cef") / "data" / "reader.ini")
 
 
@@ -119,11 +123,11 @@ def test_persons_units_and_blocks_belong_together(cef: Cef) -> None:
 
 def test_the_counts_are_those_of_the_files(cef: Cef) -> None:
     for state in cef.states:
-        units = Counter(unit["RTYPE"] for unit in cef.units if unit["file's state"] == state)
+        households_units_module = Counter(unit["RTYPE"] for unit in cef.units if unit["file's state"] == state)
         persons = Counter(person["RTYPE"] for person in cef.persons if person["file's state"] == state)
         counts = {name: int(count) for name, count in cef.counts(state).items() if name.startswith("COUNT")}
         assert counts == {
-            "COUNT_UNIT": units.total(), "COUNT_UNIT_HU": units["2"], "COUNT_UNIT_GQ": units["4"],
+            "COUNT_UNIT": households_units_module.total(), "COUNT_UNIT_HU": households_units_module["2"], "COUNT_UNIT_GQ": households_units_module["4"],
             "COUNT_PER": persons.total(), "COUNT_PER_HU": persons["3"], "COUNT_PER_GQ": persons["5"],
         }  # fmt: skip
 
@@ -339,7 +343,7 @@ def test_ethnicity_codes_that_no_cef_holds_are_refused(tmp_path: Path) -> None:
 
 
 def test_very_large_group_quarters_are_several_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(units, "_MOST_PEOPLE_OF_QUARTERS", 3)
+    monkeypatch.setattr(households_units_module, "_MOST_PEOPLE_OF_QUARTERS", 3)
     cef = Cef(made(tmp_path / "cef", "--people", 9_000, *SMALL, "--format", "cef") / "data" / "reader.ini")
     test_persons_units_and_blocks_belong_together(cef)
     quarters = [unit for unit in cef.units if unit["RTYPE"] == "4"]
@@ -387,7 +391,7 @@ def columns_of(chunks: list[PeopleChunk]) -> list[list[int]]:
 def test_whole_blocks_are_the_same_people_with_no_block_in_two_chunks(
     monkeypatch: pytest.MonkeyPatch, chunk_people: int
 ) -> None:
-    monkeypatch.setattr(state_people, "CHUNK_PEOPLE", chunk_people)
+    monkeypatch.setattr(state_people_module, "CHUNK_PEOPLE", chunk_people)
     people = people_of(demo_plan(8_000, 5), 2)
     plain = [people.chunk(number, 5) for number in range(people.chunks)]
     whole = list(people.whole_blocks(5))

@@ -13,13 +13,11 @@ from pathlib import Path
 
 import pytest
 import typer.main
-from tests.conftest import KEY, SMALL_EXAMPLE
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.cli.messages import wrapped
-from safetab.cli.text_tables import tables_that_fit, terminal_console, text_table
-from safetab.privacy.addressed_bits import AddressedBits
+from tests.conftest import KEY, SMALL_EXAMPLE
+from tests.inside import AddressedBits, tables_that_fit, terminal_console, text_table, wrapped
 
 WIDTH = 80
 

@@ -6,13 +6,12 @@ import json
 import re
 
 import pytest
-from tests.conftest import SMALL_EXAMPLE, World
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.cli.tune_answers.answer import chance_text, percent
-from safetab.cli.tune_answers.reading import QuestionReader
 from safetab.tuning import tuning_of
+from tests.conftest import SMALL_EXAMPLE, World
+from tests.inside import QuestionReader, answer_percent, chance_text
 
 COMMANDS = [
     ["table-moe"],
@@ -226,4 +225,4 @@ def test_noise_that_cannot_be_drawn_is_told_and_the_rest_is_shown(world: World) 
 
 def test_what_is_nearly_certain_never_reads_as_certain() -> None:
     assert [chance_text(chance) for chance in (0.99999, 0.00001, 0.5)] == ["> 99.99 %", "< 0.01 %", "50.00 %"]
-    assert percent(0.25) == "25 %"
+    assert answer_percent(0.25) == "25 %"

@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
+
+import safetab
 from docs.site.commands import with_results
 from docs.site.notebook import run_notebook
 from tests.conftest import PROJECT
-
-import safetab
-from safetab.synthetic.demo_census import write_demo_census
+from tests.inside import write_demo_census
 
 OWN_CENSUS = PROJECT / "docs" / "tutorial" / "own-census.md"
 TUTORIAL = PROJECT / "docs" / "tutorial" / "using-a-release.ipynb"

@@ -15,21 +15,23 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import KEY
-from tests.random_worlds import write_random_world
-from tests.stored_formats import GEOGRAPHY, STORED, stored
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.foundation import locked_folder
-from safetab.foundation.new_files import CantBeDone
-from safetab.outputs import output_folder
-from safetab.outputs.manifest import outputs_as_json
-from safetab.release.checks.signatures import read_private_key
-from safetab.release.checksums import write_checksums
-from safetab.release.data_dictionary import csv_names
-from safetab.release.release_folder import open_release_folder
+from tests.conftest import KEY
+from tests.inside import (
+    CantBeDone,
+    csv_names,
+    locked_folder_module,
+    open_release_folder,
+    output_folder_module,
+    outputs_as_json,
+    read_private_key,
+    write_checksums,
+)
+from tests.random_worlds import write_random_world
+from tests.stored_formats import GEOGRAPHY, STORED, stored
 
 PERSONS = STORED / "format-2" / "persons"
 Damage = Callable[[Path], None]
@@ -804,8 +806,8 @@ def test_a_signature_appears_in_one_step_and_a_signing_that_was_killed_can_be_re
             raise CantBeDone
         exchange(one, other)
 
-    exchange = output_folder.exchange
-    monkeypatch.setattr(output_folder, "exchange", watched)
+    exchange = output_folder_module.exchange
+    monkeypatch.setattr(output_folder_module, "exchange", watched)
     before = {path.name: path.stat().st_mtime for path in release.iterdir() if not path.name.startswith(".")}
     safetab.sign(out, key, not_for_release=True)
     assert [new - old for old, new in seen] == [{"SIGNATURE.json", "SIGNATURE.sig"}]
@@ -847,10 +849,10 @@ def test_a_disk_that_fails_makes_no_sound_release_wrong(where: str, out: Path, m
     def refused(*_: object, **__: object) -> None:
         raise OSError(errno.ESTALE, "Stale file handle")
 
-    monkeypatch.setattr(*((locked_folder.tempfile, where) if where == "mkdtemp" else (Path, where)), refused)
+    monkeypatch.setattr(*((locked_folder_module.tempfile, where) if where == "mkdtemp" else (Path, where)), refused)
     if where == "rmdir":
-        monkeypatch.setattr(locked_folder.shutil, "rmtree", lambda *_, **__: None)
-        monkeypatch.setattr(locked_folder.tempfile, "tempdir", str(out.parent))
+        monkeypatch.setattr(locked_folder_module.shutil, "rmtree", lambda *_, **__: None)
+        monkeypatch.setattr(locked_folder_module.tempfile, "tempdir", str(out.parent))
     said = safetab_says("verify", out, code=0 if where == "rmdir" else 3)
     assert ("Stale file handle" in said) is (where != "rmdir")
     assert "problem" not in said

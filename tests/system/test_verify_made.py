@@ -9,16 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.stored_formats import PERSONS as WORLD
-from tests.stored_formats import STORED
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.cli.messages import exits_with_code
-from safetab.foundation.files import sha256_of
-from safetab.release.checksums import check_files, write_checksums
-from safetab.website import made_again
+from tests.inside import check_files, exits_with_code, made_again_module, sha256_of, write_checksums
+from tests.stored_formats import PERSONS as WORLD
+from tests.stored_formats import STORED
 
 PERSONS, HOUSEHOLDS = STORED / "format-1" / "persons", STORED / "format-1" / "households"
 
@@ -123,9 +120,9 @@ def test_ctrl_c_stops_the_check_after_the_copy_was_made(
     def interrupted(*_: object, **__: object) -> None:
         signal.raise_signal(signal.SIGINT)
 
-    monkeypatch.setattr(made_again.filecmp, "cmpfiles", interrupted)
+    monkeypatch.setattr(made_again_module.filecmp, "cmpfiles", interrupted)
     with exits_with_code(), pytest.raises(KeyboardInterrupt):
-        made_again.verify_made(site, signed)
+        made_again_module.verify_made(site, signed)
 
 
 def test_a_link_is_never_followed(site: Path, signed: Path) -> None:

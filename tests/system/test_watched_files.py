@@ -9,18 +9,22 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import RandomWorld, write_random_world
 
-from safetab.assessment.accuracy_files import AccuracyRequest, accuracy_files
-from safetab.engines.contract import RecordLocation
-from safetab.engines.spark.options import SparkOptions
-from safetab.foundation.failures import RunFailed
-from safetab.foundation.progress import NoProgress
-from safetab.pipeline.declared_options import EngineKind
-from safetab.pipeline.inputs import WatchedFiles, record_files
-from safetab.pipeline.options import RunOptions
-from safetab.pipeline.run import run_files
-from safetab.readers.table_files import TableForm
+from tests.inside import (
+    AccuracyRequest,
+    EngineKind,
+    NoProgress,
+    RecordLocation,
+    RunFailed,
+    RunOptions,
+    SparkOptions,
+    TableForm,
+    WatchedFiles,
+    accuracy_files,
+    record_files,
+    run_files,
+)
+from tests.random_worlds import RandomWorld, write_random_world
 
 KEY = bytes(range(32))
 READING, CHECKING = "Reading the public files", "Checking the person records"

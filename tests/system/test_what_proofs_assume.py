@@ -7,25 +7,31 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.engines.test_specified_records import row_of, simple_world
-from tests.random_worlds import write_random_world
-from tests.specified_records import write_rows
 
 import safetab
-from safetab.census.sensitivity import Sensitivity
-from safetab.dialects.bureau.us_census import US
-from safetab.engines.contract import MiscountedRecords
-from safetab.engines.local.part_records import PartRecords
-from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import InvalidInput
-from safetab.pipeline.inputs import WatchedFiles, validate_files
-from safetab.pipeline.options import RunOptions
-from safetab.privacy.addressed_bits import AddressedBits, SharedBits
-from safetab.privacy.calibration import PrivacyDefinition, Stage
-from safetab.privacy.ledger import Ledger, OverspentBudget
-from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from tests.engines.test_specified_records import row_of, simple_world
+from tests.inside import (
+    SAFETAB_P,
+    SYNTHETIC_MARKER,
+    US,
+    AddressedBits,
+    InvalidInput,
+    Ledger,
+    MeasurementEvent,
+    MiscountedRecords,
+    OverspentBudget,
+    PartRecords,
+    PrivacyDefinition,
+    RunFailed,
+    RunOptions,
+    Sensitivity,
+    SharedBits,
+    Stage,
+    WatchedFiles,
+    validate_files,
+)
+from tests.random_worlds import write_random_world
+from tests.specified_records import write_rows
 
 (FAMILY, *_), LEVEL = SAFETAB_P.families, US.levels[0]
 

@@ -11,12 +11,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.conftest import SMALL_EXAMPLE
-from tests.random_worlds import RandomWorld, write_random_world
 
-from safetab.pipeline import run as pipeline_run
-from safetab.pipeline.options import RunOptions
-from safetab.pipeline.run import run_files
+from tests.conftest import SMALL_EXAMPLE
+from tests.inside import RunOptions, run_files, run_module
+from tests.random_worlds import RandomWorld, write_random_world
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 MAIN = "\nfrom safetab.cli.start import main; main()"
@@ -250,7 +248,7 @@ def test_python_is_told_too(world: RandomWorld, tmp_path: Path, monkeypatch: pyt
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(pipeline_run, "safetab", interrupted)
+    monkeypatch.setattr(run_module, "safetab", interrupted)
     options = RunOptions(dataset="these-people", spend_log=tmp_path / "spend.log")
     with pytest.raises(KeyboardInterrupt, match=f"^Nothing was released. {SPENT}$"):
         run_files(world.parameters, world.data, tmp_path / "out", options)

@@ -9,22 +9,26 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.household_worlds import write_household_world
-from tests.random_worlds import write_random_world
-from tests.site_files import SiteFiles
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.foundation.findings import InvalidInput
-from safetab.privacy.output_status import OutputStatus
-from safetab.release.checksums import write_checksums
-from safetab.release.citation import as_data_package, citation
-from safetab.release.export import export_csv
-from safetab.release.release_folder import open_release_folder
-from safetab.specification.reading import Publication, read_publication
-from safetab.website.linked_site import LinkedSite
-from safetab.website.write_site import write_site
+from tests.household_worlds import write_household_world
+from tests.inside import (
+    InvalidInput,
+    LinkedSite,
+    OutputStatus,
+    ReadingPublication,
+    as_data_package,
+    citation,
+    export_csv,
+    open_release_folder,
+    read_publication,
+    write_checksums,
+    write_site,
+)
+from tests.random_worlds import write_random_world
+from tests.site_files import SiteFiles
 
 KEY = "00" * 32
 ABOUT = """[about]
@@ -35,7 +39,7 @@ contact = "help@isles.example"
 url = "https://isles.example/census"
 licence = "CC-BY-4.0"
 """
-STATED = Publication(
+STATED = ReadingPublication(
     "Peoples of the isles", "Stats Isles", "2031", "", "help@isles.example", "https://isles.example/census", "CC-BY-4.0"
 )
 

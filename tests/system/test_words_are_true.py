@@ -6,11 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
+from tests.random_worlds import RandomWorld, write_random_world
 
 KEY = "5a" * 32
 

@@ -8,12 +8,12 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import KEY
-from tests.household_worlds import write_household_world
-from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
+from tests.conftest import KEY
+from tests.household_worlds import write_household_world
+from tests.random_worlds import RandomWorld, write_random_world
 
 WORDS_OF_PERSONS = r"t1|t2|T0[12]\d*|T0[12]\d*_\d+\w|SafeTab-P|DHC-A|sex|sexes|ages?|age_start|age_end|AGESTART|AGEEND"
 WORDS_OF_HOUSEHOLDS = (

@@ -11,14 +11,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from tests.conftest import KEY
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.foundation.progress import NoProgress
-from safetab.release import documents
-from safetab.synthetic.specified.new_census import columns_of_package, write_new_census
-from safetab.synthetic.specified.people import write_example
+from tests.conftest import KEY
+from tests.inside import NoProgress, columns_of_package, documents_module, write_example, write_new_census
 
 AMERICAN = (
     r"races?|alone or in (?:any )?combination|alone groups?|race alone|(?<!history\.)states?|count(?:y|ies)|tracts?|AIANNH|Puerto Rico"
@@ -177,7 +174,7 @@ def test_every_kind_of_file_is_read(nz: Output) -> None:
 
 
 def test_a_planted_word_is_found(nz: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(documents, "_ASK", "Ask the Census Bureau, or your county.")
+    monkeypatch.setattr(documents_module, "_ASK", "Ask the Census Bureau, or your county.")
     said("rerelease", nz.folder / "out", tmp_path / "again")
     planted = found(AMERICAN, Output(tmp_path, nz.parameters).texts(), nz.given())
     assert len(planted) == 2

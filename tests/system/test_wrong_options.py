@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 import typer
-from docs.generated.json_schemas import json_schemas
 from jsonschema import Draft202012Validator
-from tests.conftest import SMALL_EXAMPLE
-from tests.specified.small_specifications import nz_keys, write_specification
 from typer.testing import CliRunner
 
+from docs.generated.json_schemas import json_schemas
 from safetab.cli.main import app
+from tests.conftest import SMALL_EXAMPLE
+from tests.specified.small_specifications import nz_keys, write_specification
 
 INPUTS = {
     "demo": "{new}",

@@ -7,30 +7,35 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.conftest import SMALL_EXAMPLE
 
-from safetab.assessment.level_statistics import wilson_interval
-from safetab.assessment.tally import (
+from tests.conftest import SMALL_EXAMPLE
+from tests.inside import (
     COMBINED,
+    DETAILED,
+    PERSONS,
+    SEX_BY_AGE_4,
+    SEX_BY_AGE_9,
+    SEX_BY_AGE_23,
+    TALLY_TOTAL,
     TOTAL,
+    US,
+    DiscreteGaussian,
+    DiscreteLaplace,
     Histograms,
+    LevelDesign,
+    LevelTheory,
     MeasuredAs,
+    PopulationGroupLevel,
+    SelectionAwareIntervals,
+    Stage,
+    SumOfDraws,
+    plan_of_files,
     quantiles,
     size_class_name,
     size_class_of,
     sorts_of,
+    wilson_interval,
 )
-from safetab.assessment.theory import LevelTheory, SumOfDraws
-from safetab.census.census import PopulationGroupLevel
-from safetab.dialects.bureau.us_census import DETAILED, US
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.planning.level_design import LevelDesign
-from safetab.planning.planner import plan_of_files
-from safetab.privacy.calibration import Stage
-from safetab.products.safetab_p.safetab_p import PERSONS, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23
-from safetab.products.safetab_p.safetab_p import TOTAL as LONE_TOTAL
-from safetab.release.numbers.level_numbers import SelectionAwareIntervals
 
 NOISES = [DiscreteGaussian(Fraction(25)), DiscreteGaussian(Fraction(9, 4)), DiscreteLaplace(Fraction(7, 2))]
 
@@ -95,7 +100,7 @@ def test_tables_are_chosen_and_lone_totals_suppressed_as_certified_tails_say(cou
 def test_theory_for_many_sizes_is_the_exact_theory_of_each(county: LevelDesign) -> None:
     """Which the explorer tells: chances by true size, and the paper's bias."""
     theory, sizes = LevelTheory(county, MeasuredAs.ADAPTIVE), np.array([0, 5, 19, 40, 960, 1_000, 5_030])
-    shown, bias = theory.shown_chances(sizes), theory.error(TOTAL, LONE_TOTAL, sizes).mean
+    shown, bias = theory.shown_chances(sizes), theory.error(TALLY_TOTAL, TOTAL, sizes).mean
     for position, size in enumerate(sizes.tolist()):
         exact = county.shape_chances(size)
         assert theory.shape_chances(sizes)[:, position] == pytest.approx([float(one.mid()) for one in exact.values()])
@@ -107,11 +112,11 @@ def test_theory_for_many_sizes_is_the_exact_theory_of_each(county: LevelDesign) 
 
 def test_a_lone_total_is_biased_upwards_near_the_threshold_and_a_table_never_is(county: LevelDesign) -> None:
     theory, sizes = LevelTheory(county, MeasuredAs.ADAPTIVE), np.array([0, 19, 200])
-    bias = theory.error(TOTAL, LONE_TOTAL, sizes).mean
+    bias = theory.error(TALLY_TOTAL, TOTAL, sizes).mean
     assert bias[0] > 19  # who is shown although nobody is there has noise above T = 19
     assert 3 < bias[1] < 5  # about 0.8 sigma
     assert abs(bias[2]) < 1e-9
-    assert theory.error(TOTAL, SEX_BY_AGE_4, sizes).mean == pytest.approx(0, abs=1e-9)
+    assert theory.error(TALLY_TOTAL, SEX_BY_AGE_4, sizes).mean == pytest.approx(0, abs=1e-9)
 
 
 SIZES = np.array([0, 1, 7, 15, 19, 20, 26, 45, 90, 400, 5_000])
@@ -122,7 +127,7 @@ def test_selection_aware_coverage_is_a_sum_over_exact_probabilities_and_at_least
 ) -> None:
     noise, threshold = county.noise(Stage.STAGE_2), county.suppression_threshold
     theory, of = LevelTheory(county, MeasuredAs.ADAPTIVE), chances(noise, 80)
-    covered = theory.interval_covered(LONE_TOTAL, SIZES)
+    covered = theory.interval_covered(TOTAL, SIZES)
     for position, size in enumerate(SIZES.tolist()):
         shown = {size + value: chance for value, chance in of.items() if size + value > threshold}
         low, high = SelectionAwareIntervals(noise, threshold, Fraction(95, 100)).of(np.array(list(shown)))
@@ -135,13 +140,13 @@ def test_selection_aware_coverage_is_a_sum_over_exact_probabilities_and_at_least
 
 def test_a_total_that_is_always_shown_has_the_interval_of_its_margin(county: LevelDesign) -> None:
     theory = LevelTheory(county, MeasuredAs.ADAPTIVE)
-    assert theory.is_selected(LONE_TOTAL)
+    assert theory.is_selected(TOTAL)
     for shape in (SEX_BY_AGE_4, SEX_BY_AGE_23):
         assert not theory.is_selected(shape)
-        plain = theory.error(TOTAL, shape, SIZES).covered[1]
+        plain = theory.error(TALLY_TOTAL, shape, SIZES).covered[1]
         assert theory.interval_covered(shape, SIZES) == pytest.approx(plain)
     everywhere = LevelTheory(dataclasses.replace(county, suppression_threshold=None), MeasuredAs.ADAPTIVE)
-    assert not everywhere.is_selected(LONE_TOTAL)
+    assert not everywhere.is_selected(TOTAL)
     assert everywhere.margin_fails_up_to is None
 
 
@@ -158,14 +163,12 @@ def test_the_plain_margin_fails_for_published_totals_of_exactly_the_sizes_up_to_
 
 def test_combined_totals_have_less_noise_and_none_is_made_of_a_total_that_was_selected(county: LevelDesign) -> None:
     theory, far_from_thresholds = LevelTheory(county, MeasuredAs.ADAPTIVE), np.array([2_500])
-    plain = theory.error(TOTAL, SEX_BY_AGE_4, far_from_thresholds)
+    plain = theory.error(TALLY_TOTAL, SEX_BY_AGE_4, far_from_thresholds)
     combined = theory.error(COMBINED, SEX_BY_AGE_4, far_from_thresholds)
     assert combined.square[0] < 0.6 * plain.square[0]
     assert combined.mean[0] == pytest.approx(0, abs=1e-6)
-    assert not theory.has_combined(LONE_TOTAL)
-    assert LevelTheory(dataclasses.replace(county, suppression_threshold=None), MeasuredAs.ADAPTIVE).has_combined(
-        LONE_TOTAL
-    )
+    assert not theory.has_combined(TOTAL)
+    assert LevelTheory(dataclasses.replace(county, suppression_threshold=None), MeasuredAs.ADAPTIVE).has_combined(TOTAL)
 
 
 def test_every_line_of_a_table_is_a_total_a_sex_marginal_or_a_cell_and_the_total_counts_once() -> None:
@@ -173,7 +176,7 @@ def test_every_line_of_a_table_is_a_total_a_sex_marginal_or_a_cell_and_the_total
     assert [sort.label for sort in sorts] == ["total", "sex marginal", "cell", "combined total"]
     seen = {shape: [sort.in_a_group(shape) for sort in sorts] for shape in PERSONS.shapes}
     assert seen == {
-        LONE_TOTAL: [1, 0, 0, 1],
+        TOTAL: [1, 0, 0, 1],
         SEX_BY_AGE_4: [1, 2, 8, 1],
         SEX_BY_AGE_9: [1, 2, 18, 1],
         SEX_BY_AGE_23: [1, 2, 46, 1],

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from safetab.foundation.arrays import Columns, begins_run, find_sorted, is_in_sorted, run_starts
+from tests.inside import Columns, begins_run, find_sorted, is_in_sorted, run_starts
 
 
 @dataclass(frozen=True, slots=True, eq=False)

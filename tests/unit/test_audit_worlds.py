@@ -8,19 +8,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.auditing.noise_checks import DrawnNoise, relations_of_cells, relations_of_groups
-from safetab.auditing.verdicts import Result
-from safetab.auditing.worlds.configuration import config_check, level_names, own_settings, plain_config
-from safetab.auditing.worlds.plain_census import PlainCensus
-from safetab.auditing.worlds.products import AUDITED_HOUSEHOLDS, AUDITED_PERSONS
-from safetab.auditing.worlds.specified_stays import AUDITED_STAYS
-from safetab.census.sensitivity import Sensitivity
-from safetab.dialects.bureau.us_census import US
-from safetab.planning.planner import plan_of_files
-from safetab.planning.run_plan import LevelPlan, RunPlan
-from safetab.privacy.calibration import PrivacyDefinition, Stage
-from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from tests.inside import (
+    AUDITED_HOUSEHOLDS,
+    AUDITED_PERSONS,
+    AUDITED_STAYS,
+    SAFETAB_P,
+    US,
+    DrawnNoise,
+    LevelPlan,
+    MeasurementEvent,
+    PlainCensus,
+    PrivacyDefinition,
+    Result,
+    RunPlan,
+    Sensitivity,
+    Stage,
+    config_check,
+    level_names,
+    own_settings,
+    plain_config,
+    plan_of_files,
+    relations_of_cells,
+    relations_of_groups,
+)
 
 BOTH = pytest.mark.parametrize("audited", [AUDITED_PERSONS, AUDITED_HOUSEHOLDS], ids=["persons", "households"])
 

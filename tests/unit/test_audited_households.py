@@ -7,13 +7,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.auditing.worlds.configuration import usual_config
-from safetab.auditing.worlds.products import AUDITED_HOUSEHOLDS, HOUSEHOLD_LOSS_WORLDS, HOUSEHOLDS
-from safetab.auditing.worlds.public_files import write_world
-from safetab.dialects.bureau.us_census import DETAILED
-from safetab.planning.planner import plan_of_files
-from safetab.planning.run_plan import LevelPlan, chosen_shapes
-from safetab.products.safetab_h.safetab_h import SAFETAB_H
+from tests.inside import (
+    AUDITED_HOUSEHOLDS,
+    DETAILED,
+    HOUSEHOLD_LOSS_WORLDS,
+    HOUSEHOLDS,
+    SAFETAB_H,
+    LevelPlan,
+    chosen_shapes,
+    plan_of_files,
+    usual_config,
+    write_world,
+)
 
 _MANY_ENTITIES = 30
 

@@ -7,12 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.named_world import named_universe
 
-from safetab.census.area_levels import AreaLevel
-from safetab.dialects.bureau.us_census import US
-from safetab.foundation.findings import InvalidInput
-from safetab.website.boundaries import Shapes, read_boundaries
+from tests.inside import US, AreaLevel, InvalidInput, Shapes, read_boundaries
+from tests.named_world import named_universe
 
 SQUARE = [[-71.9, 41.1], [-71.1, 41.1], [-71.1, 42.0], [-71.9, 42.0], [-71.9, 41.1]]
 LAKE = [[-71.6, 41.4], [-71.6, 41.6], [-71.4, 41.6], [-71.4, 41.4], [-71.6, 41.4]]

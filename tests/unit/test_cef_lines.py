@@ -8,17 +8,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.dialects.bureau.cef.layout import COUNTS, OID_DIGITS, PERSON, UNIT, LineLayout
-from safetab.dialects.bureau.cef.lines import (
+from tests.inside import (
+    COUNTS,
+    OID_DIGITS,
+    PERSON,
+    UNIT,
     FieldReader,
+    LineLayout,
+    compiled,
+    compiled_module,
     find_oids,
     find_units,
-    lines_of,
+    lines_lines_of,
+    lines_module,
     read_fields,
     read_long_numbers,
     spread_fields,
 )
-from safetab.foundation.compiled import compiled
 
 CHARACTERS = b"  001123456789  x|"
 
@@ -49,7 +55,7 @@ def test_the_layout_is_that_of_the_specification(cases: Path) -> None:
 
 @pytest.mark.parametrize("loop", [read_fields, compiled(read_fields)], ids=["as it stands", "compiled"])
 def test_a_field_is_what_its_stripped_text_is(loop, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("safetab.foundation.compiled.compiled_if_worthwhile", lambda *_: loop)
+    monkeypatch.setattr(compiled_module, "compiled_if_worthwhile", lambda *_: loop)
     names = [field.name for field in UNIT.fields if field.name != "OIDTB"]
     reader = FieldReader(UNIT, names, {})
     lines = random_lines(UNIT.width + 1, 400, seed=1)
@@ -131,12 +137,12 @@ def test_persons_find_their_unit_and_are_counted_there(loop, shift: int) -> None
 def test_lines_have_their_numbers_wherever_blocks_end(
     block: int, end: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("safetab.dialects.bureau.cef.lines._BLOCK_BYTES", block)
+    monkeypatch.setattr(lines_module, "_BLOCK_BYTES", block)
     texts = [bytes([48 + n]) * 91 for n in range(10)]
     texts[4:4] = [b"", b"short"]  # lines 5 and 6
     (tmp_path / "lines").write_bytes(end.join(texts) + end * 5)
     numbers, misshapen, characters = [], [], []
-    for lines in lines_of(tmp_path / "lines", PERSON):
+    for lines in lines_lines_of(tmp_path / "lines", PERSON):
         numbers += lines.numbers.tolist()
         misshapen += lines.misshapen.tolist()
         characters += [line[:91].tobytes() for line in lines.characters]
@@ -147,5 +153,5 @@ def test_lines_have_their_numbers_wherever_blocks_end(
 
 def test_a_file_without_a_line_end_is_one_line_however_long(tmp_path: Path) -> None:
     (tmp_path / "lines").write_bytes(b"7" * (20 << 20))
-    (only,) = lines_of(tmp_path / "lines", PERSON)
+    (only,) = lines_lines_of(tmp_path / "lines", PERSON)
     assert only.misshapen.tolist() == [1]

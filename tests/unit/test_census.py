@@ -7,9 +7,20 @@ from dataclasses import replace
 
 import pytest
 
-from safetab.census.area_levels import AreaKind, DigitIds, TextIds
-from safetab.census.groups import Classification
-from safetab.dialects.bureau.us_census import COUNTY, DETAILED, NATION, PLACE, STATE, TRACT, US, US_PASS
+from tests.inside import (
+    COUNTY,
+    DETAILED,
+    NATION,
+    PLACE,
+    STATE,
+    TRACT,
+    US,
+    US_PASS,
+    AreaKind,
+    Classification,
+    DigitIds,
+    TextIds,
+)
 
 
 def test_levels_have_the_addresses_that_noise_depends_on() -> None:

@@ -8,13 +8,17 @@ from pathlib import Path
 import opendp.prelude as dp
 import pytest
 
-from safetab.auditing.worlds.configuration import usual_config
-from safetab.auditing.worlds.products import PERSON_LOSS_WORLDS, PERSONS
-from safetab.auditing.worlds.public_files import write_world
-from safetab.pipeline.inputs import read_inputs
-from safetab.planning.run_plan import LevelPlan
-from safetab.privacy.calibration import PrivacyDefinition, Stage
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from tests.inside import (
+    PERSON_LOSS_WORLDS,
+    PRODUCTS_PERSONS,
+    SAFETAB_P,
+    LevelPlan,
+    PrivacyDefinition,
+    Stage,
+    read_inputs,
+    usual_config,
+    write_world,
+)
 
 SMALL = [world for world in PERSON_LOSS_WORLDS if world.entities <= 4_000]
 
@@ -47,7 +51,7 @@ def judged(level: LevelPlan) -> None:
 @pytest.mark.parametrize("definition", ["zcdp", "puredp"])
 def test_every_charge_of_the_audits_world(definition: str, tmp_path: Path) -> None:
     world = write_world(
-        SAFETAB_P, tmp_path / "w", PERSONS.population, usual_config("SafeTab-P", privacy_defn=definition)
+        SAFETAB_P, tmp_path / "w", PRODUCTS_PERSONS.population, usual_config("SafeTab-P", privacy_defn=definition)
     )
     plan = read_inputs(world.parameters, world.data).require().plan
     assert len(plan.levels) == 20

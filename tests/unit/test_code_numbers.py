@@ -9,13 +9,21 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from safetab.census.groups import MOST_CODES, Classification, IterationMap, numbers_of_codes
-from safetab.census.sensitivity import CodeMaps
-from safetab.engines.local.encoder import CodeNumbers
-from safetab.engines.patterns import PatternTable, ThreadPatterns, iteration_lists
-from safetab.products.bureau_columns import RACE_CODES
-from safetab.products.record import CodeColumns
-from safetab.readers.digit_columns import NOT_DIGITS, digits_of
+from tests.inside import (
+    MOST_CODES,
+    NOT_DIGITS,
+    RACE_CODES,
+    Classification,
+    CodeColumns,
+    CodeMaps,
+    CodeNumbers,
+    IterationMap,
+    PatternTable,
+    ThreadPatterns,
+    digits_of,
+    iteration_lists,
+    numbers_of_codes,
+)
 
 CODES = [f"{letter}{number:05d}.é" for letter in "ZA" for number in range(5_500)]
 

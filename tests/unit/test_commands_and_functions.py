@@ -12,7 +12,7 @@ import typer
 
 import safetab
 from safetab.cli.main import app
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from tests.inside import SAFETAB_P
 
 FUNCTIONS = {
     "accuracy": "accuracy",

@@ -6,9 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from safetab.assessment.tables import comparison_table
-from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
+from tests.inside import SAFETAB_H, SAFETAB_P, comparison_table
 
 NAMES = ("given", "other")
 COUNTY = ("COUNTY", "Detailed", SAFETAB_P.families[0].name)

@@ -14,7 +14,7 @@ import numba
 import numpy as np
 import pytest
 
-from safetab.foundation.compiled import compiled
+from tests.inside import compiled
 
 NUMBERS = np.arange(5, dtype=np.int64)
 

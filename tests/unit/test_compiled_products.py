@@ -8,8 +8,7 @@ from dataclasses import asdict
 
 import pytest
 
-from safetab.products.all_products import PRODUCTS
-from safetab.products.product import Product, Shape, TableFamily
+from tests.inside import PRODUCTS, Product, Shape, TableFamily
 
 DIGESTS = {
     "SafeTab-P": "570eb53de9610c48cfb333d15470a3d7efc7bd2803e8079bd579f0492fa5d989",

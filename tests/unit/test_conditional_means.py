@@ -7,9 +7,7 @@ from fractions import Fraction
 import mpmath
 import pytest
 
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.noise_distribution import NoiseDistribution
+from tests.inside import DiscreteGaussian, DiscreteLaplace, NoiseDistribution
 
 NOISES: list[tuple[NoiseDistribution, int]] = [
     (DiscreteGaussian(Fraction(1, 50)), 30),

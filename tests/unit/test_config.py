@@ -4,16 +4,30 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from tests.conftest import World
 
-from safetab.census.census import PopulationGroupLevel
-from safetab.config.run_config import ReaderKind, budget_key, threshold_key
-from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, REGIONAL, US, US_PASS
-from safetab.dialects.configuration import read_config
-from safetab.planning.run_plan import chosen_shapes
-from safetab.privacy.calibration import PrivacyDefinition
-from safetab.products.product import Shape, Thresholds
-from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P, SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL
+from tests.conftest import World
+from tests.inside import (
+    DETAILED,
+    PERSONS,
+    PR_PASS,
+    REGIONAL,
+    SAFETAB_P,
+    SEX_BY_AGE_4,
+    SEX_BY_AGE_9,
+    SEX_BY_AGE_23,
+    TOTAL,
+    US,
+    US_PASS,
+    PopulationGroupLevel,
+    PrivacyDefinition,
+    ReaderKind,
+    Shape,
+    Thresholds,
+    budget_key,
+    chosen_shapes,
+    read_config,
+    threshold_key,
+)
 
 TRACT_DETAILED = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 PR_COUNTY_REGIONAL = PopulationGroupLevel(US.area_level("PR-COUNTY"), REGIONAL)

@@ -8,11 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from safetab.census.area_levels import AreaKind
-from safetab.census.areas import NO_ENTITY, Areas
-from safetab.dialects.bureau.block_areas import Blocks, areas_of_blocks
-from safetab.dialects.bureau.us_census import US
-from safetab.release.coterminous import coterminous_sets, without_blocks
+from tests.inside import NO_ENTITY, US, AreaKind, Areas, Blocks, areas_of_blocks, coterminous_sets, without_blocks
 
 STATE, COUNTY, PLACE, AIANNH, TRACT = US.donor_order
 

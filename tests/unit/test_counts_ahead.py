@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from safetab.pipeline.run import CountsAhead
+from tests.inside import CountsAhead
 
 
 def level(name: str, universe: Any, *, is_measured: bool = True) -> Any:

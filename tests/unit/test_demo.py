@@ -9,9 +9,8 @@ from types import SimpleNamespace
 import pytest
 from typer.testing import CliRunner
 
-from safetab.cli.commands import demo as command
 from safetab.cli.main import app
-from safetab.functions import demo
+from tests.inside import demo_module, functions_demo_module
 
 
 @pytest.fixture(autouse=True)
@@ -24,12 +23,12 @@ def quick_tour(monkeypatch: pytest.MonkeyPatch) -> None:
         folder.mkdir()
         (folder / "index.html").write_text("a site")
 
-    monkeypatch.setattr(demo, "write_demo_census", write)
-    monkeypatch.setattr(demo, "run_files", lambda *_, **__: SimpleNamespace(warnings=(), plan=None))
-    monkeypatch.setattr(demo, "write_site", write_site)
-    monkeypatch.setattr(demo, "write_explorer", lambda request: request.page.write_text("an explorer"))
-    monkeypatch.setattr(command, "show_run", lambda *_, **__: None)
-    monkeypatch.setattr(command, "show_county", lambda *_: None)
+    monkeypatch.setattr(functions_demo_module, "write_demo_census", write)
+    monkeypatch.setattr(functions_demo_module, "run_files", lambda *_, **__: SimpleNamespace(warnings=(), plan=None))
+    monkeypatch.setattr(functions_demo_module, "write_site", write_site)
+    monkeypatch.setattr(functions_demo_module, "write_explorer", lambda request: request.page.write_text("an explorer"))
+    monkeypatch.setattr(demo_module, "show_run", lambda *_, **__: None)
+    monkeypatch.setattr(demo_module, "show_county", lambda *_: None)
 
 
 @pytest.fixture
@@ -102,7 +101,7 @@ def test_a_tour_without_a_browser_says_so_and_ends_well(
     if has_display:
         monkeypatch.setattr(webbrowser, "open", lambda _: False)
     else:
-        monkeypatch.setattr(command.sys, "platform", "linux")
+        monkeypatch.setattr(demo_module.sys, "platform", "linux")
         for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
             monkeypatch.delenv(name, raising=False)
     ended = CliRunner().invoke(app, ["demo", str(tmp_path / "tour"), "--open"])

@@ -8,10 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 
-from safetab.foundation.failures import RunFailed
-from safetab.pipeline.disk_space import DiskNeed, require_room, size_in_words
-from safetab.readers.record_files import number_of_records
-from safetab.readers.table_files import TableFiles, TableForm
+from tests.inside import DiskNeed, RunFailed, TableFiles, TableForm, number_of_records, require_room, size_in_words
 
 
 def test_needs_on_one_disk_are_added_up(tmp_path: Path) -> None:

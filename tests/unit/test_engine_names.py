@@ -7,12 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import write_random_world
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.pipeline.declared_options import ASSESS, RUN, VALIDATE, DeclaredOption, EngineKind
+from tests.inside import ASSESS, RUN, VALIDATE, DeclaredOption, EngineKind
+from tests.random_worlds import write_random_world
 
 
 def option(name: str, options: tuple[DeclaredOption, ...]) -> DeclaredOption:

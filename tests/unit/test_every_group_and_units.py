@@ -11,29 +11,40 @@ from pathlib import Path
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+
 from tests.conftest import World
 from tests.engine_inputs import EngineInputs, engine_inputs
+from tests.inside import (
+    SAFETAB_P,
+    TAKEN_TO_BE_PUBLIC,
+    US,
+    AddressedBits,
+    ExactCounts,
+    GroupCounts,
+    GroupUniverse,
+    Ledger,
+    LevelPlan,
+    Measurements,
+    PrivacyDefinition,
+    Product,
+    RunPlan,
+    Selector,
+    Sensitivity,
+    Shape,
+    Stage,
+    Thresholds,
+    Unit,
+    guarantee_as_json,
+    output_if_all_groups_are_empty,
+    plan_as_json,
+    plan_of,
+    protected_sentence,
+    read_public_files,
+    show_plan,
+    tabulate_level,
+)
 from tests.plain_engine import PlainEngine
 from tests.random_worlds import problems_with, write_random_world
-
-from safetab.census.population_groups import GroupUniverse
-from safetab.census.sensitivity import Sensitivity
-from safetab.cli.plan_tables import show_plan
-from safetab.dialects.bureau.us_census import US
-from safetab.engines.contract import GroupCounts
-from safetab.planning.guarantee import TAKEN_TO_BE_PUBLIC, guarantee_as_json, protected_sentence
-from safetab.planning.plan_json import plan_as_json
-from safetab.planning.planner import plan_of, read_public_files
-from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
-from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.calibration import PrivacyDefinition, Stage
-from safetab.privacy.exact_counts import ExactCounts
-from safetab.privacy.ledger import Ledger
-from safetab.products.product import Product, Selector, Shape, Thresholds
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.specification.values import Unit
-from safetab.tabulation.measurements import Measurements
-from safetab.tabulation.tabulate_level import tabulate_level
 
 THREE = Unit("patient", "PATIENT", 3)
 OF_UNITS = replace(SAFETAB_P, record=replace(SAFETAB_P.record, unit=THREE))

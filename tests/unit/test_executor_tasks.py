@@ -14,30 +14,35 @@ from types import SimpleNamespace
 import numpy as np
 import pyarrow as pa
 import pytest
+
 from supply_chain.locks import SHIPPED, pins_of
 from tests.engine_inputs import engine_inputs, plain_engine
+from tests.inside import (
+    MISFIT,
+    NEEDED_PACKAGES,
+    NO_PIECE,
+    PERSON_RECORD,
+    PERSONS,
+    Encoding,
+    PartAtoms,
+    PieceCells,
+    PieceCounts,
+    RecordFingerprint,
+    TaskInputs,
+    count_cells,
+    count_pieces,
+    count_units,
+    encode_records,
+    pieces_of,
+    read_row_groups,
+    read_rows,
+    sum_records,
+    unpacked,
+)
 from tests.person_forms import people_of
 from tests.random_worlds import write_random_world
 from tests.specified.agreement import engine_of, inputs_of
 from tests.specified.worlds import write_foreign_world
-
-from safetab.engines.encoding import Encoding, PartAtoms
-from safetab.engines.fingerprint import RecordFingerprint
-from safetab.engines.spark.counter import PieceCells, count_cells
-from safetab.engines.spark.executor import (
-    MISFIT,
-    NEEDED_PACKAGES,
-    NO_PIECE,
-    PieceCounts,
-    count_pieces,
-    count_units,
-    encode_records,
-    read_row_groups,
-    read_rows,
-    sum_records,
-)
-from safetab.engines.spark.task_records import TaskInputs, pieces_of, unpacked
-from safetab.products.safetab_p.safetab_p import PERSON_RECORD, PERSONS
 
 
 @pytest.fixture(scope="module")

@@ -10,20 +10,28 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from tests.lint.test_general_rooms import WORDS
 from typer.testing import CliRunner
 
-from safetab.census.area_levels import AreaKind, AreaLevel, DigitIds, Pass
-from safetab.census.groups import GroupLevel
 from safetab.cli.main import app
-from safetab.dialects.bureau.us_census import US
-from safetab.explorer.census_facts import sentence_words
-from safetab.explorer.explore import explorer_page, json_in_a_page, page_facts, script
-from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import tuning_of
 from safetab.tuning.concerns import NO_PROTECTION
-from safetab.tuning.tuning import presets
+from tests.inside import (
+    SAFETAB_H,
+    US,
+    AreaKind,
+    AreaLevel,
+    DigitIds,
+    GroupLevel,
+    Pass,
+    explorer_page,
+    json_in_a_page,
+    page_facts,
+    presets,
+    script,
+    sentence_words,
+    write_demo_census,
+)
+from tests.lint.test_general_rooms import WORDS
 
 
 class _Elements(HTMLParser):

@@ -9,16 +9,22 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from tests.conftest import World
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.foundation.failures import RunFailed, raise_if_refused_in_words, raise_if_the_machine_failed
-from safetab.foundation.findings import FindingsOf, InvalidInput
-from safetab.pipeline.guards import os_errors_as_run_failed, own_errors_logged
-from safetab.readers import table_files
-from safetab.readers.table_files import TableForm
-from safetab.release.checksums import damage_as_invalid_input
+from tests.conftest import World
+from tests.inside import (
+    FindingsOf,
+    InvalidInput,
+    RunFailed,
+    TableForm,
+    damage_as_invalid_input,
+    os_errors_as_run_failed,
+    own_errors_logged,
+    raise_if_refused_in_words,
+    raise_if_the_machine_failed,
+    table_files_module,
+)
 
 NO_MEMORY = [
     MemoryError(),
@@ -43,9 +49,9 @@ def test_no_file_is_called_damaged_for_want_of_memory(error: Exception, monkeypa
         raise error
 
     findings = FindingsOf("GRF-C.txt")
-    monkeypatch.setattr(table_files, "_text_batches", fail)
+    monkeypatch.setattr(table_files_module, "_text_batches", fail)
     with pytest.raises(MemoryError):
-        list(table_files.batches_of(Path("GRF-C.txt"), TableForm.TEXT, (), findings, []))
+        list(table_files_module.batches_of(Path("GRF-C.txt"), TableForm.TEXT, (), findings, []))
     assert findings.findings == ()
 
 

@@ -2,9 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from safetab.census.area_levels import AreaLevel
-from safetab.dialects.bureau.geo_ids import area_of_geo_id, geo_id
-from safetab.dialects.bureau.us_census import US
+from tests.inside import US, AreaLevel, area_of_geo_id, geo_id
 
 
 @pytest.mark.parametrize(

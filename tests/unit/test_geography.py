@@ -8,9 +8,19 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from safetab.census.areas import NO_ENTITY, Areas
-from safetab.dialects.bureau.grfc import read_geography
-from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US
+from tests.inside import (
+    AIANNH,
+    COUNTY,
+    NATION,
+    NO_ENTITY,
+    PLACE,
+    STATE,
+    TRACT,
+    US,
+    Areas,
+    read_geography,
+    text_tables_module,
+)
 
 COLUMNS = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK", "PLACEFP", "AIANNHCE")
 BLOCKS = [
@@ -101,7 +111,7 @@ def test_every_form_gives_the_same_geography(write, tmp_path: Path) -> None:
 
 
 def test_batches_do_not_change_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("safetab.readers.text_tables.BLOCK_BYTES", 80)
+    monkeypatch.setattr(text_tables_module, "BLOCK_BYTES", 80)
     blocks = [("44", "007", "000101", f"{block:04d}", "59000", "9999") for block in range(500)]
     (tmp_path / "GRF-C.txt").write_text(text(blocks) + "\n" * 300)
     assert read_geography(tmp_path).require().smallest.tolist() == [440070001010000 + block for block in range(500)]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.conftest import World
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.dialects.bureau.us_census import US
-from safetab.readers.area_names import read_area_names
+from tests.conftest import World
+from tests.inside import US, read_area_names
 
 HEADER = "REGION_TYPE|REGION_ID|NAME\n"
 

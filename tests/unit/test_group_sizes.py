@@ -1,7 +1,7 @@
 from __future__ import annotations
 
-from safetab.explorer.explore import _scaled, group_sizes
 from safetab.tuning import tuning_of
+from tests.inside import _scaled, group_sizes
 
 
 def test_made_up_sizes_are_those_of_as_many_possible_groups_as_the_levels_have() -> None:

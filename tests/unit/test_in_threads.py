@@ -13,9 +13,7 @@ from time import sleep
 
 import pytest
 
-from safetab.foundation import in_threads
-from safetab.foundation.failures import closing_without_masking
-from safetab.foundation.in_threads import SecondThread, Workers, results_in_threads
+from tests.inside import SecondThread, Workers, closing_without_masking, in_threads_module, results_in_threads
 
 
 def test_results_come_in_the_order_of_the_work_whichever_ends_first() -> None:
@@ -81,7 +79,7 @@ def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads: int) -
 
 
 def test_a_piece_about_few_things_is_the_callers_unless_one_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_threads, "_SMALL", 10)
+    monkeypatch.setattr(in_threads_module, "_SMALL", 10)
     caller, may_end, done = get_ident(), Event(), list[tuple[str, bool]]()
 
     def piece(name: str) -> None:
@@ -97,7 +95,7 @@ def test_a_piece_about_few_things_is_the_callers_unless_one_waits(monkeypatch: p
 
 
 def test_an_error_of_work_alongside_is_raised_before_the_caller_does_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(in_threads, "_SMALL", 10)
+    monkeypatch.setattr(in_threads_module, "_SMALL", 10)
     has_failed, done = Event(), list[int]()
 
     def full() -> None:
@@ -244,7 +242,7 @@ def test_a_thread_that_dies_without_a_result_is_no_endless_wait(threads: int, mo
     def dies(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(in_threads, "_SECONDS", 0.01)
+    monkeypatch.setattr(in_threads_module, "_SECONDS", 0.01)
     monkeypatch.setattr(threading, "excepthook", lambda _: None)
     monkeypatch.setattr(Future, "set_result", dies)
     monkeypatch.setattr(Future, "set_exception", dies)

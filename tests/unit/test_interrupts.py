@@ -10,8 +10,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from safetab.foundation.interrupts import publishing, publishing_for_itself, until_published
-from safetab.foundation.start_up import is_the_command
+from tests.inside import is_the_command, publishing, publishing_for_itself, until_published
 
 
 @pytest.fixture(autouse=True)

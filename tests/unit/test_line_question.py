@@ -7,9 +7,7 @@ from math import prod
 
 import pytest
 
-from safetab.products.product import Product, Refusal, Shape, WantedCells
-from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE_4, SEX_BY_AGE_9, TOTAL
+from tests.inside import SAFETAB_H, SAFETAB_P, SEX_BY_AGE_4, SEX_BY_AGE_9, TOTAL, Product, Refusal, Shape, WantedCells
 
 ASKED = SAFETAB_P.line_question
 

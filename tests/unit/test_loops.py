@@ -8,11 +8,16 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from safetab.dialects.bureau.us_census import US_PASS
-from safetab.engines import patterns
-from safetab.engines.local import counter, encoder, part_records
-from safetab.engines.local.part_records import SortedRecords
-from safetab.engines.patterns import PatternTable, ThreadPatterns
+from tests.inside import (
+    US_PASS,
+    PatternTable,
+    SortedRecords,
+    ThreadPatterns,
+    counter_module,
+    encoder_module,
+    part_records_module,
+    patterns_module,
+)
 
 SEEDS = pytest.mark.parametrize("seed", range(3))
 
@@ -31,15 +36,15 @@ def test_every_row_has_the_atom_of_its_block(seed: int) -> None:
     positions = tuple(source.permutation(400).astype(np.int32) for _ in parts)
     lookup = (np.array([100, 10, 10, 10]), is_of_pass, first_of_state, blocks, atom_of_block)
     atoms = np.empty(400, dtype=np.int32)
-    encoder.atoms_of_rows(positions, tuple(parts), *lookup, atoms)
+    encoder_module.atoms_of_rows(positions, tuple(parts), *lookup, atoms)
     atom_of = dict(zip(blocks.tolist(), atom_of_block.tolist(), strict=True))
 
     def expected(row: int) -> int:
         state, county, tract, block = (int(part[at[row]]) for part, at in zip(parts, positions, strict=True))
         if min(state, county, tract, block) < 0:
-            return encoder.NOT_DIGITS
+            return encoder_module.NOT_DIGITS
         number = ((state * 10 + county) * 10 + tract) * 10 + block
-        return atom_of.get(number, encoder.NOT_LISTED) if state in {10, 11, 13} else encoder.LEFT_OUT
+        return atom_of.get(number, encoder_module.NOT_LISTED) if state in {10, 11, 13} else encoder_module.LEFT_OUT
 
     assert atoms.tolist() == [expected(row) for row in range(400)]
     assert {-3, -2, -1} < set(atoms.tolist())  # each kind of row was there
@@ -76,7 +81,7 @@ def _by_position(codes: NDArray[np.int16]) -> tuple[tuple[NDArray[np.int32], ...
 def test_codes_are_ordered_as_a_set(seed: int, most_codes: int) -> None:
     codes = _codes(np.random.default_rng(seed), 500, 6)
     ordered = np.empty((500, 9), dtype=np.int16)
-    patterns.order_codes(codes, most_codes, ordered)
+    patterns_module.order_codes(codes, most_codes, ordered)
     found = [tuple(row) if row[0] > 0 else None for row in ordered.tolist()]
     assert found == [_pattern_of(row, most_codes) for row in codes.T.tolist()]
     assert 100 < sum(one is not None for one in found) < 500
@@ -105,7 +110,7 @@ def test_a_pattern_has_each_iteration_of_its_codes_once(seed: int) -> None:
     codes[:, 0] = np.maximum(codes[:, 0], 1)
     alone, in_combination, ethnicity = source.integers(-1, 3, (3, 4, 12)).astype(np.int32)
     starts, lists = np.empty(201, dtype=np.int64), np.empty(200 * 40, dtype=np.int32)
-    patterns.iterations_of_patterns(codes, alone, in_combination, ethnicity, starts, lists)
+    patterns_module.iterations_of_patterns(codes, alone, in_combination, ethnicity, starts, lists)
     for number, (*races, ethnic) in enumerate(codes.tolist()):
         expected = set[int]()
         for level in range(4):
@@ -127,7 +132,7 @@ class World:
         self.attributes = source.integers(0, 7, records).astype(np.uint8)
         lists = [np.sort(source.permutation(6)[:length]) for length in (0, 2, 5)]
         self.iterations_of = [of_pattern.tolist() for of_pattern in lists]
-        self.lists = patterns.IterationLists(np.array([0, 0, 2, 7]), np.concatenate(lists).astype(np.int32))
+        self.lists = patterns_module.IterationLists(np.array([0, 0, 2, 7]), np.concatenate(lists).astype(np.int32))
 
     def rows(self) -> list[tuple[int, int, int]]:
         columns = (self.atoms.tolist(), self.patterns.tolist(), self.attributes.tolist())
@@ -142,12 +147,12 @@ class World:
     def sorted(self) -> SortedRecords:
         starts = np.zeros(5, dtype=np.int64)
         of_atoms, attributes = np.empty_like(self.patterns), np.empty_like(self.attributes)
-        part_records.sort_by_atom(self.atoms, self.patterns, self.attributes, starts, of_atoms, attributes)
+        part_records_module.sort_by_atom(self.atoms, self.patterns, self.attributes, starts, of_atoms, attributes)
         run_starts, grouped = np.empty_like(starts), np.empty_like(attributes)
         run_patterns, run_sizes = np.empty_like(of_atoms), np.empty_like(of_atoms)
         no_run = np.full(3, -1, dtype=np.int32)
         runs = (no_run, run_starts, run_patterns, run_sizes, grouped)
-        part_records.group_by_pattern(starts, of_atoms, attributes, *runs)
+        part_records_module.group_by_pattern(starts, of_atoms, attributes, *runs)
         end = int(run_starts[-1])
         return SortedRecords(starts, run_starts, run_patterns[:end], run_sizes[:end], grouped)
 
@@ -177,8 +182,8 @@ def test_every_record_is_counted_in_each_of_its_iterations(seed: int, records: i
     members = world.memberships()
     by_attribute, starts = np.zeros((6, 7), dtype=np.int32), np.empty(5, dtype=np.int64)
     iterations, counts = np.empty(len(members), dtype=np.int32), np.empty(len(members), dtype=np.int32)
-    counter.count_atoms(made, world.lists, starts, iterations, counts, np.full(6, -1, dtype=np.int64))
-    counter.count_attributes(made, world.lists, np.zeros((2, 7), dtype=np.int32), by_attribute)
+    counter_module.count_atoms(made, world.lists, starts, iterations, counts, np.full(6, -1, dtype=np.int64))
+    counter_module.count_attributes(made, world.lists, np.zeros((2, 7), dtype=np.int32), by_attribute)
     found = Counter[tuple[int, int]]()
     for atom in range(4):
         for place in range(starts[atom], starts[atom + 1]):
@@ -199,10 +204,10 @@ def _compare_totals(made: SortedRecords, counted: tuple[NDArray, ...], members: 
         if entities[atom] >= 0 and positions[iteration] >= 0:
             expected[entities[atom], positions[iteration]] += 1
     totals = np.zeros((2, 3), dtype=np.int64)
-    counter.add_atoms_to_entities(*counted, entities, positions, totals)
+    counter_module.add_atoms_to_entities(*counted, entities, positions, totals)
     assert totals.tolist() == expected.tolist()
-    state = counter.CountedPart(US_PASS, slice(0, 4), made, *counted, np.zeros((6, 7), dtype=np.int32))
-    groups, sums = counter._summed(*counter._groups_of_atoms(state, entities, positions, 3))
+    state = counter_module.CountedPart(US_PASS, slice(0, 4), made, *counted, np.zeros((6, 7), dtype=np.int32))
+    groups, sums = counter_module._summed(*counter_module._groups_of_atoms(state, entities, positions, 3))
     assert groups.tolist() == np.flatnonzero(expected).tolist()
     assert sums.tolist() == expected[expected > 0].tolist()
 
@@ -218,7 +223,7 @@ def test_selected_groups_have_the_cells_of_their_records(seed: int) -> None:
     sizes = np.array([3, 1])[shape_of_row]
     first_cell = np.cumsum(sizes) - sizes
     cells, free = np.zeros(sizes.sum(), dtype=np.int64), np.full(6, -1, dtype=np.int64)
-    counter.add_cells(
+    counter_module.add_cells(
         row_starts, iteration_of_row, begins, ends, atoms, world.sorted(), world.lists, first_cell, shape_of_row,
         cell_of, free, cells,
     )  # fmt: skip

@@ -10,12 +10,16 @@ import numpy as np
 import pytest
 from dp_accounting import pld
 
-from safetab.census.sensitivity import Sensitivity
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.privacy.calibration import PrivacyDefinition, calibrated_noise
-from safetab.privacy.composition import epsilon_of_rho
-from safetab.privacy.loss_curve import ChangedCounts, LossCurve
+from tests.inside import (
+    ChangedCounts,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    LossCurve,
+    PrivacyDefinition,
+    Sensitivity,
+    calibrated_noise,
+    epsilon_of_rho,
+)
 
 EPSILONS = [Fraction(0), Fraction(1, 3), Fraction(1), Fraction(5, 2), Fraction(6)]
 

@@ -10,21 +10,31 @@ from math import erfc, exp, sqrt
 from pathlib import Path
 
 import pytest
-from tests.conftest import World
-from tests.specified.small_specifications import nz_keys, write_specification
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.foundation.findings import FindingsOf, described
-from safetab.planning.losses import epsilons_by_delta, privacy_warnings, reported_references
-from safetab.privacy.calibration import PrivacyDefinition
-from safetab.privacy.composition import PrivacyLoss
-from safetab.privacy.output_status import SYNTHETIC_MARKER
-from safetab.privacy.reference import beyond_protection, level_far_above, loss_number, loss_text, total_far_above
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
 from safetab.tuning.concerns import concerns
-from safetab.tuning.tuning import production_of_2020, tuning_of
+from tests.conftest import World
+from tests.inside import (
+    SAFETAB_P,
+    SYNTHETIC_MARKER,
+    FindingsOf,
+    PrivacyDefinition,
+    PrivacyLoss,
+    beyond_protection,
+    described,
+    epsilons_by_delta,
+    level_far_above,
+    loss_number,
+    loss_text,
+    privacy_warnings,
+    production_of_2020,
+    reported_references,
+    total_far_above,
+    tuning_of,
+)
+from tests.specified.small_specifications import nz_keys, write_specification
 
 REFERENCE = SAFETAB_P.reference
 

@@ -14,13 +14,21 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.foundation.progress import NoProgress
-from safetab.products.record_field import RuledColumn
-from safetab.specification.values import RecordField
-from safetab.synthetic.seeded_bits import RandomBits
-from safetab.synthetic.specified.new_census import columns_of_package, write_new_census
-from safetab.synthetic.specified.patterns import matching
-from safetab.synthetic.specified.people import STEPS, PeopleRequest, shares_of, values_of, write_example, write_people
+from tests.inside import (
+    STEPS,
+    NoProgress,
+    PeopleRequest,
+    RandomBits,
+    RecordField,
+    RuledColumn,
+    columns_of_package,
+    matching,
+    shares_of,
+    values_of,
+    write_example,
+    write_new_census,
+    write_people,
+)
 
 Rows = list[dict[str, str | None]]
 

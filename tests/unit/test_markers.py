@@ -6,10 +6,10 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import RandomWorld, write_random_world
 
 import safetab
-from safetab.foundation.findings import InvalidInput
+from tests.inside import InvalidInput
+from tests.random_worlds import RandomWorld, write_random_world
 
 
 def world_without_marker(folder: Path) -> RandomWorld:

@@ -11,26 +11,38 @@ import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-from safetab.census.census import PopulationGroupLevel
-from safetab.census.sensitivity import Sensitivity
-from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, US, US_PASS
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.foundation import compiled as compiled_loops
-from safetab.foundation.compiled import compiled
-from safetab.mechanisms.inversion_table import InversionTable, write_indices_from
-from safetab.mechanisms.noisy_count import (
+from tests.inside import (
+    DETAILED,
+    PERSONS,
+    PR_PASS,
+    SAFETAB_P,
+    SEX_BY_AGE_4,
+    TOTAL,
+    US,
+    US_PASS,
+    AddressedBits,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    DrawingRight,
+    ExactCounts,
+    InversionTable,
+    Ledger,
+    MeasurementEvent,
+    OverspentBudget,
+    PopulationGroupLevel,
+    PrivacyDefinition,
+    Sensitivity,
+    SharedBits,
+    Stage,
     _prefix,
     _write_indices_from,
+    compiled,
+    compiled_module,
     indices_whose_noise_may_exceed,
     noisy_count,
+    take_counts,
+    write_indices_from,
 )
-from safetab.privacy.addressed_bits import AddressedBits, SharedBits
-from safetab.privacy.calibration import PrivacyDefinition, Stage
-from safetab.privacy.exact_counts import ExactCounts, take_counts
-from safetab.privacy.ledger import DrawingRight, Ledger, OverspentBudget
-from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P, SEX_BY_AGE_4, TOTAL
 
 LEVEL = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 NOISE = DiscreteGaussian(Fraction(5000, 159))
@@ -42,7 +54,7 @@ BITS = AddressedBits(KEY)
 @pytest.fixture(autouse=True)
 def no_work_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
     """What is compiled doesn't depend on other tests."""
-    monkeypatch.setattr(compiled_loops, "_work_so_far", Counter())
+    monkeypatch.setattr(compiled_module, "_work_so_far", Counter())
 
 
 def bits() -> AddressedBits:
@@ -260,7 +272,7 @@ def test_what_was_charged_can_be_read_again_and_is_the_same() -> None:
 def test_the_counts_of_groups_are_theirs_and_0_where_there_are_none(
     many: bool, cells: int, there: int, wanted: int
 ) -> None:
-    compiled_loops._work_so_far[take_counts] = many << 30
+    compiled_module._work_so_far[take_counts] = many << 30
     for seed in range(20):
         rng = np.random.default_rng(seed)
         indices, asked = (np.sort(rng.choice(100, size, replace=False)) for size in (there, wanted))
@@ -286,7 +298,7 @@ FEW, MANY = 1, 1 << 20
 def values_of(table: InversionTable, words: list[int], draws: int) -> tuple[list[int], list[int]]:
     """The values, and the positions of the undecided ones, by the way that is taken for so many draws."""
     blocks = np.array([[word << (64 - table.word_bits), 0] for word in words], dtype=np.uint64)
-    compiled_loops._work_so_far.clear()
+    compiled_module._work_so_far.clear()
     values, undecided = table.inverter(draws)(blocks)
     return values.tolist(), undecided.tolist()
 

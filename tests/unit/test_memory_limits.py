@@ -9,15 +9,12 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.conftest import World
-from tests.random_worlds import write_random_world
 from typer.main import get_command
 
 from safetab.cli.main import app
-from safetab.foundation import start_up
-from safetab.foundation.failures import RunFailed
-from safetab.foundation.start_up import control_group_limit, why_too_little
-from safetab.pipeline.guards import os_errors_as_run_failed
+from tests.conftest import World
+from tests.inside import RunFailed, control_group_limit, os_errors_as_run_failed, start_up_module, why_too_little
+from tests.random_worlds import write_random_world
 
 MB = 1 << 20
 
@@ -70,7 +67,7 @@ def test_every_command_that_opens_records_is_known_to_need_more() -> None:
         opens_none = re.search(r"Opens no (person file|record)", " ".join((command.help or "").split()))
         if "data" in takes and not opens_none:
             found.add(name)
-    assert found == start_up._READ_RECORDS
+    assert found == start_up_module._READ_RECORDS
 
 
 _LOADING = """

@@ -5,13 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import write_random_world
 
 import safetab
-from safetab.foundation.failures import RunFailed
-from safetab.pipeline import memory_room
-from safetab.pipeline.memory_room import least_growth, memory_left, require_memory
-from safetab.planning.run_plan import RunPlan
+from tests.inside import RunFailed, RunPlan, least_growth, memory_left, memory_room_module, require_memory
+from tests.random_worlds import write_random_world
 
 MB = 10**6
 
@@ -66,7 +63,7 @@ def test_a_run_without_memory_is_refused_before_the_charge(
 ) -> None:
     world = write_random_world(tmp_path, 2, people=60, budget=1)
     left = iter([*[{}] * looks_before, {"the address space (`ulimit -v`)": -1}])
-    monkeypatch.setattr(memory_room, "memory_left", lambda: next(left))
+    monkeypatch.setattr(memory_room_module, "memory_left", lambda: next(left))
     log = tmp_path / "spend.log"
     with pytest.raises(RunFailed, match=r"the address space \(`ulimit -v`\) leaves 1 MB, and this run needs about"):
         safetab.run(world.parameters, world.data, tmp_path / "out", spend_log=log, spend_limit=20, dataset="people")

@@ -12,25 +12,30 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from tests.spend_logs import earlier_header, without_chain
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.engines.fingerprint import of_nobody
-from safetab.foundation.findings import InvalidInput
-from safetab.pipeline.spend_log.accounts import Limit, Spend
-from safetab.pipeline.spend_log.log_checks import check_log
-from safetab.pipeline.spend_log.log_lines import (
+from tests.inside import (
+    COLUMNS,
+    InvalidInput,
+    Limit,
     LineState,
+    PrivacyDefinition,
+    Spend,
+    accounts_of,
     begun_line,
+    check_log,
+    datasets_of,
     limit_line,
     line_of,
+    merge_logs,
+    names_by_records,
+    of_nobody,
+    read_log,
     sound_lines,
+    statement,
 )
-from safetab.pipeline.spend_log.merged_logs import merge_logs
-from safetab.pipeline.spend_log.people_accounts import accounts_of, datasets_of, names_by_records, read_log
-from safetab.pipeline.spend_log.statement import COLUMNS, statement
-from safetab.privacy.calibration import PrivacyDefinition
+from tests.spend_logs import earlier_header, without_chain
 
 ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
 A, B = bytes(range(32)), bytes(range(32, 64))

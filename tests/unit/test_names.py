@@ -5,17 +5,28 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from tests.named_world import named_universe
 
-from safetab.census.area_levels import AreaKind
-from safetab.census.census import Spelling
-from safetab.census.groups import GroupKind
-from safetab.dialects.bureau.states import STATE_NAMES
-from safetab.dialects.bureau.us_census import AIANNH, COUNTY, PLACE, RACE_ALONE, TRACT, US
-from safetab.estimates.reading import names
-from safetab.estimates.reading.lookup import Lookup
-from safetab.estimates.reading.names import AreaNames, NameIndex, forms_of_group, group_suggestions, plain
-from safetab.foundation.findings import InvalidInput
+from tests.inside import (
+    AIANNH,
+    COUNTY,
+    PLACE,
+    RACE_ALONE,
+    STATE_NAMES,
+    TRACT,
+    US,
+    AreaKind,
+    AreaNames,
+    GroupKind,
+    InvalidInput,
+    Lookup,
+    NameIndex,
+    Spelling,
+    forms_of_group,
+    group_suggestions,
+    names_module,
+    plain,
+)
+from tests.named_world import named_universe
 
 
 @pytest.fixture(scope="module")
@@ -253,9 +264,9 @@ def test_who_asks_seldom_finds_the_same(kind: AreaKind | GroupKind, monkeypatch:
         name = ODD_NAMES[position]
         return areas.heads_of_area(name, kind) if isinstance(kind, AreaKind) else forms_of_group(name, kind)
 
-    monkeypatch.setattr(names, "_FEW_NAMES", 0)
+    monkeypatch.setattr(names_module, "_FEW_NAMES", 0)
     asked_often = NameIndex(ODD_NAMES, forms_of, other_words)
-    asked_often._times_asked = names._SELDOM
+    asked_often._times_asked = names_module._SELDOM
     forms = {form for position in range(len(ODD_NAMES)) for some in forms_of(position) for form in some}
     assert len(forms) > 20
     for form in sorted({*forms, "no such name", "county", "st mary", "tract 1.02", ""}):

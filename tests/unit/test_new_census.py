@@ -18,8 +18,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.specification.reading import read_specification
-from safetab.synthetic.specified.people import PeopleRequest
+from tests.inside import PeopleRequest, read_specification
 
 STRACE = shutil.which("strace")
 SECRET = "a secret of one person"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.planted.noise_bugs import a_float_between_count_and_noise
 
-from safetab.auditing.noise_checks import _counts_enter_exactly
-from safetab.auditing.verdicts import Result
+from tests.inside import Result, _counts_enter_exactly
+from tests.planted.noise_bugs import a_float_between_count_and_noise
 
 KEYS = 300  # with five counts in place of 320, one key in about ninety hid the float
 

@@ -13,14 +13,14 @@ import opendp.prelude as dp
 import pytest
 from flint import arb
 
-from safetab.distributions.discrete_gaussian import (
+from tests.inside import (
     DiscreteGaussian,
+    DiscreteLaplace,
+    NoiseDistribution,
     euler_maclaurin_sums,
     tightest,
     upper_sum_term_by_term,
 )
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.noise_distribution import NoiseDistribution
 
 PERCENT_95 = Fraction(95, 100)
 SUMS = (1, 2, 4, 8, 9, 18, 23, 46)

@@ -9,11 +9,7 @@ from typing import cast
 
 import pytest
 
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.privacy.calibration import Stage
-from safetab.release.release_universe import Universe
-from safetab.website.level_facts import noise_of_level
+from tests.inside import DiscreteGaussian, DiscreteLaplace, Stage, Universe, noise_of_level
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,24 +8,31 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from safetab.auditing import noise_checks
-from safetab.auditing.audited_product import LossWorld
-from safetab.auditing.loss_bound import Samples, judged
-from safetab.auditing.noise_checks import DrawnNoise
-from safetab.auditing.selftest import DRAWS, NOISES, NoiseVerdict, p_value_of_counts
-from safetab.auditing.verdicts import Result, verdict
-from safetab.auditing.worlds.products import (
+from tests.inside import (
+    DRAWS,
     HOUSEHOLD_LOSS_WORLDS,
     NINE_GROUPS_SUPPRESSED,
+    NOISES,
     ONE_GROUP,
     PERSON_LOSS_WORLDS,
+    SAFETAB_P,
+    US,
+    DiscreteGaussian,
+    DrawnNoise,
+    LossWorld,
+    MeasurementEvent,
+    Noise,
+    NoiseVerdict,
+    PrivacyDefinition,
+    Result,
+    Samples,
+    Sensitivity,
+    Stage,
+    judged,
+    noise_checks_module,
+    p_value_of_counts,
+    verdict,
 )
-from safetab.census.sensitivity import Sensitivity
-from safetab.dialects.bureau.us_census import US
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.privacy.calibration import Noise, PrivacyDefinition, Stage
-from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
 
 
 def samples(size: int, with_record: float, without: float) -> Samples:
@@ -73,8 +80,8 @@ def test_a_loss_world_can_be_sent_to_other_processes(world: LossWorld) -> None:
 
 def test_noise_checks_without_noise_are_not_shown() -> None:
     nothing: list[DrawnNoise] = []
-    found = [noise_checks._two_runs(nothing, nothing), noise_checks._as_wide_as_due(nothing)]
-    found.append(noise_checks._unrelated(nothing))
+    found = [noise_checks_module._two_runs(nothing, nothing), noise_checks_module._as_wide_as_due(nothing)]
+    found.append(noise_checks_module._unrelated(nothing))
     assert [one.result for one in found] == [Result.NOT_SHOWN] * 3
 
 
@@ -89,13 +96,13 @@ def totals_drawn(counts: np.ndarray) -> DrawnNoise:
 
 
 def test_a_size_of_counts_with_too_few_draws_is_named_and_the_width_not_shown() -> None:
-    found = noise_checks._as_wide_as_due([totals_drawn(np.repeat([0, 4, 20, 55], [600, 600, 499, 600]))])
+    found = noise_checks_module._as_wide_as_due([totals_drawn(np.repeat([0, 4, 20, 55], [600, 600, 499, 600]))])
     assert found.result is Result.NOT_SHOWN
     assert found.seen.endswith("not judged: stage 1, a total, counts from 10 to 49 (499)")
 
 
 def test_the_width_is_shown_where_every_size_has_draws_enough() -> None:
-    found = noise_checks._as_wide_as_due([totals_drawn(np.repeat([0, 4, 20, 55], 500))])
+    found = noise_checks_module._as_wide_as_due([totals_drawn(np.repeat([0, 4, 20, 55], 500))])
     assert found.result is Result.PASSED
     assert "not judged" not in found.seen
 

@@ -7,13 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from supply_chain.outlines import decoded_arcs, outlines_of, simplified
+from tests.inside import PUERTO_RICO_STATE, US, US_STATES, BoundariesShape, BoundaryFiles, shipped_outlines, write_maps
 from tests.named_world import named_universe
 from tests.site_files import read_data
-
-from safetab.census.census import BoundaryFiles
-from safetab.dialects.bureau.states import PUERTO_RICO_STATE, US_STATES
-from safetab.dialects.bureau.us_census import US
-from safetab.website.boundaries import Shape, shipped_outlines, write_maps
 
 # Two squares beside each other, 10 by 10 steps of a tenth of a degree, whose common border has a point in the middle.
 TOPOLOGY: dict[str, Any] = {
@@ -85,7 +81,7 @@ def test_states_and_counties_get_outlines_without_being_asked_for(tmp_path: Path
 
 
 def test_given_shapes_replace_those_of_their_kind_of_area(tmp_path: Path) -> None:
-    own = Shape(2, 0.01, [[-7190, 4110, 80, 0, 0, 90, -80, 0, 0, -90]])
+    own = BoundariesShape(2, 0.01, [[-7190, 4110, 80, 0, 0, 90, -80, 0, 0, -90]])
     known = write_maps(tmp_path, named_universe(), {US.area_level("STATE"): [own]})
     assert read_data(tmp_path, "shapes/STATE/0") == [[*own]]
     assert [*known["shapeFiles"]] == ["COUNTY", "PR-COUNTY", "STATE"]

@@ -10,18 +10,22 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
 import safetab
-from safetab.outputs.pass_files import schema_of
-from safetab.pipeline.options import RunOptions
-from safetab.pipeline.run import run_files
-from safetab.planning.level_design import passes_suppression
-from safetab.planning.run_plan import chosen_shapes
-from safetab.privacy.calibration import Stage
-from safetab.products.product import Thresholds
-from safetab.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE_4
-from safetab.tabulation.measurements import line_sums
+from tests.inside import (
+    SAFETAB_P,
+    SEX_BY_AGE_4,
+    RunOptions,
+    Stage,
+    Thresholds,
+    chosen_shapes,
+    line_sums,
+    pass_files_module,
+    passes_suppression,
+    run_files,
+    schema_of,
+)
+from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
 
 CELLS_4 = np.array([[1, 2, 3, 4, 10, 20, 30, -40]])
 
@@ -213,7 +217,7 @@ def test_all_files_have_one_time_which_is_later_than_that_of_every_input(world: 
 
 @pytest.mark.slow
 def test_row_groups_have_a_fixed_size_whatever_the_chunks(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
-    monkeypatch.setattr("safetab.outputs.pass_files._ROWS_OF_A_GROUP", 50)
+    monkeypatch.setattr(pass_files_module, "_ROWS_OF_A_GROUP", 50)
     sizes = []
     for number, groups_at_once in enumerate((13, 10**6)):
         options = RunOptions(test_key=bytes(32), groups_at_once=groups_at_once)

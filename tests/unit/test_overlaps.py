@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from tests.named_world import named_universe
 
-from safetab.census.area_levels import AreaKind
-from safetab.dialects.bureau.us_census import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US
-from safetab.estimates.overlaps import areas_overlap
-from safetab.website.data_files import area_facts
+from tests.inside import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US, AreaKind, area_facts, areas_overlap
+from tests.named_world import named_universe
 
 
 @pytest.mark.parametrize(

@@ -14,17 +14,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.dialects.bureau.us_census import US_PASS
-from safetab.engines.encoding import PartAtoms
-from safetab.engines.local.part_records import PartRecords
-from safetab.foundation import locked_folder as locked_folder_module
-from safetab.foundation import new_files as new_file_module
-from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import InvalidInput
-from safetab.foundation.locked_folder import LeftBehind, locked_folder
-from safetab.foundation.new_files import CantBeDone, write_new_file, write_new_files
-from safetab.outputs import output_folder
-from safetab.outputs.output_folder import output_findings, whole_output
+from tests.inside import (
+    US_PASS,
+    CantBeDone,
+    InvalidInput,
+    LeftBehind,
+    PartAtoms,
+    PartRecords,
+    RunFailed,
+    locked_folder,
+    locked_folder_module,
+    new_files_module,
+    output_findings,
+    output_folder_module,
+    whole_output,
+    write_new_file,
+    write_new_files,
+)
 
 TODAY = datetime.date(2026, 1, 1)
 
@@ -160,7 +166,7 @@ def test_an_output_is_replaced_and_nothing_is_left(
     can_exchange: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not can_exchange:
-        monkeypatch.setattr(output_folder, "exchange", cannot)
+        monkeypatch.setattr(output_folder_module, "exchange", cannot)
     for text in ("old", "new"):
         write_output(tmp_path / "out", text)
     assert contents(tmp_path / "out") == {"manifest.json": "new"}
@@ -171,8 +177,8 @@ def test_an_output_changes_in_one_step(tmp_path: Path, monkeypatch: pytest.Monke
     """Where the file system can exchange, no moment is seen in which nothing is at OUT."""
     write_output(tmp_path / "out", "old")
     renamed, exchanged = [], []
-    exchange, rename = output_folder.exchange, Path.rename
-    monkeypatch.setattr(output_folder, "exchange", lambda *both: (exchanged.append(both), exchange(*both)))
+    exchange, rename = output_folder_module.exchange, Path.rename
+    monkeypatch.setattr(output_folder_module, "exchange", lambda *both: (exchanged.append(both), exchange(*both)))
     monkeypatch.setattr(Path, "rename", lambda path, to: (renamed.append(to), rename(path, to))[1])
     write_output(tmp_path / "out", "new")
     assert len(exchanged) == 1
@@ -197,7 +203,7 @@ def test_an_output_that_a_killed_run_had_moved_aside_is_put_back(
         return renames[-1]
 
     with monkeypatch.context() as patched:
-        patched.setattr(output_folder, "exchange", cannot)
+        patched.setattr(output_folder_module, "exchange", cannot)
         patched.setattr(Path, "rename", killed)
         patched.setattr(locked_folder_module, "_clear", lambda _, lock: os.close(lock))
         with pytest.raises(Killed):
@@ -261,7 +267,7 @@ def test_of_two_files_both_appear_or_none(
         (tmp_path / name).write_text(text)
     writers = {tmp_path / name: lambda path: path.write_text("new") for name in ("first", "second")}
     with monkeypatch.context() as patch:
-        patch.setattr(new_file_module, "_publish", refusing_the_second)
+        patch.setattr(new_files_module, "_publish", refusing_the_second)
         with pytest.raises(RunFailed, match=r"second can't be written: .* Nothing was written\."):
             write_new_files(writers, overwrite=True)
     assert contents(tmp_path) == before
@@ -273,8 +279,8 @@ def test_a_first_file_that_cant_be_taken_back_is_told(tmp_path: Path, monkeypatc
     def refused(*_: object) -> None:
         raise OSError(errno.ESTALE, "Stale file handle")
 
-    monkeypatch.setattr(new_file_module, "_publish", refusing_the_second)
-    monkeypatch.setattr(new_file_module, "_undo", lambda *_: refused)
+    monkeypatch.setattr(new_files_module, "_publish", refusing_the_second)
+    monkeypatch.setattr(new_files_module, "_undo", lambda *_: refused)
     with pytest.raises(RunFailed, match=r"first was written, .* could not be removed: .* Stale file handle\.$"):
         write_new_files({tmp_path / name: lambda path: path.write_text("new") for name in ("first", "second")})
     assert contents(tmp_path) == {"first": "new"}
@@ -293,7 +299,7 @@ def refusing_the_second(beside: Path, file: Path, **_: object) -> None:
 def test_a_new_file_is_made_where_the_file_system_knows_no_exclusive_move(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(new_file_module, "move_to_new", cannot)
+    monkeypatch.setattr(new_files_module, "move_to_new", cannot)
     write_new_file(tmp_path / "file", lambda path: path.write_text("ours"))
     assert contents(tmp_path) == {"file": "ours"}
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import pytest
 from click.testing import Result
-from tests.conftest import PROJECT
-from tests.household_worlds import write_household_world
-from tests.specified.bureau import as_specification
 from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from safetab.planning.parameter_difference import Difference
+from tests.conftest import PROJECT
+from tests.household_worlds import write_household_world
+from tests.inside import ParameterDifferenceDifference
+from tests.specified.bureau import as_specification
 
 SMALL = PROJECT / "examples" / "small"
 PARAMETERS, DATA = SMALL / "parameters", SMALL / "data"
@@ -128,7 +128,7 @@ def test_groups_that_change_their_names_alone_are_listed_under_one_heading(tmp_p
 
 
 def test_a_group_that_comes_into_a_list_was_in_none() -> None:
-    row = Difference("group", "1002", "list", "no list", "common")
+    row = ParameterDifferenceDifference("group", "1002", "list", "no list", "common")
     found = safetab.ParameterDifference(("a", "b"), (row,), {("group", "1002"): "1002 (European)"}, has_areas=True)
     assert str(found).splitlines()[1:] == ["  1 group changes: 1002 (European)", "    list: none becomes common"]
 

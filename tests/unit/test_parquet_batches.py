@@ -11,12 +11,18 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from safetab.engines.local import records
-from safetab.engines.local.records import DamagedPart, batches_of
-from safetab.products.bureau_columns import BLOCKS, ETHNICITY_CODES, RACE_CODES
-from safetab.products.record import RecordLayout
-from safetab.products.safetab_p.safetab_p import PERSON_RECORD
-from safetab.readers.table_files import TableFiles, TableForm
+from tests.inside import (
+    BLOCKS,
+    ETHNICITY_CODES,
+    PERSON_RECORD,
+    RACE_CODES,
+    DamagedPart,
+    RecordLayout,
+    TableFiles,
+    TableForm,
+    batches_of,
+    records_module,
+)
 
 ONE_COLUMN = RecordLayout("x", "record", "records", ("X",), (), (), BLOCKS, RACE_CODES, ETHNICITY_CODES)
 
@@ -148,7 +154,7 @@ def test_columns_are_found_by_name_in_each_part(tmp_path: Path, monkeypatch: pyt
         pq.write_table(
             pa.table({"MORE": ["x"] * 700, **texts, "edited": EDITED}), tmp_path / f"{part}.parquet", **options
         )
-    monkeypatch.setattr(records, "_ROWS_AT_ONCE", 200)
+    monkeypatch.setattr(records_module, "_ROWS_AT_ONCE", 200)
     found = texts_of(sorted(tmp_path.iterdir()), PERSON_RECORD)
     assert found == {name: values * 3 for name, values in texts.items()}
 
@@ -158,11 +164,11 @@ def test_positions_beyond_what_arrow_hands_on_are_damage(positions: list[int]) -
     values = pa.array(["1", "2"])
     column = pa.DictionaryArray.from_arrays(pa.array(positions, pa.int32()), values, safe=False)
     with pytest.raises(pa.ArrowInvalid, match="the dictionary doesn't have"):
-        records._value_column(column)
-    assert records._value_column(column.slice(0, 0)).has_absent is False
+        records_module._value_column(column)
+    assert records_module._value_column(column.slice(0, 0)).has_absent is False
 
 
 def test_a_row_without_a_value_has_the_position_after_them() -> None:
-    column = records._value_column(pa.array(["1", None], pa.string()).dictionary_encode())
+    column = records_module._value_column(pa.array(["1", None], pa.string()).dictionary_encode())
     assert column.position_of_row.tolist() == [0, 1]
     assert column.has_absent

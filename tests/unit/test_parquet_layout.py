@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from safetab.foundation.parquet_layout import all_bytes_are_read
+from tests.inside import all_bytes_are_read
 
 HIDDEN = b"a name, an age; "
 TABLE = pa.table({"place": ["Ashe", "Avery", None] * 400, "people": range(1_200)})

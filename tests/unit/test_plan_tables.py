@@ -7,13 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.conftest import World
 from typer.testing import CliRunner
 
-from safetab.census.census import a_or_an
 from safetab.cli.main import app
-from safetab.foundation.progress import NoProgress
-from safetab.synthetic.specified.people import write_example
+from tests.conftest import World
+from tests.inside import NoProgress, a_or_an, write_example
 
 RULE = re.compile(r"^ ─+\s*$", re.MULTILINE)
 

@@ -7,24 +7,39 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+import safetab
 from tests.cef_files import write_cef
 from tests.conftest import World
 from tests.household_worlds import write_household_world
-
-import safetab
-from safetab.census.area_levels import AreaLevel
-from safetab.census.areas import NO_ENTITY, Areas
-from safetab.census.groups import GroupLevel
-from safetab.dialects.bureau.block_areas import Blocks, areas_of_blocks
-from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, REGIONAL, US, US_PASS
-from safetab.dialects.configuration import read_config
-from safetab.dialects.public_files import read_public_lists
-from safetab.foundation.findings import Finding, InvalidInput
-from safetab.planning.plan_json import exact, plan_as_json
-from safetab.planning.planner import PublicFiles, plan_of, plan_of_files, read_public_files
-from safetab.planning.run_plan import LevelPlan, RunPlan, output_if_all_groups_are_empty
-from safetab.privacy.calibration import Stage
-from safetab.products.safetab_p.safetab_p import SEX_BY_AGE_23
+from tests.inside import (
+    DETAILED,
+    NO_ENTITY,
+    PR_PASS,
+    REGIONAL,
+    SEX_BY_AGE_23,
+    US,
+    US_PASS,
+    AreaLevel,
+    Areas,
+    Blocks,
+    Finding,
+    GroupLevel,
+    InvalidInput,
+    LevelPlan,
+    PublicFiles,
+    RunPlan,
+    Stage,
+    areas_of_blocks,
+    exact,
+    output_if_all_groups_are_empty,
+    plan_as_json,
+    plan_of,
+    plan_of_files,
+    read_config,
+    read_public_files,
+    read_public_lists,
+)
 
 
 def level_of(plan: RunPlan, geography: AreaLevel, iterations: GroupLevel) -> LevelPlan:

@@ -2,24 +2,31 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+
 from tests.code_maps import iteration_map
 from tests.conftest import SMALL_EXAMPLE
-from tests.plain_engine import index_in
-
-from safetab.census.area_levels import AreaLevel
-from safetab.census.areas import NO_ENTITY
-from safetab.census.census import PopulationGroupLevel
-from safetab.census.groups import (
+from tests.inside import (
+    COMMON,
+    COUNTY,
+    DETAILED,
+    NO_ENTITY,
+    RACE_ALONE,
+    REGIONAL,
+    US,
+    AreaLevel,
+    Blocks,
     CharacteristicIteration,
     GroupLevel,
+    PopulationGroupLevel,
     PublicLists,
+    Sensitivity,
+    areas_of_blocks,
     iteration_map_of,
+    read_public_lists,
+    sensitivity,
+    universe_of,
 )
-from safetab.census.population_groups import universe_of
-from safetab.census.sensitivity import Sensitivity, sensitivity
-from safetab.dialects.bureau.block_areas import Blocks, areas_of_blocks
-from safetab.dialects.bureau.us_census import COMMON, COUNTY, DETAILED, RACE_ALONE, REGIONAL, US
-from safetab.dialects.public_files import read_public_lists
+from tests.plain_engine import index_in
 
 BASQUE, IRISH, LIVONIAN, OTHER_EUROPEAN, HMONG, CHECKBOX = "1110", "1120", "1140", "1199", "4110", "1000"
 DOMINICAN, NOT_HISPANIC = "2110", "9950"

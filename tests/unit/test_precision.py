@@ -10,8 +10,7 @@ import pytest
 from flint import ctx
 
 import safetab
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.noise_distribution import extra_precision, working_precision
+from tests.inside import DiscreteGaussian, extra_precision, working_precision
 
 SOURCE = Path(safetab.__file__).parent
 

@@ -10,11 +10,19 @@ import opendp.prelude as dp
 import pytest
 from dp_accounting import pld, rdp
 
-from safetab.census.sensitivity import Sensitivity
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise, stage_fraction
-from safetab.privacy.composition import PrivacyLoss, epsilon_of_rho, loss_of_a_pass, loss_of_disjoint_passes
+from tests.inside import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    PrivacyDefinition,
+    PrivacyLoss,
+    Sensitivity,
+    Stage,
+    calibrated_noise,
+    epsilon_of_rho,
+    loss_of_a_pass,
+    loss_of_disjoint_passes,
+    stage_fraction,
+)
 
 GAMMA = Fraction(1, 10)
 

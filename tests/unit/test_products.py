@@ -8,18 +8,27 @@ from fractions import Fraction
 from itertools import product as combinations_of
 
 import pytest
-from tests.conftest import PROJECT
 
-from safetab.census.sensitivity import Sensitivity
-from safetab.dialects.bureau.us_census import US
-from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.calibration import PrivacyDefinition, Stage
-from safetab.privacy.ledger import Ledger, OverspentBudget
-from safetab.privacy.measurement_event import MeasurementEvent
-from safetab.products.all_products import PRODUCTS, product_named, product_of_keys
-from safetab.products.product import Product, TableFamily
-from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_p.safetab_p import PERSONS, SAFETAB_P, TOTAL
+from tests.conftest import PROJECT
+from tests.inside import (
+    PERSONS,
+    PRODUCTS,
+    SAFETAB_H,
+    SAFETAB_P,
+    TOTAL,
+    US,
+    AddressedBits,
+    Ledger,
+    MeasurementEvent,
+    OverspentBudget,
+    PrivacyDefinition,
+    Product,
+    Sensitivity,
+    Stage,
+    TableFamily,
+    product_named,
+    product_of_keys,
+)
 
 PACKAGE = PROJECT / "src" / "safetab"
 WHO_KNOWS_SEX_AND_AGE = (

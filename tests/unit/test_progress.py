@@ -12,14 +12,21 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from rich.console import Console
+
+from tests.inside import (
+    Elapsed,
+    LocalBackend,
+    NoProgress,
+    StepLines,
+    StepTimes,
+    TerminalProgress,
+    progress_bars,
+    records_module,
+    seconds_in_words,
+    validate_files,
+)
 from tests.person_forms import columns_of, people_of
 from tests.random_worlds import write_random_world
-
-from safetab.cli.progress import StepLines, TerminalProgress, progress_bars, seconds_in_words
-from safetab.engines.local.backend import LocalBackend
-from safetab.foundation.progress import NoProgress
-from safetab.pipeline.inputs import validate_files
-from safetab.pipeline.step_times import Elapsed, StepTimes
 
 
 class Clock:
@@ -198,7 +205,7 @@ def test_the_bar_of_the_records_moves_with_each_batch_of_one_large_file(
     rows = people_of(world)
     (world.data / "person-records.txt").unlink()
     pq.write_table(pa.table(columns_of(rows)), world.data / "person-records.parquet")  # one row group: one piece
-    monkeypatch.setattr("safetab.engines.local.records._ROWS_AT_ONCE", 40)
+    monkeypatch.setattr(records_module, "_ROWS_AT_ONCE", 40)
     progress = Steps()
     validate_files(world.parameters, world.data, None, progress)
     assert progress.names[-1] == "Checking the person records"

@@ -14,16 +14,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import PROJECT
 
 import safetab
-from safetab.dialects import option_words
-from safetab.dialects.bureau.us_census import US_PASS
-from safetab.dialects.known_census import DEFAULT_CENSUS
-from safetab.foundation.argument_types import checks_arguments, is_of_type
-from safetab.functions import documentation
-from safetab.products.safetab_h.safetab_h import SAFETAB_H, TENURE
-from safetab.products.safetab_p.safetab_p import SAFETAB_P, SEX_BY_AGE_4
+from tests.conftest import PROJECT
+from tests.inside import (
+    DEFAULT_CENSUS,
+    SAFETAB_H,
+    SAFETAB_P,
+    SEX_BY_AGE_4,
+    TENURE,
+    US_PASS,
+    checks_arguments,
+    documentation_module,
+    is_of_type,
+    option_words_module,
+)
 
 CLASSES = (
     safetab.Release, safetab.Estimate, safetab.Difference, safetab.Ratio, safetab.GroupTable, safetab.Answers,
@@ -104,8 +109,8 @@ def test_importing_it_takes_less_than_a_tenth_of_a_second(tmp_path: Path) -> Non
 
 
 def test_the_words_of_options_are_those_of_the_census() -> None:
-    assert DEFAULT_CENSUS.words.areas_file == option_words.AREAS_FILE
-    assert ", ".join(kind.name for kind in DEFAULT_CENSUS.donor_order) == option_words.DONORS
+    assert DEFAULT_CENSUS.words.areas_file == option_words_module.AREAS_FILE
+    assert ", ".join(kind.name for kind in DEFAULT_CENSUS.donor_order) == option_words_module.DONORS
 
 
 def _owner(name: str) -> Any:
@@ -228,7 +233,7 @@ def test_the_wheel_says_that_it_has_types(tmp_path: Path) -> None:
 def test_the_overview_is_the_first_page_of_whatever_is_there(
     folder: str, front: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documentation, "PACKAGE", tmp_path / "src" / "safetab")
+    monkeypatch.setattr(documentation_module, "PACKAGE", tmp_path / "src" / "safetab")
     (tmp_path / folder).mkdir(parents=True)
     (tmp_path / folder / front).touch()
     assert {safetab.docs(), safetab.docs("overview"), safetab.docs("docs/overview.md")} == {tmp_path / folder / front}

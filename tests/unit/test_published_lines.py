@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from safetab.products.product import Shape
-from safetab.products.safetab_p.safetab_p import SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL
+from tests.inside import SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL, Shape
 
 AGES_4 = ["Under 18 years", "18 to 44 years", "45 to 64 years", "65 years and over"]
 AGES_9 = [

@@ -6,17 +6,26 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
-from tests.conftest import SMALL_EXAMPLE
 
-from safetab.census.census import Census
-from safetab.dialects.bureau.us_census import US, US_PASS
-from safetab.foundation.findings import InvalidInput
-from safetab.planning.planner import plan_of, read_public_files
-from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.release.data_dictionary import _numbers_for_csv, csv_resources_of, geo_id, repeated_totals, with_ids
-from safetab.release.release_options import CoterminousOptions
-from safetab.release.release_universe import Universe, universe_of_run
+from tests.conftest import SMALL_EXAMPLE
+from tests.inside import (
+    SAFETAB_H,
+    SAFETAB_P,
+    US,
+    US_PASS,
+    Census,
+    CoterminousOptions,
+    InvalidInput,
+    Universe,
+    _numbers_for_csv,
+    csv_resources_of,
+    data_dictionary_geo_id,
+    plan_of,
+    read_public_files,
+    repeated_totals,
+    universe_of_run,
+    with_ids,
+)
 
 WITHOUT_CODES = replace(US, area_codes=None)
 
@@ -65,7 +74,9 @@ def test_without_an_order_donors_are_in_the_order_of_the_census() -> None:
 def test_every_census_has_ids_that_stay_texts(universe: Universe, census: Census, id_: str) -> None:
     written = with_ids(pa.table({"region_id": ["04007"]}), census, "COUNTY")
     assert written.column_names == ["geography_level", "region_id", "geo_id"]
-    assert written["geo_id"].to_pylist() == [id_] == [geo_id(census, census.area_level("COUNTY"), "04007")]
+    assert (
+        written["geo_id"].to_pylist() == [id_] == [data_dictionary_geo_id(census, census.area_level("COUNTY"), "04007")]
+    )
     (described,) = csv_resources_of(replace(universe, census=census), ["universe/entities.csv"])
     fields = [field["name"] for field in described["schema"]["fields"]]
     assert fields == ["geography_level", "region_id", "geo_id", "region_name"]

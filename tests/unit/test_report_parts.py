@@ -7,30 +7,37 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from tests.conftest import SMALL_EXAMPLE
 
-from safetab.assessment.pages import verdict
-from safetab.assessment.pages.verdict import MarginShares, margins_line
-from safetab.dialects.bureau.us_census import DETAILED, US
-from safetab.planning.planner import plan_of, read_public_files
-from safetab.release.numbers.read_numbers import NumberBatch
-from safetab.release.release_options import partner_codes
-from safetab.release.release_universe import ReleaseLevel, Universe, universe_of_run
-from safetab.reports.content_sections import CLASS_NAMES
-from safetab.reports.page_parts import (
+from tests.conftest import SMALL_EXAMPLE
+from tests.inside import (
+    CLASS_NAMES,
+    DETAILED,
     NOTHING,
+    US,
+    MarginShares,
     Markup,
+    NumberBatch,
+    PairAbove,
+    PairTally,
+    ReleaseLevel,
+    Universe,
     bar,
     element,
     five_lines,
     joined,
     link,
+    margins_line,
     name,
+    partner_codes,
     percent,
+    plan_of,
+    precision_classes,
+    read_public_files,
     rounded_up,
+    universe_of_run,
+    verdict_module,
     void,
 )
-from safetab.reports.release_summary import PairAbove, PairTally, precision_classes
 
 
 def test_text_is_escaped_once_and_markup_never_again() -> None:
@@ -81,7 +88,7 @@ def test_the_verdict_on_margins_has_the_shares_that_were_seen() -> None:
 @pytest.mark.parametrize(("number", "is_short"), [(400, False), (40_000, True)])
 def test_a_share_is_short_if_chance_does_not_explain_it(number: int, is_short: bool) -> None:
     row = share("interval_coverage_95", "numbers", 0.93, number)
-    assert bool(verdict._if_short("County", row, "interval_coverage_95", "numbers")) == is_short
+    assert bool(verdict_module._if_short("County", row, "interval_coverage_95", "numbers")) == is_short
 
 
 @pytest.mark.parametrize(

@@ -6,13 +6,13 @@ from math import comb, exp
 
 import pytest
 from dp_accounting import pld
+
 from reproduction.__main__ import files
 from reproduction.figures import paper_figures
 from reproduction.loss_distributions import Counts, together
 from reproduction.page import first_part
-from tests.conftest import PROJECT
-
 from safetab.tuning import tuning_of
+from tests.conftest import PROJECT
 
 DOCS = PROJECT / "docs"
 

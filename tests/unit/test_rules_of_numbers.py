@@ -6,9 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from safetab.census.population_groups import ReleaseIndex
-from safetab.release.numbers.level_numbers import NO_RULE, RULES, Numbers, NumbersOfLevel
-from safetab.release.release_options import ReleaseOptions, ReleaseRule
+from tests.inside import NO_RULE, RULES, Numbers, NumbersOfLevel, ReleaseIndex, ReleaseOptions, ReleaseRule
 
 PARTNERS = np.array([1, -1, -1])  # of three iterations: the second is the partner of the first, and the third has none
 MEANINGS = np.array([0, 1])  # of two kinds of numbers: a total, and a line of a table

@@ -7,20 +7,31 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import SHARED
 from tests.household_worlds import household_config
-
-from safetab.census.sensitivity import Sensitivity
-from safetab.dialects.bureau.config_file import parse_config
-from safetab.dialects.bureau.us_census import US, US_PASS
-from safetab.estimates.noise import Guess, LinearForm, Measured, combined
-from safetab.planning.level_design import CONFIDENCE, margin_of
-from safetab.planning.losses import JointLoss
-from safetab.planning.run_plan import loss_of_config_pass
-from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
-from safetab.products.safetab_h.safetab_h import HOUSEHOLD_TYPE, SAFETAB_H, TENURE
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.tuning.tuning import production_of_2020
+from tests.inside import (
+    CONFIDENCE,
+    HOUSEHOLD_TYPE,
+    SAFETAB_H,
+    SAFETAB_P,
+    TENURE,
+    US,
+    US_PASS,
+    Guess,
+    JointLoss,
+    LinearForm,
+    Measured,
+    PrivacyDefinition,
+    Sensitivity,
+    Stage,
+    calibrated_noise,
+    combined,
+    loss_of_config_pass,
+    margin_of,
+    parse_config,
+    production_of_2020,
+)
 
 FINE, MIDDLE, COARSE = Fraction("1.9208"), Fraction("0.142869"), Fraction("0.006915")
 NINE_GROUPS = Sensitivity.of_groups(9)

@@ -7,11 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.weighted_sum import FloatTails
-from safetab.estimates.noisy_number import chance_in_words
-from safetab.release.numbers.level_numbers import SelectionAwareIntervals
+from tests.inside import DiscreteGaussian, DiscreteLaplace, FloatTails, SelectionAwareIntervals, chance_in_words
 
 COUNTY_2020 = DiscreteGaussian(Fraction(9) / (2 * Fraction(9, 10) * Fraction(159, 1000)))
 NOISES = {

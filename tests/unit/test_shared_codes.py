@@ -13,11 +13,15 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.foundation.progress import NoProgress
-from safetab.pipeline.inputs import read_inputs
-from safetab.synthetic.census import CensusRequest, write_census
-from safetab.synthetic.files.census_files import PERSON_HOUSEHOLD_FILE, CensusFormat
-from safetab.synthetic.geography.census_size import SizeRequest
+from tests.inside import (
+    PERSON_HOUSEHOLD_FILE,
+    CensusFormat,
+    CensusRequest,
+    NoProgress,
+    SizeRequest,
+    read_inputs,
+    write_census,
+)
 
 CODES = (*(f"QRACE{number}" for number in range(1, 9)), "QSPAN", "CENRACE")
 OF_3000_PEOPLE = {

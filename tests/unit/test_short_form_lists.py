@@ -9,16 +9,20 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from tests.conftest import SHARED, World
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.dialects.bureau.public_lists import expanded, short_form_lines
-from safetab.dialects.public_files import read_public_lists
-from safetab.foundation.findings import FindingsOf
-from safetab.planning.planner import plan_of_files
-from safetab.readers.delimited import Row
-from safetab.synthetic.demo_census import demo_plan, write_demo_census
+from tests.conftest import SHARED, World
+from tests.inside import (
+    DelimitedRow,
+    FindingsOf,
+    demo_plan,
+    expanded,
+    plan_of_files,
+    read_public_lists,
+    short_form_lines,
+    write_demo_census,
+)
 
 LONG = "race-and-ethnicity-code-to-iteration.txt"
 SHORT = "race-and-ethnicity-code-to-iteration-short-form.txt"
@@ -49,7 +53,7 @@ def shortened(parameters: Path) -> None:
 
 def expansion(*rows: tuple[str, str]) -> tuple[list[tuple[str, ...]], list[str]]:
     findings = FindingsOf(SHORT)
-    numbered = [Row(number, row) for number, row in enumerate(rows, start=2)]
+    numbered = [DelimitedRow(number, row) for number, row in enumerate(rows, start=2)]
     pairs = expanded(numbered, {"1000", "1001", "1010", "9950"}, findings)
     return [pair.fields for pair in pairs], [str(finding) for finding in findings.findings if finding.is_error]
 
@@ -92,7 +96,7 @@ def test_an_iteration_twice_is_an_error() -> None:
 
 def test_a_code_in_two_terms_counts_once_with_a_warning() -> None:
     findings = FindingsOf(SHORT)
-    pairs = expanded([Row(2, ("1002", "1000:1001,1001"))], {"1000", "1001"}, findings)
+    pairs = expanded([DelimitedRow(2, ("1002", "1000:1001,1001"))], {"1000", "1001"}, findings)
     assert [pair.fields for pair in pairs] == [("1002", "1000"), ("1002", "1001")]
     assert [finding.is_error for finding in findings.findings] == [False]
 

@@ -14,6 +14,8 @@ from types import SimpleNamespace
 from typing import BinaryIO
 
 import pytest
+
+from tests import inside
 from tests.engine_inputs import SPARK_MARKS
 
 pytestmark = SPARK_MARKS
@@ -74,8 +76,6 @@ def _command(lines: BinaryIO) -> list[bytes]:
 def test_nothing_is_sent_to_a_virtual_machine_that_is_gone(caplog: pytest.LogCaptureFixture) -> None:
     from py4j.clientserver import ClientServer, JavaParameters, PythonParameters  # noqa: PLC0415 - PySpark is optional
 
-    from safetab.engines.spark.session import end_java  # noqa: PLC0415
-
     java = SlowJava()
     python = PythonParameters(port=0, daemonize=True, daemonize_connections=True)
     gateway = ClientServer(JavaParameters(port=java.port), python)
@@ -84,7 +84,7 @@ def test_nothing_is_sent_to_a_virtual_machine_that_is_gone(caplog: pytest.LogCap
     while not java.told:
         time.sleep(0.01)
     with caplog.at_level(logging.ERROR):
-        end_java(gateway, java)
+        inside.end_java(gateway, java)
         told = java.told
         objects.clear()
         time.sleep(1.5)  # longer than Py4J's thread sleeps between two looks

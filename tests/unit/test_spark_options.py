@@ -7,12 +7,11 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.random_worlds import RandomWorld, write_random_world
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.engines.spark.options import java_home
-from safetab.foundation.findings import InvalidInput
+from tests.inside import InvalidInput, java_home
+from tests.random_worlds import RandomWorld, write_random_world
 
 
 @pytest.fixture

@@ -9,19 +9,21 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.conftest import SHARED
-from tests.specifications import SMALL, write_specification
 
-from safetab.foundation.findings import Checked, FindingsOf
-from safetab.specification.reading import (
+from tests.conftest import SHARED
+from tests.inside import (
+    Checked,
+    FindingsOf,
+    KeyColumn,
+    Specification,
     is_specification,
+    keys_of,
     lists_folder,
     public_file,
     read_specification,
     specification_of_keys,
 )
-from safetab.specification.values import KeyColumn, Specification
-from safetab.specification.writing import keys_of
+from tests.specifications import SMALL, write_specification
 
 HEAD, FROM_AREAS = SMALL.split("[areas]")
 LENT, REST = FROM_AREAS.split("[[tables]]", 1)

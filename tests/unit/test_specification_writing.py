@@ -11,13 +11,18 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.specifications import SMALL, write_specification
 
-from safetab.foundation.findings import FindingsOf
-from safetab.specification.exact_numbers import decimal_text
-from safetab.specification.reading import read_specification, specification_of_keys
-from safetab.specification.values import Choice, Privacy
-from safetab.specification.writing import keys_of, privacy_text
+from tests.inside import (
+    Choice,
+    FindingsOf,
+    Privacy,
+    decimal_text,
+    keys_of,
+    privacy_text,
+    read_specification,
+    specification_of_keys,
+)
+from tests.specifications import SMALL, write_specification
 
 LIST_COLUMN = SMALL.replace('columns = ["ORIGIN1", "ORIGIN2"]', 'column = "TONGUES"').replace(
     "origin = 1", "origin = 7"

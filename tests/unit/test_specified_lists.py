@@ -10,13 +10,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+
+from tests.inside import compile_folder, keys_of, read_specification
 from tests.specifications import SMALL, write_specification
 from tests.specified.toml_text import toml_of
 from tests.unit.test_specification_reading import places_of
-
-from safetab.dialects.specified_files import compile_folder
-from safetab.specification.reading import read_specification
-from safetab.specification.writing import keys_of
 
 LISTS = {
     "areas.csv": (

@@ -13,35 +13,43 @@ from typing import Any, cast
 
 import pyarrow as pa
 import pytest
-from tests.conftest import SHARED
 
-from safetab.dialects.bureau.us_census import US
-from safetab.outputs.pass_files import schema_of
-from safetab.planning.losses import reference_words, reported_references
-from safetab.privacy.calibration import PrivacyDefinition
-from safetab.privacy.reference import level_far_above, total_far_above
-from safetab.products.all_products import PRODUCTS
-from safetab.products.attributes import TAKEN_COLUMNS, Attribute, plural_of
-from safetab.products.product import Product, Refusal, Selector, Shape, WantedCells
-from safetab.products.record import RecordLayout
-from safetab.products.specified import product_of
-from safetab.release.numbers.number_files import number_columns
-from safetab.specification.reading import read_specification
-from safetab.specification.values import (
+from tests.conftest import SHARED
+from tests.inside import (
+    PRODUCTS,
+    TAKEN_COLUMNS,
+    US,
     About,
+    Attribute,
     Category,
     ConfidentialRecords,
     Family,
     Groups,
     LineOfValues,
     Privacy,
+    PrivacyDefinition,
+    Product,
     RecordField,
+    RecordLayout,
     Reference,
+    Refusal,
+    Selector,
+    Shape,
     Specification,
     TableOfAreas,
     TableShape,
+    WantedCells,
+    level_far_above,
+    number_columns,
+    plural_of,
+    presets,
+    product_of,
+    read_specification,
+    reference_words,
+    reported_references,
+    schema_of,
+    total_far_above,
 )
-from safetab.tuning.tuning import presets
 
 GENDER = RecordField(
     "GENDER",

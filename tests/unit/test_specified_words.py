@@ -13,23 +13,27 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
+
+from safetab.cli.main import app
+from safetab.tuning import least_budget, tuning_of
+from tests.inside import (
+    SAFETAB_H,
+    SAFETAB_P,
+    US,
+    _summed_cells,
+    _words,
+    answer_name,
+    config_of_text,
+    explorer_page,
+    meanings,
+    read_config,
+    specified_page_facts,
+    write_demo_census,
+)
 from tests.specified.bureau import as_specification
 from tests.specified.small_specifications import nz_keys, write_specification
 from tests.specified.toml_text import toml_of
-from typer.testing import CliRunner
-
-from safetab.assessment.truth import _summed_cells
-from safetab.cli.main import app
-from safetab.cli.tune_answers.answer import name
-from safetab.dialects.bureau.us_census import US
-from safetab.dialects.configuration import config_of_text, read_config
-from safetab.explorer.explore import explorer_page, specified_page_facts
-from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.synthetic.demo_census import write_demo_census
-from safetab.tuning import least_budget, tuning_of
-from safetab.website.meanings import meanings
-from safetab.website.write_site import _words
 
 AMERICAN = re.compile(
     r"\b(?:races?|alone or in combination|states?|count(?:y|ies)|tracts?|AIANNH|Puerto Rico"
@@ -167,12 +171,12 @@ def test_two_specifications_with_the_same_tables_can_be_compared(tmp_path: Path)
     ],
 )
 def test_specifications_with_other_tables_are_not_compared(
-    table: dict[str, object], name: str, message: str, tmp_path: Path
+    table: dict[str, object], answer_name: str, message: str, tmp_path: Path
 ) -> None:
     folders = write_specification(tmp_path / "given", nz_keys())
     keys = nz_keys()
     keys["tables"][0]["shapes"][1] |= table
-    keys["about"]["name"] = name
+    keys["about"]["name"] = answer_name
     other = write_specification(tmp_path / "other", keys)[0]
     command = ["accuracy", *map(str, folders), str(tmp_path / "out"), "--runs", "1", "--confidential", "--against"]
     told = CliRunner().invoke(app, [*command, str(other)])
@@ -212,7 +216,7 @@ def test_a_privacy_file_that_tune_wrote_says_the_answer(question: list[str], par
     before, after = (tuning_of(parameters=folder).require() for folder in (parameters, tmp_path))
     found = {level["level"]: level["budget"] for level in answer.get("levels", ())}
     found = found or {answer["level"]: answer["least_budget"]}
-    wanted = {level: Fraction(found.get(name(level), tuned.budget)) for level, tuned in before.levels.items()}
+    wanted = {level: Fraction(found.get(answer_name(level), tuned.budget)) for level, tuned in before.levels.items()}
     assert {level: tuned.budget for level, tuned in after.levels.items()} == wanted != {}
     assert [one.thresholds for one in after.config.families] == [one.thresholds for one in before.config.families]
     assert after.config.most_answers == before.config.most_answers

@@ -11,39 +11,36 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.spend_logs import earlier_header, without_chain
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.engines.fingerprint import of_nobody
-from safetab.foundation.findings import InvalidInput
-from safetab.pipeline.spend_log.accounts import (
+from tests.inside import (
     Account,
+    InvalidInput,
     Limit,
-    Spend,
-    about_units,
-    amount_of,
-    why_no_room,
-)
-from safetab.pipeline.spend_log.log_file import SpendLogFile, refused_file
-from safetab.pipeline.spend_log.log_lines import (
     LineState,
     LogContent,
+    PeopleAccounts,
+    PrivacyDefinition,
+    Spend,
+    SpendLogFile,
+    about_units,
+    accounts_of,
+    all_accounts,
+    amount_of,
     begun_line,
     limit_line,
     line_of,
-    read_lines,
-)
-from safetab.pipeline.spend_log.people_accounts import (
-    PeopleAccounts,
-    accounts_of,
-    all_accounts,
     names_by_records,
+    of_nobody,
+    read_lines,
     read_log,
+    refused_file,
+    rho_of_epsilon,
     set_limit,
+    why_no_room,
 )
-from safetab.privacy.calibration import PrivacyDefinition
-from safetab.privacy.composition import rho_of_epsilon
+from tests.spend_logs import earlier_header, without_chain
 
 ZCDP, PURE = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
 US, PR = "us", "pr"

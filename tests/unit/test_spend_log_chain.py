@@ -13,21 +13,29 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.spend_logs import earlier_header
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.foundation.failures import RunFailed
-from safetab.foundation.findings import InvalidInput
-from safetab.pipeline.spend_log import log_file
-from safetab.pipeline.spend_log.accounts import Spend
-from safetab.pipeline.spend_log.chain import heads_in, heads_in_file
-from safetab.pipeline.spend_log.log_checks import check_log
-from safetab.pipeline.spend_log.log_file import SpendLogFile, heads_file, refused_file
-from safetab.pipeline.spend_log.log_lines import LineState, begun_line, line_of
-from safetab.pipeline.spend_log.merged_logs import merge_logs
-from safetab.pipeline.spend_log.people_accounts import read_log, set_limit
-from safetab.privacy.calibration import PrivacyDefinition
+from tests.inside import (
+    InvalidInput,
+    LineState,
+    PrivacyDefinition,
+    RunFailed,
+    Spend,
+    SpendLogFile,
+    begun_line,
+    check_log,
+    heads_file,
+    heads_in,
+    heads_in_file,
+    line_of,
+    log_file_module,
+    merge_logs,
+    read_log,
+    refused_file,
+    set_limit,
+)
+from tests.spend_logs import earlier_header
 
 ZCDP = PrivacyDefinition.ZCDP
 UTC = "2026-01-02T03:04:05Z"
@@ -388,7 +396,7 @@ def test_a_full_disk_leaves_no_new_log_and_the_message_names_it(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(log_file, "write_for_its_owner", full)
+    monkeypatch.setattr(log_file_module, "write_for_its_owner", full)
     with pytest.raises(RunFailed, match=r"spend\.log can't be written: No space left on device"):
         appended(tmp_path / "spend.log", begun(1))
     assert list(tmp_path.iterdir()) == []
@@ -400,7 +408,7 @@ def test_a_disk_that_is_full_when_a_run_is_charged_is_that_of_the_spend_log(
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(log_file, "_write", full)
+    monkeypatch.setattr(log_file_module, "_write", full)
     with pytest.raises(RunFailed, match=r"spend\.log can't be written: .*No space left on device"):
         appended(log, begun(3))
 

@@ -14,16 +14,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.census.groups import GroupLevel, PublicLists, iteration_map_of
-from safetab.dialects.bureau.grfc import read_geography
-from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, RACE_ALONE, REGIONAL, US, US_PASS
-from safetab.dialects.public_files import read_public_lists
-from safetab.planning.planner import plan_of_files
-from safetab.planning.run_plan import chosen_shapes
-from safetab.products.product import Shape, Thresholds
-from safetab.products.safetab_p.safetab_p import PERSONS
-from safetab.synthetic.demo_census import demo_plan, write_demo_census
-from safetab.synthetic.people.state_people import FurtherCodes, PeopleChunk, cenrace_of_chunk
+from tests.inside import (
+    DETAILED,
+    PERSONS,
+    PR_PASS,
+    RACE_ALONE,
+    REGIONAL,
+    US,
+    US_PASS,
+    FurtherCodes,
+    GroupLevel,
+    PeopleChunk,
+    PublicLists,
+    Shape,
+    Thresholds,
+    cenrace_of_chunk,
+    chosen_shapes,
+    demo_plan,
+    iteration_map_of,
+    plan_of_files,
+    read_geography,
+    read_public_lists,
+    write_demo_census,
+)
 
 HEADER = (
     "QAGE|QSEX|HOUSEHOLDER|TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|CENRACE|"

@@ -9,32 +9,44 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from safetab.census.area_levels import Pass
-from safetab.census.areas import NO_ENTITY
-from safetab.dialects.bureau.states import US_STATES
-from safetab.dialects.bureau.us_census import DETAILED, ETHNICITY_KIND, REGIONAL, US, US_PASS
-from safetab.dialects.public_files import read_public_lists
-from safetab.synthetic.files.parameter_files import FEWEST_ITERATIONS, MOST_ITERATIONS, own_public_lists
-from safetab.synthetic.geography.census_size import (
+from tests.inside import (
+    CHUNK_PEOPLE,
+    DETAILED,
+    ETHNICITY_KIND,
+    FEWEST_ITERATIONS,
+    MAJORS,
+    MOST_ITERATIONS,
     MOST_PEOPLE,
     NATION_PEOPLE,
+    NO_ENTITY,
+    PEOPLE_OF_THE_TABLE,
+    REGIONAL,
+    STATE_PALETTE,
+    US,
+    US_PASS,
+    US_STATES,
     GivenCounty,
+    Pass,
+    PeopleChunk,
+    RandomBits,
     SizeRequest,
+    StateCodes,
+    StateGeography,
+    StatePeople,
     StateShare,
     Stretch,
+    apportioned,
+    cenrace_of_chunk,
+    code_mix_of,
+    demographics,
+    names_in,
+    names_of_areas,
+    own_public_lists,
+    palettes_of,
+    read_public_lists,
+    state_geography,
     state_shares,
 )
-from safetab.synthetic.geography.state_geography import StateGeography, names_in, names_of_areas, state_geography
-from safetab.synthetic.people.code_mix import MAJORS, STATE_PALETTE, StateCodes, code_mix_of, palettes_of
-from safetab.synthetic.people.state_people import (
-    CHUNK_PEOPLE,
-    PEOPLE_OF_THE_TABLE,
-    PeopleChunk,
-    StatePeople,
-    cenrace_of_chunk,
-    demographics,
-)
-from safetab.synthetic.seeded_bits import RandomBits, apportioned
 
 KINDS = ("counties", "tracts", "blocks", "places")
 US_OF_2020 = (3_143, 84_414, 8_132_968, 31_617)

@@ -8,12 +8,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import World
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.pipeline.guards import backend_of
-from safetab.pipeline.options import RunOptions, refused_options
+from tests.conftest import World
+from tests.inside import RunOptions, backend_of, refused_options
 
 NOBODY = 65534
 Asked = Callable[[Path], RunOptions]

@@ -9,12 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.engines.local import text as text_module
-from safetab.engines.local.records import DamagedPart, ValueBatch, rows_of
-from safetab.engines.local.text import MisshapenRows, batch_by_arrow, batch_of_lines
-from safetab.products.safetab_p.safetab_p import PERSON_RECORD
-from safetab.readers import text_tables
-from safetab.readers.table_files import TableFiles, TableForm
+from tests.inside import (
+    PERSON_RECORD,
+    DamagedPart,
+    MisshapenRows,
+    TableFiles,
+    TableForm,
+    ValueBatch,
+    batch_by_arrow,
+    batch_of_lines,
+    rows_of,
+    text_module,
+    text_tables_module,
+)
 
 COLUMNS = PERSON_RECORD.columns
 BACKWARDS = COLUMNS[::-1]
@@ -101,9 +108,9 @@ def batches(path: Path, form: TableForm, number: int) -> list[ValueBatch]:
 @pytest.fixture(params=[50, 500])
 def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """The header, and lines, lie in one or in several."""
-    blocks = text_tables._blocks
-    monkeypatch.setattr(text_tables, "_beginning", lambda path: next(blocks(path, 1000), b""))
-    monkeypatch.setattr(text_tables, "_blocks", lambda path: blocks(path, request.param))
+    blocks = text_tables_module._blocks
+    monkeypatch.setattr(text_tables_module, "_beginning", lambda path: next(blocks(path, 1000), b""))
+    monkeypatch.setattr(text_tables_module, "_blocks", lambda path: blocks(path, request.param))
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -6,13 +6,12 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from safetab.outputs import pass_files
-from safetab.outputs.pass_files import TextsAt, texts, with_own_dictionaries
+from tests.inside import TextsAt, pass_files_module, texts, with_own_dictionaries
 
 
 @pytest.mark.parametrize("short_list", [0, 64])
 def test_texts_at_positions(short_list: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pass_files, "SHORT_LIST", short_list)
+    monkeypatch.setattr(pass_files_module, "SHORT_LIST", short_list)
     positions = np.array([3, -1, 0, 3, 1])
     column = texts(["b", "a", "never", "b"], positions)
     assert column.to_pylist() == ["b", None, "b", "b", "a"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.readers import text_tables
+from tests.inside import text_tables_module
 
 
 @pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 1000])
@@ -33,9 +33,9 @@ def test_blank_lines_are_found_whatever_the_blocks(
 ) -> None:
     path = tmp_path / "table.txt"
     path.write_bytes(text)
-    monkeypatch.setattr(text_tables._blocks, "__defaults__", (block_bytes,))
-    assert text_tables.blank_lines_at_the_end(path) == at_the_end
-    lines = text_tables.lines_of_text(path)
+    monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (block_bytes,))
+    assert text_tables_module.blank_lines_at_the_end(path) == at_the_end
+    lines = text_tables_module.lines_of_text(path)
     assert (lines.rows, lines.has_blank_line_inside) == (rows, is_inside)
     assert not lines.has_overlong_line
     assert not lines.has_stray_return
@@ -54,8 +54,8 @@ def test_stray_carriage_returns_are_found_whatever_the_blocks(
 ) -> None:
     path = tmp_path / "table.txt"
     path.write_bytes(text)
-    monkeypatch.setattr(text_tables._blocks, "__defaults__", (block_bytes,))
-    assert text_tables.lines_of_text(path).has_stray_return is is_stray
+    monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (block_bytes,))
+    assert text_tables_module.lines_of_text(path).has_stray_return is is_stray
 
 
 @pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 7, 1000])
@@ -68,18 +68,18 @@ def test_overlong_lines_are_found_whatever_the_blocks(
 ) -> None:
     path = tmp_path / "table.txt"
     path.write_bytes(b"\n".join(b"x" * length for length in lengths) + end)
-    monkeypatch.setattr(text_tables._blocks, "__defaults__", (block_bytes,))
-    monkeypatch.setattr(text_tables, "LONGEST_LINE", 10)
-    assert text_tables.lines_of_text(path).has_overlong_line == (max(lengths) > 10)
+    monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (block_bytes,))
+    monkeypatch.setattr(text_tables_module, "LONGEST_LINE", 10)
+    assert text_tables_module.lines_of_text(path).has_overlong_line == (max(lengths) > 10)
 
 
 @pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 1000])
 def test_the_lines_that_are_blank_are_named_whatever_the_blocks(block_bytes: int, tmp_path: Path, monkeypatch) -> None:
     path = tmp_path / "table.txt"
     path.write_bytes(b"a|b\r\n\r\n\n1|2\n3|4\n\n5|6\n\n\n")
-    monkeypatch.setattr(text_tables._blocks, "__defaults__", (block_bytes,))
-    assert text_tables.blank_lines_inside(path, 100) == (3, [2, 3, 6])
-    assert text_tables.blank_lines_inside(path, 1) == (3, [2])
+    monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (block_bytes,))
+    assert text_tables_module.blank_lines_inside(path, 100) == (3, [2, 3, 6])
+    assert text_tables_module.blank_lines_inside(path, 1) == (3, [2])
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -87,14 +87,14 @@ def test_lines_are_those_of_the_whole_file_however_it_is_cut(
     threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     random, path = np.random.default_rng(11), tmp_path / "a.txt"
-    blocks = text_tables._blocks
+    blocks = text_tables_module._blocks
     for number in range(400):
         letters = [b"a\n", b"a\r\n", b"aaaaa\r\n", b"\r\n"][number % 4]
         content = bytes(random.choice(list(letters), int(random.integers(0, 40))).tolist())
         size = int(random.integers(1, 9))
-        monkeypatch.setattr(text_tables, "_blocks", lambda path, size=size: blocks(path, size))
+        monkeypatch.setattr(text_tables_module, "_blocks", lambda path, size=size: blocks(path, size))
         path.write_bytes(content)
-        found, kept = text_tables.lines_of_text(path, threads), content.rstrip(b"\r\n")
+        found, kept = text_tables_module.lines_of_text(path, threads), content.rstrip(b"\r\n")
         assert found.rows == kept.count(b"\n"), content
         assert found.has_blank_line_inside == (re.search(rb"\n\r?\n", kept) is not None), content
         assert found.has_stray_return == (re.search(rb"\r(?!\n)", content) is not None), content

@@ -7,6 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 from tools import called, touched
 from tools.mutate.mutants import mutants_of
 

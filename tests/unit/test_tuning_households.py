@@ -8,15 +8,21 @@ from math import sqrt
 from pathlib import Path
 
 import pytest
-from tests.small_households import config_of_2020
 
-from safetab.census.census import PopulationGroupLevel
-from safetab.dialects.bureau.us_census import DETAILED, US, US_PASS
-from safetab.planning.concerns import concern_of_suppression, concerns_of_thresholds
-from safetab.planning.level_design import IterationsMeasured, margin_of
-from safetab.privacy.calibration import Stage
-from safetab.products.product import Thresholds
 from safetab.tuning import Tuning, best_margins, compare_noises, concerns, least_budget, threshold_for, tuning_of
+from tests.inside import (
+    DETAILED,
+    US,
+    US_PASS,
+    IterationsMeasured,
+    PopulationGroupLevel,
+    Stage,
+    Thresholds,
+    concern_of_suppression,
+    concerns_of_thresholds,
+    margin_of,
+)
+from tests.small_households import config_of_2020
 
 NATION = PopulationGroupLevel(US.area_level("USA"), DETAILED)
 COUNTY = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)

@@ -6,21 +6,32 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from tests.conftest import SMALL_EXAMPLE
 
 import safetab
-from safetab.census.census import PopulationGroupLevel
-from safetab.dialects.bureau.us_census import DETAILED, PR_PASS, US, US_PASS
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.foundation.findings import InvalidInput
-from safetab.planning.concerns import concern_of_suppression, concerns_of_thresholds
-from safetab.planning.run_plan import output_if_all_groups_are_empty
-from safetab.privacy.calibration import PrivacyDefinition, Stage
-from safetab.products.product import Thresholds
-from safetab.products.safetab_p.safetab_p import SEX_BY_AGE, SEX_BY_AGE_4, SEX_BY_AGE_23, SEX_MARGINAL, TOTAL
-from safetab.products.tables import CELL
-from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import Tuning, concerns, tuning_of
+from tests.conftest import SMALL_EXAMPLE
+from tests.inside import (
+    CELL,
+    DETAILED,
+    PR_PASS,
+    SEX_BY_AGE,
+    SEX_BY_AGE_4,
+    SEX_BY_AGE_23,
+    SEX_MARGINAL,
+    TOTAL,
+    US,
+    US_PASS,
+    DiscreteGaussian,
+    InvalidInput,
+    PopulationGroupLevel,
+    PrivacyDefinition,
+    Stage,
+    Thresholds,
+    concern_of_suppression,
+    concerns_of_thresholds,
+    output_if_all_groups_are_empty,
+    write_demo_census,
+)
 
 COUNTY = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)
 STATE = PopulationGroupLevel(US.area_level("STATE"), DETAILED)

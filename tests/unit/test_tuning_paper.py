@@ -8,16 +8,22 @@ from pathlib import Path
 from statistics import NormalDist
 
 import pytest
-from reproduction.curves import bias_curve, suppression_curve
 
-from safetab.dialects.bureau.config_file import parse_config
-from safetab.dialects.configuration import read_config, read_config_at
-from safetab.products.all_products import PRODUCTS
-from safetab.products.product import Product
-from safetab.products.safetab_h.safetab_h import SAFETAB_H
+from reproduction.curves import bias_curve, suppression_curve
 from safetab.tuning import tuning_of
-from safetab.tuning.paper import margin_table, stage_2_noise, threshold_table
-from safetab.tuning.tuning import presets, production_of_2020
+from tests.inside import (
+    PRODUCTS,
+    SAFETAB_H,
+    Product,
+    margin_table,
+    parse_config,
+    presets,
+    production_of_2020,
+    read_config,
+    read_config_at,
+    stage_2_noise,
+    threshold_table,
+)
 
 NORMAL = NormalDist()
 DETAILED_3 = (3, "1.921", "2.134", "3.842", "4.268")

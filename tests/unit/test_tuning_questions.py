@@ -9,13 +9,6 @@ from math import ceil, floor, log10
 
 import pytest
 
-from safetab.census.census import PopulationGroupLevel
-from safetab.census.sensitivity import Sensitivity
-from safetab.dialects.bureau.us_census import DETAILED, REGIONAL, US, US_PASS
-from safetab.planning.level_design import IterationsMeasured
-from safetab.privacy.calibration import PrivacyDefinition, Stage, calibrated_noise
-from safetab.privacy.composition import epsilon_of_rho
-from safetab.products.safetab_p.safetab_p import SEX_BY_AGE_4, SEX_BY_AGE_23
 from safetab.tuning import (
     TunedLevel,
     Tuning,
@@ -26,7 +19,22 @@ from safetab.tuning import (
     threshold_for,
     tuning_of,
 )
-from safetab.tuning.questions import least_decimal
+from tests.inside import (
+    DETAILED,
+    REGIONAL,
+    SEX_BY_AGE_4,
+    SEX_BY_AGE_23,
+    US,
+    US_PASS,
+    IterationsMeasured,
+    PopulationGroupLevel,
+    PrivacyDefinition,
+    Sensitivity,
+    Stage,
+    calibrated_noise,
+    epsilon_of_rho,
+    least_decimal,
+)
 
 COUNTY = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)
 AIANNH_REGIONAL = PopulationGroupLevel(US.area_level("AIANNH"), REGIONAL)

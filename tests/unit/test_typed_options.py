@@ -13,10 +13,9 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
-from tests.conftest import PROJECT
 
-from safetab.pipeline import declared_options, given_options
-from safetab.pipeline.declared_options import DeclaredOption
+from tests.conftest import PROJECT
+from tests.inside import DeclaredOption, declared_options_module, given_options_module
 
 CALLS = PROJECT / "tests" / "typing" / "calls.py"
 
@@ -32,12 +31,12 @@ def texts_of_choices(kind: Any) -> object:
 @pytest.mark.parametrize(
     ("types", "declared"),
     [
-        (given_options.GivenSteps, declared_options.STEPS),
-        (given_options.GivenRerelease, declared_options.RERELEASE),
-        (given_options.GivenValidate, declared_options.VALIDATE),
-        (given_options.GivenRun, declared_options.RUN),
-        (given_options.GivenAccuracy, declared_options.ASSESS),
-        (given_options.GivenCompare, declared_options.COMPARE),
+        (given_options_module.GivenSteps, declared_options_module.STEPS),
+        (given_options_module.GivenRerelease, declared_options_module.RERELEASE),
+        (given_options_module.GivenValidate, declared_options_module.VALIDATE),
+        (given_options_module.GivenRun, declared_options_module.RUN),
+        (given_options_module.GivenAccuracy, declared_options_module.ASSESS),
+        (given_options_module.GivenCompare, declared_options_module.COMPARE),
     ],
 )
 def test_the_types_are_those_of_the_declared_options(types: type, declared: Iterable[DeclaredOption]) -> None:

@@ -7,15 +7,21 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.distributions.weighted_sum import Noise, WeightedDraws, WeightedSum, _Integral
+from tests.inside import (
+    DiscreteGaussian,
+    DiscreteLaplace,
+    WeightedDraws,
+    WeightedSum,
+    WeightedSumNoise,
+    _Integral,
+    weighted_sum_module,
+)
 
 GAUSSIANS = [DiscreteGaussian(Fraction(text)) for text in ("1/100", "1/2", "2500/1067", "5000/159")]
 LAPLACES = [DiscreteLaplace(Fraction(text)) for text in ("1/3", "5/2", "6")]
 
 
-def probabilities(noise: Noise, reach: int = 250) -> np.ndarray:
+def probabilities(noise: WeightedSumNoise, reach: int = 250) -> np.ndarray:
     k = np.arange(-reach, reach + 1)
     if isinstance(noise, DiscreteGaussian):
         weights = np.exp(-(k**2) / (2 * float(noise.sigma_squared)))
@@ -24,7 +30,7 @@ def probabilities(noise: Noise, reach: int = 250) -> np.ndarray:
     return weights / weights.sum()
 
 
-def convolved(parts: list[tuple[Noise, int, int]]) -> np.ndarray:
+def convolved(parts: list[tuple[WeightedSumNoise, int, int]]) -> np.ndarray:
     """Probabilities of the sum, term by term: weights are whole numbers."""
     sums = np.ones(1)
     for noise, weight, draws in parts:
@@ -36,7 +42,7 @@ def convolved(parts: list[tuple[Noise, int, int]]) -> np.ndarray:
     return sums
 
 
-def sum_of(*parts: tuple[Noise, int | Fraction, int]) -> WeightedSum:
+def sum_of(*parts: tuple[WeightedSumNoise, int | Fraction, int]) -> WeightedSum:
     return WeightedSum(tuple(WeightedDraws(noise, Fraction(weight), draws) for noise, weight, draws in parts))
 
 
@@ -51,7 +57,7 @@ def sum_of(*parts: tuple[Noise, int | Fraction, int]) -> WeightedSum:
         [(GAUSSIANS[3], 9, 4), (GAUSSIANS[3], 8, 1)],
     ],
 )
-def test_probabilities_and_margins_are_those_of_the_convolution(parts: list[tuple[Noise, int, int]]) -> None:
+def test_probabilities_and_margins_are_those_of_the_convolution(parts: list[tuple[WeightedSumNoise, int, int]]) -> None:
     exact, noise = convolved(parts), sum_of(*parts)
     middle = len(exact) // 2
     within = np.cumsum(np.concatenate([[exact[middle]], 2 * exact[middle + 1 :]]))
@@ -66,7 +72,7 @@ def test_probabilities_and_margins_are_those_of_the_convolution(parts: list[tupl
 
 @pytest.mark.parametrize("noise", [*GAUSSIANS, *LAPLACES])
 @pytest.mark.parametrize("draws", [1, 2, 8, 46])
-def test_the_integral_agrees_with_what_is_certified(noise: Noise, draws: int) -> None:
+def test_the_integral_agrees_with_what_is_certified(noise: WeightedSumNoise, draws: int) -> None:
     integral = _Integral([WeightedDraws(noise, Fraction(1), draws)], Fraction(1))
     certified = noise.sum_of(draws)
     assert integral.margin_of_error(0.95) == certified.margin_of_error(Fraction(19, 20))
@@ -127,7 +133,7 @@ def test_a_smoothed_sum_is_that_of_the_convolution_but_for_the_width_of_its_smoo
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The second weight is tiny: the sum has narrow heaps of values around whole numbers, and nothing between them."""
-    monkeypatch.setattr("safetab.distributions.weighted_sum._MOST_NODES", 1 << 14)  # a coarser step would be smoothed
+    monkeypatch.setattr(weighted_sum_module, "_MOST_NODES", 1 << 14)  # a coarser step would be smoothed
     tiny, confidence = Fraction(1, 5003), Fraction(19, 20)
     noise = sum_of((GAUSSIANS[1], 1, 1), (GAUSSIANS[1], tiny, 1))
     assert noise.is_smoothed

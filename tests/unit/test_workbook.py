@@ -11,21 +11,32 @@ import pytest
 import xlsxwriter
 from openpyxl import load_workbook
 
-from safetab.dialects.bureau.config_file import parse_config
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.distributions.discrete_laplace import DiscreteLaplace
-from safetab.explorer.explore import ExplorerRequest, write_explorer
-from safetab.explorer.workbook.inputs import level_name
-from safetab.explorer.workbook.live import LiveNoise, Sheet, Styles, least_rho, of, one_of, rounded_up, when
-from safetab.explorer.workbook.workbook import write_workbook
-from safetab.foundation.findings import InvalidInput
-from safetab.planning.losses import DELTA
-from safetab.privacy.calibration import PrivacyDefinition
-from safetab.privacy.composition import epsilon_of_rho
-from safetab.products.product import Thresholds
-from safetab.products.safetab_p.safetab_p import SEX_BY_AGE, TOTAL
 from safetab.tuning import Tuning, least_budget, threshold_for, tuning_of
-from safetab.tuning.tuning import presets
+from tests.inside import (
+    DELTA,
+    SEX_BY_AGE,
+    TOTAL,
+    DiscreteGaussian,
+    DiscreteLaplace,
+    ExplorerRequest,
+    InvalidInput,
+    LiveNoise,
+    PrivacyDefinition,
+    Sheet,
+    Styles,
+    Thresholds,
+    epsilon_of_rho,
+    least_rho,
+    level_name,
+    live_rounded_up,
+    of,
+    one_of,
+    parse_config,
+    presets,
+    when,
+    write_explorer,
+    write_workbook,
+)
 
 pytestmark = pytest.mark.slow
 
@@ -341,7 +352,7 @@ def test_margins_of_sums_of_geometrics_are_as_near_as_the_sheet_says() -> None:
 
 def test_the_least_rho_keeps_its_margin_and_is_hardly_more() -> None:
     for margin in (*range(1, 21), 50, 200, 1000):
-        shown = Fraction(rounded_up(least_rho(of(margin), of(0.95), of(9), of(0.9)), 9).value)
+        shown = Fraction(live_rounded_up(least_rho(of(margin), of(0.95), of(9), of(0.9)), 9).value)
         noise = DiscreteGaussian(5 / shown)  # 9 / (2 * 0.9)
         assert noise.covers(margin, Fraction(95, 100)), margin
         assert not DiscreteGaussian(5 / (shown * Fraction("0.999"))).covers(margin, Fraction(95, 100)), margin

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.browser.chromium import Watched, chromium
-from tests.browser.explorer_page import opened
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
+from tests.browser.chromium import Watched, chromium
+from tests.browser.explorer_page import opened
 
 
 @pytest.fixture(scope="module")

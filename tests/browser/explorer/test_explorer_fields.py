@@ -6,6 +6,7 @@ from fractions import Fraction
 
 import pytest
 from playwright.sync_api import Page
+
 from tests.browser.explorer_page import field
 
 pytestmark = pytest.mark.browser

@@ -8,18 +8,13 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
-from tests.browser.explorer_page import FACTS, field, load, opened, saved_config
-from tests.explorer_numbers import can_be_drawn, random_config, setting_of
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.dialects.bureau.config_file import parse_config
-from safetab.foundation.findings import VERSION
-from safetab.products.all_products import PRODUCTS
-from safetab.products.product import Product
-from safetab.synthetic.demo_census import write_demo_census
 from safetab.tuning import Tuning
-from safetab.tuning.tuning import presets, production_of_2020
+from tests.browser.explorer_page import FACTS, field, load, opened, saved_config
+from tests.explorer_numbers import can_be_drawn, random_config, setting_of
+from tests.inside import PRODUCTS, VERSION, Product, parse_config, presets, production_of_2020, write_demo_census
 
 pytestmark = pytest.mark.browser
 

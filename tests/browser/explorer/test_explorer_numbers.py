@@ -7,15 +7,11 @@ from fractions import Fraction
 
 import pytest
 from playwright.sync_api import Page
+
+from safetab.tuning import Tuning, tuning_of
 from tests.browser.explorer_page import FACTS, LEVELS, asked_on, disagreements, field
 from tests.explorer_numbers import ExactNumbers, agrees, can_be_drawn, random_config, setting_of
-
-from safetab.planning.losses import DELTA
-from safetab.privacy.composition import epsilon_of_rho
-from safetab.privacy.reference import loss_text
-from safetab.products.all_products import PRODUCTS
-from safetab.tuning import Tuning, tuning_of
-from safetab.tuning.tuning import production_of_2020
+from tests.inside import DELTA, PRODUCTS, epsilon_of_rho, loss_text, production_of_2020
 
 pytestmark = pytest.mark.browser
 SETTINGS = 200  # of each product

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
+
 from tests.browser.explorer_page import LEVELS, opened
 
 pytestmark = pytest.mark.browser

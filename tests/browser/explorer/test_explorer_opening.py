@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+
 from tests.browser.chromium import axe_violations, opened
 from tests.browser.explorer_page import field
 

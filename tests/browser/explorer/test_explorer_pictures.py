@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
+
 from tests.browser.explorer_page import field, opened
 
 pytestmark = pytest.mark.browser

@@ -9,13 +9,12 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page
+
+from safetab.tuning import Tuning
 from tests.browser.explorer_page import FACTS, LEVELS, field, numbers_on
 from tests.explorer_numbers import agrees, can_be_drawn, random_config, setting_of, tuned_levels
 from tests.explorer_simulation import expected_groups
-
-from safetab.products.all_products import PRODUCTS
-from safetab.tuning import Tuning
-from safetab.tuning.tuning import production_of_2020
+from tests.inside import PRODUCTS, production_of_2020
 
 pytestmark = pytest.mark.browser
 SIZES = b"geography_level,iteration_level,people,groups\r\nCOUNTY,Detailed,40,1000\r\nCOUNTY,2,900,500\r\n"

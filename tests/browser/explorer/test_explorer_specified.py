@@ -15,19 +15,16 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
-from tests.browser.explorer_page import asked_on, disagreements, load, opened, saved_config
-from tests.explorer_numbers import ExactNumbers, can_be_drawn, setting_of, tuned_levels
-from tests.specified.small_specifications import nz_keys, write_specification
-from tests.specified.toml_text import toml_of
-from tests.unit.test_specified_words import AMERICAN
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from safetab.config.run_config import RunConfig
-from safetab.planning.run_plan import loss_of_config
-from safetab.privacy.calibration import PrivacyDefinition
-from safetab.products.product import Thresholds
 from safetab.tuning import Tuning, tuning_of
+from tests.browser.explorer_page import asked_on, disagreements, load, opened, saved_config
+from tests.explorer_numbers import ExactNumbers, can_be_drawn, setting_of, tuned_levels
+from tests.inside import PrivacyDefinition, RunConfig, Thresholds, loss_of_config
+from tests.specified.small_specifications import nz_keys, write_specification
+from tests.specified.toml_text import toml_of
+from tests.unit.test_specified_words import AMERICAN
 
 pytestmark = pytest.mark.browser
 

@@ -7,16 +7,18 @@ from functools import cache
 
 import pyarrow as pa
 
-from safetab.comparison.measures.utility import MERGED, SIZE_CLASSES
-from safetab.comparison.protections.protection import Protection, Source
-from safetab.comparison.results import (
+from tests.inside import (
+    MERGED,
+    SIZE_CLASSES,
     Claims,
     Compared,
     ComparedCensus,
     Comparison,
     Control,
     Exposure,
+    Protection,
     ShownNumber,
+    Source,
     WorkedExample,
 )
 

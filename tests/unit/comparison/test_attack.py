@@ -8,16 +8,23 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.attacked_worlds import area_of, drawn_systems, publication_of, system_of
 
-from safetab.comparison import linear_programs
-from safetab.comparison.attacks import attack
-from safetab.comparison.attacks.attack import Finding, baseline, exposure, findings
-from safetab.comparison.attacks.posterior import Chances
-from safetab.comparison.examples import _named_example
-from safetab.comparison.protections.protection import Publication, Windows
-from safetab.comparison.protections.spec_text import parse
-from safetab.comparison.results import Claims, Exposure
+from tests.attacked_worlds import area_of, drawn_systems, publication_of, system_of
+from tests.inside import (
+    AttackFinding,
+    Chances,
+    Claims,
+    Exposure,
+    Publication,
+    Windows,
+    _named_example,
+    attack_module,
+    baseline,
+    exposure,
+    findings,
+    linear_programs_module,
+    parse,
+)
 
 
 def attacked(area, publication: Publication, seed: int, **limits) -> Exposure:
@@ -68,7 +75,7 @@ def test_what_proved_is_said(area, monkeypatch: pytest.MonkeyPatch) -> None:
     publication = publication_of(few, "none")
     assert attacked(few, publication, 1).proven_by == "propagation and CP-SAT"
     assert attacked(few, replace(publication, can_be_proven=False), 1).proven_by == ""
-    monkeypatch.setattr(linear_programs, "find_spec", lambda _: None)
+    monkeypatch.setattr(linear_programs_module, "find_spec", lambda _: None)
     assert attacked(few, publication, 1).proven_by == "propagation alone: OR-Tools is not installed"
 
 
@@ -105,7 +112,7 @@ def test_time_that_is_up_is_said_and_nobody_is_named(area) -> None:
 
 def test_the_time_limit_is_asked_before_each_group(area, monkeypatch: pytest.MonkeyPatch) -> None:
     clock = itertools.count()
-    monkeypatch.setattr(attack, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(attack_module, "monotonic", lambda: float(next(clock)))
     found = attacked(area, publication_of(area, "none"), 1, seconds=4.5)
     assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 8.",)
 
@@ -120,9 +127,9 @@ def test_a_publication_that_nothing_fits_is_said(area) -> None:
     assert found.unfinished == 2
 
 
-def calls(system, is_one=None, is_present=None) -> Finding:
+def calls(system, is_one=None, is_present=None) -> AttackFinding:
     nothing = np.zeros(len(system.lines))
-    return Finding(Chances(nothing if is_one is None else is_one, nothing if is_present is None else is_present))
+    return AttackFinding(Chances(nothing if is_one is None else is_one, nothing if is_present is None else is_present))
 
 
 def test_equal_chances_are_ranked_by_lot() -> None:
@@ -152,7 +159,7 @@ def test_the_baseline_knows_the_total_of_the_whole_area_alone() -> None:
     found = baseline(area_of([crowd, nobody], 2, 5.0), 1)
     assert found.named == Claims(0, 0)
     assert found.presence.claims == 0
-    windows = attack.total_alone(crowd)
+    windows = attack_module.total_alone(crowd)
     assert isinstance(windows, Windows)
     assert [windows.of(number)[1].tolist() for number in range(9)] == [[]] * 6 + [[0.0], [], []]
     assert windows.of(6)[0] == 8
@@ -168,7 +175,7 @@ def test_the_example_of_a_named_person_has_every_number_that_counts_them() -> No
     area = replace(area_of(systems, 2, 0.3), line_words=("", "one half", "other half", *"abcd"))
     publication = publication_of(area, "cell-key:D=2,V=0.9")
     is_one = np.where(np.arange(len(systems[0].lines)) == systems[0].uniques[0], 0.97, 0.0)
-    found = Finding(Chances(is_one, is_one, 1.0, 0, is_finished=True))
+    found = AttackFinding(Chances(is_one, is_one, 1.0, 0, is_finished=True))
     example = _named_example(area, parse("round-random:base=3", Path()), publication, [found])
     assert example is not None
     in_county = [words for words, _ in example.published if "county" in words]
@@ -191,6 +198,6 @@ def test_no_example_is_named_by_chains_that_disagree_or_by_one_person_s_error_co
         ("round-random:base=3", 1.2, False),
         ("round-random:base=3,fixed=yes", 1.0, False),
     ):
-        found = Finding(Chances(is_one, is_one, r_hat, 0, is_finished=True))
+        found = AttackFinding(Chances(is_one, is_one, r_hat, 0, is_finished=True))
         example = _named_example(area, parse(spec, Path()), publication, [found])
         assert (example is not None) == has_example

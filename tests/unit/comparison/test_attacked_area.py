@@ -8,14 +8,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.comparison.tables.count_area import ChosenArea, CountedArea, PeopleOfArea, people_of_area
-from safetab.comparison.tables.counted_census import AskedTables
-from safetab.engines.contract import EngineSettings
-from safetab.engines.local.counter import RecordCounter
-from safetab.engines.local.engine import LocalEngine
-from safetab.pipeline.inputs import RunInputs, read_inputs
-from safetab.planning.run_plan import LevelPlan
-from safetab.readers.table_files import TableFiles
+from tests.inside import (
+    AskedTables,
+    ChosenArea,
+    CountedArea,
+    EngineSettings,
+    LevelPlan,
+    LocalEngine,
+    PeopleOfArea,
+    RecordCounter,
+    RunInputs,
+    TableFiles,
+    people_of_area,
+    read_inputs,
+)
 
 Counted = tuple[RunInputs, RecordCounter]
 

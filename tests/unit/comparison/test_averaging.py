@@ -7,11 +7,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.comparison.attacks.arithmetic import SPLITS, SplitGroups, averaging, averaging_example
-from safetab.comparison.compare import as_published
-from safetab.comparison.protections.protection import Publication
-from safetab.comparison.protections.spec_text import parse
-from safetab.comparison.tables.exact_tables import PublishedTables
+from tests.inside import (
+    SPLITS,
+    Publication,
+    PublishedTables,
+    SplitGroups,
+    as_published,
+    averaging,
+    averaging_example,
+    parse,
+)
 
 AGES = 100
 

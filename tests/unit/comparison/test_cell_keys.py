@@ -10,10 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from safetab.comparison.protections.cell_key import CellKey, cell_key_of_file, table_of
-from safetab.comparison.protections.protection import Known
-from safetab.comparison.protections.rounding import Rounding
-from safetab.comparison.tables.exact_tables import ExactTables, PublishedTables
+from tests.inside import CellKey, ExactTables, Known, PublishedTables, Rounding, cell_key_of_file, table_of
 
 REFERENCE = {
     "a": (2, 1.0),

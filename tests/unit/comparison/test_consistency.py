@@ -5,10 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from safetab.comparison.measures.utility import distinct_lines, table_gaps
-from safetab.comparison.tables.counted_census import largest_groups, misplaced
-from safetab.products.safetab_h.safetab_h import SAFETAB_H
-from safetab.products.safetab_p.safetab_p import SEX_BY_AGE
+from tests.inside import SAFETAB_H, SEX_BY_AGE, distinct_lines, largest_groups, misplaced, table_gaps
 
 
 def test_a_total_that_is_printed_twice_is_asked_for_once() -> None:

@@ -8,14 +8,9 @@ from functools import partial
 
 import numpy as np
 import pytest
-from tests.attacked_worlds import area_of, drawn_systems
 
-from safetab.comparison.attacks import attack
-from safetab.comparison.attacks.attack import controls
-from safetab.comparison.attacks.posterior import posterior
-from safetab.comparison.protections.protection import Publication, Windows
-from safetab.comparison.protections.steps import publish
-from safetab.comparison.tables.exact_tables import PublishedTables
+from tests.attacked_worlds import area_of, drawn_systems
+from tests.inside import Publication, PublishedTables, Windows, attack_module, controls, posterior, publish
 
 NAMES = [
     "protection that changes nothing", "protection that changes very little", "sampler and enumeration",
@@ -53,8 +48,8 @@ def test_the_controls_hold_and_say_what_was_measured(area) -> None:
 
 
 def test_a_data_set_outside_a_window_makes_a_control_fail(small, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attack, "_TINY_WORLDS", ((0, 0, 0, 0),))
-    nobody = attack.baseline(replace(small, systems=[]), 1)
+    monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
+    nobody = attack_module.baseline(replace(small, systems=[]), 1)
     assert failing(controls(small, 1, {"some": nobody})) == []
     found = controls(small, 1, {"some": nobody, "other": replace(nobody, outside=1)})
     assert failing(found) == NAMES[3:4]
@@ -83,14 +78,14 @@ def prior_from_windows(system, shape, windows, *others):
 
 @pytest.mark.slow
 def test_a_dropped_factor_makes_controls_fail(area, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attack, "posterior", half_dropped)
-    monkeypatch.setattr(attack, "_TINY_WORLDS", attack._TINY_WORLDS[:1])
+    monkeypatch.setattr(attack_module, "posterior", half_dropped)
+    monkeypatch.setattr(attack_module, "_TINY_WORLDS", attack_module._TINY_WORLDS[:1])
     assert failing(controls(area, 1))[:3] == NAMES[:3]
 
 
 def test_another_prior_makes_a_control_fail(area, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attack, "posterior", prior_from_windows)
-    monkeypatch.setattr(attack, "_TINY_WORLDS", attack._TINY_WORLDS[:1])
+    monkeypatch.setattr(attack_module, "posterior", prior_from_windows)
+    monkeypatch.setattr(attack_module, "_TINY_WORLDS", attack_module._TINY_WORLDS[:1])
     assert failing(controls(replace(area, systems=[]), 1), NAMES[2:]) == NAMES[2:3]
 
 
@@ -98,13 +93,13 @@ def test_swapping_that_is_taken_for_stronger_than_it_is_makes_a_control_fail(
     small, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Also leaves that are not read: either attack is weak for swapping alone."""
-    monkeypatch.setattr(attack, "_TINY_WORLDS", ((0, 0, 0, 0),))
-    read, seen = attack.windows_of_swapped, []
+    monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
+    read, seen = attack_module.windows_of_swapped, []
     for planted in (
         lambda windows, known, leaving, leaves: read(windows, known, 600 * leaving, leaves),
         lambda windows, known, leaving, leaves: read(windows, known, leaving, leaves[::3]),
     ):
-        monkeypatch.setattr(attack, "windows_of_swapped", planted)
+        monkeypatch.setattr(attack_module, "windows_of_swapped", planted)
         seen.append(failing(controls(small, 1)))
     assert seen == [NAMES[1:2]] * 2
 
@@ -120,7 +115,7 @@ def large_safetab(part, *, drops: bool = False) -> Publication:
 
 
 def test_safetab_is_checked_with_a_very_large_budget(small, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(attack, "_TINY_WORLDS", ((0, 0, 0, 0),))
+    monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
     good, weak = (controls(small, 1, None, partial(large_safetab, drops=drops))[2] for drops in (False, True))
     assert good.name == weak.name == "SafeTab with a very large budget"
     assert f"Of {small.uniques} people" in good.sentence
@@ -133,6 +128,6 @@ def test_a_mark_instead_of_a_withheld_number_makes_a_control_fail(small, monkeyp
         tables = publish(*given)
         return replace(tables, numbers=np.ma.MaskedArray(tables.numbers.filled(-1)))
 
-    monkeypatch.setattr(attack, "publish", marked)
-    monkeypatch.setattr(attack, "_TINY_WORLDS", ((0, 0, 0, 0),))
+    monkeypatch.setattr(attack_module, "publish", marked)
+    monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
     assert NAMES[4] in failing(controls(small, 1))

@@ -9,8 +9,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from safetab.comparison import linear_programs
-from safetab.comparison.linear_programs import IntegerProgram, LinearProgram
+from tests.inside import IntegerProgram, LinearProgram, linear_programs_module
 
 LIMIT = 60.0
 NO_SOLUTION = (None, True)
@@ -85,9 +84,9 @@ def test_nothing_loads_or_tools_at_start_up() -> None:
 
 
 def test_where_or_tools_is_not_installed_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert linear_programs.is_available()
-    monkeypatch.setattr(linear_programs, "find_spec", lambda _: None)
-    assert not linear_programs.is_available()
+    assert linear_programs_module.is_available()
+    monkeypatch.setattr(linear_programs_module, "find_spec", lambda _: None)
+    assert not linear_programs_module.is_available()
 
 
 class Block:

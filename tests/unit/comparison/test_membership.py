@@ -12,12 +12,20 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.comparison.attacks import membership as module
-from safetab.comparison.attacks.membership import logs_at, membership
-from safetab.comparison.protections.protection import Protection, Windows
-from safetab.comparison.protections.spec_text import parse
-from safetab.comparison.tables.attacked_area import AreaOfLevel, AttackedArea, System
-from safetab.comparison.tables.exact_tables import ExactTables, PublishedTables, Rows
+from tests.inside import (
+    AreaOfLevel,
+    AttackedArea,
+    ExactTables,
+    Protection,
+    PublishedTables,
+    Rows,
+    System,
+    Windows,
+    logs_at,
+    membership,
+    membership_module,
+    parse,
+)
 
 FAR = 6 * np.sqrt(2 * 0.25 / 8_000)
 
@@ -100,7 +108,7 @@ def test_a_method_on_whole_systems_is_compared_with_and_without_the_person() -> 
 
 
 def test_only_secondary_suppression_is_tested_on_whole_systems(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "_is_seen", lambda people, _: [False] * len(people))
+    monkeypatch.setattr(membership_module, "_is_seen", lambda people, _: [False] * len(people))
     assert measured("suppress:below=3,secondary=lp", 9, 4) == 0
     assert measured("suppress:below=3", 9, 4) == 1
 

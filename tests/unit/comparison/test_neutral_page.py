@@ -11,18 +11,31 @@ from xml.etree import ElementTree
 
 import pyarrow as pa
 import pytest
-from tests.unit.comparison.sample_comparison import MADE_UP, compared, sample_comparison
 
-from safetab.comparison.measures import utility
-from safetab.comparison.pages.committee_table import committee_rows, committee_table
-from safetab.comparison.pages.compare_page import compare_page
-from safetab.comparison.pages.words import WORDS, family_of, letter_of, said_for
-from safetab.comparison.presets import GROUPS, protections_of
-from safetab.comparison.protections.protection import Source
-from safetab.comparison.protections.spec_text import parse
-from safetab.comparison.results import Claims, Compared, ComparedCensus, Control, added
-from safetab.comparison.world import CompareRequest, checked_protections, comes_with
-from safetab.privacy.output_status import SYNTHETIC_MARKER
+from tests.inside import (
+    GROUPS,
+    SYNTHETIC_MARKER,
+    WORDS,
+    Claims,
+    Compared,
+    ComparedCensus,
+    CompareRequest,
+    Control,
+    Source,
+    added,
+    checked_protections,
+    comes_with,
+    committee_rows,
+    committee_table,
+    compare_page,
+    family_of,
+    letter_of,
+    parse,
+    protections_of,
+    said_for,
+    utility_module,
+)
+from tests.unit.comparison.sample_comparison import MADE_UP, compared, sample_comparison
 
 JUDGING = re.compile(
     r"\b(safe|unsafe|safer|safest|secure|insecure|weak|weaker|weakest|strong|stronger|strongest|good|bad|better|worse"
@@ -60,7 +73,7 @@ REQUIRED = (
 def _rows_are_looked_up_once() -> Iterator[None]:
     """The tables of results are the same in all tests, and looking up their rows is most of the work."""
     found = dict[tuple[object, ...], tuple[pa.Table, object]]()
-    look_up = utility._rows
+    look_up = utility_module._rows
 
     def once(table: pa.Table, sort: str | None, *sizes: str) -> object:
         key = (id(table), sort, *sizes)
@@ -69,7 +82,7 @@ def _rows_are_looked_up_once() -> Iterator[None]:
         return found[key][1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(utility, "_rows", once)
+        patch.setattr(utility_module, "_rows", once)
         yield
 
 

@@ -9,10 +9,19 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from safetab.comparison.protections.protection import Known, Protection, between, told_once
-from safetab.comparison.protections.spec_text import parse
-from safetab.comparison.protections.steps import publish, windows_of
-from safetab.comparison.tables.exact_tables import ExactTables, PublishedTables, Rows
+from tests.inside import (
+    ExactTables,
+    Known,
+    Protection,
+    PublishedTables,
+    Rows,
+    between,
+    parse,
+    publish,
+    rounding_module,
+    told_once,
+    windows_of,
+)
 
 CHI_SQUARE_1_AT_1E_6 = 23.93  # a fair draw is above it once in a million times
 
@@ -128,7 +137,7 @@ def test_secondary_suppression_gets_the_primary_pattern_and_its_bounds(monkeypat
         given.update(bounds, primary=list(np.asarray(is_primary)))
         return tables.counts < 6, True  # not finished
 
-    monkeypatch.setattr("safetab.comparison.protections.rounding.secondary", secondary)
+    monkeypatch.setattr(rounding_module, "secondary", secondary)
     one_by_one = tables_of([1, 5, 6])
     assert published_by("suppress:below=3,secondary=lp", one_by_one) == [None, 5, 6]
     assert not given

@@ -8,6 +8,7 @@ from math import lgamma
 
 import numpy as np
 import pytest
+
 from tests.attacked_worlds import (
     discrete_noise,
     drawn_systems,
@@ -17,13 +18,7 @@ from tests.attacked_worlds import (
     published,
     system_of,
 )
-
-from safetab.comparison.attacks import posterior as posterior_module
-from safetab.comparison.attacks.attack import without_truth
-from safetab.comparison.attacks.posterior import DISAGREE, Effort, posterior
-from safetab.comparison.presets import PRESETS
-from safetab.comparison.protections.protection import Windows
-from safetab.comparison.tables.attacked_area import System
+from tests.inside import DISAGREE, PRESETS, Effort, System, Windows, posterior, posterior_module, without_truth
 
 FAMILIES = (
     "none", "round:base=3", "round:base=5", "round-random:base=3", "cell-key:D=2,V=0.9,js=0", "cell-key:D=2,V=2,js=1",

@@ -6,10 +6,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tests.random_systems import random_system
 
-from safetab.comparison.attacks.solver import propagated, relations_of
-from safetab.comparison.tables.exact_tables import Rows
+from tests.inside import Rows, propagated, relations_of
+from tests.random_systems import random_system
 
 
 def bounds(numbers: list[list[int]], windows: list[tuple[int, int]], most: int = 9):

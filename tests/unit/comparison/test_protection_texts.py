@@ -9,25 +9,29 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from safetab.comparison import presets as preset_texts
-from safetab.comparison.presets import (
+from tests.inside import (
     GROUPS,
     GROUPS_OF,
     PRESETS,
+    REVIEW_BOARD,
+    ROUNDING_EXACT,
     SWEEP,
+    ExactTables,
+    InvalidInput,
+    Rounding,
+    Rows,
+    Swapping,
+    Threshold,
+    checked,
     explanation,
     list_text,
+    parse,
+    presets_module,
     protections_of,
+    publish,
+    spec_text_module,
     with_source,
 )
-from safetab.comparison.protections import spec_text
-from safetab.comparison.protections.protection import Threshold
-from safetab.comparison.protections.rounding import EXACT, REVIEW_BOARD, Rounding
-from safetab.comparison.protections.spec_text import checked, parse
-from safetab.comparison.protections.steps import publish
-from safetab.comparison.protections.swapping import Swapping
-from safetab.comparison.tables.exact_tables import ExactTables, Rows
-from safetab.foundation.findings import InvalidInput
 
 
 @pytest.mark.parametrize(
@@ -64,7 +68,7 @@ def test_steps_go_to_their_places() -> None:
     protection = parse("swap:rate=0.1+area:people=40+threshold:people=10+suppress:below=3,zeros=withheld", Path())
     assert protection.records == Swapping(0.1)
     assert protection.selections == (Threshold(40, is_of_areas=True), Threshold(10, is_of_areas=False))
-    assert protection.numbers == Rounding(EXACT, 3, zeros_shown=False)
+    assert protection.numbers == Rounding(ROUNDING_EXACT, 3, zeros_shown=False)
     assert parse("round:ladder=drb", Path()).numbers == Rounding(REVIEW_BOARD, withheld_below=15)
     assert parse("none", Path()).numbers is None
 
@@ -141,10 +145,10 @@ def test_a_table_that_does_not_sum_to_1_is_refused_with_its_row(tmp_path: Path) 
 
 
 def test_secondary_suppression_without_or_tools_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(spec_text, "is_available", lambda: False)
+    monkeypatch.setattr(spec_text_module, "is_available", lambda: False)
     with pytest.raises(InvalidInput, match=r"Install it: pip install ortools\."):
         parse("suppress:below=3,secondary=lp", Path())
-    assert parse("suppress:below=3", Path()).numbers == Rounding(EXACT, 3)
+    assert parse("suppress:below=3", Path()).numbers == Rounding(ROUNDING_EXACT, 3)
 
 
 # Presets
@@ -194,7 +198,7 @@ def test_the_sweep_has_every_family_at_five_strengths_by_name() -> None:
 
 def test_without_or_tools_a_group_has_all_others_and_says_what_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     every, _ = protections_of("agencies")
-    monkeypatch.setattr(spec_text, "is_available", lambda: False)
+    monkeypatch.setattr(spec_text_module, "is_available", lambda: False)
     some, left_out = protections_of("agencies")
     missing = [each.spec for each in every if "secondary=lp" in each.spec]
     assert missing
@@ -308,7 +312,7 @@ def test_an_unknown_method_is_refused_with_the_nearest_name() -> None:
 
 def test_no_text_ranks_a_method() -> None:
     """Explanations and sources use no word that praises or blames."""
-    folder = Path(preset_texts.__file__).parent
+    folder = Path(presets_module.__file__).parent
     texts = [(folder / name).read_text().lower() for name in ("presets.toml", "explanations.toml")]
     for word in ("best", "worst", "outdated", "superior", "inferior", "unfortunately", "fails", "gold standard"):
         assert all(f" {word} " not in text for text in texts)

@@ -16,37 +16,49 @@ from statistics import NormalDist
 import numpy as np
 import pyarrow.dataset as ds
 import pytest
-from tests.conftest import KEY, World
-from tests.random_worlds import RandomWorld, write_random_world
-from tests.safetab_copies import SafeTabCopies
 
-from safetab.comparison.attacks import membership
-from safetab.comparison.attacks.membership import (
+from tests.conftest import KEY, World
+from tests.inside import (
+    SAFETAB_P,
+    AddressedBits,
+    AreaOfLevel,
+    AttackedArea,
+    ChangedCounts,
+    ChosenArea,
+    CountedArea,
+    DiscreteGaussian,
+    ExactTables,
+    LossCurve,
+    NoProgress,
+    PrivacyDefinition,
+    Product,
+    Publication,
+    Rows,
+    RunOptions,
+    RunPlan,
+    Selector,
+    Stage,
+    System,
     Target,
     bound_of_loss,
+    checked_engine,
+    grain_of,
+    guards_module,
+    lines_of,
     logs_at,
     membership_bound,
+    membership_module,
     membership_of_safetab,
+    noisy_count,
+    people_of_area,
+    plan_of,
+    read_inputs,
+    read_public_files,
+    safetab_publication,
+    tabulate_level_module,
 )
-from safetab.comparison.protections.protection import Publication
-from safetab.comparison.protections.safetab_runs import safetab_publication
-from safetab.comparison.tables.attacked_area import AreaOfLevel, AttackedArea, System, grain_of, lines_of
-from safetab.comparison.tables.count_area import ChosenArea, CountedArea, people_of_area
-from safetab.comparison.tables.exact_tables import ExactTables, Rows
-from safetab.distributions.discrete_gaussian import DiscreteGaussian
-from safetab.foundation.progress import NoProgress
-from safetab.mechanisms.noisy_count import noisy_count
-from safetab.pipeline import guards
-from safetab.pipeline.inputs import checked_engine, read_inputs
-from safetab.pipeline.options import RunOptions
-from safetab.planning.planner import plan_of, read_public_files
-from safetab.planning.run_plan import RunPlan
-from safetab.privacy.addressed_bits import AddressedBits
-from safetab.privacy.calibration import PrivacyDefinition, Stage
-from safetab.privacy.loss_curve import ChangedCounts, LossCurve
-from safetab.products.product import Product, Selector
-from safetab.products.safetab_p.safetab_p import SAFETAB_P
-from safetab.tabulation import tabulate_level
+from tests.random_worlds import RandomWorld, write_random_world
+from tests.safetab_copies import SafeTabCopies
 
 LINES = lines_of(grain_of(SAFETAB_P.families[0]))
 CELL = next(number for number, line in enumerate(LINES, start=1) if line.cells == 1)
@@ -64,7 +76,10 @@ def attacked(
     checked = read_inputs(parameters, data)
     inputs = checked.require()
     geography = next(each for each in inputs.plan.config.census.area_levels if each.label == level)
-    with guards.backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
+    with (
+        guards_module.backend_of(RunOptions()) as backend,
+        checked_engine(checked, backend, NoProgress()) as (_, engine),
+    ):
         engine.prepare()
         chosen = ChosenArea(geography, entity, "", "")
         area = CountedArea(inputs, people_of_area(engine, geography, entity), chosen, tables, 1).area
@@ -206,7 +221,7 @@ def half_sigma(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
         noise = noisy_count(counts, shape, right) - counts.confidential_counts
         return counts.confidential_counts + np.round(noise / 2).astype(np.int64)
 
-    return lambda: monkeypatch.setattr(tabulate_level, "noisy_count", half)
+    return lambda: monkeypatch.setattr(tabulate_level_module, "noisy_count", half)
 
 
 def distance_from_one(area: AttackedArea, plan: RunPlan) -> np.ndarray:
@@ -351,8 +366,8 @@ def test_membership_is_below_the_bound_of_the_tables_and_half_sigma_above(world,
     area = area_of(plan, *([person_in(27)] * 40))
     bound = own_bound(plan)
     measured = membership_of_safetab(area, plan, seed, 1_600)
-    drawn = membership.drawn_noise
-    monkeypatch.setattr(membership, "drawn_noise", lambda *given: np.round(drawn(*given) / 2).astype(np.int64))
+    drawn = membership_module.drawn_noise
+    monkeypatch.setattr(membership_module, "drawn_noise", lambda *given: np.round(drawn(*given) / 2).astype(np.int64))
     planted = membership_of_safetab(area, plan, seed, 1_600)
     assert measured is not None
     assert 0 < measured < bound < membership_bound(plan)
@@ -379,6 +394,6 @@ def test_membership_is_that_against_the_real_algorithm(world: World, monkeypatch
     real = advantage_of_copies(area, plan, DRAWS)
     far = 6 * np.sqrt(2 * 0.25 * (1 / (4 * DRAWS) + 1 / 40_000))
     assert membership_of_safetab(area, plan, 1, 40_000) == pytest.approx(real, abs=far)
-    drawn = membership.drawn_noise
-    monkeypatch.setattr(membership, "drawn_noise", lambda *given: np.round(drawn(*given) / 2).astype(np.int64))
+    drawn = membership_module.drawn_noise
+    monkeypatch.setattr(membership_module, "drawn_noise", lambda *given: np.round(drawn(*given) / 2).astype(np.int64))
     assert membership_of_safetab(area, plan, 1, 40_000) > real + far

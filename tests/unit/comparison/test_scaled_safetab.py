@@ -13,21 +13,28 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+
+from tests.inside import (
+    SWEEP,
+    Claims,
+    CompareRequest,
+    Comparing,
+    Comparison,
+    Exposure,
+    InvalidInput,
+    NoProgress,
+    Windows,
+    World,
+    committee_rows,
+    counted_world,
+    guarantee_of,
+    membership_bound,
+    parse,
+    pictures,
+    safetab_runs_module,
+)
 from tests.small_census import write_small_census
 from tests.specified.nz_case import write_nz_case
-
-from safetab.comparison.attacks.membership import membership_bound
-from safetab.comparison.compare import Comparing
-from safetab.comparison.pages.committee_table import committee_rows
-from safetab.comparison.pages.compare_page import pictures
-from safetab.comparison.presets import SWEEP
-from safetab.comparison.protections import safetab_runs
-from safetab.comparison.protections.protection import Windows
-from safetab.comparison.protections.spec_text import parse
-from safetab.comparison.results import Claims, Comparison, Exposure
-from safetab.comparison.world import CompareRequest, World, counted_world, guarantee_of
-from safetab.foundation.findings import InvalidInput
-from safetab.foundation.progress import NoProgress
 
 REQUEST = CompareRequest(preset="sweep", runs=2, seed=1)
 
@@ -156,7 +163,7 @@ def test_the_attack_is_checked_on_safetab_with_a_very_large_budget(census: Path,
     nothing = property(
         lambda own: Windows(np.zeros(len(own.draws), int), np.zeros(len(own.draws) + 1, int), np.zeros(0))
     )
-    monkeypatch.setattr(safetab_runs._PublishedSystem, "windows", nothing)
+    monkeypatch.setattr(safetab_runs_module._PublishedSystem, "windows", nothing)
     weak = compared(census, world, REQUEST, "safetab").controls
     assert [each.name for each in weak if not each.holds] == ["SafeTab with a very large budget"]
 

@@ -9,12 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.random_systems import random_system, system_of, tables_of
 
-from safetab.comparison.linear_programs import IntegerProgram
-from safetab.comparison.protections import rounding
-from safetab.comparison.protections.rounding import secondary
-from safetab.comparison.tables.exact_tables import ExactTables, Rows
+from tests.inside import ExactTables, IntegerProgram, Rows, rounding_module, secondary
+from tests.random_systems import random_system, system_of, tables_of
 
 LIMIT = 20.0
 ROW = [[0], [1], [2], [3], [0, 1, 2, 3]]
@@ -115,9 +112,9 @@ def test_a_bound_of_zero_is_seen() -> None:
     known = 0
     for seed in (3, 4, 5):
         tables = random_system(np.random.default_rng([43, seed]), tracts=5).exact
-        pattern = rounding._Pattern(tables, small(tables), zeros_shown=True, width=1)
+        pattern = rounding_module._Pattern(tables, small(tables), zeros_shown=True, width=1)
         pattern.room = pattern.values
-        rounding._protect(pattern, 1, LIMIT)
+        rounding_module._protect(pattern, 1, LIMIT)
         is_withheld = small(tables) | pattern.is_number_withheld
         assert exactly_known(tables, is_withheld, least=0) == []
         known += len(exactly_known(tables, is_withheld, least=1))
@@ -142,7 +139,7 @@ def test_the_audit_protects_what_only_half_people_protected(monkeypatch: pytest.
     is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
     assert not not_finished
     assert exactly_known(tables, is_withheld, least=1) == []
-    monkeypatch.setattr(rounding, "_audit", lambda *_: False)
+    monkeypatch.setattr(rounding_module, "_audit", lambda *_: False)
     is_withheld, _ = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
     assert exactly_known(tables, is_withheld, least=1) == [5]
 

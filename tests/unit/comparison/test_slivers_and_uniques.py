@@ -5,11 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from safetab.comparison.attacks.arithmetic import differencing, differencing_example
-from safetab.comparison.protections.protection import Publication, Windows
-from safetab.comparison.tables.attacked_area import AreaOfLevel, AttackedArea, System
-from safetab.comparison.tables.count_area import share_unique
-from safetab.comparison.tables.exact_tables import ExactTables, PublishedTables, Rows
+from tests.inside import (
+    AreaOfLevel,
+    AttackedArea,
+    ExactTables,
+    Publication,
+    PublishedTables,
+    Rows,
+    System,
+    Windows,
+    differencing,
+    differencing_example,
+    share_unique,
+)
 
 
 def area_of(lists: list[list[int]], truth: list[int], cells: int = 1) -> AttackedArea:

@@ -7,13 +7,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from tests.random_systems import random_system, system_of, windows_of
 
-from safetab.comparison import linear_programs
-from safetab.comparison.attacks import solver
-from safetab.comparison.attacks.solver import any_fit, proven, window_ends
-from safetab.comparison.protections.protection import Windows
-from safetab.comparison.tables.attacked_area import System
+from tests.inside import System, Windows, any_fit, linear_programs_module, proven, solver_module, window_ends
+from tests.random_systems import random_system, system_of, windows_of
 
 LIMIT = 20.0
 MARGIN = [[0], [1], [0, 1]]
@@ -22,7 +18,7 @@ CYCLE = [[0, 1], [1, 2], [0, 2], [0], [1], [2]]
 
 
 def test_what_propagation_proves_needs_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(linear_programs, "find_spec", lambda _: None)
+    monkeypatch.setattr(linear_programs_module, "find_spec", lambda _: None)
     is_proven, undecided = proven(
         system_of([1, 1], MARGIN), windows_of([range(1, 4), range(1, 4), range(3)]), np.array([0, 1, 2]), LIMIT
     )
@@ -37,7 +33,7 @@ def cycle() -> tuple[System, list[range | None]]:
 def test_the_solver_proves_what_propagation_leaves_open(monkeypatch: pytest.MonkeyPatch) -> None:
     system, windows = cycle()
     assert proven(system, windows_of(windows), np.array([3, 4, 5]), LIMIT)[0].all()
-    monkeypatch.setattr(linear_programs, "find_spec", lambda _: None)
+    monkeypatch.setattr(linear_programs_module, "find_spec", lambda _: None)
     assert not proven(system, windows_of(windows), np.array([3, 4, 5]), LIMIT)[0].any()
 
 
@@ -123,8 +119,8 @@ def test_costs_choose_among_the_data_sets_that_fit() -> None:
 
 
 def test_enumeration_sees_a_solver_that_forgets_that_a_number_may_be_larger(monkeypatch: pytest.MonkeyPatch) -> None:
-    alternatives = solver._is_other_than_one
-    monkeypatch.setattr(solver, "_is_other_than_one", lambda *given: alternatives(*given)[:-1])
+    alternatives = solver_module._is_other_than_one
+    monkeypatch.setattr(solver_module, "_is_other_than_one", lambda *given: alternatives(*given)[:-1])
     worlds = [small_world(seed) for seed in range(20)]
     found = [proven(world.system, world.windows, np.arange(10), LIMIT)[0].tolist() for world in worlds]
     assert found != [world.proven_by_enumeration() for world in worlds]

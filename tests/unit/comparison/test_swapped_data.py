@@ -11,22 +11,29 @@ import pyarrow.parquet as pq
 import pytest
 from typer.testing import CliRunner
 
-from safetab.census.area_levels import AreaKind
 from safetab.cli.main import app
-from safetab.comparison.protections.swapping import (
+from tests.inside import (
+    COUNTY,
+    PERSON_HOUSEHOLD_FILE,
+    STATE,
+    TRACT,
+    US,
+    US_PASS,
+    AreaKind,
+    CensusFormat,
+    CensusRequest,
+    InvalidInput,
+    NoProgress,
+    RunInputs,
+    SizeRequest,
     Swapping,
     kinds_around,
     kinds_nobody_leaves,
     leaving_share,
+    read_inputs,
     swapped_data,
+    write_census,
 )
-from safetab.dialects.bureau.us_census import COUNTY, STATE, TRACT, US, US_PASS
-from safetab.foundation.findings import InvalidInput
-from safetab.foundation.progress import NoProgress
-from safetab.pipeline.inputs import RunInputs, read_inputs
-from safetab.synthetic.census import CensusRequest, write_census
-from safetab.synthetic.files.census_files import PERSON_HOUSEHOLD_FILE, CensusFormat
-from safetab.synthetic.geography.census_size import SizeRequest
 
 HI = Swapping(0.5, (0.25, 0.5, 0.25), (0.3, 0.4, 0.3))
 WHERE = ["TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK"]

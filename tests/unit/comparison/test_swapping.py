@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from safetab.comparison.protections.protection import Known, Windows
-from safetab.comparison.protections.swapping import Households, Swapping, windows_before_swapping
+from tests.inside import Households, Known, Swapping, Windows, windows_before_swapping
 
 LO = Swapping(0.05, (0.0, 1.0, 0.0), (1.0, 0.0, 0.0))
 HI = Swapping(0.5, (0.25, 0.5, 0.25), (0.3, 0.4, 0.3))

@@ -12,16 +12,23 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from tests.counted_census import below_20, by_key, counted, nearest_5, protection, random_3
-from tests.small_census import write_small_census
 
-from safetab.assessment.assess import assess
-from safetab.assessment.tables import accuracy_table
-from safetab.assessment.tally import size_class_name, size_class_of
-from safetab.comparison.measures.utility import error_by_size, key_of_seed, share_by_size, summary, utility
-from safetab.comparison.tables.counted_census import CountedCensus
-from safetab.foundation.progress import NoProgress
-from safetab.pipeline.options import RunOptions
+from tests.counted_census import below_20, by_key, counted, nearest_5, protection, random_3
+from tests.inside import (
+    CountedCensus,
+    NoProgress,
+    RunOptions,
+    accuracy_table,
+    assess,
+    error_by_size,
+    key_of_seed,
+    share_by_size,
+    size_class_name,
+    size_class_of,
+    summary,
+    utility,
+)
+from tests.small_census import write_small_census
 
 NONE, SAFETAB = protection("none"), protection("safetab", is_safetab=True)
 BLOCK = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")

@@ -7,16 +7,11 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+
 from tests.counted_census import counted, nearest_5, protection
+from tests.inside import CountedCensus, NoProgress, RunOptions, accuracy_table, assess, key_of_seed, summary, utility
 from tests.small_households import write_small_households
 from tests.specified.nz_case import full_keys, write_nz_case
-
-from safetab.assessment.assess import assess
-from safetab.assessment.tables import accuracy_table
-from safetab.comparison.measures.utility import key_of_seed, summary, utility
-from safetab.comparison.tables.counted_census import CountedCensus
-from safetab.foundation.progress import NoProgress
-from safetab.pipeline.options import RunOptions
 
 pytestmark = pytest.mark.slow
 

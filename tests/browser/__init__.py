@@ -1,0 +1,1 @@
+"""The pages in a browser, and the workbook in LibreOffice."""

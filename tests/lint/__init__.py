@@ -1,0 +1,1 @@
+"""The texts of the source tree, which `make check` looks at."""

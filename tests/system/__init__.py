@@ -1,0 +1,1 @@
+"""Whole runs and commands, from outside."""
