@@ -11,6 +11,7 @@ AGES = {
     9: [0, 5, 18, 25, 35, 45, 55, 65, 75],
     23: [0, 5, 10, 15, 18, 20, 21, 22, 25, 30, 35, 40, 45, 50, 55, 60, 62, 65, 67, 70, 75, 80, 85],
 }
+BLOCK = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")
 SUBSTATE = {"COUNTY", "TRACT", "PLACE", "AIANNH", "PR-COUNTY", "PR-TRACT", "PR-PLACE"}
 
 
@@ -46,7 +47,7 @@ class BruteForce:
         self.blocks = {}
         for row in rows_of(data / "GRF-C.txt"):
             if row["TABBLKST"] in self.states:
-                key = tuple(row[column] for column in ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK"))
+                key = tuple(row[column] for column in BLOCK)
                 self.blocks[key] = entities_of(row, row["PLACEFP"], row["AIANNHCE"])
         self.people = [row for row in rows_of(data / "person-records.txt") if row["TABBLKST"] in self.states]
 
@@ -62,7 +63,7 @@ class BruteForce:
         """By level, entity and iteration: how many people there are of each sex and age."""
         by_group: defaultdict = defaultdict(Counter)
         for person in self.people:
-            block = tuple(person[column] for column in ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK"))
+            block = tuple(person[column] for column in BLOCK)
             codes = [row["ITERATION_CODE"] for row in [*self.race, *self.ethnicity] if self.is_in(person, row)]
             for level, entity in self.blocks[block].items():
                 for code in codes:
@@ -111,3 +112,63 @@ def written_tables(out: Path) -> tuple[list[str], list[str]]:
         for table in ("t1", "t2")
     )
     return t1, t2
+
+
+_T3_LINES = {
+    "T03001": {0: (1, 2, 3, 4, 5)},
+    "T03002": {0: (1, 2, 3, 4, 5), 1: (1, 2, 3), 6: (4, 5)},
+    "T03003": {0: (1, 2, 3, 4, 5), 1: (1, 2, 3), 2: (1,), 3: (2, 3), 6: (4, 5), 7: (4,), 8: (5,)},
+    "T03004": {
+        0: (1, 2, 3, 4, 5), 1: (1, 2, 3), 2: (1,), 3: (2, 3), 4: (2,), 5: (3,), 6: (4, 5), 7: (4,), 8: (5,),
+    },
+}  # fmt: skip
+_T4_LINES = {"T04001": {0: (1, 2, 3, 4)}, "T04002": {0: (1, 2, 3, 4), 1: (1,), 2: (2,), 3: (3, 4)}}
+
+
+class HouseholdBruteForce(BruteForce):
+    """From the file formats and the specification alone, row by row, slowly."""
+
+    def __init__(self, parameters: Path, data: Path) -> None:
+        super().__init__(parameters, data)
+        self.households = [row for row in rows_of(data / "household-records.txt") if row["TABBLKST"] in self.states]
+        self.totals = rows_of(data / "pop-group-totals.txt")
+        self.entities = {pair for entities in self.blocks.values() for pair in entities.items()}
+
+    def tables(self) -> dict[str, list[str]]:
+        counted = self._counted()
+        rows: dict[str, list[str]] = defaultdict(list)
+        iterations = {row["ITERATION_CODE"]: row for row in [*self.race, *self.ethnicity]}
+        for total in self.totals:
+            level, entity, code = total["REGION_TYPE"], total["REGION_ID"], total["ITERATION_CODE"]
+            one = iterations[code]
+            is_tabulated = one["DETAILED_ONLY" if level in SUBSTATE else "COARSE_ONLY"] == "False"
+            if (level, entity) not in self.entities or one["LEVEL"] == "0" or not is_tabulated:
+                continue
+            for family, lines, part in (("t3", _T3_LINES, 0), ("t4", _T4_LINES, 1)):
+                suffix = f"level_{one['LEVEL']}_{level.lower().replace('-', '_')}"
+                if not self.config[f"privacy_budget_h_{family}_{suffix}"]:
+                    continue
+                thresholds = self.config[f"thresholds_h_{family}"][f"({level}, {one['LEVEL']})"]
+                table = list(lines)[sum(int(total["COUNT"]) >= threshold for threshold in thresholds)]
+                of_group = counted[level, entity, code]
+                for cell, values in lines[table].items():
+                    count = sum(n for value, n in of_group.items() if value[part] in values)
+                    rows[table].append(f"{entity}|{level}|{code}|{cell}|{count}")
+        return {table: sorted(of_table) for table, of_table in rows.items()}
+
+    def _counted(self) -> defaultdict:
+        counted: defaultdict = defaultdict(Counter)
+        for one in self.households:
+            codes = [row["ITERATION_CODE"] for row in [*self.race, *self.ethnicity] if self.is_in(one, row)]
+            for level, entity in self.blocks[tuple(one[name] for name in BLOCK)].items():
+                for code in codes:
+                    counted[level, entity, code][int(one["HOUSEHOLD_TYPE"]), int(one["TEN"])] += 1
+        return counted
+
+
+def written_household_tables(out: Path) -> dict[str, list[str]]:
+    """The rows of each table of a run, both passes together, sorted."""
+    found: dict[str, list[str]] = {}
+    for path in sorted(out.glob("t[34]/*/*.csv")):
+        found.setdefault(path.parent.name, []).extend(path.read_text().splitlines()[1:])
+    return {table: sorted(rows) for table, rows in found.items() if rows}

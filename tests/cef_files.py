@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tests.random_worlds import PERSON_HEADER, RandomWorld
+from tests.worlds.people import PERSON_HEADER
+from tests.worlds.world import World
 
 PERSON_WIDTHS = {
     "RTYPE": 1, "MAFID": 9, "CUF_PNC": 5, "BCUSTATEFP": 2, "VERSION": 5, "QSEX": 1, "QAGE": 3, "QDB": 8,
@@ -114,7 +115,7 @@ def gzipped_lines(records: list[Record], widths: dict[str, int]) -> bytes:
     return gzip.compress(fixed_lines(records, widths))
 
 
-def write_cef(world: RandomWorld, folder: Path) -> Cef:
+def write_cef(world: World, folder: Path) -> Cef:
     """The CEF of the people of a delimited file, and the config.json of the world changed to read it."""
     cef = cef_of(world, folder)
     cef.write()
@@ -122,7 +123,7 @@ def write_cef(world: RandomWorld, folder: Path) -> Cef:
     return cef
 
 
-def cef_of(world: RandomWorld, folder: Path) -> Cef:
+def cef_of(world: World, folder: Path) -> Cef:
     """Householders have a household, in which the others of their block live; where there is none, a group quarters.
 
     The first block of a state has a vacant unit too.
@@ -151,7 +152,7 @@ def cef_of(world: RandomWorld, folder: Path) -> Cef:
 OID_BASE = 3_000_000_000_000_000_000_000  # 22 digits: more than a machine's integer holds
 
 
-def _people_by_block(world: RandomWorld, state: str) -> dict[str, list[Record]]:
+def _people_by_block(world: World, state: str) -> dict[str, list[Record]]:
     people: dict[str, list[Record]] = defaultdict(list)
     for row in (world.data / "person-records.txt").read_text().splitlines()[1:]:
         person = dict(zip(PERSON_HEADER.split("|"), row.split("|"), strict=True))

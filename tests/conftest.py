@@ -1,23 +1,21 @@
 from __future__ import annotations
 
-import json
 import os
 import random
 import shutil
 import signal
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer.main
 
-import safetab
-from tests.household_worlds import write_household_world
 from tests.inside import SETTINGS, in_threads_module, output_checks_module, write_demo_census
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.households import write_household_world
+from tests.worlds.people import write_random_world
+from tests.worlds.released import Released, Releases
+from tests.worlds.world import World
 
 typer.main.get_command = cache(typer.main.get_command)
 """Before `typer.testing` is imported: a test's runner would make every command and option anew for each call."""
@@ -25,40 +23,8 @@ typer.main.get_command = cache(typer.main.get_command)
 PROJECT = Path(__file__).parents[1]
 SMALL_EXAMPLE = PROJECT / "examples" / "small"
 SHARED = PROJECT.parent / "shared"
-KEY = "0b" * 32
 SUITES = {"slow": ("slow", "seeds("), "spark": ("spark", "SPARK_MARKS"), "browser": ("browser",)}
 """What a module has that belongs to a suite: the name of its marker, or of what marks for it."""
-
-
-@dataclass(frozen=True)
-class World:
-    """A copy of the small example that a test may damage."""
-
-    parameters: Path
-    data: Path
-
-    def config(self) -> dict[str, Any]:
-        return json.loads((self.parameters / "config.json").read_text())
-
-    def configure(self, **changes: Any) -> None:
-        self.write_config(self.config() | changes)
-
-    def write_config(self, config: Any) -> None:
-        (self.parameters / "config.json").write_text(json.dumps(config))
-
-    def edit(self, file: str, old: str, new: str) -> None:
-        """Replaces the first `old` in a file, which must be there."""
-        path = self.path(file)
-        text = path.read_text(encoding="utf-8")
-        assert old in text
-        path.write_text(text.replace(old, new, 1), encoding="utf-8")
-
-    def append(self, file: str, *lines: str) -> None:
-        path = self.path(file)
-        path.write_text(path.read_text() + "".join(f"{line}\n" for line in lines))
-
-    def path(self, file: str) -> Path:
-        return (self.data if file.startswith("GRF-C") else self.parameters) / file
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -91,6 +57,12 @@ def _wide_terminal() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session")
+def releases(tmp_path_factory: pytest.TempPathFactory) -> Releases:
+    """Releases that are made once for all tests that only look at them."""
+    return Releases(tmp_path_factory.mktemp("releases"))
+
+
+@pytest.fixture(scope="session")
 def both_products(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with two small worlds, p and h, and their releases with CSV files, people and households.
 
@@ -101,15 +73,15 @@ def both_products(tmp_path_factory: pytest.TempPathFactory) -> Path:
     long = "Zuni Reservation and Off-Reservation Trust Land in the County of Saint Elsewhere"
     (people.data / "geography-names.txt").write_text(f"REGION_TYPE|REGION_ID|NAME\nSTATE|44|{long}\n")
     households = write_household_world(folder / "h", 21, budget=0.3, people=60)
-    safetab.run(people.parameters, people.data, folder / "people", csv=True, test_key=KEY)
-    safetab.run(households.parameters, households.data, folder / "households", csv=True, test_key=KEY)
+    people.run(folder / "people", csv=True)
+    households.run(folder / "households", csv=True)
     return folder
 
 
 @pytest.fixture
 def world(tmp_path: Path) -> World:
     shutil.copytree(SMALL_EXAMPLE, tmp_path, dirs_exist_ok=True)
-    return World(tmp_path / "parameters", tmp_path / "data")
+    return World.of(tmp_path)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -192,17 +164,11 @@ def demo_census(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def demo_out(demo_census: Path) -> Path:
     """A run with Puerto Rico, copies between areas of the same blocks, and numbers that a rule withheld."""
-    out, rules = demo_census / "out", ["withhold-alone-above-partner"]
-    safetab.run(
-        demo_census / "parameters", demo_census / "data", out, test_key="00" * 32, coterminous=True, rules=rules
-    )
-    return out
+    rules = ["withhold-alone-above-partner"]
+    return World.of(demo_census).run(demo_census / "out", test_key="00" * 32, coterminous=True, rules=rules)
 
 
 @pytest.fixture(scope="session")
-def household_run(tmp_path_factory: pytest.TempPathFactory) -> tuple[RandomWorld, Path]:
+def household_run(releases: Releases) -> Released:
     """A small world of households and its run; not to be changed."""
-    folder = tmp_path_factory.mktemp("households")
-    world = write_household_world(folder / "world", 21, budget=0.3, people=250)
-    safetab.run(world.parameters, world.data, folder / "out", test_key="0a" * 32)
-    return world, folder / "out"
+    return releases.households(run={"test_key": "0a" * 32}, budget=0.3, people=250)

@@ -24,7 +24,7 @@ from tests.inside import (
     record_file_names,
 )
 from tests.plain_engine import PlainEngine
-from tests.random_worlds import RandomWorld
+from tests.worlds.world import World
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class EngineInputs:
     persons: TableFiles
 
 
-def engine_inputs(world: RandomWorld, product: Product = SAFETAB_P) -> EngineInputs:
+def engine_inputs(world: World, product: Product = SAFETAB_P) -> EngineInputs:
     files = read_public_files(world.parameters, world.data).require()
     files = replace(files, config=replace(files.config, product=product))
     persons = find_record_files(world.data, product.record).value

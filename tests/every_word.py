@@ -39,7 +39,7 @@ from tests.inside import (
     tabulate_level,
     working_precision,
 )
-from tests.specified.small_specifications import nz_keys, write_specification
+from tests.worlds.specified.small_world import nz_keys, write_specification
 
 Int64s = NDArray[np.int64]
 Counts = tuple[tuple[int, ...], ...]

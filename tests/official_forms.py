@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from tests.inside import STATUS_COLUMN
-from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
 from tests.releases import Row
+from tests.worlds.people import GEOGRAPHIES, write_random_world
+from tests.worlds.world import World
 
 KEY = "00" * 32
 ALL_BUDGETS = {f"privacy_budget_p_level_{n}_{one}": 0.2 for one in GEOGRAPHIES for n in (1, 2)}
@@ -27,7 +28,7 @@ THRESHOLDS = {f"({one.upper().replace('_', '-')}, {n})": [12, 25, 45] for one in
 class Made:
     """A world, the output of its run, and that output in the Bureau's form."""
 
-    world: RandomWorld
+    world: World
     out: Path
     census: Path
 

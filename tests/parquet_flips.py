@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 
 import safetab
 from tests.inside import InvalidInput, write_checksums
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 _LONGEST_READ = 60  # seconds
 
@@ -43,7 +44,7 @@ def parquet_of(text: Path, rows_in_a_group: int) -> Path:
     return path
 
 
-def _validated(world: RandomWorld) -> None:
+def _validated(world: World) -> None:
     safetab.validate(world.parameters, world.data)
 
 

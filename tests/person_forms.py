@@ -9,10 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.random_worlds import PERSON_HEADER, RandomWorld
+from tests.worlds.people import PERSON_HEADER
+from tests.worlds.world import World
 
 
-def people_of(world: RandomWorld) -> list[str]:
+def people_of(world: World) -> list[str]:
     return (world.data / "person-records.txt").read_text().splitlines()[1:]
 
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.person_forms import columns_of, text_of_columns
-from tests.random_worlds import PERSON_HEADER
+from tests.worlds.people import PERSON_HEADER
 
 Said = tuple[str, str, str]
 Columns = dict[str, list]

@@ -7,14 +7,15 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.household_worlds import household_config, write_household_world
-from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
+from tests.worlds.households import household_config, write_household_world
+from tests.worlds.people import GEOGRAPHIES, write_random_world
+from tests.worlds.world import World
 
 STORED = Path(__file__).parent / "formats"
 FORMAT_OF = {"format-0-1e9a05d": 0, "format-0-6153825": 0, "format-1": 1, "format-2": 2}
 """The stored folders, and the format that each is in."""
-PERSONS = RandomWorld(STORED / "world" / "persons" / "parameters", STORED / "world" / "persons" / "data")
-HOUSEHOLDS = RandomWorld(STORED / "world" / "households" / "parameters", STORED / "world" / "households" / "data")
+PERSONS = World(STORED / "world" / "persons" / "parameters", STORED / "world" / "persons" / "data")
+HOUSEHOLDS = World(STORED / "world" / "households" / "parameters", STORED / "world" / "households" / "data")
 GEOGRAPHY = PERSONS.data / "GRF-C.txt"
 KEY = "0f" * 32
 _SEED = 3

@@ -22,7 +22,6 @@ from playwright.sync_api import Browser, Page, expect
 
 import safetab
 from tests.browser.chromium import Watched, axe_violations, chromium, opened
-from tests.household_worlds import write_household_world
 from tests.inside import (
     VERSION,
     Absence,
@@ -38,7 +37,8 @@ from tests.inside import (
     write_demo_census,
     write_site,
 )
-from tests.random_worlds import write_random_world
+from tests.worlds.households import write_household_world
+from tests.worlds.people import write_random_world
 
 pytestmark = pytest.mark.browser
 COUNTY = "#/area/COUNTY/44007"

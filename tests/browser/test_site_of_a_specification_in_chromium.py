@@ -11,9 +11,9 @@ from playwright.sync_api import Page
 
 import safetab
 from tests.browser.chromium import Watched, chromium, opened
-from tests.conftest import KEY
 from tests.inside import Estimate, NoProgress, Release, write_example, write_site
-from tests.specified.small_specifications import AREAS, CODES, nz_keys, write_specification
+from tests.worlds.specified.small_world import AREAS, CODES, nz_keys, write_specification
+from tests.worlds.world import KEY
 
 pytestmark = pytest.mark.browser
 

@@ -15,8 +15,8 @@ from playwright.sync_api import Browser, Page, expect
 import safetab
 from tests.browser.chromium import chromium, opened
 from tests.inside import Absence, Difference, Estimate, Release, chance_in_words, far_threshold, write_site
-from tests.random_worlds import RandomWorld
 from tests.system.test_site import write_persons
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.browser
 
@@ -28,7 +28,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The earlier release has another draw, more noise, other thresholds, two thirds of the people and another pass."""
     folder = tmp_path_factory.mktemp("earlier")
     out = write_persons(folder / "newer")
-    world = RandomWorld(folder / "newer" / "world" / "parameters", folder / "newer" / "world" / "data")
+    world = World(folder / "newer" / "world" / "parameters", folder / "newer" / "world" / "data")
     people = world.data / "person-records.txt"
     lines = people.read_text().splitlines()
     people.write_text("\n".join([lines[0], *(line for n, line in enumerate(lines[1:]) if n % 3)]) + "\n")

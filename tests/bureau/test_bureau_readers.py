@@ -18,10 +18,10 @@ import pytest
 
 from tests.bureau.outputs import Output, group_of, told, wrong_with
 from tests.bureau.worlds import BLOCK, TOTALS, TOTALS_COLUMNS, Row, Written, config_of, regions_of, text_of
-from tests.household_worlds import COLUMNS as HOUSEHOLD_COLUMNS
 from tests.plain_cef import Cef
-from tests.random_worlds import PERSON_HEADER
 from tests.system.test_cef_tables import as_text
+from tests.worlds.households import COLUMNS as HOUSEHOLD_COLUMNS
+from tests.worlds.people import PERSON_HEADER
 
 pytestmark = pytest.mark.slow
 

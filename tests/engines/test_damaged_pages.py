@@ -11,7 +11,7 @@ import pytest
 from tests.engine_inputs import SPARK_MARKS, engine_inputs
 from tests.inside import TableForm, unreadable
 from tests.person_forms import columns_of, people_of
-from tests.random_worlds import write_random_world
+from tests.worlds.people import write_random_world
 
 ENGINES = ["local", pytest.param("spark", marks=SPARK_MARKS)]
 

@@ -29,8 +29,9 @@ from tests.inside import (
 )
 from tests.person_forms import EMPTY_FORMS, PERSON_FORMS, as_text, people_of, people_of_other_states, split
 from tests.plain_engine import PlainEngine
-from tests.random_worlds import PERSON_HEADER, RandomWorld, problems_with, write_random_world
 from tests.refused_files import REFUSED_FILES
+from tests.worlds.people import PERSON_HEADER, problems_with, write_random_world
+from tests.worlds.world import World
 
 COLUMNS = PERSON_HEADER.split("|")
 SECRET = bytes(range(32))
@@ -48,7 +49,7 @@ def cells_of(people: dict[tuple[int, int], int], starts: list[int]) -> list[int]
     return cells
 
 
-def assert_counts_everybody(engine: CountingEngine, inputs: EngineInputs, world: RandomWorld) -> None:
+def assert_counts_everybody(engine: CountingEngine, inputs: EngineInputs, world: World) -> None:
     """`BruteForce` shares no code with any engine."""
     brute = BruteForce(world.parameters, world.data)
     by_group = brute.people_of_groups()

@@ -26,7 +26,8 @@ from tests.inside import (
 from tests.inside import US as US_CENSUS
 from tests.person_forms import PERSON_FORMS, as_text, parquet_of_text, people_of
 from tests.plain_engine import PlainEngine, plain_sums
-from tests.random_worlds import PERSON_HEADER, RandomWorld, problems_with, write_random_world
+from tests.worlds.people import PERSON_HEADER, problems_with, write_random_world
+from tests.worlds.world import World
 
 US, PR = "us", "pr"
 SECRET = bytes(range(32))
@@ -34,11 +35,11 @@ COLUMNS = PERSON_HEADER.split("|")
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RandomWorld:
+def world(tmp_path: Path) -> World:
     return write_random_world(tmp_path / "world", 3, people=60, max_race_codes=8)
 
 
-def fingerprints(world: RandomWorld, secret: bytes = SECRET, threads: int = 2):
+def fingerprints(world: World, secret: bytes = SECRET, threads: int = 2):
     """What both engines say, which must be the same."""
     inputs = engine_inputs(world)
     engine = LocalEngine(
@@ -54,8 +55,8 @@ def fingerprints(world: RandomWorld, secret: bytes = SECRET, threads: int = 2):
     return found
 
 
-def with_people(world: RandomWorld, rows: list[str], folder: Path) -> RandomWorld:
-    changed = RandomWorld(folder / "parameters", folder / "data")
+def with_people(world: World, rows: list[str], folder: Path) -> World:
+    changed = World(folder / "parameters", folder / "data")
     shutil.copytree(world.parameters, changed.parameters)
     shutil.copytree(world.data, changed.data)
     as_text(changed.data, rows)
@@ -63,25 +64,25 @@ def with_people(world: RandomWorld, rows: list[str], folder: Path) -> RandomWorl
 
 
 @pytest.mark.parametrize("write", PERSON_FORMS)
-def test_order_and_form_of_the_files_do_not_matter(write, world: RandomWorld) -> None:
+def test_order_and_form_of_the_files_do_not_matter(write, world: World) -> None:
     expected, rows = fingerprints(world), people_of(world)
     (world.data / "person-records.txt").unlink()
     write(world.data, rows)
     assert fingerprints(world) == expected
 
 
-def test_zeros_before_an_age_do_not_matter(world: RandomWorld, tmp_path: Path) -> None:
+def test_zeros_before_an_age_do_not_matter(world: World, tmp_path: Path) -> None:
     rows = ["000" + row for row in people_of(world)]
     assert fingerprints(with_people(world, rows, tmp_path / "zeros")) == fingerprints(world)
 
 
-def test_parameters_and_threads_do_not_matter(world: RandomWorld) -> None:
+def test_parameters_and_threads_do_not_matter(world: World) -> None:
     expected = fingerprints(world)
     world.configure(max_race_codes=1, state_filter_us=["44"], privacy_defn="puredp", run_pr=False)
     assert fingerprints(world, threads=1) == expected
 
 
-def test_a_file_that_changed_after_it_was_checked_is_at_fault(world: RandomWorld) -> None:
+def test_a_file_that_changed_after_it_was_checked_is_at_fault(world: World) -> None:
     path, rows = world.data / "person-records.parquet", people_of(world)
     (world.data / "person-records.txt").unlink()
     parquet_of_text(world.data, rows)
@@ -97,7 +98,7 @@ def test_a_file_that_changed_after_it_was_checked_is_at_fault(world: RandomWorld
             engine.fingerprint(SECRET)
 
 
-def test_a_value_that_changed_after_it_was_checked_is_not_shown(world: RandomWorld) -> None:
+def test_a_value_that_changed_after_it_was_checked_is_not_shown(world: World) -> None:
     path, inputs = world.data / "person-records.txt", engine_inputs(world)
     settings = EngineSettings(world.data.parent)
     with closing(LocalEngine(inputs.persons, inputs.files, settings, lambda _: None)) as engine:
@@ -124,7 +125,7 @@ def eight_codes(row: str) -> str:
 
 
 @pytest.mark.parametrize("column", [column for column in COLUMNS if column in OTHER_VALUES])
-def test_every_column_matters(column: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_every_column_matters(column: str, world: World, tmp_path: Path) -> None:
     rows = people_of(world)
     number = next(number for number, row in enumerate(rows) if row.split("|")[3] == "01")
     rows[number] = eight_codes(rows[number])
@@ -141,14 +142,14 @@ def test_every_column_matters(column: str, world: RandomWorld, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("part", range(3, 7))
-def test_every_part_of_the_block_matters(part: int, world: RandomWorld) -> None:
+def test_every_part_of_the_block_matters(part: int, world: World) -> None:
     person = dict(zip(COLUMNS, people_of(world)[0].split("|"), strict=True))
     column = COLUMNS[part]
     moved = person | {column: f"{int(person[column]) + 1:0{len(person[column])}d}"}
     assert plain_sums(SECRET, person)[2:] != plain_sums(SECRET, moved)[2:]
 
 
-def test_who_has_which_value_matters(world: RandomWorld, tmp_path: Path) -> None:
+def test_who_has_which_value_matters(world: World, tmp_path: Path) -> None:
     """Two people swap their ages: every column by itself has the same values as before."""
     rows = people_of(world)
     first, second = _two_with_other_ages(rows)
@@ -172,7 +173,7 @@ def _two_with_other_ages(rows: list[str]) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("change", ["one more", "one less", "one twice for another"])
-def test_how_often_a_record_is_there_matters(change: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_how_often_a_record_is_there_matters(change: str, world: World, tmp_path: Path) -> None:
     rows = people_of(world)
     of_state = [number for number, row in enumerate(rows) if row.split("|")[3] == "01"]
     changed = {
@@ -187,7 +188,7 @@ def test_how_often_a_record_is_there_matters(change: str, world: RandomWorld, tm
     assert after[PR] == before[PR]
 
 
-def test_people_of_no_pass_do_not_matter(world: RandomWorld, tmp_path: Path) -> None:
+def test_people_of_no_pass_do_not_matter(world: World, tmp_path: Path) -> None:
     rows = people_of(world)
     elsewhere = "|".join([*rows[0].split("|")[:3], "60", "001", "000100", "1000", *rows[0].split("|")[7:]])
     assert fingerprints(with_people(world, [*rows, elsewhere], tmp_path / "more")) == fingerprints(world)
@@ -244,7 +245,7 @@ def test_a_record_too_large_for_exact_sums_is_refused_where_its_layout_is_made()
         replace(PERSON_RECORD, attribute=(sex, replace(age, field=replace(age.field, maximum=room + 1))))
 
 
-def test_another_secret_gives_another_fingerprint(world: RandomWorld) -> None:
+def test_another_secret_gives_another_fingerprint(world: World) -> None:
     assert set(fingerprints(world).values()).isdisjoint(fingerprints(world, secret=bytes(32)).values())
 
 
@@ -273,7 +274,7 @@ def test_the_largest_values_do_not_overflow() -> None:
         assert list(fingerprint.sums_of_columns(columns)) == [plain_sums(secret, largest)]
 
 
-def test_values_in_a_dictionary_that_no_row_has_do_not_matter(world: RandomWorld) -> None:
+def test_values_in_a_dictionary_that_no_row_has_do_not_matter(world: World) -> None:
     expected, rows = fingerprints(world), people_of(world)
     (world.data / "person-records.txt").unlink()
     columns = {}

@@ -30,7 +30,8 @@ from tests.inside import (
 )
 from tests.person_forms import people_of
 from tests.plain_engine import PlainEngine
-from tests.random_worlds import RandomWorld, problems_with, write_random_world
+from tests.worlds.people import problems_with, write_random_world
+from tests.worlds.world import World
 
 DWELLINGS = RecordLayout(
     table="dwelling-records",
@@ -74,7 +75,7 @@ def _floor(sex: int, age: int) -> int:
     return sex + 2 * (age % 2)
 
 
-def write_dwellings(world: RandomWorld) -> list[str]:
+def write_dwellings(world: World) -> list[str]:
     rows = [dwelling_of(row) for row in people_of(world)]
     text = "\n".join(["|".join(DWELLINGS.columns), *rows]) + "\n"
     (world.data / "dwelling-records.txt").write_text(text)

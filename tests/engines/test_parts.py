@@ -27,7 +27,7 @@ from tests.inside import (
     counter_module,
     plan_of,
 )
-from tests.random_worlds import problems_with, write_random_world
+from tests.worlds.people import problems_with, write_random_world
 
 
 def other_areas(areas: Areas, seed: int) -> Areas:

@@ -24,9 +24,9 @@ from tests.inside import (
 from tests.specified.agreement import engine_of as local_engine_of
 from tests.specified.agreement import inputs_of
 from tests.specified.broken_records import CASES, BrokenRecords, write_parquet
-from tests.specified.nz_case import write_nz_case
-from tests.specified.small_specifications import PEOPLE, nz_keys, write_specification
-from tests.specified.worlds import write_foreign_world
+from tests.worlds.specified.nz_case import write_nz_case
+from tests.worlds.specified.random_world import write_foreign_world
+from tests.worlds.specified.small_world import PEOPLE, nz_keys, write_specification
 
 backends = pytest.importorskip("safetab.engines.spark.backend", reason="PySpark is optional")
 

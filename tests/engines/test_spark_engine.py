@@ -23,7 +23,7 @@ from tests.inside import (
     SparkOptions,
 )
 from tests.person_forms import as_text, parquet_of_integers, people_of, split
-from tests.random_worlds import problems_with, write_random_world
+from tests.worlds.people import problems_with, write_random_world
 
 pytestmark = SPARK_MARKS
 

@@ -22,7 +22,7 @@ from tests.inside import (
     read_inputs,
 )
 from tests.plain_engine import PlainEngine
-from tests.random_worlds import PERSON_HEADER
+from tests.worlds.people import PERSON_HEADER
 
 SECRET_OF_FINGERPRINTS = bytes(32)
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.cef_files import write_cef
-from tests.household_worlds import write_household_world
 from tests.person_forms import columns_of, parquet_of_integers, parquet_of_text, people_of, split
-from tests.random_worlds import write_random_world
+from tests.worlds.households import write_household_world
+from tests.worlds.people import write_random_world
 
 PEOPLE = 40
 LEVELS = ("level_1_usa", "level_2_state", "level_1_county", "level_2_pr_state")

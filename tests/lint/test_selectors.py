@@ -16,7 +16,7 @@ from tests.inside import (
     specified_module,
     tabulate_level_module,
 )
-from tests.specified.changed_worlds import SELECTORS, declared_paths
+from tests.worlds.specified.changed_worlds import SELECTORS, declared_paths
 
 TABLES = {
     "planning/level_design.py: _ADAPTIVE": level_design_module._ADAPTIVE,

@@ -15,8 +15,8 @@ from docs.generated.schemas import census_schema, config_schema
 from docs.generated.specification_page import EXAMPLE, tables_of
 from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.inside import SPECIFICATION, FindingsOf, Key, Reading, compile_folder
-from tests.specifications import SMALL
 from tests.unit.test_specification_reading import BROKEN
+from tests.worlds.specified.small_text import SMALL
 
 TYPES = {"object": dict, "array": list, "string": str, "integer": int, "number": (int, float), "boolean": bool}
 KEYS = [(path, key) for path, table in tables_of("", SPECIFICATION) for key in table.keys]

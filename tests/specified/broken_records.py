@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from tests.specified.judge import AREA, FIELD, UNIT
 from tests.specified.judged_codes import CODE, GAP, REQUIRED
-from tests.specified.small_specifications import PEOPLE, nz_keys, write_specification
+from tests.worlds.specified.small_world import PEOPLE, nz_keys, write_specification
 
 Keys = dict[str, Any]
 SECRET = "qZ7"

@@ -13,7 +13,7 @@ from typing import Any
 
 from tests.brute_force import rows_of
 from tests.conftest import SHARED
-from tests.specified.toml_text import toml_of
+from tests.worlds.specified.toml_text import toml_of
 
 SAFETAB_P = SHARED / "census" / "safetab-p" / "census.toml"
 _LEVELS = {"0": "major", "1": "regional", "2": "detailed"}

@@ -14,8 +14,8 @@ import pytest
 
 import safetab
 from tests.inside import ReadingPublication
-from tests.random_worlds import write_random_world
-from tests.specified.bureau import as_specification
+from tests.worlds.people import write_random_world
+from tests.worlds.specified.of_bureau import as_specification
 
 SHARED = Path(__file__).parents[3] / "shared"
 KEY = bytes(range(32)).hex()

@@ -11,7 +11,7 @@ from tests.brute_force import SUBSTATE, BruteForce
 from tests.specified.bureau_files import write_as_specification
 from tests.specified.judge import AREA, FIELD, UNIT, Judge
 from tests.specified.judged_codes import CODE, GAP, REQUIRED
-from tests.specified.small_specifications import AREAS, PEOPLE, nz_keys, write_specification
+from tests.worlds.specified.small_world import AREAS, PEOPLE, nz_keys, write_specification
 
 
 def judged(folder: Path, keys: dict[str, Any] | None = None, *given: Any) -> Judge:

@@ -21,7 +21,7 @@ from tests.inside import (
 )
 from tests.specified.agreement import differences, engine_of, inputs_of
 from tests.specified.judge import Judge
-from tests.specified.small_specifications import PEOPLE, nz_keys, write_specification
+from tests.worlds.specified.small_world import PEOPLE, nz_keys, write_specification
 
 LISTS = [
     ["11111"],

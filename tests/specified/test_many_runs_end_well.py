@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.specified.changed_worlds import SELECTORS
 from tests.specified.test_runs_end_well import SMALL_WORLDS, run_odd_world, run_world
+from tests.worlds.specified.changed_worlds import SELECTORS
 
 ODD_WORLDS = 300
 LEAST_OF_EACH_ENDING = ODD_WORLDS // 10

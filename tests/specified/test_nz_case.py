@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import SHARED
 from tests.specified.agreement import differences, engine_of, inputs_of
 from tests.specified.judge import Judge
-from tests.specified.nz_case import TOTALS, write_nz_case
+from tests.worlds.specified.nz_case import TOTALS, write_nz_case
 
 SHARED_CASE = SHARED / "census" / "nz-ethnicity" / "census.toml"
 Case = tuple[Path, Path]

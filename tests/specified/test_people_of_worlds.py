@@ -8,7 +8,7 @@ import pytest
 
 from tests.inside import NoProgress, PeopleRequest, RunOptions, validate_files, write_people
 from tests.specified.judge import Judge
-from tests.specified.worlds import write_foreign_world
+from tests.worlds.specified.random_world import write_foreign_world
 
 WORLDS = range(100)
 EVERY_DAY = WORLDS[:8]

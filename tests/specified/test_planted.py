@@ -10,7 +10,7 @@ import pytest
 
 from tests.specified import planted
 from tests.specified.agreement import differences
-from tests.specified.worlds import write_foreign_world
+from tests.worlds.specified.random_world import write_foreign_world
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,8 @@ import pytest
 
 import safetab
 from tests.inside import NOT_UTF_8_PATH, InvalidInput
-from tests.specified.changed_worlds import (
+from tests.specified.test_worlds import FEATURES
+from tests.worlds.specified.changed_worlds import (
     SELECTORS,
     declared_paths,
     keys_of,
@@ -24,10 +25,9 @@ from tests.specified.changed_worlds import (
     with_selector,
     write_other_keys,
 )
-from tests.specified.small_specifications import AREAS, CODES, nz_keys, write_specification
-from tests.specified.test_worlds import FEATURES
-from tests.specified.world_choices import Choices
-from tests.specified.worlds import ForeignWorld, write_foreign_world
+from tests.worlds.specified.choices import Choices
+from tests.worlds.specified.random_world import ForeignWorld, write_foreign_world
+from tests.worlds.specified.small_world import AREAS, CODES, nz_keys, write_specification
 
 SMALL_WORLDS = (50, 52, 34, 22, 54, 46, 33, 24, 10, 30)
 """Seeds of worlds that together have every feature, most of them with few levels."""

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from safetab.cli.main import app
 from tests.inside import Estimate, Stage, open_release
 from tests.seeds import seeds
-from tests.specified.worlds import ForeignWorld, write_foreign_world
+from tests.worlds.specified.random_world import ForeignWorld, write_foreign_world
 
 FAMILIES_DIFFER = 2005
 """The seed of a world where some levels are tabulated in the second or third family alone."""

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from tests.specified.small_specifications import nz_keys, write_specification
+from tests.worlds.specified.small_world import nz_keys, write_specification
 
 LEFT_OUT = "Without `suppress` every empty group is published."
 CHANCE_OF_0 = "A suppression chance of 0 publishes every empty group."

@@ -16,8 +16,8 @@ from tests.inside import plan_as_json, plan_of_files, privacy_of, read_inputs, r
 from tests.specified.agreement import differences
 from tests.specified.broken_records import CASES, SECRET
 from tests.specified.judge import Judge
-from tests.specified.small_specifications import AREAS, PEOPLE, nz_keys, write_specification
-from tests.specified.toml_text import toml_of
+from tests.worlds.specified.small_world import AREAS, PEOPLE, nz_keys, write_specification
+from tests.worlds.specified.toml_text import toml_of
 
 Keys = dict[str, Any]
 

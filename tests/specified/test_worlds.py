@@ -8,7 +8,7 @@ import pytest
 
 from tests.specified.agreement import differences, differing
 from tests.specified.judge import Judge
-from tests.specified.worlds import ForeignWorld, write_foreign_world
+from tests.worlds.specified.random_world import ForeignWorld, write_foreign_world
 
 SEEDS = range(64)
 LEAST_WORLDS = 2

@@ -22,7 +22,7 @@ from tests.inside import (
     noisy_count,
     tabulate_level_module,
 )
-from tests.small_census import write_small_census
+from tests.worlds.people import write_small_census
 
 FAR = 8.0
 KEY = bytes(range(32))

@@ -15,8 +15,8 @@ import pytest
 import safetab
 from tests.brute_force import rows_of
 from tests.conftest import SMALL_EXAMPLE
-from tests.household_worlds import COLUMNS, LEVELS, household_config
 from tests.statistical.test_released_noise import FALSE_ALARM, chi_square_p_value, gaussian
+from tests.worlds.households import COLUMNS, LEVELS, household_config
 
 pytestmark = pytest.mark.slow
 TRACTS = 12_000

@@ -14,7 +14,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.household_worlds import write_household_world
 from tests.inside import (
     AddressedBits,
     ExactCounts,
@@ -29,20 +28,22 @@ from tests.inside import (
 )
 from tests.planted.address_bugs import no_noise_above_5000
 from tests.planted.spending_bugs import households_charged_unbounded, the_spend_log_charged_after_the_noise
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.households import write_household_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 Patch = pytest.MonkeyPatch
 KEY = bytes(range(32))
 
 
-def persons_of(folder: Path) -> RandomWorld:
+def persons_of(folder: Path) -> World:
     """State level alone, in both passes: rho 1.25 and 0.5."""
     world = write_random_world(folder, 5, people=30, budget=0, privacy_defn="zcdp", max_race_codes=8)
     world.configure(privacy_budget_p_level_2_state=1.25, privacy_budget_p_level_2_pr_state=0.5)
     return world
 
 
-def households_of(folder: Path) -> RandomWorld:
+def households_of(folder: Path) -> World:
     """Both tables of states, in both passes: rho 1.25 + 0.5 and 0.25 + 2."""
     world = write_household_world(folder, 21, budget=0, people=30)
     us, pr = "privacy_budget_h_{}_level_2_state", "privacy_budget_h_{}_level_2_pr_state"
@@ -51,7 +52,7 @@ def households_of(folder: Path) -> RandomWorld:
     return world
 
 
-def accounts_at_the_first_draw(world: RandomWorld, folder: Path) -> dict[str, str]:
+def accounts_at_the_first_draw(world: World, folder: Path) -> dict[str, str]:
     """The budget of each pass that the spend log has when the first noise is drawn."""
     folder.mkdir()
     log, seen = folder / "spend-log.jsonl", list[dict[str, str]]()

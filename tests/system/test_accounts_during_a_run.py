@@ -31,7 +31,8 @@ from tests.inside import (
     read_log,
     run_files,
 )
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 KEY = bytes(range(32))
 CHECKING, FINGERPRINT = "Checking the person records", "Taking the fingerprint of the records"
@@ -53,7 +54,7 @@ class During(NoProgress):
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return write_random_world(tmp_path_factory.mktemp("world"), 3, people=40, budget=1, privacy_defn="zcdp")
 
 
@@ -61,7 +62,7 @@ def options(tmp_path: Path, **more: object) -> RunOptions:
     return RunOptions(test_key=KEY, dataset="census", spend_log=tmp_path / "spend.log", **more)
 
 
-def run(world: RandomWorld, tmp_path: Path, name: str = "out", during: During | None = None, **more: object):
+def run(world: World, tmp_path: Path, name: str = "out", during: During | None = None, **more: object):
     return run_files(world.parameters, world.data, tmp_path / name, options(tmp_path, **more), during or During())
 
 
@@ -73,7 +74,7 @@ def states_of(log: Path) -> list[str]:
 
 
 def test_a_run_leaves_its_cost_and_the_head_of_the_log_at_the_end_of_its_confidential_log(
-    world: RandomWorld, tmp_path: Path
+    world: World, tmp_path: Path
 ) -> None:
     run(world, tmp_path)
     log, confidential = tmp_path / "spend.log", tmp_path / "out.confidential.log"
@@ -90,7 +91,7 @@ def test_a_run_leaves_its_cost_and_the_head_of_the_log_at_the_end_of_its_confide
 
 @pytest.mark.parametrize("is_overwritten", [True, False])
 def test_an_older_copy_is_found_by_the_next_run_beside_an_earlier_one(
-    is_overwritten: bool, world: RandomWorld, tmp_path: Path
+    is_overwritten: bool, world: World, tmp_path: Path
 ) -> None:
     """The log and the heads beside it both come from a backup; OUT.confidential.log does not."""
     log = tmp_path / "spend.log"
@@ -110,7 +111,7 @@ def test_an_older_copy_is_found_by_the_next_run_beside_an_earlier_one(
 
 @pytest.mark.parametrize("is_begun_anew", [True, False])
 def test_a_log_that_was_removed_with_its_heads_is_missed_by_the_next_run_beside_an_earlier_one(
-    is_begun_anew: bool, world: RandomWorld, tmp_path: Path
+    is_begun_anew: bool, world: World, tmp_path: Path
 ) -> None:
     log, next_run = tmp_path / "spend.log", During()
     run(world, tmp_path)
@@ -148,7 +149,7 @@ LOSSES: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize("how", LOSSES)
 def test_an_account_that_vanishes_after_the_charge_is_found_before_publication(
-    how: str, world: RandomWorld, tmp_path: Path
+    how: str, world: World, tmp_path: Path
 ) -> None:
     during = During(RELEASING, lambda: LOSSES[how](tmp_path / "spend.log"))
     with pytest.raises(RunFailed, match=r"is not the file that was charged: .* Nothing was released") as failed:
@@ -161,7 +162,7 @@ def test_an_account_that_vanishes_after_the_charge_is_found_before_publication(
 
 
 def test_an_account_that_vanishes_at_publication_is_told(
-    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     during = During()
     monkeypatch.setattr(RunSpending, "require_charged", lambda _: (tmp_path / "spend.log").unlink())
@@ -176,7 +177,7 @@ def test_an_account_that_vanishes_at_publication_is_told(
 
 @pytest.mark.parametrize("overwrite", [False, True])
 def test_of_two_runs_into_one_out_the_second_is_refused_and_costs_nothing(
-    overwrite: bool, world: RandomWorld, tmp_path: Path
+    overwrite: bool, world: World, tmp_path: Path
 ) -> None:
     refused: list[InvalidInput] = []
 
@@ -201,7 +202,7 @@ APPEARS: dict[str, Callable[[Path], object]] = {
 
 @pytest.mark.parametrize(("what", "has_accounts"), [*((what, True) for what in APPEARS), ("a folder", False)])
 def test_an_out_that_appears_before_the_charge_costs_nothing(
-    what: str, has_accounts: bool, world: RandomWorld, tmp_path: Path
+    what: str, has_accounts: bool, world: World, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
     step = FINGERPRINT if has_accounts else "Counting the persons of each state"
@@ -212,16 +213,14 @@ def test_an_out_that_appears_before_the_charge_costs_nothing(
     assert states_of(tmp_path / "spend.log") == []
 
 
-def test_a_lock_that_a_killed_run_left_is_taken_over(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_lock_that_a_killed_run_left_is_taken_over(world: World, tmp_path: Path) -> None:
     lock = tmp_path / ".out.safetab-lock"
     lock.touch()
     run(world, tmp_path)
     assert not lock.exists()
 
 
-def test_a_lock_that_another_process_holds_refuses_before_anything_is_written(
-    world: RandomWorld, tmp_path: Path
-) -> None:
+def test_a_lock_that_another_process_holds_refuses_before_anything_is_written(world: World, tmp_path: Path) -> None:
     with (tmp_path / ".out.safetab-lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(InvalidInput, match="another run is writing it now"):
@@ -231,7 +230,7 @@ def test_a_lock_that_another_process_holds_refuses_before_anything_is_written(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_of_many_runs_into_one_out_at_once_one_pays(overwrite: bool, world: RandomWorld, tmp_path: Path) -> None:
+def test_of_many_runs_into_one_out_at_once_one_pays(overwrite: bool, world: World, tmp_path: Path) -> None:
     start, refused = threading.Barrier(6), list[str]()
 
     def one() -> None:
@@ -298,7 +297,7 @@ def test_records_that_change_are_named_whatever_follows_from_it(
 
 
 def test_what_failed_is_named_if_no_record_changed(
-    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fails(*_: object) -> None:
         raise WORDS["miscounted"]

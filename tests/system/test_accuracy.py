@@ -30,7 +30,7 @@ from tests.inside import (
     read_inputs,
 )
 from tests.releases import numbers_of
-from tests.small_census import write_small_census
+from tests.worlds.people import write_small_census
 
 pytestmark = pytest.mark.slow
 

@@ -28,9 +28,9 @@ from tests.inside import (
     read_inputs,
     tabulate_level_module,
 )
-from tests.random_worlds import RandomWorld
 from tests.releases import numbers_of
-from tests.small_households import config_of_2020, write_small_households
+from tests.worlds.households import config_of_2020, write_small_households
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -40,12 +40,12 @@ FAR = 8.0
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return write_small_households(tmp_path_factory.mktemp("households") / "world")
 
 
 @pytest.fixture(scope="module")
-def other(world: RandomWorld, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def other(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Tenure at states is a thousand times more precise; tables of household type are finer everywhere."""
     folder = Path(shutil.copytree(world.parameters, tmp_path_factory.mktemp("other") / "parameters"))
     config = world.config() | {"privacy_budget_h_t4_level_2_state": 1920.8}
@@ -55,18 +55,18 @@ def other(world: RandomWorld, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def report(world: RandomWorld, other: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(world: World, other: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Of twenty runs beside twenty of another configuration; nobody changes it."""
     out = tmp_path_factory.mktemp("report") / "out"
     return assessed(world, out, "--runs", 20, "--against", other)
 
 
-def accuracy(world: RandomWorld, out: Path, *options: object):
+def accuracy(world: World, out: Path, *options: object):
     words = ["accuracy", world.parameters, world.data, out, "--test-key", KEY, *options]
     return CliRunner().invoke(app, list(map(str, words)))
 
 
-def assessed(world: RandomWorld, out: Path, *options: object) -> Path:
+def assessed(world: World, out: Path, *options: object) -> Path:
     result = accuracy(world, out, *options)
     assert result.exit_code == 0, result.stderr
     return out
@@ -94,7 +94,7 @@ def page_of(report: Path) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
 
-def test_known_counts_are_the_engines_for_each_family(world: RandomWorld) -> None:
+def test_known_counts_are_the_engines_for_each_family(world: World) -> None:
     checked, random = read_inputs(world.parameters, world.data), np.random.default_rng(20)
     with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
         engine.prepare()
@@ -115,7 +115,7 @@ def test_known_counts_are_the_engines_for_each_family(world: RandomWorld) -> Non
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--rule", "withhold-negatives")])
 def test_one_assessed_run_is_the_run_that_the_same_key_gives(
-    world: RandomWorld, tmp_path: Path, options: tuple[str, ...]
+    world: World, tmp_path: Path, options: tuple[str, ...]
 ) -> None:
     key = hashlib.sha256(bytes.fromhex(KEY) + (0).to_bytes(8, "big")).hexdigest()
     words = ["run", world.parameters, world.data, tmp_path / "run", "--test-key", key, *options]
@@ -137,7 +137,7 @@ def test_one_assessed_run_is_the_run_that_the_same_key_gives(
         assert row["mean_absolute_error"] * row["numbers"] == pytest.approx(absolute[one])
 
 
-def exact_totals(world: RandomWorld) -> dict[tuple[str, str, str], int]:
+def exact_totals(world: World) -> dict[tuple[str, str, str], int]:
     """How many households every group has that has any."""
     checked, found = read_inputs(world.parameters, world.data), {}
     with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
@@ -150,7 +150,7 @@ def exact_totals(world: RandomWorld) -> dict[tuple[str, str, str], int]:
     return found
 
 
-def test_groups_are_those_with_a_published_total_and_their_tables_are_known(world: RandomWorld, report: Path) -> None:
+def test_groups_are_those_with_a_published_total_and_their_tables_are_known(world: World, report: Path) -> None:
     totals = [row.split("|") for row in (world.data / "pop-group-totals.txt").read_text().splitlines()[1:]]
     rows = rows_of(report)
     for family, tables in (("household type", 4), ("tenure", 2)):
@@ -187,7 +187,7 @@ def test_every_number_is_unbiased_with_the_variance_of_its_draws(report: Path) -
     ("statistic", "change"), [("bias", lambda noise: noise + 2), ("coverage_95", lambda noise: 2 * noise)]
 )
 def test_wrong_noise_is_far_from_theory(
-    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statistic: str, change: Callable
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statistic: str, change: Callable
 ) -> None:
     def faulty(counts, shape, right):
         noise = noisy_count(counts, shape, right) - counts.confidential_counts
@@ -227,8 +227,8 @@ def test_the_page_speaks_of_households_family_by_family(report: Path) -> None:
 
 
 @pytest.mark.slow
-def test_clamped_counts_have_no_theory_but_a_report(world: RandomWorld, tmp_path: Path) -> None:
-    damaged = RandomWorld(Path(shutil.copytree(world.parameters, tmp_path / "parameters")), world.data)
+def test_clamped_counts_have_no_theory_but_a_report(world: World, tmp_path: Path) -> None:
+    damaged = World(Path(shutil.copytree(world.parameters, tmp_path / "parameters")), world.data)
     damaged.configure(allow_negative_counts=False)
     rows = rows_of(assessed(damaged, tmp_path / "out", "--runs", 2))
     assert not len(distances(rows))
@@ -236,12 +236,12 @@ def test_clamped_counts_have_no_theory_but_a_report(world: RandomWorld, tmp_path
 
 
 @pytest.mark.slow
-def test_copies_are_assessed(world: RandomWorld, tmp_path: Path) -> None:
+def test_copies_are_assessed(world: World, tmp_path: Path) -> None:
     rows = rows_of(assessed(world, tmp_path / "out", "--runs", 2, "--coterminous"))
     assert {row["table_family"] for row in rows} == {"household type", "tenure"}
 
 
-def test_the_other_configuration_must_be_of_the_same_product(world: RandomWorld, tmp_path: Path) -> None:
+def test_the_other_configuration_must_be_of_the_same_product(world: World, tmp_path: Path) -> None:
     missing = accuracy(world, tmp_path / "out", "--against", tmp_path / "nowhere")
     assert missing.exit_code == 1
     assert "SafeTab-P" not in missing.stderr
@@ -251,8 +251,8 @@ def test_the_other_configuration_must_be_of_the_same_product(world: RandomWorld,
 
 
 @pytest.mark.slow
-def test_real_households_need_a_word(world: RandomWorld, tmp_path: Path) -> None:
-    real = RandomWorld(world.parameters, Path(shutil.copytree(world.data, tmp_path / "data")))
+def test_real_households_need_a_word(world: World, tmp_path: Path) -> None:
+    real = World(world.parameters, Path(shutil.copytree(world.data, tmp_path / "data")))
     (real.data / "SYNTHETIC").unlink()
     words = ["accuracy", real.parameters, real.data, tmp_path / "out", "--runs", 1]
     refused = CliRunner().invoke(app, list(map(str, words)))
@@ -272,7 +272,7 @@ def test_the_case_of_the_bureaus_program_with_the_budgets_of_2020(tmp_path: Path
     budgets = {key: value for key, value in config_of_2020().items() if key.startswith("privacy_budget")}
     config = json.loads((parameters / "config.json").read_text()) | budgets
     (parameters / "config.json").write_text(json.dumps(config))
-    out = assessed(RandomWorld(parameters, case / "data"), tmp_path / "out", "--runs", 5)
+    out = assessed(World(parameters, case / "data"), tmp_path / "out", "--runs", 5)
     found = distances(rows_of(out))
     assert len(found) > 1_000
     assert np.abs(found).max() < FAR

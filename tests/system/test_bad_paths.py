@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.conftest import World
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 

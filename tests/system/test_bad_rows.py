@@ -10,7 +10,8 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from tests.person_forms import gzipped, parquet_of_integers, parquet_of_text, people_of, split, windows_line_ends
-from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
+from tests.worlds.people import PERSON_HEADER, write_random_world
+from tests.worlds.world import World
 
 SECRET = "7654321098"
 COLUMNS = PERSON_HEADER.split("|")
@@ -18,11 +19,11 @@ AGE = "QAGE: must be an age from 0 to 115. 3 rows break this rule."
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RandomWorld:
+def world(tmp_path: Path) -> World:
     return write_random_world(tmp_path / "world", 3, budget=1)
 
 
-def rewrite(world: RandomWorld, write, changes: dict[int, tuple[str, str]]) -> None:
+def rewrite(world: World, write, changes: dict[int, tuple[str, str]]) -> None:
     """Gives rows, counted from 0, another value in a column, and writes all of them in some form."""
     rows = people_of(world)
     (world.data / "person-records.txt").unlink()
@@ -37,7 +38,7 @@ def as_text(folder: Path, rows: list[str]) -> None:
     (folder / "person-records.txt").write_text("\n".join([PERSON_HEADER, *rows]) + "\n")
 
 
-def validate(world: RandomWorld, *options: str):
+def validate(world: World, *options: str):
     return CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data), *options])
 
 
@@ -61,9 +62,7 @@ OLD = {3: ("QAGE", "116"), 4: ("QAGE", "117"), 38: ("QAGE", "999")}
         (parquet_of_integers, "a.parquet, rows 4, 5; b.parquet, row 9"),
     ],
 )
-def test_the_log_has_the_numbers_of_rows_that_break_a_rule(
-    write, rows: str, world: RandomWorld, tmp_path: Path
-) -> None:
+def test_the_log_has_the_numbers_of_rows_that_break_a_rule(write, rows: str, world: World, tmp_path: Path) -> None:
     rewrite(world, write, OLD)
     log = tmp_path / "log"
     result = validate(world, "--confidential-log", str(log))
@@ -74,7 +73,7 @@ def test_the_log_has_the_numbers_of_rows_that_break_a_rule(
     assert logged(log, AGE) == rows
 
 
-def test_a_run_has_them_in_its_log(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_run_has_them_in_its_log(world: World, tmp_path: Path) -> None:
     rewrite(world, as_text, OLD)
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
     assert result.exit_code == 1
@@ -82,14 +81,14 @@ def test_a_run_has_them_in_its_log(world: RandomWorld, tmp_path: Path) -> None:
     assert logged(tmp_path / "out.confidential.log", AGE) == "person-records.txt, lines 5, 6, 40"
 
 
-def test_validate_without_a_log_says_how_to_get_them(world: RandomWorld) -> None:
+def test_validate_without_a_log_says_how_to_get_them(world: World) -> None:
     rewrite(world, as_text, OLD)
     result = validate(world)
     assert "safetab validate --confidential-log FILE" in result.stderr
     assert "line 5" not in result.stderr
 
 
-def test_no_more_than_a_hundred_rows_of_a_rule_are_listed(world: RandomWorld, tmp_path: Path) -> None:
+def test_no_more_than_a_hundred_rows_of_a_rule_are_listed(world: World, tmp_path: Path) -> None:
     person = people_of(world)[0].split("|")
     bad = "|".join(["x", *person[1:]])
     as_text(world.data, [bad] * 1234)
@@ -99,7 +98,7 @@ def test_no_more_than_a_hundred_rows_of_a_rule_are_listed(world: RandomWorld, tm
     assert rows == f"person-records.txt, lines {', '.join(map(str, range(2, 102)))} and 1,134 more"
 
 
-def test_lines_of_another_shape_do_not_shift_the_numbers(world: RandomWorld, tmp_path: Path) -> None:
+def test_lines_of_another_shape_do_not_shift_the_numbers(world: World, tmp_path: Path) -> None:
     path = world.data / "person-records.txt"
     lines = path.read_bytes().splitlines()
     lines[2:2] = [b"1|2", b"\xff", b"a\rb|2"]
@@ -114,7 +113,7 @@ def test_lines_of_another_shape_do_not_shift_the_numbers(world: RandomWorld, tmp
     )
 
 
-def test_blank_lines_are_found_and_hide_no_other_fault(world: RandomWorld, tmp_path: Path) -> None:
+def test_blank_lines_are_found_and_hide_no_other_fault(world: World, tmp_path: Path) -> None:
     rewrite(world, as_text, {3: ("QAGE", "116")})
     path = world.data / "person-records.txt"
     lines = path.read_text().splitlines()
@@ -127,7 +126,7 @@ def test_blank_lines_are_found_and_hide_no_other_fault(world: RandomWorld, tmp_p
     assert rows == "person-records.txt, line 7"
 
 
-def test_no_value_is_in_the_log(world: RandomWorld, tmp_path: Path) -> None:
+def test_no_value_is_in_the_log(world: World, tmp_path: Path) -> None:
     rewrite(world, as_text, {row: (column, SECRET) for row, column in enumerate(COLUMNS)})
     result = validate(world, "--confidential-log", str(tmp_path / "log"))
     assert result.exit_code == 1
@@ -147,15 +146,15 @@ FAULTS = {
 FORMS = {"QAGE: must", "QSEX: must", "TABBLKST..TABBLK: must be 2, 3, 6 and 4 digits. 1 row", "QSPAN: must"}
 
 
-def break_config(world: RandomWorld) -> None:
+def break_config(world: World) -> None:
     world.configure(max_race_codes=9)
 
 
-def break_geography(world: RandomWorld) -> None:
+def break_geography(world: World) -> None:
     (world.data / "GRF-C.txt").write_text("nothing\n")
 
 
-def break_codes(world: RandomWorld) -> None:
+def break_codes(world: World) -> None:
     (world.parameters / "race-and-ethnicity-codes.txt").write_text("nothing\n")
 
 
@@ -182,7 +181,7 @@ def test_a_broken_public_file_hides_no_bad_row(damage, told: str, expected: set[
 
 
 @pytest.mark.parametrize("command", ["validate", "plan", "run"])
-def test_a_directory_that_is_not_there_is_one_sentence(command: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_a_directory_that_is_not_there_is_one_sentence(command: str, world: World, tmp_path: Path) -> None:
     rewrite(world, as_text, FAULTS)
     out = ["out"] if command == "run" else []
     result = CliRunner().invoke(app, [command, *(str(tmp_path / name) for name in ("langauges", "data", *out))])
@@ -190,14 +189,14 @@ def test_a_directory_that_is_not_there_is_one_sentence(command: str, world: Rand
     assert result.stderr == f"{tmp_path / 'langauges'} does not exist.\n"
 
 
-def test_good_rows_of_a_broken_configuration_have_no_finding(world: RandomWorld) -> None:
+def test_good_rows_of_a_broken_configuration_have_no_finding(world: World) -> None:
     break_config(world)
     result = validate(world)
     assert "config.json has 1 problem" in result.stderr
     assert "person-records" not in result.stderr
 
 
-def test_a_part_without_a_header_hides_no_bad_row_of_another(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_part_without_a_header_hides_no_bad_row_of_another(world: World, tmp_path: Path) -> None:
     rewrite(world, split, OLD)
     part = world.data / "person-records" / "part-0.txt"
     part.write_text(part.read_text().partition("\n")[2])
@@ -206,7 +205,7 @@ def test_a_part_without_a_header_hides_no_bad_row_of_another(world: RandomWorld,
     assert logged(tmp_path / "log", AGE) == "part-3.txt, lines 2, 9; part-4.txt, line 2"
 
 
-def test_what_validate_logs_is_refused_where_it_would_be_read(world: RandomWorld) -> None:
+def test_what_validate_logs_is_refused_where_it_would_be_read(world: World) -> None:
     result = validate(world, "--confidential-log", str(world.data / "log"))
     assert result.exit_code == 1
     assert "can't lie inside PARAMETERS, DATA or OUT" in result.stderr

@@ -21,10 +21,11 @@ from tests.cef_files import (
     write_cef,
     zeros_in_front,
 )
-from tests.household_worlds import COLUMNS, write_household_world
 from tests.inside import RecordFingerprint
 from tests.plain_engine import plain_sums
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.households import COLUMNS, write_household_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -49,12 +50,12 @@ def run(parameters: Path, data: Path, out: Path, *options: object) -> dict[str, 
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RandomWorld:
+def world(tmp_path: Path) -> World:
     return write_random_world(tmp_path / "world", 11, people=90, budget=1)
 
 
 @pytest.fixture
-def cef(world: RandomWorld, tmp_path: Path) -> Cef:
+def cef(world: World, tmp_path: Path) -> Cef:
     return write_cef(world, tmp_path / "cef")
 
 
@@ -62,7 +63,7 @@ FORMS = [None, windows_lines, zeros_in_front, blanks_behind, piped_lines]
 
 
 @pytest.mark.parametrize("lines", FORMS)
-def test_a_cef_gives_what_its_people_give_as_delimited_text(lines, world: RandomWorld, tmp_path: Path) -> None:
+def test_a_cef_gives_what_its_people_give_as_delimited_text(lines, world: World, tmp_path: Path) -> None:
     as_text = run(world.parameters, world.data, tmp_path / "text")
     cef = cef_of(world, tmp_path / "cef")
     cef.write(lines)
@@ -126,7 +127,7 @@ def test_the_households_of_the_dummy(tmp_path: Path, cases: Path) -> None:
     assert run(parameters, folder / "reader.ini", tmp_path / "out") == as_text
 
 
-def test_gzipped_files_are_found_by_the_names_of_plain_ones(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_gzipped_files_are_found_by_the_names_of_plain_ones(world: World, cef: Cef, tmp_path: Path) -> None:
     plain = run(world.parameters, cef.ini, tmp_path / "plain")
     cef.write(gzipped_lines)
     for path in (cef.folder / "records").iterdir():
@@ -134,7 +135,7 @@ def test_gzipped_files_are_found_by_the_names_of_plain_ones(world: RandomWorld, 
     assert run(world.parameters, cef.ini, tmp_path / "gzipped") == plain
 
 
-def test_the_order_of_lines_and_of_files_does_not_matter(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_the_order_of_lines_and_of_files_does_not_matter(world: World, cef: Cef, tmp_path: Path) -> None:
     first = run(world.parameters, cef.ini, tmp_path / "first")
     for of_states in cef.records.values():
         for records in of_states.values():
@@ -143,7 +144,7 @@ def test_the_order_of_lines_and_of_files_does_not_matter(world: RandomWorld, cef
     assert run(world.parameters, cef.ini, tmp_path / "second") == first
 
 
-def test_plan_reads_the_geography_alone_and_shows_the_same(world: RandomWorld, cef: Cef) -> None:
+def test_plan_reads_the_geography_alone_and_shows_the_same(world: World, cef: Cef) -> None:
     world.configure(reader="csv")
     as_text = invoke("plan", world.parameters, world.data)
     world.configure(reader="cef")
@@ -154,7 +155,7 @@ def test_plan_reads_the_geography_alone_and_shows_the_same(world: RandomWorld, c
 
 
 @pytest.mark.slow
-def test_accuracy_reads_a_cef(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_accuracy_reads_a_cef(world: World, cef: Cef, tmp_path: Path) -> None:
     options = ("--runs", 2, "--test-key", KEY)
     assert invoke("accuracy", world.parameters, cef.ini, tmp_path / "from-cef", *options).exit_code == 0
     world.configure(reader="csv")
@@ -163,7 +164,7 @@ def test_accuracy_reads_a_cef(world: RandomWorld, cef: Cef, tmp_path: Path) -> N
     assert tables[0] == tables[1]
 
 
-def test_a_cef_has_the_fingerprint_of_the_same_people_as_text(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_a_cef_has_the_fingerprint_of_the_same_people_as_text(world: World, cef: Cef, tmp_path: Path) -> None:
     """So that the spend log knows them again."""
     log = tmp_path / "accounts"
     world.configure(reader="csv")
@@ -179,7 +180,7 @@ def test_a_cef_has_the_fingerprint_of_the_same_people_as_text(world: RandomWorld
 
 
 @pytest.mark.parametrize("reader", ["csv", "cef"])
-def test_a_reader_says_what_data_it_wants(reader: str, world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_a_reader_says_what_data_it_wants(reader: str, world: World, cef: Cef, tmp_path: Path) -> None:
     world.configure(reader=reader)
     data, said = (cef.ini, "is not a directory") if reader == "csv" else (world.data, "DATA is the .ini file")
     for command in (("validate",), ("plan",), ("run", tmp_path / "out")):
@@ -189,7 +190,7 @@ def test_a_reader_says_what_data_it_wants(reader: str, world: RandomWorld, cef: 
     assert not (tmp_path / "out").exists()
 
 
-def test_the_marker_holds_for_the_folder_it_lies_in(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_the_marker_holds_for_the_folder_it_lies_in(world: World, cef: Cef, tmp_path: Path) -> None:
     """People elsewhere may be real, whatever lies beside the .ini file."""
     elsewhere = tmp_path / "elsewhere"
     shutil.move(cef.folder / "records", elsewhere)
@@ -202,7 +203,7 @@ def test_the_marker_holds_for_the_folder_it_lies_in(world: RandomWorld, cef: Cef
     assert invoke(*arguments).exit_code == 0
 
 
-def test_nothing_is_written_among_the_files(world: RandomWorld, cef: Cef) -> None:
+def test_nothing_is_written_among_the_files(world: World, cef: Cef) -> None:
     inside = cef.folder / "records" / "log"
     result = invoke("validate", world.parameters, cef.ini, "--confidential-log", inside)
     assert result.exit_code == 1
@@ -210,7 +211,7 @@ def test_nothing_is_written_among_the_files(world: RandomWorld, cef: Cef) -> Non
     assert not inside.exists()
 
 
-def test_the_confidential_log_says_that_nobody_was_lost(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_the_confidential_log_says_that_nobody_was_lost(world: World, cef: Cef, tmp_path: Path) -> None:
     log = tmp_path / "log"
     assert invoke("validate", world.parameters, cef.ini, "--confidential-log", log).exit_code == 0
     people = len(cef.records["PER"]["44"])

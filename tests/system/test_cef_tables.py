@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from tests.cef_files import Cef, cef_of, write_cef
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 KEY = "07" * 32
 
@@ -23,18 +24,18 @@ def invoke(*arguments: object):
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RandomWorld:
+def world(tmp_path: Path) -> World:
     return write_random_world(tmp_path / "world", 11, people=90, budget=1)
 
 
 @pytest.fixture
-def sparse(tmp_path: Path) -> RandomWorld:
+def sparse(tmp_path: Path) -> World:
     """Few people, so that some blocks hold nobody."""
     return write_random_world(tmp_path / "sparse", 11, people=12, budget=1)
 
 
 @pytest.fixture
-def cef(world: RandomWorld, tmp_path: Path) -> Cef:
+def cef(world: World, tmp_path: Path) -> Cef:
     return write_cef(world, tmp_path / "cef")
 
 
@@ -64,7 +65,7 @@ def test_the_records_of_the_dummy_are_those_of_the_bureaus_readers(table: str, t
     assert as_text(tmp_path / "out" / table, columns) == rows
 
 
-def test_a_converted_cef_runs_as_any_other_data(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_a_converted_cef_runs_as_any_other_data(world: World, cef: Cef, tmp_path: Path) -> None:
     converted = tmp_path / "converted"
     assert invoke("cef", "convert", cef.ini, converted).exit_code == 0
     runs = {}
@@ -96,7 +97,7 @@ def test_people_who_may_exist_are_not_marked_as_synthetic(cef: Cef, tmp_path: Pa
 
 
 @pytest.mark.parametrize(("name", "value"), [("TEN", "0"), ("HHRACE", "")])
-def test_a_household_needs_a_tenure_and_a_race(name: str, value: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_a_household_needs_a_tenure_and_a_race(name: str, value: str, world: World, tmp_path: Path) -> None:
     cef = cef_of(world, tmp_path / "cef")
     world.configure(reader="cef")
     for state in ("01", "72"):
@@ -129,7 +130,7 @@ def test_an_earlier_conversion_alone_is_replaced(cef: Cef, tmp_path: Path) -> No
     assert cef.path("PER", "01").exists()
 
 
-def test_nothing_is_written_among_the_files_of_a_cef(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_nothing_is_written_among_the_files_of_a_cef(world: World, cef: Cef, tmp_path: Path) -> None:
     world.configure(reader="cef")
     before = sorted(cef.folder.rglob("*"))
     for folder in ("records", "geography"):
@@ -155,7 +156,7 @@ def test_a_missing_file_is_a_finding(cef: Cef, tmp_path: Path) -> None:
 
 
 @pytest.mark.spark
-def test_spark_says_what_to_do_with_a_cef(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_spark_says_what_to_do_with_a_cef(world: World, cef: Cef, tmp_path: Path) -> None:
     result = invoke("run", world.parameters, cef.ini, tmp_path / "out", "--engine", "spark")
     assert result.exit_code == 1
     assert f"safetab cef convert {cef.ini} FOLDER" in result.stderr
@@ -177,9 +178,7 @@ def test_the_blocks_of_the_dummy_are_those_of_the_bureaus_readers(tmp_path: Path
 
 
 @pytest.mark.slow
-def test_the_list_goes_to_empty_blocks_and_the_manifest_says_why_it_is_public(
-    sparse: RandomWorld, tmp_path: Path
-) -> None:
+def test_the_list_goes_to_empty_blocks_and_the_manifest_says_why_it_is_public(sparse: World, tmp_path: Path) -> None:
     """A list of the blocks without a unit, written by hand, gives the same release."""
     cef, listed = write_cef(sparse, tmp_path / "cef"), tmp_path / "blocks.txt"
     assert invoke("cef", "blocks", cef.ini, listed).exit_code == 0
@@ -203,7 +202,7 @@ def test_the_list_goes_to_empty_blocks_and_the_manifest_says_why_it_is_public(
     assert "empty_blocks" not in manifests["hand"]["release"]
 
 
-def test_a_list_says_yes_or_no_of_each_block(sparse: RandomWorld, tmp_path: Path) -> None:
+def test_a_list_says_yes_or_no_of_each_block(sparse: World, tmp_path: Path) -> None:
     cef, listed = write_cef(sparse, tmp_path / "cef"), tmp_path / "blocks.txt"
     assert invoke("blocks-with-units", cef.ini, listed).exit_code == 0
     listed.write_text(listed.read_text().replace("|0\n", "|2\n"))
@@ -221,7 +220,7 @@ def test_an_old_file_stays(cef: Cef, tmp_path: Path) -> None:
     assert (tmp_path / "blocks.txt").read_text() == "mine"
 
 
-def test_a_re_release_takes_the_geography_that_the_ini_file_names(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_a_re_release_takes_the_geography_that_the_ini_file_names(world: World, cef: Cef, tmp_path: Path) -> None:
     world.configure(reader="cef")
     given = (world.parameters, cef.ini)
     assert invoke("run", *given, tmp_path / "out", "--test-key", KEY).exit_code == 0

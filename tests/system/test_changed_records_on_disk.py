@@ -23,7 +23,8 @@ from tests.inside import (
     TabulatedOutput,
     part_records_module,
 )
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 WORDS = r"encoded records in .* \(.*temp.*\) are not those that were written there: the disk is faulty"
 Damage = Callable[[Path], None]
@@ -141,11 +142,11 @@ def test_a_file_of_pieces_is_read_as_it_was_written(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RandomWorld:
+def world(tmp_path: Path) -> World:
     return write_random_world(tmp_path / "world", 5, people=300, budget=1)
 
 
-def as_parquet(world: RandomWorld) -> None:
+def as_parquet(world: World) -> None:
     text = world.data / "person-records.txt"
     strings = pyarrow.csv.ConvertOptions(
         column_types=dict.fromkeys(text.read_text().split("\n")[0].split("|"), "string")
@@ -176,7 +177,7 @@ def of_all_files(damage: Damage, folder: Path, pattern: str) -> None:
 @pytest.mark.parametrize("form", ["text", "Parquet"])
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_run_ends_before_it_spends_if_its_records_changed_on_disk(
-    damage: Damage, form: str, world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    damage: Damage, form: str, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if form == "Parquet":
         as_parquet(world)
@@ -191,7 +192,7 @@ def test_a_run_ends_before_it_spends_if_its_records_changed_on_disk(
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
 def test_a_run_publishes_nothing_if_its_sorted_records_changed_on_disk(
-    damage: Damage, world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    damage: Damage, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(part_records_module, "_FEW_BYTES", 0)
     temporary = tmp_path / "temp"

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 import safetab
-from tests.random_worlds import RandomWorld
+from tests.worlds.world import World
 
 KEY = "0a" * 32  # that of the run to compare with
 
@@ -17,7 +17,7 @@ def reverse_columns(table: Path) -> None:
 
 
 def test_households_lists_geography_and_totals_are_read_by_their_headers(
-    household_run: tuple[RandomWorld, Path], tmp_path: Path
+    household_run: tuple[World, Path], tmp_path: Path
 ) -> None:
     world, expected = household_run
     shutil.copytree(world.data.parent, tmp_path / "world")

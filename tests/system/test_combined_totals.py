@@ -9,8 +9,8 @@ import pytest
 
 import safetab
 from tests.inside import Estimate, NumberRows
-from tests.random_worlds import RandomWorld
 from tests.releases import Row, group, numbers_of
+from tests.worlds.world import World
 
 TENURE, TYPE = "T04", "T03"
 
@@ -30,7 +30,7 @@ def combined(release: safetab.Release, key: tuple[str, str, str]) -> Estimate | 
     return answer.combined
 
 
-def clamped_numbers_are_not_combined(made: tuple[RandomWorld, Path], folder: Path) -> None:
+def clamped_numbers_are_not_combined(made: tuple[World, Path], folder: Path) -> None:
     """Of totals that a rule raised to 0, the measured number is used."""
     safetab.rerelease(made[1], folder / "clamped", rules=["clamp-negatives"])
     release, seen = safetab.open_release(folder / "clamped"), 0
@@ -48,11 +48,11 @@ def clamped_numbers_are_not_combined(made: tuple[RandomWorld, Path], folder: Pat
     assert seen >= 3
 
 
-def test_clamped_numbers_are_not_combined(household_run: tuple[RandomWorld, Path], tmp_path: Path) -> None:
+def test_clamped_numbers_are_not_combined(household_run: tuple[World, Path], tmp_path: Path) -> None:
     clamped_numbers_are_not_combined(household_run, tmp_path)
 
 
-def a_family_with_a_withheld_number_is_not_combined(made: tuple[RandomWorld, Path], patch: pytest.MonkeyPatch) -> None:
+def a_family_with_a_withheld_number_is_not_combined(made: tuple[World, Path], patch: pytest.MonkeyPatch) -> None:
     """What is left of it was selected by its noise."""
     _, out = made
     release, original = safetab.open_release(out), NumberRows.totals
@@ -70,6 +70,6 @@ def a_family_with_a_withheld_number_is_not_combined(made: tuple[RandomWorld, Pat
 
 
 def test_a_family_with_a_withheld_number_is_not_combined(
-    household_run: tuple[RandomWorld, Path], monkeypatch: pytest.MonkeyPatch
+    household_run: tuple[World, Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     a_family_with_a_withheld_number_is_not_combined(household_run, monkeypatch)

@@ -16,9 +16,10 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from tests.conftest import SHARED, SMALL_EXAMPLE, World
+from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.inside import plan_of_files, planner_module
-from tests.random_worlds import write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from tests.inside import open_release_folder, tabulate_level_module
-from tests.random_worlds import GEOGRAPHIES, PERSON_HEADER
 from tests.releases import Row, numbers_of, status_of, totals_of, universe_of
+from tests.worlds.people import GEOGRAPHIES, PERSON_HEADER
 
 pytestmark = pytest.mark.slow
 

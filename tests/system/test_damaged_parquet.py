@@ -16,7 +16,8 @@ from safetab.cli.main import app
 from tests.conftest import PROJECT
 from tests.inside import chunk_facts, text_range
 from tests.parquet_flips import parquet_of
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 _ENDS_THE_PROCESS = re.compile(r"\.row_group\(|\.statistics\b(?! import)|read_table\(|pyarrow\.dataset")
 _ASKS_AFTER_A_READER = {
@@ -47,11 +48,11 @@ def test_none_of_2000_flipped_bits_of_a_footer_ends_the_process(kind: str, tmp_p
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RandomWorld:
+def world(tmp_path: Path) -> World:
     return write_random_world(tmp_path / "world", 2, people=200)
 
 
-def test_a_footer_that_ended_the_process_is_refused_by_name(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_footer_that_ended_the_process_is_refused_by_name(world: World, tmp_path: Path) -> None:
     """A flip that says that a column has no levels: Arrow ends the process if asked for the column's facts."""
     path = parquet_of(world.data / "person-records.txt", 70)
     content, footer = path.read_bytes(), pq.read_metadata(path).serialized_size
@@ -67,7 +68,7 @@ def test_a_footer_that_ended_the_process_is_refused_by_name(world: RandomWorld, 
 
 @pytest.mark.parametrize("rows", [69, 71, 200])
 def test_a_row_group_with_other_rows_than_it_says_is_damage_to_its_file(
-    rows: int, world: RandomWorld, tmp_path: Path
+    rows: int, world: World, tmp_path: Path
 ) -> None:
     """Zigzag numbers of Thrift: 70 rows are written as 140, in two bytes."""
     path = parquet_of(world.data / "person-records.txt", 70)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from tests.inside import InvalidInput, manifest_module, write_checksums
-from tests.random_worlds import write_random_world
+from tests.worlds.people import write_random_world
 
 NUMBERS = "numbers/geography_level=COUNTY/regional-sex-by-age.parquet"
 OTHER_NUMBERS = "numbers/geography_level=STATE/regional-sex-by-age.parquet"

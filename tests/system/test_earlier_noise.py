@@ -8,14 +8,14 @@ from pathlib import Path
 
 import safetab
 from tests.inside import open_release_folder, write_site
-from tests.random_worlds import RandomWorld
 from tests.releases import numbers_of, totals_of
 from tests.site_files import SiteFiles
+from tests.worlds.world import World
 
 
 def earlier_noise_is_of_the_earlier_budgets(both_products: Path, folder: Path) -> None:
     """The levels are the same, and each budget is half of the newer one."""
-    world = RandomWorld(shutil.copytree(both_products / "p" / "parameters", folder / "p"), both_products / "p" / "data")
+    world = World(shutil.copytree(both_products / "p" / "parameters", folder / "p"), both_products / "p" / "data")
     halves = {key: value / 2 for key, value in world.config().items() if "budget_p_level" in key}
     world.configure(**halves)
     safetab.run(world.parameters, world.data, folder / "earlier", test_key="77" * 32)

@@ -13,15 +13,15 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from tests.conftest import KEY
 from tests.inside import SAFETAB_P, Selector, Stage, Unit, open_release_folder
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import KEY, World
 
 PEOPLE = 80
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RandomWorld:
+def world(tmp_path: Path) -> World:
     return write_random_world(tmp_path / "world", 23, people=PEOPLE, budget=2, privacy_defn="zcdp", max_race_codes=8)
 
 
@@ -38,7 +38,7 @@ def units(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(vars(SAFETAB_P), "record", replace(SAFETAB_P.record, unit=unit))
 
 
-def run(world: RandomWorld, out: Path, *options: str) -> None:
+def run(world: World, out: Path, *options: str) -> None:
     command = ["run", str(world.parameters), str(world.data), str(out), "--test-key", KEY, *options]
     result = CliRunner().invoke(app, command)
     assert result.exit_code == 0, result.output
@@ -46,7 +46,7 @@ def run(world: RandomWorld, out: Path, *options: str) -> None:
 
 @pytest.mark.usefixtures("every_group")
 def test_a_run_without_a_selector_releases_every_group_with_the_noise_of_its_level(
-    world: RandomWorld, tmp_path: Path
+    world: World, tmp_path: Path
 ) -> None:
     run(world, tmp_path / "out")
     plan = safetab.plan(world.parameters, world.data)
@@ -74,7 +74,7 @@ def test_a_run_without_a_selector_releases_every_group_with_the_noise_of_its_lev
 
 
 @pytest.mark.usefixtures("units")
-def test_a_release_of_units_is_read_with_the_noise_that_it_has(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_release_of_units_is_read_with_the_noise_that_it_has(world: World, tmp_path: Path) -> None:
     run(world, tmp_path / "out")
     plan = safetab.plan(world.parameters, world.data)
     privacy = json.loads((tmp_path / "out" / "release" / "privacy.json").read_text())

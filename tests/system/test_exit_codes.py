@@ -16,7 +16,8 @@ from typer.testing import CliRunner
 from safetab.cli.main import app
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import ConfidentialLog, locked_folder_module, standard_streams_module
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -39,11 +40,11 @@ from safetab.cli.start import main; main()
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return write_random_world(tmp_path_factory.mktemp("last-word"), 3, people=60, budget=1)
 
 
-def arguments(world: RandomWorld, folder: Path) -> list[str]:
+def arguments(world: World, folder: Path) -> list[str]:
     (folder / "temp").mkdir()
     places = [world.parameters, world.data, folder / "out", "--temp", folder / "temp"]
     return ["run", *map(str, places), "--dataset", "a", "--spend-log", str(folder / "spend.log")]
@@ -63,7 +64,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_a_signal_before_the_output_is_there_leaves_nothing(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_signal_before_the_output_is_there_leaves_nothing(world: World, tmp_path: Path) -> None:
     patch = "import signal\nfrom safetab.pipeline import run as output\noutput.write_release = lambda *_: signal.raise_signal(signal.SIGTERM)"
     ended = program(patch, *arguments(world, tmp_path), capture_output=True)
     assert (ended.returncode, ended.stdout) == (143, "")
@@ -86,7 +87,7 @@ planner.plan_of_files = lambda *_: signal.raise_signal(signal.{name})
     assert "Traceback" not in ended.stderr
 
 
-def test_a_signal_after_the_output_is_there_changes_nothing(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_signal_after_the_output_is_there_changes_nothing(world: World, tmp_path: Path) -> None:
     patch = """
 import signal
 from safetab.outputs import output_folder
@@ -104,7 +105,7 @@ summaries.show_run = lambda *given, **how: (signal.raise_signal(signal.SIGINT), 
 
 
 def test_a_log_that_can_no_longer_be_written_is_a_warning_once_the_output_is_there(
-    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write = ConfidentialLog.write
 
@@ -123,7 +124,7 @@ def test_a_log_that_can_no_longer_be_written_is_a_warning_once_the_output_is_the
 
 
 def test_persons_that_could_not_be_removed_are_a_warning_once_the_output_is_there(
-    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(locked_folder_module.shutil, "rmtree", lambda *_, **__: None)
     ended = CliRunner().invoke(app, arguments(world, tmp_path))
@@ -136,14 +137,14 @@ def test_persons_that_could_not_be_removed_are_a_warning_once_the_output_is_ther
     assert "could not be removed" in validated.stderr
 
 
-def test_closed_streams_and_a_full_terminal_dont_change_the_result(world: RandomWorld, tmp_path: Path) -> None:
+def test_closed_streams_and_a_full_terminal_dont_change_the_result(world: World, tmp_path: Path) -> None:
     given = " ".join(arguments(world, tmp_path))
     command = f'"{sys.executable}" -m safetab {given} <&- 2>&- >/dev/full'
     assert subprocess.run(["sh", "-c", command], check=False).returncode == 0
     assert names(tmp_path) == {"out", "temp", *LOGS}
 
 
-def test_readers_who_left_dont_change_the_result(world: RandomWorld, tmp_path: Path) -> None:
+def test_readers_who_left_dont_change_the_result(world: World, tmp_path: Path) -> None:
     """The first line on standard error already finds nobody."""
     reader, writer = os.pipe()
     os.close(reader)

@@ -13,7 +13,8 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from tests.inside import ConfidentialLog
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 PROGRAM = """
 import ctypes, resource, sys
@@ -31,20 +32,20 @@ print((resource.RLIMIT_CORE, (0, 0)) in limits, is_dumpable())
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return write_random_world(tmp_path_factory.mktemp("hardening"), 3, budget=1)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", ["validate", "run", "accuracy"])
-def test_no_command_that_reads_persons_can_be_dumped(command: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_no_command_that_reads_persons_can_be_dumped(command: str, world: World, tmp_path: Path) -> None:
     more = {"validate": [], "run": [tmp_path / "out"], "accuracy": [tmp_path / "out", "--runs", "1"]}[command]
     arguments = map(str, [command, world.parameters, world.data, *more])
     ended = subprocess.run([sys.executable, "-c", PROGRAM, *arguments], capture_output=True, text=True, check=False)
     assert ended.stdout == "True False\n", ended.stderr
 
 
-def test_the_confidential_log_follows_no_link(world: RandomWorld, tmp_path: Path) -> None:
+def test_the_confidential_log_follows_no_link(world: World, tmp_path: Path) -> None:
     (tmp_path / "theirs").touch(mode=0o644)
     (tmp_path / "log").symlink_to(tmp_path / "theirs")
     for arguments in (["run", str(tmp_path / "out")], ["validate"]):

@@ -14,17 +14,11 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from tests.brute_force import rows_of
+from tests.brute_force import HouseholdBruteForce, rows_of, written_household_tables
 from tests.conftest import SHARED
-from tests.household_worlds import (
-    HouseholdBruteForce,
-    household_config,
-    write_household_world,
-    write_totals,
-    written_household_tables,
-)
 from tests.inside import InvalidInput, write_checksums
-from tests.random_worlds import write_random_world
+from tests.worlds.households import household_config, write_household_world, write_totals
+from tests.worlds.people import write_random_world
 
 KEY = "07" * 32
 CASE = SHARED / "households" / "case-tricky"

@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 import safetab
-from tests.household_worlds import write_household_world
 from tests.inside import ReleaseOptions, open_release_folder, repeated_totals
-from tests.random_worlds import write_random_world
 from tests.releases import Row, group, numbers_of, universe_of
 from tests.specified.released_world import released
 from tests.system.test_coterminous import WATER, write_world
 from tests.system.test_noise_by_hand import BUDGETS
 from tests.system.test_release_rules import make_pairs
+from tests.worlds.households import write_household_world
+from tests.worlds.people import write_random_world
 
 KEY = "17" * 32
 RULES = ["clamp-negatives", "withhold-negatives", "withhold-alone-above-partner"]

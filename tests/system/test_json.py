@@ -23,11 +23,11 @@ from tests.cef_files import cef_of
 from tests.conftest import PROJECT
 from tests.inside import RunFailed, group_statuses_module, run_module, statuses
 from tests.official_forms import Made, as_published
-from tests.random_worlds import write_random_world
-from tests.specified.small_specifications import nz_keys, write_specification
 from tests.system.test_audit_command import FEW, planted_parts
 from tests.system.test_bad_rows import as_text, rewrite
 from tests.system.test_command_line import commands_of
+from tests.worlds.people import write_random_world
+from tests.worlds.specified.small_world import nz_keys, write_specification
 
 VALIDATORS = {name: Draft202012Validator(schema) for name, schema in json_schemas().items()}
 SECRET = "a value of a record"

@@ -15,13 +15,14 @@ from pathlib import Path
 import pytest
 
 from tests.inside import locked_folder, locked_folder_module
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return write_random_world(tmp_path_factory.mktemp("killed"), 11, people=3000, budget=1)
 
 
@@ -33,7 +34,7 @@ def is_whole(out: Path) -> bool:
     ) and {str(path.relative_to(out)) for path in out.rglob("*") if path.is_file()} == {*files, "manifest.json"}
 
 
-def command(world: RandomWorld, out: Path, temporary: Path) -> list[str]:
+def command(world: World, out: Path, temporary: Path) -> list[str]:
     places = [str(world.parameters), str(world.data), str(out)]
     return [*SAFETAB, "run", *places, "--overwrite", "--temp", str(temporary)]
 
@@ -60,7 +61,7 @@ def killed_after(step: str, delay: float, arguments: list[str]) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("series", range(5))
-def test_a_killed_run_leaves_a_whole_output_or_none(series: int, world: RandomWorld, tmp_path: Path) -> None:
+def test_a_killed_run_leaves_a_whole_output_or_none(series: int, world: World, tmp_path: Path) -> None:
     out, temporary = tmp_path / "out", tmp_path / "temporary"
     temporary.mkdir()
     subprocess.run(command(world, out, temporary), check=True, capture_output=True)
@@ -81,7 +82,7 @@ def test_a_killed_run_leaves_a_whole_output_or_none(series: int, world: RandomWo
 @pytest.mark.parametrize(
     "step", [STEPS[1], STEPS[4], *(pytest.param(STEPS[number], marks=pytest.mark.slow) for number in (0, 2, 3))]
 )
-def test_ctrl_c_stops_a_run_and_leaves_nothing(step: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_ctrl_c_stops_a_run_and_leaves_nothing(step: str, world: World, tmp_path: Path) -> None:
     out, temporary = tmp_path / "out", tmp_path / "temporary"
     temporary.mkdir()
     arguments = command(world, out, temporary)

@@ -14,7 +14,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.conftest import SMALL_EXAMPLE, World
+from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
     InvalidInput,
     RunFailed,
@@ -28,6 +28,7 @@ from tests.inside import (
     output_folder_module,
     progress_module,
 )
+from tests.worlds.world import World
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 

@@ -18,7 +18,8 @@ from benchmarks.runs import shares_of
 from safetab.cli.main import app
 from tests.conftest import PROJECT
 from tests.inside import pass_files_module
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -26,7 +27,7 @@ DiskUsage = namedtuple("DiskUsage", ("total", "used", "free"))
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return write_random_world(tmp_path_factory.mktemp("limits"), 5, people=2000, budget=1)
 
 
@@ -36,7 +37,7 @@ def temporary(tmp_path: Path) -> Path:
     return tmp_path / "temporary"
 
 
-def run(world: RandomWorld, out: Path, temporary: Path, *more: str) -> tuple[int, str]:
+def run(world: World, out: Path, temporary: Path, *more: str) -> tuple[int, str]:
     arguments = [str(world.parameters), str(world.data), str(out), "--temp", str(temporary), *more]
     result = CliRunner().invoke(app, ["run", *arguments])
     return result.exit_code, result.stderr
@@ -48,7 +49,7 @@ def left_behind(out: Path, temporary: Path) -> list[Path]:
 
 
 def test_a_disk_that_is_too_small_is_told_before_any_noise(
-    world: RandomWorld, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(shutil, "disk_usage", lambda _: DiskUsage(10**9, 10**9 - 10**6, 10**6))
     code, stderr = run(world, tmp_path / "out", temporary)
@@ -59,7 +60,7 @@ def test_a_disk_that_is_too_small_is_told_before_any_noise(
 
 
 def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(
-    world: RandomWorld, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.EDQUOT, "as the system says it")
@@ -74,13 +75,13 @@ def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(
     assert left_behind(tmp_path / "out", temporary) == []
 
 
-def test_the_disk_that_is_needed_is_told(world: RandomWorld, tmp_path: Path, temporary: Path) -> None:
+def test_the_disk_that_is_needed_is_told(world: World, tmp_path: Path, temporary: Path) -> None:
     _, stderr = run(world, tmp_path / "out", temporary)
     assert "Disk: about 10 MB for --temp and 10 MB for OUT." in stderr
 
 
 def test_pyarrow_works_with_as_many_threads_as_were_given(
-    world: RandomWorld, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before, seen = (pa.cpu_count(), pa.io_thread_count()), []
     write = pass_files_module.TableFile.write
@@ -96,7 +97,7 @@ def test_pyarrow_works_with_as_many_threads_as_were_given(
     assert (pa.cpu_count(), pa.io_thread_count()) == before
 
 
-def test_durations_are_in_the_curators_log_alone(world: RandomWorld, tmp_path: Path, temporary: Path) -> None:
+def test_durations_are_in_the_curators_log_alone(world: World, tmp_path: Path, temporary: Path) -> None:
     run(world, tmp_path / "out", temporary)
     taken = r"\d+\.\d\d s, \d+\.\d\d CPU s"
     log = (tmp_path / "out.confidential.log").read_text()
@@ -108,14 +109,14 @@ def test_durations_are_in_the_curators_log_alone(world: RandomWorld, tmp_path: P
         assert b"CPU s" not in path.read_bytes()
 
 
-def test_the_benchmark_finds_every_step_in_the_log(world: RandomWorld, tmp_path: Path, temporary: Path) -> None:
+def test_the_benchmark_finds_every_step_in_the_log(world: World, tmp_path: Path, temporary: Path) -> None:
     run(world, tmp_path / "out", temporary)
     shares = shares_of((tmp_path / "out.confidential.log").read_text(), cpu_seconds=1000.0)
     assert sum(shares.values()) == pytest.approx(1000.0)
     assert shares["start"] < 1000.0
 
 
-def test_a_log_shows_the_end_of_each_step(world: RandomWorld, tmp_path: Path, temporary: Path) -> None:
+def test_a_log_shows_the_end_of_each_step(world: World, tmp_path: Path, temporary: Path) -> None:
     _, stderr = run(world, tmp_path / "out", temporary)
     for name in ("Reading the public files", "Checking the person records", "Tabulating the levels"):
         assert re.search(rf"^{name}\n(.*\n)*?{name}: done in \d+\.\d s$", stderr, re.MULTILINE)

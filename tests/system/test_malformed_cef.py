@@ -23,7 +23,8 @@ from tests.cef_files import (
     piped_lines,
 )
 from tests.inside import lines_module
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -31,7 +32,7 @@ STATE = "44"
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[RandomWorld, Cef]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Cef]:
     folder = tmp_path_factory.mktemp("made")
     world = write_random_world(folder / "world", 11, people=90, budget=1, state_filter_us=[STATE], run_pr=False)
     world.configure(reader="cef")
@@ -39,12 +40,12 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[RandomWorld, Cef]:
 
 
 @pytest.fixture
-def world(made: tuple[RandomWorld, Cef]) -> RandomWorld:
+def world(made: tuple[World, Cef]) -> World:
     return made[0]
 
 
 @pytest.fixture
-def cef(made: tuple[RandomWorld, Cef], tmp_path: Path) -> Cef:
+def cef(made: tuple[World, Cef], tmp_path: Path) -> Cef:
     """A copy that a test may damage, not written yet."""
     copied = copy.deepcopy(made[1])
     copied.folder = tmp_path / "cef"
@@ -63,11 +64,11 @@ def findings(stderr: str) -> list[str]:
     return found
 
 
-def validate(world: RandomWorld, cef: Cef, *options: object):
+def validate(world: World, cef: Cef, *options: object):
     return CliRunner().invoke(app, ["validate", str(world.parameters), str(cef.ini), *map(str, options)])
 
 
-def only_finding(world: RandomWorld, cef: Cef, folder: Path) -> str:
+def only_finding(world: World, cef: Cef, folder: Path) -> str:
     """The one finding of a run, which must leave nothing but its log."""
     temporary, log = folder / "temporary", folder / "log"
     temporary.mkdir()
@@ -94,9 +95,7 @@ def wrong_values() -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("kind", "name", "value"), wrong_values())
-def test_a_wrong_value_of_any_field_is_one_finding(
-    kind: str, name: str, value: str, world: RandomWorld, cef: Cef
-) -> None:
+def test_a_wrong_value_of_any_field_is_one_finding(kind: str, name: str, value: str, world: World, cef: Cef) -> None:
     cef.records[kind][STATE][2][name] = value
     cef.write()
     result = validate(world, cef)
@@ -111,7 +110,7 @@ def test_a_wrong_value_of_any_field_is_one_finding(
     ("kind", "name"),
     [(kind, name) for kind, widths in WIDTHS.items() for name in widths],
 )
-def test_a_blank_field_is_wrong_unless_it_may_be_blank(kind: str, name: str, world: RandomWorld, cef: Cef) -> None:
+def test_a_blank_field_is_wrong_unless_it_may_be_blank(kind: str, name: str, world: World, cef: Cef) -> None:
     optional = {f"QRACE{n}" for n in range(2, 9)} | {"QGQTYP", "HHLDRAGE", "HHSPAN", "HHLDRACE", "HHRACE", "GQSEX"}
     row = next((n for n, one in enumerate(cef.records[kind][STATE]) if not one.get("QRACE3")), 0)
     cef.records[kind][STATE][row][name] = ""
@@ -277,7 +276,7 @@ MALFORMED: dict[str, tuple[Callable[[Cef], None], str]] = {
 
 
 @pytest.mark.parametrize("kind", MALFORMED)
-def test_a_malformed_cef_is_one_finding_and_no_output(kind: str, world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_a_malformed_cef_is_one_finding_and_no_output(kind: str, world: World, cef: Cef, tmp_path: Path) -> None:
     damage, expected = MALFORMED[kind]
     cef.write()
     written = {path: path.stat().st_mtime_ns for path in cef.folder.rglob("*")}
@@ -288,7 +287,7 @@ def test_a_malformed_cef_is_one_finding_and_no_output(kind: str, world: RandomWo
 
 
 def test_a_line_of_another_file_is_one_finding_among_separated_lines_too(
-    world: RandomWorld, cef: Cef, tmp_path: Path
+    world: World, cef: Cef, tmp_path: Path
 ) -> None:
     cef.write(piped_lines)
     lines = cef.path("PER", STATE).read_bytes().split(b"\n")
@@ -297,7 +296,7 @@ def test_a_line_of_another_file_is_one_finding_among_separated_lines_too(
     assert only_finding(world, cef, tmp_path) == f"{PER}: RTYPE: must be 3, 5. 1 row breaks this rule."
 
 
-def test_a_folder_that_does_not_exist_is_named_once(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_a_folder_that_does_not_exist_is_named_once(world: World, cef: Cef, tmp_path: Path) -> None:
     cef.write()
     reader = cef.folder / "reader.ini"
     reader.write_text(re.sub(r"(?m)^(per_dir\w*) *=.*$", r"\1 = elsewhere", reader.read_text()))
@@ -306,7 +305,7 @@ def test_a_folder_that_does_not_exist_is_named_once(world: RandomWorld, cef: Cef
 
 
 @pytest.mark.parametrize("fields", [27, 29])
-def test_a_separated_line_has_28_fields(fields: int, world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_a_separated_line_has_28_fields(fields: int, world: World, cef: Cef, tmp_path: Path) -> None:
     cef.write(piped_lines)
     lines = cef.path("PER", STATE).read_bytes().split(b"\n")
     lines[1] = b"|".join([*lines[1].split(b"|"), b"1"][:fields])
@@ -314,13 +313,13 @@ def test_a_separated_line_has_28_fields(fields: int, world: RandomWorld, cef: Ce
     assert only_finding(world, cef, tmp_path) == f"{PER}: {SHAPE}"
 
 
-def test_a_separated_field_may_not_be_longer_than_its_width(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_a_separated_field_may_not_be_longer_than_its_width(world: World, cef: Cef, tmp_path: Path) -> None:
     cef.records["PER"][STATE][1]["QAGE"] = "0017"
     cef.write(piped_lines)
     assert only_finding(world, cef, tmp_path).startswith(f"{PER}: QAGE: must be 0 to 115.")
 
 
-def test_blank_lines_at_the_end_are_no_lines_and_the_last_needs_no_line_end(world: RandomWorld, cef: Cef) -> None:
+def test_blank_lines_at_the_end_are_no_lines_and_the_last_needs_no_line_end(world: World, cef: Cef) -> None:
     cef.write()
     for kind, end in (("PER", b"\n\r\n\n"), ("UNIT", b"")):
         path = cef.path(kind, STATE)
@@ -329,7 +328,7 @@ def test_blank_lines_at_the_end_are_no_lines_and_the_last_needs_no_line_end(worl
 
 
 def test_line_numbers_are_for_the_confidential_log_and_values_for_nobody(
-    world: RandomWorld, cef: Cef, tmp_path: Path
+    world: World, cef: Cef, tmp_path: Path
 ) -> None:
     for row in (0, 4, 5):
         cef.records["PER"][STATE][row]["QAGE"] = "987"
@@ -343,7 +342,7 @@ def test_line_numbers_are_for_the_confidential_log_and_values_for_nobody(
     assert cef.records["PER"][STATE][0]["MAFID"] not in shown
 
 
-def test_what_is_worth_a_look_is_a_warning(world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_what_is_worth_a_look_is_a_warning(world: World, cef: Cef, tmp_path: Path) -> None:
     cef.records["UNIT"][STATE][0]["FINAL_POP"] = "77"
     cef.write()
     cef.path("CNT", STATE).unlink()
@@ -357,7 +356,7 @@ def test_what_is_worth_a_look_is_a_warning(world: RandomWorld, cef: Cef, tmp_pat
     assert f"Rows: {UNIT}, line 1\n" in log.read_text()
 
 
-def test_a_block_in_another_state_is_worth_a_look(made: tuple[RandomWorld, Cef], cef: Cef, tmp_path: Path) -> None:
+def test_a_block_in_another_state_is_worth_a_look(made: tuple[World, Cef], cef: Cef, tmp_path: Path) -> None:
     """Its people are tabulated where the block lies."""
     other = write_random_world(tmp_path / "other", 11, people=90, budget=1)
     other.configure(reader="cef")
@@ -395,9 +394,7 @@ INI_FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
 
 
 @pytest.mark.parametrize("kind", INI_FAULTS)
-def test_plan_and_validate_find_the_same_in_the_ini_file(
-    kind: str, world: RandomWorld, cef: Cef, tmp_path: Path
-) -> None:
+def test_plan_and_validate_find_the_same_in_the_ini_file(kind: str, world: World, cef: Cef, tmp_path: Path) -> None:
     damage, expected = INI_FAULTS[kind]
     cef.write()
     cef.ini.write_text(damage(cef.ini.read_text()))
@@ -409,7 +406,7 @@ def test_plan_and_validate_find_the_same_in_the_ini_file(
 
 
 @pytest.mark.parametrize("key", ["per_dir", "unit_dir", "grfc_dir", "pop_dir", "per_file_format", "geo_file_format"])
-def test_run_and_convert_find_a_path_with_a_nul(key: str, world: RandomWorld, cef: Cef, tmp_path: Path) -> None:
+def test_run_and_convert_find_a_path_with_a_nul(key: str, world: World, cef: Cef, tmp_path: Path) -> None:
     cef.write()
     others = [line for line in cef.ini.read_text().splitlines() if not line.startswith(key)]
     cef.ini.write_text("\n".join([*others, f"{key} = a\0%%s", ""]))
@@ -432,7 +429,7 @@ def test_the_records_are_judged_even_if_a_public_file_is_wrong(cef: Cef, tmp_pat
 
 
 def test_a_wrong_line_is_found_wherever_blocks_of_bytes_end(
-    world: RandomWorld, cef: Cef, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    world: World, cef: Cef, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(lines_module, "_BLOCK_BYTES", 100)
     cef.write()

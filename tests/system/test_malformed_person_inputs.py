@@ -32,23 +32,24 @@ from tests.inside import (
     run_module,
     text_batches,
 )
-from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
+from tests.worlds.people import PERSON_HEADER, write_random_world
+from tests.worlds.world import World
 
 SECRET = "7654321098"
 COLUMNS = PERSON_HEADER.split("|")
-Damage = Callable[[RandomWorld], object]
+Damage = Callable[[World], object]
 
 
-def persons(world: RandomWorld) -> Path:
+def persons(world: World) -> Path:
     return world.data / "person-records.txt"
 
 
-def lines_of(world: RandomWorld) -> list[str]:
+def lines_of(world: World) -> list[str]:
     return persons(world).read_text().splitlines()
 
 
 def with_value(column: str, value: str) -> Damage:
-    def damage(world: RandomWorld) -> None:
+    def damage(world: World) -> None:
         lines = lines_of(world)
         fields = lines[1].split("|")
         fields[COLUMNS.index(column)] = value
@@ -58,7 +59,7 @@ def with_value(column: str, value: str) -> Damage:
 
 
 def with_header(change: Callable[[str], str]) -> Damage:
-    def damage(world: RandomWorld) -> None:
+    def damage(world: World) -> None:
         lines = lines_of(world)
         persons(world).write_text("\n".join([change(lines[0]), *lines[1:]]) + "\n")
 
@@ -70,7 +71,7 @@ def with_bytes(change: Callable[[bytes], bytes]) -> Damage:
 
 
 def as_gzip(change: Callable[[bytes], bytes]) -> Damage:
-    def damage(world: RandomWorld) -> None:
+    def damage(world: World) -> None:
         content = change(gzip.compress(persons(world).read_bytes()))
         persons(world).unlink()
         (world.data / "person-records.txt.gz").write_bytes(content)
@@ -79,7 +80,7 @@ def as_gzip(change: Callable[[bytes], bytes]) -> Damage:
 
 
 def as_parquet(change: Callable[[dict[str, list[object]]], dict[str, object]]) -> Damage:
-    def damage(world: RandomWorld) -> None:
+    def damage(world: World) -> None:
         rows = [line.split("|") for line in lines_of(world)[1:]]
         columns = {name: [row[position] for row in rows] for position, name in enumerate(COLUMNS)}
         persons(world).unlink()
@@ -92,17 +93,17 @@ def renamed(name: str) -> Damage:
     return lambda world: persons(world).rename(world.data / name)
 
 
-def as_directory(world: RandomWorld) -> None:
+def as_directory(world: World) -> None:
     persons(world).unlink()
     persons(world).mkdir()
 
 
-def two_forms(world: RandomWorld) -> None:
+def two_forms(world: World) -> None:
     shutil.copy(persons(world), world.data / "person-records.txt.gz")
 
 
 def folder(*names: str) -> Damage:
-    def damage(world: RandomWorld) -> None:
+    def damage(world: World) -> None:
         (world.data / "person-records").mkdir()
         for name in names:
             shutil.copy(persons(world), world.data / "person-records" / name)
@@ -237,16 +238,16 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RandomWorld:
+def world(tmp_path: Path) -> World:
     return write_random_world(tmp_path / "world", 3, budget=1)
 
 
-def invoke(world: RandomWorld, out: Path, *options: str):
+def invoke(world: World, out: Path, *options: str):
     return CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
 
 
 @pytest.mark.parametrize("kind", MALFORMED)
-def test_a_malformed_input_gives_a_sentence_and_no_output(kind: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_a_malformed_input_gives_a_sentence_and_no_output(kind: str, world: World, tmp_path: Path) -> None:
     damage, expected = MALFORMED[kind]
     damage(world)
     temporary = tmp_path / "temporary"
@@ -265,14 +266,14 @@ def test_a_malformed_input_gives_a_sentence_and_no_output(kind: str, world: Rand
     assert expected in checked.stderr
 
 
-def test_every_broken_rule_is_told_at_once(world: RandomWorld, tmp_path: Path) -> None:
+def test_every_broken_rule_is_told_at_once(world: World, tmp_path: Path) -> None:
     for column, value in (("QAGE", "200"), ("QSEX", "9"), ("QRACE1", "1001"), ("QSPAN", "1001"), ("TABBLK", "9999")):
         with_value(column, value)(world)
     result = invoke(world, tmp_path / "out")
     assert "person-records.txt has 5 problems" in result.stderr
 
 
-def test_an_output_that_is_there_is_replaced_only_on_request(world: RandomWorld, tmp_path: Path) -> None:
+def test_an_output_that_is_there_is_replaced_only_on_request(world: World, tmp_path: Path) -> None:
     assert invoke(world, tmp_path / "out").exit_code == 0
     (tmp_path / "out" / "mine").write_text("keep")
     result = invoke(world, tmp_path / "out")
@@ -288,7 +289,7 @@ def test_an_output_that_is_there_is_replaced_only_on_request(world: RandomWorld,
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.confidential.log", "world"]
 
 
-def test_what_is_no_output_is_never_replaced(world: RandomWorld, tmp_path: Path) -> None:
+def test_what_is_no_output_is_never_replaced(world: World, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine").write_text("keep")
     for out in (tmp_path / "out", world.data, world.parameters, world.data.parent, tmp_path, world.data / ".."):
@@ -299,7 +300,7 @@ def test_what_is_no_output_is_never_replaced(world: RandomWorld, tmp_path: Path)
     assert persons(world).exists()
 
 
-def test_an_output_that_appears_meanwhile_is_not_replaced(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+def test_an_output_that_appears_meanwhile_is_not_replaced(world: World, tmp_path: Path, monkeypatch) -> None:
     def write_manifest(*_: object) -> None:
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "theirs").write_text("keep")
@@ -329,7 +330,7 @@ def test_an_old_output_comes_back_if_the_new_one_cannot_take_its_place(world, tm
 
 
 @pytest.mark.parametrize("name", ["a*.txt", "a?.txt", "a[1].txt", "a{1}.txt"])
-def test_a_name_that_a_database_reads_as_a_pattern_is_refused(name: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_a_name_that_a_database_reads_as_a_pattern_is_refused(name: str, world: World, tmp_path: Path) -> None:
     folder(name, "ab.txt")(world)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 1
@@ -346,7 +347,7 @@ def test_names_of_folders_are_no_columns(form: str, tmp_path: Path) -> None:
     assert written_tables(tmp_path / "out") == expected
 
 
-def test_a_folder_that_cannot_be_locked_is_one_failure(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+def test_a_folder_that_cannot_be_locked_is_one_failure(world: World, tmp_path: Path, monkeypatch) -> None:
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
@@ -356,14 +357,14 @@ def test_a_folder_that_cannot_be_locked_is_one_failure(world: RandomWorld, tmp_p
     assert "No locks available" in result.stderr
 
 
-def test_folders_of_others_stay(world: RandomWorld, tmp_path: Path) -> None:
+def test_folders_of_others_stay(world: World, tmp_path: Path) -> None:
     (tmp_path / "safetab-persons-2020").mkdir()
     (tmp_path / "safetab-persons-2020" / "mine").touch()
     assert invoke(world, tmp_path / "out", "--temp", str(tmp_path)).exit_code == 0
     assert (tmp_path / "safetab-persons-2020" / "mine").exists()
 
 
-def test_validate_shows_no_error_of_its_own(world: RandomWorld, monkeypatch) -> None:
+def test_validate_shows_no_error_of_its_own(world: World, monkeypatch) -> None:
     def broken(*_: object) -> None:
         raise ValueError(SECRET)
 
@@ -373,7 +374,7 @@ def test_validate_shows_no_error_of_its_own(world: RandomWorld, monkeypatch) -> 
     assert SECRET not in result.output
 
 
-def test_parts_of_several_types_are_refused(world: RandomWorld, tmp_path: Path) -> None:
+def test_parts_of_several_types_are_refused(world: World, tmp_path: Path) -> None:
     rows = [line.split("|") for line in lines_of(world)[1:]]
     columns = {name: [row[position] for row in rows] for position, name in enumerate(COLUMNS)}
     (world.data / "person-records").mkdir()
@@ -385,7 +386,7 @@ def test_parts_of_several_types_are_refused(world: RandomWorld, tmp_path: Path) 
     assert "QAGE: has several types: numbers with fractions, text" in result.stderr
 
 
-def parts_of(world: RandomWorld, *schemas: dict[str, pa.DataType]) -> None:
+def parts_of(world: World, *schemas: dict[str, pa.DataType]) -> None:
     """Each person once, in one part for each change of the types."""
     rows = [line.split("|") for line in lines_of(world)[1:]]
     (world.data / "person-records").mkdir()
@@ -432,7 +433,7 @@ def test_every_encoding_of_text_is_read(encoding: str, tmp_path: Path) -> None:
     assert written_tables(tmp_path / "out") == expected
 
 
-def test_a_page_whose_checksum_is_wrong_is_damage(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_page_whose_checksum_is_wrong_is_damage(world: World, tmp_path: Path) -> None:
     as_parquet(lambda columns: columns)(world)
     path = world.data / "person-records.parquet"
     pq.write_table(pq.read_table(path), path, compression="none", use_dictionary=False, write_page_checksum=True)
@@ -454,7 +455,7 @@ def lines_of_codes(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
-def test_one_file_is_not_two_parts(link: Callable[[Path, Path], None], world: RandomWorld, tmp_path: Path) -> None:
+def test_one_file_is_not_two_parts(link: Callable[[Path, Path], None], world: World, tmp_path: Path) -> None:
     folder("a.txt")(world)
     link(world.data / "person-records" / "b.txt", world.data / "person-records" / "a.txt")
     result = invoke(world, tmp_path / "out")
@@ -466,7 +467,7 @@ def first_rows(column: ValueColumn) -> ValueColumn:
     return replace(column, position_of_row=column.position_of_row[:20])
 
 
-def test_rows_that_a_reader_drops_fail_the_run(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+def test_rows_that_a_reader_drops_fail_the_run(world: World, tmp_path: Path, monkeypatch) -> None:
     def some_of_each(*given: Any) -> Iterator[Iterator[ValueBatch]]:
         for batches in text_batches(*given):
             yield ({name: first_rows(column) for name, column in batch.items()} for batch in batches)
@@ -495,7 +496,7 @@ def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_refused_path_is_told(options: list[str], sentence: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_a_refused_path_is_told(options: list[str], sentence: str, world: World, tmp_path: Path) -> None:
     result = invoke(world, tmp_path / "out", *options)
     assert result.exit_code == 1
     assert sentence in result.stderr
@@ -512,14 +513,14 @@ def test_a_refused_path_is_told(options: list[str], sentence: str, world: Random
         (["--test-key", "x" * 64], "must be 64 hexadecimal digits"),
     ],
 )
-def test_a_refused_option_is_told(options: list[str], sentence: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_a_refused_option_is_told(options: list[str], sentence: str, world: World, tmp_path: Path) -> None:
     result = invoke(world, tmp_path / "out", *options)
     assert result.exit_code == 2
     assert sentence in result.stderr
     assert not (tmp_path / "out").exists()
 
 
-def test_the_log_lies_apart_from_what_is_read_and_released(world: RandomWorld, tmp_path: Path) -> None:
+def test_the_log_lies_apart_from_what_is_read_and_released(world: World, tmp_path: Path) -> None:
     before = persons(world).read_bytes()
     for log in (persons(world), world.parameters / "log", tmp_path / "out" / "log"):
         result = invoke(world, tmp_path / "out", "--confidential-log", str(log))
@@ -528,7 +529,7 @@ def test_the_log_lies_apart_from_what_is_read_and_released(world: RandomWorld, t
     assert persons(world).read_bytes() == before
 
 
-def test_an_output_that_cannot_be_made_is_told(world: RandomWorld, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_made_is_told(world: World, tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     for out in (tmp_path / ("x" * 300), tmp_path / "nowhere" / "out", tmp_path / "file", tmp_path / "file" / "out"):
         result = invoke(world, out)
@@ -536,7 +537,7 @@ def test_an_output_that_cannot_be_made_is_told(world: RandomWorld, tmp_path: Pat
         assert "OUT" in result.stderr or "can't be made" in result.stderr
 
 
-def test_a_key_is_refused_where_people_may_be_real(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_key_is_refused_where_people_may_be_real(world: World, tmp_path: Path) -> None:
     (world.data / "SYNTHETIC").unlink()
     result = invoke(world, tmp_path / "out", "--test-key", "00" * 32)
     assert result.exit_code == 1
@@ -544,7 +545,7 @@ def test_a_key_is_refused_where_people_may_be_real(world: RandomWorld, tmp_path:
     assert not (tmp_path / "out").exists()
 
 
-def test_a_key_marks_the_output(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_key_marks_the_output(world: World, tmp_path: Path) -> None:
     assert invoke(world, tmp_path / "out", "--test-key", "00" * 32).exit_code == 0
     assert '"for_release": false' in (tmp_path / "out" / "manifest.json").read_text()
     assert "Not for release" in (tmp_path / "out" / "NOT-FOR-RELEASE").read_text()
@@ -559,7 +560,7 @@ def test_a_key_marks_the_output(world: RandomWorld, tmp_path: Path) -> None:
     [(TableFile, "write"), (NumberFile, "write"), (PartRecords, "add"), (manifest_module, "sha256_of")],
 )
 def test_a_full_disk_is_exit_3_and_no_output(
-    owner: Any, writes: str, world: RandomWorld, tmp_path: Path, monkeypatch
+    owner: Any, writes: str, world: World, tmp_path: Path, monkeypatch
 ) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
@@ -574,7 +575,7 @@ def test_a_full_disk_is_exit_3_and_no_output(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.confidential.log", "world"]
 
 
-def test_an_error_of_the_program_itself_shows_no_value(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+def test_an_error_of_the_program_itself_shows_no_value(world: World, tmp_path: Path, monkeypatch) -> None:
     def broken(*_: object) -> None:
         raise ValueError(SECRET)
 
@@ -587,7 +588,7 @@ def test_an_error_of_the_program_itself_shows_no_value(world: RandomWorld, tmp_p
     assert not (tmp_path / "out").exists()
 
 
-def test_the_confidential_log_is_the_curators_alone(world: RandomWorld, tmp_path: Path) -> None:
+def test_the_confidential_log_is_the_curators_alone(world: World, tmp_path: Path) -> None:
     assert invoke(world, tmp_path / "out").exit_code == 0
     log = tmp_path / "out.confidential.log"
     assert stat.S_IMODE(log.stat().st_mode) == 0o600

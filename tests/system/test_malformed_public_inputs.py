@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.conftest import World
+from tests.worlds.world import World
 
 CODES = "race-and-ethnicity-codes.txt"
 RACE = "race-characteristic-iterations.txt"

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.conftest import World
+from tests.worlds.world import World
 
 INSIDE_OUT = [
     "site OUT OUT/new", "site OUT/release OUT/new", "site OUT OUT/release/new", "export OUT OUT/new",

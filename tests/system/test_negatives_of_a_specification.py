@@ -10,8 +10,8 @@ import pyarrow.dataset as ds
 import pytest
 
 import safetab
-from tests.conftest import KEY
 from tests.inside import NoProgress, write_example
+from tests.worlds.world import KEY
 
 WITHHELD = "withhold-negatives"
 

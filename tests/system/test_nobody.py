@@ -10,22 +10,23 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.household_worlds import write_household_world
 from tests.person_forms import as_text, header_only, people_of
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.households import write_household_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 KEY = "00" * 32
 NOBODY = "no record is in a state of the {} pass: its counts are 0 before noise."
 
 
-def emptied(world: RandomWorld, write) -> RandomWorld:
+def emptied(world: World, write) -> World:
     rows = people_of(world)
     (world.data / "person-records.txt").unlink()
     write(world.data, rows)
     return world
 
 
-def run(world: RandomWorld, out: Path, *options: str):
+def run(world: World, out: Path, *options: str):
     arguments = [str(world.parameters), str(world.data), str(out), "--test-key", KEY, *options]
     return CliRunner().invoke(app, ["run", *arguments])
 

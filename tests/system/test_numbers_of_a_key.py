@@ -17,7 +17,7 @@ import pytest
 
 import safetab
 from tests.engine_inputs import SPARK_MARKS
-from tests.random_worlds import write_random_world
+from tests.worlds.people import write_random_world
 
 KEY = bytes(range(32)).hex()
 HASHES = Path(__file__).parent / "numbers_of_a_key.json"

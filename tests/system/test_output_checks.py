@@ -33,12 +33,13 @@ from tests.inside import (
     run_module,
     universe_of_run,
 )
-from tests.random_worlds import RandomWorld, write_random_world
 from tests.releases import check_output
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory) -> RandomWorld:
+def world(tmp_path_factory) -> World:
     folder = tmp_path_factory.mktemp("checks")
     return write_random_world(
         folder, 6, people=200, budget=1, allow_negative_counts=False, zero_suppression_chance=0.9, privacy_defn="zcdp"
@@ -46,14 +47,14 @@ def world(tmp_path_factory) -> RandomWorld:
 
 
 @pytest.fixture(scope="module")
-def whole(world: RandomWorld, tmp_path_factory) -> Path:
+def whole(world: World, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("whole") / "out"
     safetab.run(world.parameters, world.data, out, test_key="06" * 32)
     return out
 
 
 @pytest.fixture(scope="module")
-def universe(world: RandomWorld) -> Universe:
+def universe(world: World) -> Universe:
     files = read_public_files(world.parameters, world.data).require()
     return universe_of_run(plan_of(files).require(), files.geography_of_pass, files.names)
 
@@ -335,7 +336,7 @@ def test_an_output_for_release_has_no_mark_that_says_otherwise(whole: Path, univ
 
 
 def test_a_run_that_leaves_a_stray_file_is_exit_3_and_publishes_nothing(
-    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(run_module, "write_documents", lambda output, *_: (output / "notes.txt").write_text("x"))
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
@@ -346,7 +347,7 @@ def test_a_run_that_leaves_a_stray_file_is_exit_3_and_publishes_nothing(
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_a_run_whose_tables_are_wrong_is_exit_3_and_publishes_nothing(
-    threads: int, world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    threads: int, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Tables are checked while the release is written, and what is found is told at the end."""
 
@@ -365,7 +366,7 @@ def test_a_run_whose_tables_are_wrong_is_exit_3_and_publishes_nothing(
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", [T1, STATE])
 def test_a_file_that_changes_after_its_check_had_begun_is_not_published(
-    name: str, threads: int, world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    name: str, threads: int, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def changing(output: Path, *_: object) -> None:
         shutil.copyfile(output / name, tmp_path / "other")  # the same bytes, but who knows
@@ -480,7 +481,7 @@ def test_every_column_of_the_last_row_of_a_table_is_checked(
 
 
 def test_a_run_whose_output_breaks_a_rule_is_exit_3_and_leaves_nothing(
-    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A writer that clamps nothing, though negative counts are not allowed."""
     monkeypatch.setattr(pass_files_module, "line_sums", lambda cells, rows, **_: line_sums(cells, rows))

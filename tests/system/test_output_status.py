@@ -24,8 +24,9 @@ from tests.inside import (
     status_of_run,
     write_checksums,
 )
-from tests.random_worlds import RandomWorld, write_random_world
 from tests.report_pages import ReportPage
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 KEY = "00" * 32
 MARK = "NOT-FOR-RELEASE"
@@ -121,7 +122,7 @@ def test_a_report_without_protection_begins_with_stop_and_names_the_levels(
 
 
 @pytest.fixture
-def without_protection(tmp_path: Path) -> RandomWorld:
+def without_protection(tmp_path: Path) -> World:
     """One level alone is without protection, and nobody says that the people do not exist."""
     world = write_random_world(tmp_path, 2, budget=0.1, privacy_defn="zcdp")
     world.configure(privacy_budget_p_level_2_county=10**9)
@@ -131,7 +132,7 @@ def without_protection(tmp_path: Path) -> RandomWorld:
 
 @pytest.mark.parametrize("command", ["run", "validate"])
 def test_real_people_are_never_tabulated_without_protection(
-    command: str, without_protection: RandomWorld, tmp_path: Path
+    command: str, without_protection: World, tmp_path: Path
 ) -> None:
     out = [tmp_path / "out"] if command == "run" else []
     result = invoke(command, without_protection.parameters, without_protection.data, *out)
@@ -178,7 +179,7 @@ def test_a_run_on_real_people_without_a_spend_log_says_that_nobody_counts_it(tmp
     assert NOBODY in (tmp_path / "out.confidential.log").read_text()
 
 
-def test_python_refuses_it_too_and_the_marker_allows_it(without_protection: RandomWorld, tmp_path: Path) -> None:
+def test_python_refuses_it_too_and_the_marker_allows_it(without_protection: World, tmp_path: Path) -> None:
     parameters, data = without_protection.parameters, without_protection.data
     with pytest.raises(InvalidInput, match="No protection at 1 level"):
         safetab.run(parameters, data, tmp_path / "out")
@@ -187,7 +188,7 @@ def test_python_refuses_it_too_and_the_marker_allows_it(without_protection: Rand
     assert (tmp_path / "out" / MARK).exists()
 
 
-def test_validate_warns_where_synthetic_people_have_no_protection(without_protection: RandomWorld) -> None:
+def test_validate_warns_where_synthetic_people_have_no_protection(without_protection: World) -> None:
     given = ("validate", without_protection.parameters, without_protection.data)
     (without_protection.data / "SYNTHETIC").touch()
     told = "No protection at 1 level: (COUNTY, Detailed)."
@@ -198,7 +199,7 @@ def test_validate_warns_where_synthetic_people_have_no_protection(without_protec
     assert "No protection" not in invoke(*given).stderr
 
 
-def test_the_marker_says_nothing_of_people_who_lie_elsewhere(without_protection: RandomWorld) -> None:
+def test_the_marker_says_nothing_of_people_who_lie_elsewhere(without_protection: World) -> None:
     parameters, data = without_protection.parameters, without_protection.data
     (data / "SYNTHETIC").touch()
     plan = safetab.plan(parameters, data)
@@ -211,7 +212,7 @@ def test_the_marker_says_nothing_of_people_who_lie_elsewhere(without_protection:
     assert status_of_run(plan, data, RunOptions()) is OutputStatus.SYNTHETIC
 
 
-def test_the_plan_says_in_words_what_is_without_protection(without_protection: RandomWorld) -> None:
+def test_the_plan_says_in_words_what_is_without_protection(without_protection: World) -> None:
     given = ("plan", without_protection.parameters, without_protection.data)
     told = "No protection at 1 level: (COUNTY, Detailed)."
     shown = invoke(*given).stdout

@@ -16,8 +16,9 @@ import safetab
 from safetab.cli.main import app
 from tests.brute_force import SUBSTATE, rows_of
 from tests.inside import DiscreteGaussian, DiscreteLaplace, InvalidInput, Slice, open_release_folder, statuses
-from tests.random_worlds import RandomWorld, write_random_world
 from tests.releases import group, numbers_of, status_of, totals_of, universe_of
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 WORLDS = [
     {"seed": 2, "budget": 1, "privacy_defn": "zcdp", "allow_negative_counts": True, "zero_suppression_chance": 0.99},
@@ -27,7 +28,7 @@ WORLDS = [
 
 
 @pytest.fixture(scope="module", params=WORLDS, ids=["zcdp", "pure dp, clamped", "no suppression"])
-def made(request, tmp_path_factory) -> tuple[RandomWorld, Path]:
+def made(request, tmp_path_factory) -> tuple[World, Path]:
     values = dict(request.param)
     folder = tmp_path_factory.mktemp("release")
     world = write_random_world(folder, values.pop("seed"), people=200, budget=values.pop("budget"), **values)
@@ -36,7 +37,7 @@ def made(request, tmp_path_factory) -> tuple[RandomWorld, Path]:
     return world, folder / "out"
 
 
-def name_some_entities(world: RandomWorld) -> None:
+def name_some_entities(world: World) -> None:
     names = ["REGION_TYPE|REGION_ID|NAME", "STATE|44|Rhode <b>Island</b>", "COUNTY|01001|", "STATE|99|nowhere"]
     names[2] += 'a county, "quoted"'
     (world.data / "geography-names.txt").write_text("\n".join(names) + "\n")

@@ -9,8 +9,9 @@ import pytest
 import safetab
 from tests.brute_force import rows_of
 from tests.inside import open_release_folder
-from tests.random_worlds import RandomWorld, write_random_world
 from tests.releases import Row, group, numbers_of, status_of, totals_of
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -18,7 +19,7 @@ KEY = "17" * 32
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory) -> RandomWorld:
+def world(tmp_path_factory) -> World:
     """Noise so wide that many numbers are negative, and pairs of alone and in combination with the same codes."""
     folder = tmp_path_factory.mktemp("rules")
     world = write_random_world(
@@ -29,7 +30,7 @@ def world(tmp_path_factory) -> RandomWorld:
     return world
 
 
-def make_pairs(world: RandomWorld) -> None:
+def make_pairs(world: World) -> None:
     """Each alone iteration gets the codes of an in-combination one of its level and lists."""
     race = rows_of(world.parameters / "race-characteristic-iterations.txt")
     pairs = rows_of(world.parameters / "race-and-ethnicity-code-to-iteration.txt")
@@ -57,17 +58,17 @@ def make_pairs(world: RandomWorld) -> None:
     )
 
 
-def run(world: RandomWorld, out: Path, *rules: str, **options: object) -> list[Row]:
+def run(world: World, out: Path, *rules: str, **options: object) -> list[Row]:
     safetab.run(world.parameters, world.data, out, test_key=KEY, rules=rules, **options)
     return numbers_of(out)
 
 
 @pytest.fixture(scope="module")
-def plain(world: RandomWorld, tmp_path_factory) -> list[Row]:
+def plain(world: World, tmp_path_factory) -> list[Row]:
     return run(world, tmp_path_factory.mktemp("plain") / "out")
 
 
-def test_negative_numbers_are_shown_as_zero(world: RandomWorld, plain: list[Row], tmp_path: Path) -> None:
+def test_negative_numbers_are_shown_as_zero(world: World, plain: list[Row], tmp_path: Path) -> None:
     clamped = run(world, tmp_path / "out", "clamp-negatives")
     assert sum(row["count"] < 0 for row in plain) > 100
     for before, after in zip(plain, clamped, strict=True):
@@ -77,7 +78,7 @@ def test_negative_numbers_are_shown_as_zero(world: RandomWorld, plain: list[Row]
             assert after == before
 
 
-def test_negative_numbers_are_withheld(world: RandomWorld, plain: list[Row], tmp_path: Path) -> None:
+def test_negative_numbers_are_withheld(world: World, plain: list[Row], tmp_path: Path) -> None:
     withheld = run(world, tmp_path / "out", "withhold-negatives")
     nothing = dict.fromkeys(
         ("count", "unclamped_count", "margin_of_error", "unclamped_margin_of_error", "interval_low", "interval_high",
@@ -90,7 +91,7 @@ def test_negative_numbers_are_withheld(world: RandomWorld, plain: list[Row], tmp
             assert after == before
 
 
-def partners(world: RandomWorld) -> dict[tuple[str, bool], str]:
+def partners(world: World) -> dict[tuple[str, bool], str]:
     """From the files alone: the partner of each alone iteration, below state and above."""
     codes: dict[str, set[str]] = {}
     for pair in rows_of(world.parameters / "race-and-ethnicity-code-to-iteration.txt"):
@@ -108,7 +109,7 @@ def partners(world: RandomWorld) -> dict[tuple[str, bool], str]:
     return found
 
 
-def test_an_alone_number_above_its_partner_is_withheld(world: RandomWorld, plain: list[Row], tmp_path: Path) -> None:
+def test_an_alone_number_above_its_partner_is_withheld(world: World, plain: list[Row], tmp_path: Path) -> None:
     judged = run(world, tmp_path / "out", "withhold-alone-above-partner")
     partner_of = partners(world)
     assert len(partner_of) > 4
@@ -131,7 +132,7 @@ def test_an_alone_number_above_its_partner_is_withheld(world: RandomWorld, plain
     assert withheld > 50
 
 
-def test_a_withheld_total_has_its_status_and_measurements_stay(world: RandomWorld, plain, tmp_path: Path) -> None:
+def test_a_withheld_total_has_its_status_and_measurements_stay(world: World, plain, tmp_path: Path) -> None:
     rows = run(world, tmp_path / "out", "withhold-negatives", "withhold-alone-above-partner")
     release = open_release_folder(tmp_path / "out")
     withheld = [key for key, row in totals_of(rows).items() if row["status"] == "withheld"]
@@ -146,7 +147,7 @@ def test_a_withheld_total_has_its_status_and_measurements_stay(world: RandomWorl
     assert len(plain) == len(rows)
 
 
-def test_rules_judge_copies_too_after_the_coterminous_step(world: RandomWorld, tmp_path: Path) -> None:
+def test_rules_judge_copies_too_after_the_coterminous_step(world: World, tmp_path: Path) -> None:
     copied = run(world, tmp_path / "copied", coterminous=True)
     judged = run(world, tmp_path / "judged", "withhold-negatives", coterminous=True)
     withheld_copies = 0

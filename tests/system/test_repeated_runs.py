@@ -33,8 +33,9 @@ from tests.inside import (
     utc_now,
 )
 from tests.person_forms import parquet_of_integers, people_of
-from tests.random_worlds import RandomWorld, write_random_world
 from tests.spend_logs import earlier_header
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -44,17 +45,17 @@ FINGERPRINT, TABULATING = "Taking the fingerprint of the person records", "Tabul
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RandomWorld:
+def world(tmp_path: Path) -> World:
     """Every level costs 1, so that the sums of the passes are whole numbers."""
     return write_random_world(tmp_path / "world", 5, people=300, budget=1, privacy_defn="zcdp", max_race_codes=8)
 
 
-def costs(world: RandomWorld) -> dict[str, Fraction]:
+def costs(world: World) -> dict[str, Fraction]:
     plan = safetab.plan(world.parameters, world.data)
     return {each.name: plan.loss_of(each).unbounded for each in US.passes}
 
 
-def run(world: RandomWorld, out: Path, *options: str) -> Result:
+def run(world: World, out: Path, *options: str) -> Result:
     return CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
 
 
@@ -70,7 +71,7 @@ def states_of(tmp_path: Path) -> list[str]:
     return [line["state"] for line in lines_of(tmp_path)]
 
 
-def test_the_next_run_says_what_was_spent(world: RandomWorld, tmp_path: Path) -> None:
+def test_the_next_run_says_what_was_spent(world: World, tmp_path: Path) -> None:
     cost = costs(world)
     first = run(world, tmp_path / "one", *accounts(tmp_path))
     assert first.exit_code == 0
@@ -87,7 +88,7 @@ def test_the_next_run_says_what_was_spent(world: RandomWorld, tmp_path: Path) ->
     assert 'Spent before on "other-people", US pass: nothing.' in third.stderr
 
 
-def test_over_the_limit_a_run_is_refused_before_persons_are_read(world: RandomWorld, tmp_path: Path) -> None:
+def test_over_the_limit_a_run_is_refused_before_persons_are_read(world: World, tmp_path: Path) -> None:
     cost = costs(world)
     limit = ["--spend-limit", str(2 * max(cost.values()))]
     for name in ("one", "two"):
@@ -102,7 +103,7 @@ def test_over_the_limit_a_run_is_refused_before_persons_are_read(world: RandomWo
     assert (tmp_path / "spend.log").read_bytes() == before
 
 
-def test_a_limit_is_kept_to_the_last_digit(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_limit_is_kept_to_the_last_digit(world: World, tmp_path: Path) -> None:
     """0.1 + 0.2 is 0.3; in floating point it would be more."""
     for name, budget, code in (("one", 0.1, 0), ("two", 0.2, 0), ("three", 0.0000001, 1)):
         zeros = {key: 0 for key in world.config() if key.startswith("privacy_budget_p_level")}
@@ -111,7 +112,7 @@ def test_a_limit_is_kept_to_the_last_digit(world: RandomWorld, tmp_path: Path) -
         assert run(world, tmp_path / name, *accounts(tmp_path), "--spend-limit", "0.3").exit_code == code
 
 
-def test_definitions_are_not_mixed_up(world: RandomWorld, tmp_path: Path) -> None:
+def test_definitions_are_not_mixed_up(world: World, tmp_path: Path) -> None:
     rho = costs(world)["us"]
     assert run(world, tmp_path / "one", *accounts(tmp_path)).exit_code == 0
     world.configure(privacy_defn="puredp")
@@ -126,7 +127,7 @@ def test_definitions_are_not_mixed_up(world: RandomWorld, tmp_path: Path) -> Non
     assert Fraction(third.stderr.split("together rho ")[1].split()[0]) == together
 
 
-def test_none_of_it_is_in_the_output(world: RandomWorld, tmp_path: Path) -> None:
+def test_none_of_it_is_in_the_output(world: World, tmp_path: Path) -> None:
     run(world, tmp_path / "without", "--test-key", KEY)
     result = run(world, tmp_path / "with", "--test-key", KEY, *accounts(tmp_path, "a-telling-name"))
     assert result.exit_code == 0
@@ -138,7 +139,7 @@ def test_none_of_it_is_in_the_output(world: RandomWorld, tmp_path: Path) -> None
 
 
 def test_noise_is_drawn_after_begun_is_written_and_warnings_are_told(
-    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run(world, tmp_path / "one", *accounts(tmp_path))
     path = world.data / "person-records.txt"
@@ -157,7 +158,7 @@ def test_noise_is_drawn_after_begun_is_written_and_warnings_are_told(
     assert states_of(tmp_path)[-1] == "released"
 
 
-def test_a_run_whose_input_is_invalid_spends_nothing(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_run_whose_input_is_invalid_spends_nothing(world: World, tmp_path: Path) -> None:
     path = world.data / "person-records.txt"
     good = path.read_text()
     path.write_text(good.replace("|1|", "|7|", 1).replace("|2|", "|7|", 1))
@@ -166,7 +167,7 @@ def test_a_run_whose_input_is_invalid_spends_nothing(world: RandomWorld, tmp_pat
 
 
 def test_a_run_that_fails_after_it_has_begun_counts(
-    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -180,7 +181,7 @@ def test_a_run_that_fails_after_it_has_begun_counts(
 
 
 def test_an_output_stays_if_released_can_not_be_noted(
-    world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
@@ -193,7 +194,7 @@ def test_an_output_stays_if_released_can_not_be_noted(
     assert states_of(tmp_path) == ["begun", "begun"]
 
 
-def test_a_log_that_is_replaced_during_the_run_stops_it(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_log_that_is_replaced_during_the_run_stops_it(world: World, tmp_path: Path) -> None:
     run(world, tmp_path / "one", *accounts(tmp_path))
     spending = spending_of(world, tmp_path, None)
 
@@ -210,7 +211,7 @@ def test_a_log_that_is_replaced_during_the_run_stops_it(world: RandomWorld, tmp_
 # Names and people
 
 
-def test_other_people_under_the_same_name_are_warned_about(world: RandomWorld, tmp_path: Path) -> None:
+def test_other_people_under_the_same_name_are_warned_about(world: World, tmp_path: Path) -> None:
     run(world, tmp_path / "one", *accounts(tmp_path))
     rows = people_of(world)
     number = next(number for number, row in enumerate(rows) if row.split("|")[3] == "72")
@@ -224,7 +225,7 @@ def test_other_people_under_the_same_name_are_warned_about(world: RandomWorld, t
 
 
 def test_the_same_records_under_another_name_are_refused_unless_the_accounts_are_added(
-    world: RandomWorld, tmp_path: Path
+    world: World, tmp_path: Path
 ) -> None:
     cost = costs(world)
     first_limit = str(3 * max(cost.values()))
@@ -254,7 +255,7 @@ def test_the_same_records_under_another_name_are_refused_unless_the_accounts_are
         assert f"would make rho {4 * max(cost.values())}, more than the limit of rho {first_limit}." in full.stderr
 
 
-def test_people_whose_records_changed_can_be_said_to_be_the_same(world: RandomWorld, tmp_path: Path) -> None:
+def test_people_whose_records_changed_can_be_said_to_be_the_same(world: World, tmp_path: Path) -> None:
     limit = str(max(costs(world).values()))
     run(world, tmp_path / "one", *accounts(tmp_path, "first-name"), "--spend-limit", limit)
     path = world.data / "person-records.txt"
@@ -270,7 +271,7 @@ def test_people_whose_records_changed_can_be_said_to_be_the_same(world: RandomWo
 # Moved and merged
 
 
-def test_a_moved_log_works_where_it_is(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_moved_log_works_where_it_is(world: World, tmp_path: Path) -> None:
     run(world, tmp_path / "one", *accounts(tmp_path))
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "spend.log").rename(tmp_path / "elsewhere" / "spend.log")
@@ -282,7 +283,7 @@ def test_a_moved_log_works_where_it_is(world: RandomWorld, tmp_path: Path) -> No
     assert 'the same records were run under the name "census"' in other_name.stderr
 
 
-def test_a_merged_log_knows_the_records_of_both_logs(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_merged_log_knows_the_records_of_both_logs(world: World, tmp_path: Path) -> None:
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
         run(world, tmp_path / f"of-{name}", *accounts(tmp_path / name, name))
@@ -308,7 +309,7 @@ def spend(tmp_path: Path, *options: str) -> Result:
     return CliRunner().invoke(app, ["spend", str(tmp_path / "spend.log"), *options])
 
 
-def test_a_limit_set_once_binds_every_later_run_until_it_is_changed(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_limit_set_once_binds_every_later_run_until_it_is_changed(world: World, tmp_path: Path) -> None:
     cost = max(costs(world).values())
     assert run(world, tmp_path / "one", *accounts(tmp_path), "--spend-limit", str(cost)).exit_code == 0
     assert states_of(tmp_path) == ["limit", "begun", "begun", "released"]
@@ -328,12 +329,12 @@ def test_a_limit_set_once_binds_every_later_run_until_it_is_changed(world: Rando
     assert states_of(tmp_path).count("limit") == 2
 
 
-def test_a_refused_run_sets_no_limit(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_refused_run_sets_no_limit(world: World, tmp_path: Path) -> None:
     assert run(world, tmp_path / "one", *accounts(tmp_path), "--spend-limit", "0.5").exit_code == 1
     assert not (tmp_path / "spend.log").exists() or states_of(tmp_path) == []
 
 
-def test_the_accounts_are_shown(world: RandomWorld, tmp_path: Path) -> None:
+def test_the_accounts_are_shown(world: World, tmp_path: Path) -> None:
     cost = costs(world)
     run(world, tmp_path / "one", *accounts(tmp_path), "--spend-limit", "99.5")
     with (tmp_path / "spend.log").open("a") as file:
@@ -375,7 +376,7 @@ def test_questions_to_the_accounts_that_make_no_sense_are_findings(
     assert states_of(tmp_path) == ["begun"]
 
 
-def test_a_log_with_passes_of_another_census_is_shown_counted_and_extended(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_log_with_passes_of_another_census_is_shown_counted_and_extended(world: World, tmp_path: Path) -> None:
     cost, log = costs(world), tmp_path / "spend.log"
     other = Spend("0" * 16, utc_now(), "census", "all", PrivacyDefinition.ZCDP, Fraction(5), "a" * 32, "Languages 2031")
     log.touch(mode=0o600)
@@ -399,7 +400,7 @@ def test_without_a_log_there_are_no_accounts(tmp_path: Path) -> None:
     assert not (tmp_path / "spend.log").exists()
 
 
-def test_the_same_name_and_people_give_no_warning(world: RandomWorld, tmp_path: Path) -> None:
+def test_the_same_name_and_people_give_no_warning(world: World, tmp_path: Path) -> None:
     for name in ("one", "two"):
         result = run(world, tmp_path / name, *accounts(tmp_path))
     assert result.exit_code == 0
@@ -431,9 +432,7 @@ def test_the_same_name_and_people_give_no_warning(world: RandomWorld, tmp_path: 
         (["--spend-log", "{}/no/log", "--dataset", "a"], "can't be created"),
     ],
 )
-def test_options_that_make_no_sense_are_findings(
-    options: list[str], words: str, world: RandomWorld, tmp_path: Path
-) -> None:
+def test_options_that_make_no_sense_are_findings(options: list[str], words: str, world: World, tmp_path: Path) -> None:
     before = sorted(tmp_path.rglob("*"))
     result = run(world, tmp_path / "out", *(option.format(tmp_path) for option in options))
     is_of_the_place = words.startswith(("can't", "is not a"))
@@ -442,14 +441,14 @@ def test_options_that_make_no_sense_are_findings(
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_log_in_data_behind_a_link_is_refused(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_log_in_data_behind_a_link_is_refused(world: World, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").symlink_to(world.data)
     result = run(world, tmp_path / "out", "--dataset", "a", "--spend-log", str(tmp_path / "elsewhere" / "log"))
     assert result.exit_code == 1
     assert "can't lie inside PARAMETERS, DATA or OUT" in result.stderr
 
 
-def test_a_malformed_log_is_told_by_line_and_nothing_is_drawn(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_malformed_log_is_told_by_line_and_nothing_is_drawn(world: World, tmp_path: Path) -> None:
     run(world, tmp_path / "one", *accounts(tmp_path))
     path = tmp_path / "spend.log"
     path.write_text(path.read_text().replace('"pass": "us"', '"pass": "Mars|"'))
@@ -459,7 +458,7 @@ def test_a_malformed_log_is_told_by_line_and_nothing_is_drawn(world: RandomWorld
     assert not (tmp_path / "two").exists()
 
 
-def test_a_torn_last_line_is_warned_about(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_torn_last_line_is_warned_about(world: World, tmp_path: Path) -> None:
     run(world, tmp_path / "one", *accounts(tmp_path))
     with (tmp_path / "spend.log").open("a") as file:
         file.write('{"state": "begun", "run": "01')
@@ -469,7 +468,7 @@ def test_a_torn_last_line_is_warned_about(world: RandomWorld, tmp_path: Path) ->
     assert run(world, tmp_path / "three", *accounts(tmp_path)).exit_code == 0
 
 
-def test_python_takes_the_same_options(world: RandomWorld, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_python_takes_the_same_options(world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     def again(out: str, name: str, **options: object) -> safetab.pipeline.run.RunSummary:
         log = str(tmp_path / "spend.log")
         return safetab.run(world.parameters, world.data, tmp_path / out, dataset=name, spend_log=log, **options)
@@ -487,12 +486,12 @@ def test_python_takes_the_same_options(world: RandomWorld, tmp_path: Path, caplo
 # Two at once, kills and Ctrl-C
 
 
-def spending_of(world: RandomWorld, tmp_path: Path, limit: Fraction | None) -> RunSpending:
+def spending_of(world: World, tmp_path: Path, limit: Fraction | None) -> RunSpending:
     plan = read_inputs(world.parameters, world.data).require().plan
     return RunSpending(SpendRequest("census", tmp_path / "spend.log", limit), plan, lambda _: None)
 
 
-def test_the_second_of_two_that_looked_at_the_same_time_is_refused(world: RandomWorld, tmp_path: Path) -> None:
+def test_the_second_of_two_that_looked_at_the_same_time_is_refused(world: World, tmp_path: Path) -> None:
     one, two = (spending_of(world, tmp_path, max(costs(world).values())) for _ in range(2))
     one.look()
     two.look()
@@ -508,7 +507,7 @@ def test_the_second_of_two_that_looked_at_the_same_time_is_refused(world: Random
 
 @pytest.mark.parametrize("is_specified", [False, True])
 def test_a_specification_under_a_new_name_is_warned_that_fingerprints_can_not_be_compared(
-    is_specified: bool, world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    is_specified: bool, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with spending_of(world, tmp_path, None).recorded(lambda _: {"us": "0" * 32, "pr": "0" * 32}) as warnings:
         assert warnings == ()  # the log has no other name
@@ -524,13 +523,11 @@ def test_a_specification_under_a_new_name_is_warned_that_fingerprints_can_not_be
     assert all("the log has census too" in message and "--same-people-as NAME" in message for message in told[0])
 
 
-def command(world: RandomWorld, out: Path, *options: str) -> list[str]:
+def command(world: World, out: Path, *options: str) -> list[str]:
     return [*SAFETAB, "run", str(world.parameters), str(world.data), str(out), *options]
 
 
-def racing_runs(
-    world: RandomWorld, tmp_path: Path, held: Path, options: list[list[str]]
-) -> tuple[list[int], list[str]]:
+def racing_runs(world: World, tmp_path: Path, held: Path, options: list[list[str]]) -> tuple[list[int], list[str]]:
     """The exit codes, sorted, and errors of processes that start while somebody holds the lock of a file."""
     with held.open("a") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
@@ -548,7 +545,7 @@ def racing_runs(
     return sorted(process.returncode for process in racing), errors
 
 
-def test_of_two_processes_that_race_for_the_room_of_one_only_one_runs(world: RandomWorld, tmp_path: Path) -> None:
+def test_of_two_processes_that_race_for_the_room_of_one_only_one_runs(world: World, tmp_path: Path) -> None:
     """Neither gives a limit: the log has it."""
     limit = str(max(costs(world).values()))
     assert spend(tmp_path, "--dataset", "census", "--set-limit", limit, "--unit", "rho").exit_code == 0
@@ -559,7 +556,7 @@ def test_of_two_processes_that_race_for_the_room_of_one_only_one_runs(world: Ran
     assert len(list(tmp_path.glob("out-?"))) == 1
 
 
-def test_of_two_processes_that_race_to_set_different_limits_only_one_runs(world: RandomWorld, tmp_path: Path) -> None:
+def test_of_two_processes_that_race_to_set_different_limits_only_one_runs(world: World, tmp_path: Path) -> None:
     SpendLogFile(tmp_path / "spend.log", may_create=True).close()
     limits = [["--spend-limit", str(factor * max(costs(world).values()))] for factor in (5, 6)]
     codes, errors = racing_runs(world, tmp_path, tmp_path / "spend.log", limits)
@@ -571,7 +568,7 @@ def test_of_two_processes_that_race_to_set_different_limits_only_one_runs(world:
 @pytest.mark.slow
 @pytest.mark.parametrize("is_new", [True, False])
 def test_of_processes_that_race_under_a_limit_as_many_run_as_it_admits(
-    is_new: bool, world: RandomWorld, tmp_path: Path
+    is_new: bool, world: World, tmp_path: Path
 ) -> None:
     limit = ["--spend-limit", str(2 * max(costs(world).values()))]
     held = tmp_path / ("unused" if is_new else "spend.log")
@@ -604,7 +601,7 @@ def test_a_run_killed_after_it_has_begun_counts(tmp_path: Path) -> None:
     assert f"US pass: rho {cost['us']} in 1 run." in result.stderr
 
 
-def test_a_run_killed_before_it_has_begun_does_not_count(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_run_killed_before_it_has_begun_does_not_count(world: World, tmp_path: Path) -> None:
     for step in ("Checking the person records", "Counting the persons of each state"):
         stopped_at(step, signal.SIGKILL, command(world, tmp_path / "out", *accounts(tmp_path)))
     assert not (tmp_path / "spend.log").exists() or states_of(tmp_path) == []

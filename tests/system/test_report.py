@@ -18,11 +18,12 @@ import safetab
 from safetab.cli.main import app
 from tests.brute_force import SUBSTATE, entities_of, rows_of
 from tests.inside import LEADS, NOTHING, OutputStatus, percent, report_file
-from tests.random_worlds import RandomWorld, write_random_world
 from tests.releases import Row, group, numbers_of, totals_of, universe_of
 from tests.report_pages import ReportPage
 from tests.system.test_coterminous import write_world
 from tests.system.test_release_rules import make_pairs
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 KEY = "17" * 32
 NASTY = "<script>alert('1')</script> \"quoted\" & 'more' \u05e9\u05dc\u05d5\u05dd"
@@ -45,7 +46,7 @@ def out(request, tmp_path_factory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def nasty(tmp_path_factory) -> RandomWorld:
+def nasty(tmp_path_factory) -> World:
     """Wide noise, pairs of alone and in combination, and names that would like to be markup."""
     folder = tmp_path_factory.mktemp("nasty")
     world = write_random_world(
@@ -280,7 +281,7 @@ def test_the_page_can_be_read_aloud(out: Path) -> None:
     assert {of["href"][1:] for tag, of in page.tags if tag == "a"} <= targets
 
 
-def test_names_are_text_and_never_markup(nasty: RandomWorld, tmp_path: Path) -> None:
+def test_names_are_text_and_never_markup(nasty: World, tmp_path: Path) -> None:
     safetab.run(nasty.parameters, nasty.data, tmp_path / "out", test_key=KEY)
     text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     page = ReportPage(text)
@@ -291,7 +292,7 @@ def test_names_are_text_and_never_markup(nasty: RandomWorld, tmp_path: Path) -> 
     assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")]
 
 
-def test_alone_totals_above_their_partners_are_counted_and_the_widest_named(nasty: RandomWorld, tmp_path: Path) -> None:
+def test_alone_totals_above_their_partners_are_counted_and_the_widest_named(nasty: World, tmp_path: Path) -> None:
     safetab.run(nasty.parameters, nasty.data, tmp_path / "out", test_key=KEY)
     out = tmp_path / "out"
     codes: dict[str, set[str]] = {}
@@ -317,7 +318,7 @@ def test_alone_totals_above_their_partners_are_counted_and_the_widest_named(nast
     assert f"{negative:,} totals and cells of sex by age are below zero" in page.concerns
 
 
-def test_a_chosen_key_is_told_before_anything_else(nasty: RandomWorld, tmp_path: Path) -> None:
+def test_a_chosen_key_is_told_before_anything_else(nasty: World, tmp_path: Path) -> None:
     safetab.run(nasty.parameters, nasty.data, tmp_path / "chosen", test_key=KEY)
     real = shutil.copytree(nasty.data, tmp_path / "data")
     (real / "SYNTHETIC").unlink()
@@ -328,7 +329,7 @@ def test_a_chosen_key_is_told_before_anything_else(nasty: RandomWorld, tmp_path:
     assert "not for release" not in secret.text.lower()
 
 
-def test_thresholds_within_noise_and_levels_without_suppression_are_told(nasty: RandomWorld, tmp_path: Path) -> None:
+def test_thresholds_within_noise_and_levels_without_suppression_are_told(nasty: World, tmp_path: Path) -> None:
     safetab.run(nasty.parameters, nasty.data, tmp_path / "low")
     assert any(
         one.endswith("where the suppression threshold is within the noise")
@@ -349,7 +350,7 @@ def test_thresholds_within_noise_and_levels_without_suppression_are_told(nasty: 
 
 
 @pytest.mark.parametrize("rule", ["clamp-negatives", "withhold-negatives", "withhold-alone-above-partner"])
-def test_what_rules_did_is_told(nasty: RandomWorld, tmp_path: Path, rule: str) -> None:
+def test_what_rules_did_is_told(nasty: World, tmp_path: Path, rule: str) -> None:
     out = tmp_path / "out"
     safetab.run(nasty.parameters, nasty.data, out, test_key=KEY, rules=[rule])
     page, rows = page_of(out), numbers_of(out)
@@ -362,7 +363,7 @@ def test_what_rules_did_is_told(nasty: RandomWorld, tmp_path: Path, rule: str) -
     assert bool(withheld) == (rule != "clamp-negatives")
 
 
-def test_puerto_rico_alone_has_a_page(nasty: RandomWorld, tmp_path: Path) -> None:
+def test_puerto_rico_alone_has_a_page(nasty: World, tmp_path: Path) -> None:
     before = nasty.config()
     try:
         nasty.configure(run_us=False, state_filter_us=[])

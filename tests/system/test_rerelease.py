@@ -15,8 +15,9 @@ import safetab
 from safetab.cli.main import app
 from tests.brute_force import rows_of
 from tests.inside import InvalidInput, OutputStatus
-from tests.random_worlds import RandomWorld, write_random_world
 from tests.releases import numbers_of
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -25,7 +26,7 @@ STEPS = {"confidence": "0.9", "rules": ["withhold-negatives"], "coterminous": Tr
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory) -> RandomWorld:
+def world(tmp_path_factory) -> World:
     """Noise so wide that many numbers are negative."""
     folder = tmp_path_factory.mktemp("again")
     world = write_random_world(
@@ -36,14 +37,14 @@ def world(tmp_path_factory) -> RandomWorld:
 
 
 @pytest.fixture(scope="module")
-def plain(world: RandomWorld, tmp_path_factory) -> Path:
+def plain(world: World, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("plain") / "out"
     safetab.run(world.parameters, world.data, out, test_key=KEY)
     return out
 
 
 @pytest.fixture(scope="module")
-def stepped(world: RandomWorld, plain: Path, tmp_path_factory) -> Path:
+def stepped(world: World, plain: Path, tmp_path_factory) -> Path:
     before, new = files_of(plain), tmp_path_factory.mktemp("stepped") / "new"
     summary = safetab.rerelease(plain, new, geography=world.data / "GRF-C.txt", **STEPS)
     assert files_of(plain) == before
@@ -65,7 +66,7 @@ def manifest_of(out: Path) -> dict:
 
 
 def test_it_is_what_a_run_with_these_steps_would_have_made(
-    world: RandomWorld, plain: Path, stepped: Path, tmp_path: Path
+    world: World, plain: Path, stepped: Path, tmp_path: Path
 ) -> None:
     safetab.run(world.parameters, world.data, tmp_path / "at-once", test_key=KEY, **STEPS)
     assert released(stepped) == released(tmp_path / "at-once")

@@ -8,8 +8,8 @@ import pytest
 
 import safetab
 from tests.brute_force import BruteForce, written_tables
-from tests.random_worlds import write_random_world
 from tests.seeds import seeds
+from tests.worlds.people import write_random_world
 
 
 @pytest.mark.parametrize("seed", seeds(4, 24))

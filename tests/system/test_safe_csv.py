@@ -15,8 +15,8 @@ import pytest
 
 import safetab
 from tests.inside import plain_texts, safe_text, safe_texts, write_checksums
-from tests.random_worlds import write_random_world
 from tests.releases import universe_of
+from tests.worlds.people import write_random_world
 
 TEXTS = ("=1+1", "+1", "-1", "@x", "\tx", "\rx", "'=1", "''=1", "'x", "x=1", "", " =1", "Rhode Island", "'", "=")
 KEY = "0d" * 32

@@ -34,7 +34,8 @@ from tests.inside import (
     tabulate_level_module,
 )
 from tests.person_forms import PERSON_FORMS, parquet_of_text, people_of
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -54,12 +55,12 @@ def released(out: Path) -> dict[str, bytes]:
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
 
 
-def run(world: RandomWorld, out: Path, **options: object) -> dict[str, bytes]:
+def run(world: World, out: Path, **options: object) -> dict[str, bytes]:
     run_files(world.parameters, world.data, out, RunOptions(test_key=KEY, **options))
     return released(out)
 
 
-def make_world(folder: Path, kind: str, seed: int = 5, **config: object) -> RandomWorld:
+def make_world(folder: Path, kind: str, seed: int = 5, **config: object) -> World:
     values = WORLDS[kind] | config
     budget = values.pop("budget")
     world = write_random_world(folder, seed, people=80, budget=987654321, **values)
@@ -111,12 +112,12 @@ def test_words_cut_to_12_bits_give_the_same_noise(tmp_path: Path, monkeypatch) -
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return make_world(tmp_path_factory.mktemp("world"), "zcdp")
 
 
 @pytest.fixture(scope="module")
-def expected(world: RandomWorld, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
+def expected(world: World, tmp_path_factory: pytest.TempPathFactory) -> dict[str, bytes]:
     return run(world, tmp_path_factory.mktemp("expected") / "out")
 
 
@@ -131,7 +132,7 @@ def expected(world: RandomWorld, tmp_path_factory: pytest.TempPathFactory) -> di
         {"groups_at_once": 100},
     ],
 )
-def test_the_way_of_running_does_not_matter(options: dict, world: RandomWorld, expected, tmp_path: Path) -> None:
+def test_the_way_of_running_does_not_matter(options: dict, world: World, expected, tmp_path: Path) -> None:
     assert run(world, tmp_path / "out", **options) == expected
 
 
@@ -163,7 +164,7 @@ def test_empty_groups_are_looked_for_in_threads_that_end_with_the_run(world, tmp
 
 @pytest.mark.parametrize("few", [20, 1 << 12], ids=["some parts are little", "all are"])
 def test_nor_does_it_which_thread_does_what_is_little(
-    few: int, world: RandomWorld, expected, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    few: int, world: World, expected, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(in_threads_module, "_SMALL", few)
     monkeypatch.setattr(output_checks_module, "_LARGE", 1 << 24)
@@ -187,7 +188,7 @@ def test_nor_does_it_which_thread_does_what_is_little(
     assert not (tmp_path / "none").exists()
 
 
-def test_nor_does_it_with_long_lists(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+def test_nor_does_it_with_long_lists(world: World, tmp_path: Path, monkeypatch) -> None:
     """Dictionaries of a batch then hold what its rows have, and those of a file what its own rows have."""
     monkeypatch.setattr(pass_files_module, "SHORT_LIST", 0)
     monkeypatch.setattr(pass_files_module, "_ROWS_OF_A_GROUP", 50)
@@ -196,7 +197,7 @@ def test_nor_does_it_with_long_lists(world: RandomWorld, tmp_path: Path, monkeyp
         assert run(world, tmp_path / str(groups_at_once), groups_at_once=groups_at_once) == usual
 
 
-def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, tmp_path: Path, monkeypatch) -> None:
+def test_batches_of_keys_and_noise_do_not_matter(world: World, expected, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(records_module, "_ROWS_AT_ONCE", 7)
     monkeypatch.setattr(patterns_module, "_PATTERNS_AT_ONCE", 5)
     monkeypatch.setattr(addressed_bits_module, "_BLOCKS_AT_ONCE", 5)
@@ -204,16 +205,14 @@ def test_batches_of_keys_and_noise_do_not_matter(world: RandomWorld, expected, t
     assert run(world, tmp_path / "out") == expected
 
 
-def test_interpreted_loops_give_what_compiled_ones_give(
-    world: RandomWorld, expected, tmp_path: Path, monkeypatch
-) -> None:
+def test_interpreted_loops_give_what_compiled_ones_give(world: World, expected, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(compiled_module, "_LEAST_WORK_TO_COMPILE", 1 << 40)
     monkeypatch.setattr(counter_module, "_CELLS_OF_A_COUNT", 1 << 40)
     assert run(world, tmp_path / "out") == expected
 
 
 def test_other_compiled_loops_give_what_the_interpreter_gives(
-    world: RandomWorld, expected, tmp_path: Path, monkeypatch
+    world: World, expected, tmp_path: Path, monkeypatch
 ) -> None:
     monkeypatch.setattr(compiled_module, "_LEAST_WORK_TO_COMPILE", 0)
     monkeypatch.setattr(compiled_module, "_LEAST_WORK_INSTEAD_OF_ARRAYS", 0)
@@ -221,7 +220,7 @@ def test_other_compiled_loops_give_what_the_interpreter_gives(
     assert run(world, tmp_path / "out") == expected
 
 
-def test_who_reads_which_row_group_does_not_matter(world: RandomWorld, expected, tmp_path: Path, monkeypatch) -> None:
+def test_who_reads_which_row_group_does_not_matter(world: World, expected, tmp_path: Path, monkeypatch) -> None:
     """Seven row groups in three threads, in batches that end inside them; patterns in the table and beyond it."""
     monkeypatch.setattr(records_module, "_ROWS_AT_ONCE", 5)
     monkeypatch.setattr(counter_module, "_MANY_RECORDS", 0)
@@ -231,20 +230,20 @@ def test_who_reads_which_row_group_does_not_matter(world: RandomWorld, expected,
     for name in ("GRF-C.txt", "SYNTHETIC"):
         (data / name).write_bytes((world.data / name).read_bytes())
     parquet_of_text(data, people_of(world))
-    assert run(RandomWorld(world.parameters, data), tmp_path / "out", threads=3) == expected
+    assert run(World(world.parameters, data), tmp_path / "out", threads=3) == expected
 
 
 @pytest.mark.parametrize("write", PERSON_FORMS)
-def test_the_form_of_the_person_files_does_not_matter(write, world: RandomWorld, expected, tmp_path: Path) -> None:
+def test_the_form_of_the_person_files_does_not_matter(write, world: World, expected, tmp_path: Path) -> None:
     data = tmp_path / "data"
     data.mkdir()
     for name in ("GRF-C.txt", "SYNTHETIC"):
         (data / name).write_bytes((world.data / name).read_bytes())
     write(data, people_of(world))
-    assert run(RandomWorld(world.parameters, data), tmp_path / "out") == expected
+    assert run(World(world.parameters, data), tmp_path / "out") == expected
 
 
-def test_python_and_the_command_do_the_same(world: RandomWorld, expected, tmp_path: Path) -> None:
+def test_python_and_the_command_do_the_same(world: World, expected, tmp_path: Path) -> None:
     safetab.run(str(world.parameters), str(world.data), str(tmp_path / "one"), test_key=KEY.hex(), threads=1)
     assert released(tmp_path / "one") == expected
     paths = [str(world.parameters), str(world.data), str(tmp_path / "two")]
@@ -254,7 +253,7 @@ def test_python_and_the_command_do_the_same(world: RandomWorld, expected, tmp_pa
 
 
 @pytest.mark.slow
-def test_without_a_key_every_run_is_different(world: RandomWorld, expected, tmp_path: Path) -> None:
+def test_without_a_key_every_run_is_different(world: World, expected, tmp_path: Path) -> None:
     for name in ("one", "two"):
         safetab.run(world.parameters, world.data, tmp_path / name)
     one, two = released(tmp_path / "one"), released(tmp_path / "two")

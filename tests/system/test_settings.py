@@ -11,18 +11,19 @@ from typer.testing import CliRunner, Result
 
 import safetab
 from safetab.cli.main import app
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 NOT_COUNTED = "Nobody counts what runs on these people cost"
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return write_random_world(tmp_path_factory.mktemp("world"), 2, people=50, budget=0.1, privacy_defn="zcdp")
 
 
 @pytest.fixture(scope="module")
-def real(world: RandomWorld) -> Path:
+def real(world: World) -> Path:
     """The same people without the mark of synthetic ones."""
     data = shutil.copytree(world.data, world.data.parent / "real")
     (data / "SYNTHETIC").unlink()
@@ -43,7 +44,7 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_run_keeps_the_accounts_that_the_environment_names(
-    world: RandomWorld, real: Path, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    world: World, real: Path, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "private").mkdir()
     monkeypatch.setenv("SAFETAB_TEMP", str(tmp_path / "private"))
@@ -60,18 +61,14 @@ def test_a_run_keeps_the_accounts_that_the_environment_names(
     assert log.exists()
 
 
-def test_the_command_line_comes_before_the_environment(
-    world: RandomWorld, real: Path, log: Path, tmp_path: Path
-) -> None:
+def test_the_command_line_comes_before_the_environment(world: World, real: Path, log: Path, tmp_path: Path) -> None:
     done = invoke("run", world.parameters, real, tmp_path / "out", "--spend-log", tmp_path / "other.log", "--quiet")
     assert done.exit_code == 0, done.output
     assert (tmp_path / "other.log").exists()
     assert not log.exists()
 
 
-def test_synthetic_people_are_not_charged_because_of_the_environment(
-    world: RandomWorld, log: Path, tmp_path: Path
-) -> None:
+def test_synthetic_people_are_not_charged_because_of_the_environment(world: World, log: Path, tmp_path: Path) -> None:
     done = invoke("run", world.parameters, world.data, tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert not log.exists()
@@ -81,13 +78,13 @@ def test_synthetic_people_are_not_charged_because_of_the_environment(
     assert log.exists()
 
 
-def test_python_reads_no_environment(world: RandomWorld, real: Path, log: Path, tmp_path: Path) -> None:
+def test_python_reads_no_environment(world: World, real: Path, log: Path, tmp_path: Path) -> None:
     done = safetab.run(world.parameters, real, tmp_path / "out")
     assert not log.exists()
     assert any(NOT_COUNTED in finding.message for finding in done.warnings)
 
 
-def test_a_plan_shows_where_each_setting_comes_from(world: RandomWorld, log: Path) -> None:
+def test_a_plan_shows_where_each_setting_comes_from(world: World, log: Path) -> None:
     document = json.loads(invoke("plan", world.parameters, world.data, "--json").stdout)
     assert document["settings"] == {
         "--spend-log": {"value": str(log), "from": "SAFETAB_SPEND_LOG"},
@@ -102,13 +99,13 @@ def test_a_plan_shows_where_each_setting_comes_from(world: RandomWorld, log: Pat
     assert ["--threads", "2", "default"] in lines
 
 
-def test_a_misspelled_variable_gives_a_warning(world: RandomWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misspelled_variable_gives_a_warning(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SAFETAB_SPENDLOG", "/spend.log")
     said = invoke("plan", world.parameters, world.data).stderr
     assert "SAFETAB_SPENDLOG: is not a setting. Did you mean SAFETAB_SPEND_LOG?" in said
 
 
-def test_a_wrong_value_is_told_with_its_variable(world: RandomWorld, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_value_is_told_with_its_variable(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SAFETAB_THREADS", "many")
     refused = invoke("validate", world.parameters, world.data)
     assert refused.exit_code == 2

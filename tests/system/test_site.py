@@ -17,7 +17,6 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from tests.household_worlds import write_household_world
 from tests.inside import (
     MOST_BYTES,
     PUERTO_RICO_STATE,
@@ -35,8 +34,9 @@ from tests.inside import (
     write_data,
     write_site,
 )
-from tests.random_worlds import GEOGRAPHIES, write_random_world
 from tests.site_files import SiteFiles
+from tests.worlds.households import write_household_world
+from tests.worlds.people import GEOGRAPHIES, write_random_world
 
 pytestmark = pytest.mark.slow
 

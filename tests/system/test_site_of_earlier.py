@@ -22,10 +22,10 @@ from tests.inside import (
     write_checksums,
     write_site,
 )
-from tests.random_worlds import RandomWorld
 from tests.site_files import SiteFiles
 from tests.stored_formats import stored
 from tests.system.test_site import cli, write_persons
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -42,7 +42,7 @@ def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def earlier(newer: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Another draw and another confidence, for one state. A group had another name, and another was not listed."""
     folder = tmp_path_factory.mktemp("earlier")
-    world = RandomWorld(folder / "parameters", newer.parent / "world" / "data")
+    world = World(folder / "parameters", newer.parent / "world" / "data")
     shutil.copytree(newer.parent / "world" / "parameters", world.parameters)
     world.configure(state_filter_us=[STATE])
     for name in ("ethnicity-characteristic-iterations.txt", "race-and-ethnicity-code-to-iteration.txt"):
@@ -171,7 +171,7 @@ def test_a_release_with_nothing_to_compare_is_refused(
 
 def test_nations_of_other_states_are_not_compared(newer: Path, earlier: Path, tmp_path: Path) -> None:
     """Neither has all states of the other; the nation is all that they have in common."""
-    world = RandomWorld(tmp_path / "parameters", newer.parent / "world" / "data")
+    world = World(tmp_path / "parameters", newer.parent / "world" / "data")
     shutil.copytree(newer.parent / "world" / "parameters", world.parameters)
     world.configure(state_filter_us=["01"])
     safetab.run(world.parameters, world.data, tmp_path / "other", test_key="22" * 32)

@@ -9,14 +9,15 @@ import pytest
 
 import safetab
 from tests.inside import EmptyGroups, RunOptions, guards_module, run_files
-from tests.random_worlds import RandomWorld, write_random_world
 from tests.releases import Row, numbers_of
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 KEY = bytes(range(32))
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[RandomWorld, Path]:
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Path]:
     """Noise so wide that many numbers are negative."""
     folder = tmp_path_factory.mktemp("small")
     world = write_random_world(folder, 5, people=40, budget=1, privacy_defn="zcdp", zero_suppression_chance=0.6,
@@ -30,7 +31,7 @@ def released(out: Path) -> dict[str, bytes]:
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
 
 
-def other_ways_give_the_same_bytes(made: tuple[RandomWorld, Path], folder: Path, patch: pytest.MonkeyPatch) -> None:
+def other_ways_give_the_same_bytes(made: tuple[World, Path], folder: Path, patch: pytest.MonkeyPatch) -> None:
     """Small batches of groups in several threads; and every empty group drawn, in one thread."""
     world, out = made
     run_files(world.parameters, world.data, folder / "batches", RunOptions(test_key=KEY, threads=3, groups_at_once=50))
@@ -41,7 +42,7 @@ def other_ways_give_the_same_bytes(made: tuple[RandomWorld, Path], folder: Path,
 
 
 def test_other_ways_give_the_same_bytes(
-    made: tuple[RandomWorld, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    made: tuple[World, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other_ways_give_the_same_bytes(made, tmp_path, monkeypatch)
 
@@ -61,7 +62,7 @@ def after_rule(before: Row, rule: str) -> Row:
 
 
 @pytest.mark.parametrize("rule", ["clamp-negatives", "withhold-negatives"])
-def test_a_rule_changes_negative_numbers_alone(rule: str, made: tuple[RandomWorld, Path], tmp_path: Path) -> None:
+def test_a_rule_changes_negative_numbers_alone(rule: str, made: tuple[World, Path], tmp_path: Path) -> None:
     safetab.rerelease(made[1], tmp_path / "ruled", rules=[rule])
     before = numbers_of(made[1])
     assert sum(row["count"] < 0 for row in before) > 10
@@ -79,7 +80,7 @@ def forbidden(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return asked
 
 
-def no_memory_is_dumped(made: tuple[RandomWorld, Path], folder: Path, asked: list[str]) -> None:
+def no_memory_is_dumped(made: tuple[World, Path], folder: Path, asked: list[str]) -> None:
     """By a run and by a check of records, before either reads one."""
     world, _ = made
     for work in (
@@ -91,5 +92,5 @@ def no_memory_is_dumped(made: tuple[RandomWorld, Path], folder: Path, asked: lis
         assert asked == [f"limit ({guards_module.resource.RLIMIT_CORE}, (0, 0))", "prctl (4, 0)"]
 
 
-def test_no_memory_is_dumped(made: tuple[RandomWorld, Path], tmp_path: Path, forbidden: list[str]) -> None:
+def test_no_memory_is_dumped(made: tuple[World, Path], tmp_path: Path, forbidden: list[str]) -> None:
     no_memory_is_dumped(made, tmp_path, forbidden)

@@ -12,11 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.household_worlds import write_household_world
 from tests.inside import RunOptions, inputs_module, run_files
-from tests.random_worlds import GEOGRAPHIES, RandomWorld, write_random_world
 from tests.specified.broken_records import write_parquet
-from tests.specified.small_specifications import nz_keys, write_specification
+from tests.worlds.households import write_household_world
+from tests.worlds.people import GEOGRAPHIES, write_random_world
+from tests.worlds.specified.small_world import nz_keys, write_specification
+from tests.worlds.world import World
 
 pytestmark = [
     pytest.mark.spark,
@@ -49,12 +50,12 @@ def options_of(settings: tuple[str, ...]) -> list[str]:
     return [option for setting in settings for option in ("--spark-conf", setting)]
 
 
-def invoke(world: RandomWorld, out: Path, *options: str):
+def invoke(world: World, out: Path, *options: str):
     return CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RandomWorld:
+def world(tmp_path: Path) -> World:
     """Few levels, tables for groups of a person or more, and one planted record."""
     world = write_random_world(tmp_path / "world", 3, 300, privacy_defn="zcdp", zero_suppression_chance=0.9)
     world.configure(**FEW_LEVELS, thresholds_p={key: [1, 4, 9] for key in world.config()["thresholds_p"]})
@@ -64,7 +65,7 @@ def world(tmp_path: Path) -> RandomWorld:
 
 
 @pytest.fixture
-def expected(world: RandomWorld, tmp_path: Path) -> dict[str, bytes]:
+def expected(world: World, tmp_path: Path) -> dict[str, bytes]:
     """What the local engine writes with the key."""
     run_files(world.parameters, world.data, tmp_path / "expected", RunOptions(test_key=KEY))
     return released(tmp_path / "expected")
@@ -228,7 +229,7 @@ def test_spark_submit_runs_the_installed_package(cluster, world, expected, tmp_p
     assert PLANTED not in ended.stdout + ended.stderr
 
 
-def test_a_broken_value_is_in_no_log(cluster, world: RandomWorld) -> None:
+def test_a_broken_value_is_in_no_log(cluster, world: World) -> None:
     path = world.data / "person-records.txt"
     path.write_text(path.read_text().replace(PLANTED, PLANTED.replace("113|", f"{SECRET}|", 1)))
     given = given_to_program(
@@ -260,7 +261,7 @@ def test_a_worker_that_is_killed_changes_nothing(world, expected, tmp_path: Path
     assert released(tmp_path / "out") == expected
 
 
-def assert_survives(cluster, world: RandomWorld, out: Path) -> None:
+def assert_survives(cluster, world: World, out: Path) -> None:
     """One worker, while the other is killed."""
     given = given_to_program(
         PARAMETERS=str(world.parameters),

@@ -16,8 +16,9 @@ import typer.main
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.conftest import KEY, SMALL_EXAMPLE
+from tests.conftest import SMALL_EXAMPLE
 from tests.inside import AddressedBits, tables_that_fit, terminal_console, text_table, wrapped
+from tests.worlds.world import KEY
 
 WIDTH = 80
 

@@ -10,8 +10,9 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from safetab.tuning import tuning_of
-from tests.conftest import SMALL_EXAMPLE, World
+from tests.conftest import SMALL_EXAMPLE
 from tests.inside import QuestionReader, answer_percent, chance_text
+from tests.worlds.world import World
 
 COMMANDS = [
     ["table-moe"],

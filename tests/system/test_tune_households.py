@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.small_households import config_of_2020
+from tests.worlds.households import config_of_2020
 
 ONE_FAMILY = [["budget", "county-detailed", "11"], ["codes", "county-detailed"], ["curve", "county-detailed"]]
 SUMS = ("cell", "sum-of-2", "sum of 3", "total")

@@ -19,7 +19,6 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from tests.conftest import KEY
 from tests.inside import (
     CantBeDone,
     csv_names,
@@ -30,8 +29,9 @@ from tests.inside import (
     read_private_key,
     write_checksums,
 )
-from tests.random_worlds import write_random_world
 from tests.stored_formats import GEOGRAPHY, STORED, stored
+from tests.worlds.people import write_random_world
+from tests.worlds.world import KEY
 
 PERSONS = STORED / "format-2" / "persons"
 Damage = Callable[[Path], None]

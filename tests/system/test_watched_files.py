@@ -24,7 +24,8 @@ from tests.inside import (
     record_files,
     run_files,
 )
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 KEY = bytes(range(32))
 READING, CHECKING = "Reading the public files", "Checking the person records"
@@ -56,7 +57,7 @@ def replaced(path: Path) -> None:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RandomWorld:
+def world(tmp_path: Path) -> World:
     return write_random_world(tmp_path / "world", 3, budget=1)
 
 
@@ -72,7 +73,7 @@ def world(tmp_path: Path) -> RandomWorld:
     ],
 )
 def test_a_file_that_changes_while_it_is_read_stops_the_run(
-    world: RandomWorld, step: str, file: str, change: Callable[[Path], None], tmp_path: Path
+    world: World, step: str, file: str, change: Callable[[Path], None], tmp_path: Path
 ) -> None:
     path = tmp_path / "world" / file
     during = During(step, lambda: change(path))
@@ -81,7 +82,7 @@ def test_a_file_that_changes_while_it_is_read_stops_the_run(
     assert not (tmp_path / "out").exists()
 
 
-def test_records_that_change_while_they_are_read_stop_a_report_of_accuracy(world: RandomWorld, tmp_path: Path) -> None:
+def test_records_that_change_while_they_are_read_stop_a_report_of_accuracy(world: World, tmp_path: Path) -> None:
     during = During(CHECKING, lambda: appended(world.data / "person-records.txt"))
     request = AccuracyRequest(runs=1, is_confidential=True)
     with pytest.raises(RunFailed, match=r"person-records.txt changed while the run was reading it"):
@@ -89,7 +90,7 @@ def test_records_that_change_while_they_are_read_stop_a_report_of_accuracy(world
     assert not (tmp_path / "out").exists()
 
 
-def test_the_manifest_has_the_bytes_that_were_used(world: RandomWorld, tmp_path: Path) -> None:
+def test_the_manifest_has_the_bytes_that_were_used(world: World, tmp_path: Path) -> None:
     """A public file that changes once everything was read changes nothing."""
     path = world.data / "GRF-C.txt"
     used = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -100,7 +101,7 @@ def test_the_manifest_has_the_bytes_that_were_used(world: RandomWorld, tmp_path:
 
 
 @pytest.mark.parametrize("step", [READING, CHECKING])
-def test_a_file_cut_while_it_is_read_is_not_called_wrong(world: RandomWorld, step: str, tmp_path: Path) -> None:
+def test_a_file_cut_while_it_is_read_is_not_called_wrong(world: World, step: str, tmp_path: Path) -> None:
     path = world.data / "person-records.txt"
     during = During(step, lambda: path.write_text(path.read_text()[:-20]))
     with pytest.raises(RunFailed, match=r"person-records.txt changed while the run was reading it"):
@@ -136,7 +137,7 @@ def test_records_that_lie_elsewhere_on_this_machine_are_watched(spelling: str, t
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # sockets of PySpark's own
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_records_elsewhere_that_change_stop_a_run_of_spark(world: RandomWorld, tmp_path: Path) -> None:
+def test_records_elsewhere_that_change_stop_a_run_of_spark(world: World, tmp_path: Path) -> None:
     people = (world.data / "person-records.txt").rename(tmp_path / "people.txt")
     options = RunOptions(engine=EngineKind.SPARK, spark=SparkOptions(persons=str(people)))
     during = During(COUNTING, lambda: appended(people))

@@ -30,8 +30,8 @@ from tests.inside import (
     WatchedFiles,
     validate_files,
 )
-from tests.random_worlds import write_random_world
 from tests.specified_records import write_rows
+from tests.worlds.people import write_random_world
 
 (FAMILY, *_), LEVEL = SAFETAB_P.families, US.levels[0]
 

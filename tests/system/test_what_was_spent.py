@@ -14,7 +14,8 @@ import pytest
 
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import RunOptions, run_files, run_module
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 MAIN = "\nfrom safetab.cli.start import main; main()"
@@ -78,11 +79,11 @@ SPENT = r"rho [0-9.]+ \(US pass\) and rho [0-9.]+ \(PR pass\) count as spent \(r
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return write_random_world(tmp_path_factory.mktemp("spent"), 3, people=60, budget=1)
 
 
-def run(world: RandomWorld, folder: Path, patch: str, *more: str) -> tuple[int, str, str]:
+def run(world: World, folder: Path, patch: str, *more: str) -> tuple[int, str, str]:
     """The exit code, what the terminal shows as one line, and the confidential log."""
     (folder / "temp").mkdir()
     given = ["run", world.parameters, world.data, folder / "out", "--temp", folder / "temp", "--threads", "2", *more]
@@ -109,7 +110,7 @@ def sent(name: str) -> str:
 
 @pytest.mark.parametrize(("name", "code"), SIGNALS)
 def test_an_interrupt_before_the_charge_says_that_nothing_was_spent(
-    name: str, code: int, world: RandomWorld, tmp_path: Path
+    name: str, code: int, world: World, tmp_path: Path
 ) -> None:
     patch = BEFORE_THE_CHARGE.format(fault=sent(name))
     ended, shown, log = run(world, tmp_path, patch, *kept_in(tmp_path))
@@ -122,7 +123,7 @@ def test_an_interrupt_before_the_charge_says_that_nothing_was_spent(
 @pytest.mark.parametrize(("name", "code"), SIGNALS)
 @pytest.mark.parametrize("moment", [WHILE_IT_IS_CHARGED, WHILE_NOISE_IS_DRAWN, WHILE_IT_IS_WRITTEN])
 def test_an_interrupt_after_the_charge_says_what_was_spent(
-    moment: str, name: str, code: int, world: RandomWorld, tmp_path: Path
+    moment: str, name: str, code: int, world: World, tmp_path: Path
 ) -> None:
     ended, shown, log = run(world, tmp_path, moment.format(fault=sent(name)), *kept_in(tmp_path))
     assert ended == code
@@ -134,7 +135,7 @@ def test_an_interrupt_after_the_charge_says_what_was_spent(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", ["Checking the person records", "Tabulating the levels", "Writing and checking"])
-def test_a_signal_at_any_moment_is_told_as_the_spend_log_has_it(step: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_a_signal_at_any_moment_is_told_as_the_spend_log_has_it(step: str, world: World, tmp_path: Path) -> None:
     given = [world.parameters, world.data, tmp_path / "out", "--threads", "2", *kept_in(tmp_path)]
     command = [sys.executable, "-c", AS_USUAL + MAIN, "run", *map(str, given)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
@@ -161,9 +162,7 @@ FAULTS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("moment", [WHILE_NOISE_IS_DRAWN, WHILE_IT_IS_WRITTEN, IN_A_WORKER, OF_A_CHECK])
-def test_a_failure_after_the_charge_says_what_was_spent(
-    moment: str, fault: str, world: RandomWorld, tmp_path: Path
-) -> None:
+def test_a_failure_after_the_charge_says_what_was_spent(moment: str, fault: str, world: World, tmp_path: Path) -> None:
     ended, shown, log = run(world, tmp_path, moment.format(fault=fault), *kept_in(tmp_path))
     assert ended == 3
     told = re.search(f"The run failed: .*{re.escape(FAULTS[fault])}.* {SPENT}$", shown)
@@ -173,7 +172,7 @@ def test_a_failure_after_the_charge_says_what_was_spent(
     assert log.endswith(f" {told[0]}\n")
 
 
-def test_a_failed_check_of_the_output_says_what_was_spent(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_failed_check_of_the_output_says_what_was_spent(world: World, tmp_path: Path) -> None:
     patch = OF_A_CHECK.format(fault="raise RunFailed('the output breaks a rule.')")
     ended, shown, log = run(world, tmp_path, patch, *kept_in(tmp_path))
     assert ended == 3
@@ -181,7 +180,7 @@ def test_a_failed_check_of_the_output_says_what_was_spent(world: RandomWorld, tm
     assert re.search(f"The run failed: the output breaks a rule. {SPENT}\n$", log)
 
 
-def test_a_failure_before_the_charge_says_that_nothing_was_spent(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_failure_before_the_charge_says_that_nothing_was_spent(world: World, tmp_path: Path) -> None:
     patch = BEFORE_THE_CHARGE.format(fault="raise OSError(5, 'Input/output error')")
     ended, shown, log = run(world, tmp_path, patch, *kept_in(tmp_path))
     assert ended == 3
@@ -189,7 +188,7 @@ def test_a_failure_before_the_charge_says_that_nothing_was_spent(world: RandomWo
     assert log.endswith("Nothing was written. Nothing was spent.\n")
 
 
-def test_a_charge_that_could_not_be_written_points_at_the_spend_log(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_charge_that_could_not_be_written_points_at_the_spend_log(world: World, tmp_path: Path) -> None:
     patch = WHILE_IT_IS_CHARGED.format(fault="raise OSError(28, 'No space left on device')")
     ended, shown, _ = run(world, tmp_path, patch, *kept_in(tmp_path))
     assert ended == 3
@@ -199,9 +198,9 @@ def test_a_charge_that_could_not_be_written_points_at_the_spend_log(world: Rando
 
 
 @pytest.mark.parametrize("fault", [sent("SIGINT"), pytest.param("raise MemoryError", marks=pytest.mark.slow)])
-def test_without_a_spend_log_the_loss_of_a_finished_run_is_told(fault: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_without_a_spend_log_the_loss_of_a_finished_run_is_told(fault: str, world: World, tmp_path: Path) -> None:
     data = shutil.copytree(world.data, tmp_path / "data", ignore=shutil.ignore_patterns("SYNTHETIC"))
-    as_if_real = RandomWorld(world.parameters, Path(data))
+    as_if_real = World(world.parameters, Path(data))
     _, shown, log = run(as_if_real, tmp_path, WHILE_NOISE_IS_DRAWN.format(fault=fault))
     losses = r"rho [0-9.]+ \(US pass\) and rho [0-9.]+ \(PR pass\)"
     told = re.search(rf"This run has no spend log\. It would have cost {losses}\.$", shown)
@@ -209,7 +208,7 @@ def test_without_a_spend_log_the_loss_of_a_finished_run_is_told(fault: str, worl
     assert log.endswith(f"{told[0]}\n")
 
 
-def test_synthetic_people_spend_nothing_without_a_spend_log(world: RandomWorld, tmp_path: Path) -> None:
+def test_synthetic_people_spend_nothing_without_a_spend_log(world: World, tmp_path: Path) -> None:
     _, shown, _ = run(world, tmp_path, WHILE_NOISE_IS_DRAWN.format(fault=sent("SIGINT")))
     assert shown.endswith("Interrupted. Nothing was released. Nothing was spent: the records are synthetic.")
 
@@ -244,7 +243,7 @@ sys.meta_path.insert(0, InterruptedAt())
     assert ended.stderr == "Interrupted. Nothing was released. Nothing was spent.\n"
 
 
-def test_python_is_told_too(world: RandomWorld, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_is_told_too(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 

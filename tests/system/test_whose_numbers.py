@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from tests.household_worlds import write_household_world
 from tests.inside import (
     InvalidInput,
     LinkedSite,
@@ -27,8 +26,9 @@ from tests.inside import (
     write_checksums,
     write_site,
 )
-from tests.random_worlds import write_random_world
 from tests.site_files import SiteFiles
+from tests.worlds.households import write_household_world
+from tests.worlds.people import write_random_world
 
 KEY = "00" * 32
 ABOUT = """[about]

@@ -10,20 +10,21 @@ from typer.testing import CliRunner
 
 import safetab
 from safetab.cli.main import app
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 KEY = "5a" * 32
 
 
 @pytest.fixture(scope="module")
-def unprotected(tmp_path_factory: pytest.TempPathFactory) -> tuple[RandomWorld, Path]:
+def unprotected(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Path]:
     folder = tmp_path_factory.mktemp("unprotected")
     world = write_random_world(folder, seed=3, budget=100)
     safetab.run(world.parameters, world.data, folder / "out", test_key=KEY)
     return world, folder / "out"
 
 
-def test_an_output_without_protection_claims_none_in_its_body(unprotected: tuple[RandomWorld, Path]) -> None:
+def test_an_output_without_protection_claims_none_in_its_body(unprotected: tuple[World, Path]) -> None:
     _, out = unprotected
     readme, report = (out / "release" / "README.txt").read_text(), (out / "report.html").read_text()
     assert "It protects nobody." in " ".join(readme.split())
@@ -33,7 +34,7 @@ def test_an_output_without_protection_claims_none_in_its_body(unprotected: tuple
     assert "almost the same with or" not in report
 
 
-def test_a_test_key_is_named_even_where_something_graver_is_wrong(unprotected: tuple[RandomWorld, Path]) -> None:
+def test_a_test_key_is_named_even_where_something_graver_is_wrong(unprotected: tuple[World, Path]) -> None:
     _, out = unprotected
     assert json.loads((out / "manifest.json").read_text())["status"] == "no protection"
     assert json.loads((out / "manifest.json").read_text())["test_key"] is True
@@ -41,7 +42,7 @@ def test_a_test_key_is_named_even_where_something_graver_is_wrong(unprotected: t
 
 
 def test_the_accuracy_page_has_the_status_that_a_run_would_have(
-    unprotected: tuple[RandomWorld, Path], tmp_path: Path
+    unprotected: tuple[World, Path], tmp_path: Path
 ) -> None:
     world, _ = unprotected
     safetab.accuracy(world.parameters, world.data, tmp_path / "accuracy", runs=1, test_key=KEY)

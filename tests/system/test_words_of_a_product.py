@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.conftest import KEY
-from tests.household_worlds import write_household_world
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.households import write_household_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import KEY, World
 
 WORDS_OF_PERSONS = r"t1|t2|T0[12]\d*|T0[12]\d*_\d+\w|SafeTab-P|DHC-A|sex|sexes|ages?|age_start|age_end|AGESTART|AGEEND"
 WORDS_OF_HOUSEHOLDS = (
@@ -62,7 +62,7 @@ def run_command(*arguments: object) -> str:
     return result.output
 
 
-def made(world: RandomWorld, folder: Path, *options: object) -> Output:
+def made(world: World, folder: Path, *options: object) -> Output:
     folder.mkdir()
     out = folder / "out"
     accounts = ["--dataset", "census", "--spend-log", folder / "spend.log"]

@@ -14,8 +14,8 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.conftest import KEY
 from tests.inside import NoProgress, columns_of_package, documents_module, write_example, write_new_census
+from tests.worlds.world import KEY
 
 AMERICAN = (
     r"races?|alone or in (?:any )?combination|alone groups?|race alone|(?<!history\.)states?|count(?:y|ies)|tracts?|AIANNH|Puerto Rico"

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from docs.generated.json_schemas import json_schemas
 from safetab.cli.main import app
 from tests.conftest import SMALL_EXAMPLE
-from tests.specified.small_specifications import nz_keys, write_specification
+from tests.worlds.specified.small_world import nz_keys, write_specification
 
 INPUTS = {
     "demo": "{new}",

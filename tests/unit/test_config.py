@@ -5,7 +5,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from tests.conftest import World
 from tests.inside import (
     DETAILED,
     PERSONS,
@@ -28,6 +27,7 @@ from tests.inside import (
     read_config,
     threshold_key,
 )
+from tests.worlds.world import World
 
 TRACT_DETAILED = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 PR_COUNTY_REGIONAL = PopulationGroupLevel(US.area_level("PR-COUNTY"), REGIONAL)

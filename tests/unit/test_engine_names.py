@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from tests.inside import ASSESS, RUN, VALIDATE, DeclaredOption, EngineKind
-from tests.random_worlds import write_random_world
+from tests.worlds.people import write_random_world
 
 
 def option(name: str, options: tuple[DeclaredOption, ...]) -> DeclaredOption:

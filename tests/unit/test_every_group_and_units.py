@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from tests.conftest import World
 from tests.engine_inputs import EngineInputs, engine_inputs
 from tests.inside import (
     SAFETAB_P,
@@ -44,7 +43,8 @@ from tests.inside import (
     tabulate_level,
 )
 from tests.plain_engine import PlainEngine
-from tests.random_worlds import problems_with, write_random_world
+from tests.worlds.people import problems_with, write_random_world
+from tests.worlds.world import World
 
 THREE = Unit("patient", "PATIENT", 3)
 OF_UNITS = replace(SAFETAB_P, record=replace(SAFETAB_P.record, unit=THREE))

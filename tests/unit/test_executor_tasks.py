@@ -40,9 +40,9 @@ from tests.inside import (
     unpacked,
 )
 from tests.person_forms import people_of
-from tests.random_worlds import write_random_world
 from tests.specified.agreement import engine_of, inputs_of
-from tests.specified.worlds import write_foreign_world
+from tests.worlds.people import write_random_world
+from tests.worlds.specified.random_world import write_foreign_world
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,6 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.conftest import World
 from tests.inside import (
     FindingsOf,
     InvalidInput,
@@ -25,6 +24,7 @@ from tests.inside import (
     raise_if_the_machine_failed,
     table_files_module,
 )
+from tests.worlds.world import World
 
 NO_MEMORY = [
     MemoryError(),

@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.conftest import World
 from tests.inside import US, read_area_names
+from tests.worlds.world import World
 
 HEADER = "REGION_TYPE|REGION_ID|NAME\n"
 

@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from safetab.tuning.concerns import concerns
-from tests.conftest import World
 from tests.inside import (
     SAFETAB_P,
     SYNTHETIC_MARKER,
@@ -34,7 +33,8 @@ from tests.inside import (
     total_far_above,
     tuning_of,
 )
-from tests.specified.small_specifications import nz_keys, write_specification
+from tests.worlds.specified.small_world import nz_keys, write_specification
+from tests.worlds.world import World
 
 REFERENCE = SAFETAB_P.reference
 

@@ -9,10 +9,11 @@ import pytest
 
 import safetab
 from tests.inside import InvalidInput
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 
-def world_without_marker(folder: Path) -> RandomWorld:
+def world_without_marker(folder: Path) -> World:
     world = write_random_world(folder / "world", 2, people=20)
     (world.data / "SYNTHETIC").unlink()
     return world

@@ -12,9 +12,9 @@ import pytest
 from typer.main import get_command
 
 from safetab.cli.main import app
-from tests.conftest import World
 from tests.inside import RunFailed, control_group_limit, os_errors_as_run_failed, start_up_module, why_too_little
-from tests.random_worlds import write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 MB = 1 << 20
 

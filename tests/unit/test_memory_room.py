@@ -8,7 +8,7 @@ import pytest
 
 import safetab
 from tests.inside import RunFailed, RunPlan, least_growth, memory_left, memory_room_module, require_memory
-from tests.random_worlds import write_random_world
+from tests.worlds.people import write_random_world
 
 MB = 10**6
 

@@ -25,7 +25,8 @@ from tests.inside import (
     run_files,
     schema_of,
 )
-from tests.random_worlds import PERSON_HEADER, RandomWorld, write_random_world
+from tests.worlds.people import PERSON_HEADER, write_random_world
+from tests.worlds.world import World
 
 CELLS_4 = np.array([[1, 2, 3, 4, 10, 20, 30, -40]])
 
@@ -53,7 +54,7 @@ def test_a_noisy_total_that_equals_a_threshold_moves_up() -> None:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     return write_random_world(
         tmp_path_factory.mktemp("outputs"),
         2,
@@ -65,7 +66,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> RandomWorld:
 
 
 @pytest.fixture(scope="module")
-def out(world: RandomWorld, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def out(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("outputs") / "out"
     safetab.run(world.parameters, world.data, out)
     return out
@@ -122,7 +123,7 @@ def test_every_published_adaptive_group_has_its_stage_1_total_and_no_suppressed_
     assert of_stage[0]
 
 
-def test_each_stage_has_its_own_noise(out: Path, world: RandomWorld) -> None:
+def test_each_stage_has_its_own_noise(out: Path, world: World) -> None:
     plan = safetab.plan(world.parameters, world.data)
     level_of = {
         (level.level.geography.label, iteration.code): level
@@ -135,7 +136,7 @@ def test_each_stage_has_its_own_noise(out: Path, world: RandomWorld) -> None:
         assert parameter in (getattr(noise, "sigma_squared", None), getattr(noise, "scale", None))
 
 
-def test_the_manifest_says_what_ran_and_nothing_of_the_persons(out: Path, world: RandomWorld) -> None:
+def test_the_manifest_says_what_ran_and_nothing_of_the_persons(out: Path, world: World) -> None:
     text = (out / "manifest.json").read_text()
     manifest = json.loads(text)
     assert manifest["program"] == "safetab"
@@ -207,7 +208,7 @@ def test_true_counts_that_one_would_recognise_appear_nowhere(tmp_path: Path) -> 
     assert "70707" not in printed.replace(",", "")
 
 
-def test_all_files_have_one_time_which_is_later_than_that_of_every_input(world: RandomWorld, out: Path) -> None:
+def test_all_files_have_one_time_which_is_later_than_that_of_every_input(world: World, out: Path) -> None:
     """A scheduler that goes by file times does not run again; no file says how long its numbers took."""
     times = {path.stat().st_mtime_ns for path in [out, *out.rglob("*")]}
     assert len(times) == 1
@@ -216,7 +217,7 @@ def test_all_files_have_one_time_which_is_later_than_that_of_every_input(world: 
 
 
 @pytest.mark.slow
-def test_row_groups_have_a_fixed_size_whatever_the_chunks(world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+def test_row_groups_have_a_fixed_size_whatever_the_chunks(world: World, tmp_path: Path, monkeypatch) -> None:
     monkeypatch.setattr(pass_files_module, "_ROWS_OF_A_GROUP", 50)
     sizes = []
     for number, groups_at_once in enumerate((13, 10**6)):

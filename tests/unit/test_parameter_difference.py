@@ -15,9 +15,9 @@ from typer.testing import CliRunner
 import safetab
 from safetab.cli.main import app
 from tests.conftest import PROJECT
-from tests.household_worlds import write_household_world
 from tests.inside import ParameterDifferenceDifference
-from tests.specified.bureau import as_specification
+from tests.worlds.households import write_household_world
+from tests.worlds.specified.of_bureau import as_specification
 
 SMALL = PROJECT / "examples" / "small"
 PARAMETERS, DATA = SMALL / "parameters", SMALL / "data"

@@ -10,8 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.conftest import World
 from tests.inside import NoProgress, a_or_an, write_example
+from tests.worlds.world import World
 
 RULE = re.compile(r"^ ─+\s*$", re.MULTILINE)
 

@@ -10,8 +10,6 @@ import pytest
 
 import safetab
 from tests.cef_files import write_cef
-from tests.conftest import World
-from tests.household_worlds import write_household_world
 from tests.inside import (
     DETAILED,
     NO_ENTITY,
@@ -40,6 +38,8 @@ from tests.inside import (
     read_public_files,
     read_public_lists,
 )
+from tests.worlds.households import write_household_world
+from tests.worlds.world import World
 
 
 def level_of(plan: RunPlan, geography: AreaLevel, iterations: GroupLevel) -> LevelPlan:

@@ -26,7 +26,7 @@ from tests.inside import (
     validate_files,
 )
 from tests.person_forms import columns_of, people_of
-from tests.random_worlds import write_random_world
+from tests.worlds.people import write_random_world
 
 
 class Clock:

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import SHARED
-from tests.household_worlds import household_config
 from tests.inside import (
     CONFIDENCE,
     HOUSEHOLD_TYPE,
@@ -32,6 +31,7 @@ from tests.inside import (
     parse_config,
     production_of_2020,
 )
+from tests.worlds.households import household_config
 
 FINE, MIDDLE, COARSE = Fraction("1.9208"), Fraction("0.142869"), Fraction("0.006915")
 NINE_GROUPS = Sensitivity.of_groups(9)

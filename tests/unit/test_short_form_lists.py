@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.conftest import SHARED, World
+from tests.conftest import SHARED
 from tests.inside import (
     DelimitedRow,
     FindingsOf,
@@ -23,6 +23,7 @@ from tests.inside import (
     short_form_lines,
     write_demo_census,
 )
+from tests.worlds.world import World
 
 LONG = "race-and-ethnicity-code-to-iteration.txt"
 SHORT = "race-and-ethnicity-code-to-iteration-short-form.txt"

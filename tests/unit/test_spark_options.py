@@ -11,15 +11,16 @@ from typer.testing import CliRunner
 
 from safetab.cli.main import app
 from tests.inside import InvalidInput, java_home
-from tests.random_worlds import RandomWorld, write_random_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> RandomWorld:
+def world(tmp_path: Path) -> World:
     return write_random_world(tmp_path / "world", 3)
 
 
-def refused(world: RandomWorld, out: Path, *options: str, code: int = 1) -> str:
+def refused(world: World, out: Path, *options: str, code: int = 1) -> str:
     result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
     assert result.exit_code == code, result.output
     assert not out.exists()
@@ -42,7 +43,7 @@ def java_of_version(folder: Path, version: str) -> Path:
 
 
 @pytest.mark.parametrize("package", ["pyspark", "pandas"])
-def test_a_missing_extra_is_told(package: str, world: RandomWorld, tmp_path: Path, monkeypatch) -> None:
+def test_a_missing_extra_is_told(package: str, world: World, tmp_path: Path, monkeypatch) -> None:
     without(monkeypatch, package)
     told = refused(world, tmp_path / "out", "--engine", "spark")
     assert told == (
@@ -51,7 +52,7 @@ def test_a_missing_extra_is_told(package: str, world: RandomWorld, tmp_path: Pat
     )
 
 
-def test_a_master_that_does_not_answer_is_told(world: RandomWorld, tmp_path: Path) -> None:
+def test_a_master_that_does_not_answer_is_told(world: World, tmp_path: Path) -> None:
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"spark://127.0.0.1:{closed.getsockname()[1]}"
@@ -60,13 +61,13 @@ def test_a_master_that_does_not_answer_is_told(world: RandomWorld, tmp_path: Pat
 
 
 @pytest.mark.parametrize("setting", ["x", "spark.x", "x=1", "=1"])
-def test_a_setting_of_another_shape_is_told(setting: str, world: RandomWorld, tmp_path: Path) -> None:
+def test_a_setting_of_another_shape_is_told(setting: str, world: World, tmp_path: Path) -> None:
     assert "must be NAME=VALUE" in refused(
         world, tmp_path / "out", "--engine", "spark", "--spark-conf", setting, code=2
     )
 
 
-def test_what_only_spark_understands_is_refused_without_it(world: RandomWorld, tmp_path: Path) -> None:
+def test_what_only_spark_understands_is_refused_without_it(world: World, tmp_path: Path) -> None:
     told = refused(world, tmp_path / "out", "--persons", "hdfs://host/people", code=2)
     assert "--persons: needs --engine spark." in told
 

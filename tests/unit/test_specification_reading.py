@@ -23,7 +23,7 @@ from tests.inside import (
     read_specification,
     specification_of_keys,
 )
-from tests.specifications import SMALL, write_specification
+from tests.worlds.specified.small_text import SMALL, write_specification
 
 HEAD, FROM_AREAS = SMALL.split("[areas]")
 LENT, REST = FROM_AREAS.split("[[tables]]", 1)

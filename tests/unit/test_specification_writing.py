@@ -22,7 +22,7 @@ from tests.inside import (
     read_specification,
     specification_of_keys,
 )
-from tests.specifications import SMALL, write_specification
+from tests.worlds.specified.small_text import SMALL, write_specification
 
 LIST_COLUMN = SMALL.replace('columns = ["ORIGIN1", "ORIGIN2"]', 'column = "TONGUES"').replace(
     "origin = 1", "origin = 7"

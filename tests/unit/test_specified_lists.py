@@ -12,9 +12,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.inside import compile_folder, keys_of, read_specification
-from tests.specifications import SMALL, write_specification
-from tests.specified.toml_text import toml_of
 from tests.unit.test_specification_reading import places_of
+from tests.worlds.specified.small_text import SMALL, write_specification
+from tests.worlds.specified.toml_text import toml_of
 
 LISTS = {
     "areas.csv": (

@@ -31,9 +31,9 @@ from tests.inside import (
     specified_page_facts,
     write_demo_census,
 )
-from tests.specified.bureau import as_specification
-from tests.specified.small_specifications import nz_keys, write_specification
-from tests.specified.toml_text import toml_of
+from tests.worlds.specified.of_bureau import as_specification
+from tests.worlds.specified.small_world import nz_keys, write_specification
+from tests.worlds.specified.toml_text import toml_of
 
 AMERICAN = re.compile(
     r"\b(?:races?|alone or in combination|states?|count(?:y|ies)|tracts?|AIANNH|Puerto Rico"
@@ -176,7 +176,7 @@ def test_specifications_with_other_tables_are_not_compared(
     folders = write_specification(tmp_path / "given", nz_keys())
     keys = nz_keys()
     keys["tables"][0]["shapes"][1] |= table
-    keys["about"]["name"] = answer_name
+    keys["about"]["name"] = name
     other = write_specification(tmp_path / "other", keys)[0]
     command = ["accuracy", *map(str, folders), str(tmp_path / "out"), "--runs", "1", "--confidential", "--against"]
     told = CliRunner().invoke(app, [*command, str(other)])

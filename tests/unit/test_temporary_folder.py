@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from safetab.cli.main import app
-from tests.conftest import World
 from tests.inside import RunOptions, backend_of, refused_options
+from tests.worlds.world import World
 
 NOBODY = 65534
 Asked = Callable[[Path], RunOptions]

@@ -22,7 +22,7 @@ from tests.inside import (
     concerns_of_thresholds,
     margin_of,
 )
-from tests.small_households import config_of_2020
+from tests.worlds.households import config_of_2020
 
 NATION = PopulationGroupLevel(US.area_level("USA"), DETAILED)
 COUNTY = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)

@@ -22,9 +22,9 @@ from safetab.tuning import Tuning, tuning_of
 from tests.browser.explorer_page import asked_on, disagreements, load, opened, saved_config
 from tests.explorer_numbers import ExactNumbers, can_be_drawn, setting_of, tuned_levels
 from tests.inside import PrivacyDefinition, RunConfig, Thresholds, loss_of_config
-from tests.specified.small_specifications import nz_keys, write_specification
-from tests.specified.toml_text import toml_of
 from tests.unit.test_specified_words import AMERICAN
+from tests.worlds.specified.small_world import nz_keys, write_specification
+from tests.worlds.specified.toml_text import toml_of
 
 pytestmark = pytest.mark.browser
 

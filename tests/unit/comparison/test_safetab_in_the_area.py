@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow.dataset as ds
 import pytest
 
-from tests.conftest import KEY, World
 from tests.inside import (
     SAFETAB_P,
     AddressedBits,
@@ -57,8 +56,9 @@ from tests.inside import (
     safetab_publication,
     tabulate_level_module,
 )
-from tests.random_worlds import RandomWorld, write_random_world
 from tests.safetab_copies import SafeTabCopies
+from tests.worlds.people import write_random_world
+from tests.worlds.world import KEY, World
 
 LINES = lines_of(grain_of(SAFETAB_P.families[0]))
 CELL = next(number for number, line in enumerate(LINES, start=1) if line.cells == 1)
@@ -67,11 +67,11 @@ DRAWS = 1_500
 
 
 def attacked(
-    world: RandomWorld | Path, tables: str, level: str, entity: int, families: int = 9
+    world: World | Path, tables: str, level: str, entity: int, families: int = 9
 ) -> tuple[AttackedArea, Publication, RunPlan]:
     """An area of a world, and what a run with the usual key publishes of it."""
     parameters, data = (
-        (world.parameters, world.data) if isinstance(world, RandomWorld) else (world / "parameters", world / "data")
+        (world.parameters, world.data) if isinstance(world, World) else (world / "parameters", world / "data")
     )
     checked = read_inputs(parameters, data)
     inputs = checked.require()

@@ -33,8 +33,8 @@ from tests.inside import (
     pictures,
     safetab_runs_module,
 )
-from tests.small_census import write_small_census
-from tests.specified.nz_case import write_nz_case
+from tests.worlds.people import write_small_census
+from tests.worlds.specified.nz_case import write_nz_case
 
 REQUEST = CompareRequest(preset="sweep", runs=2, seed=1)
 

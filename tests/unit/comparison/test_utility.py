@@ -28,7 +28,7 @@ from tests.inside import (
     summary,
     utility,
 )
-from tests.small_census import write_small_census
+from tests.worlds.people import write_small_census
 
 NONE, SAFETAB = protection("none"), protection("safetab", is_safetab=True)
 BLOCK = ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")

@@ -10,8 +10,8 @@ import pytest
 
 from tests.counted_census import counted, nearest_5, protection
 from tests.inside import CountedCensus, NoProgress, RunOptions, accuracy_table, assess, key_of_seed, summary, utility
-from tests.small_households import write_small_households
-from tests.specified.nz_case import full_keys, write_nz_case
+from tests.worlds.households import write_small_households
+from tests.worlds.specified.nz_case import full_keys, write_nz_case
 
 pytestmark = pytest.mark.slow
 

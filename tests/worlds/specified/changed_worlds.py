@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from tests.inside import INHERITED, SPECIFICATION, Kind, ListOf, MapOf, Table, Text, plan_of, read_public_files
-from tests.specified.small_specifications import PEOPLE, nz_keys, write_specification
-from tests.specified.toml_text import toml_of
-from tests.specified.world_choices import Choices
-from tests.specified.worlds import ForeignWorld
+from tests.worlds.specified.choices import Choices
+from tests.worlds.specified.random_world import ForeignWorld
+from tests.worlds.specified.small_world import PEOPLE, nz_keys, write_specification
+from tests.worlds.specified.toml_text import toml_of
 
 SELECTORS = ("stage 1", "published totals", "none")
 _NOT_PRINTABLE = ["\u00a0", "\u3000", "\u2028", "\u00ad", "\u200b", "\u202e", "\ufeff", "\x00", "\x1b", "\t", "\n"]

@@ -10,9 +10,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.specified.world_areas import WorldAreas
-from tests.specified.world_choices import Choices
-from tests.specified.world_codes import WorldCodes
+from tests.worlds.specified.areas import WorldAreas
+from tests.worlds.specified.choices import Choices
+from tests.worlds.specified.codes import WorldCodes
 
 DELIMITER = ";"
 Record = dict[str, Any]

@@ -11,12 +11,12 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.specified.toml_text import toml_of
-from tests.specified.world_areas import WorldAreas, make_areas
-from tests.specified.world_choices import Choices
-from tests.specified.world_codes import WorldCodes, make_classifications, make_groups
-from tests.specified.world_people import DELIMITER, make_records, write_records
-from tests.specified.world_tables import make_attributes, make_families, make_privacy
+from tests.worlds.specified.areas import WorldAreas, make_areas
+from tests.worlds.specified.choices import Choices
+from tests.worlds.specified.codes import WorldCodes, make_classifications, make_groups
+from tests.worlds.specified.people import DELIMITER, make_records, write_records
+from tests.worlds.specified.tables import make_attributes, make_families, make_privacy
+from tests.worlds.specified.toml_text import toml_of
 
 _ABOUT = {
     "title": "A census of nowhere",

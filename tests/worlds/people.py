@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import random
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
-from tests.inside import Finding
+from tests.inside import CensusRequest, Finding, NoProgress, SizeRequest, write_census
+from tests.worlds.world import World
 
 EXACT = 10**9  # a budget at which noise is 0
 GEOGRAPHIES = ("usa", "state", "county", "tract", "place", "aiannh", "pr_state", "pr_county", "pr_tract", "pr_place")
@@ -28,24 +27,10 @@ def problems_with(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     return tuple(one for one in findings if one.is_error or not _ELSEWHERE.fullmatch(one.message))
 
 
-@dataclass(frozen=True)
-class RandomWorld:
-    parameters: Path
-    data: Path
-
-    def config(self) -> dict:
-        return json.loads((self.parameters / "config.json").read_text())
-
-    def configure(self, **changes: object) -> None:
-        (self.parameters / "config.json").write_text(json.dumps(self.config() | changes))
-
-
-def write_random_world(
-    folder: Path, seed: int, people: int = 60, budget: object = EXACT, **config: object
-) -> RandomWorld:
+def write_random_world(folder: Path, seed: int, people: int = 60, budget: object = EXACT, **config: object) -> World:
     """Budgets at which noise is 0 differ from level to level; another budget is that of every level."""
     rng = random.Random(seed)
-    world = RandomWorld(folder / "parameters", folder / "data")
+    world = World.of(folder)
     world.parameters.mkdir(parents=True)
     world.data.mkdir()
     _write_lists(world.parameters, rng)
@@ -73,7 +58,7 @@ def write_random_world(
         "state_filter_us": ["01", "44"],
         "privacy_defn": rng.choice(["zcdp", "puredp"]),
     }
-    (world.parameters / "config.json").write_text(json.dumps(budgets | values | config))
+    world.write_config(budgets | values | config)
     return world
 
 
@@ -144,3 +129,11 @@ def _write_people(data: Path, rng: random.Random, blocks: list[str], people: int
         ]
         rows.append("|".join([*fields, *codes, rng.choice(CODES)]))
     (data / "person-records.txt").write_text("\n".join([PERSON_HEADER, *rows]) + "\n")
+
+
+def write_small_census(folder: Path, people: int = 20_000, tracts: int = 40) -> Path:
+    """Two states and Puerto Rico, with lists of their own, as `synthesize` makes them."""
+    request = CensusRequest(SizeRequest(people, states=2, counties=6, tracts=tracts), iterations=120)
+    folder.mkdir()
+    write_census(folder, request.checked().require(), NoProgress())
+    return folder

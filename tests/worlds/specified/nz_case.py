@@ -12,7 +12,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from tests.specified.small_specifications import nz_keys, write_specification
+from tests.worlds.specified.small_world import nz_keys, write_specification
 
 REGIONS, AUTHORITIES, SMALL_AREAS = 16, 67, 828
 OF_LEVEL_1 = (3, 1, 8, 5, 3, 1)  # how many groups of level 2 each of level 1 has

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from tests.specified.world_choices import Choices
+from tests.worlds.specified.choices import Choices
 
 _NAMES = ["Samoan", "Tongan", "Māori", "Other, not further defined", 'So-called "other"', "日本", "Niuean"]
 _MEMBERS = [["any"], ["only"], ["any", "only"], ["any", "only"]]

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from tests.specified.world_choices import Choices
+from tests.worlds.specified.choices import Choices
 
 
 def make_attributes(choose: Choices) -> list[dict[str, Any]]:

@@ -7,7 +7,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from tests.specified.toml_text import toml_of
+from tests.worlds.specified.toml_text import toml_of
 
 CODES = """code,name,level1,level1_name,level2,level2_name
 11111,New Zealand European,1,European,11,New Zealand European

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.specified.world_choices import Choices
+from tests.worlds.specified.choices import Choices
 
 _NAMES = ["Ōtara", "Side by side", "Saint-Élie", "北区", 'The "Old" Town', "North, South", "Zürich"]
 

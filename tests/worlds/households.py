@@ -1,0 +1,132 @@
+"""Random worlds of households: records, published totals and a SafeTab-H configuration, and what must come of them."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+
+from tests.brute_force import BLOCK, BruteForce, rows_of
+from tests.inside import NoProgress, RunOptions, backend_of, checked_engine, read_inputs
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
+
+RACES = tuple(f"QRACE{n}" for n in range(1, 9))
+COLUMNS = (*BLOCK, "HHRACE", *RACES, "QSPAN", "HOUSEHOLD_TYPE", "TEN")
+LEVELS = (
+    "USA", "STATE", "COUNTY", "TRACT", "PLACE", "AIANNH", "PR-STATE", "PR-COUNTY", "PR-TRACT", "PR-PLACE",
+)  # fmt: skip
+EXACT = 10**9  # a budget at which noise is 0
+T3, T4 = (5, 12, 30), (12,)
+_NATION_AND_STATES = ("USA", "STATE", "PR-STATE")
+_BELOW = ("COUNTY", "TRACT", "PLACE", "AIANNH", "PR-COUNTY", "PR-TRACT", "PR-PLACE")
+
+
+def household_config(budget: float, **changes: object) -> dict:
+    """Both passes; the same budget for every level and table, and thresholds that differ from level to level."""
+    keys = [f"level_{n}_{one.lower().replace('-', '_')}" for one in LEVELS for n in (1, 2)]
+    levels = [f"({one}, {n})" for one in LEVELS for n in (1, 2)]
+    return {
+        **{f"privacy_budget_h_{family}_{key}": budget for family in ("t3", "t4") for key in keys},
+        "thresholds_h_t3": {level: [one + number % 4 for one in T3] for number, level in enumerate(levels)},
+        "thresholds_h_t4": {level: [one + number % 5 for one in T4] for number, level in enumerate(levels)},
+        "max_race_codes": 3,
+        "allow_negative_counts": True,
+        "run_us": True,
+        "run_pr": True,
+        "state_filter_us": ["01", "02"],
+        "reader": "csv",
+        "privacy_defn": "zcdp",
+    } | changes
+
+
+def write_household_world(folder: Path, seed: int, *, budget: float = EXACT, people: int = 300) -> World:
+    """Households whose householders are people of a random world, and totals of those people, some left out."""
+    world = write_random_world(folder, seed, people=people, max_race_codes=3)
+    rng, old = random.Random(seed), json.loads((world.parameters / "config.json").read_text())
+    groups = BruteForce(world.parameters, world.data).people_of_groups()
+    rows = [
+        "|".join([*(one[name] for name in (*BLOCK, "CENRACE", *RACES, "QSPAN")), str(kind), str(tenure)])
+        for one in rows_of(world.data / "person-records.txt")
+        for kind, tenure in [(rng.randint(1, 5), rng.randint(1, 4))]
+        if rng.random() < 0.5
+    ]
+    (world.data / "household-records.txt").write_text("\n".join(["|".join(COLUMNS), *rows]) + "\n")
+    config = household_config(
+        budget, state_filter_us=old["state_filter_us"], run_us=old["run_us"], run_pr=old["run_pr"]
+    )
+    (world.parameters / "config.json").write_text(json.dumps(config))
+    totals = [
+        f"{entity}|{level}|{code}|{sum(counts.values()) + rng.randint(-3, 3)}"
+        for (level, entity, code), counts in sorted(groups.items())
+        if rng.random() < 0.9
+    ]
+    write_totals(world, totals)
+    return world
+
+
+def write_totals(world: World, rows: list[str]) -> None:
+    (world.data / "pop-group-totals.txt").write_text(
+        "\n".join(["REGION_ID|REGION_TYPE|ITERATION_CODE|COUNT", *rows]) + "\n"
+    )
+
+
+def config_of_2020() -> dict:
+    """The budgets and thresholds of the 2020 Detailed DHC-B."""
+    config: dict = {"thresholds_h_t3": {}, "thresholds_h_t4": {}}
+    for geography in (*_NATION_AND_STATES, *_BELOW):
+        is_below, key = geography in _BELOW, geography.lower().replace("-", "_")
+        regional, detailed = (0 if geography == "AIANNH" else 0.006915), (0.142869 if is_below else 1.9208)
+        for family in ("t3", "t4"):
+            config[f"privacy_budget_h_{family}_level_1_{key}"] = regional
+            config[f"privacy_budget_h_{family}_level_2_{key}"] = detailed
+        thresholds = [971, 4971, 19971] if is_below else [471, 971, 6971]
+        for family, finer in (("t3", 3), ("t4", 1)):
+            config[f"thresholds_h_{family}"] |= {
+                f"({geography}, 1)": [4971, 19971, 149970 if is_below else 149971][:finer],
+                f"({geography}, 2)": thresholds[:finer],
+            }
+    return config | {
+        "max_race_codes": 8,
+        "allow_negative_counts": True,
+        "run_us": True,
+        "run_pr": True,
+        "state_filter_us": ["01", "02"],
+        "reader": "csv",
+        "privacy_defn": "zcdp",
+    }
+
+
+def write_small_households(folder: Path, seed: int = 7, people: int = 900) -> World:
+    """Half of a random world's people are householders; most groups have a total, and all six tables occur."""
+    world = write_random_world(folder, seed, people=people, max_race_codes=3)
+    chance, old = random.Random(seed), json.loads((world.parameters / "config.json").read_text())
+    totals = [row for row in _true_totals(world) if chance.random() < 0.9]
+    write_totals(world, totals)
+    rows = [
+        "|".join([*(row[name] for name in (*BLOCK, "CENRACE", *RACES, "QSPAN")), kind, tenure])
+        for row in rows_of(world.data / "person-records.txt")
+        for kind, tenure in [(chance.choice("12345"), chance.choice("1234"))]
+        if chance.random() < 0.5
+    ]
+    (world.data / "household-records.txt").write_text("\n".join(["|".join(COLUMNS), *rows]) + "\n")
+    kept = {key: old[key] for key in ("max_race_codes", "state_filter_us", "run_us", "run_pr")}
+    config = config_of_2020() | kept
+    for family, low in (("t3", [5, 12, 30]), ("t4", [12])):
+        config[f"thresholds_h_{family}"] = dict.fromkeys(config[f"thresholds_h_{family}"], low)
+    (world.parameters / "config.json").write_text(json.dumps(config))
+    return world
+
+
+def _true_totals(world: World) -> list[str]:
+    """Of every group with somebody in it, and one too high or low, as noise makes them."""
+    checked, rows = read_inputs(world.parameters, world.data), []
+    with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
+        engine.prepare()
+        for level in checked.require().plan.levels:
+            totals = engine.totals(level)
+            for index, count in zip(totals.indices.tolist(), totals.confidential_counts[:, 0].tolist(), strict=True):
+                group = level.universe.group_at(index)
+                label, code = level.level.geography.label, group.iteration.code
+                rows.append(f"{group.region_id}|{label}|{code}|{count + index % 3 - 1}")
+    return rows

@@ -1,0 +1,47 @@
+"""Censuses and their releases, each made once for all tests of a session, which only look at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.worlds.households import write_household_world
+from tests.worlds.people import write_random_world
+from tests.worlds.world import World
+
+
+class Released(NamedTuple):
+    world: World
+    out: Path
+
+
+class Releases:
+    """What was asked for before is not made again."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._made: dict[str, Path] = {}
+
+    def people(self, seed: int = 3, run: dict[str, Any] | None = None, **world: Any) -> Released:
+        """The world of `write_random_world` and its run with a test key."""
+        return self._released("people", write_random_world, seed, run or {}, world)
+
+    def households(self, seed: int = 21, run: dict[str, Any] | None = None, **world: Any) -> Released:
+        """The world of `write_household_world` and its run with a test key."""
+        return self._released("households", write_household_world, seed, run or {}, world)
+
+    def _released(
+        self, kind: str, write: Callable[..., World], seed: int, run: dict[str, Any], world: dict[str, Any]
+    ) -> Released:
+        name = f"{kind} {seed} {sorted(world.items())}"
+        made = World.of(self._once(name, lambda folder: write(folder, seed, **world)))
+        out = self._once(f"{name} {sorted(run.items())}", lambda folder: made.run(folder / "out", **run))
+        return Released(made, out / "out")
+
+    def _once(self, name: str, make: Callable[[Path], object]) -> Path:
+        if name not in self._made:
+            folder = self._folder / str(len(self._made))
+            make(folder)
+            self._made[name] = folder
+        return self._made[name]

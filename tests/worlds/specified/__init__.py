@@ -1,0 +1,1 @@
+"""Censuses of any agency: a small one that a person can count, and random ones."""
