@@ -35,7 +35,7 @@ class EngineInputs:
 
 
 def engine_inputs(world: World, product: Product = SAFETAB_P) -> EngineInputs:
-    files = read_public_files(world.parameters, world.data).require()
+    files = read_public_files(*world).require()
     files = replace(files, config=replace(files.config, product=product))
     persons = find_record_files(world.data, product.record).value
     named = record_file_names(world.data, product.record).require()  # what is wrong in them is for the engine to find

@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
-from click.testing import Result
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import STATUS_COLUMN
 from tests.releases import Row
 from tests.worlds.people import GEOGRAPHIES, write_random_world
@@ -37,10 +35,6 @@ class Made:
         return sorted(self.census.glob("T0*.csv"))
 
 
-def cli(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(one) for one in arguments])
-
-
 def done(*arguments: object) -> str:
     result = cli(*arguments)
     assert result.exit_code == 0, result.output
@@ -57,7 +51,7 @@ def write_persons(folder: Path) -> Made:
     }
     world = write_random_world(folder, 5, people=300, **config, **ALL_BUDGETS, thresholds_p=THRESHOLDS)
     steps = {"coterminous": True, "rules": ["withhold-negatives"]}
-    safetab.run(world.parameters, world.data, folder / "out", test_key=KEY, **steps)
+    safetab.run(*world, folder / "out", test_key=KEY, **steps)
     done("export", folder / "out", folder / "census", "--form", "census")
     return Made(world, folder / "out", folder / "census")
 

@@ -45,7 +45,7 @@ def parquet_of(text: Path, rows_in_a_group: int) -> Path:
 
 
 def _validated(world: World) -> None:
-    safetab.validate(world.parameters, world.data)
+    safetab.validate(*world)
 
 
 def _read_release(release: Path) -> None:
@@ -64,7 +64,7 @@ def _subject(kind: str, folder: Path) -> tuple[Path, Callable[[], None]]:
         return parquet_of(world.data / "person-records.txt", 70), lambda: _validated(world)
     if kind == "geography":
         return parquet_of(world.data / "GRF-C.txt", 20), lambda: _validated(world)
-    safetab.run(world.parameters, world.data, folder / "out", test_key="00" * 32)
+    safetab.run(*world, folder / "out", test_key="00" * 32)
     release = folder / "out" / "release"
     return release / "numbers" / "geography_level=COUNTY" / "regional-sex-by-age.parquet", lambda: _read_release(
         release

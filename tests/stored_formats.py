@@ -55,10 +55,10 @@ def make(python: str, folder: Path) -> None:
     help_text = subprocess.run([python, "-m", "safetab", "--help"], check=True, capture_output=True, text=True).stdout
     persons, households = folder / "persons", folder / "households"
     account = ("--dataset", "made-up", "--spend-log", folder / "spend.log", "--spend-limit", "20")
-    safetab("run", PERSONS.parameters, PERSONS.data, persons, "--test-key", KEY, "--coterminous", *account)
+    safetab("run", *PERSONS, persons, "--test-key", KEY, "--coterminous", *account)
     if " official " in help_text:
         totals = ("--totals", persons, "--dataset", "made-up", "--spend-log", folder / "spend.log")
-        safetab("run", HOUSEHOLDS.parameters, HOUSEHOLDS.data, households, "--test-key", KEY, *totals)
+        safetab("run", *HOUSEHOLDS, households, "--test-key", KEY, *totals)
         safetab("export", persons, folder / "census", "--form", "census")
         tables = sorted((folder / "census").glob("T0*.csv"))
         safetab("official", *tables, folder / "official", "--parameters", PERSONS.parameters, "--geography", GEOGRAPHY)

@@ -41,7 +41,7 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_is_read_on_every_screen(browser: Browser, page: Path, width: int, scheme: str) -> None:
+def test_the_page_is_read_on_every_screen(browser, page, width, scheme):
     options = {"viewport": {"width": width, "height": 900}, "color_scheme": scheme}
     with opened(browser, page, **options) as watched:
         assert watched.requests == [page.as_uri()]
@@ -64,7 +64,7 @@ def test_the_page_is_read_on_every_screen(browser: Browser, page: Path, width: i
         assert all(table.evaluate("(one) => one.scrollWidth <= one.clientWidth + 1") for table in tables)
 
 
-def test_a_reader_without_eyes_or_mouse_gets_the_tables(browser: Browser, page: Path) -> None:
+def test_a_reader_without_eyes_or_mouse_gets_the_tables(browser, page):
     with opened(browser, page, viewport={"width": 390, "height": 900}) as watched:
         region = watched.page.get_by_role("group", name="Checks: Noise has the right distribution")
         region.focus()
@@ -77,7 +77,7 @@ def test_a_reader_without_eyes_or_mouse_gets_the_tables(browser: Browser, page: 
         assert axe_violations(watched.page) == []
 
 
-def test_the_page_prints_on_a_few_sheets_with_nothing_cut_off(browser: Browser, page: Path) -> None:
+def test_the_page_prints_on_a_few_sheets_with_nothing_cut_off(browser, page):
     with opened(browser, page, viewport={"width": 688, "height": 1017}) as watched:
         sheets = len(re.findall(rb"/Type\s*/Page\b", watched.page.pdf(format="A4", prefer_css_page_size=True)))
         watched.page.emulate_media(media="print")

@@ -44,7 +44,7 @@ def watched(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
         assert shown_page.complaints == []
 
 
-def test_the_page_is_read_on_every_screen(watched: Watched) -> None:
+def test_the_page_is_read_on_every_screen(watched):
     page = watched.page
     assert axe_violations(page) == []  # ends on a narrow screen
     assert page.evaluate("document.documentElement.scrollWidth") == 390
@@ -58,7 +58,7 @@ def test_the_page_is_read_on_every_screen(watched: Watched) -> None:
     assert region.get_by_role("rowheader").count() == 13  # the protections and the baseline
 
 
-def test_the_page_prints_on_two_sheets_with_nothing_cut_off(watched: Watched) -> None:
+def test_the_page_prints_on_two_sheets_with_nothing_cut_off(watched):
     page = watched.page
     page.set_viewport_size({"width": 1070, "height": 741})
     for paper in ("A4", "Letter"):

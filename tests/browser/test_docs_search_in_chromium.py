@@ -11,7 +11,7 @@ pytestmark = pytest.mark.browser
 PAGES = ["decisions/0004-exact-margins-of-error", "CHANGELOG", "reference/python", "noise", "how-to/read-a-release"]
 
 
-def test_how_tos_come_before_decisions() -> None:
+def test_how_tos_come_before_decisions():
     results = [[page, "A title", "", None, 5, "page.md", "text"] for page in PAGES]
     with chromium() as browser:
         page = browser.new_page()

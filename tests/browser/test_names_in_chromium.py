@@ -116,10 +116,10 @@ def check(browser: Browser, folder: Path, universe: Universe) -> None:
         assert watched.complaints == []
 
 
-def test_names_that_are_hard_to_tell_apart(browser: Browser, tmp_path: Path) -> None:
+def test_names_that_are_hard_to_tell_apart(browser, tmp_path):
     assert len(AREAS) + len(GROUPS) == 17
     check(browser, tmp_path, named_universe())
 
 
-def test_names_of_a_release(browser: Browser, tmp_path: Path, demo_out: Path) -> None:
+def test_names_of_a_release(browser, tmp_path, demo_out):
     check(browser, tmp_path, open_release_folder(demo_out).universe)

@@ -48,7 +48,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_sums_and_margins_are_those_of_safetab(folder: Path) -> None:
+def test_sums_and_margins_are_those_of_safetab(folder):
     release = safetab.open_release(folder / "demo" / "output")
     totals = release.totals(group="Dominican", level="county", within="44")
     table = release.table("44007", "Dominican", level="county")
@@ -61,11 +61,11 @@ def test_sums_and_margins_are_those_of_safetab(folder: Path) -> None:
         assert margin == pytest.approx(estimate.margin_of_error, abs=1)
 
 
-def test_a_number_and_its_copy_have_twice_the_noise_of_one(folder: Path) -> None:
+def test_a_number_and_its_copy_have_twice_the_noise_of_one(folder):
     assert float((folder / "copies.txt").read_text()) == pytest.approx(2)
 
 
-def test_the_picture_and_the_tables_are_there(folder: Path) -> None:
+def test_the_picture_and_the_tables_are_there(folder):
     assert (folder / "dominican.png").read_bytes().startswith(b"\x89PNG")
     printed = (folder / "printed.txt").read_text()
     assert "European alone or in any combination" in printed

@@ -104,13 +104,13 @@ def screenshot(tmp_path: Path, page: Path, width: int) -> bytes:
 
 
 @each_page
-def test_axe_finds_nothing(folder: Path, page: str) -> None:
+def test_axe_finds_nothing(folder, page):
     with started_chromium() as browser, opened(browser, folder / page) as watched:
         assert axe_violations(watched.page) == []
 
 
 @each_page
-def test_the_page_loads_from_a_file_without_a_complaint(folder: Path, tmp_path: Path, page: str) -> None:
+def test_the_page_loads_from_a_file_without_a_complaint(folder, tmp_path, page):
     told = chromium(tmp_path, "--dump-dom", (folder / page).as_uri())
     assert "CONSOLE" not in told.stderr
     assert PAGES[page] in told.stdout
@@ -118,34 +118,34 @@ def test_the_page_loads_from_a_file_without_a_complaint(folder: Path, tmp_path: 
 
 
 @each_page
-def test_the_page_asks_a_server_for_itself_alone(site: str, tmp_path: Path, page: str) -> None:
+def test_the_page_asks_a_server_for_itself_alone(site, tmp_path, page):
     chromium(tmp_path, "--virtual-time-budget=5000", "--dump-dom", f"{site}/{page}")
     assert _Recording.asked == [f"/{page}"]
 
 
 @each_page
 @pytest.mark.parametrize("width", [500, 1280])
-def test_screenshots_are_not_blank(folder: Path, tmp_path: Path, width: int, page: str) -> None:
+def test_screenshots_are_not_blank(folder, tmp_path, width, page):
     shown, blank = (screenshot(tmp_path, folder / name, width) for name in (page, "blank.html"))
     assert len(shown) > 10 * len(blank)
 
 
 @each_page
 @pytest.mark.parametrize("width", [390, 1280])
-def test_the_page_is_never_wider_than_the_screen(site: str, tmp_path: Path, width: int, page: str) -> None:
+def test_the_page_is_never_wider_than_the_screen(site, tmp_path, width, page):
     scroll_width, _, styles = measured(tmp_path, site, page, width)
     assert int(scroll_width) == width
     assert styles == "1"
 
 
 @each_page
-def test_the_page_is_light_or_dark_as_the_reader_likes(site: str, tmp_path: Path, page: str) -> None:
+def test_the_page_is_light_or_dark_as_the_reader_likes(site, tmp_path, page):
     assert measured(tmp_path, site, page, 1280)[1] == "rgb(255, 255, 255)"
     assert measured(tmp_path, site, page, 1280, *DARK)[1] == "rgb(18, 22, 27)"
 
 
 @each_page
-def test_the_page_prints_without_half_empty_sheets(folder: Path, page: str) -> None:
+def test_the_page_prints_without_half_empty_sheets(folder, page):
     """Sheets beside the height of the page, as it is printed, in sheets of A4 without their margins."""
     with (
         started_chromium() as browser,
@@ -171,7 +171,7 @@ SCALES = """() => [...document.querySelectorAll(".plots")].map((row) => [...row.
     (drawing) => [...drawing.querySelectorAll("text")].map((text) => text.textContent).join("; ")))"""
 
 
-def test_plots_are_compared_on_one_scale_and_no_text_is_printed_over_another(folder: Path) -> None:
+def test_plots_are_compared_on_one_scale_and_no_text_is_printed_over_another(folder):
     with started_chromium() as browser, opened(browser, folder / "accuracy.html") as watched:
         assert watched.page.evaluate(OVERPRINTED) == []
         assert watched.page.evaluate(CUT) == []
@@ -182,7 +182,7 @@ def test_plots_are_compared_on_one_scale_and_no_text_is_printed_over_another(fol
         assert watched.page.evaluate(OVERPRINTED) != []  # we would know
 
 
-def test_the_comparison_comes_first_and_names_both(folder: Path) -> None:
+def test_the_comparison_comes_first_and_names_both(folder):
     with started_chromium() as browser, opened(browser, folder / "accuracy.html") as watched:
         page = watched.page
         assert page.locator("main h2").first.text_content() == "parameters, against more-for-counties"
@@ -190,7 +190,7 @@ def test_the_comparison_comes_first_and_names_both(folder: Path) -> None:
         assert "the other" not in page.locator("#comparison").text_content()
 
 
-def test_the_verdict_of_a_class_is_seen_however_long_the_names_are(folder: Path) -> None:
+def test_the_verdict_of_a_class_is_seen_however_long_the_names_are(folder):
     """Both names of a comparison are made as long as folders get."""
     page = (folder / "accuracy.html").read_text(encoding="utf-8")
     (folder / "long.html").write_text(page.replace("more-for-counties", "more_for_counties_" * 4), encoding="utf-8")

@@ -53,9 +53,9 @@ def folder(tmp_path_factory) -> Path:
     safetab.run(parameters, data, folder / "out", test_key="00" * 32, coterminous=True, rules=rules)
     write_site(folder / "out", folder / "site")
     world = write_household_world(folder / "world", 21, budget=0.3, people=250)
-    safetab.run(world.parameters, world.data, folder / "households", test_key="0a" * 32)
+    safetab.run(*world, folder / "households", test_key="0a" * 32)
     world = write_random_world(folder / "people-world", 21, people=250, max_race_codes=3)
-    safetab.run(world.parameters, world.data, folder / "people", test_key="0a" * 32)
+    safetab.run(*world, folder / "people", test_key="0a" * 32)
     for name, other in (("households", "people"), ("people", "households")):
         linked = LinkedSite(folder / other, str(folder / f"{other}-site"))
         write_site(folder / name, folder / f"{name}-site", linked=linked)
@@ -110,7 +110,7 @@ def cells(page: Page, selector: str) -> list[str]:
     return [" ".join(text.split()) for text in page.locator(selector).all_text_contents()]
 
 
-def test_500_numbers_that_are_shown_are_those_of_open_release(watched: Watched, release: Release) -> None:
+def test_500_numbers_that_are_shown_are_those_of_open_release(watched, release):
     page, compared, rng = watched.page, 0, random.Random(3)
     areas = [("COUNTY", "44007"), ("STATE", "15"), ("USA", "1"), ("PLACE", "4459000"), ("PR-COUNTY", "72127")]
     for level, region in areas:
@@ -152,7 +152,7 @@ def check_table(page: Page, release: Release, key: tuple[str, str, str]) -> int:
     return len(shown_lines) + 1
 
 
-def test_households_are_shown_with_both_of_their_tables(browser: Browser, folder: Path) -> None:
+def test_households_are_shown_with_both_of_their_tables(browser, folder):
     release = safetab.open_release(folder / "households")
     with opened(browser, folder / "households-site" / "index.html") as watched:
         page, compared = watched.page, 0
@@ -187,7 +187,7 @@ def sum_in_words(number: Estimate) -> str:
     return f"{number.value:,} ± {number.margin_of_error:,}: {ends}".replace("-", "\N{MINUS SIGN}")
 
 
-def test_sums_of_ages_and_sexes_are_those_of_open_release(watched: Watched, release: Release) -> None:
+def test_sums_of_ages_and_sexes_are_those_of_open_release(watched, release):
     """Any range between boundaries of the table, of groups with each of the tables."""
     page, rng, compared, shapes = watched.page, random.Random(7), 0, set[str]()
     for level, region in (("STATE", "44"), ("COUNTY", "44007")):
@@ -213,7 +213,7 @@ def test_sums_of_ages_and_sexes_are_those_of_open_release(watched: Watched, rele
     assert len(shapes) == 3
 
 
-def test_children_are_one_click_and_a_download_has_their_sum(watched: Watched, release: Release) -> None:
+def test_children_are_one_click_and_a_download_has_their_sum(watched, release):
     page = watched.page
     go(page, "#/area/STATE/44/1087")
     page.get_by_role("button", name="Under 18 years").click()
@@ -231,7 +231,7 @@ def test_children_are_one_click_and_a_download_has_their_sum(watched: Watched, r
     assert sum_shown(page) == ""
 
 
-def test_any_cells_of_household_tables_are_added_up(browser: Browser, folder: Path) -> None:
+def test_any_cells_of_household_tables_are_added_up(browser, folder):
     release, compared = safetab.open_release(folder / "households"), 0
     with opened(browser, folder / "households-site" / "index.html") as watched:
         page = watched.page
@@ -260,7 +260,7 @@ SEVERAL_TOTALS = "were measured separately, each with its own random noise, so t
 ALONE_ABOVE = "Each group has its own random noise, so a group alone can come out larger"
 
 
-def test_tables_that_do_not_add_up_to_the_total_say_why(browser: Browser, folder: Path) -> None:
+def test_tables_that_do_not_add_up_to_the_total_say_why(browser, folder):
     """The large number is that of one table; the total of the other has noise of its own."""
     release, said = safetab.open_release(folder / "households"), set[bool]()
     with opened(browser, folder / "households-site" / "index.html") as watched:
@@ -278,9 +278,7 @@ def test_tables_that_do_not_add_up_to_the_total_say_why(browser: Browser, folder
     assert said == {True, False}
 
 
-def test_a_group_alone_above_the_same_group_in_combination_is_explained(
-    browser: Browser, folder: Path, tmp_path: Path
-) -> None:
+def test_a_group_alone_above_the_same_group_in_combination_is_explained(browser, folder, tmp_path):
     """The site of the fixture has a rule that withholds such numbers, and says nothing."""
     safetab.rerelease(folder / "out", tmp_path / "without-rule")
     write_site(tmp_path / "without-rule", tmp_path / "site")
@@ -337,7 +335,7 @@ def check_pair(page: Page, numbers: tuple[Estimate, ...]) -> None:
             assert float(value) == pytest.approx(min(max(mean, low), high), abs=0.51)
 
 
-def test_an_absent_number_has_its_reason_and_what_to_use_instead(watched: Watched, release: Release) -> None:
+def test_an_absent_number_has_its_reason_and_what_to_use_instead(watched, release):
     page, looked_at = watched.page, 0
     entity = release.area("44007", "COUNTY")
     for group in [one for one in release._universe.lists.iterations if one.level][::9]:
@@ -358,7 +356,7 @@ def test_an_absent_number_has_its_reason_and_what_to_use_instead(watched: Watche
 
 
 @pytest.mark.parametrize("other", ["COUNTY/44003/1002", "COUNTY/44007/1009", "STATE/15/1010", "PLACE/4459000/1002"])
-def test_a_comparison_says_how_often_noise_alone_does_it(watched: Watched, release: Release, other: str) -> None:
+def test_a_comparison_says_how_often_noise_alone_does_it(watched, release, other):
     page = watched.page
     level, region, code = other.split("/")
     a = release.total(release.area("44007", "COUNTY"), release.group("1002"))
@@ -385,14 +383,14 @@ def test_a_comparison_says_how_often_noise_alone_does_it(watched: Watched, relea
         ("COUNTY/44007/1007/COUNTY/49035/1160", "There are about {n} more people of the group German alone in {a} than of the group Mexican in {b}."),
     ],
 )  # fmt: skip
-def test_a_comparison_names_what_it_compares(watched: Watched, release: Release, route: str, sentence: str) -> None:
+def test_a_comparison_names_what_it_compares(watched, release, route, sentence):
     a, b = (release.area(route.split("/")[n], "COUNTY").name for n in (1, 4))
     go(watched.page, f"#/compare/{route}")
     said = watched.page.inner_text(".difference")
     assert said == sentence.format(a=a, b=b, n=watched.page.inner_text("[data-number=difference]"))
 
 
-def test_a_number_below_zero_is_few_or_none_and_is_still_given(watched: Watched, release: Release) -> None:
+def test_a_number_below_zero_is_few_or_none_and_is_still_given(watched, release):
     page, state = watched.page, release.area("15", "STATE")
     number = next(one for one in release.totals(area=state).numbers if one.value < 0 < one.interval[1])
     go(page, f"#/area/STATE/15/{number.counted[0].group.code}")
@@ -404,7 +402,7 @@ def test_a_number_below_zero_is_few_or_none_and_is_still_given(watched: Watched,
     assert page.locator(".difference, [data-chance], [data-interval=difference]").count() == 0
 
 
-def test_a_range_of_nothing_but_zero_is_not_called_sure(watched: Watched, release: Release) -> None:
+def test_a_range_of_nothing_but_zero_is_not_called_sure(watched, release):
     page = watched.page
     numbers = (one for state in release.areas("state") for one in release.totals(area=state).numbers)
     number = next(one for one in numbers if one.value < 0 == one.interval[1])
@@ -418,7 +416,7 @@ def test_a_range_of_nothing_but_zero_is_not_called_sure(watched: Watched, releas
     assert "nothing useful can be said of the difference" in page.inner_text("[data-verdict]")
 
 
-def test_a_group_alone_links_to_the_one_in_combination_and_back(watched: Watched, release: Release) -> None:
+def test_a_group_alone_links_to_the_one_in_combination_and_back(watched, release):
     page = watched.page
     both = [release.group(name).code for name in ("German alone", "German alone or in any combination")]
     for code, other in (both, both[::-1]):
@@ -426,7 +424,7 @@ def test_a_group_alone_links_to_the_one_in_combination_and_back(watched: Watched
         assert page.locator("[data-partner] a").get_attribute("href") == f"#/area/STATE/44/{other}"
 
 
-def test_the_page_says_whose_numbers_these_are_and_how_to_cite_them(watched: Watched) -> None:
+def test_the_page_says_whose_numbers_these_are_and_how_to_cite_them(watched):
     page, title = watched.page, "Race and ethnicity groups of a synthetic census"
     assert page.title() == title
     assert page.inner_text("#home-link").split("\n") == [title, "safetab, with invented people"]
@@ -447,7 +445,7 @@ def test_the_page_says_whose_numbers_these_are_and_how_to_cite_them(watched: Wat
     assert re.search(r" Accessed \d+ [A-Z][a-z]+ \d{4}\.$", cited)
 
 
-def test_words_are_defined_where_they_appear(watched: Watched) -> None:
+def test_words_are_defined_where_they_appear(watched):
     page = watched.page
     alone = "“Alone” means that every race answer is in this group."
     go(page, f"{COUNTY}/1007")
@@ -465,7 +463,7 @@ def test_words_are_defined_where_they_appear(watched: Watched) -> None:
     assert "“No number” means that no count is published. It does not mean zero." in said
 
 
-def test_people_and_households_lead_to_the_same_area_and_group(browser: Browser, folder: Path) -> None:
+def test_people_and_households_lead_to_the_same_area_and_group(browser, folder):
     with opened(browser, folder / "people-site" / "index.html") as watched:
         page = watched.page
         page.wait_for_selector("main h1")
@@ -485,7 +483,7 @@ def test_people_and_households_lead_to_the_same_area_and_group(browser: Browser,
         assert watched.complaints == []
 
 
-def test_noise_of_both_kinds_sums_as_it_does_in_safetab(browser: Browser, folder: Path, tmp_path: Path) -> None:
+def test_noise_of_both_kinds_sums_as_it_does_in_safetab(browser, folder, tmp_path):
     """The page's chances beside safetab's own, for narrow, wide and two-sided geometric noise."""
     script = (folder / "site" / "site.js").read_text().replace("start();\n})();", "window.noiseOf = noiseOf;\n})();")
     noises = [DiscreteGaussian(Fraction(1, 10)), DiscreteGaussian(Fraction(31, 2)), DiscreteGaussian(Fraction(900)),
@@ -522,7 +520,7 @@ FOUND = {
 }  # fmt: skip
 
 
-def test_places_and_groups_are_found_by_the_names_that_people_use(watched: Watched) -> None:
+def test_places_and_groups_are_found_by_the_names_that_people_use(watched):
     for typed, wanted in FOUND.items():
         go(watched.page, "#/about")
         watched.page.fill("#find", typed)
@@ -530,7 +528,7 @@ def test_places_and_groups_are_found_by_the_names_that_people_use(watched: Watch
         watched.page.wait_for_url(f"**#/area/{wanted}")
 
 
-def test_one_question_after_another_is_answered_though_views_come_late(watched: Watched) -> None:
+def test_one_question_after_another_is_answered_though_views_come_late(watched):
     """No view takes the focus from a reader who came back to the field, or puts its own text beside what is typed."""
     page = watched.page
     page.evaluate("location.hash = '#/area/STATE/44'; document.querySelector('#find').focus()")
@@ -559,7 +557,7 @@ TYPE_WHILE_A_VIEW_COMES = """submits => {
 }"""
 
 
-def test_a_view_that_comes_while_the_reader_types_leaves_the_text_alone(watched: Watched) -> None:
+def test_a_view_that_comes_while_the_reader_types_leaves_the_text_alone(watched):
     page = watched.page
     page.focus("#find")
     page.evaluate(TYPE_WHILE_A_VIEW_COMES, False)
@@ -576,7 +574,7 @@ def test_a_view_that_comes_while_the_reader_types_leaves_the_text_alone(watched:
     expect(page.locator("#find")).to_have_value("Rhode Island")
 
 
-def test_a_question_is_answered_though_another_view_comes_before(watched: Watched) -> None:
+def test_a_question_is_answered_though_another_view_comes_before(watched):
     watched.page.evaluate(TYPE_WHILE_A_VIEW_COMES, True)
     watched.page.wait_for_url("**#/area/COUNTY/44007")
     expect(watched.page.locator("#find")).to_have_value("Providence County, Rhode Island")
@@ -624,7 +622,7 @@ LISTED = {
 }  # fmt: skip
 
 
-def test_what_is_not_exact_is_listed_and_never_taken(watched: Watched) -> None:
+def test_what_is_not_exact_is_listed_and_never_taken(watched):
     page = watched.page
     for typed, (said, listed) in LISTED.items():
         page.fill("#find", typed)
@@ -644,7 +642,7 @@ def test_what_is_not_exact_is_listed_and_never_taken(watched: Watched) -> None:
     assert page.evaluate("location.hash") in {"", "#/"}
 
 
-def test_a_group_of_all_others_is_in_a_place_only_if_it_is_asked_for(watched: Watched) -> None:
+def test_a_group_of_all_others_is_in_a_place_only_if_it_is_asked_for(watched):
     page, other = watched.page, "Other Hispanic, Latino, or Spanish — in Providence County, Rhode Island"
     page.fill("#find", "other latino providence")
     expect(page.locator("#find-list li").first).to_contain_text(other)
@@ -653,7 +651,7 @@ def test_a_group_of_all_others_is_in_a_place_only_if_it_is_asked_for(watched: Wa
     assert not any(" — in " in one for one in cells(page, "#find-list li"))
 
 
-def test_a_word_lists_all_groups_that_have_it(watched: Watched) -> None:
+def test_a_word_lists_all_groups_that_have_it(watched):
     """Asian itself is a major group, which is not counted."""
     watched.page.fill("#find", "asian")
     expect(watched.page.locator("#find-list li")).to_have_count(12)
@@ -665,7 +663,7 @@ def test_a_word_lists_all_groups_that_have_it(watched: Watched) -> None:
     assert sorted(cells(watched.page, "#find-list li bdi")) == sorted(names)
 
 
-def test_everything_can_be_done_by_keyboard(watched: Watched) -> None:
+def test_everything_can_be_done_by_keyboard(watched):
     page = watched.page
     for key in ("Tab", "Enter"):  # the skip link
         page.keyboard.press(key)
@@ -686,7 +684,7 @@ def test_everything_can_be_done_by_keyboard(watched: Watched) -> None:
     assert page.get_attribute("table.list thead th:nth-child(1)", "aria-sort") == "ascending"
 
 
-def test_back_and_forward_show_a_view_as_it_was_left(watched: Watched) -> None:
+def test_back_and_forward_show_a_view_as_it_was_left(watched):
     page = watched.page
     go(page, COUNTY)
     page.fill("#filter", "an")
@@ -710,7 +708,7 @@ def test_back_and_forward_show_a_view_as_it_was_left(watched: Watched) -> None:
         assert page.locator("main").inner_text() == number
 
 
-def test_every_group_is_reached_by_links_from_the_first_page(watched: Watched, release: Release) -> None:
+def test_every_group_is_reached_by_links_from_the_first_page(watched, release):
     page, seen, ahead = watched.page, set[str](), ["#/"]
     counted = {one.code for one in release._universe.lists.iterations if one.level.is_tabulated}
     links = "[...document.querySelectorAll('main .links a, main .crumbs a')].map(link => link.hash)"
@@ -755,7 +753,7 @@ MARGIN = dict.fromkeys(("top", "bottom", "left", "right"), "14mm")
 
 
 @pytest.mark.parametrize("width", [390, 820, 1440])
-def test_no_view_is_wider_than_the_screen(browser: Browser, folder: Path, width: int) -> None:
+def test_no_view_is_wider_than_the_screen(browser, folder, width):
     with opened(browser, folder / "site" / "index.html", viewport={"width": width, "height": 900}) as watched:
         for route in ROUTES:
             go(watched.page, route)
@@ -763,7 +761,7 @@ def test_no_view_is_wider_than_the_screen(browser: Browser, folder: Path, width:
             assert watched.page.evaluate("document.documentElement.scrollWidth") == width, route
 
 
-def test_a_phone_has_the_note_or_the_share_of_a_number_below_it(browser: Browser, folder: Path) -> None:
+def test_a_phone_has_the_note_or_the_share_of_a_number_below_it(browser, folder):
     """Columns of notes and shares have no room there."""
     seen = {}
     for width in (390, 1440):
@@ -779,7 +777,7 @@ def test_a_phone_has_the_note_or_the_share_of_a_number_below_it(browser: Browser
     assert any(shares)
 
 
-def test_what_is_not_for_release_is_not_called_released(browser: Browser, folder: Path) -> None:
+def test_what_is_not_for_release_is_not_called_released(browser, folder):
     with opened(browser, folder / "site" / "index.html") as watched:
         watched.page.wait_for_selector("main h1")
         source = watched.page.locator("#source").text_content()
@@ -788,7 +786,7 @@ def test_what_is_not_for_release_is_not_called_released(browser: Browser, folder
     assert "released" not in source
 
 
-def test_the_site_is_dark_where_the_reader_likes_it(browser: Browser, folder: Path) -> None:
+def test_the_site_is_dark_where_the_reader_likes_it(browser, folder):
     colours = {}
     for scheme in ("light", "dark"):
         with opened(browser, folder / "site" / "index.html", color_scheme=scheme) as watched:
@@ -798,7 +796,7 @@ def test_the_site_is_dark_where_the_reader_likes_it(browser: Browser, folder: Pa
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_texts_are_readable_on_their_ground(browser: Browser, folder: Path, scheme: str) -> None:
+def test_texts_are_readable_on_their_ground(browser, folder, scheme):
     """A contrast of 4.5 to 1 or more, for the colours of texts."""
     with opened(browser, folder / "site" / "index.html", color_scheme=scheme) as watched:
         watched.page.wait_for_selector("main h1")
@@ -815,7 +813,7 @@ def _luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_what_is_shown_can_be_downloaded(watched: Watched, release: Release) -> None:
+def test_what_is_shown_can_be_downloaded(watched, release):
     go(watched.page, COUNTY)
     rows = [*csv.DictReader(io.StringIO(downloaded(watched.page)))]
     numbers = {row["iteration_code"]: row for row in rows if row["status"] == "number"}
@@ -840,7 +838,7 @@ def downloaded(page: Page) -> str:
     return Path(download.value.path()).read_text(encoding="utf-8-sig")
 
 
-def test_every_download_keeps_the_status_the_source_and_the_date(watched: Watched, folder: Path) -> None:
+def test_every_download_keeps_the_status_the_source_and_the_date(watched, folder):
     date = json.loads((folder / "out" / "manifest.json").read_text())["date"]
     comparison = "#/compare/COUNTY/44007/1002/COUNTY/15003/1002"
     for route in (COUNTY, f"{COUNTY}/1002", "#/group/1002/state", comparison):
@@ -854,7 +852,7 @@ def test_every_download_keeps_the_status_the_source_and_the_date(watched: Watche
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_every_view_is_a_link(browser: Browser, folder: Path, watched: Watched, route: str) -> None:
+def test_every_view_is_a_link(browser, folder, watched, route):
     go(watched.page, route)
     with opened(browser, folder / "site" / "index.html") as other:
         other.page.goto(f"{(folder / 'site' / 'index.html').as_uri()}{route}")
@@ -863,20 +861,20 @@ def test_every_view_is_a_link(browser: Browser, folder: Path, watched: Watched, 
         assert other.page.locator("main").inner_text() == watched.page.locator("main").inner_text()
 
 
-def test_a_link_to_nothing_says_so(watched: Watched) -> None:
+def test_a_link_to_nothing_says_so(watched):
     for route in ("#/area/COUNTY/99999", "#/group/0000", "#/nothing", "#/area/COUNTY/44007/%3Cimg%3E"):
         go(watched.page, route)
         assert watched.page.locator("main h1").text_content() == "Not found"
 
 
-def test_the_status_is_on_every_view(watched: Watched, release: Release) -> None:
+def test_the_status_is_on_every_view(watched, release):
     for route in ROUTES:
         go(watched.page, route)
         assert watched.page.locator("#status").text_content() == release.output_status.line
         assert watched.page.locator("#status").is_visible()
 
 
-def test_the_status_is_away_only_where_a_picture_has_it(watched: Watched) -> None:
+def test_the_status_is_away_only_where_a_picture_has_it(watched):
     """A link may name a picture that the view doesn't have."""
     page = watched.page
     for name in ("nothing", "", '"]'):
@@ -893,7 +891,7 @@ def test_the_status_is_away_only_where_a_picture_has_it(watched: Watched) -> Non
     expect(page.locator("#status")).to_be_hidden()
 
 
-def test_the_name_of_a_tile_contains_what_it_shows_and_all_texts_are_in_landmarks(watched: Watched) -> None:
+def test_the_name_of_a_tile_contains_what_it_shows_and_all_texts_are_in_landmarks(watched):
     """Who speaks to the page says what is seen; who hears it goes from landmark to landmark."""
     go(watched.page, "#/")
     tiles = watched.page.eval_on_selector_all(
@@ -917,13 +915,13 @@ def test_the_name_of_a_tile_contains_what_it_shows_and_all_texts_are_in_landmark
     "route",
     ["#/", "#/groups", "#/about", COUNTY, f"{COUNTY}/1167", f"{COUNTY}/1126", "#/group/1002/county", "#/compare"],
 )
-def test_axe_finds_nothing(watched: Watched, route: str) -> None:
+def test_axe_finds_nothing(watched, route):
     go(watched.page, route)
     watched.page.evaluate("document.querySelectorAll('main details').forEach((one) => { one.open = true; })")
     assert axe_violations(watched.page) == []
 
 
-def test_axe_finds_what_is_wrong(watched: Watched) -> None:
+def test_axe_finds_what_is_wrong(watched):
     watched.page.evaluate("document.querySelector('main').append(document.createElement('button'))")
     assert any("button-name" in one for one in axe_violations(watched.page))
 
@@ -941,7 +939,7 @@ def in_list(page: Page) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["state", "county"])
-def test_states_and_counties_are_drawn_with_the_numbers_of_the_list(watched: Watched, kind: str) -> None:
+def test_states_and_counties_are_drawn_with_the_numbers_of_the_list(watched, kind):
     go(watched.page, f"#/group/1002/{kind}")
     assert sorted(labels_of_map(watched.page)) == sorted(in_list(watched.page))
     assert len(labels_of_map(watched.page)) == {"state": 6, "county": 24}[kind]
@@ -949,7 +947,7 @@ def test_states_and_counties_are_drawn_with_the_numbers_of_the_list(watched: Wat
     assert "not in this release" in watched.page.locator(".legend").inner_text()
 
 
-def test_the_counties_of_one_state_fill_their_map(watched: Watched) -> None:
+def test_the_counties_of_one_state_fill_their_map(watched):
     page = watched.page
     go(page, "#/group/1002/county")
     hint = page.get_by_text("Choose a state above to see its counties larger.")
@@ -965,7 +963,7 @@ def test_the_counties_of_one_state_fill_their_map(watched: Watched) -> None:
     assert box["height"] > 400
 
 
-def test_a_map_shows_what_is_missing_and_what_is_uncertain(watched: Watched, release: Release) -> None:
+def test_a_map_shows_what_is_missing_and_what_is_uncertain(watched, release):
     """Lines where there is no number, dots where the range is wider than the number; the legend explains both."""
     seen = set()
     for code in ("1002", "1167", "1126"):
@@ -991,7 +989,7 @@ def test_a_map_shows_what_is_missing_and_what_is_uncertain(watched: Watched, rel
     assert seen == {(0, 0), (0, 1), (1, 0)}
 
 
-def test_a_map_can_show_shares(watched: Watched, release: Release) -> None:
+def test_a_map_can_show_shares(watched, release):
     """The share of the sum of all counties shown, and that of the wider group in each county."""
     page = watched.page
     go(page, "#/group/1167/county")
@@ -1006,7 +1004,7 @@ def test_a_map_can_show_shares(watched: Watched, release: Release) -> None:
         assert float(re.search(rf", ([0-9.]+) % of {words}$", said)[1]) == pytest.approx(100 * share, rel=0.06)
 
 
-def test_an_area_of_a_map_is_reached_by_arrow_keys(watched: Watched) -> None:
+def test_an_area_of_a_map_is_reached_by_arrow_keys(watched):
     page = watched.page
     go(page, "#/group/1002/state")
     assert page.locator(".shapes a[tabindex='0']").count() == 1
@@ -1020,7 +1018,7 @@ def test_an_area_of_a_map_is_reached_by_arrow_keys(watched: Watched) -> None:
     expect(page.locator("h1")).to_contain_text("Hawaii")
 
 
-def test_a_first_tap_says_the_number_and_a_second_opens_it(browser: Browser, folder: Path) -> None:
+def test_a_first_tap_says_the_number_and_a_second_opens_it(browser, folder):
     phone = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
     with opened(browser, folder / "site" / "index.html", **phone) as watched:
         go(watched.page, "#/group/1002/state")
@@ -1032,7 +1030,7 @@ def test_a_first_tap_says_the_number_and_a_second_opens_it(browser: Browser, fol
         expect(watched.page.locator("h1")).to_contain_text("Utah")
 
 
-def test_ranks_allow_for_overlapping_ranges_and_shares_are_of_what_is_published(watched: Watched) -> None:
+def test_ranks_allow_for_overlapping_ranges_and_shares_are_of_what_is_published(watched):
     page = watched.page
     go(page, "#/group/1087/county")
     rows = [row for row in csv.DictReader(io.StringIO(downloaded(page))) if row["status"] == "number"]
@@ -1052,7 +1050,7 @@ def test_ranks_allow_for_overlapping_ranges_and_shares_are_of_what_is_published(
     assert "the release has no number for everyone here" in page.locator("[data-shares]").text_content()
 
 
-def test_what_a_filter_leaves_is_what_is_saved(watched: Watched, browser: Browser, tmp_path: Path) -> None:
+def test_what_a_filter_leaves_is_what_is_saved(watched, browser, tmp_path):
     """With its ranks in the whole list. The title, the names of the files and the embedded picture have the filter."""
     page = watched.page
     go(page, COUNTY)
@@ -1084,7 +1082,7 @@ def test_what_a_filter_leaves_is_what_is_saved(watched: Watched, browser: Browse
     assert label.endswith(", only groups with “portug”")
 
 
-def test_a_map_and_its_list_have_the_same_shares(watched: Watched, release: Release) -> None:
+def test_a_map_and_its_list_have_the_same_shares(watched, release):
     """There are none of numbers that are mostly noise, and none below 0 % or above 100 %."""
     page, offered = watched.page, set[bool]()
     codes = [one.code for one in release.groups(level="county")][::60]
@@ -1108,9 +1106,7 @@ def test_a_map_and_its_list_have_the_same_shares(watched: Watched, release: Rele
 @pytest.mark.parametrize(
     ("route", "name"), [("#/area/STATE/44/1087", "table-0"), ("#/group/1002/state", "map"), (COUNTY, "list")]
 )
-def test_a_picture_says_what_it_is_when_it_is_saved_or_embedded(
-    watched: Watched, browser: Browser, tmp_path: Path, release: Release, route: str, name: str
-) -> None:
+def test_a_picture_says_what_it_is_when_it_is_saved_or_embedded(watched, browser, tmp_path, release, route, name):
     page = watched.page
     go(page, route)
     box = page.locator(f"[data-picture={name}]")
@@ -1139,7 +1135,7 @@ def test_a_picture_says_what_it_is_when_it_is_saved_or_embedded(
         assert other.complaints == []
 
 
-def test_shapes_that_were_given_are_drawn_instead(folder: Path, browser: Browser) -> None:
+def test_shapes_that_were_given_are_drawn_instead(folder, browser):
     ring = [[-71.9, 41.1], [-71.1, 41.1], [-71.1, 42.0], [-71.9, 42.0], [-71.9, 41.1]]
     feature = {"properties": {"GEOID": "44"}, "geometry": {"type": "Polygon", "coordinates": [ring]}}
     (folder / "shapes.json").write_text(json.dumps({"type": "FeatureCollection", "features": [feature]}))
@@ -1155,9 +1151,7 @@ def test_shapes_that_were_given_are_drawn_instead(folder: Path, browser: Browser
         assert other.complaints == []
 
 
-def test_alaska_is_drawn_whole_across_the_antimeridian_and_a_lake_is_no_land(
-    browser: Browser, folder: Path, tmp_path: Path
-) -> None:
+def test_alaska_is_drawn_whole_across_the_antimeridian_and_a_lake_is_no_land(browser, folder, tmp_path):
     """The Aleutians reach 179.8 east: the map must not go around the world for them."""
     script = (folder / "site" / "site.js").read_text()
     script = script.replace("start();\n})();", "Object.assign(window, { fittedInto, pathOf });\n})();")
@@ -1190,7 +1184,7 @@ class _Quiet(SimpleHTTPRequestHandler):
         pass
 
 
-def test_the_site_works_from_a_server_and_asks_it_alone(browser: Browser, folder: Path) -> None:
+def test_the_site_works_from_a_server_and_asks_it_alone(browser, folder):
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(_Quiet, directory=str(folder / "site"))) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -1211,9 +1205,7 @@ def test_the_site_works_from_a_server_and_asks_it_alone(browser: Browser, folder
 
 
 @pytest.mark.parametrize("route", ROUTES)
-def test_a_view_prints_on_few_sheets_without_what_can_only_be_clicked(
-    browser: Browser, folder: Path, route: str
-) -> None:
+def test_a_view_prints_on_few_sheets_without_what_can_only_be_clicked(browser, folder, route):
     """Sheets beside the height of the view as it is printed, in sheets of A4 without their margins."""
     with opened(browser, folder / "site" / "index.html", viewport={"width": 688, "height": 1017}) as watched:
         page = watched.page

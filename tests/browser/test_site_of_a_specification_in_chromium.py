@@ -53,7 +53,7 @@ def asked(page: Page, area: str, group: str = "") -> str:
     return page.evaluate("decodeURIComponent(location.hash)")
 
 
-def test_the_first_page_speaks_of_the_census(site: Watched) -> None:
+def test_the_first_page_speaks_of_the_census(site):
     page = site.page
     assert page.inner_text("h1").startswith("Ethnic groups (total response) of a made-up country")
     assert page.get_attribute("#find", "placeholder") == "Region, territorial authority, … or ethnic group"
@@ -74,7 +74,7 @@ def links(page: Page, summary: str) -> list[str]:
     return listed.all_inner_texts()
 
 
-def test_the_first_page_lists_the_largest_areas_and_others_when_opened(site: Watched) -> None:
+def test_the_first_page_lists_the_largest_areas_and_others_when_opened(site):
     page = site.page
     assert len(links(page, "Regions")) == 6
     assert links(page, "Territorial authorities") == []
@@ -92,7 +92,7 @@ def test_the_first_page_lists_the_largest_areas_and_others_when_opened(site: Wat
     assert page.inner_text("h1 small") == "ethnic group, code 1"
 
 
-def test_groups_of_an_area_can_be_filtered_by_level(site: Watched) -> None:
+def test_groups_of_an_area_can_be_filtered_by_level(site):
     page = site.page
     asked(page, "nation")
     before = page.locator(".list tbody tr").count()
@@ -128,7 +128,7 @@ def unnamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "site" / "index.html"
 
 
-def test_many_areas_are_folded_and_one_without_a_name_is_called_what_it_is(unnamed: Path) -> None:
+def test_many_areas_are_folded_and_one_without_a_name_is_called_what_it_is(unnamed):
     with chromium() as browser, opened(browser, unnamed) as watched:
         page = watched.page
         page.wait_for_selector("h1")
@@ -162,13 +162,13 @@ def test_many_areas_are_folded_and_one_without_a_name_is_called_what_it_is(unnam
         assert watched.complaints == []
 
 
-def test_areas_are_found_with_or_without_commas_and_macrons(site: Watched) -> None:
+def test_areas_are_found_with_or_without_commas_and_macrons(site):
     for text in ("Ōtāhuhu, North 1", "otahuhu north 1", "OTAHUHU,NORTH 1", "100100"):
         assert asked(site.page, text) == "#/area/sa2/100100"
         assert "Ōtāhuhu, North 1" in site.page.inner_text(".crumbs")
 
 
-def test_a_name_in_several_levels_is_answered_by_the_finest_that_is_published(site: Watched, release: Release) -> None:
+def test_a_name_in_several_levels_is_answered_by_the_finest_that_is_published(site, release):
     answered = set[str]()
     for area in ("Cordale Region", "Aldbridge District", "Aldbridge 2", "Bramton 3"):
         for group in ("Māori", "samoan", "Indian"):
@@ -185,14 +185,14 @@ def test_a_name_in_several_levels_is_answered_by_the_finest_that_is_published(si
     assert site.page.locator("[data-namesakes]").count() == 0
 
 
-def test_three_categories_have_plain_bars(site: Watched) -> None:
+def test_three_categories_have_plain_bars(site):
     asked(site.page, "nation", "European")
     rows = site.page.inner_text("main section:has-text('Gender by age')")
     assert [rows.count(one) for one in ("Male\t", "Female\t", "Another gender\t")] == [1, 1, 1]
     assert (site.page.locator("table.bars").count(), site.page.locator("table.pyramid").count()) == (1, 0)
 
 
-def test_a_census_without_outlines_has_no_map(site: Watched) -> None:
+def test_a_census_without_outlines_has_no_map(site):
     for kind in ("region", "ta"):
         site.page.evaluate(f"location.hash = '#/group/331/{kind}'")
         site.page.wait_for_selector(f"main:not([aria-busy]) nav.tabs a[aria-current][href$='/{kind}']")
@@ -200,7 +200,7 @@ def test_a_census_without_outlines_has_no_map(site: Watched) -> None:
         assert site.page.locator("svg.shapes, .map").count() == 0
 
 
-def test_sums_of_a_specified_table_are_those_of_open_release(site: Watched, release: Release) -> None:
+def test_sums_of_a_specified_table_are_those_of_open_release(site, release):
     page = site.page
     asked(page, "nation", "European")
     table = release.table("nation", "1")

@@ -35,7 +35,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     less = {key: value / 2 for key, value in world.config().items() if "budget_p_level" in key}
     less |= {"run_pr": True, "privacy_budget_p_level_2_pr_state": 0.01}
     world.configure(**less, thresholds_p={name: [0, 30, 90] for name in world.config()["thresholds_p"]})
-    safetab.run(world.parameters, world.data, folder / "before", test_key="11" * 32)
+    safetab.run(*world, folder / "before", test_key="11" * 32)
     write_site(out, folder / "site", earlier=folder / "before")
     write_site(out, folder / "alone")
     return folder
@@ -112,7 +112,7 @@ def check_both(page: Page, now: Estimate, then: Estimate) -> str:
     return "chance" if is_chance else "sure"
 
 
-def test_changes_are_those_of_two_open_releases(page: Page, releases: tuple[Release, Release]) -> None:
+def test_changes_are_those_of_two_open_releases(page, releases):
     newer, earlier = releases
     seen = Counter[str]()
     for level, region in (("USA", "1"), ("STATE", "44"), ("COUNTY", "01001")):
@@ -138,7 +138,7 @@ def test_changes_are_those_of_two_open_releases(page: Page, releases: tuple[Rele
     )
 
 
-def test_a_list_of_areas_has_the_change_of_each(page: Page, releases: tuple[Release, Release]) -> None:
+def test_a_list_of_areas_has_the_change_of_each(page, releases):
     changes = 0
     for group in releases[0]._universe.lists.iterations:
         if not group.level.is_tabulated:
@@ -166,7 +166,7 @@ def test_a_list_of_areas_has_the_change_of_each(page: Page, releases: tuple[Rele
     assert changes > 8
 
 
-def test_a_printed_list_has_letters_of_one_size_and_fits_on_a_sheet(page: Page) -> None:
+def test_a_printed_list_has_letters_of_one_size_and_fits_on_a_sheet(page):
     page.set_viewport_size({"width": 688, "height": 1017})  # A4 without its margins
     go(page, "#/about")
     go(page, "#/group/1001/county")
@@ -190,7 +190,7 @@ def changes_saved(page: Page) -> dict[str, list[str]]:
     }
 
 
-def test_without_an_earlier_release_one_line_says_so(browser: Browser, folder: Path) -> None:
+def test_without_an_earlier_release_one_line_says_so(browser, folder):
     with opened(browser, folder / "alone" / "index.html") as watched:
         watched.page.wait_for_selector("main h1")
         go(watched.page, "#/area/STATE/44/1001")

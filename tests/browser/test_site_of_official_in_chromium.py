@@ -52,7 +52,7 @@ def texts_at(page: Page, route: str) -> str:
     return " ".join(page.locator("main").inner_text().split())
 
 
-def test_a_number_that_the_bureau_withheld_is_no_number(browser: Browser, folder: Path) -> None:
+def test_a_number_that_the_bureau_withheld_is_no_number(browser, folder):
     route, row = first_row(folder / "whole", {"STATE", "COUNTY", "PLACE", "TRACT", "AIANNH"}, "withheld")
     with opened(browser, folder / "whole-site" / "index.html") as watched:
         page = watched.page
@@ -65,7 +65,7 @@ def test_a_number_that_the_bureau_withheld_is_no_number(browser: Browser, folder
         assert watched.complaints == []
 
 
-def test_a_download_says_that_the_numbers_were_read(browser: Browser, folder: Path) -> None:
+def test_a_download_says_that_the_numbers_were_read(browser, folder):
     with opened(browser, folder / "whole-site" / "index.html") as watched:
         watched.page.wait_for_selector("main h1")
         texts_at(watched.page, "#/area/USA/1")
@@ -77,7 +77,7 @@ def test_a_download_says_that_the_numbers_were_read(browser: Browser, folder: Pa
     assert told == {("test key, not for release", f"SafeTab-P, read by safetab {VERSION}")}
 
 
-def test_a_total_of_an_unknown_table_has_both_ends_of_its_margin(browser: Browser, folder: Path) -> None:
+def test_a_total_of_an_unknown_table_has_both_ends_of_its_margin(browser, folder):
     route, row = first_row(folder / "totals", {"COUNTY"}, "published")
     least, margin = row["least_margin_of_error"], row["margin_of_error"]
     estimate = safetab.open_release(folder / "totals").total(row["region_id"], row["iteration_code"], level="county")
@@ -101,7 +101,7 @@ def test_a_total_of_an_unknown_table_has_both_ends_of_its_margin(browser: Browse
         assert watched.complaints == []
 
 
-def test_the_page_says_who_made_the_numbers_and_who_read_them(browser: Browser, folder: Path) -> None:
+def test_the_page_says_who_made_the_numbers_and_who_read_them(browser, folder):
     for name in ("whole", "totals"):
         with opened(browser, folder / f"{name}-site" / "index.html") as watched:
             watched.page.wait_for_selector("main h1")

@@ -84,9 +84,7 @@ def results_of(book) -> dict[str, list[object]]:
 
 
 @pytest.mark.parametrize("definition", list(PrivacyDefinition))
-def test_libreoffice_computes_what_python_computes_also_for_other_inputs(
-    production: Tuning, tmp_path: Path, definition: PrivacyDefinition
-) -> None:
+def test_libreoffice_computes_what_python_computes_also_for_other_inputs(production, tmp_path, definition):
     write_workbook(production, tmp_path / "as-loaded.xlsx")
     tuning = changed(production, definition)
     with_inputs_of(tmp_path / "as-loaded.xlsx", tuning, tmp_path / "changed.xlsx")
@@ -139,7 +137,7 @@ def no_errors(book) -> bool:
     )
 
 
-def test_the_numbers_kept_in_the_file_are_those_that_libreoffice_computes(production: Tuning, tmp_path: Path) -> None:
+def test_the_numbers_kept_in_the_file_are_those_that_libreoffice_computes(production, tmp_path):
     write_workbook(production, tmp_path / "kept.xlsx")
     with_inputs_of(tmp_path / "kept.xlsx", production, tmp_path / "emptied.xlsx")
     kept = load_workbook(tmp_path / "kept.xlsx", data_only=True)
@@ -160,7 +158,7 @@ REFUSED_ROW = "no: the budget must be 0 or a positive number"
 
 
 @pytest.mark.parametrize("typed", [-1, "abc", None, "0.5"], ids=["negative", "word", "empty", "a number as text"])
-def test_totals_refuse_a_budget_that_is_none(production: Tuning, tmp_path: Path, typed: object) -> None:
+def test_totals_refuse_a_budget_that_is_none(production, tmp_path, typed):
     write_workbook(production, tmp_path / "as-loaded.xlsx")
     opened = load_workbook(tmp_path / "as-loaded.xlsx")
     row = FIRST_LEVEL + 2  # a level of the US pass

@@ -10,9 +10,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from typer.testing import CliRunner
-
-from safetab.cli.main import app
 from tests.bureau.truth import (
     AGE_CUTS,
     HOUSEHOLD_TABLES,
@@ -24,6 +21,7 @@ from tests.bureau.truth import (
     truth_of,
 )
 from tests.bureau.worlds import TOTALS, Row, Written, regions_of, rows_of
+from tests.commands import cli
 
 _ROWS_OF_LEVEL = {0: 0, 10: 1, 20: 2, 48: 3}
 """How many rows of t2 each statistics level has."""
@@ -60,7 +58,7 @@ def _read(folder: Path) -> list[Row]:
 
 def told(*words: object, code: int = 0) -> str:
     """What a command says that must end with this exit code."""
-    done = CliRunner().invoke(app, list(map(str, words)))
+    done = cli(*words)
     assert done.exit_code == code, done.output
     return done.output
 

@@ -11,12 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
 from tests.bureau.outputs import Output, line_of, wrong_with
 from tests.bureau.truth import HOUSEHOLD_TABLE, lines_of
 from tests.bureau.worlds import TOTALS, TOTALS_COLUMNS, Case, Written, all_cases, all_worlds, write_case
+from tests.commands import cli
 
 CASES = {case["id"]: case for case in all_cases() if case["do"] != "not applicable"}
 WORLDS = all_worlds()
@@ -30,12 +29,12 @@ def _parameters() -> list[object]:
 
 
 @pytest.mark.parametrize("case", _parameters())
-def test_a_case_of_the_bureau_has_the_result_that_is_known(case: Case, tmp_path: Path) -> None:
+def test_a_case_of_the_bureau_has_the_result_that_is_known(case, tmp_path):
     result, why = _JUDGES.get(case["do"], _judged_by_verdict)(case, tmp_path)
     assert result == KNOWN.get(case["id"], {}).get("result", "equal"), why
 
 
-def test_results_that_are_not_equal_say_why_and_have_a_case() -> None:
+def test_results_that_are_not_equal_say_why_and_have_a_case():
     every = {case["id"]: case["do"] for case in all_cases()}
     assert len(every) == 437
     assert KNOWN.keys() <= every.keys()
@@ -50,7 +49,7 @@ Result = tuple[str, str]
 
 def _told(*words: object) -> tuple[int, dict[str, Any], str]:
     """The exit code of a command, its JSON document, and all errors in words."""
-    done = CliRunner().invoke(app, [*map(str, words), "--json"])
+    done = cli(*words, "--json")
     document = json.loads(done.stdout) if done.stdout.startswith("{") else {"findings": []}
     errors = [found for found in document.get("findings", ()) if found["severity"] == "error"]
     lines = [" ".join(filter(None, (one["file"], one["where"], one["rule"], one["message"]))) for one in errors]
@@ -64,7 +63,7 @@ def _judged_by_paths(case: Case, _: Path) -> Result:
 
 def _judged_by_plan(case: Case, folder: Path) -> Result:
     written = write_case(case, WORLDS, folder)
-    code, document, errors = _told("plan", written.parameters, written.data)
+    code, document, errors = _told("plan", *written)
     if code:
         return "stricter", errors
     level_of = {f"{one['geography_level']}, {one['iteration_level']}": one for one in document["levels"]}
@@ -82,7 +81,7 @@ def _judged_by_verdict(case: Case, folder: Path) -> Result:
     """Validate or run: refused or accepted, and after a run the tables."""
     written = write_case(case, WORLDS, folder)
     out = [folder / "out"] if case["do"] == "run" else []
-    code, document, errors = _told(case["do"], written.parameters, written.data, *out)
+    code, document, errors = _told(case["do"], *written, *out)
     if code not in {0, 1}:
         return "different", f"exit code {code}"
     expected = case["expect"]
@@ -106,7 +105,7 @@ def _judged_refusal(case: Case, document: dict[str, Any], errors: str) -> Result
 
 def _judged_by_accuracy(case: Case, folder: Path) -> Result:
     written, out = write_case(case, WORLDS, folder), folder / "out"
-    code, _, errors = _told("accuracy", written.parameters, written.data, out, "--runs", "5")
+    code, _, errors = _told("accuracy", *written, out, "--runs", "5")
     wrote = any(path.is_file() for path in out.rglob("*"))
     return ("equal" if wrote and not code else "stricter"), errors
 
@@ -115,7 +114,7 @@ def _judged_by_marginals(case: Case, folder: Path) -> Result:
     """All lines of a table whose cells have as many households as the case says, without noise."""
     table, shape = case["note"][:2], int(case["note"][-1])
     written = _marginals_world(case, table, shape, folder)
-    code, _, errors = _told("run", written.parameters, written.data, folder / "out")
+    code, _, errors = _told("run", *written, folder / "out")
     if code:
         return "stricter", errors
     name = HOUSEHOLD_TABLE.format(table, shape + 1)

@@ -6,7 +6,6 @@ A run makes the same checks before it publishes; `safetab verify` makes them for
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -43,20 +42,20 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Output]:
         }
         written = write_case({"world": "toy-p-zcdp", "config": config, "thresholds": [0, 1, 2]}, worlds, folder)
         out = folder / "out"
-        told("run", written.parameters, written.data, out, "--test-key", "07" * 32)
+        told("run", *written, out, "--test-key", "07" * 32)
         made[may_be_negative] = Output(out, written)
     return made
 
 
 @pytest.mark.parametrize("may_be_negative", [True, False])
-def test_a_valid_output_passes(may_be_negative: bool, outputs: dict[bool, Output]) -> None:
+def test_a_valid_output_passes(may_be_negative, outputs):
     output = outputs[may_be_negative]
     assert any(int(row["COUNT"]) < 0 for row in output.tables["t1"]) == may_be_negative
     told("verify", output.folder)
 
 
 @pytest.mark.parametrize("name", FAULTS)
-def test_an_invalid_output_is_told(name: str, outputs: dict[bool, Output], tmp_path: Path) -> None:
+def test_an_invalid_output_is_told(name, outputs, tmp_path):
     may_be_negative, kind, column, value, message = FAULTS[name]
     out = shutil.copytree(outputs[may_be_negative].folder, tmp_path / "out")
     lines = (out / T1).read_text().split("\n")

@@ -86,14 +86,14 @@ def file_of(cef: Cef, table: str) -> dict[str, str]:
     return {f"{table}.txt": "\n".join(["|".join(COLUMNS[table]), *truth_in(cef, table)])}
 
 
-def test_tables_are_those_of_the_records_in_the_files(counted: Counted) -> None:
+def test_tables_are_those_of_the_records_in_the_files(counted):
     kinds = {"STATE": US, "PR-STATE": PUERTO_RICO}
     listed = {kind: [state for state in own if state in counted.states] for kind, own in kinds.items()}
     assert wrong_with(counted.persons, {"oracle": True, "pop_groups": "p", "listed_regions": listed}) == []
     assert wrong_with(counted.households, {"oracle": True, "pop_groups": "h"}) == []
 
 
-def test_households_are_counted_in_regions_of_these_states_for_each_total(counted: Counted) -> None:
+def test_households_are_counted_in_regions_of_these_states_for_each_total(counted):
     groups = set(map(group_of, counted.households.rows))
     regions = {(kind, region) for region, kind, _ in groups}
     assert regions == {pair for block in counted.blocks for pair in regions_of(block).items()}
@@ -109,7 +109,7 @@ def converted(cef: Cef, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("table", COLUMNS)
-def test_converted_records_are_those_of_the_files_with_codes_as_integers(table: str, cef: Cef, converted: Path) -> None:
+def test_converted_records_are_those_of_the_files_with_codes_as_integers(table, cef, converted):
     for state in cef.states:
         schema = pq.read_schema(converted / table / f"{state}.parquet")
         assert schema.names == COLUMNS[table]
@@ -117,7 +117,7 @@ def test_converted_records_are_those_of_the_files_with_codes_as_integers(table: 
     assert as_text(converted / table, COLUMNS[table]) == Counter(truth_in(cef, table))
 
 
-def test_households_are_occupied_housing_units(cef: Cef, converted: Path) -> None:
+def test_households_are_occupied_housing_units(cef, converted):
     units = Counter((unit["RTYPE"], unit["HHT"] != "0") for unit in cef.units)
     assert units.keys() == {("2", True), ("2", False), ("4", False)}
     assert pq.read_table(converted / "household-records").num_rows == units["2", True]

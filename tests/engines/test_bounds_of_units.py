@@ -55,7 +55,7 @@ def the_records_of_a_unit_are_added_up(folder: Path, patch: pytest.MonkeyPatch) 
         assert "a patient may have at most 2 records. 1 patient has more." in found
 
 
-def test_the_records_of_a_unit_are_added_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_records_of_a_unit_are_added_up(tmp_path, monkeypatch):
     the_records_of_a_unit_are_added_up(tmp_path, monkeypatch)
 
 
@@ -68,5 +68,5 @@ def a_unit_with_more_records_is_refused(folder: Path) -> None:
         assert found == ["a patient may have at most 2 records. 1 patient has more."]
 
 
-def test_a_unit_with_more_records_is_refused(tmp_path: Path) -> None:
+def test_a_unit_with_more_records_is_refused(tmp_path):
     a_unit_with_more_records_is_refused(tmp_path)

@@ -45,12 +45,12 @@ def small_crowds_are_counted(folder: Path) -> None:
     crowds_are_counted(SMALL_CROWDS, folder)
 
 
-def test_small_crowds_are_counted(tmp_path: Path) -> None:
+def test_small_crowds_are_counted(tmp_path):
     small_crowds_are_counted(tmp_path)
 
 
 @pytest.mark.slow
-def test_large_crowds_are_counted(tmp_path: Path) -> None:
+def test_large_crowds_are_counted(tmp_path):
     crowds_are_counted(LARGE_CROWDS, tmp_path)
 
 
@@ -65,7 +65,7 @@ def sparse_and_dense_totals_are_right_in_every_area(folder: Path, patch: pytest.
         counted_right(world, rows, [number + 1 for number in range(len(rows))], folder / name)
 
 
-def test_sparse_and_dense_totals_are_right_in_every_area(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sparse_and_dense_totals_are_right_in_every_area(tmp_path, monkeypatch):
     sparse_and_dense_totals_are_right_in_every_area(tmp_path, monkeypatch)
 
 
@@ -79,5 +79,5 @@ def all_eight_answers_count(folder: Path) -> None:
         counted_right(world, rows, [1] * len(rows), folder / rule)
 
 
-def test_all_eight_answers_count(tmp_path: Path) -> None:
+def test_all_eight_answers_count(tmp_path):
     all_eight_answers_count(tmp_path)

@@ -37,7 +37,7 @@ def no_snappy(path: Path, table: pa.Table) -> None:
 
 @pytest.mark.parametrize("engine_name", ENGINES, indirect=True)
 @pytest.mark.parametrize("write", [another_code, no_snappy])
-def test_a_damaged_page_is_told_by_all_in_the_same_words(engine_of, write, tmp_path: Path) -> None:
+def test_a_damaged_page_is_told_by_all_in_the_same_words(engine_of, write, tmp_path):
     world = write_random_world(tmp_path / "world", 3, people=60)
     table = pa.table(columns_of(people_of(world)))
     (world.data / "person-records.txt").unlink()

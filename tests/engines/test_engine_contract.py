@@ -51,7 +51,7 @@ def cells_of(people: dict[tuple[int, int], int], starts: list[int]) -> list[int]
 
 def assert_counts_everybody(engine: CountingEngine, inputs: EngineInputs, world: World) -> None:
     """`BruteForce` shares no code with any engine."""
-    brute = BruteForce(world.parameters, world.data)
+    brute = BruteForce(*world)
     by_group = brute.people_of_groups()
     assert problems_with(engine.check()) == ()
     assert sum(engine.prepare().values()) == len(brute.people)
@@ -70,15 +70,13 @@ def assert_counts_everybody(engine: CountingEngine, inputs: EngineInputs, world:
 
 
 @pytest.mark.parametrize(("seed", "people", "max_race_codes"), [(3, 60, 8), (11, 120, 3), (5, 2, 1)])
-def test_everybody_is_counted_once_in_each_of_their_groups(
-    engine_of, seed: int, people: int, max_race_codes: int, tmp_path: Path
-) -> None:
+def test_everybody_is_counted_once_in_each_of_their_groups(engine_of, seed, people, max_race_codes, tmp_path):
     world = write_random_world(tmp_path / "world", seed, people, max_race_codes=max_race_codes)
     inputs = engine_inputs(world)
     assert_counts_everybody(engine_of(inputs), inputs, world)
 
 
-def test_a_pattern_leads_to_the_iterations_of_the_map_however_its_codes_are_repeated(engine_of, tmp_path: Path) -> None:
+def test_a_pattern_leads_to_the_iterations_of_the_map_however_its_codes_are_repeated(engine_of, tmp_path):
     """Alone is what all codes share, in combination what any has: eight codes, all pairs, one twice."""
     world = write_random_world(tmp_path / "world", 8, people=2, max_race_codes=8)
     rows = people_of(world)
@@ -94,7 +92,7 @@ def test_a_pattern_leads_to_the_iterations_of_the_map_however_its_codes_are_repe
 @pytest.mark.slow
 @settings(max_examples=40, deadline=None)
 @given(seed=st.integers(0, 10**6), people=st.integers(2, 120))
-def test_the_local_engine_counts_what_the_judge_counts(seed: int, people: int) -> None:
+def test_the_local_engine_counts_what_the_judge_counts(seed, people):
     """As above, in many more worlds than Spark has the time for."""
     with tempfile.TemporaryDirectory() as folder:
         world = write_random_world(Path(folder), seed, people)
@@ -117,7 +115,7 @@ def test_the_local_engine_counts_what_the_judge_counts(seed: int, people: int) -
 
 
 @pytest.mark.parametrize("write", PERSON_FORMS)
-def test_every_form_of_the_files_is_the_same_people(engine_of, write, tmp_path: Path) -> None:
+def test_every_form_of_the_files_is_the_same_people(engine_of, write, tmp_path):
     world = write_random_world(tmp_path / "world", 3, people=60, max_race_codes=8)
     rows, inputs = people_of(world), engine_inputs(world)
     expected = PlainEngine(inputs.persons, inputs.files).fingerprint(SECRET)
@@ -130,9 +128,7 @@ def test_every_form_of_the_files_is_the_same_people(engine_of, write, tmp_path: 
 
 
 @pytest.mark.parametrize("case", REFUSED_FILES)
-def test_what_is_refused_is_refused_by_all_in_the_same_words(
-    engine_of, engine_name: str, case: str, tmp_path: Path
-) -> None:
+def test_what_is_refused_is_refused_by_all_in_the_same_words(engine_of, engine_name, case, tmp_path):
     """Engines of one machine are given files that were looked at before, and what can be judged of their rows is."""
     world = write_random_world(tmp_path / "world", 3, people=8)
     rows, refused = people_of(world), REFUSED_FILES[case]
@@ -177,7 +173,7 @@ BROKEN_PEOPLE = {
 
 
 @pytest.mark.parametrize("column", BROKEN_PEOPLE)
-def test_every_broken_rule_is_found_in_its_rows(engine_of, engine_name: str, column: str, tmp_path: Path) -> None:
+def test_every_broken_rule_is_found_in_its_rows(engine_of, engine_name, column, tmp_path):
     """Each wrong value stands in two rows, 40 lines apart."""
     world = write_random_world(tmp_path / "world", 3, people=80)
     path, row, expected = world.data / "person-records.txt", 0, []
@@ -202,14 +198,14 @@ def test_every_broken_rule_is_found_in_its_rows(engine_of, engine_name: str, col
     assert {one.severity for one in findings} == {Severity.ERROR}
 
 
-def test_zeros_may_stand_before_an_age_and_before_nothing_else(engine_of, tmp_path: Path) -> None:
+def test_zeros_may_stand_before_an_age_and_before_nothing_else(engine_of, tmp_path):
     world = write_random_world(tmp_path / "world", 3)
     as_text(world.data, [f"000{row}" for row in people_of(world)])
     inputs = engine_inputs(world)
     assert_counts_everybody(engine_of(inputs), inputs, world)
 
 
-def test_rows_of_another_shape_and_of_no_text_are_found(engine_of, tmp_path: Path) -> None:
+def test_rows_of_another_shape_and_of_no_text_are_found(engine_of, tmp_path):
     world = write_random_world(tmp_path / "world", 3)
     with (world.data / "person-records.txt").open("ab") as file:
         file.write(b"1|2\n" + b"|" * 17 + b"\n" + b"x" * 100 + b"\n" + b"|".join([b"\xff"] * 17) + b"\n\n\n")
@@ -224,7 +220,7 @@ NOBODY = "no record is in a state of the {} pass: its counts are 0 before noise.
 
 
 @pytest.mark.parametrize("write", EMPTY_FORMS)
-def test_nobody_is_counted_as_zeros(engine_of, write, tmp_path: Path) -> None:
+def test_nobody_is_counted_as_zeros(engine_of, write, tmp_path):
     world = write_random_world(tmp_path / "world", 3)
     rows = people_of(world)
     (world.data / "person-records.txt").unlink()
@@ -244,7 +240,7 @@ def test_nobody_is_counted_as_zeros(engine_of, write, tmp_path: Path) -> None:
         assert not cells.confidential_counts.any()
 
 
-def test_an_empty_pass_is_a_warning(engine_of, tmp_path: Path) -> None:
+def test_an_empty_pass_is_a_warning(engine_of, tmp_path):
     world = write_random_world(tmp_path / "world", 3)
     as_text(world.data, [row for row in people_of(world) if row.split("|")[3] != "72"])
     (finding,) = problems_with(engine_of(engine_inputs(world)).check())
@@ -252,9 +248,7 @@ def test_an_empty_pass_is_a_warning(engine_of, tmp_path: Path) -> None:
     assert finding.message == NOBODY.format("PR")
 
 
-def test_records_of_states_that_are_not_asked_for_are_a_warning_and_are_counted_nowhere(
-    engine_of, tmp_path: Path
-) -> None:
+def test_records_of_states_that_are_not_asked_for_are_a_warning_and_are_counted_nowhere(engine_of, tmp_path):
     """Their blocks are not looked for: the geography may be that of the states asked for."""
     world = write_random_world(tmp_path / "world", 3)
     counted = [row for row in people_of(world) if row.split("|")[3] in {"01", "44", "72"}]
@@ -268,7 +262,7 @@ def test_records_of_states_that_are_not_asked_for_are_a_warning_and_are_counted_
     assert sum(engine.prepare().values()) == len(counted)
 
 
-def test_exact_counts_do_not_show_themselves(engine_of, tmp_path: Path) -> None:
+def test_exact_counts_do_not_show_themselves(engine_of, tmp_path):
     inputs = engine_inputs(write_random_world(tmp_path / "world", 3))
     engine = engine_of(inputs)
     engine.check()
@@ -279,7 +273,7 @@ def test_exact_counts_do_not_show_themselves(engine_of, tmp_path: Path) -> None:
         pickle.dumps(counts)
 
 
-def test_a_person_who_is_joined_twice_fails_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_person_who_is_joined_twice_fails_the_run(tmp_path, monkeypatch):
     """DuckDB's engine; Spark's has a test of its own, and the plain one joins nothing."""
     original = PartRecords.add
 
@@ -294,7 +288,7 @@ def test_a_person_who_is_joined_twice_fails_the_run(tmp_path: Path, monkeypatch:
     engine.close()
 
 
-def test_a_return_inside_a_line_of_a_part_is_a_finding(tmp_path: Path) -> None:
+def test_a_return_inside_a_line_of_a_part_is_a_finding(tmp_path):
     world = write_random_world(tmp_path, 2, people=40, budget=1)
     rows = people_of(world)
     rows[9] = "True\r|" + rows[9].partition("|")[2]  # of the last part

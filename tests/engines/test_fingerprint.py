@@ -64,25 +64,25 @@ def with_people(world: World, rows: list[str], folder: Path) -> World:
 
 
 @pytest.mark.parametrize("write", PERSON_FORMS)
-def test_order_and_form_of_the_files_do_not_matter(write, world: World) -> None:
+def test_order_and_form_of_the_files_do_not_matter(write, world):
     expected, rows = fingerprints(world), people_of(world)
     (world.data / "person-records.txt").unlink()
     write(world.data, rows)
     assert fingerprints(world) == expected
 
 
-def test_zeros_before_an_age_do_not_matter(world: World, tmp_path: Path) -> None:
+def test_zeros_before_an_age_do_not_matter(world, tmp_path):
     rows = ["000" + row for row in people_of(world)]
     assert fingerprints(with_people(world, rows, tmp_path / "zeros")) == fingerprints(world)
 
 
-def test_parameters_and_threads_do_not_matter(world: World) -> None:
+def test_parameters_and_threads_do_not_matter(world):
     expected = fingerprints(world)
     world.configure(max_race_codes=1, state_filter_us=["44"], privacy_defn="puredp", run_pr=False)
     assert fingerprints(world, threads=1) == expected
 
 
-def test_a_file_that_changed_after_it_was_checked_is_at_fault(world: World) -> None:
+def test_a_file_that_changed_after_it_was_checked_is_at_fault(world):
     path, rows = world.data / "person-records.parquet", people_of(world)
     (world.data / "person-records.txt").unlink()
     parquet_of_text(world.data, rows)
@@ -98,7 +98,7 @@ def test_a_file_that_changed_after_it_was_checked_is_at_fault(world: World) -> N
             engine.fingerprint(SECRET)
 
 
-def test_a_value_that_changed_after_it_was_checked_is_not_shown(world: World) -> None:
+def test_a_value_that_changed_after_it_was_checked_is_not_shown(world):
     path, inputs = world.data / "person-records.txt", engine_inputs(world)
     settings = EngineSettings(world.data.parent)
     with closing(LocalEngine(inputs.persons, inputs.files, settings, lambda _: None)) as engine:
@@ -125,7 +125,7 @@ def eight_codes(row: str) -> str:
 
 
 @pytest.mark.parametrize("column", [column for column in COLUMNS if column in OTHER_VALUES])
-def test_every_column_matters(column: str, world: World, tmp_path: Path) -> None:
+def test_every_column_matters(column, world, tmp_path):
     rows = people_of(world)
     number = next(number for number, row in enumerate(rows) if row.split("|")[3] == "01")
     rows[number] = eight_codes(rows[number])
@@ -142,14 +142,14 @@ def test_every_column_matters(column: str, world: World, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("part", range(3, 7))
-def test_every_part_of_the_block_matters(part: int, world: World) -> None:
+def test_every_part_of_the_block_matters(part, world):
     person = dict(zip(COLUMNS, people_of(world)[0].split("|"), strict=True))
     column = COLUMNS[part]
     moved = person | {column: f"{int(person[column]) + 1:0{len(person[column])}d}"}
     assert plain_sums(SECRET, person)[2:] != plain_sums(SECRET, moved)[2:]
 
 
-def test_who_has_which_value_matters(world: World, tmp_path: Path) -> None:
+def test_who_has_which_value_matters(world, tmp_path):
     """Two people swap their ages: every column by itself has the same values as before."""
     rows = people_of(world)
     first, second = _two_with_other_ages(rows)
@@ -173,7 +173,7 @@ def _two_with_other_ages(rows: list[str]) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("change", ["one more", "one less", "one twice for another"])
-def test_how_often_a_record_is_there_matters(change: str, world: World, tmp_path: Path) -> None:
+def test_how_often_a_record_is_there_matters(change, world, tmp_path):
     rows = people_of(world)
     of_state = [number for number, row in enumerate(rows) if row.split("|")[3] == "01"]
     changed = {
@@ -188,7 +188,7 @@ def test_how_often_a_record_is_there_matters(change: str, world: World, tmp_path
     assert after[PR] == before[PR]
 
 
-def test_people_of_no_pass_do_not_matter(world: World, tmp_path: Path) -> None:
+def test_people_of_no_pass_do_not_matter(world, tmp_path):
     rows = people_of(world)
     elsewhere = "|".join([*rows[0].split("|")[:3], "60", "001", "000100", "1000", *rows[0].split("|")[7:]])
     assert fingerprints(with_people(world, [*rows, elsewhere], tmp_path / "more")) == fingerprints(world)
@@ -202,7 +202,7 @@ PEOPLE = [
 ]
 
 
-def test_old_logs_recognise_their_people() -> None:
+def test_old_logs_recognise_their_people():
     """The values that the first version of the fingerprint gave these records."""
     names, *people = (line.split("|") for line in PEOPLE)
     columns = {
@@ -216,7 +216,7 @@ def test_old_logs_recognise_their_people() -> None:
     assert set(fingerprint.of_passes((), US_CENSUS.pass_of_part).values()) == {of_nobody(SECRET)}
 
 
-def test_columns_parts_and_passes_may_have_any_name() -> None:
+def test_columns_parts_and_passes_may_have_any_name():
     columns = {"region": np.array([7, 9, 7, 8]), "language": np.array([2, 0, 1, 5])}
     fingerprint = RecordFingerprint(SECRET, "region")
     sums = list(fingerprint.sums_of_columns(columns))
@@ -229,14 +229,14 @@ def test_columns_parts_and_passes_may_have_any_name() -> None:
     assert renamed.of_passes(sums, {7: "all"}) != one
 
 
-def test_digits_are_the_number_that_they_spell() -> None:
+def test_digits_are_the_number_that_they_spell():
     assert [PERSON_RECORD.integer_of("QAGE", text) for text in ("007", "Null", "True")] == [7, 0, 1]
     for text in (None, "", "secret"):
         with pytest.raises(ValueError, match="invalid literal"):
             PERSON_RECORD.integer_of("QAGE", text)
 
 
-def test_a_record_too_large_for_exact_sums_is_refused_where_its_layout_is_made() -> None:
+def test_a_record_too_large_for_exact_sums_is_refused_where_its_layout_is_made():
     small = sum(10**digits - 1 for digits in PERSON_RECORD.digits.values())
     room = 2**21 - 1 - small - 1 - 2  # HOUSEHOLDER is 1 at most, QSEX is 2
     sex, age = PERSON_RECORD.attribute
@@ -245,12 +245,12 @@ def test_a_record_too_large_for_exact_sums_is_refused_where_its_layout_is_made()
         replace(PERSON_RECORD, attribute=(sex, replace(age, field=replace(age.field, maximum=room + 1))))
 
 
-def test_another_secret_gives_another_fingerprint(world: World) -> None:
+def test_another_secret_gives_another_fingerprint(world):
     assert set(fingerprints(world).values()).isdisjoint(fingerprints(world, secret=bytes(32)).values())
 
 
 @pytest.mark.slow
-def test_no_small_change_of_many_is_missed() -> None:
+def test_no_small_change_of_many_is_missed():
     """A wrong miss has a chance of about 1e-11 each; 20,000 random swaps of random people are all seen."""
     rng = random.Random(1)
     ends = {column: 10**4 if column.startswith("Q") else 99 for column in COLUMNS} | {"QAGE": 116, "QSEX": 3}
@@ -264,7 +264,7 @@ def test_no_small_change_of_many_is_missed() -> None:
         assert [sum(lane) for lane in zip(*sums[0], strict=True)] != [sum(lane) for lane in zip(*sums[1], strict=True)]
 
 
-def test_the_largest_values_do_not_overflow() -> None:
+def test_the_largest_values_do_not_overflow():
     largest = dict.fromkeys(COLUMNS, "9999") | {"QAGE": "115", "TABBLKST": "56", "TABBLKCOU": "999"}
     largest |= {"TABTRACTCE": "999999", "HOUSEHOLDER": "True", "CENRACE": "63", "QSEX": "2"}
     columns = {column: np.array([PERSON_RECORD.integer_of(column, text)]) for column, text in largest.items()}
@@ -274,7 +274,7 @@ def test_the_largest_values_do_not_overflow() -> None:
         assert list(fingerprint.sums_of_columns(columns)) == [plain_sums(secret, largest)]
 
 
-def test_values_in_a_dictionary_that_no_row_has_do_not_matter(world: World) -> None:
+def test_values_in_a_dictionary_that_no_row_has_do_not_matter(world):
     expected, rows = fingerprints(world), people_of(world)
     (world.data / "person-records.txt").unlink()
     columns = {}

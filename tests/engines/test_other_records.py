@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -82,10 +81,10 @@ def write_dwellings(world: World) -> list[str]:
     return rows
 
 
-def test_another_record_is_counted_by_its_own_attribute(engine_of, tmp_path: Path) -> None:
+def test_another_record_is_counted_by_its_own_attribute(engine_of, tmp_path):
     world = write_random_world(tmp_path / "world", 11, people=120, max_race_codes=3)
     write_dwellings(world)
-    inputs, people = engine_inputs(world, PRODUCT), BruteForce(world.parameters, world.data).people_of_groups()
+    inputs, people = engine_inputs(world, PRODUCT), BruteForce(*world).people_of_groups()
     engine = engine_of(inputs)
     assert problems_with(engine.check()) == ()
     engine.prepare()
@@ -104,7 +103,7 @@ def test_another_record_is_counted_by_its_own_attribute(engine_of, tmp_path: Pat
 
 
 @pytest.mark.parametrize("digits", [4, None])
-def test_codes_are_read_from_the_columns_that_the_layout_names(engine_of, digits: int | None, tmp_path: Path) -> None:
+def test_codes_are_read_from_the_columns_that_the_layout_names(engine_of, digits, tmp_path):
     world = write_random_world(tmp_path / "world", 12, people=120, max_race_codes=3)
     origins = Classification("origin", ("FIRST", "SECOND", "THIRD"), RACE.pattern)
     layout = replace(
@@ -117,7 +116,7 @@ def test_codes_are_read_from_the_columns_that_the_layout_names(engine_of, digits
     lines = [layout.columns, *([*row[:8], *row[13:]] for row in rows)]  # QRACE4 to QRACE8 don't count
     (world.data / "dwelling-records.txt").write_text("".join("|".join(line) + "\n" for line in lines))
     inputs = engine_inputs(world, replace(PRODUCT, record=layout))
-    people, counted = BruteForce(world.parameters, world.data).people_of_groups(), 0
+    people, counted = BruteForce(*world).people_of_groups(), 0
     engine = engine_of(inputs)
     assert problems_with(engine.check()) == ()
     engine.prepare()
@@ -154,9 +153,7 @@ def _cells(people: Counter[tuple[int, int]], shape: Shape) -> list[int]:
         ("LIT", ["true", "1"], "must be True or False"),
     ],
 )
-def test_the_rules_of_another_record_are_checked(
-    engine_of, column: str, values: list[str], rule: str, tmp_path: Path
-) -> None:
+def test_the_rules_of_another_record_are_checked(engine_of, column, values, rule, tmp_path):
     world = write_random_world(tmp_path / "world", 3)
     rows = write_dwellings(world)
     for number, value in enumerate(values):

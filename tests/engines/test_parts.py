@@ -6,7 +6,6 @@ import random
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,7 +55,7 @@ def inputs_with(inputs: EngineInputs, areas: Areas) -> EngineInputs:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_any_parts_and_ids_are_counted_as_the_judge_counts(engine_of, seed: int, tmp_path: Path) -> None:
+def test_any_parts_and_ids_are_counted_as_the_judge_counts(engine_of, seed, tmp_path):
     inputs = engine_inputs(write_random_world(tmp_path / "world", seed, people=150))
     inputs = inputs_with(inputs, other_areas(inputs.files.geography_of_pass[US_PASS], seed))
     engine, judge = engine_of(inputs), plain_engine(inputs, tmp_path)
@@ -97,9 +96,7 @@ def do_at_once(_: RecordCounter, pieces: list[Callable[[], None]]) -> None:
     pieces.clear()
 
 
-def test_work_that_is_done_at_the_same_time_adds_to_different_cells(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_work_that_is_done_at_the_same_time_adds_to_different_cells(tmp_path, monkeypatch):
     monkeypatch.setattr(counter_module, "_MANY_RECORDS", 0)  # a part is several pieces
     monkeypatch.setattr(RecordCounter, "_do", do_at_once)
     inputs = engine_inputs(write_random_world(tmp_path / "world", 0, people=150))

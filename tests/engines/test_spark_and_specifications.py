@@ -23,7 +23,7 @@ from tests.inside import (
 )
 from tests.specified.agreement import engine_of as local_engine_of
 from tests.specified.agreement import inputs_of
-from tests.specified.broken_records import CASES, BrokenRecords, write_parquet
+from tests.specified.broken_records import CASES, write_parquet
 from tests.worlds.specified.nz_case import write_nz_case
 from tests.worlds.specified.random_world import write_foreign_world
 from tests.worlds.specified.small_world import PEOPLE, nz_keys, write_specification
@@ -72,17 +72,17 @@ class TestOnSpark:
     pytestmark = SPARK_MARKS
 
     @pytest.mark.parametrize("seed", WORLDS)
-    def test_spark_answers_as_the_local_engine_does(self, seed: int, session: Any, tmp_path: Path) -> None:
+    def test_spark_answers_as_the_local_engine_does(self, seed, session, tmp_path):
         world = write_foreign_world(tmp_path, seed)
         assert world.features >= WORLDS[seed] | {"parquet"}
         assert_same_answers(session, world.parameters, world.data, tmp_path)
 
-    def test_spark_answers_so_for_the_new_zealand_case_in_three_files(self, session: Any, tmp_path: Path) -> None:
+    def test_spark_answers_so_for_the_new_zealand_case_in_three_files(self, session, tmp_path):
         parameters, data = write_nz_case(tmp_path, None)
         write_parquet(data, 3)
         assert_same_answers(session, parameters, data, tmp_path)
 
-    def test_nobody_is_counted_as_nobody(self, session: Any, tmp_path: Path) -> None:
+    def test_nobody_is_counted_as_nobody(self, session, tmp_path):
         keys = nz_keys()
         keys["records"]["unit"] = {"name": "patient", "column": "SA1", "most_records": 3}
         parameters, data = write_specification(tmp_path, keys, PEOPLE.splitlines()[0] + "\n")
@@ -93,15 +93,13 @@ class TestOnSpark:
         assert list(answers_of(spark_engine_of(session, inputs), inputs)) == expected
 
     @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-    def test_a_broken_rule_has_the_finding_of_the_local_engine(
-        self, case: BrokenRecords, session: Any, tmp_path: Path
-    ) -> None:
+    def test_a_broken_rule_has_the_finding_of_the_local_engine(self, case, session, tmp_path):
         inputs = inputs_of(*case.write(tmp_path, as_parquet=True))
         expected = findings_of(local_engine_of(inputs, tmp_path))
         assert expected
         assert findings_of(spark_engine_of(session, inputs)) == expected
 
-    def test_a_unit_is_the_same_in_all_files_and_must_be_named(self, session: Any, tmp_path: Path) -> None:
+    def test_a_unit_is_the_same_in_all_files_and_must_be_named(self, session, tmp_path):
         keys = nz_keys()
         keys["records"]["unit"] = {"name": "patient", "column": "PID", "most_records": 2}
         keys["records"]["fields"].append({"name": "PID", "type": "string"})
@@ -118,9 +116,7 @@ class TestOnSpark:
         assert "1 patient has more" in messages
 
     @pytest.mark.parametrize("again", ["piece >= 0", "true", None])
-    def test_a_piece_that_never_comes_or_comes_twice_ends_the_run(
-        self, again: str | None, session: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_piece_that_never_comes_or_comes_twice_ends_the_run(self, again, session, tmp_path, monkeypatch):
         """With the verdict of its task or without it."""
         from tests.spark_sessions import change_encoded  # noqa: PLC0415 - PySpark is optional
 
@@ -135,7 +131,7 @@ class TestOnSpark:
             list(answers_of(spark_engine_of(session, inputs), inputs))
 
     @pytest.mark.parametrize("wrong", [7, 9])
-    def test_a_row_too_few_or_too_many_ends_the_run(self, wrong: int, session: Any, tmp_path: Path) -> None:
+    def test_a_row_too_few_or_too_many_ends_the_run(self, wrong, session, tmp_path):
         parameters, data = write_specification(tmp_path, nz_keys())
         write_parquet(data)
         inputs = inputs_of(parameters, data)
@@ -150,9 +146,7 @@ def started(*_: object) -> None:
 
 
 @pytest.mark.parametrize("why", ["text", "persons", "geography"])
-def test_what_only_the_local_engine_reads_is_refused_before_spark_is_started(
-    why: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_only_the_local_engine_reads_is_refused_before_spark_is_started(why, tmp_path, monkeypatch):
     monkeypatch.setattr(backends, "spark_session", started)
     parameters, data = write_specification(tmp_path, nz_keys(), "no record is read\n")
     options = backends.SparkOptions()
@@ -167,7 +161,7 @@ def test_what_only_the_local_engine_reads_is_refused_before_spark_is_started(
     assert str(finding).endswith("Write the records as Parquet, or run without --engine spark.")
 
 
-def test_records_of_the_bureau_are_looked_for_as_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_records_of_the_bureau_are_looked_for_as_before(tmp_path, monkeypatch):
     monkeypatch.setattr(backends, "spark_session", started)
     backend = backends.SparkBackend(backends.SparkOptions(), EngineSettings(tmp_path), lambda _: None)
     (finding,) = backend.records(tmp_path, SAFETAB_P.record).findings

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -32,7 +31,7 @@ pytestmark = SPARK_MARKS
     ("write", "rows"),
     [(split, "1 in part-3.txt, 2 in part-4.txt"), (parquet_of_integers, "2 in a.parquet, 1 in b.parquet")],
 )
-def test_the_files_of_bad_rows_are_named(session, write, rows: str, tmp_path: Path) -> None:
+def test_the_files_of_bad_rows_are_named(session, write, rows, tmp_path):
     """Spark knows no line numbers; it does know files."""
     world = write_random_world(tmp_path / "world", 3)
     people = people_of(world)
@@ -45,7 +44,7 @@ def test_the_files_of_bad_rows_are_named(session, write, rows: str, tmp_path: Pa
     assert finding.rows == rows
 
 
-def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) -> None:
+def test_rows_are_judged_by_what_is_known(session, tmp_path, monkeypatch):
     """Without a list of blocks or codes only their form counts, as for the engine of one machine."""
     world = write_random_world(tmp_path / "world", 3)
     people = [row.split("|") for row in people_of(world)]
@@ -58,7 +57,7 @@ def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) 
     for damaged in (None, "race-and-ethnicity-codes.txt", "config.json"):
         if damaged is not None:
             (world.parameters / damaged).unlink()
-        known = KnownLists.readable(world.parameters, world.data, world.data)
+        known = KnownLists.readable(*world, world.data)
         findings = spark.judge(world.data, known, lambda _: None)
         assert findings == local.judge(world.data, known, lambda _: None)
         assert len(findings) == {None: 4, "race-and-ethnicity-codes.txt": 4, "config.json": 3}[damaged]
@@ -73,7 +72,7 @@ def test_rows_are_judged_by_what_is_known(session, tmp_path: Path, monkeypatch) 
         (lambda text: text + text.splitlines()[-1] + "\r\r\n", "a carriage return is inside a line"),
     ],
 )
-def test_headers_and_blank_lines_are_checked_by_the_executors(session, damage, sentence: str, tmp_path: Path) -> None:
+def test_headers_and_blank_lines_are_checked_by_the_executors(session, damage, sentence, tmp_path):
     world = write_random_world(tmp_path / "world", 3)
     path = world.data / "person-records.txt"
     path.write_text(damage(path.read_text()))
@@ -81,14 +80,14 @@ def test_headers_and_blank_lines_are_checked_by_the_executors(session, damage, s
     assert sentence in finding.message
 
 
-def test_what_is_no_parquet_is_reported_without_sparks_words(session, tmp_path: Path) -> None:
+def test_what_is_no_parquet_is_reported_without_sparks_words(session, tmp_path):
     world = write_random_world(tmp_path / "world", 3)
     (world.data / "person-records.txt").rename(world.data / "person-records.parquet")
     (finding,) = spark_engine(session, engine_inputs(world)).check()
     assert finding.message.endswith("person-records.parquet is damaged, or not what its ending says. Write it again.")
 
 
-def test_what_keeps_a_file_from_being_read_is_in_the_log(session, tmp_path: Path) -> None:
+def test_what_keeps_a_file_from_being_read_is_in_the_log(session, tmp_path):
     world = write_random_world(tmp_path / "world", 3)
     inputs, logged = engine_inputs(world), list[str]()
     (world.data / "person-records.txt").unlink()
@@ -97,7 +96,7 @@ def test_what_keeps_a_file_from_being_read_is_in_the_log(session, tmp_path: Path
     assert logged[0].startswith("Spark: ")
 
 
-def test_what_the_machine_refuses_to_an_executor_is_no_damage(session, tmp_path: Path, monkeypatch) -> None:
+def test_what_the_machine_refuses_to_an_executor_is_no_damage(session, tmp_path, monkeypatch):
     def refused(*_: object) -> None:
         raise pa.ArrowInvalid("Task failed: OSError: [Errno 5] Input/output error")
 
@@ -107,7 +106,7 @@ def test_what_the_machine_refuses_to_an_executor_is_no_damage(session, tmp_path:
         engine.check()
 
 
-def test_a_table_of_the_catalog_is_read(session, tmp_path: Path) -> None:
+def test_a_table_of_the_catalog_is_read(session, tmp_path):
     world = write_random_world(tmp_path / "world", 3)
     inputs = engine_inputs(world)
     session.read.csv(f"file://{world.data}/person-records.txt", sep="|", header=True).createOrReplaceTempView("people")
@@ -121,7 +120,7 @@ def test_a_table_of_the_catalog_is_read(session, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change", [lambda encoded: encoded.union(encoded), lambda encoded: encoded.where("piece = -1")]
 )
-def test_a_piece_that_comes_twice_or_never_fails_the_run(session, change, tmp_path: Path, monkeypatch) -> None:
+def test_a_piece_that_comes_twice_or_never_fails_the_run(session, change, tmp_path, monkeypatch):
     """What tasks send each other is compared with the rows that Spark itself reads."""
     from tests.spark_sessions import change_encoded  # noqa: PLC0415 - PySpark is optional
 
@@ -132,7 +131,7 @@ def test_a_piece_that_comes_twice_or_never_fails_the_run(session, change, tmp_pa
         engine.prepare()
 
 
-def test_executors_without_this_python_are_refused(session, monkeypatch) -> None:
+def test_executors_without_this_python_are_refused(session, monkeypatch):
     """Before a record is read, with what to do; Spark's own words are in the log."""
     logged = list[str]()
     inside.session_module.require_python(session, logged.append)
@@ -159,7 +158,7 @@ sys.meta_path.insert(0, Finder())
 
 
 @pytest.mark.parametrize("package", ["safetab", *NEEDED_PACKAGES])
-def test_a_package_that_an_executor_lacks_is_named(session, package: str, tmp_path: Path, monkeypatch) -> None:
+def test_a_package_that_an_executor_lacks_is_named(session, package, tmp_path, monkeypatch):
     """The executors' Python is this one, in which a package can't be imported."""
     python = tmp_path / "python"
     (tmp_path / "sitecustomize.py").write_text(PROGRAM_THAT_HIDES_A_PACKAGE.format(package=package))

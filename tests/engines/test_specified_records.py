@@ -109,7 +109,7 @@ def rows_of(world: SpecifiedWorld, dice: random.Random, count: int, wrong: float
 
 
 @pytest.mark.parametrize("seed", seeds(8, 40))
-def test_right_rows_of_random_specifications_are_counted_as_the_judge_does(seed: int, tmp_path: Path) -> None:
+def test_right_rows_of_random_specifications_are_counted_as_the_judge_does(seed, tmp_path):
     dice = random.Random(seed)
     world = world_of(random_specification(dice), dice)
     judge = Judge(world)
@@ -136,7 +136,7 @@ KINDS = {"listed": "must be listed", "gap": "after the first", "most": "must hav
 
 
 @pytest.mark.parametrize("seed", seeds(8, 24))
-def test_wrong_rows_break_the_rules_that_the_judge_names(seed: int, tmp_path: Path) -> None:
+def test_wrong_rows_break_the_rules_that_the_judge_names(seed, tmp_path):
     dice = random.Random(seed + 500)
     world = world_of(random_specification(dice), dice)
     judge, rows = Judge(world), rows_of(world, dice, 300, 0.3)
@@ -161,7 +161,7 @@ def test_wrong_rows_break_the_rules_that_the_judge_names(seed: int, tmp_path: Pa
 
 
 @pytest.mark.parametrize("seed", seeds(8, 24))
-def test_a_single_wrong_row_is_enough(seed: int, tmp_path: Path) -> None:
+def test_a_single_wrong_row_is_enough(seed, tmp_path):
     """The encoder itself sees each row that breaks a rule: no other wrong row makes the rules be asked."""
     dice = random.Random(seed + 900)
     world = world_of(random_specification(dice), dice)
@@ -206,7 +206,7 @@ def findings_of(world: SpecifiedWorld, rows: list[Row], folder: Path, ending: st
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_rules_are_said_in_the_words_of_the_specification(ending: str, tmp_path: Path) -> None:
+def test_rules_are_said_in_the_words_of_the_specification(ending, tmp_path):
     ruled = (
         RecordField("PIN", "string", pattern="[a-z]{3}"),
         RecordField("OK", "boolean"),
@@ -236,7 +236,7 @@ def test_rules_are_said_in_the_words_of_the_specification(ending: str, tmp_path:
 
 
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_values_that_only_blanks_make_wrong_are_told_apart_and_no_value_is_said(ending: str, tmp_path: Path) -> None:
+def test_values_that_only_blanks_make_wrong_are_told_apart_and_no_value_is_said(ending, tmp_path):
     world = simple_world(codes=several(3, required=True)[0])
     right = row_of(world)
     blanks = [{name: right[name] + " "} for name in ("K", "AGE", "SEX", "E0")]
@@ -256,7 +256,7 @@ def test_values_that_only_blanks_make_wrong_are_told_apart_and_no_value_is_said(
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
-def test_blanks_are_found_in_the_lines_of_each_file(ending: str, tmp_path: Path) -> None:
+def test_blanks_are_found_in_the_lines_of_each_file(ending, tmp_path):
     world = simple_world()
     right = [row_of(world)] * 3
     files = {"a": [*right, row_of(world, SEX="F ")], "b": [row_of(world, SEX="X"), *right, row_of(world, SEX=" F")]}
@@ -275,7 +275,7 @@ def test_blanks_are_found_in_the_lines_of_each_file(ending: str, tmp_path: Path)
     }
 
 
-def test_blanks_around_the_answers_of_a_list_are_told(tmp_path: Path) -> None:
+def test_blanks_around_the_answers_of_a_list_are_told(tmp_path):
     codes = CodeList("several", "codes.csv", ("L",), separator=";")
     fields = (*fields_of("K"), RecordField("L", "list", delimiter=";"))
     world = world_of(specification(fields, ("K",), [codes]), random.Random(1))
@@ -295,7 +295,7 @@ def test_blanks_around_the_answers_of_a_list_are_told(tmp_path: Path) -> None:
     engine.close()
 
 
-def test_bytes_that_are_no_text_are_no_blanks(tmp_path: Path) -> None:
+def test_bytes_that_are_no_text_are_no_blanks(tmp_path):
     world = simple_world()
     rows = [row_of(world)] * 3
     columns = {name: [row[name] for row in rows] for name in world.record.columns}
@@ -308,7 +308,7 @@ def test_bytes_that_are_no_text_are_no_blanks(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", seeds(4, 24))
-def test_the_judge_finds_the_same_blanks(seed: int, tmp_path: Path) -> None:
+def test_the_judge_finds_the_same_blanks(seed, tmp_path):
     dice = random.Random(seed + 1_300)
     world = world_of(random_specification(dice), dice)
     judge, rows = Judge(world), rows_of(world, dice, 300, 0.1)
@@ -334,7 +334,7 @@ def without_blanks(row: Row) -> Row:
     return {name: ";".join(answer.strip() for answer in text.split(";")) for name, text in row.items()}
 
 
-def test_a_required_answer_is_asked_for_after_rows_whose_answers_are_all_residual(tmp_path: Path) -> None:
+def test_a_required_answer_is_asked_for_after_rows_whose_answers_are_all_residual(tmp_path):
     """Their pattern is empty, and must not stand for a missing answer."""
     world = simple_world(codes=several(3, required=True, residual=("999",))[0])
     residual = [row_of(world, E0="999")] * 500
@@ -343,7 +343,7 @@ def test_a_required_answer_is_asked_for_after_rows_whose_answers_are_all_residua
     assert found == [("E0", "must be a code of codes.csv. 1 row breaks this rule.")]
 
 
-def test_a_list_may_hold_eight_answers_unless_only_the_first_count(tmp_path: Path) -> None:
+def test_a_list_may_hold_eight_answers_unless_only_the_first_count(tmp_path):
     codes = CodeList("several", "codes.csv", ("L",), separator=";")
     fields = (RecordField("L", "list", delimiter=";"),)
     nine = ";".join(["001"] * 9)
@@ -358,7 +358,7 @@ def test_a_list_may_hold_eight_answers_unless_only_the_first_count(tmp_path: Pat
     assert found == [("L", "must be codes of codes.csv, separated by ;. 1 row breaks this rule.")]
 
 
-def test_a_unit_may_have_so_many_records_and_no_more(tmp_path: Path) -> None:
+def test_a_unit_may_have_so_many_records_and_no_more(tmp_path):
     world = simple_world(names=("PATIENT",), unit=Unit("patient", "PATIENT", 2))
     rows = [row_of(world, PATIENT=f"patient-number-{number}") for number in range(300)] * 2
     for ending in ENDINGS:
@@ -372,7 +372,7 @@ def test_a_unit_may_have_so_many_records_and_no_more(tmp_path: Path) -> None:
         ]
 
 
-def test_lists_of_a_parquet_file_are_texts_of_answers(tmp_path: Path) -> None:
+def test_lists_of_a_parquet_file_are_texts_of_answers(tmp_path):
     codes = CodeList("several", "codes.csv", ("L",), separator=";", required=False, residual=("999",))
     world = world_of(
         specification((*fields_of("K"), RecordField("L", "list", delimiter=";")), ("K",), [codes]), random.Random(1)
@@ -398,7 +398,7 @@ def test_lists_of_a_parquet_file_are_texts_of_answers(tmp_path: Path) -> None:
     assert write([["001", None, "002"], *lists[1:]]) == [("L", after)]
 
 
-def test_integers_and_truth_values_of_a_parquet_file_are_their_texts(tmp_path: Path) -> None:
+def test_integers_and_truth_values_of_a_parquet_file_are_their_texts(tmp_path):
     world = simple_world(fields=(RecordField("OK", "boolean"), RecordField("FREE", "string")))
     rows = [row_of(world, OK="true", FREE="7", AGE=str(age)) for age in range(50)]
     columns = {name: [row[name] for row in rows] for name in world.record.columns}
@@ -416,7 +416,7 @@ def test_integers_and_truth_values_of_a_parquet_file_are_their_texts(tmp_path: P
     assert world.engine(tmp_path, tmp_path).fingerprint(bytes([1] * 32)) != before
 
 
-def test_every_value_that_is_counted_changes_the_fingerprint(tmp_path: Path) -> None:
+def test_every_value_that_is_counted_changes_the_fingerprint(tmp_path):
     fields = (RecordField("R", "string", enum=("0", "1")), RecordField("FREE", "string"))
     world = simple_world(fields=fields, where={"R": ("1",)}, key=("K", "L2"))
     which = next(key for key in world.keys if world.place[key][0] == "main")
@@ -435,9 +435,7 @@ def test_every_value_that_is_counted_changes_the_fingerprint(tmp_path: Path) -> 
 
 @pytest.mark.parametrize("separator", ["|", ",", "\t"])
 @pytest.mark.parametrize("length", [3, 9, 16, 20])
-def test_lines_are_read_by_the_compiled_loop_whatever_the_length_of_ids(
-    separator: str, length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_are_read_by_the_compiled_loop_whatever_the_length_of_ids(separator, length, tmp_path, monkeypatch):
     monkeypatch.setattr(text_module, "compiling_pays", lambda *_, **__: True)
     monkeypatch.setattr(text_module, "_FEW_VALUES", 4)
     by_arrow = list[int]()
@@ -459,7 +457,7 @@ def test_lines_are_read_by_the_compiled_loop_whatever_the_length_of_ids(
     engine.close()
 
 
-def test_text_that_is_not_utf8_is_refused_even_where_any_text_is_right(tmp_path: Path) -> None:
+def test_text_that_is_not_utf8_is_refused_even_where_any_text_is_right(tmp_path):
     world = simple_world(names=("FREE",))
     write_rows(tmp_path / "data", world, [row_of(world, FREE="abcdef")], ".csv")
     path = tmp_path / "data" / "people.csv"
@@ -471,7 +469,7 @@ def test_text_that_is_not_utf8_is_refused_even_where_any_text_is_right(tmp_path:
 
 
 @pytest.mark.parametrize("dictionary", [True, False])
-def test_parquet_text_that_is_not_utf8_breaks_the_rule_of_its_column(dictionary: bool, tmp_path: Path) -> None:
+def test_parquet_text_that_is_not_utf8_breaks_the_rule_of_its_column(dictionary, tmp_path):
     world = simple_world()
     write_rows(tmp_path / "data", world, [row_of(world), row_of(world)], ".parquet")
     path = tmp_path / "data" / "people.parquet"
@@ -489,7 +487,7 @@ def test_parquet_text_that_is_not_utf8_breaks_the_rule_of_its_column(dictionary:
         engine.close()
 
 
-def test_records_in_no_pass_are_a_warning(tmp_path: Path) -> None:
+def test_records_in_no_pass_are_a_warning(tmp_path):
     world = simple_world()
     outside = next(key for key in world.keys if world.place[key][0] is None)
     inside = [next(key for key in world.keys if world.place[key][0] == name) for name in ("main", "islands")]

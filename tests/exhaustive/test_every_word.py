@@ -108,13 +108,13 @@ def assert_costs_what_was_charged(name: str, level: SmallLevel, neighbours: list
 
 
 @pytest.mark.parametrize("name", SMALL)
-def test_no_output_reveals_more_than_was_charged(name: str) -> None:
+def test_no_output_reveals_more_than_was_charged(name):
     assert_costs_what_was_charged(name, *SMALL[name])
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LARGE)
-def test_no_output_of_a_larger_level_reveals_more_than_was_charged(name: str) -> None:
+def test_no_output_of_a_larger_level_reveals_more_than_was_charged(name):
     assert_costs_what_was_charged(name, *LARGE[name])
 
 
@@ -176,21 +176,19 @@ def broken_claims(level: SmallLevel) -> list[str]:
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_lazy_reading_that_is_off_by_one_costs_more_and_is_seen(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lazy_reading_that_is_off_by_one_costs_more_and_is_seen(name, monkeypatch):
     monkeypatch.setattr(*PLANTED[name])
     assert broken_claims(PURE)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in PLANTED if "last" not in name])  # this one costs zCDP too little
-def test_lazy_reading_that_is_off_by_one_is_seen_with_gaussian_noise(
-    name: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lazy_reading_that_is_off_by_one_is_seen_with_gaussian_noise(name, monkeypatch):
     monkeypatch.setattr(*PLANTED[name])
     assert broken_claims(replace(TOTALS, most_noise=4))
 
 
-def test_a_search_that_finds_a_few_more_groups_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_search_that_finds_a_few_more_groups_changes_nothing(monkeypatch):
     search = searched_above(Stage.STAGE_2, -1)
     monkeypatch.setattr(tabulate_level_module, "indices_whose_noise_may_exceed", search)
     assert revealed(PURE, sizes((0, 1))).wrong == []
@@ -201,13 +199,13 @@ def first_cell(right, shape, cell, extension=0):
     return PREFIX(right, shape, min(cell, 0), extension)
 
 
-def test_cells_with_the_same_noise_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_with_the_same_noise_are_seen(monkeypatch):
     monkeypatch.setattr(noisy_count_module, "_prefix", first_cell)
     level = replace(TABLES, most_noise=3)
     assert any("divergence" in sentence for sentence in revealed(level, of_gender(((0, 0), (1, 0)))).wrong)
 
 
-def test_every_word_is_run_and_its_chance_is_that_of_its_bits() -> None:
+def test_every_word_is_run_and_its_chance_is_that_of_its_bits():
     for noise in (DiscreteGaussian(Fraction(2)), DiscreteLaplace(Fraction(1))):
         letters = letters_of(noise, 4, 7)
         words = letters.blocks[:, 0] >> np.uint64(60)
@@ -218,7 +216,7 @@ def test_every_word_is_run_and_its_chance_is_that_of_its_bits() -> None:
         assert by_value.tolist() == pytest.approx(chances, abs=1e-15)
 
 
-def test_a_draw_at_an_address_of_nothing_is_refused() -> None:
+def test_a_draw_at_an_address_of_nothing_is_refused():
     words = EveryCombination(TOTALS)
     with pytest.raises(KeyError):
         words.words(int(Stage.STAGE_2) << 40 | 9 << 32, np.arange(3))
@@ -226,7 +224,7 @@ def test_a_draw_at_an_address_of_nothing_is_refused() -> None:
         words.words(int(Stage.STAGE_2) << 40 | 1, np.arange(3))
 
 
-def test_a_level_is_charged_before_its_words_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_level_is_charged_before_its_words_are_read(monkeypatch):
     monkeypatch.setattr(every_word.Ledger, "charge", lambda *_: pytest.fail("charged"))
     monkeypatch.setattr(EveryCombination, "words", lambda *_: pytest.fail("read"))
     with pytest.raises(pytest.fail.Exception, match="charged"):

@@ -15,9 +15,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from typer.testing import CliRunner
-
-from safetab.cli.main import app, main
+from safetab.cli.main import main
+from tests.commands import cli
 from tests.faults.injector import Fault, arm
 
 HUNG = -1000
@@ -139,7 +138,7 @@ def _code_of(process: int, seconds: float) -> int:
 def warmed_up(*commands: Sequence[object]) -> None:
     """Runs commands in this process, so that forks find their modules loaded."""
     for arguments in commands:
-        result = CliRunner().invoke(app, [str(one) for one in arguments])
+        result = cli(*arguments)
         assert result.exit_code == 0, result.output
     gc.collect()
     gc.freeze()

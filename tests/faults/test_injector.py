@@ -53,7 +53,7 @@ def _ended(
 
 
 @needs_compiler
-def test_an_error_is_given_at_the_operation_asked_for_and_nowhere_else(tmp_path: Path) -> None:
+def test_an_error_is_given_at_the_operation_asked_for_and_nowhere_else(tmp_path):
     ending = _ended(tmp_path, 5, error=28)
     assert ending.stdout.splitlines() == ["a", "b ENOSPC", "c"]
     names = [line.split("\t")[1] for line in (tmp_path / "trace").read_text().splitlines()]
@@ -62,13 +62,13 @@ def test_an_error_is_given_at_the_operation_asked_for_and_nowhere_else(tmp_path:
 
 
 @needs_compiler
-def test_a_lasting_error_stays(tmp_path: Path) -> None:
+def test_a_lasting_error_stays(tmp_path):
     assert _ended(tmp_path, 4, error=28, lasting=1).stdout.splitlines() == ["a", "b ENOSPC", "c ENOSPC"]
 
 
 @needs_compiler
 @pytest.mark.parametrize(("sent", "made"), [(9, {"a"}), (2, {"a", "b"})])  # Python answers Ctrl-C after the call
-def test_a_signal_is_sent_at_the_operation(sent: int, made: set[str], tmp_path: Path) -> None:
+def test_a_signal_is_sent_at_the_operation(sent, made, tmp_path):
     ending = _ended(tmp_path, 4, sent=sent)
     assert ending.returncode == -sent
     assert {path.name for path in (tmp_path / "watched").iterdir()} == made
@@ -79,9 +79,7 @@ def test_a_signal_is_sent_at_the_operation(sent: int, made: set[str], tmp_path: 
     ("sent", "second", "later", "made"),
     [(1, 9, 0, {"a"}), (9, 1, 0, {"a"}), (28, 9, 3, {"a", "b"}), (28, 15, 0, {"a"})],  # 28 changes nothing
 )
-def test_a_second_signal_is_sent_so_many_operations_later(
-    sent: int, second: int, later: int, made: set[str], tmp_path: Path
-) -> None:
+def test_a_second_signal_is_sent_so_many_operations_later(sent, second, later, made, tmp_path):
     ending = _ended(tmp_path, 4, sent=sent, second=second, later=later)
     assert ending.returncode in (-sent, -second)
     assert {path.name for path in (tmp_path / "watched").iterdir()} == made
@@ -89,9 +87,7 @@ def test_a_second_signal_is_sent_so_many_operations_later(
 
 @needs_compiler
 @pytest.mark.parametrize("mode", [0o770, 0o707])
-def test_a_library_that_others_could_have_planted_is_not_loaded(
-    mode: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_library_that_others_could_have_planted_is_not_loaded(mode, tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     library = built_injector()
     assert stat.S_IMODE(library.parent.stat().st_mode) == 0o700
@@ -102,7 +98,7 @@ def test_a_library_that_others_could_have_planted_is_not_loaded(
 
 
 @needs_compiler
-def test_a_link_instead_of_the_injectors_folder_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_instead_of_the_injectors_folder_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     folder = built_injector().parent
     folder.rename(tmp_path / "elsewhere")
@@ -111,7 +107,7 @@ def test_a_link_instead_of_the_injectors_folder_is_refused(tmp_path: Path, monke
         built_injector()
 
 
-def test_what_no_command_may_do_is_seen() -> None:
+def test_what_no_command_may_do_is_seen():
     assert wrong_ending(Ending(0, "", ""), 0) == []
     assert wrong_ending(Ending(HUNG, "", ""), 0) == ["it hung"]
     assert len(wrong_ending(Ending(1, "", "Traceback (most recent call last):"), 0, 1)) == 1
@@ -125,7 +121,7 @@ def said(code: int, words: str, number: int, *operations: str) -> list[str]:
 @pytest.mark.parametrize(
     "number", [errno.EIO, errno.ENOSPC, errno.EMFILE, errno.EROFS, errno.EINTR, errno.ESTALE, errno.ENOTCONN]
 )
-def test_a_machine_fault_that_is_told_as_damage_is_seen(number: int) -> None:
+def test_a_machine_fault_that_is_told_as_damage_is_seen(number):
     reason = f"The run failed: the operating system reported: {os.strerror(number)}. Nothing was written."
     assert said(3, reason, number, "close") == []
     assert said(0, "", number, "close") == []
@@ -136,14 +132,14 @@ def test_a_machine_fault_that_is_told_as_damage_is_seen(number: int) -> None:
         assert said(3, f"{reason} a-file {words}", number, "close")
 
 
-def test_a_path_of_the_program_that_is_blamed_is_seen() -> None:
+def test_a_path_of_the_program_that_is_blamed_is_seen():
     assert said(1, "/tmp/safetab-faults-errors-x/people.csv may not be read.", errno.EACCES, "open") == []
     assert said(1, "/data/people.csv may not be read. Check its permissions.", errno.EACCES, "open") == []
     assert said(1, "/.out.partial-x/output/numbers.csv may not be read.", errno.EACCES, "open")
     assert said(1, "/tmp/safetab-persons-x/part-0 may not be read.", errno.EACCES, "open")
 
 
-def test_an_interrupted_call_must_be_made_again_where_that_can_be() -> None:
+def test_an_interrupted_call_must_be_made_again_where_that_can_be():
     words = f"The run failed: the operating system reported: {os.strerror(errno.EINTR)}."
     assert said(3, words, errno.EINTR, "mkdir") == []
     assert said(3, words, errno.EINTR, "read")
@@ -152,7 +148,7 @@ def test_an_interrupted_call_must_be_made_again_where_that_can_be() -> None:
 KNOWN = Traced(SmallCommand("export", (), ()), (), before={}, after={"new": {"a.csv": True, "b.csv": True}})
 
 
-def test_what_a_signal_leaves_must_be_old_or_new(tmp_path: Path) -> None:
+def test_what_a_signal_leaves_must_be_old_or_new(tmp_path):
     def found(code: int) -> list[str]:
         return wrong_things(KNOWN, tmp_path, Ending(code, "", ""))
 
@@ -171,12 +167,12 @@ def test_what_a_signal_leaves_must_be_old_or_new(tmp_path: Path) -> None:
     assert found(0) == ["left behind: ['.new.partial-x', 'temporary/safetab-x']"]
 
 
-def test_two_signals_may_end_a_command_by_either() -> None:
+def test_two_signals_may_end_a_command_by_either():
     assert codes_after(Fault(1, signal=9, second=2)) == (0, -9, 130)
     assert codes_after(Fault(1, signal=15)) == (0, 143)
 
 
-def test_half_an_output_is_not_whole(tmp_path: Path) -> None:
+def test_half_an_output_is_not_whole(tmp_path):
     places = RunPlaces(tmp_path / "run").make()
     assert places.state() == "none"
     places.out.mkdir()
@@ -188,6 +184,6 @@ def test_half_an_output_is_not_whole(tmp_path: Path) -> None:
     assert places.left_behind() == ["out.replaced-x", "temporary/safetab-x"]
 
 
-def test_every_operation_is_met_once_before_any_twice() -> None:
+def test_every_operation_is_met_once_before_any_twice():
     for operations in (1, 2, 7, 906):
         assert sorted(spread_over(number, operations) for number in range(operations)) == list(range(1, operations + 1))

@@ -96,14 +96,14 @@ def number_in(path: Path) -> int:
     raise AssertionError(f"{path} was not written")
 
 
-def test_every_step_is_a_target_and_the_readmes_test_command_is_among_them() -> None:
+def test_every_step_is_a_target_and_the_readmes_test_command_is_among_them():
     targets = re.findall(r"^([a-z-]+):", (PROJECT / "Makefile").read_text(), re.MULTILINE)
     assert set(STEPS) <= set(targets)
     assert "`make test` runs the tests" in (PROJECT / "README.md").read_text()
     assert {"check", "test"} <= set(STEPS)
 
 
-def test_every_step_runs_once_and_what_passed_is_not_run_again(project: Project) -> None:
+def test_every_step_runs_once_and_what_passed_is_not_run_again(project):
     code, said = project.run()
     assert code == 0, said
     assert project.ran() == EVERY_TIME
@@ -113,7 +113,7 @@ def test_every_step_runs_once_and_what_passed_is_not_run_again(project: Project)
     assert project.ran() == []
 
 
-def test_a_run_that_was_cut_off_goes_on_where_it_stopped(project: Project) -> None:
+def test_a_run_that_was_cut_off_goes_on_where_it_stopped(project):
     project.write_steps(test="test -e build/mended")
     code, said = project.run()
     assert code == 1
@@ -127,7 +127,7 @@ def test_a_run_that_was_cut_off_goes_on_where_it_stopped(project: Project) -> No
 
 
 @pytest.mark.parametrize("changed", ["Makefile", "new.txt"])
-def test_a_changed_or_new_file_makes_every_step_run(project: Project, changed: str) -> None:
+def test_a_changed_or_new_file_makes_every_step_run(project, changed):
     assert project.run()[0] == 0
     with (project.folder / changed).open("a") as file:
         file.write("# changed\n")
@@ -139,14 +139,14 @@ def test_a_changed_or_new_file_makes_every_step_run(project: Project, changed: s
     assert project.ran() == []
 
 
-def test_a_step_during_which_a_file_changes_has_no_stamp(project: Project) -> None:
+def test_a_step_during_which_a_file_changes_has_no_stamp(project):
     project.write_steps(check="touch new.txt")
     assert project.run()[0] == 0
     stamps = [path.stem for path in (project.folder / "build" / "ci").iterdir() if len(path.suffix) == 41]
     assert stamps == ["environment"]
 
 
-def test_a_check_that_fails_is_shown_and_nothing_else_begins(project: Project) -> None:
+def test_a_check_that_fails_is_shown_and_nothing_else_begins(project):
     project.write_steps(check="echo wrong name in line 7; false")
     code, said = project.run()
     assert code == 1
@@ -155,7 +155,7 @@ def test_a_check_that_fails_is_shown_and_nothing_else_begins(project: Project) -
 
 
 @pytest.mark.parametrize(("slow", "fails"), [("test", "docs"), ("docs", "test")])
-def test_a_failure_ends_the_other_lane_with_all_its_processes(project: Project, slow: str, fails: str) -> None:
+def test_a_failure_ends_the_other_lane_with_all_its_processes(project, slow, fails):
     build = project.folder / "build"
     project.program("detached", f"echo $$ >{build}/detached; exec sleep 300")
     project.write_steps(
@@ -174,7 +174,7 @@ def test_a_failure_ends_the_other_lane_with_all_its_processes(project: Project, 
         assert not is_running(number_in(build / name))
 
 
-def test_a_run_that_is_ended_leaves_no_process(project: Project) -> None:
+def test_a_run_that_is_ended_leaves_no_process(project):
     shell = project.folder / "build" / "shell"
     project.write_steps(test=f"echo $$$$ >{shell}; sleep 300; true")
     with project.start() as started:
@@ -189,7 +189,7 @@ def test_a_run_that_is_ended_leaves_no_process(project: Project) -> None:
     ("echo $@ >>$(dirname $0)/installed; ln -sf /bin/true $(dirname $0)/chromium", 0, "packages: installed"),
     ("echo no network; exit 100", 1, "no network"),
 ])  # fmt: skip
-def test_a_bare_machine_gets_its_packages_beside_the_check(project: Project, line: str, code: int, said: str) -> None:
+def test_a_bare_machine_gets_its_packages_beside_the_check(project, line, code, said):
     (project.programs / "chromium").unlink()
     project.program("apt-get", line)
     found = project.run()
@@ -204,9 +204,7 @@ def test_a_bare_machine_gets_its_packages_beside_the_check(project: Project, lin
     ("requirements-spark.lock", "test-spark-contract"),
 ])  # fmt: skip
 @pytest.mark.parametrize("known", ["it passed here", "it is on origin"])
-def test_spark_is_tried_whole_only_if_what_it_does_may_have_changed(
-    known: str, changed: str, step: str, project: Project
-) -> None:
+def test_spark_is_tried_whole_only_if_what_it_does_may_have_changed(known, changed, step, project):
     if known == "it passed here":
         assert project.run()[0] == 0
         assert "test-spark-contract" in project.ran()
@@ -220,7 +218,7 @@ def test_spark_is_tried_whole_only_if_what_it_does_may_have_changed(
     assert [one for one in project.ran() if "spark" in one] == [step]
 
 
-def test_spark_is_tried_whole_on_what_is_on_origin_itself(project: Project) -> None:
+def test_spark_is_tried_whole_on_what_is_on_origin_itself(project):
     subprocess.run(["git", "update-ref", "refs/remotes/origin/main", "HEAD"], cwd=project.folder, check=True)
     assert project.run()[0] == 0
     assert [one for one in project.ran() if "spark" in one] == ["test-spark-contract"]

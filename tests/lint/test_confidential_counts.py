@@ -52,13 +52,13 @@ def ways_out(exact_counts: str) -> dict[str, str]:
     return {name: what for name, what in given.items() if name not in MAKES_NO_EXACT_COUNTS and what != "ExactCounts"}
 
 
-def test_only_these_files_read_exact_counts() -> None:
+def test_only_these_files_read_exact_counts():
     new, gone = readers(SOURCE) - READERS, READERS - readers(SOURCE)
     assert not new, f"{', '.join(sorted(new))}: exact counts are confidential. Decide from what `noisy_count` gives."
     assert not gone, f"{', '.join(sorted(gone))}: no longer reads exact counts. Take it off the list."
 
 
-def test_exact_counts_give_nothing_but_exact_counts() -> None:
+def test_exact_counts_give_nothing_but_exact_counts():
     text = (SOURCE / "privacy" / "exact_counts.py").read_text(encoding="utf-8")
     assert ways_out(text) == {}
     size = "    def size(self) -> int:\n        return int(self.confidential_counts.sum())\n\n"
@@ -81,7 +81,7 @@ def _by_size(level, totals, groups_at_once):
         'attrgetter("confidential_counts")(totals)[:, 0] > 500',
     ],
 )
-def test_a_selector_that_reads_exact_counts_is_refused(tmp_path: Path, large: str) -> None:
+def test_a_selector_that_reads_exact_counts_is_refused(tmp_path, large):
     planted = tmp_path / "tabulation" / "tabulate_level.py"
     shutil.copytree(SOURCE / "tabulation", planted.parent, ignore=shutil.ignore_patterns("__pycache__"))
     assert readers(tmp_path) == set()

@@ -9,13 +9,11 @@ import re
 import tempfile
 import tomllib
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import PROJECT, SMALL_EXAMPLE
 from tests.inside import PRODUCTS
 
@@ -23,20 +21,20 @@ SOURCES = sorted((PROJECT / "src").rglob("*.py"))
 LINK = re.compile(r"docs/([a-z-]+\.md)#([a-z0-9-]+)")
 
 
-def test_every_proof_points_at_an_anchor() -> None:
+def test_every_proof_points_at_an_anchor():
     links = [(path, link) for path in SOURCES for link in LINK.findall(path.read_text())]
     assert len(links) >= 8
     for path, (page, anchor) in links:
         assert f'<a id="{anchor}"></a>' in (PROJECT / "docs" / page).read_text(), f"{path.name}: {page}#{anchor}"
 
 
-def test_every_contract_has_its_three_lines() -> None:
+def test_every_contract_has_its_three_lines():
     for path in SOURCES:
         text = path.read_text()
         assert text.count("Neighbours:") == text.count("Spends:") <= text.count("Proof:"), path.name
 
 
-def test_every_name_in_the_map_of_the_paper_exists() -> None:
+def test_every_name_in_the_map_of_the_paper_exists():
     names = re.findall(r"`(safetab\.[\w.]+)`", (PROJECT / "docs" / "algorithm.md").read_text())
     assert len(names) > 25
     for name in names:
@@ -44,7 +42,7 @@ def test_every_name_in_the_map_of_the_paper_exists() -> None:
         assert hasattr(importlib.import_module(module), attribute), name
 
 
-def test_the_headings_of_tables_are_in_the_file_formats() -> None:
+def test_the_headings_of_tables_are_in_the_file_formats():
     page = " ".join((PROJECT / "docs" / "file-formats.md").read_text().split())
     headings = {shape.table_id: shape.title for product in PRODUCTS for shape in product.shapes}
     assert len(headings) == 10
@@ -52,35 +50,35 @@ def test_the_headings_of_tables_are_in_the_file_formats() -> None:
         assert f'"{title}" ({table_id})' in page
 
 
-def test_the_page_about_runs_shows_what_the_plan_prints() -> None:
-    printed = {line.rstrip() for line in CliRunner().invoke(app, ["plan", *_small_example()]).stdout.splitlines()}
+def test_the_page_about_runs_shows_what_the_plan_prints():
+    printed = {line.rstrip() for line in cli("plan", *_small_example()).stdout.splitlines()}
     page = (PROJECT / "docs" / "how-to" / "run-a-census.md").read_text()
     excerpt = page[page.index("Total privacy loss\n") :].split("```")[0].splitlines()
     assert len(excerpt) > 15
     assert set(excerpt) <= printed
 
 
-def test_the_examples_of_tuning_are_what_it_answers() -> None:
+def test_the_examples_of_tuning_are_what_it_answers():
     page = PROJECT / "docs" / "how-to" / "tune-on-the-terminal.md"
     assert doctest.testfile(str(page), module_relative=False).failed == 0
     shown = page.read_text().split("```\n$ safetab ")[1].split("```")[0].strip().splitlines()
-    printed = CliRunner().invoke(app, shown[0].split()).stdout.strip().splitlines()
+    printed = cli(*shown[0].split()).stdout.strip().splitlines()
     assert printed == shown[1:]
 
 
-def test_the_walks_through_the_code_give_what_they_show(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_walks_through_the_code_give_what_they_show(tmp_path, monkeypatch):
     monkeypatch.chdir(PROJECT)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     page = PROJECT / "docs" / "architecture.md"
     assert doctest.testfile(str(page), module_relative=False, optionflags=doctest.ELLIPSIS).failed == 0
 
 
-def test_the_package_and_the_program_have_one_version() -> None:
+def test_the_package_and_the_program_have_one_version():
     project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
     assert project["version"] == safetab.__version__
 
 
-def test_recipes_name_files_that_exist() -> None:
+def test_recipes_name_files_that_exist():
     recipes = (PROJECT / "CONTRIBUTING.md").read_text().split("\n## Recipe: ", 1)[1]
     named = re.findall(r"`((?:[a-z_0-9-]+/)+(?:[a-z_0-9-]+\.(?:py|js|toml|md))?)(?:: \w+)?`", recipes)
     assert len(named) > 40
@@ -88,21 +86,21 @@ def test_recipes_name_files_that_exist() -> None:
     assert missing == []
 
 
-def test_contributing_names_ten_files_to_read_first() -> None:
+def test_contributing_names_ten_files_to_read_first():
     section = (PROJECT / "CONTRIBUTING.md").read_text().split("## Ten files to read first")[1].split("\n## ")[0]
     names = re.findall(r"^\| `([\w/]+\.py)` \|", section, re.MULTILINE)
     assert len(names) == 10
     assert [name for name in names if not (PROJECT / "src" / "safetab" / name).exists()] == []
 
 
-def test_links_between_pages_lead_somewhere() -> None:
+def test_links_between_pages_lead_somewhere():
     for page in [*PROJECT.glob("*.md"), *(PROJECT / "docs").rglob("*.md")]:
         for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text()):
             assert (page.parent / target).exists(), f"{page.name}: {target}"
 
 
 @pytest.mark.parametrize("door", ["I use the numbers", "I choose parameters", "I run a census", "I check the privacy"])
-def test_every_door_of_the_documentation_opens_a_path_of_three_to_five_pages(door: str) -> None:
+def test_every_door_of_the_documentation_opens_a_path_of_three_to_five_pages(door):
     section = (PROJECT / "docs" / "overview.md").read_text().split(f"## {door}\n")[1].split("\n## ")[0]
     path = re.findall(r"^(\d)\. \[[^]]+\]\(([^)]+)\)", section, re.MULTILINE)
     assert [int(number) for number, _ in path] == list(range(1, len(path) + 1))
@@ -114,7 +112,7 @@ def test_every_door_of_the_documentation_opens_a_path_of_three_to_five_pages(doo
             assert (page.parent / re.fullmatch(r"Next: \[[^]]+\]\(([^)]+)\)\.", last_line)[1]).resolve() == following
 
 
-def test_no_function_is_over_60_lines_and_no_file_over_400() -> None:
+def test_no_function_is_over_60_lines_and_no_file_over_400():
     long = [path.name for path in SOURCES if len(path.read_text().splitlines()) > 400]
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text())):

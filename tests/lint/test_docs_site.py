@@ -28,7 +28,7 @@ def site_of(folder: Path, **pages: str) -> Path:
     return folder
 
 
-def test_what_the_theme_leaves_out_is_mended(tmp_path: Path) -> None:
+def test_what_the_theme_leaves_out_is_mended(tmp_path):
     body = (
         '<p class="caption" role="heading">Start</p><aside class="sidebar-drawer"></aside><th></th>'
         '<div class="highlight"><pre>code</pre></div><dl>\n<dd><em class="sig-param">a</em>,</dd>\n</dl>'
@@ -41,7 +41,7 @@ def test_what_the_theme_leaves_out_is_mended(tmp_path: Path) -> None:
     )
 
 
-def test_a_site_whose_links_lead_somewhere_has_no_faults(tmp_path: Path) -> None:
+def test_a_site_whose_links_lead_somewhere_has_no_faults(tmp_path):
     body = '<link rel="stylesheet" href="style.css?v=1"><a href="b.html#top">b</a><a href="#top">up</a><a href="https://example.org">out</a>'
     assert faults_of(site_of(tmp_path, a=body, b="")) == []
 
@@ -63,17 +63,17 @@ def test_a_site_whose_links_lead_somewhere_has_no_faults(tmp_path: Path) -> None
         ),
     ],
 )
-def test_each_fault_of_a_site_is_told(tmp_path: Path, body: str, fault: str) -> None:
+def test_each_fault_of_a_site_is_told(tmp_path, body, fault):
     assert faults_of(site_of(tmp_path, a=body, b="")) == [fault]
 
 
-def test_a_style_that_fetches_is_told(tmp_path: Path) -> None:
+def test_a_style_that_fetches_is_told(tmp_path):
     site = site_of(tmp_path, a="")
     (site / "style.css").write_text("p { background: url(https://example.org/a.png) }")
     assert faults_of(site) == ["style.css: fetches from elsewhere."]
 
 
-def test_cells_of_a_notebook_are_run_in_order(tmp_path: Path) -> None:
+def test_cells_of_a_notebook_are_run_in_order(tmp_path):
     cells = [
         {"cell_type": "markdown", "source": ["# Title"]},
         {"cell_type": "code", "source": ["a = 20\n", "print('said')\n", "a + 1"]},
@@ -86,7 +86,7 @@ def test_cells_of_a_notebook_are_run_in_order(tmp_path: Path) -> None:
     assert [cell.is_code for cell in run] == [False, True, True, True]
 
 
-def test_pages_of_the_project_find_their_place(tmp_path: Path) -> None:
+def test_pages_of_the_project_find_their_place(tmp_path):
     project = tmp_path
     (project / "docs" / "how-to").mkdir(parents=True)
     (project / "README.md").write_text(
@@ -110,7 +110,7 @@ def test_pages_of_the_project_find_their_place(tmp_path: Path) -> None:
     assert faults == ["docs/how-to/a.md: ../gone.md is not in the site."]
 
 
-def test_every_page_is_in_the_navigation_once() -> None:
+def test_every_page_is_in_the_navigation_once():
     pages = [
         "index.md",
         "privacy.md",
@@ -127,7 +127,7 @@ def test_every_page_is_in_the_navigation_once() -> None:
     assert not {"index", "decisions/0001-a", "f.svg"} & set(lines)
 
 
-def test_everything_public_is_in_the_reference() -> None:
+def test_everything_public_is_in_the_reference():
     reference = (PROJECT / "docs" / "site" / "python.md").read_text()
     public = [*safetab.__all__, *(f"tuning.{name}" for name in safetab.tuning.__all__)]
     documented = set(re.findall(r"auto\w+:: safetab\.([\w.]+)", reference))

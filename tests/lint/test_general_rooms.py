@@ -133,13 +133,13 @@ def american_lines() -> list[str]:
     return found
 
 
-def test_general_rooms_know_no_census() -> None:
+def test_general_rooms_know_no_census():
     found = american_lines()
     assert not found, "\n".join([f"{len(found)} lines:", *found])
 
 
 @pytest.mark.parametrize("room", AMERICAN_ROOMS)
-def test_every_american_room_exists(room: str) -> None:
+def test_every_american_room_exists(room):
     assert (SOURCE / room).exists()
 
 
@@ -160,7 +160,7 @@ def test_every_american_room_exists(room: str) -> None:
         'kind = "race alone"',
     ],
 )
-def test_the_guard_finds_what_is_planted(planted: str) -> None:
+def test_the_guard_finds_what_is_planted(planted):
     assert list(american_in_python(planted))
 
 
@@ -173,11 +173,11 @@ def test_the_guard_finds_what_is_planted(planted: str) -> None:
         "if (isCounty) return;",
     ],
 )
-def test_the_guard_finds_what_is_planted_in_pages(planted: str) -> None:
+def test_the_guard_finds_what_is_planted_in_pages(planted):
     assert list(american_in_page(planted))
 
 
-def test_the_guard_leaves_general_words_alone() -> None:
+def test_the_guard_leaves_general_words_alone():
     assert not list(
         american_in_python('def trace(state, place):\n    """A county, for example."""\n    return "en-US"')
     )

@@ -49,7 +49,7 @@ def broken_rules(package: Path) -> set[str]:
     return found
 
 
-def test_the_package_keeps_to_its_rules(package: Path) -> None:
+def test_the_package_keeps_to_its_rules(package):
     assert broken_rules(package) == set()
 
 
@@ -87,7 +87,7 @@ def test_the_package_keeps_to_its_rules(package: Path) -> None:
         ("engines/contract.py", "import safetab.engines.local.engine", {CIRCLES}),
     ],
 )
-def test_a_planted_violation_is_refused(package: Path, module: str, planted: str, broken: set[str]) -> None:
+def test_a_planted_violation_is_refused(package, module, planted, broken):
     path = package / module
     path.write_text(f"{path.read_text()}\n\n{planted}\n")
     assert broken_rules(package) == broken
@@ -100,19 +100,19 @@ def test_a_planted_violation_is_refused(package: Path, module: str, planted: str
         ("unit/test_names.py", "from safetab.foundation import findings"),
     ],
 )
-def test_a_test_that_reaches_inside_is_refused(package: Path, module: str, planted: str) -> None:
+def test_a_test_that_reaches_inside_is_refused(package, module, planted):
     path = package.parent / "tests" / module
     path.write_text(f"{path.read_text()}\n\n{planted}\n")
     assert broken_rules(package) == {INSIDE}
 
 
-def test_two_modules_of_a_package_that_import_each_other_are_refused(package: Path) -> None:
+def test_two_modules_of_a_package_that_import_each_other_are_refused(package):
     tables = package / "estimates" / "tables.py"
     tables.write_text(f"{tables.read_text()}\n\nimport safetab.estimates.estimate\n")
     assert broken_rules(package) == {CIRCLES}
 
 
-def test_a_new_package_needs_a_layer(package: Path) -> None:
+def test_a_new_package_needs_a_layer(package):
     (package / "misc").mkdir()
     (package / "misc" / "__init__.py").write_text("")
     assert broken_rules(package) == {LAYERS}

@@ -11,12 +11,12 @@ from tests.conftest import PROJECT
 PLACES = inside._PLACES | inside._MODULES
 
 
-def test_each_name_is_there() -> None:
+def test_each_name_is_there():
     with_spark = find_spec("pyspark") is not None
     asked = [name for name, place in PLACES.items() if with_spark or not place.startswith("engines.spark.")]
     assert [name for name in asked if getattr(inside, name) is None] == []
 
 
-def test_each_name_is_used() -> None:
+def test_each_name_is_used():
     texts = [path.read_text(encoding="utf-8") for path in (PROJECT / "tests").rglob("*.py") if path.name != "inside.py"]
     assert set(PLACES) - set(re.findall(r"\w+", "".join(texts))) == set()

@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 import typer
-from typer.testing import CliRunner
 
 from docs.site.pages import places_of
 from safetab.cli.main import app
 from supply_chain import installation, release
 from supply_chain.documentation import slug, write_documentation
+from tests.commands import cli
 from tests.conftest import PROJECT
 from tests.inside import documentation_module
 
@@ -53,7 +53,7 @@ def project() -> dict:
 
 
 def asked(*arguments: str) -> tuple[int, str, str]:
-    ended = CliRunner().invoke(app, ["docs", *arguments])
+    ended = cli("docs", *arguments)
     return ended.exit_code, ended.stdout, ended.stderr
 
 
@@ -67,13 +67,13 @@ def asked(*arguments: str) -> tuple[int, str, str]:
         ("SECURITY", "SECURITY.html", ""),
     ],
 )
-def test_a_page_is_opened_by_its_name(page: str, file: str, anchor: str, installed: Path, opened: list[str]) -> None:
+def test_a_page_is_opened_by_its_name(page, file, anchor, installed, opened):
     assert asked(*([page] if page else [])) == (0, f"{installed / file}\n", "")
     assert opened == [(installed / file).as_uri() + anchor]
 
 
 @pytest.mark.usefixtures("installed")
-def test_without_a_browser_the_path_is_enough(opened: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_browser_the_path_is_enough(opened, monkeypatch):
     assert asked("--path")[1].endswith("index.html\n")
     monkeypatch.setattr(webbrowser, "open", lambda _: False)
     code, printed, _ = asked()
@@ -82,7 +82,7 @@ def test_without_a_browser_the_path_is_enough(opened: list[str], monkeypatch: py
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_page_that_is_not_there_is_told_with_similar_names() -> None:
+def test_a_page_that_is_not_there_is_told_with_similar_names():
     code, _, error = asked("how-to/read-a-relaese")
     assert (code, "Did you mean how-to/read-a-release" in error) == (1, True)
     assert asked("zzzzzz")[2] == "The page zzzzzz does not exist. `safetab docs` opens a list of all pages.\n"
@@ -90,12 +90,12 @@ def test_a_page_that_is_not_there_is_told_with_similar_names() -> None:
 
 
 @pytest.mark.usefixtures("installed")
-def test_a_part_of_a_page_that_is_not_there_is_told() -> None:
+def test_a_part_of_a_page_that_is_not_there_is_told():
     code, _, error = asked("file-formats#nowhere")
     assert (code, error.startswith("The part nowhere of the page file-formats does not exist. ")) == (1, True)
 
 
-def test_a_source_tree_shows_the_pages_that_it_has(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_source_tree_shows_the_pages_that_it_has(monkeypatch, tmp_path):
     package = tmp_path / "tree" / "src" / "safetab"
     monkeypatch.setattr(documentation_module, "PACKAGE", package)
     code, _, error = asked("--path")
@@ -107,7 +107,7 @@ def test_a_source_tree_shows_the_pages_that_it_has(monkeypatch: pytest.MonkeyPat
         assert asked("--path", name) == (0, f"{tmp_path / file}\n", "")
 
 
-def test_every_page_that_a_help_mentions_is_in_the_wheel(documentation: Path) -> None:
+def test_every_page_that_a_help_mentions_is_in_the_wheel(documentation):
     def helps(command: typer.main.click.Command) -> str:  # type: ignore[name-defined]
         below = getattr(command, "commands", {}).values()
         options = " ".join(getattr(each, "help", None) or "" for each in command.params)
@@ -133,7 +133,7 @@ def printed_texts(file: Path) -> list[str]:
     ]
 
 
-def test_no_message_names_a_page_that_only_the_source_archive_has() -> None:
+def test_no_message_names_a_page_that_only_the_source_archive_has():
     files = [path for path in (PROJECT / "src").rglob("*") if path.suffix in {".py", ".toml", ".txt", ".md", ".yaml"}]
     named = [
         (path.name, page[0])
@@ -146,7 +146,7 @@ def test_no_message_names_a_page_that_only_the_source_archive_has() -> None:
     assert len(files) > 300
 
 
-def test_the_documentation_has_every_page_and_needs_nothing_else(documentation: Path) -> None:
+def test_the_documentation_has_every_page_and_needs_nothing_else(documentation):
     """That each link leads somewhere, and nothing is fetched, is among the faults of which it has none."""
     pages = {Path(place).with_suffix(".html") for place in places_of(PROJECT).values() if place.endswith(".md")}
     assert {Path("index.html"), Path("tutorial/using-a-release.html")} < pages
@@ -158,7 +158,7 @@ def test_the_documentation_has_every_page_and_needs_nothing_else(documentation: 
     assert "safetab validate" in (documentation / "reference" / "commands.html").read_text()
 
 
-def test_programs_find_the_schemas_in_the_wheel(documentation: Path) -> None:
+def test_programs_find_the_schemas_in_the_wheel(documentation):
     schemas = {path.name for path in (PROJECT / "docs" / "schemas").iterdir()}
     assert {path.name for path in (documentation / "schemas").glob("*.json")} == schemas
     listed = re.findall(
@@ -170,7 +170,7 @@ def test_programs_find_the_schemas_in_the_wheel(documentation: Path) -> None:
     )
 
 
-def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:
+def test_a_link_that_leads_nowhere_is_told(tmp_path):
     for name in (
         "CONTRIBUTING.md",
         "CODE_OF_CONDUCT.md",
@@ -187,7 +187,7 @@ def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("heading", "anchor"), [("Run a census", "run-a-census"), ("It's `T`, 95 %", "its-t-95-")])
-def test_a_heading_has_the_anchor_that_links_expect(heading: str, anchor: str) -> None:
+def test_a_heading_has_the_anchor_that_links_expect(heading, anchor):
     assert slug(heading.replace("`", "")) == anchor
 
 
@@ -197,7 +197,7 @@ def container_lines() -> list[tuple[str, str]]:
     return [(name, rest) for name, rest in lines]
 
 
-def test_the_container_runs_as_a_user_without_rights() -> None:
+def test_the_container_runs_as_a_user_without_rights():
     lines = container_lines()
     final = lines[max(place for place, (name, _) in enumerate(lines) if name == "FROM") :]
     (user,) = (rest for name, rest in final if name == "USER")
@@ -206,7 +206,7 @@ def test_the_container_runs_as_a_user_without_rights() -> None:
     assert not [name for name, _ in final if name in {"RUN", "EXPOSE", "ADD"}]  # nothing is fetched into the image
 
 
-def test_the_container_installs_only_what_is_locked() -> None:
+def test_the_container_installs_only_what_is_locked():
     lines = container_lines()
     commands = [part for name, rest in lines if name == "RUN" for part in rest.split("&&") if "pip install" in part]
     assert len(commands) == 2
@@ -219,7 +219,7 @@ def test_the_container_installs_only_what_is_locked() -> None:
     assert version.removeprefix("PYTHON=python:")[:4] in installation.PYTHONS
 
 
-def test_a_build_of_the_container_sees_no_records_that_lie_beside_it() -> None:
+def test_a_build_of_the_container_sees_no_records_that_lie_beside_it():
     ignored = (PROJECT / ".containerignore").read_text()
     assert ignored.splitlines()[1:] == ["*", "!requirements.lock", "!build/dist/*.whl"]
     assert (PROJECT / ".dockerignore").read_text() == ignored
@@ -227,7 +227,7 @@ def test_a_build_of_the_container_sees_no_records_that_lie_beside_it() -> None:
     assert [f"!{path}" for path in copied] == ignored.splitlines()[2:]
 
 
-def test_documents_show_the_version_of_today() -> None:
+def test_documents_show_the_version_of_today():
     pages = {path: path.read_text(encoding="utf-8") for path in (PROJECT / "docs").rglob("*.md")}
     shown = [
         (path.name, version)
@@ -238,7 +238,7 @@ def test_documents_show_the_version_of_today() -> None:
     assert {"".join(version) for _, version in shown} == {release.version()}
 
 
-def test_the_conda_recipe_says_what_pyproject_says() -> None:
+def test_the_conda_recipe_says_what_pyproject_says():
     recipe = (PROJECT / "packaging" / "conda" / "recipe.yaml").read_text()
     run = re.search(r"^  run:\n((?:    - .*\n)+)", recipe, re.MULTILINE)
     assert run is not None
@@ -272,7 +272,7 @@ def pipeline(*arguments: object, **named: object) -> subprocess.CompletedProcess
 
 
 @pytest.mark.usefixtures("command_on_path")
-def test_the_pipeline_stops_at_the_first_step_that_fails(tmp_path: Path) -> None:
+def test_the_pipeline_stops_at_the_first_step_that_fails(tmp_path):
     names = {"SPEND_LOG": tmp_path / "log", "DATASET": "people"}
     assert pipeline("only", "two", **names).returncode == 2
     assert "exists. Name a new folder." in pipeline(tmp_path, tmp_path, tmp_path, **names).stderr
@@ -288,15 +288,13 @@ def test_the_pipeline_stops_at_the_first_step_that_fails(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("named", [{}, {"SPEND_LOG": "log"}, {"DATASET": "people"}])
-def test_the_pipeline_needs_to_know_whose_account_a_run_belongs_to(named: dict[str, str], tmp_path: Path) -> None:
+def test_the_pipeline_needs_to_know_whose_account_a_run_belongs_to(named, tmp_path):
     refused = pipeline(tmp_path, tmp_path, tmp_path / "out", **named)
     assert (refused.returncode, "Name the spend log of these people, and these people" in refused.stderr) == (2, True)
 
 
 @pytest.mark.parametrize(("said", "folder"), [("true", "public"), ("false", "to-review")])
-def test_the_pipeline_calls_public_only_what_may_be_released(
-    said: str, folder: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_pipeline_calls_public_only_what_may_be_released(said, folder, tmp_path, monkeypatch):
     command = tmp_path / "safetab"
     made = f'case $1 in run) mkdir -p "$4/release" ;; verify) echo \'  "for_release": {said},\' ;; esac\n'
     command.write_text(f"#!/bin/sh\n{made}")
@@ -309,7 +307,7 @@ def test_the_pipeline_calls_public_only_what_may_be_released(
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("command_on_path")
-def test_the_pipeline_makes_a_release_and_adds_up_what_the_people_lose(tmp_path: Path) -> None:
+def test_the_pipeline_makes_a_release_and_adds_up_what_the_people_lose(tmp_path):
     census = (tmp_path / "census", tmp_path / "census-data")
     names = {"SPEND_LOG": tmp_path / "log", "DATASET": "people"}
     assert ended("safetab", "new", census[0]) == 0
@@ -332,7 +330,7 @@ CHANGELOG = "# Changelog\n\n## Unreleased\n\n{}## 2.0.0 - 2030-01-02\n\n### Adde
 CITATION = "version: 2.0.0\ndate-released: 2030-01-02\n"
 
 
-def test_a_release_that_is_ready_has_no_faults() -> None:
+def test_a_release_that_is_ready_has_no_faults():
     assert list(release.faults("2.0.0", CHANGELOG.format(""), CITATION)) == []
 
 
@@ -345,13 +343,11 @@ def test_a_release_that_is_ready_has_no_faults() -> None:
         ("2.0.0", CHANGELOG.format(""), CITATION.replace("01-02", "01-03"), "has no line 'date-released: 2030-01-02'"),
     ],
 )
-def test_what_is_not_ready_for_a_release_is_told(version: str, changelog: str, citation: str, fault: str) -> None:
+def test_what_is_not_ready_for_a_release_is_told(version, changelog, citation, fault):
     assert fault in "\n".join(release.faults(version, changelog, citation))
 
 
-def test_a_release_has_its_notes_and_the_checksums_of_all_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_has_its_notes_and_the_checksums_of_all_files(tmp_path, monkeypatch):
     (tmp_path / "dist").mkdir()
     for name in ("safetab-2.0.0.tar.gz", "safetab-2.0.0-py3-none-any.whl"):
         (tmp_path / "dist" / name).write_bytes(b"")
@@ -380,9 +376,7 @@ PUBLISHED = {"Repository": "https://example.org/safetab"}
         (PUBLISHED, "docs/how-to/install.md", "It isn't published yet.", "install.md: says that"),
     ],
 )
-def test_a_release_needs_an_address_that_faults_are_told_to(
-    urls: dict[str, str], page: str, text: str, fault: str
-) -> None:
+def test_a_release_needs_an_address_that_faults_are_told_to(urls, page, text, fault):
     ready = {
         "SECURITY.md": f"Write to {PUBLISHED['Repository']}/security.",
         "README.md": "",
@@ -392,9 +386,7 @@ def test_a_release_needs_an_address_that_faults_are_told_to(
     assert fault in "\n".join(release.missing_addresses(urls, (ready | {page: text}).__getitem__))
 
 
-def test_a_release_is_refused_before_its_checks_while_there_is_no_repository(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_release_is_refused_before_its_checks_while_there_is_no_repository(monkeypatch, capsys):
     assert re.search(r"^release: release-ready check ", (PROJECT / "Makefile").read_text(), re.MULTILINE)
     monkeypatch.setattr(release, "uncommitted", str)
     monkeypatch.setattr(release, "faults", lambda *_: ())
@@ -403,20 +395,20 @@ def test_a_release_is_refused_before_its_checks_while_there_is_no_repository(
     assert "Publish the source" in capsys.readouterr().err
 
 
-def test_the_first_pages_say_what_the_classifiers_say() -> None:
+def test_the_first_pages_say_what_the_classifiers_say():
     assert "Operating System :: POSIX :: Linux" in project()["classifiers"]
     assert "You need Linux, Python 3.11 to 3.14, make," in (PROJECT / "README.md").read_text()
     assert "You need Linux and Python 3.11 to 3.14.\n" in (PROJECT / "packaging" / "long-description.md").read_text()
 
 
-def test_this_version_has_its_place_in_the_changelog_and_in_the_citation() -> None:
+def test_this_version_has_its_place_in_the_changelog_and_in_the_citation():
     assert [
         each for each in release.sections((PROJECT / "CHANGELOG.md").read_text()) if each.startswith(release.version())
     ]
     assert f"version: {release.version()}\n" in (PROJECT / "CITATION.cff").read_text()
 
 
-def test_the_python_that_runs_this_is_among_those_that_are_tried() -> None:
+def test_the_python_that_runs_this_is_among_those_that_are_tried():
     assert installation.pythons()["{}.{}".format(*sys.version_info)] == Path(sys.executable)
 
 
@@ -431,7 +423,7 @@ class Uninstalled(installation.Environment):
         return ""
 
 
-def test_a_file_that_an_uninstallation_leaves_is_told(tmp_path: Path) -> None:
+def test_a_file_that_an_uninstallation_leaves_is_told(tmp_path):
     environment = Uninstalled(tmp_path)
     installation.uninstall(environment)
     left = tmp_path / "venv" / "lib" / "safetab" / "foundation" / "__pycache__" / "loops.added-1.py311.nbi"
@@ -441,7 +433,7 @@ def test_a_file_that_an_uninstallation_leaves_is_told(tmp_path: Path) -> None:
         installation.uninstall(environment)
 
 
-def test_nothing_follows_a_step_that_failed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_follows_a_step_that_failed(tmp_path, monkeypatch):
     def fails(_: object) -> None:
         installation.run([sys.executable, "-c", "import sys; sys.exit('no such thing')"], {})
 

@@ -22,18 +22,18 @@ def pictures_in(*pages: Path) -> set[str]:
 
 
 @pytest.mark.parametrize("page", HOW_TOS, ids=lambda page: page.stem)
-def test_every_how_to_has_a_picture_with_words(page: Path) -> None:
+def test_every_how_to_has_a_picture_with_words(page):
     assert pictures_in(page)
 
 
-def test_the_script_takes_each_picture_that_a_page_shows_and_no_other() -> None:
+def test_the_script_takes_each_picture_that_a_page_shows_and_no_other():
     taken = [one.name for one in (*PAGES, *TERMINALS)]
     assert sorted(taken) == sorted(pictures_in(PROJECT / "README.md", *(PROJECT / "docs").rglob("*.md")))
     assert sorted(taken) == sorted(path.stem for path in PICTURES.glob("*.png"))
 
 
 @pytest.mark.parametrize("terminal", TERMINALS, ids=lambda terminal: terminal.name)
-def test_the_picture_of_a_terminal_is_wide_enough_to_read_and_small(terminal: Terminal) -> None:
+def test_the_picture_of_a_terminal_is_wide_enough_to_read_and_small(terminal):
     content = (PICTURES / f"{terminal.name}.png").read_bytes()
     width, height = struct.unpack(">II", content[16:24])
     assert (content[:8], width) == (b"\x89PNG\r\n\x1a\n", 1400)
@@ -46,7 +46,7 @@ def page_with(folder: Path, *shown: str, before: tuple[str, ...] = (), exit_code
     return (folder / picture.page).read_text()
 
 
-def test_commands_and_what_they_print_are_on_the_page_with_their_colours(tmp_path: Path) -> None:
+def test_commands_and_what_they_print_are_on_the_page_with_their_colours(tmp_path):
     commands = ("test -t 1 && stty size", r"cat made; printf '\033[1mbold\033[0m <&\n'; exit 1")
     page = page_with(tmp_path, *commands, before=("echo text > made",), exit_code=1)
     code = page.partition("<pre>")[2]
@@ -62,12 +62,12 @@ def test_commands_and_what_they_print_are_on_the_page_with_their_colours(tmp_pat
     assert "http" not in page
 
 
-def test_each_page_begins_in_an_empty_folder(tmp_path: Path) -> None:
+def test_each_page_begins_in_an_empty_folder(tmp_path):
     for _ in range(2):
         assert re.sub("<[^>]*>", "", page_with(tmp_path, "ls -1")).splitlines()[-4:] == ["$ ls -1", "demo", "nz", ""]
 
 
 @pytest.mark.parametrize(("command", "reason"), [("exit 3", "ended with 3"), ("pwd", "names a folder of this machine")])
-def test_a_command_that_fails_or_names_a_folder_is_not_pictured(command: str, reason: str, tmp_path: Path) -> None:
+def test_a_command_that_fails_or_names_a_folder_is_not_pictured(command, reason, tmp_path):
     with pytest.raises(AssertionError, match=reason):
         page_with(tmp_path, command)

@@ -94,30 +94,30 @@ def written() -> dict[Path, str]:
 
 
 @pytest.mark.parametrize("phrase", EVERY_PHRASE)
-def test_no_file_has_the_phrase(phrase: str, written: dict[Path, str]) -> None:
+def test_no_file_has_the_phrase(phrase, written):
     faults = [f"{path}: ... {words} ..." for path, text in written.items() for words in found(phrase, text)]
     assert not faults, "\n".join([f"{len(faults)} times:", *faults])
 
 
 @pytest.mark.parametrize("phrase", EVERY_PHRASE)
-def test_a_planted_sentence_is_caught(phrase: str) -> None:
+def test_a_planted_sentence_is_caught(phrase):
     _, planted = EVERY_PHRASE[phrase]
     assert found(phrase, sentences(planted))
     assert found(phrase, sentences(f"{PLAIN}\n{planted}\n"))
 
 
 @pytest.mark.parametrize("between", ["\n    ", "\n    # ", "\n// ", "\n * ", ' "\n    f"', "'\n    '"])
-def test_a_phrase_is_caught_across_two_lines(between: str) -> None:
+def test_a_phrase_is_caught_across_two_lines(between):
     for phrase in ("so many", "give or take", "to mean something"):
         assert found(phrase, sentences(f"# {phrase.replace(' ', between, 1)}"))
 
 
 @pytest.mark.parametrize("phrase", EVERY_PHRASE)
-def test_plain_sentences_pass(phrase: str) -> None:
+def test_plain_sentences_pass(phrase):
     assert not found(phrase, sentences(PLAIN))
 
 
-def test_every_kind_of_file_is_read(written: dict[Path, str]) -> None:
+def test_every_kind_of_file_is_read(written):
     kinds = {(path.parts[0], path.suffix) for path in written}
     assert kinds >= {("src", ".py"), ("src", ".js"), ("src", ".html"), ("docs", ".md"), ("docs", ".ipynb")}
     assert {Path(name) for name in PAGES} <= set(written)

@@ -139,7 +139,7 @@ def _is_foreign_text(text: str, ours: set[str]) -> bool:
     return _is_foreign(text) and (any(map(is_private, text.split("."))) or _is_internal(text))
 
 
-def test_no_module_uses_a_private_name_of_a_library() -> None:
+def test_no_module_uses_a_private_name_of_a_library():
     texts = {path: path.read_text() for path in modules()}
     assert len(texts) > 500
     suspects = {path: text for path, text in texts.items() if MAY_BE_FOREIGN.search(text)}
@@ -177,7 +177,7 @@ def test_no_module_uses_a_private_name_of_a_library() -> None:
         "if True:\n    def late():\n        from rich import _console",
     ],
 )
-def test_a_private_name_that_is_planted_is_found(source: str) -> None:
+def test_a_private_name_that_is_planted_is_found(source):
     assert MAY_BE_FOREIGN.search(source)
     assert list(foreign_private_names(ast.parse(source), {"_ours"}))
 
@@ -195,5 +195,5 @@ def test_a_private_name_that_is_planted_is_found(source: str) -> None:
         "import numpy\nnumpy.__version__",
     ],
 )
-def test_a_name_of_our_own_and_a_public_one_are_no_finding(source: str) -> None:
+def test_a_name_of_our_own_and_a_public_one_are_no_finding(source):
     assert not list(foreign_private_names(ast.parse(source), {"_ours"}))

@@ -34,9 +34,7 @@ MISTAKES: dict[str, tuple[Callable[[], object], str]] = {
 
 
 @pytest.mark.parametrize("mistake", MISTAKES)
-def test_a_mistake_is_answered_with_names_of_python(
-    mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mistake_is_answered_with_names_of_python(mistake, tmp_path, monkeypatch):
     call, words = MISTAKES[mistake]
     monkeypatch.chdir(tmp_path)
     safetab.new(P)
@@ -47,7 +45,7 @@ def test_a_mistake_is_answered_with_names_of_python(
     assert "the command" not in str(refused.value)
 
 
-def test_tuning_speaks_of_arguments_too(tmp_path: Path) -> None:
+def test_tuning_speaks_of_arguments_too(tmp_path):
     (tmp_path / "census.toml").write_text("census = 1\n")
     findings = safetab.tuning.tuning_of("config.json", tmp_path).findings
     assert (findings[0].file, findings[0].where) == ("tuning_of()", "config")
@@ -67,7 +65,7 @@ def test_tuning_speaks_of_arguments_too(tmp_path: Path) -> None:
         ("out/my--folder and 5--7 stay", "out/my--folder and 5--7 stay"),
     ],
 )  # fmt: skip
-def test_commands_and_options_become_calls_and_arguments(typed: str, said: str) -> None:
+def test_commands_and_options_become_calls_and_arguments(typed, said):
     assert python_words(typed) == said
 
 
@@ -83,7 +81,7 @@ def spoken(path: Path) -> Iterator[str]:
             yield node.value
 
 
-def test_every_call_in_a_message_has_arguments_that_its_function_takes() -> None:
+def test_every_call_in_a_message_has_arguments_that_its_function_takes():
     rooms = [path for path in (PROJECT / "src" / "safetab").rglob("*.py") if "cli" not in path.parts]
     speaking = [path for path in rooms if "`safetab " in path.read_text(encoding="utf-8")]
     commands = {each for path in speaking for text in spoken(path) for each in re.findall("`safetab [a-z][^`]*`", text)}
@@ -97,7 +95,7 @@ def test_every_call_in_a_message_has_arguments_that_its_function_takes() -> None
         inspect.signature(getattr(safetab, parsed.func.attr)).bind_partial(*parsed.args, **dict.fromkeys(named))
 
 
-def test_a_wrong_key_is_answered_with_the_function_that_makes_one(tmp_path: Path) -> None:
+def test_a_wrong_key_is_answered_with_the_function_that_makes_one(tmp_path):
     (tmp_path / "agency").write_text("no key")
     with pytest.raises(safetab.InvalidInput, match=r"`safetab\.new_key\(FILE\)` makes FILE and FILE\.pub"):
         safetab.verify(tmp_path, key=tmp_path / "agency")
@@ -107,7 +105,7 @@ def test_a_wrong_key_is_answered_with_the_function_that_makes_one(tmp_path: Path
         safetab.new_key(tmp_path / "mine")
 
 
-def test_every_declared_option_has_the_name_that_messages_give_it() -> None:
+def test_every_declared_option_has_the_name_that_messages_give_it():
     declared = [each for each in vars(declared_options_module).values() if isinstance(each, DeclaredOption)]
     several = [each for each in vars(declared_options_module).values() if isinstance(each, tuple)]
     declared += [option for each in several for option in each if isinstance(option, DeclaredOption)]

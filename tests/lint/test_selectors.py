@@ -52,16 +52,16 @@ def places_without(selector: object, value: str) -> list[str]:
 
 
 @pytest.mark.parametrize("selector", Selector)
-def test_every_selector_is_in_every_table_and_text(selector: Selector) -> None:
+def test_every_selector_is_in_every_table_and_text(selector):
     lacking = places_without(selector, selector.value)
     assert not lacking, "\n".join([f"{selector} is missing in", *lacking])
 
 
-def test_a_selector_that_is_in_none_of_them_is_found() -> None:
+def test_a_selector_that_is_in_none_of_them_is_found():
     assert places_without(object(), "largest area") == [*TABLES, *TEXTS]
     assert len([*TABLES, *TEXTS]) == 15
 
 
-def test_every_selector_can_be_spelled_and_is_tried_in_random_worlds() -> None:
+def test_every_selector_can_be_spelled_and_is_tried_in_random_worlds():
     declared = {path.partition(" = ")[2] for path in declared_paths() if path.startswith(".privacy.selector = ")}
     assert declared == set(specified_module._SELECTORS) == set(SELECTORS)

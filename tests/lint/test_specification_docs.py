@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,7 +13,7 @@ from docs.generated.__main__ import PROJECT, generated_files
 from docs.generated.schemas import census_schema, config_schema
 from docs.generated.specification_page import EXAMPLE, tables_of
 from tests.conftest import SHARED, SMALL_EXAMPLE
-from tests.inside import SPECIFICATION, FindingsOf, Key, Reading, compile_folder
+from tests.inside import SPECIFICATION, FindingsOf, Reading, compile_folder
 from tests.unit.test_specification_reading import BROKEN
 from tests.worlds.specified.small_text import SMALL
 
@@ -68,12 +67,12 @@ def faults(value: Any, schema: Any, where: str = "") -> list[str]:  # noqa: C901
 
 
 @pytest.mark.parametrize("path", generated_files(), ids=lambda path: path.name)
-def test_a_generated_file_is_what_would_be_generated(path: Path) -> None:
+def test_a_generated_file_is_what_would_be_generated(path):
     assert path.read_text(encoding="utf-8") == generated_files()[path], "run `make schemas`"
 
 
 @pytest.mark.parametrize("key", [key for _, key in KEYS], ids=[f"{path}.{key.name}" for path, key in KEYS])
-def test_every_key_has_a_meaning_and_an_example_that_is_right(key: Key) -> None:
+def test_every_key_has_a_meaning_and_an_example_that_is_right(key):
     assert re.fullmatch(r"[A-Z].*\.", key.meaning)
     if key.example.startswith("["):  # a section
         return
@@ -82,13 +81,13 @@ def test_every_key_has_a_meaning_and_an_example_that_is_right(key: Key) -> None:
     assert findings.findings == ()
 
 
-def test_the_page_has_every_key() -> None:
+def test_the_page_has_every_key():
     page = (PROJECT / "docs" / "specification.md").read_text()
     assert len(KEYS) > 100
     assert all(f"| `{key.name}` | " in page for _, key in KEYS)
 
 
-def test_the_whole_specification_of_the_page_is_right(tmp_path: Path) -> None:
+def test_the_whole_specification_of_the_page_is_right(tmp_path):
     page = (PROJECT / "docs" / "specification.md").read_text()
     assert f"```toml\n{EXAMPLE}```" in page
     headers = dict(re.findall(r'^file +=.*"(\w+\.csv)" +# ([\w,]+)$', EXAMPLE, re.MULTILINE))
@@ -101,12 +100,12 @@ def test_the_whole_specification_of_the_page_is_right(tmp_path: Path) -> None:
     assert faults(tomllib.loads(EXAMPLE), census_schema()) == []
 
 
-def test_the_schema_accepts_what_the_reader_accepts() -> None:
+def test_the_schema_accepts_what_the_reader_accepts():
     assert faults(tomllib.loads(SMALL), census_schema()) == []
 
 
 @pytest.mark.needs_2020_files
-def test_the_schema_accepts_the_designed_specifications() -> None:
+def test_the_schema_accepts_the_designed_specifications():
     files = sorted(SHARED.glob("census/*/census.toml"))
     if not files:
         pytest.skip("the designed specifications are not there")
@@ -119,12 +118,12 @@ def test_the_schema_accepts_the_designed_specifications() -> None:
     ["version", "unknown key", "missing key", "a number for a text", "product name", "path", "backslash", "separator",
      "type of a field", "name of a level", "gaps", "members", "words", "definition", "stage 1", "budget of 0", "threshold"],
 )  # fmt: skip
-def test_the_schema_refuses_what_has_the_wrong_form(name: str) -> None:
+def test_the_schema_refuses_what_has_the_wrong_form(name):
     right, wrong, _ = BROKEN[name]
     assert faults(tomllib.loads(SMALL.replace(right, wrong, 1)), census_schema()) != []
 
 
-def test_the_schema_accepts_the_examples_of_config_json() -> None:
+def test_the_schema_accepts_the_examples_of_config_json():
     files = [*SHARED.glob("cases/*/parameters/config.json"), *SHARED.glob("households/*/*/config.json")]
     files += [*SHARED.glob("spec-2020/config.json"), SMALL_EXAMPLE / "parameters" / "config.json"]
     for path in files:

@@ -24,7 +24,7 @@ class Item:
     case: int | None
 
 
-def test_every_folder_of_tests_belongs_to_a_suite() -> None:
+def test_every_folder_of_tests_belongs_to_a_suite():
     options = tomllib.loads((PROJECT / "pyproject.toml").read_text())["tool"]["pytest"]["ini_options"]
     folders = {f"tests/{path.relative_to(TESTS).parts[0]}" for path in TESTS.rglob("test_*.py")}
     assert folders == set(options["testpaths"]) | OF_THEIR_OWN
@@ -32,13 +32,13 @@ def test_every_folder_of_tests_belongs_to_a_suite() -> None:
     assert all(re.search(rf"pytest.* {folder}$", makefile, re.MULTILINE | re.IGNORECASE) for folder in OF_THEIR_OWN)
 
 
-def test_tests_in_a_browser_are_below_one_folder() -> None:
+def test_tests_in_a_browser_are_below_one_folder():
     marked = [path for path in TESTS.rglob("test_*.py") if "mark.browser" in path.read_text(encoding="utf-8")]
     assert len(marked) > 15
     assert [path for path in marked if (TESTS / "browser") not in path.parents] == [TESTS / "lint" / "test_suites.py"]
 
 
-def test_what_marks_for_a_module_is_known_to_the_suite() -> None:
+def test_what_marks_for_a_module_is_known_to_the_suite():
     """Otherwise a module that uses it would not be loaded, and its tests would be lost."""
     marking = {
         path.relative_to(TESTS).as_posix(): suite
@@ -54,7 +54,7 @@ def test_what_marks_for_a_module_is_known_to_the_suite() -> None:
     ("count", "kept"),
     [(1, [0]), (2, [0, 9]), (3, [0, 4, 9]), (4, [0, 3, 6, 9]), (10, [*range(10)]), (99, [*range(10)])],
 )
-def test_some_cases_of_a_test_are_spread_over_all(count: int, kept: list[int]) -> None:
+def test_some_cases_of_a_test_are_spread_over_all(count, kept):
     items = [Item(nodeid=f"a.py::test_a[{case}]", case=case) for case in range(10)]
     alone = Item(nodeid="a.py::test_b", case=None)
     found = some_cases([*items, alone], count)
@@ -62,7 +62,7 @@ def test_some_cases_of_a_test_are_spread_over_all(count: int, kept: list[int]) -
     assert alone in found
 
 
-def test_a_random_order_keeps_modules_together_and_is_repeated_by_its_seed() -> None:
+def test_a_random_order_keeps_modules_together_and_is_repeated_by_its_seed():
     items = [Item(f"{module}.py::test[{case}]", case) for module in "abcdef" for case in range(9)]
     first, again, other = (in_random_order(items, seed) for seed in (1, 1, 2))
     assert first == again != other

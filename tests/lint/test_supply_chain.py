@@ -8,7 +8,6 @@ import re
 import tarfile
 import tomllib
 import zipfile
-from pathlib import Path
 
 import pytest
 from packaging.version import Version
@@ -29,18 +28,18 @@ def needs() -> list[str]:
 
 
 @pytest.mark.parametrize("lock", [*LOCKS, LOWEST])
-def test_every_locked_version_has_hashes(lock: str) -> None:
+def test_every_locked_version_has_hashes(lock):
     lines = (PROJECT / lock).read_text().splitlines()
     assert len(pins_of(lock)) == sum("==" in line and line[0] not in " #" for line in lines) > 0
     assert min(hashes_of(lock).values()) >= 1
 
 
 @pytest.mark.parametrize("lock", [*LOCKS, LOWEST])
-def test_a_lock_names_no_index(lock: str) -> None:
+def test_a_lock_names_no_index(lock):
     assert "://" not in (PROJECT / lock).read_text()
 
 
-def test_the_lowest_versions_are_the_bounds_that_the_project_states() -> None:
+def test_the_lowest_versions_are_the_bounds_that_the_project_states():
     bounds = [re.match(r"([a-z0-9-]+)>=([0-9.]+)", need) for need in needs()]
     lowest = pins_of(LOWEST)
     for found in bounds:
@@ -53,7 +52,7 @@ def test_the_lowest_versions_are_the_bounds_that_the_project_states() -> None:
         assert len(versions) == sum(other is not None and other[1] == name for other in bounds), name
 
 
-def test_only_pyspark_is_taken_as_source() -> None:
+def test_only_pyspark_is_taken_as_source():
     lock = (PROJECT / "requirements-spark.lock").read_text()
     assert "pyspark==" in lock
     left = without_source_only(lock)
@@ -66,7 +65,7 @@ def test_only_pyspark_is_taken_as_source() -> None:
     assert ["--no-binary" in line for line in installs] == ["spark.lock" in line for line in installs]
 
 
-def test_the_bill_and_the_licences_are_those_of_the_locks() -> None:
+def test_the_bill_and_the_licences_are_those_of_the_locks():
     """If this fails, `make bill` renews them."""
     assert BILL.read_text() == bill()
     assert PAGE.read_text() == page()
@@ -74,14 +73,14 @@ def test_the_bill_and_the_licences_are_those_of_the_locks() -> None:
     assert all(known_licences().values())
 
 
-def test_a_package_that_states_its_licence_is_listed_with_it() -> None:
+def test_a_package_that_states_its_licence_is_listed_with_it():
     stated, known = stated_licences([]), known_licences()
     both = (set(stated) & set(known)) - {"numpy"}  # numpy is locked in two versions
     assert len(both) > 30
     assert {name: known[name] for name in both} == {name: stated[name] for name in both}
 
 
-def test_the_bill_knows_what_needs_what() -> None:
+def test_the_bill_knows_what_needs_what():
     content = json.loads(BILL.read_text())
     parts = {part["bom-ref"]: part for part in content["components"]}
     needs = {row["ref"]: row["dependsOn"] for row in content["dependencies"]}
@@ -124,12 +123,12 @@ def copy_of(*entries: dict) -> bytes:
         (entry("A", package="numpy-financial", versions=("2.4.6",)), False),
     ],
 )
-def test_a_copy_of_the_database_tells_who_is_affected(found: dict, affects: bool) -> None:
+def test_a_copy_of_the_database_tells_who_is_affected(found, affects):
     with zipfile.ZipFile(io.BytesIO(copy_of(found))) as copy:
         assert faults.read_off(copy, SOME) == ({"pkg:pypi/numpy@2.4.6": ["A"]} if affects else {})
 
 
-def test_the_answer_of_a_copy_is_the_exit_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_the_answer_of_a_copy_is_the_exit_code(tmp_path, monkeypatch, capsys):
     pin = pins_of("requirements.lock")[0]
     path = tmp_path / "all.zip"
     monkeypatch.setenv("OSV_ZIP", str(path))
@@ -143,9 +142,7 @@ def test_the_answer_of_a_copy_is_the_exit_code(tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize(
     "content", [None, b"no archive", copy_of({"id": "odd", "affected": [{"package": {}, "ranges": [{}]}]})]
 )
-def test_without_a_database_nothing_is_claimed(
-    content, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys
-) -> None:
+def test_without_a_database_nothing_is_claimed(content, tmp_path, monkeypatch, capsys):
     if content is not None:
         (tmp_path / "all.zip").write_bytes(content)
     monkeypatch.setenv("OSV_ZIP", str(tmp_path / "all.zip"))
@@ -155,7 +152,7 @@ def test_without_a_database_nothing_is_claimed(
     assert ("Nothing was checked" in printed.err) is not is_read
 
 
-def test_without_internet_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_without_internet_there_is_a_sentence(monkeypatch, capsys):
     monkeypatch.delenv("OSV_ZIP", raising=False)
     monkeypatch.setattr(faults, "DATABASE", "http://127.0.0.1:9/")  # nobody listens there
     assert faults.main() == 3
@@ -166,7 +163,7 @@ def test_without_internet_there_is_a_sentence(monkeypatch: pytest.MonkeyPatch, c
     )
 
 
-def test_two_builds_have_the_same_bytes_and_the_wheel_has_its_bill() -> None:
+def test_two_builds_have_the_same_bytes_and_the_wheel_has_its_bill():
     """A small package with our own settings: what flit does is the same for few files and many."""
     one, other = built_twice(small_source(), "1700000000")
     assert one == other
@@ -192,7 +189,7 @@ def assert_ready_for_an_index(metadata: str) -> None:
     assert ["Author", "The safetab contributors"] in fields
 
 
-def test_the_page_of_a_package_index_is_made_from_the_readme(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_page_of_a_package_index_is_made_from_the_readme(monkeypatch, tmp_path):
     """If this fails, `make readme` renews it."""
     assert readme.LONG_DESCRIPTION.read_text() == readme.long_description()
     text = readme.README.read_text()
@@ -202,7 +199,7 @@ def test_the_page_of_a_package_index_is_made_from_the_readme(monkeypatch: pytest
         readme.long_description()
 
 
-def test_builds_that_differ_are_told_and_leave_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys) -> None:
+def test_builds_that_differ_are_told_and_leave_nothing(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(archives, "PROJECT", tmp_path)
     monkeypatch.setattr(archives, "DIST", tmp_path / "dist")
     monkeypatch.setattr(archives, "_git", lambda *_: b"1")

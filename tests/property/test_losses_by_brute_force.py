@@ -29,7 +29,6 @@ from tests.inside import (
     SAFETAB_P,
     US,
     US_PASS,
-    GroupLevel,
     JointLoss,
     PrivacyDefinition,
     PrivacyLoss,
@@ -303,7 +302,7 @@ def claimed(anchor: str, row: str, definition: PrivacyDefinition, people: int = 
     return factors(table_of_docs(anchor)[row][definition is PURE], people)
 
 
-def test_every_loss_table_has_a_search() -> None:
+def test_every_loss_table_has_a_search():
     """Tables of claims are known by their heads; the line of 2020 has the losses of an added and a changed record."""
     lines = PRIVACY.read_text().splitlines()
     heads = [line for line, below in pairwise(lines) if "|---" in below and re.search("zCDP, at most|unbounded", line)]
@@ -315,12 +314,12 @@ def test_every_loss_table_has_a_search() -> None:
     assert (unbounded, bounded) == (Fraction("4.944"), claim * Fraction("4.944"))
 
 
-def test_every_row_of_the_loss_tables_has_a_search() -> None:
+def test_every_row_of_the_loss_tables_has_a_search():
     assert set(table_of_docs("loss-of-one-product")) == set(OF_ONE_PRODUCT)
     assert set(table_of_docs("two-products")) == set(OF_TWO_PRODUCTS)
 
 
-def test_every_selector_has_a_product() -> None:
+def test_every_selector_has_a_product():
     """A new one needs a product in `VALUES`, and what it measures of a group in `cost_of_group`."""
     assert {made.selector for made in VALUES} == set(Selector)
 
@@ -342,7 +341,7 @@ both_definitions = pytest.mark.parametrize("definition", [ZCDP, PURE], ids=lambd
 @of_each_selector
 @both_definitions
 @pytest.mark.parametrize("row", OF_ONE_PRODUCT)
-def test_no_neighbours_of_one_product_are_further_apart_than_claimed(made, definition, row: str) -> None:
+def test_no_neighbours_of_one_product_are_further_apart_than_claimed(made, definition, row):
     for seed in range(WORLDS):
         world = random_world(made, seed)
         assert worst(world, OF_ONE_PRODUCT[row], "us", definition) <= claim_of_one_product(world, row, definition)
@@ -351,13 +350,13 @@ def test_no_neighbours_of_one_product_are_further_apart_than_claimed(made, defin
 @of_each_selector
 @both_definitions
 @pytest.mark.parametrize("row", OF_ONE_PRODUCT)
-def test_some_neighbours_of_one_product_are_as_far_apart_as_claimed(made, definition, row: str) -> None:
+def test_some_neighbours_of_one_product_are_as_far_apart_as_claimed(made, definition, row):
     world = rich_world(made)
     assert worst(world, OF_ONE_PRODUCT[row], "us", definition) == claim_of_one_product(world, row, definition)
 
 
 @of_each_selector
-def test_what_the_program_says_of_a_changed_record_is_what_the_docs_say(made) -> None:
+def test_what_the_program_says_of_a_changed_record_is_what_the_docs_say(made):
     world = rich_world(made)
     us, pr = (PrivacyLoss(world.budget(part)) for part in ("us", "pr"))
     assert us.bounded == claim_of_one_product(world, "one record changes", ZCDP)
@@ -394,8 +393,8 @@ def worst_of_both(of_persons, of_households, definition, persons: World, househo
 @both_definitions
 @two_products
 def test_no_neighbours_of_two_products_are_further_apart_than_claimed(
-    definition, row: str, people: int, of_persons, of_households
-) -> None:
+    definition, row, people, of_persons, of_households
+):
     for seed in range(WORLDS):
         persons, households = random_world(SAFETAB_P, seed), random_world(SAFETAB_H, 1000 + seed)
         found = worst_of_both(of_persons, of_households, definition, persons, households)
@@ -405,14 +404,14 @@ def test_no_neighbours_of_two_products_are_further_apart_than_claimed(
 @both_definitions
 @two_products
 def test_some_neighbours_of_two_products_are_as_far_apart_as_claimed(
-    definition, row: str, people: int, of_persons, of_households
-) -> None:
+    definition, row, people, of_persons, of_households
+):
     persons, households = rich_world(SAFETAB_P), rich_world(SAFETAB_H)
     found = worst_of_both(of_persons, of_households, definition, persons, households)
     assert found == claim_of_two_products(row, people, definition, persons, households)
 
 
-def test_a_move_that_was_claimed_to_cost_four_times_the_households_would_be_refuted() -> None:
+def test_a_move_that_was_claimed_to_cost_four_times_the_households_would_be_refuted():
     """The search can fail: a smaller factor under zCDP is exceeded, under pure DP it is reached."""
     world = rich_world(SAFETAB_H)
     assert worst(world, two_households_changed, "us", ZCDP) == 8 * world.budget("us")
@@ -420,7 +419,7 @@ def test_a_move_that_was_claimed_to_cost_four_times_the_households_would_be_refu
 
 
 @both_definitions
-def test_a_move_to_the_other_pass_costs_no_more_than_one_inside_the_costlier(definition) -> None:
+def test_a_move_to_the_other_pass_costs_no_more_than_one_inside_the_costlier(definition):
     """One household record changes in each pass; the passes share no number."""
     for seed in range(WORLDS):
         persons, households = random_world(SAFETAB_P, seed), random_world(SAFETAB_H, 1000 + seed)
@@ -434,7 +433,7 @@ def test_a_move_to_the_other_pass_costs_no_more_than_one_inside_the_costlier(def
 
 
 @both_definitions
-def test_the_program_claims_what_the_docs_claim(definition) -> None:
+def test_the_program_claims_what_the_docs_claim(definition):
     persons, households = (
         replace(production_of_2020(made), privacy_definition=definition) for made in (SAFETAB_P, SAFETAB_H)
     )
@@ -458,7 +457,7 @@ def test_the_program_claims_what_the_docs_claim(definition) -> None:
 
 @pytest.mark.needs_2020_files
 @pytest.mark.parametrize("level", [REGIONAL, DETAILED])
-def test_the_lists_of_2020_reach_the_bound_of_a_move(level: GroupLevel, spec_2020: Path) -> None:
+def test_the_lists_of_2020_reach_the_bound_of_a_move(level, spec_2020):
     """Two households with the same householder's codes go from one type to another: 72 at stability 9."""
     config, lists = read_config(spec_2020).require(), read_public_lists(spec_2020).require()
     iterations = iteration_map_of(lists, level, US.kind("state"), most_answers=config.most_answers)

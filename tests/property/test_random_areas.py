@@ -117,7 +117,7 @@ def assert_atoms_are(areas: Areas, table: Table, kinds: dict[str, AreaKind]) -> 
 
 
 @pytest.mark.parametrize("seed", range(200))
-def test_a_table_says_what_its_rows_say(seed: int) -> None:
+def test_a_table_says_what_its_rows_say(seed):
     rng = random.Random(seed)
     table, kinds, ids = random_table(rng)
     areas = areas_of(table, kinds, ids)
@@ -131,7 +131,7 @@ def test_a_table_says_what_its_rows_say(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_a_declared_parent_that_the_rows_deny_is_refused(seed: int) -> None:
+def test_a_declared_parent_that_the_rows_deny_is_refused(seed):
     rng = random.Random(seed)
     table, kinds, ids = random_table(rng)
     inner, outer = rng.sample(list(kinds), 2)
@@ -144,7 +144,7 @@ def test_a_declared_parent_that_the_rows_deny_is_refused(seed: int) -> None:
         assert_is(areas_of(table, kinds, ids), table, kinds, ids)
 
 
-def test_parts_that_are_neighbours_are_not_copied() -> None:
+def test_parts_that_are_neighbours_are_not_copied():
     part = AreaKind("part", "part", "parts", "Part", DigitIds(1), None, False)
     areas = Areas.of_numbers(np.arange(6), {part: np.array([1, 1, 2, 2, 3, 3])}, part)
     assert np.shares_memory(areas.of_parts([2, 3]).smallest, areas.smallest)

@@ -96,11 +96,11 @@ def worlds_where_wrong(formula: Callable[[World], Sensitivity]) -> int:
     return sum(formula(world) != most for world, most in zip(worlds(), most_changed_in_worlds(), strict=True))
 
 
-def test_sensitivity_is_the_most_that_any_record_changes() -> None:
+def test_sensitivity_is_the_most_that_any_record_changes():
     assert worlds_where_wrong(sensitivity) == 0
 
 
-def test_the_worlds_are_of_many_kinds() -> None:
+def test_the_worlds_are_of_many_kinds():
     assert {len(world) for world in worlds()} == {1, 2, 3}
     assert {maps.most_answers for world in worlds() for maps in world} == {1, 2, 3, 4}
     assert {(bool(maps.any_of), bool(maps.only)) for world in worlds() for maps in world} == {
@@ -109,7 +109,7 @@ def test_the_worlds_are_of_many_kinds() -> None:
     assert {each.l1 for each in most_changed_in_worlds()} >= set(range(10))
 
 
-def test_a_record_is_in_the_groups_of_the_definition() -> None:
+def test_a_record_is_in_the_groups_of_the_definition():
     for world in worlds():
         for maps in world:
             for codes in code_sets(maps):
@@ -141,7 +141,7 @@ def as_for_two_equal_records(world: World) -> Sensitivity:
     return Sensitivity(l2_squared=4 * groups, l1=2 * groups)
 
 
-def test_the_formula_is_found_right_when_written_again() -> None:
+def test_the_formula_is_found_right_when_written_again():
     right = of_each(lambda m, spread, inside: max([min(m, spread), *(1 + min(m, each) for each in inside)]))
     assert worlds_where_wrong(right) == 0
 
@@ -174,7 +174,7 @@ def test_the_formula_is_found_right_when_written_again() -> None:
         ),
     ],
 )
-def test_a_wrong_formula_is_rejected(wrong: Callable[[World], Sensitivity]) -> None:
+def test_a_wrong_formula_is_rejected(wrong):
     assert worlds_where_wrong(wrong) > WORLDS // 100
 
 
@@ -194,7 +194,7 @@ def most_groups_with_shared_columns(world: Sequence[CodeMaps]) -> int:
     )
 
 
-def test_sensitivity_is_an_upper_bound_where_classifications_share_columns() -> None:
+def test_sensitivity_is_an_upper_bound_where_classifications_share_columns():
     gaps = [sensitivity(world).l1 - most_groups_with_shared_columns(world) for world in shared_column_worlds()]
     assert min(gaps) == 0
     assert max(gaps) > 0
@@ -224,7 +224,7 @@ def units_where_wrong(formula: Callable[[int, int], tuple[int, int]]) -> int:
     return sum(formula(sensitivity(world).l1, records) != norms for world, records, norms in units())
 
 
-def test_the_records_of_a_unit_move_counts_by_what_the_sensitivity_says() -> None:
+def test_the_records_of_a_unit_move_counts_by_what_the_sensitivity_says():
     assert len(units()) > 300
     assert {records for _, records, _ in units()} == {1, 2, 3}
     for world, records, norms in units():
@@ -245,12 +245,12 @@ def test_the_records_of_a_unit_move_counts_by_what_the_sensitivity_says() -> Non
         pytest.param(lambda s, k: ((k + 1) ** 2 * s, (k + 1) * s), id="k one too large"),
     ],
 )
-def test_a_wrong_formula_of_units_is_rejected(wrong: Callable[[int, int], tuple[int, int]]) -> None:
+def test_a_wrong_formula_of_units_is_rejected(wrong):
     assert units_where_wrong(lambda s, k: (k * k * s, k * s)) == 0
     assert units_where_wrong(wrong) > len(units()) // 10
 
 
-def test_a_changed_unit_moves_counts_by_twice_the_square_of_an_added_one_and_no_more() -> None:
+def test_a_changed_unit_moves_counts_by_twice_the_square_of_an_added_one_and_no_more():
     for world, records, norms in units()[:60]:
         rows = changes(world[0])[:8]
         two = [np.concatenate(pair) for row in rows for pair in ((row, 0 * row), (0 * row, row))]
@@ -263,7 +263,7 @@ def test_a_changed_unit_moves_counts_by_twice_the_square_of_an_added_one_and_no_
         assert (int((moved**2).sum()), int(abs(moved).sum())) == (2 * norms[0], 2 * norms[1])
 
 
-def test_some_record_reaches_the_sensitivity_and_the_answers_are_ones_that_it_may_give() -> None:
+def test_some_record_reaches_the_sensitivity_and_the_answers_are_ones_that_it_may_give():
     for world in worlds():
         answers = reaching_record(world)
         assert groups_reached(world, answers) == sensitivity(world).groups
@@ -273,7 +273,7 @@ def test_some_record_reaches_the_sensitivity_and_the_answers_are_ones_that_it_ma
         assert sensitivity(world).is_exact
 
 
-def test_where_columns_are_shared_the_record_found_is_one_that_there_can_be() -> None:
+def test_where_columns_are_shared_the_record_found_is_one_that_there_can_be():
     columns = ("c1", "c2", "c3", "c4")
     reached = []
     for world in shared_column_worlds():
@@ -289,7 +289,7 @@ def test_where_columns_are_shared_the_record_found_is_one_that_there_can_be() ->
     assert sum(reached) > 0.9 * len(reached)
 
 
-def test_random_code_sets_of_real_lists_never_exceed_the_sensitivity() -> None:
+def test_random_code_sets_of_real_lists_never_exceed_the_sensitivity():
     files = read_public_files(SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data").require()
     census, chance = files.config.census, random.Random(20500401)
     for level, kind in product(census.tabulated_group_levels, census.grains):
@@ -302,16 +302,14 @@ def test_random_code_sets_of_real_lists_never_exceed_the_sensitivity() -> None:
         assert groups_reached(maps, reaching_record(maps)) == most.groups
 
 
-def test_a_level_without_groups_has_no_sensitivity() -> None:
+def test_a_level_without_groups_has_no_sensitivity():
     assert not sensitivity([])
     assert not sensitivity([CodeMaps({}, {}, 8)])
     assert Sensitivity(l2_squared=4, l1=2)
 
 
 @pytest.mark.parametrize(("others", "is_exact"), [(("C",), True), (("A",), False), (("B", "A"), False)])
-def test_the_sensitivity_is_exact_unless_two_classifications_share_a_column(
-    others: tuple[str, ...], is_exact: bool
-) -> None:
+def test_the_sensitivity_is_exact_unless_two_classifications_share_a_column(others, is_exact):
     of_two_columns = CodeMaps({"a": "group a", "b": "group b"}, {}, 2, ("A", "B"))
     of_others = CodeMaps({"a": "group c"}, {}, len(others), others)
     assert sensitivity([of_two_columns, of_others]).is_exact is is_exact

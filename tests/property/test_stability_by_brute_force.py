@@ -41,7 +41,7 @@ def people(max_race_codes: int):
 
 @settings(max_examples=150, deadline=None)
 @given(alone=maps("A"), in_combination=maps("C"), ethnicity=maps("E"), max_race_codes=st.integers(1, 4))
-def test_stability_is_the_most_that_any_person_reaches(alone, in_combination, ethnicity, max_race_codes: int) -> None:
+def test_stability_is_the_most_that_any_person_reaches(alone, in_combination, ethnicity, max_race_codes):
     maps = iteration_map(alone, in_combination, ethnicity, max_race_codes)
     most = 0
     for races, ethnicity_code in people(max_race_codes):
@@ -53,7 +53,7 @@ def test_stability_is_the_most_that_any_person_reaches(alone, in_combination, et
 
 @settings(max_examples=100, deadline=None)
 @given(groups=maps("G"), max_race_codes=st.integers(1, 4))
-def test_where_alone_and_in_combination_are_the_same_sets_stability_is_the_papers(groups, max_race_codes: int) -> None:
+def test_where_alone_and_in_combination_are_the_same_sets_stability_is_the_papers(groups, max_race_codes):
     """max_race_codes + 1, but 3 for a single code, as long as there are enough groups."""
     alone = {code: f"{group} alone" for code, group in groups.items()}
     maps = iteration_map(alone, groups, dict.fromkeys(CODES, "E"), max_race_codes)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.specified.agreement import engine_of, inputs_of
-from tests.specified.broken_records import CASES, SECRET, BrokenRecords
+from tests.specified.broken_records import CASES, SECRET
 from tests.specified.judge import UNIT, Judge
 
 _ROWS = re.compile(r"([0-9,]+) (?:row|rows|patient|patients)\b")
@@ -22,14 +22,14 @@ def findings_of(parameters: Path, data: Path, folder: Path) -> list[tuple[str, s
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_judge_finds_the_one_broken_rule(case: BrokenRecords, tmp_path: Path) -> None:
+def test_the_judge_finds_the_one_broken_rule(case, tmp_path):
     assert Judge(*case.write(tmp_path / "wrong")).broken == {(case.column, case.rule): case.rows}
     assert Judge(*case.write_right(tmp_path / "right")).broken == {}
 
 
 @pytest.mark.parametrize("form", ["text", "parquet"])
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_engine_names_the_column_and_the_number_of_rows(case: BrokenRecords, form: str, tmp_path: Path) -> None:
+def test_the_engine_names_the_column_and_the_number_of_rows(case, form, tmp_path):
     ((where, message),) = findings_of(*case.write(tmp_path / "wrong", as_parquet=form == "parquet"), tmp_path)
     assert case.column in where
     if case.rule != UNIT:
@@ -41,5 +41,5 @@ def test_the_engine_names_the_column_and_the_number_of_rows(case: BrokenRecords,
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-def test_the_engine_accepts_the_records_without_the_mistake(case: BrokenRecords, tmp_path: Path) -> None:
+def test_the_engine_accepts_the_records_without_the_mistake(case, tmp_path):
     assert findings_of(*case.write_right(tmp_path / "right"), tmp_path) == []

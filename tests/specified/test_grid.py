@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import pyarrow.parquet as pq
 
@@ -13,7 +12,7 @@ from tests.inside import Stage, open_release, run_files
 CELLS = 300
 
 
-def test_every_cell_gets_every_table_with_the_whole_budget(tmp_path: Path) -> None:
+def test_every_cell_gets_every_table_with_the_whole_budget(tmp_path):
     write_world(tmp_path, CELLS, 400)
     plan = run_files(tmp_path / "parameters", tmp_path / "data", tmp_path / "out").plan
     for level in plan.levels:

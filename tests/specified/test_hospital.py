@@ -10,9 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import SHARED
 from tests.inside import InvalidInput, RunPlan, Stage, open_release, plan_of_files, run_files, validate_files
 
@@ -44,7 +43,7 @@ def without_unit(parameters: Path) -> None:
 
 
 def made_up(parameters: Path) -> Path:
-    result = CliRunner().invoke(app, ["synthesize", str(parameters), "--people", "1500"])
+    result = cli("synthesize", parameters, "--people", "1500")
     assert result.exit_code == 0, result.output
     return parameters.with_name(f"{parameters.name}-data")
 
@@ -52,7 +51,7 @@ def made_up(parameters: Path) -> Path:
 def sentences_of(parameters: Path, data: Path, out: Path) -> dict[str, str]:
     """What the plan, the README and the manifest say, with single spaces."""
     run_files(parameters, data, out)
-    plan = CliRunner().invoke(app, ["plan", str(parameters), str(data)])
+    plan = cli("plan", parameters, data)
     assert plan.exit_code == 0
     texts = {"plan": plan.output, "README": (out / "release" / "README.txt").read_text()}
     texts["manifest"] = (out / "manifest.json").read_text()
@@ -60,9 +59,7 @@ def sentences_of(parameters: Path, data: Path, out: Path) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("has_unit", [True, False], ids=["patient", "admission"])
-def test_made_up_admissions_run_and_every_output_says_what_is_protected(
-    has_unit: bool, parameters: Path, tmp_path: Path
-) -> None:
+def test_made_up_admissions_run_and_every_output_says_what_is_protected(has_unit, parameters, tmp_path):
     if not has_unit:
         without_unit(parameters)
     texts = sentences_of(parameters, made_up(parameters), tmp_path / "out")
@@ -73,7 +70,7 @@ def test_made_up_admissions_run_and_every_output_says_what_is_protected(
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["protected"] == said
 
 
-def test_a_patient_with_more_records_is_an_error_that_shows_no_value(parameters: Path) -> None:
+def test_a_patient_with_more_records_is_an_error_that_shows_no_value(parameters):
     data = made_up(parameters)
     path = data / "admissions.parquet"
     rows = pq.read_table(path)
@@ -99,7 +96,7 @@ def noise(plan: RunPlan) -> dict[tuple[str, str, str, Stage], Fraction]:
     }
 
 
-def test_gaussian_noise_is_made_for_k_squared_times_s(parameters: Path) -> None:
+def test_gaussian_noise_is_made_for_k_squared_times_s(parameters):
     """k = 3; s = 1 for the main diagnosis and 4 for those mentioned. Stage 1 spends a tenth."""
     found = noise(plan_of_files(parameters, parameters).require())
     assert found["age and sex", "chapter", "country", Stage.STAGE_1] == Fraction(9) / (2 * Fraction(3, 100))
@@ -108,7 +105,7 @@ def test_gaussian_noise_is_made_for_k_squared_times_s(parameters: Path) -> None:
     assert found["mode", "mentioned", "district", Stage.STAGE_2] == Fraction(36) / (2 * Fraction(9, 100))
 
 
-def test_geometric_noise_is_made_for_k_times_s(parameters: Path) -> None:
+def test_geometric_noise_is_made_for_k_times_s(parameters):
     specification = parameters / "census.toml"
     specification.write_text(specification.read_text().replace('definition = "zcdp"', 'definition = "puredp"'))
     found = noise(plan_of_files(parameters, parameters).require())

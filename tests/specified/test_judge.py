@@ -22,7 +22,7 @@ def totals(judge: Judge, level: str, label: str) -> dict[tuple[str, str], int]:
     return judge.totals(level, judge.label(label))
 
 
-def test_total_response_counts_a_person_in_every_group_named(tmp_path: Path) -> None:
+def test_total_response_counts_a_person_in_every_group_named(tmp_path):
     judge = judged(tmp_path)
     assert judge.records_of_passes() == {"all": 7}
     assert totals(judge, "level 2", "nation") == {
@@ -34,7 +34,7 @@ def test_total_response_counts_a_person_in_every_group_named(tmp_path: Path) -> 
     }
 
 
-def test_only_groups_hold_those_who_name_nothing_else(tmp_path: Path) -> None:
+def test_only_groups_hold_those_who_name_nothing_else(tmp_path):
     """Don't know counts as missing: the person who says Māori and don't know is Māori only."""
     found = totals(judged(tmp_path), "level 1", "nation")
     assert {code: count for (_, code), count in found.items()} == {
@@ -47,7 +47,7 @@ def test_only_groups_hold_those_who_name_nothing_else(tmp_path: Path) -> None:
     }
 
 
-def test_areas_cross_and_some_are_nowhere(tmp_path: Path) -> None:
+def test_areas_cross_and_some_are_nowhere(tmp_path):
     judge = judged(tmp_path)
     assert totals(judge, "level 1", "ta") == {
         ("t1", "1"): 2,
@@ -63,7 +63,7 @@ def test_areas_cross_and_some_are_nowhere(tmp_path: Path) -> None:
     assert judge.universe("level 2", judge.label("ta")) == (["t1", "t2"], ["11", "12", "21", "31", "33"])
 
 
-def test_cells_are_genders_by_ranges_of_age(tmp_path: Path) -> None:
+def test_cells_are_genders_by_ranges_of_age(tmp_path):
     judge = judged(tmp_path)
     cells = judge.cells("level 1", judge.label("region"), "gender and age", "E2")
     assert {cell: count for cell, count in cells["01", "1"].items() if count} == {
@@ -82,7 +82,7 @@ def test_cells_are_genders_by_ranges_of_age(tmp_path: Path) -> None:
     ]
 
 
-def test_the_first_answers_count_if_others_are_not_used(tmp_path: Path) -> None:
+def test_the_first_answers_count_if_others_are_not_used(tmp_path):
     keys = nz_keys()
     keys["privacy"]["use"] = {"ethnicity": 1}
     found = totals(judged(tmp_path, keys), "level 1", "nation")
@@ -92,7 +92,7 @@ def test_the_first_answers_count_if_others_are_not_used(tmp_path: Path) -> None:
     }
 
 
-def test_longer_codes_are_cut_and_lists_are_split(tmp_path: Path) -> None:
+def test_longer_codes_are_cut_and_lists_are_split(tmp_path):
     keys = nz_keys()
     keys["classifications"]["ethnicity"] |= {"first": 5}
     people = PEOPLE.replace("33111", "33111.x")
@@ -110,7 +110,7 @@ def test_longer_codes_are_cut_and_lists_are_split(tmp_path: Path) -> None:
         assert totals(found, level, "region") == totals(expected, level, "region")
 
 
-def test_passes_count_their_own_records(tmp_path: Path) -> None:
+def test_passes_count_their_own_records(tmp_path):
     keys = nz_keys()
     keys["areas"]["passes"] = [
         {"name": "one", "title": "One", "where": {"REGC": "01"}, "levels": {"sa2": "S1", "nation": "N1"}},
@@ -122,7 +122,7 @@ def test_passes_count_their_own_records(tmp_path: Path) -> None:
     assert totals(judge, "level 2", "N2") == {("NZ", "31"): 1, ("NZ", "11"): 1, ("NZ", "21"): 1}
 
 
-def test_what_is_no_value_counts_as_another(tmp_path: Path) -> None:
+def test_what_is_no_value_counts_as_another(tmp_path):
     keys = nz_keys()
     keys["records"]["fields"][3]["other"] = "3"
     keys["areas"]["other"] = ["7000004"]
@@ -133,7 +133,7 @@ def test_what_is_no_value_counts_as_another(tmp_path: Path) -> None:
     assert cells["s3", "1"]["another gender", (15, 64)] == 1
 
 
-def test_lines_that_no_other_divides_are_cells(tmp_path: Path) -> None:
+def test_lines_that_no_other_divides_are_cells(tmp_path):
     keys = nz_keys()
     lines = [("all", ["1", "2", "3"]), ("m", ["1"]), ("not m", ["2", "3"]), ("f", ["2"]), ("x", ["3"])]
     written = [{"label": label, "values": values, "stub": label, "words": label} for label, values in lines]
@@ -158,7 +158,7 @@ def test_lines_that_no_other_divides_are_cells(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("use", "level_1", "level_2"), [(1, 2, 1), (2, 2, 2), (3, 3, 3)])
-def test_stability_by_hand(tmp_path: Path, use: int, level_1: int, level_2: int) -> None:
+def test_stability_by_hand(tmp_path, use, level_1, level_2):
     """With one answer, a person is in a group and its only-group; with three, in three groups of level 1."""
     keys = nz_keys()
     keys["privacy"]["use"] = {"ethnicity": use}
@@ -185,12 +185,12 @@ def test_stability_by_hand(tmp_path: Path, use: int, level_1: int, level_2: int)
         ("0,64,2,21111,,", "0,64,2,21111,x,", "ETH2", CODE),  # a row that `where` leaves out
     ],
 )
-def test_every_rule_can_be_broken(tmp_path: Path, old: str, new: str, column: str, rule: str) -> None:
+def test_every_rule_can_be_broken(tmp_path, old, new, column, rule):
     assert old in PEOPLE
     assert judged(tmp_path, None, PEOPLE.replace(old, new)).broken == {(column, rule): 1}
 
 
-def test_a_unit_with_more_records_than_allowed_breaks_a_rule(tmp_path: Path) -> None:
+def test_a_unit_with_more_records_than_allowed_breaks_a_rule(tmp_path):
     keys = nz_keys()
     keys["records"]["fields"].append({"name": "PID", "type": "string"})
     keys["records"]["unit"] = {"name": "patient", "column": "PID", "most_records": 2}
@@ -201,7 +201,7 @@ def test_a_unit_with_more_records_than_allowed_breaks_a_rule(tmp_path: Path) -> 
     assert not judged(tmp_path / "4", keys, "\n".join(lines)).broken
 
 
-def test_ids_sort_by_their_bytes(tmp_path: Path) -> None:
+def test_ids_sort_by_their_bytes(tmp_path):
     areas = AREAS.replace("s1", "é").replace("s2", "Z").replace("s3", "a")
     judge = judged(tmp_path, None, PEOPLE, {"areas.csv": areas})
     assert judge.universe("level 2", judge.label("sa2"))[0] == ["Z", "a", "é"]
@@ -209,7 +209,7 @@ def test_ids_sort_by_their_bytes(tmp_path: Path) -> None:
 
 @pytest.mark.needs_2020_files
 @pytest.mark.parametrize("case", ["toy", "tricky-3-codes", "tricky-8-codes"])
-def test_safetab_p_as_a_specification_counts_what_the_bureaus_files_say(cases: Path, case: str, tmp_path: Path) -> None:
+def test_safetab_p_as_a_specification_counts_what_the_bureaus_files_say(cases, case, tmp_path):
     parameters, data = cases / case / "parameters", cases / case / "data"
     judge = Judge(*write_as_specification(parameters, data, tmp_path))
     plain = BruteForce(parameters, data)

@@ -57,12 +57,12 @@ def broken_rows(parameters: Path, data: Path, folder: Path) -> list[str]:
         return [found.message for found in engine.check() if found.is_error]
 
 
-def test_lists_are_answers_in_their_order(tmp_path: Path) -> None:
+def test_lists_are_answers_in_their_order(tmp_path):
     assert differences(*write_lists(tmp_path, LISTS)) == []
 
 
 @pytest.mark.parametrize("nothing", [[], None], ids=["empty", "null"])
-def test_a_list_without_answers_is_missing(tmp_path: Path, nothing: list[str | None] | None) -> None:
+def test_a_list_without_answers_is_missing(tmp_path, nothing):
     lists = [nothing, *LISTS[1:]]
     optional = write_lists(tmp_path / "optional", lists, required=False)
     assert differences(*optional) == []
@@ -73,7 +73,7 @@ def test_a_list_without_answers_is_missing(tmp_path: Path, nothing: list[str | N
     assert Judge(*required).broken.total() == 1
 
 
-def test_an_answer_that_is_missing_inside_a_list_is_a_gap(tmp_path: Path) -> None:
+def test_an_answer_that_is_missing_inside_a_list_is_a_gap(tmp_path):
     lists: list[list[str | None] | None] = [["11111", None, "21111"], *LISTS[1:]]
     assert differences(*write_lists(tmp_path / "skipped", lists, gaps="skipped")) == []
     wrong = write_lists(tmp_path / "wrong", lists)
@@ -81,7 +81,7 @@ def test_an_answer_that_is_missing_inside_a_list_is_a_gap(tmp_path: Path) -> Non
     assert Judge(*wrong).broken.total() == 1
 
 
-def test_a_separator_inside_an_answer_divides_nothing(tmp_path: Path) -> None:
+def test_a_separator_inside_an_answer_divides_nothing(tmp_path):
     wrong = write_lists(tmp_path / "wrong", [["11111;21111"], *LISTS[1:]])
     assert len(broken_rows(*wrong, tmp_path)) == 1
 
@@ -89,7 +89,7 @@ def test_a_separator_inside_an_answer_divides_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "stored", [pa.list_(pa.string(), 1), pa.list_(pa.dictionary(pa.int32(), pa.string()))], ids=["fixed", "dictionary"]
 )
-def test_lists_that_are_stored_otherwise_are_refused_with_what_is_due(tmp_path: Path, stored: pa.DataType) -> None:
+def test_lists_that_are_stored_otherwise_are_refused_with_what_is_due(tmp_path, stored):
     parameters, data = write_lists(tmp_path, LISTS)
     path = data / "people.parquet"
     table = pq.read_table(path)
@@ -100,7 +100,7 @@ def test_lists_that_are_stored_otherwise_are_refused_with_what_is_due(tmp_path: 
 
 
 @pytest.mark.parametrize("field_type", ["string", "list"])
-def test_groups_of_a_column_of_lists_overlap_and_those_of_one_answer_do_not(field_type: str, tmp_path: Path) -> None:
+def test_groups_of_a_column_of_lists_overlap_and_those_of_one_answer_do_not(field_type, tmp_path):
     keys = nz_keys()
     of_type = {"string": {}, "list": {"delimiter": ";"}}[field_type]
     keys["records"]["fields"][4:] = [{"name": "ETH1", "type": field_type, **of_type}]

@@ -30,7 +30,7 @@ def judge(case: Case) -> Judge:
     return Judge(*case)
 
 
-def test_areas_times_groups_are_the_totals(judge: Judge) -> None:
+def test_areas_times_groups_are_the_totals(judge):
     sizes = []
     for triple in judge.triples:
         ids, codes = judge.universe(triple.groups, judge.label(triple.label))
@@ -38,18 +38,18 @@ def test_areas_times_groups_are_the_totals(judge: Judge) -> None:
     assert sum(sizes) == TOTALS
 
 
-def test_a_person_is_in_at_most_six_groups_of_a_level_with_and_without_only(judge: Judge) -> None:
+def test_a_person_is_in_at_most_six_groups_of_a_level_with_and_without_only(judge):
     for level in ("level 1", "level 2", "level 3"):
         assert judge.stability(level, judge.label("sa2")) == 6
         assert judge.most_groups_of_a_record(level, judge.label("nation")) in {4, 5, 6}
 
 
-def test_every_total_and_every_cell_equals_the_plain_count(case: Case) -> None:
+def test_every_total_and_every_cell_equals_the_plain_count(case):
     assert differences(*case) == []
 
 
 @pytest.mark.slow
-def test_every_group_of_the_universe_has_the_plain_total(case: Case, judge: Judge, tmp_path: Path) -> None:
+def test_every_group_of_the_universe_has_the_plain_total(case, judge, tmp_path):
     inputs, compared = inputs_of(*case), 0
     with closing(engine_of(inputs, tmp_path)) as engine:
         assert engine.check() == ()

@@ -7,7 +7,7 @@ import numpy as np
 from tests.inside import CODES, PatternTable
 
 
-def test_patterns_keep_their_numbers_when_the_table_grows_although_one_is_empty() -> None:
+def test_patterns_keep_their_numbers_when_the_table_grows_although_one_is_empty():
     table = PatternTable(8, may_be_empty=True)
     codes = np.zeros((3000, CODES), dtype=np.int16)
     codes[:, 0] = np.arange(3000)  # the first has no code at all

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.inside import NoProgress, PeopleRequest, RunOptions, validate_files, write_people
@@ -15,7 +13,7 @@ EVERY_DAY = WORLDS[:8]
 
 
 @pytest.mark.parametrize("seed", [pytest.param(n, marks=() if n in EVERY_DAY else pytest.mark.slow) for n in WORLDS])
-def test_made_up_people_are_valid(seed: int, tmp_path: Path) -> None:
+def test_made_up_people_are_valid(seed, tmp_path):
     world = write_foreign_world(tmp_path, seed)
     for form in ("parquet", "text"):
         data = tmp_path / form

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import pytest
 
@@ -37,7 +36,7 @@ MISTAKES = (
 
 
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda each: f"{each.plant.__name__}, {each.difference}")
-def test_the_judge_catches_the_mistake(mistake: Planted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_judge_catches_the_mistake(mistake, tmp_path, monkeypatch):
     world = write_foreign_world(tmp_path / "world", mistake.seed)
     assert differences(world.parameters, world.data) == []
     mistake.plant(monkeypatch)

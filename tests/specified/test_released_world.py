@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -74,9 +73,7 @@ def release(alone: Path) -> Release:
     return open_release(alone)
 
 
-def test_an_opened_release_has_the_census_the_product_and_the_universe_of_the_run(
-    world: ReleasedWorld, alone: Path
-) -> None:
+def test_an_opened_release_has_the_census_the_product_and_the_universe_of_the_run(world, alone):
     opened, ran = open_release_folder(alone).universe, world.universe
     assert opened.specification == ran.specification
     assert opened.census == ran.census
@@ -114,13 +111,13 @@ def test_an_opened_release_has_the_census_the_product_and_the_universe_of_the_ru
         ("Atlantis", "e f-only", 7),
     ],
 )
-def test_numbers_are_found_by_any_id_code_or_name(release: Release, area: str, group: str, expected: int) -> None:
+def test_numbers_are_found_by_any_id_code_or_name(release, area, group, expected):
     answer = release.total(area, group)
     assert isinstance(answer, Estimate)
     assert abs(answer.value - expected) <= 3 * answer.margin_of_error
 
 
-def test_a_name_in_two_levels_of_groups_is_the_finest_that_is_published_and_a_note_says_so(release: Release) -> None:
+def test_a_name_in_two_levels_of_groups_is_the_finest_that_is_published_and_a_note_says_so(release):
     assert release.group("Elvish").code == "x 10"
     published = release.total("Île du Nord", "Elvish")
     assert isinstance(published, Estimate)
@@ -142,14 +139,14 @@ def test_a_name_in_two_levels_of_groups_is_the_finest_that_is_published_and_a_no
     assert "note: this is x 10" in str(table)
 
 
-def test_tables_have_the_lines_of_three_categories(release: Release) -> None:
+def test_tables_have_the_lines_of_three_categories(release):
     table = release.table("Île du Nord", "e f", family="gender and age")
     assert not isinstance(table, Absence)
     assert table.count(gender="another gender").value < 100
     assert table.count(gender="female", age=(0, 17)).value > 4_900
 
 
-def test_areas_lie_in_others_without_any_digit(release: Release) -> None:
+def test_areas_lie_in_others_without_any_digit(release):
     assert [area.region_id for area in release.areas("town", within="Île du Nord")] == ["a,b", 'say "x"']
     assert [area.region_id for area in release.areas("town", within="日本")] == ["Z", "é"]
     instead = release.total("a,b", "x 10")
@@ -157,7 +154,7 @@ def test_areas_lie_in_others_without_any_digit(release: Release) -> None:
     assert [one.counted[0].entity.region_id for one in instead.instead[:1]] == ["Île du Nord"]
 
 
-def test_statuses_name_every_group_of_the_universe(release: Release) -> None:
+def test_statuses_name_every_group_of_the_universe(release):
     statuses = release.status(area="zé 9")
     rows = {row["iteration_code"]: row["status"] for row in statuses.rows() if row["family"] == "gender and age"}
     assert set(rows) == {"e f", "e f-only", "o", "o-only", "x 10", "x 20", "x β"}
@@ -166,7 +163,7 @@ def test_statuses_name_every_group_of_the_universe(release: Release) -> None:
     assert left_out == {"not tabulated"}, "no budget was given for towns"
 
 
-def test_plain_files_are_csv_with_one_row_a_line(world: ReleasedWorld) -> None:
+def test_plain_files_are_csv_with_one_row_a_line(world):
     with (world.out / "tables" / "gender-by-age" / "main.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert list(rows[0]) == ["area_level", "area", "group", "table", "gender", "age_start", "age_end", "count"]
@@ -177,13 +174,13 @@ def test_plain_files_are_csv_with_one_row_a_line(world: ReleasedWorld) -> None:
                and (row["age_start"], row["age_end"]) != ("0", "99")) == int(finest[0]["count"])  # fmt: skip
 
 
-def test_hive_readers_take_labels_with_spaces_from_folders(world: ReleasedWorld) -> None:
+def test_hive_readers_take_labels_with_spaces_from_folders(world):
     numbers = ds.dataset(world.out / "release" / "numbers", partitioning="hive").to_table()
     labels = {"whole", "isle", "market town", "far isle", "far market-town"}
     assert set(numbers["geography_level"].to_pylist()) == labels
 
 
-def test_the_steps_after_measuring_work_with_texts(stepped: ReleasedWorld, tmp_path: Path) -> None:
+def test_the_steps_after_measuring_work_with_texts(stepped, tmp_path):
     sets = pq.read_table(stepped.out / "release" / "universe" / "coterminous.parquet").to_pylist()
     assert [(one["set"], one["geography_level"], one["region_id"]) for one in sets] == [
         (1, "isle", "01"),
@@ -212,7 +209,7 @@ def test_the_steps_after_measuring_work_with_texts(stepped: ReleasedWorld, tmp_p
     assert parents["a|b"] == "'=1+1", "a text that a spreadsheet takes for a formula has an apostrophe in front"
 
 
-def test_a_rerelease_reads_the_table_of_areas_of_the_run(world: ReleasedWorld, tmp_path: Path) -> None:
+def test_a_rerelease_reads_the_table_of_areas_of_the_run(world, tmp_path):
     parameters = write_specification(tmp_path / "parameters")
     request = RereleaseRequest.of(parameters / "areas.csv", coterminous=True, order="Market Town,isle")
     rerelease_files(world.out, tmp_path / "new", request)
@@ -222,7 +219,7 @@ def test_a_rerelease_reads_the_table_of_areas_of_the_run(world: ReleasedWorld, t
     assert sets["region_id"].to_pylist() == ["a|b", "=1+1", "zé 9", "01"]
 
 
-def test_a_rerelease_refuses_another_table_of_areas_and_other_kinds(world: ReleasedWorld, tmp_path: Path) -> None:
+def test_a_rerelease_refuses_another_table_of_areas_and_other_kinds(world, tmp_path):
     parameters = write_specification(tmp_path / "parameters")
     areas = parameters / "areas.csv"
     areas.write_text(areas.read_text(encoding="utf-8").replace("zé 9", "zé 8"), encoding="utf-8")
@@ -236,13 +233,13 @@ def test_a_rerelease_refuses_another_table_of_areas_and_other_kinds(world: Relea
     assert not (tmp_path / "new").exists()
 
 
-def test_an_order_is_judged_when_the_census_is_known() -> None:
+def test_an_order_is_judged_when_the_census_is_known():
     order = ReleaseRequest(coterminous=True, order="moon,sun").options().coterminous
     assert order is not None
     assert order.order == ("moon", "sun")
 
 
-def test_documents_say_whose_numbers_these_are(world: ReleasedWorld) -> None:
+def test_documents_say_whose_numbers_these_are(world):
     readme = (world.out / "release" / "README.txt").read_text(encoding="utf-8")
     head = readme.partition("WHAT THIS IS")[0]
     for words in ("LANGUAGES OF ATLANTIS, A MADE-UP CENSUS", "The Office of Nowhere", "2031", "office@nowhere.example",
@@ -260,7 +257,7 @@ def test_documents_say_whose_numbers_these_are(world: ReleasedWorld) -> None:
     assert kinds["constraints"]["enum"] == ["language", "language only"]
 
 
-def test_readme_examples_can_be_typed(world: ReleasedWorld) -> None:
+def test_readme_examples_can_be_typed(world):
     readme = (world.out / "release" / "README.txt").read_text(encoding="utf-8")
     lines = [line.strip() for line in readme.splitlines() if line.strip().startswith((">>> number", "..."))]
     asked = " ".join(line.removeprefix(">>> ").removeprefix("... ") for line in lines[:2])
@@ -282,9 +279,7 @@ def _without_a_level(document: dict[str, object]) -> None:
 
 
 @pytest.mark.parametrize("damage", [_without_parents, _with_unknown_key, _without_a_level])
-def test_a_damaged_census_is_refused(
-    world: ReleasedWorld, tmp_path: Path, damage: Callable[[dict[str, object]], None]
-) -> None:
+def test_a_damaged_census_is_refused(world, tmp_path, damage):
     shutil.copytree(world.out / "release", tmp_path / "release")
     assert open_release(tmp_path / "release")
     file = tmp_path / "release" / OUT_OF_RELEASES
@@ -296,7 +291,7 @@ def test_a_damaged_census_is_refused(
         open_release(tmp_path / "release")
 
 
-def test_an_output_with_another_specification_breaks_its_rules(world: ReleasedWorld) -> None:
+def test_an_output_with_another_specification_breaks_its_rules(world):
     about = world.universe.specification
     assert about is not None
     other = replace(world.universe, specification=replace(about, about=replace(about.about, agency="Another")))
@@ -304,7 +299,7 @@ def test_an_output_with_another_specification_breaks_its_rules(world: ReleasedWo
         check_output(world.out, other, ReleaseOptions())
 
 
-def test_a_measurement_of_an_area_that_is_not_listed_is_found(world: ReleasedWorld, tmp_path: Path) -> None:
+def test_a_measurement_of_an_area_that_is_not_listed_is_found(world, tmp_path):
     shutil.copytree(world.out, tmp_path / "out")
     path = tmp_path / "out" / "measurements" / "main.parquet"
     table = pq.read_table(path)
@@ -315,7 +310,7 @@ def test_a_measurement_of_an_area_that_is_not_listed_is_found(world: ReleasedWor
         check_output(tmp_path / "out", world.universe, ReleaseOptions())
 
 
-def test_labels_never_take_the_name_of_another_column(world: ReleasedWorld) -> None:
+def test_labels_never_take_the_name_of_another_column(world):
     product, census = world.universe.product, world.universe.census
     own = {column.name for column in product.label_columns}
     columns = {column.name for column in number_columns(product, census)} | set(schema_of(product).names)
@@ -346,7 +341,7 @@ def _rows_of(totals: PublishedTotals, census: Census) -> set[tuple[str, str, str
     return found
 
 
-def test_published_totals_of_a_stranger_are_read_by_texts(tmp_path: Path) -> None:
+def test_published_totals_of_a_stranger_are_read_by_texts(tmp_path):
     files = read_public_files(*_selected_by_totals(tmp_path, TOTALS)).require()
     assert files.totals is not None
     rows = {("isle", "01", "e f", 250), ("market town", "a,b", "x β", -3), ("far isle", "日本", "o", 7)}
@@ -364,13 +359,13 @@ def test_published_totals_of_a_stranger_are_read_by_texts(tmp_path: Path) -> Non
         (",e f,", ",e g,", "e g"),
     ],
 )
-def test_wrong_totals_are_refused(tmp_path: Path, old: str, new: str, message: str) -> None:
+def test_wrong_totals_are_refused(tmp_path, old, new, message):
     read = read_public_files(*_selected_by_totals(tmp_path, TOTALS.replace(old, new, 1)))
     assert read.value is None
     assert message in "\n".join(finding.message for finding in read.findings)
 
 
-def test_totals_of_a_release_are_renumbered_for_another_census(world: ReleasedWorld) -> None:
+def test_totals_of_a_release_are_renumbered_for_another_census(world):
     census = world.universe.census
     totals = PublishedTotals(("o",), {})
     assert totals.by_ids_of(census).of_level == {}
@@ -387,7 +382,7 @@ def test_totals_of_a_release_are_renumbered_for_another_census(world: ReleasedWo
 UNIT = 'unit = { name = "household", column = "house", most_records = 3 }\n'
 
 
-def test_a_release_of_units_with_several_records_is_opened_with_their_noise(tmp_path: Path) -> None:
+def test_a_release_of_units_with_several_records_is_opened_with_their_noise(tmp_path):
     text = SPECIFICATION.replace("fields = [\n", f'{UNIT}fields = [\n  {{ name = "house", type = "string" }},\n', 1)
     world = released(tmp_path, text=text)
     opened = open_release_folder(world.out).universe
@@ -397,7 +392,7 @@ def test_a_release_of_units_with_several_records_is_opened_with_their_noise(tmp_
     assert "What is protected is one household, with up to 3 islanders." in " ".join(readme.split())
 
 
-def test_a_release_without_a_selector_has_the_finest_table_of_every_group(tmp_path: Path) -> None:
+def test_a_release_without_a_selector_has_the_finest_table_of_every_group(tmp_path):
     text = SPECIFICATION.replace('selector = "stage 1"\nstage_1 = 0.1\n', 'selector = "none"\n')
     text = text.replace('suppress = { chance = 0.9, areas = ["market town"] }\n', "")
     text = "\n".join(line for line in text.splitlines() if not line.startswith("thresholds"))
@@ -408,6 +403,6 @@ def test_a_release_without_a_selector_has_the_finest_table_of_every_group(tmp_pa
         assert table.shape.label == "gender_age"
 
 
-def test_what_is_protected_is_one_record_unless_units_are_named(world: ReleasedWorld) -> None:
+def test_what_is_protected_is_one_record_unless_units_are_named(world):
     readme = " ".join((world.out / "release" / "README.txt").read_text(encoding="utf-8").split())
     assert "What is protected is one islander: one record." in readme

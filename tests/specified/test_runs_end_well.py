@@ -63,7 +63,7 @@ def world_of(folder: Path, seed: int) -> ForeignWorld:
 
 @pytest.mark.parametrize("selector", SELECTORS)
 @pytest.mark.parametrize("is_beside_another", [False, True])
-def test_totals_alone_are_released_with_every_selector(tmp_path: Path, selector: str, is_beside_another: bool) -> None:
+def test_totals_alone_are_released_with_every_selector(tmp_path, selector, is_beside_another):
     keys = nz_keys()
     alone = {"name": "people", "detail": "nothing", "shapes": [{"id": "P1", "label": "people", "title": "Total"}]}
     of_alone = {"groups": "level 1", "areas": ["nation", "ta"], "budget": 1, "tables": "people"}
@@ -77,12 +77,12 @@ def test_totals_alone_are_released_with_every_selector(tmp_path: Path, selector:
     assert "level 1-nothing" in {path.stem for path in of_nation}
 
 
-def test_the_worlds_that_run_have_every_feature(tmp_path: Path) -> None:
+def test_the_worlds_that_run_have_every_feature(tmp_path):
     features = (write_foreign_world(tmp_path / str(seed), seed).features for seed in SMALL_WORLDS)
     assert set().union(*features) >= FEATURES
 
 
-def test_the_worlds_that_run_have_every_key_and_every_choice(tmp_path: Path) -> None:
+def test_the_worlds_that_run_have_every_key_and_every_choice(tmp_path):
     worlds = [write_foreign_world(tmp_path / str(seed), seed) for seed in SMALL_WORLDS]
     keys = [keys_of(world.parameters) for world in worlds]
     keys += [other_keys(definition) for definition in DEFINITIONS]
@@ -94,9 +94,7 @@ def test_the_worlds_that_run_have_every_key_and_every_choice(tmp_path: Path) -> 
 @pytest.mark.parametrize("families_of_one_table", [0, 1])
 @pytest.mark.parametrize("selector", SELECTORS)
 @pytest.mark.parametrize("definition", DEFINITIONS)
-def test_every_selector_runs_with_the_other_keys(
-    tmp_path: Path, definition: str, selector: str, families_of_one_table: int
-) -> None:
+def test_every_selector_runs_with_the_other_keys(tmp_path, definition, selector, families_of_one_table):
     world = write_other_keys(tmp_path / "world", definition)
     (world.data / "SYNTHETIC").touch()
     with_one_table(world, families_of_one_table)
@@ -105,12 +103,12 @@ def test_every_selector_runs_with_the_other_keys(
 
 
 @pytest.mark.parametrize("seed", SMALL_WORLDS[:3])
-def test_every_selector_runs_with_some_constructs(tmp_path: Path, seed: int) -> None:
+def test_every_selector_runs_with_some_constructs(tmp_path, seed):
     run_world(tmp_path, seed, SELECTORS[seed % len(SELECTORS)], families_of_one_table=seed % 2)
 
 
 @pytest.mark.parametrize("negatives", ["zero", "withheld"])
-def test_budgets_for_which_there_is_no_group_end_in_an_empty_release(tmp_path: Path, negatives: str) -> None:
+def test_budgets_for_which_there_is_no_group_end_in_an_empty_release(tmp_path, negatives):
     keys = nz_keys()
     keys["groups"]["lists"] = {"common": {"areas": ["sa2"]}}
     keys["privacy"]["levels"][0]["areas"] = ["nation", "region"]
@@ -127,7 +125,7 @@ def run_world(folder: Path, seed: int, selector: str, families_of_one_table: int
 
 
 @pytest.mark.parametrize("odd", ["\u00a0", "\t", "\u00ad", "\u3000", "\n", "\r\n", "\u202e", "\x00"])
-def test_a_code_that_is_not_printable_is_refused_before_the_charge(tmp_path: Path, odd: str) -> None:
+def test_a_code_that_is_not_printable_is_refused_before_the_charge(tmp_path, odd):
     codes = CODES.replace("12,Other", f'"1{odd}2",Other')
     parameters, data = write_specification(tmp_path, nz_keys(), files={"ethnicity.csv": codes})
     with pytest.raises(InvalidInput, match="1 value has characters that can't be printed, such as") as refused:
@@ -137,7 +135,7 @@ def test_a_code_that_is_not_printable_is_refused_before_the_charge(tmp_path: Pat
 
 
 @pytest.mark.parametrize("command", ["plan", "validate", "diff", "run"])
-def test_a_heading_in_another_encoding_is_a_finding_of_every_command(tmp_path: Path, command: str) -> None:
+def test_a_heading_in_another_encoding_is_a_finding_of_every_command(tmp_path, command):
     parameters, data = write_specification(tmp_path, nz_keys())
     (parameters / "areas.csv").write_bytes(AREAS.replace("REGC", "REGÄ").encode("latin-1"))
     given = {"run": (parameters, data, tmp_path / "out"), "diff": (parameters, parameters)}.get(
@@ -156,7 +154,7 @@ def test_a_heading_in_another_encoding_is_a_finding_of_every_command(tmp_path: P
         (("areas", "levels", 0, "whole"), r"areas.levels\[1\].whole: 100,000 characters; 1,000 are the most."),
     ],
 )
-def test_a_text_of_absurd_length_is_refused(tmp_path: Path, path: tuple[str | int, ...], message: str) -> None:
+def test_a_text_of_absurd_length_is_refused(tmp_path, path, message):
     keys: Any = nz_keys()
     *inside, last = path
     reduce(getitem, inside, keys)[last] = "x" * 100_000
@@ -166,7 +164,7 @@ def test_a_text_of_absurd_length_is_refused(tmp_path: Path, path: tuple[str | in
 
 
 @pytest.mark.parametrize("whole", ["x" * 65, " NZ"])
-def test_the_id_of_everything_is_an_id(tmp_path: Path, whole: str) -> None:
+def test_the_id_of_everything_is_an_id(tmp_path, whole):
     keys = nz_keys()
     keys["areas"]["levels"][0]["whole"] = whole
     parameters, data = write_specification(tmp_path, keys)
@@ -174,14 +172,14 @@ def test_the_id_of_everything_is_an_id(tmp_path: Path, whole: str) -> None:
         safetab.plan(parameters, data)
 
 
-def test_the_longest_detail_names_files_of_a_release(tmp_path: Path) -> None:
+def test_the_longest_detail_names_files_of_a_release(tmp_path):
     keys = nz_keys()
     keys["tables"][0]["detail"] = "y" * 100
     assert released(*write_specification(tmp_path, keys), tmp_path / "out")
 
 
 @pytest.mark.parametrize("place", ["out", "parameters"])
-def test_a_path_that_is_not_utf_8_is_refused_before_the_charge(tmp_path: Path, place: str) -> None:
+def test_a_path_that_is_not_utf_8_is_refused_before_the_charge(tmp_path, place):
     parameters, data = write_specification(tmp_path, nz_keys())
     paths = {"out": tmp_path / "out", "parameters": parameters}
     changed = tmp_path / os.fsdecode(b"h\xe9l\xe8ne")
@@ -194,7 +192,7 @@ def test_a_path_that_is_not_utf_8_is_refused_before_the_charge(tmp_path: Path, p
         safetab.run(paths["parameters"], data, paths["out"])
 
 
-def test_a_marker_that_leads_nowhere_stops_a_run(tmp_path: Path) -> None:
+def test_a_marker_that_leads_nowhere_stops_a_run(tmp_path):
     """A run that ignored it would call numbers of synthetic people fit for release."""
     parameters, data = write_specification(tmp_path, nz_keys())
     (data / "SYNTHETIC").symlink_to(tmp_path / "nowhere")
@@ -205,7 +203,7 @@ def test_a_marker_that_leads_nowhere_stops_a_run(tmp_path: Path) -> None:
     safetab.validate(parameters, data)
 
 
-def test_the_text_of_a_refusal_can_not_steer_a_terminal(tmp_path: Path) -> None:
+def test_the_text_of_a_refusal_can_not_steer_a_terminal(tmp_path):
     lines = ["area_level,area,group,count", "\x1b[2Jna\u202etion\x00,NZ,1,3"]
     keys = nz_keys()
     keys["privacy"] = {**keys["privacy"], "selector": "published totals", "totals": "totals.csv"}
@@ -220,7 +218,7 @@ def test_the_text_of_a_refusal_can_not_steer_a_terminal(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(QUICK_ODD_WORLDS))
-def test_a_run_with_odd_texts_is_released_or_refused_before_the_charge(tmp_path: Path, seed: int) -> None:
+def test_a_run_with_odd_texts_is_released_or_refused_before_the_charge(tmp_path, seed):
     run_odd_world(tmp_path, SMALL_WORLDS[seed], seed)
 
 

@@ -6,9 +6,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import Estimate, Stage, open_release
 from tests.seeds import seeds
 from tests.worlds.specified.random_world import ForeignWorld, write_foreign_world
@@ -26,14 +25,14 @@ def made(folder: Path, seed: int) -> ForeignWorld:
 
 
 def safetab(*arguments: object) -> None:
-    result = CliRunner().invoke(app, [str(each) for each in arguments])
+    result = cli(*arguments)
     assert result.exit_code == 0, f"{arguments[0]}: {result.output}"
 
 
 @pytest.mark.parametrize(
     "seed", [FAMILIES_DIFFER, pytest.param(PASS_WITHOUT_DONORS, marks=pytest.mark.slow), *seeds(0, 12)]
 )
-def test_every_command_takes_any_census(tmp_path: Path, seed: int) -> None:
+def test_every_command_takes_any_census(tmp_path, seed):
     world = made(tmp_path, seed)
     inputs, out = (world.parameters, world.data), tmp_path / "out"
     areas = world.parameters / tomllib.loads((world.parameters / "census.toml").read_text())["areas"]["file"]
@@ -50,12 +49,12 @@ def test_every_command_takes_any_census(tmp_path: Path, seed: int) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [PASS_WITHOUT_DONORS, 0, 1, 2])
-def test_accuracy_takes_any_census(tmp_path: Path, seed: int) -> None:
+def test_accuracy_takes_any_census(tmp_path, seed):
     world = made(tmp_path, seed)
     safetab("accuracy", world.parameters, world.data, tmp_path / "accuracy", "--runs", 2, "--coterminous")
 
 
-def test_totals_are_combined_with_the_noise_of_their_own_family(tmp_path: Path) -> None:
+def test_totals_are_combined_with_the_noise_of_their_own_family(tmp_path):
     world = made(tmp_path, FAMILIES_DIFFER)
     safetab("run", world.parameters, world.data, tmp_path / "out")
     release = open_release(tmp_path / "out")

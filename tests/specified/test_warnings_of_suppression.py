@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.worlds.specified.small_world import nz_keys, write_specification
 
 LEFT_OUT = "Without `suppress` every empty group is published."
@@ -31,12 +29,10 @@ def with_suppression(suppress: dict[str, Any] | None, areas: list[str]) -> dict[
 @pytest.mark.parametrize(
     ("suppress", "warning"), [(None, LEFT_OUT), ({"chance": 0, "areas": ["ta", "sa2"]}, CHANCE_OF_0)]
 )
-def test_every_command_warns_if_nothing_is_suppressed(
-    tmp_path: Path, command: str, suppress: dict[str, Any] | None, warning: str
-) -> None:
+def test_every_command_warns_if_nothing_is_suppressed(tmp_path, command, suppress, warning):
     parameters, data = write_specification(tmp_path, with_suppression(suppress, ALL))
     out = [str(tmp_path / "out")] if command == "run" else []
-    told = CliRunner().invoke(app, [command, str(parameters), str(data), *out])
+    told = cli(command, parameters, data, *out)
     assert told.exit_code == 0
     assert warning in " ".join(told.output.split())
 
@@ -46,8 +42,6 @@ def test_every_command_warns_if_nothing_is_suppressed(
     [({"chance": Decimal("0.9999"), "areas": ["ta", "sa2"]}, ALL), (None, ["nation"])],
     ids=["what is usual", "one area that holds everybody"],
 )
-def test_nothing_is_said_where_few_empty_groups_can_be_published(
-    tmp_path: Path, suppress: dict[str, Any] | None, areas: list[str]
-) -> None:
+def test_nothing_is_said_where_few_empty_groups_can_be_published(tmp_path, suppress, areas):
     parameters, data = write_specification(tmp_path, with_suppression(suppress, areas))
     assert not any("empty group" in finding.message for finding in safetab.validate(parameters, data))

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import plan_as_json, plan_of_files, privacy_of, read_inputs, run_files, stabilities_in_words
 from tests.specified.agreement import differences
 from tests.specified.broken_records import CASES, SECRET
@@ -57,14 +56,14 @@ def _wide_rules(keys: Keys) -> None:
 
 
 @pytest.mark.parametrize("change", [lambda _: None, _wide_rules], ids=["no rules", "wide rules"])
-def test_a_stability_is_exact_if_a_record_may_reach_it(change: Callable[[Keys], None], tmp_path: Path) -> None:
+def test_a_stability_is_exact_if_a_record_may_reach_it(change, tmp_path):
     sentences = said(tmp_path, change)
     assert sentences
     assert all("(stability), and in exactly 3 with the codes 11111, " in sentence for sentence in sentences)
 
 
 @pytest.mark.parametrize("change", [_enum, _categories, _pattern, _where, _area_key])
-def test_a_stability_is_a_bound_if_rules_forbid_the_record(change: Callable[[Keys], None], tmp_path: Path) -> None:
+def test_a_stability_is_a_bound_if_rules_forbid_the_record(change, tmp_path):
     sentences = said(tmp_path, change)
     assert sentences
     assert all(
@@ -74,7 +73,7 @@ def test_a_stability_is_a_bound_if_rules_forbid_the_record(change: Callable[[Key
     )
 
 
-def test_plan_and_manifest_list_both_specifications_of_a_like(tmp_path: Path) -> None:
+def test_plan_and_manifest_list_both_specifications_of_a_like(tmp_path):
     lender, data = write_specification(tmp_path / "lender", nz_keys())
     own = {name: each for name, each in nz_keys().items() if name not in {"areas", "classifications", "groups"}}
     borrower = lender.parent / "borrower"
@@ -88,11 +87,11 @@ def test_plan_and_manifest_list_both_specifications_of_a_like(tmp_path: Path) ->
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["public_files"] == hashes
 
 
-def test_public_files_inside_data_are_a_warning(tmp_path: Path) -> None:
+def test_public_files_inside_data_are_a_warning(tmp_path):
     parameters, data = write_specification(tmp_path, nz_keys())
-    apart = CliRunner().invoke(app, ["validate", str(parameters), str(data)])
+    apart = cli("validate", parameters, data)
     inside = parameters.rename(data / "lists")
-    together = CliRunner().invoke(app, ["validate", str(inside), str(data)])
+    together = cli("validate", inside, data)
     assert (apart.exit_code, together.exit_code) == (0, 0)
     assert "lies inside DATA" not in apart.output
     printed = " ".join(together.output.split())
@@ -101,7 +100,7 @@ def test_public_files_inside_data_are_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("use", [{}, {"ethnicity": 2}])
-def test_choices_are_written_with_the_use_that_was_given(use: dict[str, int], tmp_path: Path) -> None:
+def test_choices_are_written_with_the_use_that_was_given(use, tmp_path):
     keys = nz_keys()
     keys["records"]["fields"][4:] = [{"name": "ETH", "type": "list", "delimiter": ";"}]
     ethnicity = keys["classifications"]["ethnicity"]
@@ -112,7 +111,7 @@ def test_choices_are_written_with_the_use_that_was_given(use: dict[str, int], tm
     assert privacy_of(plan.config).use == use
 
 
-def test_a_blank_line_hides_no_broken_rule(tmp_path: Path) -> None:
+def test_a_blank_line_hides_no_broken_rule(tmp_path):
     (case,) = (each for each in CASES if each.name == "an unknown category")
     parameters, data = case.write(tmp_path)
     file = data / "people.csv"
@@ -124,23 +123,23 @@ def test_a_blank_line_hides_no_broken_rule(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("unread", "told"), [(0, "Everything is valid."), (1, "Valid, with 1 warning.")])
-def test_validation_ends_with_the_number_of_warnings(unread: int, told: str, tmp_path: Path) -> None:
+def test_validation_ends_with_the_number_of_warnings(unread, told, tmp_path):
     keys = nz_keys()
     keys["records"]["fields"] += [{"name": "FLOOR", "type": "string"}] * unread
     people = "".join(f"{line}{',FLOOR' if n == 0 else ',3'}\n" for n, line in enumerate(PEOPLE.splitlines()))
     parameters, data = write_specification(tmp_path, keys, people if unread else PEOPLE)
-    ended = CliRunner().invoke(app, ["validate", str(parameters), str(data)])
+    ended = cli("validate", parameters, data)
     assert (ended.exit_code, ended.stdout) == (0, f"{told}\n")
 
 
-def test_ids_that_lost_their_zeros_have_a_hint(tmp_path: Path) -> None:
+def test_ids_that_lost_their_zeros_have_a_hint(tmp_path):
     areas, people = AREAS.replace("7000001", "0700001"), PEOPLE.replace("7000001", "700001")
     parameters, data = write_specification(tmp_path, nz_keys(), people, {"areas.csv": areas})
     with pytest.raises(Exception, match=r"SA1: must be listed in areas.csv, with its leading zeros\. 3 rows"):
         run_files(parameters, data, tmp_path / "out")
 
 
-def test_published_totals_of_strangers_are_named_as_in_their_file(tmp_path: Path) -> None:
+def test_published_totals_of_strangers_are_named_as_in_their_file(tmp_path):
     keys = nz_keys()
     keys["privacy"] |= {"selector": "published totals", "totals": "totals.csv"}
     del keys["privacy"]["stage_1"], keys["privacy"]["suppress"]
@@ -152,7 +151,7 @@ def test_published_totals_of_strangers_are_named_as_in_their_file(tmp_path: Path
 
 
 @pytest.mark.parametrize(("use", "counted"), [(1, [0, 1]), (2, [1, 1]), (3, [2, 1])])
-def test_a_residual_code_is_an_answer_without_a_group(tmp_path: Path, use: int, counted: list[int]) -> None:
+def test_a_residual_code_is_an_answer_without_a_group(tmp_path, use, counted):
     """It may be followed by others, is enough where one is required, and takes one of the columns that are used."""
     keys = nz_keys()
     keys["privacy"]["use"] = {"ethnicity": use}

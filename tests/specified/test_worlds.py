@@ -33,19 +33,19 @@ def foreign_worlds(tmp_path_factory: pytest.TempPathFactory) -> dict[int, Foreig
     return {seed: write_foreign_world(folder / str(seed), seed) for seed in SEEDS}
 
 
-def test_the_worlds_have_everything_that_the_language_has(foreign_worlds: dict[int, ForeignWorld]) -> None:
+def test_the_worlds_have_everything_that_the_language_has(foreign_worlds):
     found = Counter(feature for world in foreign_worlds.values() for feature in world.features)
     assert {feature for feature in FEATURES if found[feature] < LEAST_WORLDS} == set()
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_the_engine_counts_what_the_judge_counts(foreign_worlds: dict[int, ForeignWorld], seed: int) -> None:
+def test_the_engine_counts_what_the_judge_counts(foreign_worlds, seed):
     world = foreign_worlds[seed]
     assert differences(world.parameters, world.data) == []
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_no_record_is_in_more_groups_than_stability_says(foreign_worlds: dict[int, ForeignWorld], seed: int) -> None:
+def test_no_record_is_in_more_groups_than_stability_says(foreign_worlds, seed):
     world = foreign_worlds[seed]
     judge = Judge(world.parameters, world.data)
     assert judge.broken == {}
@@ -59,7 +59,7 @@ def test_no_record_is_in_more_groups_than_stability_says(foreign_worlds: dict[in
     assert counted > 0
 
 
-def test_a_wrong_row_is_a_difference() -> None:
+def test_a_wrong_row_is_a_difference():
     """The comparison finds a count that is off by one, one that is missing and one too many."""
     expected = {"a": 1, "b": 2, "c": 3}
     assert len(list(differing("totals", {"a": 1, "b": 3, "d": 1}, expected))) == 3

@@ -56,7 +56,7 @@ def plant(monkeypatch: pytest.MonkeyPatch) -> Callable:
 
 
 @pytest.mark.slow
-def test_right_code_is_near_theory(world: Path, tmp_path: Path) -> None:
+def test_right_code_is_near_theory(world, tmp_path):
     found = distances(world, tmp_path / "out", runs=10)
     assert len(found) > 2_000
     assert np.abs(found).max() < FAR
@@ -64,27 +64,25 @@ def test_right_code_is_near_theory(world: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_planted_bias_of_one_person_shows_up(world: Path, tmp_path: Path, plant: Callable) -> None:
+def test_a_planted_bias_of_one_person_shows_up(world, tmp_path, plant):
     plant(lambda noise: noise + 1)
     assert distances(world, tmp_path / "out", 10, "bias").max() > 2 * FAR
 
 
 @pytest.mark.slow
-def test_noise_that_is_too_narrow_shows_up_in_the_coverage(world: Path, tmp_path: Path, plant: Callable) -> None:
+def test_noise_that_is_too_narrow_shows_up_in_the_coverage(world, tmp_path, plant):
     plant(lambda noise: np.trunc(0.9 * noise).astype(np.int64))
     assert distances(world, tmp_path / "out", 10, "coverage_90").max() > FAR
 
 
 @pytest.mark.slow
-def test_noise_that_is_too_wide_shows_up_in_the_coverage(world: Path, tmp_path: Path, plant: Callable) -> None:
+def test_noise_that_is_too_wide_shows_up_in_the_coverage(world, tmp_path, plant):
     plant(lambda noise: np.rint(1.1 * noise).astype(np.int64))
     assert distances(world, tmp_path / "out", 10, "coverage_90").min() < -FAR
 
 
 @pytest.mark.slow
-def test_intervals_that_forget_the_selection_show_up_in_their_coverage(
-    world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_intervals_that_forget_the_selection_show_up_in_their_coverage(world, tmp_path, monkeypatch):
     """The plain margin given out as the selection-aware interval."""
 
     class Forgetful:
@@ -99,7 +97,7 @@ def test_intervals_that_forget_the_selection_show_up_in_their_coverage(
 
 
 @pytest.mark.slow
-def test_two_hundred_runs_of_a_hundred_thousand_people_are_what_theory_says(tmp_path: Path) -> None:
+def test_two_hundred_runs_of_a_hundred_thousand_people_are_what_theory_says(tmp_path):
     """Every statistic of every class, and all of them together: their mean square is 1 within 5 %."""
     world = write_small_census(tmp_path / "census", people=100_000, tracts=200)
     found = distances(world, tmp_path / "out", runs=200)

@@ -54,7 +54,7 @@ def released(tmp_path_factory) -> Path:
 
 
 @pytest.mark.parametrize("table", CELLS)
-def test_measured_cells_are_discrete_gaussian(released: Path, table: str) -> None:
+def test_measured_cells_are_discrete_gaussian(released, table):
     rows = [row.split("|") for row in (released / table / "us.csv").read_text().splitlines()[1:]]
     noise = np.array([int(count) for *_, cell, count in rows if cell in CELLS[table]])
     assert len(noise) > 100_000
@@ -63,7 +63,7 @@ def test_measured_cells_are_discrete_gaussian(released: Path, table: str) -> Non
         assert chi_square_p_value(noise, gaussian(SIGMA_SQUARED * factor**2)) < FALSE_ALARM
 
 
-def test_cells_of_a_group_are_independent(released: Path) -> None:
+def test_cells_of_a_group_are_independent(released):
     """The sum of five independent cells has five times the variance; its share of the mean square tells 3 % apart."""
     rows = [row.split("|") for row in (released / "t3/T03004/us.csv").read_text().splitlines()[1:]]
     totals = np.array([int(count) for *_, cell, count in rows if cell == "0"])

@@ -81,7 +81,7 @@ FORMS = {
 
 
 @pytest.mark.parametrize("name", FORMS)
-def test_margins_and_chances_are_those_of_simulated_noise(name: str) -> None:
+def test_margins_and_chances_are_those_of_simulated_noise(name):
     times, noise = 400_000, FORMS[name].noise
     drawn = np.abs(simulated(FORMS[name], times, np.random.default_rng(7)))
     assert np.mean(drawn**2) == pytest.approx(noise.variance, rel=0.02)
@@ -94,7 +94,7 @@ def test_margins_and_chances_are_those_of_simulated_noise(name: str) -> None:
         assert 1 - noise.chance_of_at_least(margin) < float(confidence)
 
 
-def test_simulation_would_see_noise_that_is_wrongly_taken_for_independent() -> None:
+def test_simulation_would_see_noise_that_is_wrongly_taken_for_independent():
     """A total plus its children, as if they were two areas: too little noise for the simulation."""
     times = 400_000
     wrong = sum_of_forms([form("44001", WIDE, TOTAL), form("44003", WIDE, CHILDREN)]).noise
@@ -104,13 +104,13 @@ def test_simulation_would_see_noise_that_is_wrongly_taken_for_independent() -> N
     assert abs(np.mean(drawn <= float(margin)) - exact) > 20 * sqrt(exact * (1 - exact) / times)
 
 
-def test_a_difference_of_copies_has_no_noise() -> None:
+def test_a_difference_of_copies_has_no_noise():
     number = form("44001", WIDE, TOTAL)
     assert number.minus(number).noise.parts == ()
     assert covariance(number, number) == pytest.approx(number.noise.variance)
 
 
-def test_the_combination_has_the_least_variance_of_all_weights() -> None:
+def test_the_combination_has_the_least_variance_of_all_weights():
     cells, first = form("44001", WIDE, TOTAL), form("44001", FIRST, (1,), Stage.STAGE_1)
     best = combined([Guess(Fraction(100), cells), Guess(Fraction(117), first)])
     assert best.value == 100 * Fraction(9, 17) + 117 * Fraction(8, 17)
@@ -120,7 +120,7 @@ def test_the_combination_has_the_least_variance_of_all_weights() -> None:
 
 
 @pytest.mark.parametrize(("cells", "smaller"), [(8, 0.27), (18, 0.42), (46, 0.60)])
-def test_the_margin_of_a_combined_total_is_so_much_smaller(cells: int, smaller: float) -> None:
+def test_the_margin_of_a_combined_total_is_so_much_smaller(cells, smaller):
     own, first = form("44001", WIDE, (1,) * cells), form("44001", FIRST, (1,), Stage.STAGE_1)
     better = combined([Guess(Fraction(0), own), Guess(Fraction(0), first)]).form.noise.margin_of_error(CONFIDENCE)
     assert 1 - better / own.noise.margin_of_error(CONFIDENCE) == pytest.approx(smaller, abs=0.015)
@@ -137,9 +137,7 @@ def test_the_margin_of_a_combined_total_is_so_much_smaller(cells: int, smaller: 
         (LAPLACE, (60,), None),
     ],
 )
-def test_fiellers_interval_holds_the_true_ratio(
-    noise: WeightedSumNoise, true_cells: tuple[int, ...], inside: Weights | None
-) -> None:
+def test_fiellers_interval_holds_the_true_ratio(noise, true_cells, inside):
     """A share of a group's own cells, or a ratio of two groups (`inside` is none); 4,000 releases of each."""
     times, rng = 4_000, np.random.default_rng(11)
     whole = form("44001", noise, (1,) * len(true_cells))

@@ -41,7 +41,7 @@ def drawn_values(noise, key: bytes) -> dict[int, int]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISES, ids=str)
-def test_a_thousand_million_draws_have_the_right_distribution(noise) -> None:
+def test_a_thousand_million_draws_have_the_right_distribution(noise):
     """Chi-square and each tail; false alarm of all together 2e-9. Noise that is 0.1 % too narrow would be rejected."""
     seen = drawn_values(noise, bytes(range(32)))
     assert sum(seen.values()) == DRAWS
@@ -59,7 +59,7 @@ def test_a_thousand_million_draws_have_the_right_distribution(noise) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("noise", NOISES, ids=str)
-def test_nothing_is_drawn_where_nothing_can_be_expected(noise) -> None:
+def test_nothing_is_drawn_where_nothing_can_be_expected(noise):
     """The most extreme of all draws lies where a tail has a chance between 1e-6 of one draw and a few of them."""
     seen = drawn_values(noise, bytes(range(1, 33)))
     farthest = max(map(abs, seen))

@@ -11,7 +11,6 @@ import json
 import sys
 from fractions import Fraction
 from math import sqrt
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -164,14 +163,14 @@ def assert_at_least(chance: float, held: list[bool], what: object) -> None:
 
 
 @pytest.mark.slow
-def test_margins_cover_over_all_draws_and_intervals_given_publication(planned) -> None:
+def test_margins_cover_over_all_draws_and_intervals_given_publication(planned):
     reported = check_coverage(planned, 1000)
     assert {12, 20, 45} <= set(reported)
     assert reported[0][1] < 0.9  # the plain margin fails small groups that were published; the interval does not
 
 
 @pytest.mark.slow
-def test_the_same_over_ten_thousand_runs(planned, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_over_ten_thousand_runs(planned, capsys):
     reported = check_coverage(planned, 10_000)
     with capsys.disabled():
         lines = ["", "true size, publications, coverage of the margin, of the selection-aware interval"]
@@ -180,7 +179,7 @@ def test_the_same_over_ten_thousand_runs(planned, capsys: pytest.CaptureFixture[
         sys.stdout.write("\n".join(lines) + "\n")
 
 
-def test_a_margin_over_all_draws_of_a_lone_total_covers_without_suppression(tmp_path: Path) -> None:
+def test_a_margin_over_all_draws_of_a_lone_total_covers_without_suppression(tmp_path):
     """With nothing suppressed every draw of a lone total is seen, whatever its size."""
     parameters, data = write_world(tmp_path, thresholds=[10**6] * 3, run_pr=False, zero_suppression_chance=0)
     config = json.loads((parameters / "config.json").read_text()) | {"privacy_budget_p_level_2_county": 0.0353}

@@ -71,7 +71,7 @@ def released_noise(folder: Path, budget: float, definition: str) -> np.ndarray:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sigma_squared", [0.5, 31.446540880503145])
-def test_released_totals_are_discrete_gaussian(sigma_squared: float, tmp_path: Path) -> None:
+def test_released_totals_are_discrete_gaussian(sigma_squared, tmp_path):
     noise = released_noise(tmp_path, 9 / (2 * 0.9 * sigma_squared), "zcdp")
     assert len(noise) == TRACTS * ITERATIONS
     assert chi_square_p_value(noise, gaussian(sigma_squared)) > FALSE_ALARM
@@ -80,14 +80,14 @@ def test_released_totals_are_discrete_gaussian(sigma_squared: float, tmp_path: P
 
 
 @pytest.mark.slow
-def test_released_totals_are_two_sided_geometric(tmp_path: Path) -> None:
+def test_released_totals_are_two_sided_geometric(tmp_path):
     noise = released_noise(tmp_path, 9 / (0.9 * 5), "puredp")
     assert chi_square_p_value(noise, geometric(5)) > FALSE_ALARM
     for factor in (0.97, 1.03):
         assert chi_square_p_value(noise, geometric(5 * factor)) < FALSE_ALARM
 
 
-def test_the_judge_rejects_a_rounded_normal() -> None:
+def test_the_judge_rejects_a_rounded_normal():
     probabilities = gaussian(0.5)
     variance = sum(k * k * chance for k, chance in probabilities.items())
     normal = np.random.default_rng(1).normal(0, np.sqrt(variance), 400_000)

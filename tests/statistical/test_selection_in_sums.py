@@ -60,21 +60,19 @@ def seen_coverage(level: str, sizes: tuple[int, ...], weights: tuple[int, ...], 
 
 @pytest.mark.parametrize("weights", [SUM, MINUS])
 @pytest.mark.parametrize("sizes", [(0, 0), (0, 14), (11, 25)])
-def test_every_pair_of_totals_is_enumerated_and_the_interval_holds_often_enough(
-    sizes: tuple[int, int], weights: tuple[int, int]
-) -> None:
+def test_every_pair_of_totals_is_enumerated_and_the_interval_holds_often_enough(sizes, weights):
     assert exact_coverage("rho 0.543", sizes, weights, 1e-6) >= CONFIDENCE
 
 
 @pytest.mark.parametrize("weights", [(1, 1, 1), (1, 1, -1, -1)])
 @pytest.mark.parametrize("level", LEVELS)
-def test_sums_of_more_parts_hold_the_truth_as_often_as_they_say(level: str, weights: tuple[int, ...]) -> None:
+def test_sums_of_more_parts_hold_the_truth_as_often_as_they_say(level, weights):
     threshold = LEVELS[level][1]
     sizes = (0, threshold, threshold + 10, 200)[: len(weights)]
     assert seen_coverage(level, sizes, weights, 150) >= least_seen(150)
 
 
-def test_the_plain_margin_of_a_sum_fails_where_the_interval_holds() -> None:
+def test_the_plain_margin_of_a_sum_fails_where_the_interval_holds():
     """Two groups of nobody: both totals are above 21, and 44 or more is never within 16 of 0."""
     plain = form_of("rho 0.159", (22, 22), SUM).noise.margin_of_error(CONFIDENCE)
     assert 44 - plain > 0
@@ -85,9 +83,7 @@ def test_the_plain_margin_of_a_sum_fails_where_the_interval_holds() -> None:
 @pytest.mark.parametrize(
     ("total", "threshold", "matters"), [(12, 11, True), (20, 11, False), (3, 2, True), (5, 2, False)]
 )
-def test_selection_matters_to_a_lone_total_near_its_threshold(
-    total: int, threshold: int, matters: bool, weight: int
-) -> None:
+def test_selection_matters_to_a_lone_total_near_its_threshold(total, threshold, matters, weight):
     """The margin of error is 6: a total of 5 above 2 is that of 0 to 11 people, as without selection."""
     one = measured(0, LEVELS["rho 0.543"][0])
     form = LinearForm({one: (1,)}, {one: Selected(total, threshold)}).times(weight)
@@ -101,7 +97,7 @@ def test_selection_matters_to_a_lone_total_near_its_threshold(
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", [SUM, MINUS])
 @pytest.mark.parametrize("level", LEVELS)
-def test_pairs_of_sizes_from_0_to_200_are_held_often_enough(level: str, weights: tuple[int, int]) -> None:
+def test_pairs_of_sizes_from_0_to_200_are_held_often_enough(level, weights):
     """Enumerated for the narrowest noise; drawn for the others, whose pairs are too many."""
     threshold = LEVELS[level][1]
     for pair in combinations_with_replacement((0, threshold // 2, threshold, 3 * threshold // 2, 200), 2):
@@ -114,7 +110,7 @@ def test_pairs_of_sizes_from_0_to_200_are_held_often_enough(level: str, weights:
 @pytest.mark.slow
 @pytest.mark.parametrize("weights", [(1, 1, 1), (1, -1, -1), (1, 1, 1, 1), (1, 1, -1, -1)])
 @pytest.mark.parametrize("level", LEVELS)
-def test_three_and_four_parts_of_sizes_from_0_to_200(level: str, weights: tuple[int, ...]) -> None:
+def test_three_and_four_parts_of_sizes_from_0_to_200(level, weights):
     threshold = LEVELS[level][1]
     for size, other in product((0, threshold, 200), (0, threshold + 8)):
         sizes = (size, other, size, other)[: len(weights)]
@@ -146,14 +142,14 @@ def held_ratios(level: str, sizes: tuple[int, int], cells: int, times: int) -> f
 
 
 @pytest.mark.parametrize(("sizes", "cells"), [((0, 60), 0), ((25, 60), 0), ((10, 1000), 8)])
-def test_ratios_of_small_totals_hold_the_truth_as_often_as_they_say(sizes: tuple[int, int], cells: int) -> None:
+def test_ratios_of_small_totals_hold_the_truth_as_often_as_they_say(sizes, cells):
     assert held_ratios("rho 0.159", sizes, cells, 200) >= least_seen(200)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("cells", [0, 8])
 @pytest.mark.parametrize("level", LEVELS)
-def test_ratios_of_sizes_from_0_to_200(level: str, cells: int) -> None:
+def test_ratios_of_sizes_from_0_to_200(level, cells):
     threshold = LEVELS[level][1]
     for a in (0, threshold // 2, threshold, threshold + 10, 200):
         for b in (threshold, threshold + 10, 200):
@@ -162,7 +158,7 @@ def test_ratios_of_sizes_from_0_to_200(level: str, cells: int) -> None:
 
 
 @pytest.mark.parametrize("level", LEVELS)
-def test_a_lone_total_of_any_size_up_to_200_is_held_often_enough(level: str) -> None:
+def test_a_lone_total_of_any_size_up_to_200_is_held_often_enough(level):
     every, _ = chances_of_totals(level, 200, -1.0)
     intervals = np.array([ends(level, (total,), (1,)) for total in every.tolist()])
     for size in range(201):
@@ -177,7 +173,7 @@ def estimate(level: str, *totals: int) -> Estimate:
     return of_product("x", Fraction(sum(totals)), form, CONFIDENCE, ())
 
 
-def test_far_above_the_threshold_the_interval_is_the_margin_and_no_word_is_lost_on_selection() -> None:
+def test_far_above_the_threshold_the_interval_is_the_margin_and_no_word_is_lost_on_selection():
     for totals in ((150,), (150, 150), (150, 70)):
         number = estimate("rho 0.159", *totals)
         assert not number.selection_matters
@@ -185,12 +181,12 @@ def test_far_above_the_threshold_the_interval_is_the_margin_and_no_word_is_lost_
         assert f"{number.value} ± {number.margin_of_error} (95 %: " in str(number)
 
 
-def test_near_the_threshold_the_margin_is_called_noise_and_the_interval_95_percent() -> None:
+def test_near_the_threshold_the_margin_is_called_noise_and_the_interval_95_percent():
     assert str(estimate("rho 0.159", 22)) == "x: 22 (95 %: 0 to 30; its noise is ± 11)"
     assert str(estimate("rho 0.159", 22, 26)) == "x: 48 (95 %: 0 to 64; its noise is ± 16)"
 
 
-def test_a_total_that_cancels_in_a_difference_is_not_in_its_interval() -> None:
+def test_a_total_that_cancels_in_a_difference_is_not_in_its_interval():
     small, large = estimate("rho 0.159", 22), LinearForm({measured(7, LEVELS["rho 0.159"][0]): (1,) * 8})
     whole = of_product("y", Fraction(1022), sum_of_forms([small.form, large]), CONFIDENCE, ())
     difference = Difference(whole, small)
@@ -199,7 +195,7 @@ def test_a_total_that_cancels_in_a_difference_is_not_in_its_interval() -> None:
     assert Difference(small, small).interval == (0, 0)
 
 
-def test_a_difference_says_what_equal_numbers_would_do_and_nothing_of_how_likely_they_are() -> None:
+def test_a_difference_says_what_equal_numbers_would_do_and_nothing_of_how_likely_they_are():
     far = str(Difference(estimate("rho 0.159", 150), of_product("y", Fraction(190), published(1, "rho 0.159", 190),
                                                               CONFIDENCE, ())))  # fmt: skip
     assert "How often noise makes equal true numbers differ by this much or more: less than once in a" in far
@@ -213,7 +209,7 @@ def test_a_difference_says_what_equal_numbers_would_do_and_nothing_of_how_likely
     assert "the interval takes that into account" in str(near)
 
 
-def test_what_the_choice_of_a_table_made_less_sure_is_not_called_95_percent() -> None:
+def test_what_the_choice_of_a_table_made_less_sure_is_not_called_95_percent():
     unsure = of_product("x", Fraction(1000), LinearForm({measured(1, LEVELS["rho 0.159"][0]): (1,)}), CONFIDENCE, (),
                       holds_confidence=False)  # fmt: skip
     sure = of_product("y", Fraction(900), LinearForm({measured(2, LEVELS["rho 0.159"][0]): (1,)}), CONFIDENCE, ())
@@ -223,7 +219,7 @@ def test_what_the_choice_of_a_table_made_less_sure_is_not_called_95_percent() ->
     assert "(noise, not at 95 %: " in str(Ratio(unsure, sure))
 
 
-def test_at_a_confidence_beyond_what_floats_resolve_the_interval_is_wide_and_not_endless() -> None:
+def test_at_a_confidence_beyond_what_floats_resolve_the_interval_is_wide_and_not_endless():
     confidence = 1 - Fraction(1, 10**9)
     form = form_of("rho 0.159", (22, 26), SUM)
     interval = interval_of(Fraction(48), form, confidence)
@@ -232,7 +228,7 @@ def test_at_a_confidence_beyond_what_floats_resolve_the_interval_is_wide_and_not
     assert interval.high >= 48 + margin
 
 
-def test_a_sum_with_combined_totals_takes_selection_into_account_too() -> None:
+def test_a_sum_with_combined_totals_takes_selection_into_account_too():
     """Weights such as 9/17 have hardly a common measure with those of other tables: the noise is smoothed."""
     noise = LEVELS["rho 0.159"][0]
     first, second = (LinearForm({measured(number, noise): (1,) * cells}) for number, cells in ((8, 8), (9, 46)))

@@ -4,19 +4,18 @@ from dataclasses import replace
 from fractions import Fraction
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import NOISES, DiscreteGaussian, InversionTable, noisy_count_module, selftest
 
 
-def test_right_noise_passes() -> None:
+def test_right_noise_passes():
     """False alarm 1e-6."""
     assert [verdict for verdict in selftest() if not verdict.is_right] == []
 
 
 @pytest.mark.parametrize("factor", ["0.97", "1.03"])
-def test_noise_three_percent_too_narrow_or_too_wide_fails(factor: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_three_percent_too_narrow_or_too_wide_fails(factor, monkeypatch):
     def wrong_table(noise):
         if isinstance(noise, DiscreteGaussian):
             return InversionTable(replace(noise, sigma_squared=noise.sigma_squared * Fraction(factor) ** 2))
@@ -26,13 +25,13 @@ def test_noise_three_percent_too_narrow_or_too_wide_fails(factor: str, monkeypat
     verdicts = selftest()
     assert len(verdicts) == len(NOISES)
     assert not any(verdict.is_right for verdict in verdicts)
-    result = CliRunner().invoke(app, ["audit", "--selftest"])
+    result = cli("audit", "--selftest")
     assert result.exit_code == 3
     assert "The run failed: the noise of this installation is not right." in result.stderr
 
 
 @pytest.mark.parametrize("command", [["audit", "--selftest"], ["selftest"]])
-def test_the_command_says_what_it_tried(command: list[str]) -> None:
-    result = CliRunner().invoke(app, command)
+def test_the_command_says_what_it_tried(command):
+    result = cli(*command)
     assert result.exit_code == 0
     assert result.stdout.count("right") == len(NOISES) + 1

@@ -75,7 +75,7 @@ def intervals_follow_their_steps() -> None:
         assert (interval.low, interval.high) == due, totals
 
 
-def test_intervals_follow_their_steps() -> None:
+def test_intervals_follow_their_steps():
     intervals_follow_their_steps()
 
 
@@ -85,10 +85,10 @@ def totals_are_far_above_where_their_definition_says() -> None:
         assert noise_module.far_threshold(NOISE, THRESHOLD, draws, CONFIDENCE) == THRESHOLD + 2 * least
 
 
-def test_totals_are_far_above_where_their_definition_says() -> None:
+def test_totals_are_far_above_where_their_definition_says():
     totals_are_far_above_where_their_definition_says()
 
 
 @pytest.mark.parametrize(("totals", "least"), [((22, 22), 0), ((31, 31), 19)])
-def test_the_numbers_of_the_documentation(totals: tuple[int, ...], least: int) -> None:
+def test_the_numbers_of_the_documentation(totals, least):
     assert max(low_end(totals, is_reversed=False), 0) == least

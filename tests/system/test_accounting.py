@@ -62,20 +62,18 @@ def accounts_at_the_first_draw(world: World, folder: Path) -> dict[str, str]:
         seen.append({line["pass"]: line["budget"] for line in lines if line.get("state") == "begun"})
 
     with recorded(before_each_draw=look):
-        run_files(world.parameters, world.data, folder / "out", RunOptions(dataset="census", spend_log=log))
+        run_files(*world, folder / "out", RunOptions(dataset="census", spend_log=log))
     return seen[0]
 
 
-def test_a_run_on_persons_is_charged_its_budget_before_the_first_draw(tmp_path: Path, monkeypatch: Patch) -> None:
+def test_a_run_on_persons_is_charged_its_budget_before_the_first_draw(tmp_path, monkeypatch):
     world = persons_of(tmp_path / "world")
     assert accounts_at_the_first_draw(world, tmp_path / "right") == {"us": "5/4", "pr": "1/2"}
     the_spend_log_charged_after_the_noise(monkeypatch)
     assert accounts_at_the_first_draw(world, tmp_path / "late") == {}
 
 
-def test_a_run_on_households_is_charged_twice_its_budget_before_the_first_draw(
-    tmp_path: Path, monkeypatch: Patch
-) -> None:
+def test_a_run_on_households_is_charged_twice_its_budget_before_the_first_draw(tmp_path, monkeypatch):
     world = households_of(tmp_path / "world")
     assert accounts_at_the_first_draw(world, tmp_path / "right") == {"us": "7/2", "pr": "9/2"}
     households_charged_unbounded(monkeypatch)
@@ -118,7 +116,7 @@ def level(tmp_path: Path) -> LevelPlan:
     world = persons_of(tmp_path / "world")
     low = {key: [0, 0, 1] for key in world.config()["thresholds_p"]}
     world.configure(thresholds_p=low, zero_suppression_chance=0)
-    levels = plan_of_files(world.parameters, world.data).require().levels
+    levels = plan_of_files(*world).require().levels
     return next(plan for plan in levels if plan.level.geography.label == "STATE")
 
 
@@ -129,7 +127,7 @@ def without_noise(level: LevelPlan, people: int) -> float:
 
 
 @pytest.mark.parametrize("people", [100, 5_001, 1_000_003, 2**40])
-def test_counts_of_every_size_get_noise(level: LevelPlan, people: int, monkeypatch: Patch) -> None:
+def test_counts_of_every_size_get_noise(level, people, monkeypatch):
     assert noise_of_counts(level, people) == noise_of_counts(level, 200)
     assert without_noise(level, people) < Fraction(1, 2)
     no_noise_above_5000(monkeypatch)

@@ -63,7 +63,7 @@ def options(tmp_path: Path, **more: object) -> RunOptions:
 
 
 def run(world: World, tmp_path: Path, name: str = "out", during: During | None = None, **more: object):
-    return run_files(world.parameters, world.data, tmp_path / name, options(tmp_path, **more), during or During())
+    return run_files(*world, tmp_path / name, options(tmp_path, **more), during or During())
 
 
 def states_of(log: Path) -> list[str]:
@@ -73,9 +73,7 @@ def states_of(log: Path) -> list[str]:
 # What a run leaves for the next
 
 
-def test_a_run_leaves_its_cost_and_the_head_of_the_log_at_the_end_of_its_confidential_log(
-    world: World, tmp_path: Path
-) -> None:
+def test_a_run_leaves_its_cost_and_the_head_of_the_log_at_the_end_of_its_confidential_log(world, tmp_path):
     run(world, tmp_path)
     log, confidential = tmp_path / "spend.log", tmp_path / "out.confidential.log"
     head = read_log(log).chain.head
@@ -90,9 +88,7 @@ def test_a_run_leaves_its_cost_and_the_head_of_the_log_at_the_end_of_its_confide
 
 
 @pytest.mark.parametrize("is_overwritten", [True, False])
-def test_an_older_copy_is_found_by_the_next_run_beside_an_earlier_one(
-    is_overwritten: bool, world: World, tmp_path: Path
-) -> None:
+def test_an_older_copy_is_found_by_the_next_run_beside_an_earlier_one(is_overwritten, world, tmp_path):
     """The log and the heads beside it both come from a backup; OUT.confidential.log does not."""
     log = tmp_path / "spend.log"
     file = SpendLogFile(log, may_create=True)
@@ -111,8 +107,8 @@ def test_an_older_copy_is_found_by_the_next_run_beside_an_earlier_one(
 
 @pytest.mark.parametrize("is_begun_anew", [True, False])
 def test_a_log_that_was_removed_with_its_heads_is_missed_by_the_next_run_beside_an_earlier_one(
-    is_begun_anew: bool, world: World, tmp_path: Path
-) -> None:
+    is_begun_anew, world, tmp_path
+):
     log, next_run = tmp_path / "spend.log", During()
     run(world, tmp_path)
     run(world, tmp_path, "out-2", during=next_run)
@@ -148,9 +144,7 @@ LOSSES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("how", LOSSES)
-def test_an_account_that_vanishes_after_the_charge_is_found_before_publication(
-    how: str, world: World, tmp_path: Path
-) -> None:
+def test_an_account_that_vanishes_after_the_charge_is_found_before_publication(how, world, tmp_path):
     during = During(RELEASING, lambda: LOSSES[how](tmp_path / "spend.log"))
     with pytest.raises(RunFailed, match=r"is not the file that was charged: .* Nothing was released") as failed:
         run(world, tmp_path, during=during)
@@ -161,9 +155,7 @@ def test_an_account_that_vanishes_after_the_charge_is_found_before_publication(
         run(world, tmp_path, "next")
 
 
-def test_an_account_that_vanishes_at_publication_is_told(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_account_that_vanishes_at_publication_is_told(world, tmp_path, monkeypatch):
     during = During()
     monkeypatch.setattr(RunSpending, "require_charged", lambda _: (tmp_path / "spend.log").unlink())
     run(world, tmp_path, during=during)
@@ -176,9 +168,7 @@ def test_an_account_that_vanishes_at_publication_is_told(
 
 
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_of_two_runs_into_one_out_the_second_is_refused_and_costs_nothing(
-    overwrite: bool, world: World, tmp_path: Path
-) -> None:
+def test_of_two_runs_into_one_out_the_second_is_refused_and_costs_nothing(overwrite, world, tmp_path):
     refused: list[InvalidInput] = []
 
     def another() -> None:
@@ -201,26 +191,24 @@ APPEARS: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize(("what", "has_accounts"), [*((what, True) for what in APPEARS), ("a folder", False)])
-def test_an_out_that_appears_before_the_charge_costs_nothing(
-    what: str, has_accounts: bool, world: World, tmp_path: Path
-) -> None:
+def test_an_out_that_appears_before_the_charge_costs_nothing(what, has_accounts, world, tmp_path):
     out = tmp_path / "out"
     step = FINGERPRINT if has_accounts else "Counting the persons of each state"
     chosen = options(tmp_path) if has_accounts else RunOptions(test_key=KEY)
     with pytest.raises(InvalidInput) as refused:
-        run_files(world.parameters, world.data, out, chosen, During(step, lambda: APPEARS[what](out)))
+        run_files(*world, out, chosen, During(step, lambda: APPEARS[what](out)))
     assert refused.value.advice == "Nothing was spent."
     assert states_of(tmp_path / "spend.log") == []
 
 
-def test_a_lock_that_a_killed_run_left_is_taken_over(world: World, tmp_path: Path) -> None:
+def test_a_lock_that_a_killed_run_left_is_taken_over(world, tmp_path):
     lock = tmp_path / ".out.safetab-lock"
     lock.touch()
     run(world, tmp_path)
     assert not lock.exists()
 
 
-def test_a_lock_that_another_process_holds_refuses_before_anything_is_written(world: World, tmp_path: Path) -> None:
+def test_a_lock_that_another_process_holds_refuses_before_anything_is_written(world, tmp_path):
     with (tmp_path / ".out.safetab-lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         with pytest.raises(InvalidInput, match="another run is writing it now"):
@@ -230,7 +218,7 @@ def test_a_lock_that_another_process_holds_refuses_before_anything_is_written(wo
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_of_many_runs_into_one_out_at_once_one_pays(overwrite: bool, world: World, tmp_path: Path) -> None:
+def test_of_many_runs_into_one_out_at_once_one_pays(overwrite, world, tmp_path):
     start, refused = threading.Barrier(6), list[str]()
 
     def one() -> None:
@@ -254,9 +242,7 @@ def test_of_many_runs_into_one_out_at_once_one_pays(overwrite: bool, world: Worl
 # The records during a run
 
 
-def test_records_that_change_while_their_fingerprint_is_taken_cost_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_that_change_while_their_fingerprint_is_taken_cost_nothing(tmp_path, monkeypatch):
     changing = write_random_world(tmp_path / "world", 3, people=40, budget=1, privacy_defn="zcdp")
     path = changing.data / "person-records.txt"
     original = LocalEngine.fingerprint
@@ -281,9 +267,7 @@ WORDS = {
 @pytest.mark.parametrize(
     ("method", "error"), [("check", "miscounted"), ("prepare", "failed"), ("fingerprint", "miscounted")]
 )
-def test_records_that_change_are_named_whatever_follows_from_it(
-    method: str, error: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_that_change_are_named_whatever_follows_from_it(method, error, tmp_path, monkeypatch):
     changing = write_random_world(tmp_path / "world", 3, people=40, budget=1, privacy_defn="zcdp")
     path = changing.data / "person-records.txt"
 
@@ -296,9 +280,7 @@ def test_records_that_change_are_named_whatever_follows_from_it(
         run(changing, tmp_path)
 
 
-def test_what_failed_is_named_if_no_record_changed(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_failed_is_named_if_no_record_changed(world, tmp_path, monkeypatch):
     def fails(*_: object) -> None:
         raise WORDS["miscounted"]
 

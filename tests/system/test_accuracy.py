@@ -14,10 +14,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     SEX_BY_AGE,
     KnownCounts,
@@ -63,7 +62,7 @@ def copied(census: Path, tmp_path: Path) -> Path:
 
 
 def command(*arguments: object) -> tuple[int, str, str]:
-    result = CliRunner().invoke(app, ["accuracy", *map(str, arguments)])
+    result = cli("accuracy", *arguments)
     return result.exit_code, result.stdout, result.stderr
 
 
@@ -104,7 +103,7 @@ def is_in_interval(row: dict, true: int) -> bool:
     return row["interval_low"] <= true <= row["interval_high"]
 
 
-def test_known_counts_are_the_engines_whatever_is_asked(census: Path) -> None:
+def test_known_counts_are_the_engines_whatever_is_asked(census):
     checked, random = read_inputs(census / "parameters", census / "data"), np.random.default_rng(20)
     with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
         engine.prepare()
@@ -135,13 +134,10 @@ def test_known_counts_are_the_engines_whatever_is_asked(census: Path) -> None:
         ("--coterminous", "--rule", "withhold-negatives", "--rule", "withhold-alone-above-partner"),
     ],
 )
-def test_one_assessed_run_is_the_run_that_the_same_key_gives(census: Path, tmp_path: Path, options: tuple) -> None:
+def test_one_assessed_run_is_the_run_that_the_same_key_gives(census, tmp_path, options):
     """Published totals by level and table, and their errors, counted again from the files of a run."""
     key_of_first_run = hashlib.sha256(bytes.fromhex(KEY) + (0).to_bytes(8, "big")).hexdigest()
-    run = CliRunner().invoke(
-        app, ["run", str(census / "parameters"), str(census / "data"), str(tmp_path / "run"), *options,
-              "--test-key", key_of_first_run]
-    )  # fmt: skip
+    run = cli("run", census / "parameters", census / "data", tmp_path / "run", *options, "--test-key", key_of_first_run)  # fmt: skip
     assert run.exit_code == 0, run.stderr
     truth, published, absolute, signed = exact_totals(census), Counter(), Counter(), Counter()
     cells, within, in_interval = Counter(), Counter(), Counter()
@@ -182,7 +178,7 @@ def test_one_assessed_run_is_the_run_that_the_same_key_gives(census: Path, tmp_p
     assert sum(cells.values()) > 0
 
 
-def test_every_group_of_every_level_is_in_one_size_class(census: Path, report: Path) -> None:
+def test_every_group_of_every_level_is_in_one_size_class(census, report):
     plan = safetab.plan(census / "parameters", census / "data")
     groups: Counter = Counter()
     for row in rows_of(report):
@@ -193,7 +189,7 @@ def test_every_group_of_every_level_is_in_one_size_class(census: Path, report: P
     assert groups == expected
 
 
-def test_people_who_may_be_real_are_refused_unless_the_curator_says_so(copied: Path, tmp_path: Path) -> None:
+def test_people_who_may_be_real_are_refused_unless_the_curator_says_so(copied, tmp_path):
     (copied / "data" / "SYNTHETIC").unlink()
     told = refused(copied, tmp_path / "out", "--runs", 1)
     assert "has no file SYNTHETIC" in told
@@ -211,12 +207,12 @@ def test_people_who_may_be_real_are_refused_unless_the_curator_says_so(copied: P
     assert not json.loads((tmp_path / "out" / "accuracy.json").read_text())["for_release"]
 
 
-def test_a_key_can_be_chosen_for_synthetic_people_alone(copied: Path, tmp_path: Path) -> None:
+def test_a_key_can_be_chosen_for_synthetic_people_alone(copied, tmp_path):
     (copied / "data" / "SYNTHETIC").unlink()
     assert "--test-key" in refused(copied, tmp_path / "out", "--runs", 1, "--confidential", "--test-key", KEY)
 
 
-def test_only_the_curator_can_read_it(report: Path) -> None:
+def test_only_the_curator_can_read_it(report):
     assert stat.S_IMODE(report.stat().st_mode) == 0o700
     names = {path.name for path in report.iterdir()}
     assert names == {
@@ -227,21 +223,21 @@ def test_only_the_curator_can_read_it(report: Path) -> None:
 
 
 @pytest.mark.parametrize("inside", ["", "deeper", "release/deeper"])
-def test_it_goes_neither_into_a_release_nor_in_its_place(census: Path, released: Path, inside: str) -> None:
+def test_it_goes_neither_into_a_release_nor_in_its_place(census, released, inside):
     before = {path: path.read_bytes() for path in released.rglob("*") if path.is_file()}
     told = refused(census, released / inside, "--runs", 1, "--overwrite")
     assert "the output of a run, which may be released" in told
     assert {path: path.read_bytes() for path in released.rglob("*") if path.is_file()} == before
 
 
-def test_an_unrelated_manifest_above_is_no_release(census: Path, tmp_path: Path) -> None:
+def test_an_unrelated_manifest_above_is_no_release(census, tmp_path):
     (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
     told = refused(census, tmp_path / "out", "--runs", 0)  # refused for the runs alone
     assert "output of a run" not in told
 
 
 @pytest.mark.slow
-def test_it_replaces_an_older_report_if_told_and_nothing_else(census: Path, report: Path, tmp_path: Path) -> None:
+def test_it_replaces_an_older_report_if_told_and_nothing_else(census, report, tmp_path):
     out = Path(shutil.copytree(report, tmp_path / "out"))
     assert "already exists" in refused(census, out, "--runs", 1)
     assessed(census, out, "--runs", 2, "--overwrite")
@@ -252,7 +248,7 @@ def test_it_replaces_an_older_report_if_told_and_nothing_else(census: Path, repo
     assert (tmp_path / "precious" / "thesis.txt").read_text() == "mine"
 
 
-def test_what_somebody_put_into_a_report_stays(census: Path, report: Path, tmp_path: Path) -> None:
+def test_what_somebody_put_into_a_report_stays(census, report, tmp_path):
     out = Path(shutil.copytree(report, tmp_path / "out"))
     (out / "thesis.txt").write_text("mine")
     told = refused(census, out, "--runs", 1, "--overwrite")
@@ -260,35 +256,33 @@ def test_what_somebody_put_into_a_report_stays(census: Path, report: Path, tmp_p
     assert (out / "thesis.txt").read_text() == "mine"
 
 
-def test_a_run_does_not_take_the_place_of_a_report(census: Path, report: Path) -> None:
+def test_a_run_does_not_take_the_place_of_a_report(census, report):
     arguments = ["run", str(census / "parameters"), str(census / "data"), str(report), "--overwrite"]
-    result = CliRunner().invoke(app, arguments)
+    result = cli(*arguments)
     assert result.exit_code == 1
     assert (report / "accuracy.html").is_file()
 
 
-def test_several_mistakes_are_told_at_once(census: Path, tmp_path: Path) -> None:
+def test_several_mistakes_are_told_at_once(census, tmp_path):
     told = refused(census, tmp_path / "nowhere" / "out", "--runs", 0, "--memory", "lots", "--empty-blocks", "x.txt")
     for part in ("--runs: must be from 1", "--memory", "--empty-blocks", "nowhere is not a directory"):
         assert part in told
 
 
-def test_data_that_are_nowhere_are_told_as_such(census: Path, tmp_path: Path) -> None:
+def test_data_that_are_nowhere_are_told_as_such(census, tmp_path):
     code, _, stderr = command(census / "parameters", tmp_path / "absent", tmp_path / "out", "--runs", 1)
     assert code == 1
     assert "--confidential" not in stderr
     assert "absent" in stderr
 
 
-def test_a_mistake_in_the_other_parameters_leaves_nothing_behind(census: Path, tmp_path: Path) -> None:
+def test_a_mistake_in_the_other_parameters_leaves_nothing_behind(census, tmp_path):
     assert "absent does not exist" in refused(census, tmp_path / "out", "--runs", 1, "--against", tmp_path / "absent")
     assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.slow
-def test_the_same_key_gives_the_same_tables_however_many_runs_go_side_by_side(
-    census: Path, report: Path, tmp_path: Path
-) -> None:
+def test_the_same_key_gives_the_same_tables_however_many_runs_go_side_by_side(census, report, tmp_path):
     alone = assessed(census, tmp_path / "out", "--runs", 3, "--test-key", KEY, "--threads", 1)
     for first, second in zip(rows_of(report), rows_of(alone), strict=True):
         for name, value in first.items():
@@ -299,7 +293,7 @@ def test_the_same_key_gives_the_same_tables_however_many_runs_go_side_by_side(
 
 
 @pytest.mark.slow
-def test_with_rules_or_copies_no_distance_from_theory_is_told(census: Path, tmp_path: Path) -> None:
+def test_with_rules_or_copies_no_distance_from_theory_is_told(census, tmp_path):
     out = assessed(census, tmp_path / "out", "--runs", 1, "--rule", "clamp-negatives", "--coterminous")
     assert all(row["bias_distance"] is None for row in rows_of(out))
     page = (out / "accuracy.html").read_text(encoding="utf-8")
@@ -309,7 +303,7 @@ def test_with_rules_or_copies_no_distance_from_theory_is_told(census: Path, tmp_
 
 
 @pytest.mark.slow
-def test_a_better_configuration_is_seen_to_be_better(copied: Path, tmp_path: Path) -> None:
+def test_a_better_configuration_is_seen_to_be_better(copied, tmp_path):
     """A county's Detailed groups get ten times the budget, those of tracts a tenth."""
     other = Path(shutil.copytree(copied / "parameters", tmp_path / "other"))
     config = json.loads((other / "config.json").read_text())
@@ -331,14 +325,14 @@ def test_a_better_configuration_is_seen_to_be_better(copied: Path, tmp_path: Pat
     assert place["verdict"] == "same"
 
 
-def test_a_configuration_beside_itself_gains_and_loses_nothing(census: Path, tmp_path: Path) -> None:
+def test_a_configuration_beside_itself_gains_and_loses_nothing(census, tmp_path):
     out = assessed(census, tmp_path / "out", "--runs", 1, "--against", census / "parameters")
     rows = rows_of(out, "comparison")
     assert any(row["mean_absolute_error"] != row["mean_absolute_error_other"] for row in rows)
     assert {row["verdict"] for row in rows} == {"same"}
 
 
-def test_the_page_needs_nothing_else(report: Path) -> None:
+def test_the_page_needs_nothing_else(report):
     page = (report / "accuracy.html").read_text(encoding="utf-8")
     assert "<script" not in page
     assert "http" not in page.replace("http-equiv", "")
@@ -350,7 +344,7 @@ def test_the_page_needs_nothing_else(report: Path) -> None:
     assert "parameters, against parameters again</h2>" in page
 
 
-def test_classes_of_a_comparison_stand_by_rising_size(report: Path) -> None:
+def test_classes_of_a_comparison_stand_by_rising_size(report):
     last: dict[tuple, int] = {}
     rows = rows_of(report, "comparison")
     keys = [
@@ -374,11 +368,11 @@ def test_classes_of_a_comparison_stand_by_rising_size(report: Path) -> None:
         (".", "..", None),
     ],
 )
-def test_two_configurations_are_called_by_their_folders(given: str, other: str, names: tuple | None) -> None:
+def test_two_configurations_are_called_by_their_folders(given, other, names):
     assert names_of(Path(given), Path(other)) == (names or (Path.cwd().name, Path.cwd().parent.name))
 
 
-def test_the_page_headlines_the_coverage_of_published_totals(report: Path) -> None:
+def test_the_page_headlines_the_coverage_of_published_totals(report):
     """By the plain margin and by the release's interval, all together and below state level."""
     page = (report / "accuracy.html").read_text(encoding="utf-8")
     wholes = [
@@ -396,7 +390,7 @@ def test_the_page_headlines_the_coverage_of_published_totals(report: Path) -> No
     assert "of all totals" not in page
 
 
-def test_the_page_marks_the_true_sizes_for_which_the_plain_margin_fails_and_the_interval_does_not(report: Path) -> None:
+def test_the_page_marks_the_true_sizes_for_which_the_plain_margin_fails_and_the_interval_does_not(report):
     page = (report / "accuracy.html").read_text(encoding="utf-8")
     chosen = [
         row
@@ -414,7 +408,7 @@ def test_the_page_marks_the_true_sizes_for_which_the_plain_margin_fails_and_the_
     assert '<small class="short">' not in page
 
 
-def test_over_all_tables_the_shares_add_up_to_what_is_published(report: Path) -> None:
+def test_over_all_tables_the_shares_add_up_to_what_is_published(report):
     shares: Counter = Counter()
     whole = {}
     for row in rows_of(report):
@@ -430,7 +424,7 @@ def test_over_all_tables_the_shares_add_up_to_what_is_published(report: Path) ->
     assert all(shares[key] == pytest.approx(share) for key, share in whole.items())
 
 
-def test_a_function_of_the_package_is_a_function_however_often_it_is_called(census: Path, tmp_path: Path) -> None:
+def test_a_function_of_the_package_is_a_function_however_often_it_is_called(census, tmp_path):
     """A subpackage of the same name would take its place as soon as it is imported."""
     for name in safetab.__all__:
         assert callable(getattr(safetab, name)) or name in {"__version__", "tuning"}

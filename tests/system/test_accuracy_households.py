@@ -8,15 +8,13 @@ import json
 import re
 import shutil
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.inside import (
     KnownCounts,
@@ -63,7 +61,7 @@ def report(world: World, other: Path, tmp_path_factory: pytest.TempPathFactory) 
 
 def accuracy(world: World, out: Path, *options: object):
     words = ["accuracy", world.parameters, world.data, out, "--test-key", KEY, *options]
-    return CliRunner().invoke(app, list(map(str, words)))
+    return cli(*words)
 
 
 def assessed(world: World, out: Path, *options: object) -> Path:
@@ -94,8 +92,8 @@ def page_of(report: Path) -> str:
     return " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
 
 
-def test_known_counts_are_the_engines_for_each_family(world: World) -> None:
-    checked, random = read_inputs(world.parameters, world.data), np.random.default_rng(20)
+def test_known_counts_are_the_engines_for_each_family(world):
+    checked, random = read_inputs(*world), np.random.default_rng(20)
     with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
         engine.prepare()
         levels = checked.require().plan.levels
@@ -114,12 +112,10 @@ def test_known_counts_are_the_engines_for_each_family(world: World) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [(), ("--rule", "withhold-negatives")])
-def test_one_assessed_run_is_the_run_that_the_same_key_gives(
-    world: World, tmp_path: Path, options: tuple[str, ...]
-) -> None:
+def test_one_assessed_run_is_the_run_that_the_same_key_gives(world, tmp_path, options):
     key = hashlib.sha256(bytes.fromhex(KEY) + (0).to_bytes(8, "big")).hexdigest()
     words = ["run", world.parameters, world.data, tmp_path / "run", "--test-key", key, *options]
-    run = CliRunner().invoke(app, list(map(str, words)))
+    run = cli(*words)
     assert run.exit_code == 0, run.stderr
     truth, published, absolute = exact_totals(world), Counter(), Counter()
     for row in numbers_of(tmp_path / "run"):
@@ -139,7 +135,7 @@ def test_one_assessed_run_is_the_run_that_the_same_key_gives(
 
 def exact_totals(world: World) -> dict[tuple[str, str, str], int]:
     """How many households every group has that has any."""
-    checked, found = read_inputs(world.parameters, world.data), {}
+    checked, found = read_inputs(*world), {}
     with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
         engine.prepare()
         for level in checked.require().plan.levels:
@@ -150,7 +146,7 @@ def exact_totals(world: World) -> dict[tuple[str, str, str], int]:
     return found
 
 
-def test_groups_are_those_with_a_published_total_and_their_tables_are_known(world: World, report: Path) -> None:
+def test_groups_are_those_with_a_published_total_and_their_tables_are_known(world, report):
     totals = [row.split("|") for row in (world.data / "pop-group-totals.txt").read_text().splitlines()[1:]]
     rows = rows_of(report)
     for family, tables in (("household type", 4), ("tenure", 2)):
@@ -167,7 +163,7 @@ def test_groups_are_those_with_a_published_total_and_their_tables_are_known(worl
     assert {row["number"] for row in rows} == {"total", "cell", "sum of 2", "sum of 3"}
 
 
-def test_every_number_is_unbiased_with_the_variance_of_its_draws(report: Path) -> None:
+def test_every_number_is_unbiased_with_the_variance_of_its_draws(report):
     found = distances(rows_of(report))
     assert len(found) > 500
     assert np.abs(found).max() < FAR
@@ -186,9 +182,7 @@ def test_every_number_is_unbiased_with_the_variance_of_its_draws(report: Path) -
 @pytest.mark.parametrize(
     ("statistic", "change"), [("bias", lambda noise: noise + 2), ("coverage_95", lambda noise: 2 * noise)]
 )
-def test_wrong_noise_is_far_from_theory(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, statistic: str, change: Callable
-) -> None:
+def test_wrong_noise_is_far_from_theory(world, tmp_path, monkeypatch, statistic, change):
     def faulty(counts, shape, right):
         noise = noisy_count(counts, shape, right) - counts.confidential_counts
         return counts.confidential_counts + change(noise)
@@ -198,7 +192,7 @@ def test_wrong_noise_is_far_from_theory(
     assert np.abs(found).max() > FAR
 
 
-def test_comparisons_are_by_family(report: Path) -> None:
+def test_comparisons_are_by_family(report):
     rows = pq.read_table(report / "comparison.parquet").to_pylist()
     rows = [row for row in rows if row["iteration_kind"] == "all" and row["size_class"] == "1 or more"]
     verdicts = {(row["geography_level"], row["iteration_level"], row["table_family"]): row["verdict"] for row in rows}
@@ -209,7 +203,7 @@ def test_comparisons_are_by_family(report: Path) -> None:
     assert of_types <= {"gain", "mixed", "same"}
 
 
-def test_the_page_speaks_of_households_family_by_family(report: Path) -> None:
+def test_the_page_speaks_of_households_family_by_family(report):
     text = page_of(report)
     assert "on the same households" in text
     assert text.count("Groups with households") == 2
@@ -227,7 +221,7 @@ def test_the_page_speaks_of_households_family_by_family(report: Path) -> None:
 
 
 @pytest.mark.slow
-def test_clamped_counts_have_no_theory_but_a_report(world: World, tmp_path: Path) -> None:
+def test_clamped_counts_have_no_theory_but_a_report(world, tmp_path):
     damaged = World(Path(shutil.copytree(world.parameters, tmp_path / "parameters")), world.data)
     damaged.configure(allow_negative_counts=False)
     rows = rows_of(assessed(damaged, tmp_path / "out", "--runs", 2))
@@ -236,12 +230,12 @@ def test_clamped_counts_have_no_theory_but_a_report(world: World, tmp_path: Path
 
 
 @pytest.mark.slow
-def test_copies_are_assessed(world: World, tmp_path: Path) -> None:
+def test_copies_are_assessed(world, tmp_path):
     rows = rows_of(assessed(world, tmp_path / "out", "--runs", 2, "--coterminous"))
     assert {row["table_family"] for row in rows} == {"household type", "tenure"}
 
 
-def test_the_other_configuration_must_be_of_the_same_product(world: World, tmp_path: Path) -> None:
+def test_the_other_configuration_must_be_of_the_same_product(world, tmp_path):
     missing = accuracy(world, tmp_path / "out", "--against", tmp_path / "nowhere")
     assert missing.exit_code == 1
     assert "SafeTab-P" not in missing.stderr
@@ -251,14 +245,14 @@ def test_the_other_configuration_must_be_of_the_same_product(world: World, tmp_p
 
 
 @pytest.mark.slow
-def test_real_households_need_a_word(world: World, tmp_path: Path) -> None:
+def test_real_households_need_a_word(world, tmp_path):
     real = World(world.parameters, Path(shutil.copytree(world.data, tmp_path / "data")))
     (real.data / "SYNTHETIC").unlink()
     words = ["accuracy", real.parameters, real.data, tmp_path / "out", "--runs", 1]
-    refused = CliRunner().invoke(app, list(map(str, words)))
+    refused = cli(*words)
     assert refused.exit_code == 1
     assert "its households may be real" in refused.stderr
-    told = CliRunner().invoke(app, [*map(str, words), "--confidential"])
+    told = cli(*words, "--confidential")
     assert told.exit_code == 0, told.stderr
     assert "true counts of real households" in told.stdout
     assert "true counts of real households" in (tmp_path / "out" / "README.txt").read_text()
@@ -266,7 +260,7 @@ def test_real_households_need_a_word(world: World, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.needs_2020_files
-def test_the_case_of_the_bureaus_program_with_the_budgets_of_2020(tmp_path: Path) -> None:
+def test_the_case_of_the_bureaus_program_with_the_budgets_of_2020(tmp_path):
     case = SHARED / "households" / "case-tricky"
     parameters = Path(shutil.copytree(case / "parameters", tmp_path / "parameters"))
     budgets = {key: value for key, value in config_of_2020().items() if key.startswith("privacy_budget")}

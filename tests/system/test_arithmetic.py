@@ -48,21 +48,21 @@ def same(one: Estimate | Difference, other: Estimate | Difference) -> bool:
     return own == its
 
 
-def test_a_number_added_to_itself_has_twice_the_noise(a: Estimate) -> None:
+def test_a_number_added_to_itself_has_twice_the_noise(a):
     twice = a + a
     assert (twice.value, twice.margin_of_error) == (2 * a.value, 2 * a.margin_of_error)
     assert twice.variance == pytest.approx(4 * a.variance)
     assert any("more than once" in note for note in twice.notes)
 
 
-def test_independent_numbers_add_their_variances(a: Estimate, b: Estimate) -> None:
+def test_independent_numbers_add_their_variances(a, b):
     assert (a + b).value == a.value + b.value
     assert (a + b).variance == pytest.approx(a.variance + b.variance)
     assert (a - b).variance == pytest.approx(a.variance + b.variance)
     assert (a + b).margin_of_error < a.margin_of_error + b.margin_of_error
 
 
-def test_the_signs_and_the_functions_give_the_same(release: Release, a: Estimate, b: Estimate) -> None:
+def test_the_signs_and_the_functions_give_the_same(release, a, b):
     by_sum = release.sum([a, b])
     assert same(a + b, by_sum)
     assert (a + b).notes == by_sum.notes
@@ -72,7 +72,7 @@ def test_the_signs_and_the_functions_give_the_same(release: Release, a: Estimate
     assert (a / b).interval == release.ratio(a, b).interval
 
 
-def test_a_part_shares_its_noise_with_the_whole(release: Release, a: Estimate) -> None:
+def test_a_part_shares_its_noise_with_the_whole(release, a):
     table = release.table("Providence County", "Dominican")
     assert isinstance(table, GroupTable)
     children = table.count(ages=(0, 17))
@@ -81,21 +81,21 @@ def test_a_part_shares_its_noise_with_the_whole(release: Release, a: Estimate) -
     assert (children / a).interval == release.ratio(children, a).interval
 
 
-def test_what_is_taken_away_again_leaves_no_noise(a: Estimate, b: Estimate) -> None:
+def test_what_is_taken_away_again_leaves_no_noise(a, b):
     back = (a + b) - b
     assert (back.value, back.margin_of_error) == (a.value, a.margin_of_error)
     nothing = back - a
     assert (nothing.value, nothing.margin_of_error, nothing.variance) == (0, 0, 0)
 
 
-def test_differences_add_up_from_the_left(a: Estimate, b: Estimate) -> None:
+def test_differences_add_up_from_the_left(a, b):
     assert same((a - b) + b + b, (a + b + b) - b)
     assert same((a - b) - (b - a), (a + a) - (b + b))
     assert same(-(a - b), b - a)
     assert same(sum([a - b, a - b]), (a + a) - (b + b))
 
 
-def test_a_copy_has_the_noise_of_its_donor(release: Release, demo_out: Path) -> None:
+def test_a_copy_has_the_noise_of_its_donor(release, demo_out):
     row = next(
         row for row in numbers_of(demo_out) if row["donor_region_id"] is not None and row["table_id"] == "T01001"
     )
@@ -107,7 +107,7 @@ def test_a_copy_has_the_noise_of_its_donor(release: Release, demo_out: Path) -> 
     assert (copy + donor).variance == pytest.approx(4 * donor.variance)
 
 
-def test_a_sum_of_selected_totals_knows_of_their_selection(release: Release) -> None:
+def test_a_sum_of_selected_totals_knows_of_their_selection(release):
     small = [
         one for area in release.areas("county") for one in release.totals(area=area).numbers if one.selection_matters
     ][:2]
@@ -116,7 +116,7 @@ def test_a_sum_of_selected_totals_knows_of_their_selection(release: Release) -> 
     assert both.interval == release.sum(small).interval
 
 
-def test_who_is_missing_from_a_sum_is_missing_from_sums_of_it(release: Release, a: Estimate) -> None:
+def test_who_is_missing_from_a_sum_is_missing_from_sums_of_it(release, a):
     counties = release.sum([release.totals(group="Dominican", level="county")])
     missing = len(counties.absent)
     assert missing
@@ -124,7 +124,7 @@ def test_who_is_missing_from_a_sum_is_missing_from_sums_of_it(release: Release, 
     assert (counties + a).absent == counties.absent == (counties + counties).absent
 
 
-def test_less_sure_parts_make_a_sum_less_sure(a: Estimate, b: Estimate) -> None:
+def test_less_sure_parts_make_a_sum_less_sure(a, b):
     less_sure = replace(a, holds_confidence=False)
     assert (a + b).holds_confidence
     assert not (less_sure + b).holds_confidence
@@ -146,7 +146,7 @@ ABSENT: list[Callable[[Estimate, Absence], object]] = [
 
 
 @pytest.mark.parametrize("question", ABSENT)
-def test_an_absent_number_is_refused_with_its_reason(question: Callable, a: Estimate, absent: Absence) -> None:
+def test_an_absent_number_is_refused_with_its_reason(question, a, absent):
     with pytest.raises(safetab.InvalidInput, match="This does not mean zero"):
         question(a, absent)
 
@@ -172,12 +172,12 @@ SENSELESS: list[Callable[[Estimate, Estimate], object]] = [
 
 
 @pytest.mark.parametrize("question", SENSELESS)
-def test_what_has_no_right_noise_is_refused_by_a_sentence(question: Callable, a: Estimate, b: Estimate) -> None:
+def test_what_has_no_right_noise_is_refused_by_a_sentence(question, a, b):
     with pytest.raises(TypeError, match=r"among each other|comes first"):
         question(a, b)
 
 
-def test_numbers_of_two_releases_are_not_mixed(a: Estimate, household_run: tuple[object, Path]) -> None:
+def test_numbers_of_two_releases_are_not_mixed(a, household_run):
     households = safetab.open_release(household_run[1])
     other = next(iter(households.totals(area="1", level="nation").numbers))
     for question in (lambda: a + other, lambda: a - other, lambda: other / a):
@@ -185,7 +185,7 @@ def test_numbers_of_two_releases_are_not_mixed(a: Estimate, household_run: tuple
             question()
 
 
-def test_households_have_arithmetic_too(household_run: tuple[object, Path]) -> None:
+def test_households_have_arithmetic_too(household_run):
     households = safetab.open_release(household_run[1])
     group = present(households.totals(area="1", level="nation").largest(1)[0]).counted[0].group
     types, tenure = (

@@ -5,12 +5,10 @@ from __future__ import annotations
 import datetime
 import json
 import re
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     ATTACKS,
     AUDITED_PRODUCTS,
@@ -75,17 +73,17 @@ def planted_parts(monkeypatch: pytest.MonkeyPatch, *faults: str, more: tuple[Ver
     monkeypatch.setattr(audit_module, "parts_of_audit", lambda *_, **__: tuple(parts))
 
 
-def test_it_says_what_it_will_do_and_how_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_it_says_what_it_will_do_and_how_long_it_takes(monkeypatch):
     planted_parts(monkeypatch)
-    result = CliRunner().invoke(app, ["audit", "--quick"])
+    result = cli("audit", "--quick")
     assert result.exit_code == 0
     assert result.stdout.startswith("worlds: about 61 CPU seconds\nIn all, about 2 minutes on one core.\n")
     assert result.stdout.endswith("The audit found no fault.\n")
 
 
-def test_a_fault_is_shown_and_ends_with_3(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_fault_is_shown_and_ends_with_3(monkeypatch, tmp_path):
     planted_parts(monkeypatch, "x differs")
-    result = CliRunner().invoke(app, ["audit", "--page", str(tmp_path / "page.html")])
+    result = cli("audit", "--page", tmp_path / "page.html")
     assert result.exit_code == 3
     assert "FAILED  second: two worlds" in result.output
     assert "1 audit check failed. Do not release anything with this installation." in result.output
@@ -103,11 +101,9 @@ def test_a_fault_is_shown_and_ends_with_3(monkeypatch: pytest.MonkeyPatch, tmp_p
 @pytest.mark.parametrize(
     ("words", "advice"), [(["--quick"], " Run the full audit, not the quick one."), ([], "")], ids=["quick", "full"]
 )
-def test_a_check_that_could_not_find_anything_is_not_counted_as_passed(
-    monkeypatch: pytest.MonkeyPatch, words: list[str], advice: str
-) -> None:
+def test_a_check_that_could_not_find_anything_is_not_counted_as_passed(monkeypatch, words, advice):
     planted_parts(monkeypatch, more=(FEW,))
-    result = CliRunner().invoke(app, ["audit", *words])
+    result = cli("audit", *words)
     assert result.exit_code == 0
     assert "not shown  third: 4 samples are too few" in result.stdout
     said = " ".join(result.stdout[result.stdout.index("3 checks:") :].split())
@@ -117,9 +113,9 @@ def test_a_check_that_could_not_find_anything_is_not_counted_as_passed(
     )
 
 
-def test_json_has_every_verdict_the_counts_and_the_last_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_has_every_verdict_the_counts_and_the_last_sentence(monkeypatch):
     planted_parts(monkeypatch, "x differs", more=(FEW,))
-    result = CliRunner().invoke(app, ["audit", "--json", "--quick"])
+    result = cli("audit", "--json", "--quick")
     assert result.exit_code == 3
     told = json.loads(result.stdout)
     assert re.fullmatch(r"\d{4}-\d\d-\d\d", told.pop("date"))
@@ -155,17 +151,17 @@ def test_json_has_every_verdict_the_counts_and_the_last_sentence(monkeypatch: py
     }
 
 
-def test_json_of_an_audit_that_found_nothing_ends_with_0(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_json_of_an_audit_that_found_nothing_ends_with_0(monkeypatch):
     planted_parts(monkeypatch)
-    result = CliRunner().invoke(app, ["audit", "--json"])
+    result = cli("audit", "--json")
     told = json.loads(result.stdout)
     assert (result.exit_code, told["exit_code"]) == (0, 0)
     assert (told["form"], told["conclusion"]) == ("full", "The audit found no fault.")
 
 
-def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch, tmp_path):
     planted_parts(monkeypatch, more=(FEW, verdict("<fourth>", [], "a & b")))
-    result = CliRunner().invoke(app, ["audit", "--quick", "--page", str(tmp_path / "page.html")])
+    result = cli("audit", "--quick", "--page", tmp_path / "page.html")
     assert result.exit_code == 0
     text = (tmp_path / "page.html").read_text()
     assert text.startswith('<!doctype html>\n<html lang="en">')
@@ -198,7 +194,7 @@ def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(("share", "end"), [(0.96, "never more than it claims."), (1.2, "more than it claims.")])
-def test_the_page_says_how_much_of_the_budget_was_seen(share: float, end: str) -> None:
+def test_the_page_says_how_much_of_the_budget_was_seen(share, end):
     part = Part("Nobody loses more", "worlds", 1, 1, lambda *_: iter(()), "SafeTab-P")
     losses = (LossSeen(0.9, 1.15), LossSeen(share, 1.05))
     found = [(part, Verdict(f"loss: {number}", (), "seen", "power", loss=one)) for number, one in enumerate(losses)]
@@ -208,7 +204,7 @@ def test_the_page_says_how_much_of_the_budget_was_seen(share: float, end: str) -
     assert page.rows["Attacks on budgets"][0] == ["SafeTab-P: 0", "90.0% of the budget", "overspending by 15.0%"]
 
 
-def test_every_claim_and_every_check_has_a_plain_sentence() -> None:
+def test_every_claim_and_every_check_has_a_plain_sentence():
     assert {part.claim for part in parts_of_audit()} == set(ATTACKS)
     rooms = (
         noise_checks_module,
@@ -224,20 +220,20 @@ def test_every_claim_and_every_check_has_a_plain_sentence() -> None:
     assert texts <= set(EXPLAINED)
 
 
-def test_a_page_that_is_there_is_refused_before_anything_is_done(tmp_path: Path) -> None:
+def test_a_page_that_is_there_is_refused_before_anything_is_done(tmp_path):
     (tmp_path / "page.md").write_text("mine")
-    result = CliRunner().invoke(app, ["audit", "--page", str(tmp_path / "page.md")])
+    result = cli("audit", "--page", tmp_path / "page.md")
     assert result.exit_code == 1
     assert "already exists" in result.output
     assert (tmp_path / "page.md").read_text() == "mine"
 
 
 @pytest.mark.parametrize(("is_quick", "most"), [(True, 60), (False, 1_000)])
-def test_no_form_is_planned_to_take_longer_than_it_may(is_quick: bool, most: int) -> None:
+def test_no_form_is_planned_to_take_longer_than_it_may(is_quick, most):
     assert sum(part.cpu_seconds for part in parts_of_audit(is_quick=is_quick)) <= most
 
 
-def test_every_product_is_audited() -> None:
+def test_every_product_is_audited():
     *shipped, foreign = (audited.product for audited in AUDITED_PRODUCTS)
     assert set(shipped) == set(PRODUCTS)
     assert foreign.record.unit is not None

@@ -8,9 +8,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
@@ -46,17 +45,13 @@ COMMANDS = {
 
 @pytest.mark.parametrize("name", [*NAMES, *READ])
 @pytest.mark.parametrize("kind", [kind for kind in COMMANDS if "write" not in kind])
-def test_a_bad_path_to_read_is_a_sentence(
-    kind: str, name: str, bad_paths: dict[str, Path], world: World, both_products: Path, tmp_path: Path
-) -> None:
+def test_a_bad_path_to_read_is_a_sentence(kind, name, bad_paths, world, both_products, tmp_path):
     assert_sentences(kind, bad_paths[name], world, both_products, tmp_path)
 
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("kind", [kind for kind in COMMANDS if "write" in kind])
-def test_a_bad_path_to_write_is_a_sentence(
-    kind: str, name: str, bad_paths: dict[str, Path], world: World, both_products: Path, tmp_path: Path
-) -> None:
+def test_a_bad_path_to_write_is_a_sentence(kind, name, bad_paths, world, both_products, tmp_path):
     assert_sentences(kind, bad_paths[name], world, both_products, tmp_path)
 
 
@@ -69,7 +64,7 @@ def assert_sentences(kind: str, bad: Path, world: World, both_products: Path, tm
     }
     for command in COMMANDS[kind]:
         words = [str(places.get(word, word)).replace("BAD", str(bad)) for word in command.split()]
-        ended = CliRunner().invoke(app, words)
+        ended = cli(*words)
         assert isinstance(ended.exception, SystemExit), command
         assert (ended.exit_code, "program itself" in ended.stderr) == (1, False), (command, ended.stderr)
         assert not (tmp_path / "n").exists()
@@ -81,13 +76,13 @@ def output(both_products: Path, tmp_path: Path) -> Path:
 
 
 def rerelease(output: Path) -> tuple[int, str]:
-    ended = CliRunner().invoke(app, ["rerelease", str(output), str(output.parent / "new")])
+    ended = cli("rerelease", output, output.parent / "new")
     assert isinstance(ended.exception, SystemExit)
     return ended.exit_code, ended.stderr
 
 
 @pytest.mark.parametrize("name", ["../../.profile", "/etc/passwd", "t1/../../x", "..\\x"])
-def test_no_file_of_a_manifest_leads_out_of_its_output(name: str, output: Path) -> None:
+def test_no_file_of_a_manifest_leads_out_of_its_output(name, output):
     manifest = json.loads((output / "manifest.json").read_text())
     manifest["outputs"][name] = {"rows": 1, "sha256": "0" * 64}
     (output / "manifest.json").write_text(json.dumps(manifest))
@@ -101,14 +96,14 @@ def test_no_file_of_a_manifest_leads_out_of_its_output(name: str, output: Path) 
     ['{"a":' * 100_000, "[]", "null", '"outputs"', '{"outputs": [], "documents": {}}', '{"outputs": {"\\ud800": 1}}',
      '{"outputs": {"t1/us.csv": []}, "documents": {"x": null}}'],
 )  # fmt: skip
-def test_a_manifest_of_another_shape_is_a_sentence(text: str, output: Path) -> None:
+def test_a_manifest_of_another_shape_is_a_sentence(text, output):
     (output / "manifest.json").write_text(text)
     code, stderr = rerelease(output)
     assert code == 1
     assert "manifest" in stderr
 
 
-def test_a_manifest_that_is_a_pipe_is_a_sentence(output: Path) -> None:
+def test_a_manifest_that_is_a_pipe_is_a_sentence(output):
     (output / "manifest.json").unlink()
     os.mkfifo(output / "manifest.json")
     assert rerelease(output)[0] == 1

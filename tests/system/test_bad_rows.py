@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.person_forms import gzipped, parquet_of_integers, parquet_of_text, people_of, split, windows_line_ends
 from tests.worlds.people import PERSON_HEADER, write_random_world
 from tests.worlds.world import World
@@ -39,7 +38,7 @@ def as_text(folder: Path, rows: list[str]) -> None:
 
 
 def validate(world: World, *options: str):
-    return CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data), *options])
+    return cli("validate", *world, *options)
 
 
 def logged(log: Path, rule: str) -> str:
@@ -62,7 +61,7 @@ OLD = {3: ("QAGE", "116"), 4: ("QAGE", "117"), 38: ("QAGE", "999")}
         (parquet_of_integers, "a.parquet, rows 4, 5; b.parquet, row 9"),
     ],
 )
-def test_the_log_has_the_numbers_of_rows_that_break_a_rule(write, rows: str, world: World, tmp_path: Path) -> None:
+def test_the_log_has_the_numbers_of_rows_that_break_a_rule(write, rows, world, tmp_path):
     rewrite(world, write, OLD)
     log = tmp_path / "log"
     result = validate(world, "--confidential-log", str(log))
@@ -73,22 +72,22 @@ def test_the_log_has_the_numbers_of_rows_that_break_a_rule(write, rows: str, wor
     assert logged(log, AGE) == rows
 
 
-def test_a_run_has_them_in_its_log(world: World, tmp_path: Path) -> None:
+def test_a_run_has_them_in_its_log(world, tmp_path):
     rewrite(world, as_text, OLD)
-    result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
+    result = cli("run", *world, tmp_path / "out")
     assert result.exit_code == 1
     assert f"is in {tmp_path / 'out.confidential.log'}." in result.stderr
     assert logged(tmp_path / "out.confidential.log", AGE) == "person-records.txt, lines 5, 6, 40"
 
 
-def test_validate_without_a_log_says_how_to_get_them(world: World) -> None:
+def test_validate_without_a_log_says_how_to_get_them(world):
     rewrite(world, as_text, OLD)
     result = validate(world)
     assert "safetab validate --confidential-log FILE" in result.stderr
     assert "line 5" not in result.stderr
 
 
-def test_no_more_than_a_hundred_rows_of_a_rule_are_listed(world: World, tmp_path: Path) -> None:
+def test_no_more_than_a_hundred_rows_of_a_rule_are_listed(world, tmp_path):
     person = people_of(world)[0].split("|")
     bad = "|".join(["x", *person[1:]])
     as_text(world.data, [bad] * 1234)
@@ -98,7 +97,7 @@ def test_no_more_than_a_hundred_rows_of_a_rule_are_listed(world: World, tmp_path
     assert rows == f"person-records.txt, lines {', '.join(map(str, range(2, 102)))} and 1,134 more"
 
 
-def test_lines_of_another_shape_do_not_shift_the_numbers(world: World, tmp_path: Path) -> None:
+def test_lines_of_another_shape_do_not_shift_the_numbers(world, tmp_path):
     path = world.data / "person-records.txt"
     lines = path.read_bytes().splitlines()
     lines[2:2] = [b"1|2", b"\xff", b"a\rb|2"]
@@ -113,7 +112,7 @@ def test_lines_of_another_shape_do_not_shift_the_numbers(world: World, tmp_path:
     )
 
 
-def test_blank_lines_are_found_and_hide_no_other_fault(world: World, tmp_path: Path) -> None:
+def test_blank_lines_are_found_and_hide_no_other_fault(world, tmp_path):
     rewrite(world, as_text, {3: ("QAGE", "116")})
     path = world.data / "person-records.txt"
     lines = path.read_text().splitlines()
@@ -126,7 +125,7 @@ def test_blank_lines_are_found_and_hide_no_other_fault(world: World, tmp_path: P
     assert rows == "person-records.txt, line 7"
 
 
-def test_no_value_is_in_the_log(world: World, tmp_path: Path) -> None:
+def test_no_value_is_in_the_log(world, tmp_path):
     rewrite(world, as_text, {row: (column, SECRET) for row, column in enumerate(COLUMNS)})
     result = validate(world, "--confidential-log", str(tmp_path / "log"))
     assert result.exit_code == 1
@@ -169,7 +168,7 @@ UNLISTED_BLOCK, UNLISTED_CODE, NO_CODE = "listed in GRF-C. 1 row", "8999. 2 rows
         (break_codes, "race-and-ethnicity-codes.txt", {UNLISTED_BLOCK, NO_CODE}),
     ],
 )
-def test_a_broken_public_file_hides_no_bad_row(damage, told: str, expected: set[str], world, tmp_path: Path) -> None:
+def test_a_broken_public_file_hides_no_bad_row(damage, told, expected, world, tmp_path):
     rewrite(world, as_text, FAULTS)
     damage(world)
     result = validate(world, "--confidential-log", str(tmp_path / "log"))
@@ -181,22 +180,22 @@ def test_a_broken_public_file_hides_no_bad_row(damage, told: str, expected: set[
 
 
 @pytest.mark.parametrize("command", ["validate", "plan", "run"])
-def test_a_directory_that_is_not_there_is_one_sentence(command: str, world: World, tmp_path: Path) -> None:
+def test_a_directory_that_is_not_there_is_one_sentence(command, world, tmp_path):
     rewrite(world, as_text, FAULTS)
     out = ["out"] if command == "run" else []
-    result = CliRunner().invoke(app, [command, *(str(tmp_path / name) for name in ("langauges", "data", *out))])
+    result = cli(command, *(str(tmp_path / name) for name in ("langauges", "data", *out)))
     assert result.exit_code == 1
     assert result.stderr == f"{tmp_path / 'langauges'} does not exist.\n"
 
 
-def test_good_rows_of_a_broken_configuration_have_no_finding(world: World) -> None:
+def test_good_rows_of_a_broken_configuration_have_no_finding(world):
     break_config(world)
     result = validate(world)
     assert "config.json has 1 problem" in result.stderr
     assert "person-records" not in result.stderr
 
 
-def test_a_part_without_a_header_hides_no_bad_row_of_another(world: World, tmp_path: Path) -> None:
+def test_a_part_without_a_header_hides_no_bad_row_of_another(world, tmp_path):
     rewrite(world, split, OLD)
     part = world.data / "person-records" / "part-0.txt"
     part.write_text(part.read_text().partition("\n")[2])
@@ -205,7 +204,7 @@ def test_a_part_without_a_header_hides_no_bad_row_of_another(world: World, tmp_p
     assert logged(tmp_path / "log", AGE) == "part-3.txt, lines 2, 9; part-4.txt, line 2"
 
 
-def test_what_validate_logs_is_refused_where_it_would_be_read(world: World) -> None:
+def test_what_validate_logs_is_refused_where_it_would_be_read(world):
     result = validate(world, "--confidential-log", str(world.data / "log"))
     assert result.exit_code == 1
     assert "can't lie inside PARAMETERS, DATA or OUT" in result.stderr

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +24,7 @@ def made(made_in_census_form: Made) -> Made:
 
 
 @pytest.mark.slow
-def test_every_number_of_the_release_is_there_under_its_official_name(made: Made) -> None:
+def test_every_number_of_the_release_is_there_under_its_official_name(made):
     found = {}
     for path in made.tables:
         for row in rows_of(path):
@@ -44,7 +43,7 @@ def test_every_number_of_the_release_is_there_under_its_official_name(made: Made
     assert all(rows_of(path) for path in made.tables), "every table occurs"
 
 
-def test_columns_and_popgroups_are_explained(made: Made) -> None:
+def test_columns_and_popgroups_are_explained(made):
     columns = {row["COLUMN"]: row for row in rows_of(made.census / "columns.csv")}
     assert (columns["T02001_003N"]["STUB"], columns["T02001_003N"]["WHO"]) == ("Under 18 years", "male 0 to 17")
     assert columns["T02003_049N"]["STUB"] == "85 years and over"
@@ -56,7 +55,7 @@ def test_columns_and_popgroups_are_explained(made: Made) -> None:
     assert (made.census / "NOT-FOR-RELEASE").is_file()
 
 
-def test_the_readme_has_the_words_of_persons(made: Made) -> None:
+def test_the_readme_has_the_words_of_persons(made):
     text = (made.census / "README.txt").read_text()
     words = " ".join(text.split())
     assert max(map(len, text.splitlines())) <= 80
@@ -67,7 +66,7 @@ def test_the_readme_has_the_words_of_persons(made: Made) -> None:
 
 
 @pytest.mark.slow
-def test_numbers_that_were_raised_to_0_are_not_read_as_published_ones(made: Made, tmp_path: Path) -> None:
+def test_numbers_that_were_raised_to_0_are_not_read_as_published_ones(made, tmp_path):
     """Their margin would be that of a number which is not there."""
     done("rerelease", made.out, tmp_path / "clamped", "--rule", "clamp-negatives")
     done("export", tmp_path / "clamped", tmp_path / "census", "--form", "census")
@@ -83,7 +82,7 @@ def test_numbers_that_were_raised_to_0_are_not_read_as_published_ones(made: Made
 
 
 @pytest.mark.parametrize("form", ["tidy", "census"])
-def test_an_export_is_replaced_only_if_that_is_asked_for(made: Made, tmp_path: Path, form: str) -> None:
+def test_an_export_is_replaced_only_if_that_is_asked_for(made, tmp_path, form):
     folder = shutil.copytree(made.census, tmp_path / "csv")
     (folder / "T01001.csv").write_text("old\n")
     refused = cli("export", made.out, folder, "--form", form)
@@ -95,7 +94,7 @@ def test_an_export_is_replaced_only_if_that_is_asked_for(made: Made, tmp_path: P
     assert not (folder / "numbers").exists()
 
 
-def test_what_is_no_export_is_never_replaced(made: Made, tmp_path: Path) -> None:
+def test_what_is_no_export_is_never_replaced(made, tmp_path):
     other = shutil.copytree(made.out / "release", tmp_path / "release")
     for form in ("tidy", "census"):
         refused = cli("export", made.out, other, "--form", form, "--overwrite")
@@ -105,7 +104,7 @@ def test_what_is_no_export_is_never_replaced(made: Made, tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("form", ["tidy", "census"])
-def test_what_somebody_put_into_an_export_stays(form: str, made: Made, tmp_path: Path) -> None:
+def test_what_somebody_put_into_an_export_stays(form, made, tmp_path):
     done("export", made.out, tmp_path / "csv", "--form", form)
     (tmp_path / "csv" / "numbers").mkdir(exist_ok=True)
     (tmp_path / "csv" / "numbers" / "mine.csv").write_text("years of work")

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import PEOPLE_OF
 
 PLACES = {"nz": ("Aldbridge District", "Samoan"), "ons": ("Norstead", "White: Irish")}
@@ -21,12 +18,10 @@ LONG_NAMES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PEOPLE_OF)
-def test_a_tour_ends_with_a_site_and_says_that_nobody_is_real(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tour_ends_with_a_site_and_says_that_nobody_is_real(name, tmp_path, monkeypatch):
     monkeypatch.setitem(PEOPLE_OF, name, 40_000)
     out = tmp_path / "tour"
-    ended = CliRunner().invoke(app, ["demo", str(out), "--census", name])
+    ended = cli("demo", out, "--census", name)
     assert ended.exit_code == 0, ended.stderr
     printed = " ".join(ended.stdout.split())
     assert "40,000 made-up people in made-up places" in printed
@@ -38,13 +33,13 @@ def test_a_tour_ends_with_a_site_and_says_that_nobody_is_real(
     specification = (out / "parameters" / "census.toml").read_text()
     assert "shaped after" in specification
     assert 'agency  = "safetab, with invented people"' in specification
-    shown = CliRunner().invoke(app, ["show", str(out / "output"), *PLACES[name]])
+    shown = cli("show", out / "output", *PLACES[name])
     assert shown.exit_code == 0
     assert ", ".join(reversed(PLACES[name])) in shown.stdout
-    named = CliRunner().invoke(app, ["show", str(out / "output"), *SHORT_NAMES[name]])
+    named = cli("show", out / "output", *SHORT_NAMES[name])
     assert LONG_NAMES[name] in named.stdout
-    assert CliRunner().invoke(app, ["demo", str(out), "--census", name, "--overwrite"]).exit_code == 0
+    assert cli("demo", out, "--census", name, "--overwrite").exit_code == 0
 
 
-def test_another_name_is_wrong_usage(tmp_path: Path) -> None:
-    assert CliRunner().invoke(app, ["demo", str(tmp_path / "tour"), "--census", "mars"]).exit_code == 2
+def test_another_name_is_wrong_usage(tmp_path):
+    assert cli("demo", tmp_path / "tour", "--census", "mars").exit_code == 2

@@ -55,9 +55,7 @@ def records(tmp_path: Path) -> PartRecords:
 
 @pytest.mark.parametrize("name", ["atom", "pattern", "attribute"])
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_records_that_changed_before_they_are_sorted_are_found(
-    damage: Damage, name: str, records: PartRecords, tmp_path: Path
-) -> None:
+def test_records_that_changed_before_they_are_sorted_are_found(damage, name, records, tmp_path):
     damage(tmp_path / f"records-0.{name}")
     with pytest.raises(RunFailed, match=WORDS):
         records.sorted_part(0)
@@ -65,9 +63,7 @@ def test_records_that_changed_before_they_are_sorted_are_found(
 
 @pytest.mark.parametrize("name", ["sorted-pattern", "sorted-size", "sorted-attribute"])
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_records_that_changed_after_they_were_sorted_are_found(
-    damage: Damage, name: str, records: PartRecords, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_records_that_changed_after_they_were_sorted_are_found(damage, name, records, tmp_path, monkeypatch):
     monkeypatch.setattr(part_records_module, "_FEW_BYTES", 0)
     records.sorted_part(0)
     records.require_intact()
@@ -103,7 +99,7 @@ def require_found(numbers: NumbersFile[np.uint8]) -> None:
 
 
 @pytest.mark.parametrize("place", [0, 1, 4095, 4096, 12_287, 12_288, 12_292])
-def test_a_flipped_bit_is_found_wherever_it_is(place: int, numbers: NumbersFile[np.uint8], tmp_path: Path) -> None:
+def test_a_flipped_bit_is_found_wherever_it_is(place, numbers, tmp_path):
     flipped(tmp_path / "numbers", (place + 0.5) / numbers.count)
     require_found(numbers)
 
@@ -111,17 +107,13 @@ def test_a_flipped_bit_is_found_wherever_it_is(place: int, numbers: NumbersFile[
 @pytest.mark.parametrize(
     ("size", "first", "second"), [(512, 0, 512), (512, 512, 3_584), (8, 0, 8), (1, 0, 1), (4096, 0, 8_192)]
 )
-def test_exchanged_sectors_words_bytes_and_blocks_are_found(
-    size: int, first: int, second: int, numbers: NumbersFile[np.uint8], tmp_path: Path
-) -> None:
+def test_exchanged_sectors_words_bytes_and_blocks_are_found(size, first, second, numbers, tmp_path):
     exchanged(tmp_path / "numbers", size, first, second)
     require_found(numbers)
 
 
 @pytest.mark.parametrize("distance", [8, 512, 4_088, 8_192])
-def test_a_bit_that_falls_where_another_rises_is_found(
-    distance: int, numbers: NumbersFile[np.uint8], tmp_path: Path
-) -> None:
+def test_a_bit_that_falls_where_another_rises_is_found(distance, numbers, tmp_path):
     content = bytearray((tmp_path / "numbers").read_bytes())
     places = range(len(content) - distance)
     place = next(here for here in places if content[here] & 4 > content[here + distance] & 4)
@@ -131,7 +123,7 @@ def test_a_bit_that_falls_where_another_rises_is_found(
     require_found(numbers)
 
 
-def test_a_file_of_pieces_is_read_as_it_was_written(tmp_path: Path) -> None:
+def test_a_file_of_pieces_is_read_as_it_was_written(tmp_path):
     file = NumbersFile(tmp_path / "numbers", np.int32)
     assert file.read().tolist() == []
     pieces = [np.arange(count, dtype=np.int32) for count in (1, 5_000, 0, 3)]
@@ -176,28 +168,24 @@ def of_all_files(damage: Damage, folder: Path, pattern: str) -> None:
 
 @pytest.mark.parametrize("form", ["text", "Parquet"])
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_run_ends_before_it_spends_if_its_records_changed_on_disk(
-    damage: Damage, form: str, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_ends_before_it_spends_if_its_records_changed_on_disk(damage, form, world, tmp_path, monkeypatch):
     if form == "Parquet":
         as_parquet(world)
     temporary = tmp_path / "temp"
     temporary.mkdir()
     damaging(monkeypatch, LocalEngine, "prepare", partial(of_all_files, damage, temporary, "*.attribute"))
     with pytest.raises(RunFailed, match=f"{WORDS}.*Nothing was spent") as failed:
-        safetab.run(world.parameters, world.data, tmp_path / "out", temp=temporary)
+        safetab.run(*world, tmp_path / "out", temp=temporary)
     assert str(temporary) in str(failed.value)
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("damage", DAMAGES.values(), ids=DAMAGES)
-def test_a_run_publishes_nothing_if_its_sorted_records_changed_on_disk(
-    damage: Damage, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_publishes_nothing_if_its_sorted_records_changed_on_disk(damage, world, tmp_path, monkeypatch):
     monkeypatch.setattr(part_records_module, "_FEW_BYTES", 0)
     temporary = tmp_path / "temp"
     temporary.mkdir()
     damaging(monkeypatch, TabulatedOutput, "write", partial(of_all_files, damage, temporary, "*.sorted-attribute"))
     with pytest.raises(RunFailed, match=WORDS):
-        safetab.run(world.parameters, world.data, tmp_path / "out", temp=temporary)
+        safetab.run(*world, tmp_path / "out", temp=temporary)
     assert not (tmp_path / "out").exists()

@@ -6,7 +6,6 @@ import shutil
 from pathlib import Path
 
 import safetab
-from tests.worlds.world import World
 
 KEY = "0a" * 32  # that of the run to compare with
 
@@ -16,9 +15,7 @@ def reverse_columns(table: Path) -> None:
     table.write_text("".join("|".join(reversed(line.split("|"))) + "\n" for line in lines), encoding="utf-8")
 
 
-def test_households_lists_geography_and_totals_are_read_by_their_headers(
-    household_run: tuple[World, Path], tmp_path: Path
-) -> None:
+def test_households_lists_geography_and_totals_are_read_by_their_headers(household_run, tmp_path):
     world, expected = household_run
     shutil.copytree(world.data.parent, tmp_path / "world")
     parameters, data = (tmp_path / "world" / folder.name for folder in (world.parameters, world.data))

@@ -48,7 +48,7 @@ def clamped_numbers_are_not_combined(made: tuple[World, Path], folder: Path) -> 
     assert seen >= 3
 
 
-def test_clamped_numbers_are_not_combined(household_run: tuple[World, Path], tmp_path: Path) -> None:
+def test_clamped_numbers_are_not_combined(household_run, tmp_path):
     clamped_numbers_are_not_combined(household_run, tmp_path)
 
 
@@ -69,7 +69,5 @@ def a_family_with_a_withheld_number_is_not_combined(made: tuple[World, Path], pa
     assert found is None or {each.family for each in found.form.weights} == {"household type"}
 
 
-def test_a_family_with_a_withheld_number_is_not_combined(
-    household_run: tuple[World, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_family_with_a_withheld_number_is_not_combined(household_run, monkeypatch):
     a_family_with_a_withheld_number_is_not_combined(household_run, monkeypatch)

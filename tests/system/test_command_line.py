@@ -12,21 +12,19 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.inside import plan_of_files, planner_module
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 SAFETAB = [sys.executable, "-c", "from safetab.cli.start import main; main()"]
 
 
-def test_plan_shows_every_level_and_the_totals() -> None:
-    result = CliRunner().invoke(app, ["plan", *SMALL])
+def test_plan_shows_every_level_and_the_totals():
+    result = cli("plan", *SMALL)
     assert (result.exit_code, result.stderr) == (0, "")
     assert "805 population groups at 19 levels" in result.stdout
     for row in [
@@ -47,46 +45,46 @@ def test_plan_shows_every_level_and_the_totals() -> None:
     assert "…" not in result.stdout  # no number is cut short
 
 
-def test_plan_of_pure_dp_has_scales_and_no_delta(world: World) -> None:
+def test_plan_of_pure_dp_has_scales_and_no_delta(world):
     world.configure(privacy_defn="puredp")
-    result = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
+    result = cli("plan", *world)
     assert result.exit_code == 0
     assert "two-sided geometric noise" in result.stdout
     assert "scale" in result.stdout
     assert "delta" not in result.stdout
 
 
-def test_validate_plan_and_run_warn_of_the_same_losses(tmp_path: Path) -> None:
+def test_validate_plan_and_run_warn_of_the_same_losses(tmp_path):
     """A level with more than 1,000 times the budget of the costliest level of 2020."""
     world = write_random_world(tmp_path / "world", 2, budget=1)
     world.configure(privacy_defn="zcdp", privacy_budget_p_level_2_state=2000)
     given = [str(world.parameters), str(world.data)]
     told = {
-        "validate": CliRunner().invoke(app, ["validate", *given]).stderr,
-        "plan": CliRunner().invoke(app, ["plan", *given]).stdout,
-        "run": CliRunner().invoke(app, ["run", *given, str(tmp_path / "out")]).stderr,
+        "validate": cli("validate", *given).stderr,
+        "plan": cli("plan", *given).stdout,
+        "run": cli("run", *given, tmp_path / "out").stderr,
     }
-    warnings = json.loads(CliRunner().invoke(app, ["plan", *given, "--json"]).stdout)["privacy_warnings"]
+    warnings = json.loads(cli("plan", *given, "--json").stdout)["privacy_warnings"]
     assert any(warning.startswith("(STATE, Detailed): The loss of this level, rho 2,000") for warning in warnings)
     for command, text in told.items():
         assert all(warning in " ".join(text.split()) for warning in warnings), command
 
 
-def test_validate_plan_and_run_warn_of_the_same_choices(tmp_path: Path) -> None:
+def test_validate_plan_and_run_warn_of_the_same_choices(tmp_path):
     """Of a suppression chance of 0, and of thresholds within the noise."""
     world = write_random_world(tmp_path / "world", 2, budget=1)
     world.configure(privacy_defn="zcdp", zero_suppression_chance=0)
     given = [str(world.parameters), str(world.data)]
-    warnings = [finding.message for finding in plan_of_files(world.parameters, world.data).warnings]
+    warnings = [finding.message for finding in plan_of_files(*world).warnings]
     assert "A suppression chance of 0 publishes every empty group." in warnings
     assert any("lies within the noise of stage 1" in warning for warning in warnings)
     for words in (["validate", *given], ["plan", *given], ["run", *given, str(tmp_path / "out")]):
-        told = " ".join(CliRunner().invoke(app, words).stderr.split())
+        told = " ".join(cli(*words).stderr.split())
         assert all(warning in told for warning in warnings), words
 
 
-def test_plan_for_programs_is_json_alone() -> None:
-    result = CliRunner().invoke(app, ["plan", *SMALL, "--json"])
+def test_plan_for_programs_is_json_alone():
+    result = cli("plan", *SMALL, "--json")
     plan = json.loads(result.stdout)
     assert plan["loss"]["whole_run"]["unbounded_rho"] == "4.85"
     (county,) = (
@@ -104,12 +102,12 @@ def test_plan_for_programs_is_json_alone() -> None:
     assert county["suppression_threshold"] == 19
 
 
-def test_plan_opens_no_person_file(world: World) -> None:
+def test_plan_opens_no_person_file(world):
     os.mkfifo(world.data / "person-records.txt")  # whoever opens it to read waits for ever
     subprocess.run([*SAFETAB, "plan", str(world.parameters), str(world.data)], check=True, timeout=60)
 
 
-def test_help_is_quick_and_names_what_is_needed() -> None:
+def test_help_is_quick_and_names_what_is_needed():
     started = time.perf_counter()
     result = subprocess.run([*SAFETAB, "--help"], capture_output=True, text=True, check=True)
     assert time.perf_counter() - started < 5  # a hang, not a benchmark
@@ -122,50 +120,50 @@ def test_help_is_quick_and_names_what_is_needed() -> None:
 @pytest.mark.parametrize(
     "arguments", [["plan"], ["plan", SMALL[0]], ["nothing"], ["plan", "a", "b", "c"], ["plan", *SMALL, "--xml"]]
 )
-def test_wrong_usage_is_exit_2(arguments: list[str]) -> None:
-    result = CliRunner().invoke(app, arguments)
+def test_wrong_usage_is_exit_2(arguments):
+    result = cli(*arguments)
     assert result.exit_code == 2
     assert "Traceback" not in result.output
 
 
-def test_ctrl_c_is_exit_130(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_is_exit_130(monkeypatch):
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(planner_module, "plan_of_files", interrupted)
-    result = CliRunner().invoke(app, ["plan", *SMALL])
+    result = cli("plan", *SMALL)
     assert result.exit_code == 130
 
 
-def test_output_that_cannot_be_written_is_exit_3() -> None:
+def test_output_that_cannot_be_written_is_exit_3():
     with Path("/dev/full").open("w") as full:
         result = subprocess.run([*SAFETAB, "plan", *SMALL], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
     assert result.returncode == 3
     assert "Traceback" not in result.stderr
 
 
-def test_a_reader_who_leaves_early_is_no_error() -> None:
+def test_a_reader_who_leaves_early_is_no_error():
     command = f"{' '.join(map(shlex.quote, [*SAFETAB, 'plan', *SMALL, '--json']))} | head -1"
     result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
     assert (result.stdout, result.stderr) == ("{\n", "")
 
 
-def test_the_version_is_told() -> None:
-    assert CliRunner().invoke(app, ["--version"]).stdout.startswith("safetab 1.")
+def test_the_version_is_told():
+    assert cli("--version").stdout.startswith("safetab 1.")
 
 
-def test_a_file_without_permission_is_told(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_without_permission_is_told(world, monkeypatch):
     def forbidden(path: Path) -> bytes:
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(Path, "read_bytes", forbidden)
-    result = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
+    result = cli("plan", *world)
     assert result.exit_code == 1
     assert "may not be read. Check its permissions." in result.stderr
 
 
 @pytest.mark.needs_2020_files
-def test_the_2020_plan_runs_from_the_terminal(tmp_path: Path) -> None:
+def test_the_2020_plan_runs_from_the_terminal(tmp_path):
     data, parameters = SHARED / "cases" / "two-states-20k" / "data", tmp_path / "parameters"
     shutil.copytree(SHARED / "spec-2020", parameters, copy_function=shutil.copyfile)
     config = (parameters / "config.json").read_text()
@@ -177,16 +175,16 @@ def test_the_2020_plan_runs_from_the_terminal(tmp_path: Path) -> None:
 
 
 def described(words: list[str]) -> str:
-    return CliRunner().invoke(app, words).output
+    return cli(*words).output
 
 
 @pytest.mark.parametrize("words", [[], ["run"], ["tune"], ["tune", "levels"], ["cef", "blocks"], ["selftest"]])
-def test_every_command_shows_its_help_for_h(words: list[str]) -> None:
+def test_every_command_shows_its_help_for_h(words):
     assert described([*words, "-h"]) == described([*words, "--help"])
     assert described([*words, "-h"]).startswith("Usage:")
 
 
-def test_the_help_lists_commands_by_task_and_no_earlier_name() -> None:
+def test_the_help_lists_commands_by_task_and_no_earlier_name():
     shown = described(["--help"]).splitlines()
     headings = [line for line in shown if line.endswith(":") and not line.startswith(" ")]
     assert headings == [
@@ -196,7 +194,7 @@ def test_the_help_lists_commands_by_task_and_no_earlier_name() -> None:
     assert {"run", "cef", "tune", "audit", "rerelease"} <= listed
     for earlier in ("coterminous", "convert", "blocks-with-units", "selftest"):
         assert earlier not in listed
-        assert CliRunner().invoke(app, [earlier, "--help"]).exit_code == 0
+        assert cli(earlier, "--help").exit_code == 0
     for command, hidden in (("run", "--spark-master"), ("show", "--county"), ("show", "--nation")):
         assert hidden not in described([command, "--help"])
 
@@ -210,8 +208,8 @@ def test_the_help_lists_commands_by_task_and_no_earlier_name() -> None:
         (["run", "--overwite", *SMALL, "out"], "--overwrite"),
     ],
 )
-def test_an_option_is_suggested_only_if_it_is_similar(words: list[str], suggested: str | None) -> None:
-    result = CliRunner().invoke(app, words)
+def test_an_option_is_suggested_only_if_it_is_similar(words, suggested):
+    result = cli(*words)
     assert result.exit_code == 2
     assert f"No such option: {words[1]}" in result.stderr
     assert ("Possible options" in result.stderr) == (suggested is not None)
@@ -226,22 +224,22 @@ def test_an_option_is_suggested_only_if_it_is_similar(words: list[str], suggeste
         (["export", "a", "b", "--form", "x"], "'--form': 'x' is not one of 'tidy', 'census'."),
     ],
 )
-def test_a_value_of_the_wrong_kind_is_answered_in_plain_words(words: list[str], message: str) -> None:
-    result = CliRunner().invoke(app, words)
+def test_a_value_of_the_wrong_kind_is_answered_in_plain_words(words, message):
+    result = cli(*words)
     assert (result.exit_code, message in result.stderr) == (2, True), result.stderr
 
 
-def test_a_quiet_run_prints_its_result_alone(tmp_path: Path) -> None:
+def test_a_quiet_run_prints_its_result_alone(tmp_path):
     world = write_random_world(tmp_path / "world", 3, people=60, budget=1)
     given = [str(world.parameters), str(world.data), str(tmp_path / "out")]
-    result = CliRunner().invoke(app, ["run", *given, "--quiet"])
+    result = cli("run", *given, "--quiet")
     assert (result.exit_code, "done in" in result.stderr) == (0, False)
     begins = [line[:7] for line in result.stdout.splitlines() if not line.startswith(" ")]
     assert begins == ["Wrote /", "Privacy", "Status:"]
-    shown = CliRunner().invoke(app, ["run", *given, "--overwrite"])
+    shown = cli("run", *given, "--overwrite")
     assert "Checking the person records: done in" in shown.stderr
     for words in (["validate", *given[:2]], ["plan", *given[:2]]):
-        assert "done in" not in CliRunner().invoke(app, [*words, "-q"]).stderr
+        assert "done in" not in cli(*words, "-q").stderr
 
 
 def commands_of(words: list[str]) -> Iterator[list[str]]:
@@ -254,7 +252,7 @@ def commands_of(words: list[str]) -> Iterator[list[str]]:
         yield from commands_of([*words, name])
 
 
-def test_every_command_takes_quiet() -> None:
+def test_every_command_takes_quiet():
     commands = [*commands_of([])]
     assert len(commands) > 20
     assert {("tune", "budget"), ("cef", "blocks"), ("site",), ("spend",)} <= {*map(tuple, commands)}
@@ -262,12 +260,12 @@ def test_every_command_takes_quiet() -> None:
         assert "-q, --quiet" in described([*words, "--help"]), words
 
 
-def test_a_quiet_command_that_writes_prints_nothing(tmp_path: Path) -> None:
+def test_a_quiet_command_that_writes_prints_nothing(tmp_path):
     world = write_random_world(tmp_path / "world", 3, people=60, budget=1)
     out = str(tmp_path / "out")
-    assert CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), out, "-q"]).exit_code == 0
+    assert cli("run", *world, out, "-q").exit_code == 0
     for words in (["report", out, "-o"], ["export", out], ["site", out], ["rerelease", out], ["new"]):
-        result = CliRunner().invoke(app, [*words, str(tmp_path / words[0]), "--quiet"])
+        result = cli(*words, tmp_path / words[0], "--quiet")
         assert (result.exit_code, result.output) == (0, ""), words
         assert (tmp_path / words[0]).exists()
 
@@ -282,9 +280,9 @@ def test_a_quiet_command_that_writes_prints_nothing(tmp_path: Path) -> None:
         ["run", "{}", "{}", "{}-out"],
     ],
 )
-def test_data_in_the_place_of_parameters_is_told_once(words: list[str], tmp_path: Path) -> None:
+def test_data_in_the_place_of_parameters_is_told_once(words, tmp_path):
     (tmp_path / "person-records.txt").touch()
-    result = CliRunner().invoke(app, [word.format(tmp_path) for word in words], env={"COLUMNS": "1000"})
+    result = cli(*[word.format(tmp_path) for word in words], env={"COLUMNS": "1000"})
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
         f"the command has 1 problem:\n  PARAMETERS: {tmp_path} looks like DATA: it has person-records. "
@@ -293,33 +291,33 @@ def test_data_in_the_place_of_parameters_is_told_once(words: list[str], tmp_path
 
 
 @pytest.mark.parametrize("words", [["cef", "convert", "{}", "{}-x"], ["cef", "blocks", "{}", "{}-x"]])
-def test_a_folder_in_the_place_of_the_ini_file_is_told(words: list[str], tmp_path: Path) -> None:
+def test_a_folder_in_the_place_of_the_ini_file_is_told(words, tmp_path):
     given = [word.format(tmp_path) for word in words]
-    result = CliRunner().invoke(app, given, env={"COLUMNS": "1000"})
+    result = cli(*given, env={"COLUMNS": "1000"})
     assert "READER.INI is the .ini file of a CEF." in result.stderr
     assert "config.json" not in result.stderr
 
 
-def test_records_of_another_census_are_told_once(tmp_path: Path) -> None:
-    assert CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "-q"]).exit_code == 0
+def test_records_of_another_census_are_told_once(tmp_path):
+    assert cli("new", tmp_path / "mine", "-q").exit_code == 0
     data = tmp_path / "data"
     data.mkdir()
     (data / "person-records.txt").touch()
     given = ["validate", str(tmp_path / "mine"), str(data), "-q"]
-    result = CliRunner().invoke(app, given, env={"COLUMNS": "1000"})
+    result = cli(*given, env={"COLUMNS": "1000"})
     has = f"{data} has the person-records of SafeTab-P"
     assert result.stderr == f"census.toml describes other records: {has}. Give the DATA of this census.\n"
 
 
 @pytest.mark.parametrize("command", ["validate", "plan", "run", "accuracy"])
 @pytest.mark.parametrize("kind", ["config.json", "census.toml"])
-def test_swapped_folders_are_told_once_with_the_command_to_type(command: str, kind: str, tmp_path: Path) -> None:
+def test_swapped_folders_are_told_once_with_the_command_to_type(command, kind, tmp_path):
     parameters, data, out = tmp_path / "parameters", tmp_path / "data", tmp_path / "out"
     for folder in (parameters, data):
         folder.mkdir()
     (parameters / kind).write_text("{}")
     others = [str(out)] if command in {"run", "accuracy"} else []
-    result = CliRunner().invoke(app, [command, str(data), str(parameters), *others], env={"COLUMNS": "1000"})
+    result = cli(command, data, parameters, *others, env={"COLUMNS": "1000"})
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.splitlines() == [
         "the command has 1 problem:",

@@ -8,10 +8,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import list_text, world_module
 
 FEW = ["none", "round:base=5", "safetab"]
@@ -19,7 +18,7 @@ FEW = ["none", "round:base=5", "safetab"]
 
 def compared(census: Path, out: Path, *more: str) -> tuple[int, str]:
     words = ["compare", str(census / "parameters"), str(census / "data"), str(out), *more]
-    result = CliRunner().invoke(app, words, env={"COLUMNS": "1000"})
+    result = cli(*words, env={"COLUMNS": "1000"})
     return result.exit_code, result.stderr
 
 
@@ -39,9 +38,7 @@ def compared(census: Path, out: Path, *more: str) -> tuple[int, str]:
         (["--protection", "none", "--protection", "swap:rate=0.1"], "swap needs to know who lives with whom"),
     ],
 )
-def test_a_wrong_option_is_answered_before_anything_is_read(
-    more: list[str], said: str, demo_census: Path, tmp_path: Path
-) -> None:
+def test_a_wrong_option_is_answered_before_anything_is_read(more, said, demo_census, tmp_path):
     code, errors = compared(demo_census, tmp_path / "out", *more)
     is_of_a_file = "does not exist" in said or "lives with whom" in said
     assert (code, said in errors) == (1 if is_of_a_file else 2, True), errors
@@ -49,7 +46,7 @@ def test_a_wrong_option_is_answered_before_anything_is_read(
     assert not (tmp_path / "out").exists()
 
 
-def test_people_who_may_be_real_are_refused(demo_census: Path, tmp_path: Path) -> None:
+def test_people_who_may_be_real_are_refused(demo_census, tmp_path):
     shutil.copytree(demo_census / "data", tmp_path / "data", ignore=shutil.ignore_patterns("SYNTHETIC"))
     (tmp_path / "parameters").symlink_to(demo_census / "parameters")
     code, errors = compared(tmp_path, tmp_path / "out")
@@ -58,25 +55,25 @@ def test_people_who_may_be_real_are_refused(demo_census: Path, tmp_path: Path) -
     assert not (tmp_path / "out").exists()
 
 
-def test_without_its_three_folders_the_command_says_what_it_takes() -> None:
-    result = CliRunner().invoke(app, ["compare"])
+def test_without_its_three_folders_the_command_says_what_it_takes():
+    result = cli("compare")
     assert result.exit_code == 2
     assert "give PARAMETERS, DATA and OUT; or --list, or --explain NAME." in result.stderr.replace("\n", " ")
 
 
-def test_the_list_and_an_explanation_need_no_census() -> None:
-    assert CliRunner().invoke(app, ["compare", "--list"]).stdout == list_text() + "\n"
-    explained = CliRunner().invoke(app, ["compare", "--explain", "cell-key"])
+def test_the_list_and_an_explanation_need_no_census():
+    assert cli("compare", "--list").stdout == list_text() + "\n"
+    explained = cli("compare", "--explain", "cell-key")
     assert (explained.exit_code, "zero" in explained.stdout.casefold()) == (0, True)
-    unknown = CliRunner().invoke(app, ["compare", "--explain", "magic"])
+    unknown = cli("compare", "--explain", "magic")
     assert (unknown.exit_code, unknown.stdout) == (2, "")
 
 
 @pytest.mark.slow
-def test_a_comparison_is_a_function_of_inputs_and_seed(tmp_path: Path) -> None:
+def test_a_comparison_is_a_function_of_inputs_and_seed(tmp_path):
     census = tmp_path / "census"
     made = ["synthesize", str(census), "--people", "9000", "--states", "1", "--counties", "2", "--tracts", "8"]
-    assert CliRunner().invoke(app, [*made, "--iterations", "200", "--households"]).exit_code == 0
+    assert cli(*made, "--iterations", "200", "--households").exit_code == 0
     more = [
         word
         for spec in (*FEW, "cell-key:D=2,V=0.9", "swap:rate=0.1,geography=0/1/0")
@@ -107,10 +104,10 @@ def test_a_comparison_is_a_function_of_inputs_and_seed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_any_census_can_be_compared(tmp_path: Path) -> None:
+def test_any_census_can_be_compared(tmp_path):
     """A specification knows no households: a preset leaves swapping out and says so; asked for, it is refused."""
     for words in (["new", str(tmp_path / "census")], ["synthesize", str(tmp_path / "census"), "--people", "3000"]):
-        result = CliRunner().invoke(app, words)
+        result = cli(*words)
         assert result.exit_code == 0, result.output
     census, data = tmp_path / "census", tmp_path / "census-data"
     summary = safetab.compare(census, data, tmp_path / "out", runs=1, attack=["none"])
@@ -123,9 +120,7 @@ def test_any_census_can_be_compared(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_an_area_that_does_not_exist_or_is_too_large_is_refused(
-    demo_census: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_area_that_does_not_exist_or_is_too_large_is_refused(demo_census, tmp_path, monkeypatch):
     code, errors = compared(demo_census, tmp_path / "out", "--attack", "Atlantis", "--protection", "none")
     assert code == 1
     assert "there is no area 'Atlantis' among the counties, states, nation that have" in errors

@@ -7,10 +7,9 @@ from hashlib import sha256
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import open_release_folder, tabulate_level_module
 from tests.releases import Row, numbers_of, status_of, totals_of, universe_of
 from tests.worlds.people import GEOGRAPHIES, PERSON_HEADER
@@ -106,7 +105,7 @@ def out(tmp_path: Path) -> Path:
     return out
 
 
-def test_the_district_has_one_table_as_state_county_and_place(out: Path) -> None:
+def test_the_district_has_one_table_as_state_county_and_place(out):
     maori = shown(numbers_of(out), "3001")
     assert maori["STATE", "11"] == (7, "sex_age_4", "published", None)
     assert maori["COUNTY", "11001"] == (7, "sex_age_4", "copied", "STATE 11")
@@ -120,7 +119,7 @@ def test_the_district_has_one_table_as_state_county_and_place(out: Path) -> None
     assert [[row[name] for name in same] for row in of_state] == [[row[name] for name in same] for row in of_place]
 
 
-def test_a_group_of_the_state_that_is_not_tabulated_below_is_not_copied_there(out: Path) -> None:
+def test_a_group_of_the_state_that_is_not_tabulated_below_is_not_copied_there(out):
     assert shown(numbers_of(out), "3003") == {
         ("USA", "1"): (7, "total", "published", None),
         ("STATE", "11"): (5, "total", "published", None),
@@ -129,21 +128,21 @@ def test_a_group_of_the_state_that_is_not_tabulated_below_is_not_copied_there(ou
     }
 
 
-def test_where_the_state_has_no_data_the_county_is_the_donor(out: Path) -> None:
+def test_where_the_state_has_no_data_the_county_is_the_donor(out):
     hmong = shown(numbers_of(out), "3004")
     assert hmong["COUNTY", "11001"] == (5, "sex_age_4", "published", None)
     assert hmong["PLACE", "1150000"] == (5, "sex_age_4", "copied", "COUNTY 11001")
     assert ("STATE", "11") not in hmong
 
 
-def test_a_county_of_land_and_water_gives_to_its_land_tract(out: Path) -> None:
+def test_a_county_of_land_and_water_gives_to_its_land_tract(out):
     maori = shown(numbers_of(out), "3001")
     assert maori["COUNTY", "44005"] == (3, "total", "published", None)
     assert maori["TRACT", "44005000100"] == (3, "total", "copied", "COUNTY 44005")
     assert ("TRACT", "44005990000") not in maori
 
 
-def test_puerto_rico_goes_the_same_way(out: Path) -> None:
+def test_puerto_rico_goes_the_same_way(out):
     maori = shown(numbers_of(out), "3001")
     assert {key: row for key, row in maori.items() if key[0].startswith("PR-")} == {
         ("PR-STATE", "72"): (4, "total", "published", None),
@@ -153,7 +152,7 @@ def test_puerto_rico_goes_the_same_way(out: Path) -> None:
     }
 
 
-def test_the_sets_travel_with_the_release(out: Path) -> None:
+def test_the_sets_travel_with_the_release(out):
     sets: dict[int, list[str]] = {}
     for row in universe_of(out, "coterminous"):
         sets.setdefault(row["set"], []).append(f"{row['geography_level']} {row['region_id']}")
@@ -165,7 +164,7 @@ def test_the_sets_travel_with_the_release(out: Path) -> None:
     ]
 
 
-def test_the_status_of_a_copied_group_names_the_donor(out: Path) -> None:
+def test_the_status_of_a_copied_group_names_the_donor(out):
     release = open_release_folder(out)
     copied = status_of(release, "PLACE", "1150000", "3001")
     assert (copied["status"], copied["table"]) == ("copied", "sex_age_4")
@@ -181,13 +180,13 @@ def test_the_status_of_a_copied_group_names_the_donor(out: Path) -> None:
         assert (row["status"], row["reason"]) == expected
 
 
-def test_without_the_list_of_empty_blocks_water_keeps_them_apart(tmp_path: Path) -> None:
+def test_without_the_list_of_empty_blocks_water_keeps_them_apart(tmp_path):
     parameters, data = write_world(tmp_path)
     safetab.run(parameters, data, tmp_path / "out", coterminous=True)
     assert shown(numbers_of(tmp_path / "out"), "3001")["TRACT", "44005000100"] == (3, "total", "published", None)
 
 
-def test_copy_all_gives_groups_too_that_the_level_does_not_tabulate(tmp_path: Path) -> None:
+def test_copy_all_gives_groups_too_that_the_level_does_not_tabulate(tmp_path):
     parameters, data = write_world(tmp_path)
     safetab.run(parameters, data, tmp_path / "out", coterminous=True, copy_all=True)
     rows = numbers_of(tmp_path / "out")
@@ -199,7 +198,7 @@ def test_copy_all_gives_groups_too_that_the_level_does_not_tabulate(tmp_path: Pa
     assert row["donor_region_id"] == "11001"
 
 
-def test_the_order_can_be_chosen(tmp_path: Path) -> None:
+def test_the_order_can_be_chosen(tmp_path):
     parameters, data = write_world(tmp_path)
     safetab.run(parameters, data, tmp_path / "out", coterminous=True, order="place,state")
     maori = shown(numbers_of(tmp_path / "out"), "3001")
@@ -208,7 +207,7 @@ def test_the_order_can_be_chosen(tmp_path: Path) -> None:
     assert maori["COUNTY", "11001"] == (7, "sex_age_4", "published", None)  # takes no part
 
 
-def test_a_suppressed_donor_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_suppressed_donor_is_passed_over(tmp_path, monkeypatch):
     """The county's total is made to fall to the suppression threshold; its tract then gives to it."""
     parameters, data = write_world(tmp_path)
     (tmp_path / "water.txt").write_text(WATER)
@@ -240,7 +239,7 @@ def rows_told(log: str) -> list[str]:
     return [line.partition(" ")[2] for line in log.splitlines() if line.endswith(" rows")]
 
 
-def test_the_command_makes_what_run_makes_and_leaves_the_old_output_alone(tmp_path: Path) -> None:
+def test_the_command_makes_what_run_makes_and_leaves_the_old_output_alone(tmp_path):
     parameters, data = write_world(tmp_path)
     (tmp_path / "water.txt").write_text(WATER)
     safetab.run(parameters, data, tmp_path / "plain", test_key="00" * 32)
@@ -254,7 +253,7 @@ def test_the_command_makes_what_run_makes_and_leaves_the_old_output_alone(tmp_pa
     )
     before = released(tmp_path / "plain")
     arguments = ["--geography", str(data / "GRF-C.txt"), "--empty-blocks", str(tmp_path / "water.txt")]
-    result = CliRunner().invoke(app, ["coterminous", str(tmp_path / "plain"), str(tmp_path / "new"), *arguments])
+    result = cli("coterminous", tmp_path / "plain", tmp_path / "new", *arguments)
     assert result.exit_code == 0, result.output
     assert released(tmp_path / "plain") == before
     new, at_once = released(tmp_path / "new"), released(tmp_path / "at-once")
@@ -271,7 +270,7 @@ def test_the_command_makes_what_run_makes_and_leaves_the_old_output_alone(tmp_pa
     assert (tmp_path / "new" / "NOT-FOR-RELEASE").exists()
 
 
-def test_the_totals_after_the_step_are_there_for_those_who_go_on_with_them(out: Path) -> None:
+def test_the_totals_after_the_step_are_there_for_those_who_go_on_with_them(out):
     rows = [line.split("|") for line in (out / "after-steps" / "t1" / "us.csv").read_text().splitlines()]
     assert rows[0] == ["REGION_ID", "REGION_TYPE", "ITERATION_CODE", "COUNT"]
     totals = {(level, region): int(count) for region, level, code, count in rows[1:] if code == "3001"}
@@ -286,7 +285,7 @@ def test_the_totals_after_the_step_are_there_for_those_who_go_on_with_them(out: 
     assert "not SafeTab-P's own tables" in (out / "after-steps" / "README.txt").read_text()
 
 
-def test_the_hashes_are_those_of_the_geography_that_was_read_and_of_nothing_else(tmp_path: Path) -> None:
+def test_the_hashes_are_those_of_the_geography_that_was_read_and_of_nothing_else(tmp_path):
     parameters, data = write_world(tmp_path)
     safetab.run(parameters, data, tmp_path / "plain")
     for name in ("geography", "water"):
@@ -298,7 +297,7 @@ def test_the_hashes_are_those_of_the_geography_that_was_read_and_of_nothing_else
     (tmp_path / "geography" / "part-1.txt").write_text("\n".join([head, *blocks[3:]]) + "\n")
     (tmp_path / "water" / "part-0.txt").write_text(WATER)
     arguments = ["--geography", str(tmp_path / "geography"), "--empty-blocks", str(tmp_path / "water")]
-    result = CliRunner().invoke(app, ["coterminous", str(tmp_path / "plain"), str(tmp_path / "new"), *arguments])
+    result = cli("coterminous", tmp_path / "plain", tmp_path / "new", *arguments)
     assert result.exit_code == 0, result.output
     told = json.loads((tmp_path / "new" / "manifest.json").read_text())
     before = json.loads((tmp_path / "plain" / "manifest.json").read_text())
@@ -328,7 +327,7 @@ def test_the_hashes_are_those_of_the_geography_that_was_read_and_of_nothing_else
         (["--geography", "{}/GRF-C.docx"], "must be a file that ends in .txt, .txt.gz, .parquet"),
     ],
 )
-def test_mistakes_are_told_and_nothing_is_written(mistake: list[str], message: str, out: Path, tmp_path: Path) -> None:
+def test_mistakes_are_told_and_nothing_is_written(mistake, message, out, tmp_path):
     head = "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK\n"
     (tmp_path / "unknown.txt").write_text(head + "44|001|000100|1000\n")
     (tmp_path / "short.txt").write_text(head + "44|005|000100|1\n")
@@ -340,24 +339,24 @@ def test_mistakes_are_told_and_nothing_is_written(mistake: list[str], message: s
     (tmp_path / "GRF-C.docx").write_text("")
     given = [part.format(tmp_path) for part in mistake]
     geography = [] if "--geography" in given else ["--geography", str(tmp_path / "data" / "GRF-C.txt")]
-    result = CliRunner().invoke(app, ["coterminous", str(out), str(tmp_path / "new"), *geography, *given])
+    result = cli("coterminous", out, tmp_path / "new", *geography, *given)
     assert result.exit_code == (2 if mistake[0] == "--order" else 1), result.output
     assert message in result.stderr
     assert not (tmp_path / "new").exists()
 
 
-def test_a_folder_that_is_no_output_is_told(tmp_path: Path, out: Path) -> None:
+def test_a_folder_that_is_no_output_is_told(tmp_path, out):
     geography = ["--geography", str(tmp_path / "data" / "GRF-C.txt")]
     (tmp_path / "nothing").mkdir()
     for wrong, message in (
         (tmp_path / "nothing", "is not a release"),
         (out / "release", "has no readable manifest.json"),
     ):
-        result = CliRunner().invoke(app, ["coterminous", str(wrong), str(tmp_path / "new"), *geography])
+        result = cli("coterminous", wrong, tmp_path / "new", *geography)
         assert result.exit_code == 1
         assert message in result.stderr
     (out / "t1" / "us.csv").unlink()
-    result = CliRunner().invoke(app, ["coterminous", str(out), str(tmp_path / "new"), *geography])
+    result = cli("coterminous", out, tmp_path / "new", *geography)
     assert "names files that don't exist: t1/us.csv" in result.stderr
 
 
@@ -374,9 +373,9 @@ def test_a_folder_that_is_no_output_is_told(tmp_path: Path, out: Path) -> None:
         (["--rule", "clamp-negatives", "--rule", "withhold-negatives"], "can be clamped or withheld, not both"),
     ],
 )
-def test_options_of_a_release_that_make_no_sense_are_told(options: list[str], message: str, tmp_path: Path) -> None:
+def test_options_of_a_release_that_make_no_sense_are_told(options, message, tmp_path):
     parameters, data = write_world(tmp_path)
-    result = CliRunner().invoke(app, ["run", str(parameters), str(data), str(tmp_path / "out"), *options])
+    result = cli("run", parameters, data, tmp_path / "out", *options)
     assert result.exit_code == 2
     assert message in result.stderr
     assert not (tmp_path / "out").exists()

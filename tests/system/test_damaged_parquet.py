@@ -10,9 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import PROJECT
 from tests.inside import chunk_facts, text_range
 from tests.parquet_flips import parquet_of
@@ -37,13 +36,13 @@ def refused(kind: str, folder: Path, part: str, flips: int) -> int:
 
 @pytest.mark.parametrize("kind", ["persons", "geography", "release"])
 @pytest.mark.parametrize("part", ["footer", "pages"])
-def test_no_flipped_bit_ends_the_process(kind: str, part: str, tmp_path: Path) -> None:
+def test_no_flipped_bit_ends_the_process(kind, part, tmp_path):
     assert 5 < refused(kind, tmp_path, part, 40) <= 40
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["persons", "geography", "release"])
-def test_none_of_2000_flipped_bits_of_a_footer_ends_the_process(kind: str, tmp_path: Path) -> None:
+def test_none_of_2000_flipped_bits_of_a_footer_ends_the_process(kind, tmp_path):
     assert 200 < refused(kind, tmp_path, "footer", 2_000) < 2_000
 
 
@@ -52,14 +51,14 @@ def world(tmp_path: Path) -> World:
     return write_random_world(tmp_path / "world", 2, people=200)
 
 
-def test_a_footer_that_ended_the_process_is_refused_by_name(world: World, tmp_path: Path) -> None:
+def test_a_footer_that_ended_the_process_is_refused_by_name(world, tmp_path):
     """A flip that says that a column has no levels: Arrow ends the process if asked for the column's facts."""
     path = parquet_of(world.data / "person-records.txt", 70)
     content, footer = path.read_bytes(), pq.read_metadata(path).serialized_size
     begin = len(content) - 8 - footer
     optional = content.index(b"\x0c\x25\x02\x18\x04QAGE", begin) + 2  # in Thrift: repetition 1, then the name
     path.write_bytes(content[:optional] + b"\x00" + content[optional + 1 :])
-    result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
+    result = cli("run", *world, tmp_path / "out")
     assert result.exit_code == 1
     assert "person-records.parquet" in result.stderr
     with pq.ParquetFile(path) as file, pytest.raises((pa.ArrowException, OSError), match="histogram"):
@@ -67,9 +66,7 @@ def test_a_footer_that_ended_the_process_is_refused_by_name(world: World, tmp_pa
 
 
 @pytest.mark.parametrize("rows", [69, 71, 200])
-def test_a_row_group_with_other_rows_than_it_says_is_damage_to_its_file(
-    rows: int, world: World, tmp_path: Path
-) -> None:
+def test_a_row_group_with_other_rows_than_it_says_is_damage_to_its_file(rows, world, tmp_path):
     """Zigzag numbers of Thrift: 70 rows are written as 140, in two bytes."""
     path = parquet_of(world.data / "person-records.txt", 70)
     content = path.read_bytes()
@@ -78,13 +75,13 @@ def test_a_row_group_with_other_rows_than_it_says_is_damage_to_its_file(
     at = content.index(said, begin)
     path.write_bytes(content[:at] + instead + content[at + 4 :])
     assert pq.read_metadata(path).row_group(0).num_rows == rows
-    result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
+    result = cli("run", *world, tmp_path / "out")
     assert result.exit_code == 1, result.output
     assert "person-records.parquet" in result.stderr
     assert "Write it again." in " ".join(result.stderr.split())
 
 
-def test_facts_of_text_are_those_of_the_footer(tmp_path: Path) -> None:
+def test_facts_of_text_are_those_of_the_footer(tmp_path):
     nested = pa.array([["b"], ["c"], []], pa.list_(pa.string()))
     pq.write_table(pa.table({"n": nested, "a": ["x", "z", "y"], "i": [3, 1, 2]}), tmp_path / "t.parquet")
     with pq.ParquetFile(tmp_path / "t.parquet") as file:
@@ -94,7 +91,7 @@ def test_facts_of_text_are_those_of_the_footer(tmp_path: Path) -> None:
             text_range(file, 0, "i")
 
 
-def test_facts_of_footers_are_asked_for_in_one_place() -> None:
+def test_facts_of_footers_are_asked_for_in_one_place():
     source = PROJECT / "src" / "safetab"
     asks = {
         path.relative_to(source).as_posix()

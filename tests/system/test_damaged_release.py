@@ -12,10 +12,9 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import InvalidInput, manifest_module, write_checksums
 from tests.worlds.people import write_random_world
 
@@ -28,7 +27,7 @@ ENTITIES = "universe/entities.parquet"
 def released(tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("released")
     world = write_random_world(folder, 2, people=200, budget=1)
-    safetab.run(world.parameters, world.data, folder / "out")
+    safetab.run(*world, folder / "out")
     return folder / "out" / "release"
 
 
@@ -101,7 +100,7 @@ DAMAGES: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("kind", DAMAGES)
-def test_damage_is_told_by_every_command(kind: str, release: Path, tmp_path: Path) -> None:
+def test_damage_is_told_by_every_command(kind, release, tmp_path):
     damage, expected = DAMAGES[kind]
     damage(release)
     for command in (
@@ -110,7 +109,7 @@ def test_damage_is_told_by_every_command(kind: str, release: Path, tmp_path: Pat
         ["report", release, "-o", tmp_path / "page.html"],
         ["export", release, tmp_path / "exported"],
     ):
-        result = CliRunner().invoke(app, [str(part) for part in command])
+        result = cli(*command)
         assert result.exit_code == 1, result.output
         assert expected in " ".join(result.stderr.split())
         assert "Traceback" not in result.output
@@ -120,12 +119,10 @@ def test_damage_is_told_by_every_command(kind: str, release: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize("form", ["tidy", "census"])
-def test_an_export_needs_the_documents_that_it_hands_on_whatever_the_checksums_say(
-    form: str, release: Path, tmp_path: Path
-) -> None:
+def test_an_export_needs_the_documents_that_it_hands_on_whatever_the_checksums_say(form, release, tmp_path):
     (release / "privacy.json").unlink()
     write_checksums(release)
-    result = CliRunner().invoke(app, ["export", str(release), str(tmp_path / "exported"), "--form", form])
+    result = cli("export", release, tmp_path / "exported", "--form", form)
     assert result.exit_code == 1
     assert "privacy.json" in result.stderr
     assert not (tmp_path / "exported").exists()
@@ -141,7 +138,7 @@ def forged(path: Path, column: str, text: str) -> None:
 
 
 @pytest.mark.parametrize("strange", ["\x1b[2J", "\u202e", "\r"])
-def test_a_forged_name_steers_nobodys_terminal(strange: str, release: Path) -> None:
+def test_a_forged_name_steers_nobodys_terminal(strange, release):
     forged(release / ENTITIES, "region_name", strange)
     forged(release / "universe" / "iterations.parquet", "iteration_name", strange)
     opened = safetab.open_release(release)
@@ -153,14 +150,14 @@ def test_a_forged_name_steers_nobodys_terminal(strange: str, release: Path) -> N
     assert "\N{REPLACEMENT CHARACTER}" in str(totals[0])
 
 
-def test_ids_and_codes_that_could_steer_a_terminal_are_damage(release: Path) -> None:
+def test_ids_and_codes_that_could_steer_a_terminal_are_damage(release):
     forged(release / NUMBERS, "table_id", "\x1b[2J")
     with pytest.raises(InvalidInput, match=r"regional-sex-by-age\.parquet has 1 problem:\n  is damaged"):
         safetab.open_release(release).totals(area="44007")
 
 
 @pytest.mark.parametrize("column", ["table", "donor_geography_level"])
-def test_a_table_or_donor_that_there_is_not_is_damage(column: str, release: Path) -> None:
+def test_a_table_or_donor_that_there_is_not_is_damage(column, release):
     table = pq.ParquetFile(release / NUMBERS).read()
     position = table.schema.get_field_index(column)
     strange = pa.array(["strange"] * len(table), pa.string())
@@ -170,51 +167,51 @@ def test_a_table_or_donor_that_there_is_not_is_damage(column: str, release: Path
         safetab.open_release(release).totals(area="44007")
 
 
-def test_what_machines_leave_behind_is_no_damage(release: Path) -> None:
+def test_what_machines_leave_behind_is_no_damage(release):
     for name in (".DS_Store", "Thumbs.db", "desktop.ini"):
         (release / name).write_bytes(b"mine")
     safetab.open_release(release)
 
 
 @pytest.mark.parametrize("command", [["report", "-o"], ["status", "-o"]])
-def test_nothing_is_written_into_a_release(command: list[str], release: Path) -> None:
+def test_nothing_is_written_into_a_release(command, release):
     name, *options = command
-    result = CliRunner().invoke(app, [name, str(release), *options, str(release / "mine")])
+    result = cli(name, release, *options, release / "mine")
     assert result.exit_code == 1
     assert "is inside the release" in result.stderr
     safetab.open_release(release)
 
 
-def test_an_export_is_no_release_and_says_so(released: Path, tmp_path: Path) -> None:
+def test_an_export_is_no_release_and_says_so(released, tmp_path):
     safetab.export(released, tmp_path / "csv")
-    result = CliRunner().invoke(app, ["show", str(tmp_path / "csv"), "--nation"])
+    result = cli("show", tmp_path / "csv", "--nation")
     assert result.exit_code == 1
     assert "holds CSV files that were made of a release" in result.stderr
     assert "README of the release" in " ".join((tmp_path / "csv" / "README.txt").read_text().split())
     assert "checksums" not in (tmp_path / "csv" / "datapackage.json").read_text()
 
 
-def test_a_site_is_no_release_and_says_how_it_is_checked(released: Path, tmp_path: Path) -> None:
+def test_a_site_is_no_release_and_says_how_it_is_checked(released, tmp_path):
     safetab.site(released, tmp_path / "site")
-    result = CliRunner().invoke(app, ["verify", str(tmp_path / "site")])
+    result = cli("verify", tmp_path / "site")
     assert result.exit_code == 1
     assert f"`safetab verify {tmp_path / 'site'} OUT`" in result.stderr
 
 
-def test_anybody_can_compare_the_files(released: Path) -> None:
+def test_anybody_can_compare_the_files(released):
     done = subprocess.run(["sha256sum", "-c", "--quiet", "SHA256SUMS"], cwd=released, check=True, capture_output=True)
     assert not done.stdout
 
 
 @pytest.mark.parametrize("change", [lambda text: text.replace("\n", "\r\n", 1), lambda text: text + text[:70]])
-def test_checksums_that_were_changed_are_damage_even_if_they_fit(change: Callable[[str], str], release: Path) -> None:
+def test_checksums_that_were_changed_are_damage_even_if_they_fit(change, release):
     sums = release / "SHA256SUMS"
     sums.write_bytes(change(sums.read_text()).encode())
     with pytest.raises(InvalidInput, match="SHA256SUMS"):
         safetab.open_release(release)
 
 
-def test_numbers_with_other_columns_are_told_though_the_checksums_fit(release: Path, tmp_path: Path) -> None:
+def test_numbers_with_other_columns_are_told_though_the_checksums_fit(release, tmp_path):
     shutil.copy(release / "universe" / "levels.parquet", release / NUMBERS)
     write_checksums(release)
     for command in (
@@ -222,7 +219,7 @@ def test_numbers_with_other_columns_are_told_though_the_checksums_fit(release: P
         ["export", tmp_path / "csv"],
         ["report", "-o", tmp_path / "page.html"],
     ):
-        result = CliRunner().invoke(app, [command[0], str(release), *map(str, command[1:])])
+        result = cli(command[0], release, *command[1:])
         assert result.exit_code == 1, result.output
         assert "has missing or wrong columns" in " ".join(result.stderr.split())
 
@@ -230,20 +227,18 @@ def test_numbers_with_other_columns_are_told_though_the_checksums_fit(release: P
 @pytest.mark.parametrize(
     ("number", "code", "words"), [(errno.EIO, 3, "Input/output error"), (errno.EACCES, 1, "may not be read")]
 )
-def test_what_the_machine_refuses_is_not_called_damage(
-    number: int, code: int, words: str, release: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_the_machine_refuses_is_not_called_damage(number, code, words, release, monkeypatch):
     def refused(path: Path) -> str:
         raise OSError(number, os.strerror(number), str(path))
 
     monkeypatch.setattr(manifest_module, "sha256_of", refused)
-    result = CliRunner().invoke(app, ["show", str(release), "--county", "44007"])
+    result = cli("show", release, "--county", "44007")
     assert result.exit_code == code
     assert words in " ".join(result.stderr.split())
     assert "Get the release again" not in result.stderr
 
 
-def test_a_table_that_no_release_has_is_not_exported(release: Path, tmp_path: Path) -> None:
+def test_a_table_that_no_release_has_is_not_exported(release, tmp_path):
     shutil.copy(release / ENTITIES, release / "universe" / "entities-2.parquet")
     write_checksums(release)
     safetab.export(release, tmp_path / "csv")

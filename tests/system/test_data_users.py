@@ -18,10 +18,9 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from click.testing import Result
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import Absence, Estimate, GroupTable, InvalidInput, Release, parts_of_group
 from tests.releases import Row, group, numbers_of, totals_of
 
@@ -61,7 +60,7 @@ def present(answer: object) -> Estimate:
 # a journalist
 
 
-def test_1_how_many_dominicans_live_in_this_county(release: Release, totals: dict) -> None:
+def test_1_how_many_dominicans_live_in_this_county(release, totals):
     answer = present(release.total("Providence County", "dominican"))
     row = totals["COUNTY", "44007", answer.counted[0].group.code]
     assert (answer.value, answer.margin_of_error) == (row["count"], row["margin_of_error"])
@@ -70,7 +69,7 @@ def test_1_how_many_dominicans_live_in_this_county(release: Release, totals: dic
     assert str(answer).startswith(f"Dominican, Providence County, Rhode Island: {row['count']:,} ± ")
 
 
-def test_2_which_groups_are_the_largest_in_honolulu(release: Release, totals: dict) -> None:
+def test_2_which_groups_are_the_largest_in_honolulu(release, totals):
     answers = release.totals(area="Honolulu County")
     counts = sorted(
         (row["count"] for key, row in totals.items() if key[:2] == ("COUNTY", "15003") and row["count"] is not None),
@@ -80,7 +79,7 @@ def test_2_which_groups_are_the_largest_in_honolulu(release: Release, totals: di
     assert len(answers.numbers) == len(counts)
 
 
-def test_3_are_there_more_dominicans_than_puerto_ricans(release: Release) -> None:
+def test_3_are_there_more_dominicans_than_puerto_ricans(release):
     a, b = release.total("44007", "Dominican"), release.total("44007", "Puerto Rican")
     difference = release.differ(a, b)
     assert difference.value == present(a).value - present(b).value
@@ -91,7 +90,7 @@ def test_3_are_there_more_dominicans_than_puerto_ricans(release: Release) -> Non
     assert release.differ(b, a).chance_of_noise_alone == difference.chance_of_noise_alone
 
 
-def test_4_hmong_is_two_groups_and_both_are_named(release: Release) -> None:
+def test_4_hmong_is_two_groups_and_both_are_named(release):
     with pytest.raises(InvalidInput) as told:
         release.total("Providence County", "Hmong")
     assert '"Hmong" has 2 matches: Hmong alone (1048); Hmong alone or in any combination (1126)' in str(told.value)
@@ -99,7 +98,7 @@ def test_4_hmong_is_two_groups_and_both_are_named(release: Release) -> None:
     assert release.group("Hmong alone").code == "1048"
 
 
-def test_5_a_misspelt_county_is_suggested(release: Release) -> None:
+def test_5_a_misspelt_county_is_suggested(release):
     with pytest.raises(InvalidInput, match=r"Did you mean .*Providence County, Rhode Island"):
         release.total("Provdence County", "Dominican")
     with pytest.raises(InvalidInput, match="Did you mean one of these: Hmong alone;"):
@@ -110,7 +109,7 @@ def test_5_a_misspelt_county_is_suggested(release: Release) -> None:
     assert release.area("San Juan", "place").region_id == "7276770"
 
 
-def test_6_why_is_there_no_number_for_the_hmong_of_kent_county(release: Release) -> None:
+def test_6_why_is_there_no_number_for_the_hmong_of_kent_county(release):
     answer = release.total("Kent County", "Hmong alone")
     assert isinstance(answer, Absence)
     assert (answer.value, answer.status) == (None, "suppressed")
@@ -122,7 +121,7 @@ def test_6_why_is_there_no_number_for_the_hmong_of_kent_county(release: Release)
     assert "most likely" not in str(answer)  # how likely a size is, nobody can say
 
 
-def test_7_what_share_are_children_and_how_sure_is_that(release: Release) -> None:
+def test_7_what_share_are_children_and_how_sure_is_that(release):
     table = release.table("Providence County", "Dominican")
     assert isinstance(table, GroupTable)
     children, everyone = table.count(ages=(0, 17)), table.count()
@@ -137,7 +136,7 @@ def test_7_what_share_are_children_and_how_sure_is_that(release: Release) -> Non
 # a planner
 
 
-def test_8_girls_and_boys_under_five_are_two_cells(release: Release, rows: list[Row]) -> None:
+def test_8_girls_and_boys_under_five_are_two_cells(release, rows):
     table = release.table("Providence County", "Dominican")
     assert isinstance(table, GroupTable)
     cells = [
@@ -152,7 +151,7 @@ def test_8_girls_and_boys_under_five_are_two_cells(release: Release, rows: list[
     assert table.count("female", (0, 4)).value == next(row["count"] for row in cells if row["sex"] == "female")
 
 
-def test_9_ages_that_the_table_does_not_have_are_told(release: Release) -> None:
+def test_9_ages_that_the_table_does_not_have_are_told(release):
     table = release.table("Providence County", "Dominican")
     assert isinstance(table, GroupTable)
     with pytest.raises(InvalidInput, match="0 to 20 is not a range of this table: its ages begin at 0, 5, 18"):
@@ -161,7 +160,7 @@ def test_9_ages_that_the_table_does_not_have_are_told(release: Release) -> None:
         table.count("woman")
 
 
-def test_10_the_parts_of_a_table_add_up_to_it_with_no_noise_left_over(release: Release) -> None:
+def test_10_the_parts_of_a_table_add_up_to_it_with_no_noise_left_over(release):
     table = release.table("Providence County", "Dominican")
     assert isinstance(table, GroupTable)
     parts = release.sum([table.count("male"), table.count("female", (0, 17)), table.count("female", (18, 115))])
@@ -171,7 +170,7 @@ def test_10_the_parts_of_a_table_add_up_to_it_with_no_noise_left_over(release: R
     assert parts.notes == ()
 
 
-def test_11_the_counties_of_a_state_added_up(release: Release, totals: dict) -> None:
+def test_11_the_counties_of_a_state_added_up(release, totals):
     code = release.group("Dominican").code
     counties = release.totals(group="Dominican", level="county", within="Rhode Island")
     published = [
@@ -186,7 +185,7 @@ def test_11_the_counties_of_a_state_added_up(release: Release, totals: dict) -> 
     assert release.differ(answer, state).chance_of_noise_alone > 1e-6  # sums of different noise, in one distribution
 
 
-def test_12_absent_counties_are_named_and_not_taken_for_zero(release: Release) -> None:
+def test_12_absent_counties_are_named_and_not_taken_for_zero(release):
     counties = release.totals(group="Hmong", kind="alone", level="county", within="44")
     answer = release.sum([counties])
     assert len(counties.numbers) < len(counties) == 5
@@ -196,7 +195,7 @@ def test_12_absent_counties_are_named_and_not_taken_for_zero(release: Release) -
         release.sum([("Kent County", "Hmong alone")])
 
 
-def test_13_groups_in_combination_overlap_and_the_sum_says_so(release: Release) -> None:
+def test_13_groups_in_combination_overlap_and_the_sum_says_so(release):
     names = [f"{name} alone or in any combination" for name in ("Chinese", "Japanese")]
     assert "overlap" in release.sum([("Hawaii", name) for name in names]).notes[0]
     assert release.sum([("Hawaii", "Chinese alone"), ("Hawaii", "Japanese alone")]).notes == ()
@@ -206,14 +205,14 @@ def test_13_groups_in_combination_overlap_and_the_sum_says_so(release: Release) 
     assert release.sum([("Hawaii", "Mexican"), ("Hawaii", "Dominican")]).notes == ()
 
 
-def test_14_a_county_and_a_city_in_it_overlap(release: Release) -> None:
+def test_14_a_county_and_a_city_in_it_overlap(release):
     answer = release.sum([("Providence County", "Dominican"), ("Providence city", "Dominican")])
     assert "county and place areas may overlap" in answer.notes[0]
     assert "overlap" in release.sum([("United States", "Dominican"), ("Utah", "Dominican")]).notes[0]
     assert not release.sum([("United States", "Dominican"), ("Puerto Rico", "Dominican")]).notes
 
 
-def test_15_a_number_that_is_added_twice_has_twice_its_noise(release: Release) -> None:
+def test_15_a_number_that_is_added_twice_has_twice_its_noise(release):
     one = present(release.total("Rhode Island", "Dominican"))
     answer = release.sum([one, one])
     assert (answer.value, answer.margin_of_error) == (2 * one.value, 2 * one.margin_of_error)
@@ -224,14 +223,14 @@ def test_15_a_number_that_is_added_twice_has_twice_its_noise(release: Release) -
 # a tribal demographer
 
 
-def test_16_the_navajo_nation_on_its_own_land(release: Release, totals: dict) -> None:
+def test_16_the_navajo_nation_on_its_own_land(release, totals):
     answer = present(release.total("Navajo", "Navajo Nation alone"))
     assert answer.value == totals["AIANNH", "2430", answer.counted[0].group.code]["count"]
     assert answer.combined is not None
     assert answer.combined.margin_of_error < 0.75 * answer.margin_of_error
 
 
-def test_17_a_level_without_budget_says_what_is_counted_there_instead(release: Release) -> None:
+def test_17_a_level_without_budget_says_what_is_counted_there_instead(release):
     answer = release.total("Navajo", "American Indian", kind="alone")
     assert isinstance(answer, Absence)
     assert answer.status == "not tabulated"
@@ -240,7 +239,7 @@ def test_17_a_level_without_budget_says_what_is_counted_there_instead(release: R
     assert answer.instead[0].what == "American Indian alone, United States"
 
 
-def test_18_small_totals_come_with_an_interval_that_knows_of_the_threshold(release: Release, totals: dict) -> None:
+def test_18_small_totals_come_with_an_interval_that_knows_of_the_threshold(release, totals):
     low, key = min((row["count"], key) for key, row in totals.items() if may_be_selected(key, row))
     answer = present(release.total(key[1], key[2]))
     assert answer.interval == (totals[key]["interval_low"], totals[key]["interval_high"])
@@ -264,9 +263,7 @@ def may_be_selected(key: tuple[str, str, str], row: Row) -> bool:
     return level_of(key[0]) not in {"usa", "state"} and row["table"] == "total" and row["status"] != "withheld"
 
 
-def test_every_total_has_the_interval_of_the_release_and_a_note_only_if_selected_near_its_threshold(
-    release: Release, totals: dict
-) -> None:
+def test_every_total_has_the_interval_of_the_release_and_a_note_only_if_selected_near_its_threshold(release, totals):
     quiet = noted = 0
     for key, row in list(totals.items())[::7]:
         if row["status"] == "withheld":
@@ -286,7 +283,7 @@ def level_of(label: str) -> str:
     return label.removeprefix("PR-").casefold()
 
 
-def test_19_an_area_of_the_same_blocks_has_the_same_number_and_the_same_noise(release: Release, totals: dict) -> None:
+def test_19_an_area_of_the_same_blocks_has_the_same_number_and_the_same_noise(release, totals):
     key, row = next((key, row) for key, row in totals.items() if key[0] == "TRACT" and row["status"] == "copied")
     copy = present(release.total(key[1], key[2]))
     donor = present(release.total(row["donor_region_id"], key[2]))
@@ -298,7 +295,7 @@ def test_19_an_area_of_the_same_blocks_has_the_same_number_and_the_same_noise(re
     assert "a copy and its donor" in both.notes[0]
 
 
-def test_20_puerto_rico_answers_like_everywhere_else(release: Release, totals: dict) -> None:
+def test_20_puerto_rico_answers_like_everywhere_else(release, totals):
     code = release.group("Dominican").code
     state = present(release.total("Puerto Rico", "Dominican"))
     assert state.value == totals["PR-STATE", "72", code]["count"]
@@ -313,7 +310,7 @@ def test_20_puerto_rico_answers_like_everywhere_else(release: Release, totals: d
 # and what else must hold
 
 
-def test_withheld_numbers_are_absent_with_the_rule(release: Release, totals: dict) -> None:
+def test_withheld_numbers_are_absent_with_the_rule(release, totals):
     key = next(key for key, row in totals.items() if key[0] == "COUNTY" and row["status"] == "withheld")
     answer = release.total(key[1], key[2])
     assert isinstance(answer, Absence)
@@ -324,7 +321,7 @@ def test_withheld_numbers_are_absent_with_the_rule(release: Release, totals: dic
         release.differ(answer, answer)
 
 
-def test_no_alone_number_is_shown_above_its_partner(rows: list[Row]) -> None:
+def test_no_alone_number_is_shown_above_its_partner(rows):
     """Groups whose names differ in the ending alone are partners, by the lists of the demo."""
 
     def key_of(row: Row, name: str) -> tuple[object, ...]:
@@ -342,7 +339,7 @@ def test_no_alone_number_is_shown_above_its_partner(rows: list[Row]) -> None:
     assert compared > 100
 
 
-def test_a_table_names_its_withheld_lines_and_does_not_add_over_them(release: Release, rows: list[Row]) -> None:
+def test_a_table_names_its_withheld_lines_and_does_not_add_over_them(release, rows):
     row = next(
         row
         for row in rows
@@ -355,7 +352,7 @@ def test_a_table_names_its_withheld_lines_and_does_not_add_over_them(release: Re
         table.count(ages=(0, 17))
 
 
-def test_every_total_and_cell_of_the_release_has_its_own_margin_and_variance(release: Release, rows: list[Row]) -> None:
+def test_every_total_and_cell_of_the_release_has_its_own_margin_and_variance(release, rows):
     """Forms give back what the release says of each row, whatever its level, table or donor."""
     seen = 0
     for row in rows[::97]:
@@ -372,7 +369,7 @@ def test_every_total_and_cell_of_the_release_has_its_own_margin_and_variance(rel
 
 
 @pytest.mark.slow
-def test_combined_totals_are_nearer_to_the_truth(release: Release, census: Path, tmp_path: Path) -> None:
+def test_combined_totals_are_nearer_to_the_truth(release, census, tmp_path):
     """Against the synthetic people: the mean square of errors, over all combined totals of nation and states.
 
     There are hundreds, with independent noise, and the variance falls by half or more; by chance the combined ones are
@@ -404,7 +401,7 @@ def test_combined_totals_are_nearer_to_the_truth(release: Release, census: Path,
     assert combined < 0.75 * own
 
 
-def test_a_regional_ethnicity_is_combined_with_its_detailed_groups_in_states_alone(release: Release) -> None:
+def test_a_regional_ethnicity_is_combined_with_its_detailed_groups_in_states_alone(release):
     state = present(release.total("Rhode Island", "Caribbean Hispanic"))
     assert state.combined is not None
     assert state.combined.margin_of_error < 0.2 * state.margin_of_error
@@ -416,7 +413,7 @@ def test_a_regional_ethnicity_is_combined_with_its_detailed_groups_in_states_alo
 
 
 @pytest.mark.slow
-def test_where_negative_numbers_were_raised_to_0_the_number_without_that_is_used(census: Path, tmp_path: Path) -> None:
+def test_where_negative_numbers_were_raised_to_0_the_number_without_that_is_used(census, tmp_path):
     (tmp_path / "parameters").mkdir()
     for path in (census / "parameters").iterdir():
         (tmp_path / "parameters" / path.name).write_bytes(path.read_bytes())
@@ -432,7 +429,7 @@ def test_where_negative_numbers_were_raised_to_0_the_number_without_that_is_used
     assert f"shown in the release as {row['count']:,}" in str(answer)
 
 
-def test_results_convert_to_arrow_pandas_and_polars(release: Release) -> None:
+def test_results_convert_to_arrow_pandas_and_polars(release):
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     answers = release.totals(group="Hmong", kind="alone", level="county")
     table = answers.to_arrow()
@@ -450,7 +447,7 @@ def test_results_convert_to_arrow_pandas_and_polars(release: Release) -> None:
     assert repr(total) == str(total)
 
 
-def test_libraries_of_arrow_take_results_and_several_make_one_frame(release: Release) -> None:
+def test_libraries_of_arrow_take_results_and_several_make_one_frame(release):
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     answers = [release.total("Utah", "Mexican"), release.total("Kent County", "Hmong alone")]
     results = [*answers, release.totals(area="Utah"), release.table("Utah", "Mexican"), release.find("prov")]
@@ -462,19 +459,19 @@ def test_libraries_of_arrow_take_results_and_several_make_one_frame(release: Rel
     assert list(frame["status"]) == ["number", "suppressed"]
 
 
-def test_the_notes_of_a_row_are_apart(release: Release) -> None:
+def test_the_notes_of_a_row_are_apart(release):
     counties = release.sum([release.totals(group="Dominican", level="county")] * 2)
     assert len(counties.notes) > 1
     assert counties.rows()[0]["notes"] == "; ".join(counties.notes + present(counties.combined).notes)
 
 
-def test_without_pandas_a_sentence_says_what_to_do(release: Release, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_pandas_a_sentence_says_what_to_do(release, monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
     with pytest.raises(ModuleNotFoundError, match="pandas is not installed: `pip install pandas`, or use to_arrow"):
         release.total("Rhode Island", "Dominican").to_pandas()
 
 
-def test_another_confidence_can_be_asked_for(release: Release) -> None:
+def test_another_confidence_can_be_asked_for(release):
     answer = present(release.total("Rhode Island", "Dominican"))
     assert answer.margin_at(0.95) == answer.margin_of_error < answer.margin_at("0.99")
     assert answer.margin_at(0.95) == answer.noise.margin_of_error(Fraction(19, 20))
@@ -495,13 +492,13 @@ def test_another_confidence_can_be_asked_for(release: Release) -> None:
         ({"area": "Utah", "kind": "tribe"}, '"tribe" is not a kind of group'),
     ],
 )
-def test_questions_that_make_no_sense_are_told(question: dict[str, str], message: str, release: Release) -> None:
+def test_questions_that_make_no_sense_are_told(question, message, release):
     with pytest.raises(InvalidInput) as told:
         release.totals(**question)
     assert message in str(told.value)
 
 
-def test_what_is_missing_in_a_question_is_named(release: Release) -> None:
+def test_what_is_missing_in_a_question_is_named(release):
     with pytest.raises(InvalidInput, match=r"level: is needed with within=\. Say one of county, tract, place\."):
         release.areas(within="Rhode Island")
     assert "within: give a state" in refusal(lambda: release.areas(within="United States"))
@@ -514,7 +511,7 @@ def test_what_is_missing_in_a_question_is_named(release: Release) -> None:
         release.total(44007, "Dominican")  # type: ignore[arg-type]
 
 
-def test_a_swapped_area_and_group_are_told(release: Release) -> None:
+def test_a_swapped_area_and_group_are_told(release):
     area, group = "Providence County", "Dominican"
     told = f'area: "{group}" is not in this release. There is a group of this name.'
     assert told in refusal(lambda: release.total(group, area))
@@ -525,7 +522,7 @@ def test_a_swapped_area_and_group_are_told(release: Release) -> None:
     assert "of this name" not in refusal(lambda: release.total("Domincan", group))
 
 
-def test_a_search_without_a_result_suggests_names(release: Release) -> None:
+def test_a_search_without_a_result_suggests_names(release):
     found = release.find("providnce")
     assert "Did you mean one of these: Providence County, Rhode Island; " in str(found)
     assert "Providence County" in found.html_table().sentences[0]
@@ -539,7 +536,7 @@ def refusal(question: Callable[[], object]) -> str:
     return str(told.value)
 
 
-def test_numbers_of_two_releases_are_not_mixed(release: Release, out: Path, tmp_path: Path) -> None:
+def test_numbers_of_two_releases_are_not_mixed(release, out, tmp_path):
     """Their noise has the same addresses, and is not the same."""
     shutil.copytree(out / "release", tmp_path / "release")
     other = safetab.open_release(tmp_path).total("Utah", "Mexican")
@@ -551,9 +548,9 @@ def test_numbers_of_two_releases_are_not_mixed(release: Release, out: Path, tmp_
         release.sum(["Mexican"])
 
 
-def test_the_csv_way_gives_the_same_sum(release: Release, out: Path, tmp_path: Path) -> None:
+def test_the_csv_way_gives_the_same_sum(release, out, tmp_path):
     """As the how-to tells users of R and of spreadsheets."""
-    assert CliRunner().invoke(app, ["export", str(out), str(tmp_path / "csv")]).exit_code == 0
+    assert cli("export", out, tmp_path / "csv").exit_code == 0
     with (tmp_path / "csv" / "numbers" / "COUNTY.csv").open(encoding="utf-8", newline="") as file:
         totals = [
             row
@@ -567,7 +564,7 @@ def test_the_csv_way_gives_the_same_sum(release: Release, out: Path, tmp_path: P
     assert by_hand == pytest.approx(answer.margin_of_error, abs=1)
 
 
-def test_readers_of_csv_files_go_wrong_nowhere(out: Path, tmp_path: Path) -> None:
+def test_readers_of_csv_files_go_wrong_nowhere(out, tmp_path):
     """As docs/file-formats.md#csv says; Polars must be told to see all rows."""
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
     safetab.export(out, tmp_path / "csv")
@@ -580,7 +577,7 @@ def test_readers_of_csv_files_go_wrong_nowhere(out: Path, tmp_path: Path) -> Non
             assert plain["variance"].sum() == pytest.approx(all_seen["variance"].sum())
 
 
-def test_the_folder_around_releases_and_a_file_of_one_are_told(out: Path, tmp_path: Path) -> None:
+def test_the_folder_around_releases_and_a_file_of_one_are_told(out, tmp_path):
     for name in ("output", "output-households"):
         shutil.copytree(out / "release", tmp_path / name / "release")
     choice = f"Give {tmp_path / 'output'} or {tmp_path / 'output-households'}."
@@ -590,7 +587,7 @@ def test_the_folder_around_releases_and_a_file_of_one_are_told(out: Path, tmp_pa
     assert refusal(lambda: safetab.open_release(file)) == told
 
 
-def test_what_is_no_release_is_told(tmp_path: Path) -> None:
+def test_what_is_no_release_is_told(tmp_path):
     with pytest.raises(InvalidInput, match="is not a release"):
         safetab.open_release(tmp_path)
     with pytest.raises(InvalidInput, match=r"does not exist\. Give OUT or OUT/release\."):
@@ -598,10 +595,10 @@ def test_what_is_no_release_is_told(tmp_path: Path) -> None:
 
 
 def shown(out: Path, *options: str) -> Result:
-    return CliRunner().invoke(app, ["show", str(out), *options])
+    return cli("show", out, *options)
 
 
-def test_show_answers_on_the_terminal_what_python_answers(release: Release, out: Path) -> None:
+def test_show_answers_on_the_terminal_what_python_answers(release, out):
     status = f"{release.output_status.line}\n\n"
     county = ["--county", "Providence", "--group", "Dominican"]
     assert shown(out, *county).stdout == f"{status}{release.total('44007', 'Dominican')}\n"
@@ -654,14 +651,14 @@ def test_show_answers_on_the_terminal_what_python_answers(release: Release, out:
         (["--state", "", "--group", "Mexican"], '"" is not in this release'),
     ],
 )
-def test_show_tells_mistakes_and_what_to_do(options: list[str], message: str, out: Path) -> None:
+def test_show_tells_mistakes_and_what_to_do(options, message, out):
     result = shown(out, *options)
     assert result.exit_code == (2 if message.startswith("--") else 1)
     assert message in result.stderr
     assert result.stdout == ""
 
 
-def test_a_file_that_is_damaged_later_is_told_when_it_is_needed(out: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_damaged_later_is_told_when_it_is_needed(out, tmp_path):
     shutil.copytree(out / "release", tmp_path / "release")
     opened = safetab.open_release(tmp_path)
     (tmp_path / "release" / "numbers" / "geography_level=COUNTY" / "detailed-sex-by-age.parquet").write_bytes(b"PAR1")
@@ -672,7 +669,7 @@ def test_a_file_that_is_damaged_later_is_told_when_it_is_needed(out: Path, tmp_p
     assert opened.total("Rhode Island", "Dominican").value
 
 
-def test_a_combined_total_near_a_threshold_says_so(release: Release, totals: dict) -> None:
+def test_a_combined_total_near_a_threshold_says_so(release, totals):
     """Thresholds of the demo are few, and groups many: some stage-1 total is within 2 sigma of one."""
     notes = 0
     for area in ("United States", "Hawaii", "New Mexico", "Rhode Island", "Utah"):
@@ -690,7 +687,7 @@ def test_a_combined_total_near_a_threshold_says_so(release: Release, totals: dic
     assert 0 < notes < 100
 
 
-def test_a_combined_total_is_as_unsure_as_the_groups_that_it_adds_up(release: Release) -> None:
+def test_a_combined_total_is_as_unsure_as_the_groups_that_it_adds_up(release):
     """Of a Regional group whose own total is far from every threshold, and that of a Detailed part is near one."""
     unsure_by_parts = 0
     for area in ("United States", "Hawaii", "New Mexico", "Rhode Island", "Utah"):
@@ -709,7 +706,7 @@ def test_a_combined_total_is_as_unsure_as_the_groups_that_it_adds_up(release: Re
     assert unsure_by_parts
 
 
-def test_opening_a_release_loads_no_engine(out: Path) -> None:
+def test_opening_a_release_loads_no_engine(out):
     code = (
         "import sys, safetab; safetab.open_release(sys.argv[1]).total('Utah', 'Mexican');"
         "sys.exit(any(name in sys.modules for name in ('duckdb', 'numba', 'cryptography')))"

@@ -18,7 +18,7 @@ def earlier_noise_is_of_the_earlier_budgets(both_products: Path, folder: Path) -
     world = World(shutil.copytree(both_products / "p" / "parameters", folder / "p"), both_products / "p" / "data")
     halves = {key: value / 2 for key, value in world.config().items() if "budget_p_level" in key}
     world.configure(**halves)
-    safetab.run(world.parameters, world.data, folder / "earlier", test_key="77" * 32)
+    safetab.run(*world, folder / "earlier", test_key="77" * 32)
     write_site(both_products / "people", folder / "site", earlier=folder / "earlier")
     site = SiteFiles(folder / "site")
     facts = site.facts
@@ -42,5 +42,5 @@ def earlier_noise_is_of_the_earlier_budgets(both_products: Path, folder: Path) -
         )
 
 
-def test_earlier_noise_is_of_the_earlier_budgets(both_products: Path, tmp_path: Path) -> None:
+def test_earlier_noise_is_of_the_earlier_budgets(both_products, tmp_path):
     earlier_noise_is_of_the_earlier_budgets(both_products, tmp_path)

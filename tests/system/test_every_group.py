@@ -9,10 +9,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import SAFETAB_P, Selector, Stage, Unit, open_release_folder
 from tests.worlds.people import write_random_world
 from tests.worlds.world import KEY, World
@@ -40,16 +39,14 @@ def units(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def run(world: World, out: Path, *options: str) -> None:
     command = ["run", str(world.parameters), str(world.data), str(out), "--test-key", KEY, *options]
-    result = CliRunner().invoke(app, command)
+    result = cli(*command)
     assert result.exit_code == 0, result.output
 
 
 @pytest.mark.usefixtures("every_group")
-def test_a_run_without_a_selector_releases_every_group_with_the_noise_of_its_level(
-    world: World, tmp_path: Path
-) -> None:
+def test_a_run_without_a_selector_releases_every_group_with_the_noise_of_its_level(world, tmp_path):
     run(world, tmp_path / "out")
-    plan = safetab.plan(world.parameters, world.data)
+    plan = safetab.plan(*world)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     charged = {Fraction(each["cost"]) for each in manifest["charged"]}
     assert {each["stage"] for each in manifest["charged"]} == {int(Stage.STAGE_2)}
@@ -60,7 +57,7 @@ def test_a_run_without_a_selector_releases_every_group_with_the_noise_of_its_lev
     assert measured == sum(level.universe.size * level.family.finest.cells for level in plan.levels)
     files, out = [str(world.parameters), str(world.data)], str(tmp_path / "out")
     told = {
-        command[0]: CliRunner().invoke(app, command)
+        command[0]: cli(*command)
         for command in (
             ["status", out],
             ["report", out, "-o", str(tmp_path / "report.html")],
@@ -74,9 +71,9 @@ def test_a_run_without_a_selector_releases_every_group_with_the_noise_of_its_lev
 
 
 @pytest.mark.usefixtures("units")
-def test_a_release_of_units_is_read_with_the_noise_that_it_has(world: World, tmp_path: Path) -> None:
+def test_a_release_of_units_is_read_with_the_noise_that_it_has(world, tmp_path):
     run(world, tmp_path / "out")
-    plan = safetab.plan(world.parameters, world.data)
+    plan = safetab.plan(*world)
     privacy = json.loads((tmp_path / "out" / "release" / "privacy.json").read_text())
     assert privacy["unit_of_privacy"] == "What is protected is one household, with up to 80 people."
     assert privacy["neighbours"]["unbounded"].startswith("data sets that differ by all records of one household,")

@@ -11,9 +11,8 @@ import threading
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import ConfidentialLog, locked_folder_module, standard_streams_module
 from tests.worlds.people import write_random_world
@@ -64,7 +63,7 @@ def names(folder: Path) -> set[str]:
     return {path.name for path in folder.iterdir()}
 
 
-def test_a_signal_before_the_output_is_there_leaves_nothing(world: World, tmp_path: Path) -> None:
+def test_a_signal_before_the_output_is_there_leaves_nothing(world, tmp_path):
     patch = "import signal\nfrom safetab.pipeline import run as output\noutput.write_release = lambda *_: signal.raise_signal(signal.SIGTERM)"
     ended = program(patch, *arguments(world, tmp_path), capture_output=True)
     assert (ended.returncode, ended.stdout) == (143, "")
@@ -75,7 +74,7 @@ def test_a_signal_before_the_output_is_there_leaves_nothing(world: World, tmp_pa
 
 
 @pytest.mark.parametrize(("name", "code"), [("SIGTERM", 143), ("SIGHUP", 129), ("SIGINT", 130)])
-def test_the_exit_code_tells_the_signal(name: str, code: int) -> None:
+def test_the_exit_code_tells_the_signal(name, code):
     patch = f"""
 import signal
 signal.signal(signal.{name}, signal.default_int_handler if {name!r} == "SIGINT" else signal.SIG_DFL)  # nohup ignores it
@@ -87,7 +86,7 @@ planner.plan_of_files = lambda *_: signal.raise_signal(signal.{name})
     assert "Traceback" not in ended.stderr
 
 
-def test_a_signal_after_the_output_is_there_changes_nothing(world: World, tmp_path: Path) -> None:
+def test_a_signal_after_the_output_is_there_changes_nothing(world, tmp_path):
     patch = """
 import signal
 from safetab.outputs import output_folder
@@ -104,9 +103,7 @@ summaries.show_run = lambda *given, **how: (signal.raise_signal(signal.SIGINT), 
     assert states(tmp_path)[-1] == "released"
 
 
-def test_a_log_that_can_no_longer_be_written_is_a_warning_once_the_output_is_there(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_that_can_no_longer_be_written_is_a_warning_once_the_output_is_there(world, tmp_path, monkeypatch):
     write = ConfidentialLog.write
 
     def full(log: ConfidentialLog, line: str) -> None:
@@ -115,7 +112,7 @@ def test_a_log_that_can_no_longer_be_written_is_a_warning_once_the_output_is_the
         write(log, line)
 
     monkeypatch.setattr(ConfidentialLog, "write", full)
-    ended = CliRunner().invoke(app, arguments(world, tmp_path))
+    ended = cli(*arguments(world, tmp_path))
     assert ended.exit_code == 0
     assert "was written, and is whole. What followed failed: No space left on device." in ended.stderr
     assert "Nothing was written" not in ended.stderr
@@ -123,28 +120,26 @@ def test_a_log_that_can_no_longer_be_written_is_a_warning_once_the_output_is_the
     assert states(tmp_path)[-1] == "released"
 
 
-def test_persons_that_could_not_be_removed_are_a_warning_once_the_output_is_there(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_persons_that_could_not_be_removed_are_a_warning_once_the_output_is_there(world, tmp_path, monkeypatch):
     monkeypatch.setattr(locked_folder_module.shutil, "rmtree", lambda *_, **__: None)
-    ended = CliRunner().invoke(app, arguments(world, tmp_path))
+    ended = cli(*arguments(world, tmp_path))
     left = next((tmp_path / "temp").iterdir())
     assert ended.exit_code == 0
     assert f"What followed failed: {left} could not be removed." in ended.stderr
     assert states(tmp_path)[-1] == "released"
-    validated = CliRunner().invoke(app, ["validate", *arguments(world, left)[1:3], "--temp", str(tmp_path / "temp")])
+    validated = cli("validate", *arguments(world, left)[1:3], "--temp", tmp_path / "temp")
     assert validated.exit_code == 3
     assert "could not be removed" in validated.stderr
 
 
-def test_closed_streams_and_a_full_terminal_dont_change_the_result(world: World, tmp_path: Path) -> None:
+def test_closed_streams_and_a_full_terminal_dont_change_the_result(world, tmp_path):
     given = " ".join(arguments(world, tmp_path))
     command = f'"{sys.executable}" -m safetab {given} <&- 2>&- >/dev/full'
     assert subprocess.run(["sh", "-c", command], check=False).returncode == 0
     assert names(tmp_path) == {"out", "temp", *LOGS}
 
 
-def test_readers_who_left_dont_change_the_result(world: World, tmp_path: Path) -> None:
+def test_readers_who_left_dont_change_the_result(world, tmp_path):
     """The first line on standard error already finds nobody."""
     reader, writer = os.pipe()
     os.close(reader)
@@ -155,13 +150,13 @@ def test_readers_who_left_dont_change_the_result(world: World, tmp_path: Path) -
 
 
 @pytest.mark.parametrize("module", ["safetab.pipeline.declared_options", "safetab.cli.main", "typer"])
-def test_ctrl_c_while_the_command_is_loaded_is_130_without_a_traceback(module: str) -> None:
+def test_ctrl_c_while_the_command_is_loaded_is_130_without_a_traceback(module):
     ended = subprocess.run([sys.executable, "-c", INTERRUPTED_AT, module], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stdout, ended.stderr) == (130, "", "Interrupted.\n")
 
 
 @pytest.mark.parametrize("options", [["-m"], ["-u", "-m"], ["-X", "dev", "-um"]])
-def test_ctrl_c_at_start_is_130_whatever_python_was_told(options: list[str], tmp_path: Path) -> None:
+def test_ctrl_c_at_start_is_130_whatever_python_was_told(options, tmp_path):
     (tmp_path / "sitecustomize.py").write_text(AT_A_MODULE.format('"safetab.pipeline.declared_options"'))
     called = [sys.executable, *options, "safetab", "demo", str(tmp_path / "out")]
     ended = subprocess.run(
@@ -178,7 +173,7 @@ def test_ctrl_c_at_start_is_130_whatever_python_was_told(options: list[str], tmp
         ("LookupError('a value')", "The run failed: an error of the program itself (LookupError, "),
     ],
 )
-def test_an_error_of_any_kind_is_a_sentence(error: str, words: str) -> None:
+def test_an_error_of_any_kind_is_a_sentence(error, words):
     patch = f"""
 from safetab.planning import planner
 def fail(*_): raise {error}
@@ -191,7 +186,7 @@ planner.plan_of_files = fail
     assert len(ended.stderr.splitlines()) == 1
 
 
-def test_a_full_pipe_that_does_not_wait_is_waited_for() -> None:
+def test_a_full_pipe_that_does_not_wait_is_waited_for():
     """As some programs hand one on to those that they start."""
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
@@ -212,7 +207,7 @@ def _read_whole(descriptor: int) -> bytes:
 
 
 @pytest.mark.parametrize(("given", "code"), [("--version", 0), ("--nonsense", 2)])
-def test_whatever_waits_for_the_end_is_called_and_written(given: str, code: int) -> None:
+def test_whatever_waits_for_the_end_is_called_and_written(given, code):
     """Python ends as it does for any program: what waits for the end is called, and threads are waited for."""
     at_the_end = "import atexit; atexit.register(print, 'the end')\n"
     wait = "threading.main_thread().join(), print('done')"

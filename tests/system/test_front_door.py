@@ -66,7 +66,7 @@ def front(tmp_path_factory: pytest.TempPathFactory) -> Front:
     return Front(folder, ended.stdout)
 
 
-def test_the_demo_ends_with_pages_to_open(front: Front) -> None:
+def test_the_demo_ends_with_pages_to_open(front):
     last = front.said[front.said.index("Open these in a browser") :]
     pages = re.findall(r"^  (build/demo/\S+\.html)$", last, re.MULTILINE)
     assert pages == [
@@ -79,12 +79,12 @@ def test_the_demo_ends_with_pages_to_open(front: Front) -> None:
     assert "Providence County" in front.said
 
 
-def test_the_sites_of_the_demo_are_of_people_and_of_households(front: Front) -> None:
+def test_the_sites_of_the_demo_are_of_people_and_of_households(front):
     for site, noun in (("site", "person"), ("site-households", "household")):
         assert f'"noun":"{noun}"' in (front.demo / site / "data" / "facts.js").read_text()
 
 
-def test_the_commands_that_the_demo_names_run_as_written(front: Front) -> None:
+def test_the_commands_that_the_demo_names_run_as_written(front):
     commands = re.findall(r"^  (\.venv/bin/safetab .+)$", front.said, re.MULTILINE)
     assert [command.split()[1] for command in commands] == ["show", "plan"]
     for command in commands:
@@ -92,13 +92,13 @@ def test_the_commands_that_the_demo_names_run_as_written(front: Front) -> None:
         assert ended.returncode == 0, ended.stderr
 
 
-def test_the_readme_names_what_the_demo_wrote(front: Front) -> None:
+def test_the_readme_names_what_the_demo_wrote(front):
     named = re.findall(r"`((?:site|explorer|output)[\w./-]*)`", README)
     assert len(named) == 5
     assert all((front.demo / name).exists() for name in named)
 
 
-def test_the_readmes_example_runs_as_written(front: Front) -> None:
+def test_the_readmes_example_runs_as_written(front):
     shown = examples()
     assert [example.command.split()[1] for example in shown] == ["validate", "plan", "run", "show"]
     for example in shown:
@@ -117,7 +117,7 @@ def same_but_for_noise(printed: list[str], expected: list[str]) -> None:
     assert re.findall(r"± (\d+)", "\n".join(printed)) == re.findall(r"± (\d+)", "\n".join(expected))
 
 
-def test_words_and_numbers_of_another_answer_are_noticed() -> None:
+def test_words_and_numbers_of_another_answer_are_noticed():
     shown = examples()[-1].printed
     for other in (["Hmong" if "Dominican" in line else line for line in shown], [*shown[:-2], "1,999 ± 47", shown[-1]]):
         with pytest.raises(AssertionError):
@@ -128,7 +128,7 @@ def test_words_and_numbers_of_another_answer_are_noticed() -> None:
         same_but_for_noise([line.replace("± 47", "± 48") for line in shown], shown)
 
 
-def test_the_readme_is_one_screen_with_three_pictures() -> None:
+def test_the_readme_is_one_screen_with_three_pictures():
     assert len(README.splitlines()) <= 90
     pictures = re.findall(r"!\[[^]]+\]\((docs/pictures/[a-z]+\.png)\)", README)
     assert len(pictures) == 3
@@ -140,7 +140,7 @@ def test_the_readme_is_one_screen_with_three_pictures() -> None:
 
 
 @pytest.mark.parametrize("command", ["make demo", "make demo OPEN=1", "make test"])
-def test_the_readmes_make_commands_exist(command: str) -> None:
+def test_the_readmes_make_commands_exist(command):
     assert re.search(rf"^{command}$|`{command}`", README, re.MULTILINE)
     recipe = in_shell(command.replace("make", "make -n", 1), PROJECT)
     assert recipe.returncode == 0, recipe.stderr

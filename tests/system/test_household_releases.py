@@ -7,10 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import Absence, Estimate
 from tests.releases import numbers_of
 
@@ -20,10 +19,6 @@ KEY = "0a" * 32
 @pytest.fixture(scope="module")
 def made(household_run):
     return household_run
-
-
-def cli(*arguments: object):
-    return CliRunner().invoke(app, [str(one) for one in arguments])
 
 
 def published_groups(out: Path):
@@ -36,7 +31,7 @@ def published_groups(out: Path):
     return groups
 
 
-def test_the_combined_total_is_the_best_mean_of_both_families(made) -> None:
+def test_the_combined_total_is_the_best_mean_of_both_families(made):
     _, out = made
     release, looked_at = safetab.open_release(out), 0
     for (level, region, code), rows in list(published_groups(out).items())[::7]:
@@ -59,7 +54,7 @@ def test_the_combined_total_is_the_best_mean_of_both_families(made) -> None:
     assert looked_at >= 10
 
 
-def test_tables_of_both_families_add_up(made) -> None:
+def test_tables_of_both_families_add_up(made):
     _, out = made
     release = safetab.open_release(out)
     rows = [row for row in numbers_of(out) if row["table_id"] in {"T03004", "T04002"} and row["line"] == 1]
@@ -75,7 +70,7 @@ def test_tables_of_both_families_add_up(made) -> None:
             assert both == row["unclamped_count"]
 
 
-def test_adjusted_cells_agree_in_total_and_are_narrower(made) -> None:
+def test_adjusted_cells_agree_in_total_and_are_narrower(made):
     _, out = made
     release, looked_at = safetab.open_release(out), 0
     for (level, region, code), rows in published_groups(out).items():
@@ -96,7 +91,7 @@ def test_adjusted_cells_agree_in_total_and_are_narrower(made) -> None:
 
 
 @pytest.mark.slow
-def test_a_table_on_the_terminal_begins_with_its_total_and_is_aligned(made) -> None:
+def test_a_table_on_the_terminal_begins_with_its_total_and_is_aligned(made):
     _, out = made
     release, looked_at = safetab.open_release(out), 0
     for (level, region, code), rows in list(published_groups(out).items())[:40]:
@@ -115,7 +110,7 @@ def test_a_table_on_the_terminal_begins_with_its_total_and_is_aligned(made) -> N
 
 
 @pytest.mark.slow
-def test_a_category_of_the_other_family_is_told_where_it_is(made) -> None:
+def test_a_category_of_the_other_family_is_told_where_it_is(made):
     _, out = made
     rows = next(one for one in published_groups(out).values() if one.get("T04", {}).get("table_id") == "T04002")["T04"]
     asked = ("show", out, rows["region_id"], rows["iteration_code"], "--category", "rented")
@@ -127,7 +122,7 @@ def test_a_category_of_the_other_family_is_told_where_it_is(made) -> None:
 
 
 @pytest.mark.slow
-def test_an_absent_group_says_that_no_total_of_people_was_published(made) -> None:
+def test_an_absent_group_says_that_no_total_of_people_was_published(made):
     _, out = made
     release = safetab.open_release(out)
     result = cli("status", out, "--level", "TRACT", "--csv")
@@ -141,11 +136,9 @@ def test_an_absent_group_says_that_no_total_of_people_was_published(made) -> Non
 
 
 @pytest.mark.slow
-def test_copies_and_rules_work_by_family(made, tmp_path: Path) -> None:
+def test_copies_and_rules_work_by_family(made, tmp_path):
     world, out = made
-    safetab.run(
-        world.parameters, world.data, tmp_path / "steps", test_key=KEY, coterminous=True, rules=["clamp-negatives"]
-    )
+    safetab.run(*world, tmp_path / "steps", test_key=KEY, coterminous=True, rules=["clamp-negatives"])
     rows = numbers_of(tmp_path / "steps")
     assert min(row["count"] for row in rows) >= 0
     copied = [row for row in rows if row["status"] == "copied"]
@@ -171,7 +164,7 @@ def test_copies_and_rules_work_by_family(made, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_commands_speak_of_households(made, tmp_path: Path) -> None:
+def test_commands_speak_of_households(made, tmp_path):
     _, out = made
     readme = (out / "release" / "README.txt").read_text()
     assert "households" in readme
@@ -190,7 +183,7 @@ def test_commands_speak_of_households(made, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_family_that_is_asked_for_is_shown(made) -> None:
+def test_a_family_that_is_asked_for_is_shown(made):
     *_, out = made
     group = next(iter(published_groups(out)))
     area, code = str(group[1]), str(group[2])
@@ -206,7 +199,7 @@ def test_a_family_that_is_asked_for_is_shown(made) -> None:
 
 
 @pytest.mark.slow
-def test_households_that_went_through_the_official_form_have_the_same_margins(made, tmp_path: Path) -> None:
+def test_households_that_went_through_the_official_form_have_the_same_margins(made, tmp_path):
     world, out = made
     assert cli("export", out, tmp_path / "census", "--form", "census").exit_code == 0
     tables = sorted((tmp_path / "census").glob("T0*.csv"))

@@ -10,11 +10,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
 from tests.brute_force import HouseholdBruteForce, rows_of, written_household_tables
+from tests.commands import cli
 from tests.conftest import SHARED
 from tests.inside import InvalidInput, write_checksums
 from tests.worlds.households import household_config, write_household_world, write_totals
@@ -24,23 +23,19 @@ KEY = "07" * 32
 CASE = SHARED / "households" / "case-tricky"
 
 
-def cli(*arguments: object):
-    return CliRunner().invoke(app, [str(one) for one in arguments])
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(4))
-def test_tables_are_those_of_a_plain_count_where_noise_vanishes(tmp_path: Path, seed: int) -> None:
+def test_tables_are_those_of_a_plain_count_where_noise_vanishes(tmp_path, seed):
     world = write_household_world(tmp_path / "world", seed)
-    safetab.run(world.parameters, world.data, tmp_path / "out")
-    expected = HouseholdBruteForce(world.parameters, world.data).tables()
+    safetab.run(*world, tmp_path / "out")
+    expected = HouseholdBruteForce(*world).tables()
     assert len(expected) >= 4
     assert written_household_tables(tmp_path / "out") == expected
 
 
 @pytest.mark.slow
 @pytest.mark.needs_2020_files
-def test_the_bureaus_own_rows(tmp_path: Path) -> None:
+def test_the_bureaus_own_rows(tmp_path):
     safetab.run(CASE / "parameters", CASE / "data", tmp_path / "out")
     expected = {
         path.stem: sorted(path.read_text().splitlines()[1:]) for path in sorted((CASE / "expected").glob("t[34]/*.csv"))
@@ -50,9 +45,9 @@ def test_the_bureaus_own_rows(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_rows_are_sorted_by_public_keys_and_headers_are_the_bureaus(tmp_path: Path) -> None:
+def test_rows_are_sorted_by_public_keys_and_headers_are_the_bureaus(tmp_path):
     world = write_household_world(tmp_path / "world", 1)
-    safetab.run(world.parameters, world.data, tmp_path / "out")
+    safetab.run(*world, tmp_path / "out")
     lists = ("race-characteristic-iterations.txt", "ethnicity-characteristic-iterations.txt")
     level_of = {row["ITERATION_CODE"]: row["LEVEL"] for name in lists for row in rows_of(world.parameters / name)}
     for folder in ("t3/T03001", "t3/T03002", "t3/T03003", "t3/T03004", "t4/T04001", "t4/T04002"):
@@ -68,10 +63,10 @@ def test_rows_are_sorted_by_public_keys_and_headers_are_the_bureaus(tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_negative_cells_are_raised_to_0_before_sums_if_negatives_are_not_allowed(tmp_path: Path) -> None:
+def test_negative_cells_are_raised_to_0_before_sums_if_negatives_are_not_allowed(tmp_path):
     world = write_household_world(tmp_path / "world", 2, budget=0.05, people=150)
     world.configure(allow_negative_counts=False)
-    safetab.run(world.parameters, world.data, tmp_path / "out", test_key=KEY)
+    safetab.run(*world, tmp_path / "out", test_key=KEY)
     tables = written_household_tables(tmp_path / "out")
     for table, cells in (("T03002", (1, 6)), ("T03003", (2, 3, 7, 8)), ("T04002", (1, 2, 3))):
         groups: dict[str, dict[int, int]] = {}
@@ -84,11 +79,11 @@ def test_negative_cells_are_raised_to_0_before_sums_if_negatives_are_not_allowed
 
 
 @pytest.mark.slow
-def test_the_same_key_gives_the_same_tables_and_batches_do_not_matter(tmp_path: Path) -> None:
+def test_the_same_key_gives_the_same_tables_and_batches_do_not_matter(tmp_path):
     world = write_household_world(tmp_path / "world", 3, budget=0.5)
     for number, at_once in enumerate((1 << 21, 7)):
         options = safetab.RunOptions(test_key=bytes.fromhex(KEY), groups_at_once=at_once)
-        safetab.run(world.parameters, world.data, tmp_path / str(number), options=options)
+        safetab.run(*world, tmp_path / str(number), options=options)
     assert written_household_tables(tmp_path / "0") == written_household_tables(tmp_path / "1")
     assert (tmp_path / "0/measurements/us.parquet").read_bytes() == (
         tmp_path / "1/measurements/us.parquet"
@@ -96,10 +91,10 @@ def test_the_same_key_gives_the_same_tables_and_batches_do_not_matter(tmp_path: 
 
 
 @pytest.mark.slow
-def test_families_have_noise_of_their_own(tmp_path: Path) -> None:
+def test_families_have_noise_of_their_own(tmp_path):
     """Lone totals of both families count the same households: with shared noise they would all be equal."""
     world = write_household_world(tmp_path / "world", 4, budget=0.2)
-    safetab.run(world.parameters, world.data, tmp_path / "out", test_key=KEY)
+    safetab.run(*world, tmp_path / "out", test_key=KEY)
     tables = written_household_tables(tmp_path / "out")
     of_type, of_tenure = (
         {row.rsplit("|", 1)[0]: row.rsplit("|", 1)[1] for row in tables[t]} for t in ("T03001", "T04001")
@@ -112,16 +107,14 @@ def test_families_have_noise_of_their_own(tmp_path: Path) -> None:
 # totals
 
 
-def test_records_of_the_other_product_are_told_first(tmp_path: Path) -> None:
+def test_records_of_the_other_product_are_told_first(tmp_path):
     households = write_household_world(tmp_path / "households", 5)
     people = write_random_world(tmp_path / "people", 5)
     (households.data / "person-records.txt").unlink(missing_ok=True)
     wants = {households: ("households (SafeTab-H)", people, "people (SafeTab-P)")}
     wants[people] = ("people (SafeTab-P)", households, "households (SafeTab-H)")
     for asked, (kind, held, found) in wants.items():
-        told = CliRunner().invoke(
-            app, ["validate", str(asked.parameters), str(held.data), "-q"], env={"COLUMNS": "1000"}
-        )
+        told = cli("validate", asked.parameters, held.data, "-q", env={"COLUMNS": "1000"})
         assert told.exit_code == 1
         assert told.stderr.splitlines()[:2] == [
             "config.json has 1 problem:",
@@ -130,28 +123,28 @@ def test_records_of_the_other_product_are_told_first(tmp_path: Path) -> None:
         ]
 
 
-def test_a_plan_that_lacks_totals_tells_first_that_the_records_are_people(tmp_path: Path) -> None:
+def test_a_plan_that_lacks_totals_tells_first_that_the_records_are_people(tmp_path):
     households = write_household_world(tmp_path / "households", 5)
     people = write_random_world(tmp_path / "people", 5)
     words = ["plan", str(households.parameters), str(people.data), "-q"]
-    told = CliRunner().invoke(app, words, env={"COLUMNS": "1000"})
+    told = cli(*words, env={"COLUMNS": "1000"})
     assert told.exit_code == 1
     cause, effect = "this is for households (SafeTab-H), but the records in ", "holds no pop-group-totals"
     assert 0 < told.stderr.find(cause) < told.stderr.find(effect)
 
 
-def test_households_in_the_place_of_people_are_told(tmp_path: Path) -> None:
+def test_households_in_the_place_of_people_are_told(tmp_path):
     households = write_household_world(tmp_path / "households", 5)
     people = write_random_world(tmp_path / "people", 5)
     (people.data / "person-records.txt").write_bytes((households.data / "household-records.txt").read_bytes())
-    told = CliRunner().invoke(app, ["validate", str(people.parameters), str(people.data), "-q"]).stderr
+    told = cli("validate", *people, "-q").stderr
     assert "These look like household records." in " ".join(told.split())
 
 
 @pytest.mark.needs_2020_files
-def test_a_place_without_its_state_is_explained() -> None:
+def test_a_place_without_its_state_is_explained():
     toy = SHARED / "households" / "case-toy-of-the-bureau"
-    told = CliRunner().invoke(app, ["validate", str(toy / "input_dir_zcdp"), str(toy)], env={"COLUMNS": "1000"}).stderr
+    told = cli("validate", toy / "input_dir_zcdp", toy, env={"COLUMNS": "1000"}).stderr
     assert (
         "REGION_ID: must be 7 digits, state first, where REGION_TYPE is PLACE: pop-group-totals.txt, line 400" in told
     )
@@ -172,7 +165,7 @@ def test_a_place_without_its_state_is_explained() -> None:
         ("{state}|STATE|{code}", "a row must have 4 fields"),
     ],
 )
-def test_a_wrong_total_is_an_error_in_plan_and_run(tmp_path: Path, row: str, words: str) -> None:
+def test_a_wrong_total_is_an_error_in_plan_and_run(tmp_path, row, words):
     world = write_household_world(tmp_path / "world", 5)
     totals = (world.data / "pop-group-totals.txt").read_text().splitlines()[1:]
     first = next(one for one in totals if "|STATE|" in one)
@@ -180,7 +173,7 @@ def test_a_wrong_total_is_an_error_in_plan_and_run(tmp_path: Path, row: str, wor
     write_totals(world, [*totals, row.format(first=first, state=state, code=code)])
     for command in (("plan",), ("validate",), ("run",)):
         out = (tmp_path / "out",) if command == ("run",) else ()
-        result = cli(*command, world.parameters, world.data, *out)
+        result = cli(*command, *world, *out)
         assert result.exit_code == 1
         told = " ".join(result.output.split())
         assert words in told
@@ -189,17 +182,17 @@ def test_a_wrong_total_is_an_error_in_plan_and_run(tmp_path: Path, row: str, wor
         assert not (tmp_path / "out").exists()
 
 
-def test_no_totals_is_an_error(tmp_path: Path) -> None:
+def test_no_totals_is_an_error(tmp_path):
     world = write_household_world(tmp_path / "world", 5)
     write_totals(world, [])
-    assert "no total" in cli("plan", world.parameters, world.data).output
+    assert "no total" in cli("plan", *world).output
     (world.data / "pop-group-totals.txt").unlink()
-    told = cli("validate", world.parameters, world.data).output
+    told = cli("validate", *world).output
     assert "holds no pop-group-totals.txt" in told
     assert "Or give --totals: the output or release that published them." in told
 
 
-def test_a_pass_without_any_published_total_is_refused_before_it_is_charged(tmp_path: Path) -> None:
+def test_a_pass_without_any_published_total_is_refused_before_it_is_charged(tmp_path):
     """Totals of a run for the states alone, beside a configuration that asks for Puerto Rico too."""
     world = write_household_world(tmp_path / "world", 5)
     totals = (world.data / "pop-group-totals.txt").read_text().splitlines()[1:]
@@ -219,14 +212,14 @@ def test_a_pass_without_any_published_total_is_refused_before_it_is_charged(tmp_
     iterations = (world.parameters / "race-characteristic-iterations.txt").read_text().splitlines()[1:]
     ignored = next(fields[0] for fields in (row.split("|") for row in iterations) if fields[5] == "True")
     write_totals(world, [*(one for one in totals if "|PR-" not in one), f"72|PR-STATE|{ignored}|5"])
-    told = " ".join(cli("plan", world.parameters, world.data).output.split())
+    told = " ".join(cli("plan", *world).output.split())
     assert "run_pr: all published totals of this pass are ignored: its budget is spent on nothing." in told
     keys = json.loads((world.parameters / "config.json").read_text())
     (world.parameters / "config.json").write_text(json.dumps(keys | {"run_pr": False}))
-    assert cli("plan", world.parameters, world.data).exit_code == 0
+    assert cli("plan", *world).exit_code == 0
 
 
-def test_a_household_in_an_unknown_block_or_with_a_wrong_value_is_an_error_that_shows_no_value(tmp_path: Path) -> None:
+def test_a_household_in_an_unknown_block_or_with_a_wrong_value_is_an_error_that_shows_no_value(tmp_path):
     world = write_household_world(tmp_path / "world", 6)
     path = world.data / "household-records.txt"
     header, first, *rest = path.read_text().splitlines()
@@ -235,7 +228,7 @@ def test_a_household_in_an_unknown_block_or_with_a_wrong_value_is_an_error_that_
         fields = first.split("|")
         fields[position] = value
         path.write_text("\n".join([header, "|".join(fields), *rest]) + "\n")
-        result = cli("validate", world.parameters, world.data)
+        result = cli("validate", *world)
         assert result.exit_code == 1, position
         assert words in result.output
         assert value not in result.output.replace(words, "") or value in {"6", "0", "Null"}
@@ -244,21 +237,21 @@ def test_a_household_in_an_unknown_block_or_with_a_wrong_value_is_an_error_that_
 # configuration
 
 
-def test_budgets_of_two_products_are_a_finding(tmp_path: Path) -> None:
+def test_budgets_of_two_products_are_a_finding(tmp_path):
     world = write_household_world(tmp_path / "world", 7)
     world.configure(privacy_budget_p_level_1_usa=1)
-    result = cli("plan", world.parameters, world.data)
+    result = cli("plan", *world)
     assert result.exit_code == 1
     assert "a budget of SafeTab-P among those of SafeTab-H" in result.output
 
 
 @pytest.mark.parametrize("keys", [{}, {"thresholds_h_t3": {}}])
-def test_a_configuration_without_budgets_is_for_the_records_beside_it(tmp_path: Path, keys: dict) -> None:
+def test_a_configuration_without_budgets_is_for_the_records_beside_it(tmp_path, keys):
     world = write_household_world(tmp_path / "world", 7)
     (world.data / "person-records.txt").unlink(missing_ok=True)
     (world.parameters / "config.json").write_text(json.dumps(keys))
     for command in ("validate", "plan"):
-        result = cli(command, world.parameters, world.data)
+        result = cli(command, *world)
         assert result.exit_code == 1
         assert "privacy_budget_h_t3_level_1_usa: missing" in " ".join(result.output.split())
         assert "SafeTab-P" not in result.output
@@ -266,19 +259,19 @@ def test_a_configuration_without_budgets_is_for_the_records_beside_it(tmp_path: 
 
 
 @pytest.mark.parametrize(("thresholds", "family"), [([1, 2, 3, 4], "t3"), ([1, 2], "t3"), ([1, 2], "t4"), ([], "t4")])
-def test_the_number_of_thresholds_is_exact(tmp_path: Path, thresholds: list[int], family: str) -> None:
+def test_the_number_of_thresholds_is_exact(tmp_path, thresholds, family):
     world = write_household_world(tmp_path / "world", 7)
     key = f"thresholds_h_{family}"
     world.configure(**{key: household_config(1)[key] | {"(USA, 1)": thresholds}})
-    assert f'{key} "(USA, 1)"' in cli("plan", world.parameters, world.data).output
+    assert f'{key} "(USA, 1)"' in cli("plan", *world).output
 
 
-def test_thresholds_may_be_below_0(tmp_path: Path) -> None:
+def test_thresholds_may_be_below_0(tmp_path):
     world = write_household_world(tmp_path / "world", 8)
     for key, values in (("thresholds_h_t3", [-5, -1, 4]), ("thresholds_h_t4", [-2])):
         world.configure(**{key: dict.fromkeys(household_config(1)[key], values)})
-    safetab.run(world.parameters, world.data, tmp_path / "out")
-    assert written_household_tables(tmp_path / "out") == HouseholdBruteForce(world.parameters, world.data).tables()
+    safetab.run(*world, tmp_path / "out")
+    assert written_household_tables(tmp_path / "out") == HouseholdBruteForce(*world).tables()
 
 
 # the chain
@@ -304,44 +297,41 @@ def person_run(world, out: Path, **options: object) -> None:
 
 
 @pytest.mark.slow
-def test_a_release_of_persons_stands_for_the_file_of_totals(tmp_path: Path) -> None:
+def test_a_release_of_persons_stands_for_the_file_of_totals(tmp_path):
     """t1 of a run without copies is what the file would hold: the same households, key and totals give the same bytes."""
     world = write_household_world(tmp_path / "world", 9)
     person_run(world, tmp_path / "persons", test_key=KEY)
     t1 = [row for one in ("us", "pr") for row in (tmp_path / f"persons/t1/{one}.csv").read_text().splitlines()[1:]]
     write_totals(world, t1)
-    safetab.run(world.parameters, world.data, tmp_path / "from-file", test_key=KEY)
-    told = cli("plan", world.parameters, world.data, "--totals", tmp_path / "persons").output
+    safetab.run(*world, tmp_path / "from-file", test_key=KEY)
+    told = cli("plan", *world, "--totals", tmp_path / "persons").output
     assert "lies in DATA and is not used" in told
     (world.data / "pop-group-totals.txt").unlink()
     for number, path in enumerate((tmp_path / "persons", tmp_path / "persons" / "release")):
         out = tmp_path / f"from-release-{number}"
-        safetab.run(world.parameters, world.data, out, test_key=KEY, totals=path)
+        safetab.run(*world, out, test_key=KEY, totals=path)
         assert written_household_tables(out) == written_household_tables(tmp_path / "from-file")
         hashed = json.loads((out / "manifest.json").read_text())["public_files"]
         assert any(name.startswith("totals/numbers/") for name in hashed)
-    assert (
-        "without the coterminous step"
-        in cli("plan", world.parameters, world.data, "--totals", tmp_path / "persons").output
-    )
+    assert "without the coterminous step" in cli("plan", *world, "--totals", tmp_path / "persons").output
 
 
 @pytest.mark.slow
-def test_totals_that_are_not_public_clamped_or_ruled_are_refused(tmp_path: Path) -> None:
+def test_totals_that_are_not_public_clamped_or_ruled_are_refused(tmp_path):
     world = write_household_world(tmp_path / "world", 10)
     person_run(world, tmp_path / "clamped", allow_negative_counts=False, coterminous=True)
     person_run(world, tmp_path / "ruled", rules=["withhold-negatives"], coterminous=True)
     person_run(world, tmp_path / "right", coterminous=True)
     for name, words in (("clamped", "raised to 0"), ("ruled", "withhold-negatives")):
-        assert words in cli("plan", world.parameters, world.data, "--totals", tmp_path / name).output
-    assert cli("plan", world.parameters, world.data, "--totals", tmp_path / "right").exit_code == 0
+        assert words in cli("plan", *world, "--totals", tmp_path / name).output
+    assert cli("plan", *world, "--totals", tmp_path / "right").exit_code == 0
     (world.data / "SYNTHETIC").unlink()
-    assert "not public" in cli("plan", world.parameters, world.data, "--totals", tmp_path / "right").output
-    assert "is not a release" in cli("plan", world.parameters, world.data, "--totals", tmp_path).output
+    assert "not public" in cli("plan", *world, "--totals", tmp_path / "right").output
+    assert "is not a release" in cli("plan", *world, "--totals", tmp_path).output
 
 
 @pytest.mark.slow
-def test_totals_of_a_test_key_do_not_become_public_by_being_copied_and_read_again(tmp_path: Path) -> None:
+def test_totals_of_a_test_key_do_not_become_public_by_being_copied_and_read_again(tmp_path):
     world = write_household_world(tmp_path / "world", 10)
     person_run(world, tmp_path / "persons", coterminous=True, test_key=KEY)
     assert cli("export", tmp_path / "persons", tmp_path / "census", "--form", "census").exit_code == 0
@@ -351,14 +341,14 @@ def test_totals_of_a_test_key_do_not_become_public_by_being_copied_and_read_agai
     read = cli("official", *files, tmp_path / "official", "--parameters", parameters, "--complete")
     assert read.exit_code == 0, read.output
     (world.data / "SYNTHETIC").unlink()
-    result = cli("run", world.parameters, world.data, tmp_path / "out", "--totals", tmp_path / "official")
+    result = cli("run", *world, tmp_path / "out", "--totals", tmp_path / "official")
     assert result.exit_code == 1
     assert "its totals are not public. Status: test key." in " ".join(result.output.split())
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.slow
-def test_a_release_whose_totals_are_withheld_is_refused(tmp_path: Path) -> None:
+def test_a_release_whose_totals_are_withheld_is_refused(tmp_path):
     world = write_household_world(tmp_path / "world", 10)
     person_run(world, tmp_path / "persons", coterminous=True)
     path = tmp_path / "persons/release/numbers/geography_level=STATE/detailed-sex-by-age.parquet"
@@ -367,13 +357,13 @@ def test_a_release_whose_totals_are_withheld_is_refused(tmp_path: Path) -> None:
     at = table.column_names.index("unclamped_count")
     pq.write_table(table.set_column(at, "unclamped_count", pa.array(counts, pa.int64())), path)
     write_checksums(tmp_path / "persons/release")
-    result = cli("plan", world.parameters, world.data, "--totals", tmp_path / "persons")
+    result = cli("plan", *world, "--totals", tmp_path / "persons")
     assert result.exit_code == 1
     assert "totals are withheld in it" in result.output
 
 
 @pytest.mark.slow
-def test_a_release_with_two_totals_for_a_group_is_refused_before_anything_is_spent(tmp_path: Path) -> None:
+def test_a_release_with_two_totals_for_a_group_is_refused_before_anything_is_spent(tmp_path):
     world, log = write_household_world(tmp_path / "world", 10), tmp_path / "spend.log"
     person_run(world, tmp_path / "persons", coterminous=True)
     path = tmp_path / "persons/release/numbers/geography_level=STATE/detailed-sex-by-age.parquet"
@@ -381,7 +371,7 @@ def test_a_release_with_two_totals_for_a_group_is_refused_before_anything_is_spe
     pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), path)
     write_checksums(tmp_path / "persons/release")
     result = cli(
-        "run", world.parameters, world.data, tmp_path / "out", "--totals", tmp_path / "persons", "--dataset", "x",
+        "run", *world, tmp_path / "out", "--totals", tmp_path / "persons", "--dataset", "x",
         "--spend-log", log,
     )  # fmt: skip
     assert result.exit_code == 1
@@ -389,7 +379,7 @@ def test_a_release_with_two_totals_for_a_group_is_refused_before_anything_is_spe
     assert not log.exists()
 
 
-def test_persons_measure_their_own_totals(tmp_path: Path) -> None:
+def test_persons_measure_their_own_totals(tmp_path):
     world = write_household_world(tmp_path / "world", 11)
     person_run(world, tmp_path / "persons")
     result = cli("plan", tmp_path / "persons-parameters", world.data, "--totals", tmp_path / "persons")
@@ -400,10 +390,10 @@ def test_persons_measure_their_own_totals(tmp_path: Path) -> None:
 # what both cost
 
 
-def test_both_products_together(tmp_path: Path) -> None:
+def test_both_products_together(tmp_path):
     world = write_household_world(tmp_path / "world", 12, budget=0.25)
     person_run(world, tmp_path / "persons")
-    made = cli("plan", world.parameters, world.data, "--with", tmp_path / "persons-parameters", "--json")
+    made = cli("plan", *world, "--with", tmp_path / "persons-parameters", "--json")
     rows = {row["change"]: row for row in json.loads(made.stdout)["joint_loss"]}
     persons, households = 12, 2 * 12 * 0.25  # levels of the US pass; both families
     assert float(rows["one household record is added or removed"]["us"]["rho"]) == households
@@ -412,17 +402,17 @@ def test_both_products_together(tmp_path: Path) -> None:
     assert float(rows["a household of 3 people is added or removed"]["us"]["rho"]) == 9 * persons + households
     other_way = cli("plan", tmp_path / "persons-parameters", world.data, "--with", world.parameters, "--json")
     assert json.loads(other_way.stdout)["joint_loss"] == json.loads(made.stdout)["joint_loss"]
-    assert cli("plan", world.parameters, world.data, "--with", world.parameters).exit_code == 1
+    assert cli("plan", *world, "--with", world.parameters).exit_code == 1
 
 
 @pytest.mark.slow
-def test_a_persons_account_adds_both_products(tmp_path: Path) -> None:
+def test_a_persons_account_adds_both_products(tmp_path):
     world = write_household_world(tmp_path / "world", 13, budget=0.25)
     log = tmp_path / "spend.log"
     person_run(world, tmp_path / "persons", dataset="census", spend_log=log, spend_limit="24")
-    safetab.run(world.parameters, world.data, tmp_path / "out", dataset="census", spend_log=log)
+    safetab.run(*world, tmp_path / "out", dataset="census", spend_log=log)
     told = json.loads(cli("spend", log, "--json").stdout)
     assert "24" in json.dumps(told)
     with pytest.raises(InvalidInput, match="more than the limit"):
-        safetab.run(world.parameters, world.data, tmp_path / "again", dataset="census", spend_log=log)
+        safetab.run(*world, tmp_path / "again", dataset="census", spend_log=log)
     assert stat.S_IMODE(log.stat().st_mode) == 0o600

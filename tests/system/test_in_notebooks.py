@@ -75,7 +75,7 @@ def ends(one: Any) -> tuple[float, float, float]:
     return float(one.value), *(float(end) for end in one.interval)
 
 
-def test_a_number_is_a_table_of_its_margins(two: tuple[Estimate, Estimate]) -> None:
+def test_a_number_is_a_table_of_its_margins(two):
     a, _ = two
     head, published, combined = Cells(a._repr_html_()).rows
     assert head == ["", "number", "margin of error", "95 % interval"]
@@ -86,13 +86,13 @@ def test_a_number_is_a_table_of_its_margins(two: tuple[Estimate, Estimate]) -> N
     assert a.what in a._repr_html_()
 
 
-def test_a_table_shows_every_line(pyramid: GroupTable, households: Release) -> None:
+def test_a_table_shows_every_line(pyramid, households):
     for table in (pyramid, household_table(households, "household type"), household_table(households, "tenure")):
         rows = Cells(table._repr_html_()).rows[1:]
         assert [row[1] for row in rows] == [f"{as_number(one.exact_value):,}" for one in table.lines]
 
 
-def test_a_comparison_says_what_it_means(two: tuple[Estimate, Estimate]) -> None:
+def test_a_comparison_says_what_it_means(two):
     a, b = two
     html = (a - b)._repr_html_()
     assert "Equal true numbers are ruled out at 95 %." in html
@@ -100,14 +100,14 @@ def test_a_comparison_says_what_it_means(two: tuple[Estimate, Estimate]) -> None
     assert "Fieller" in (a / b)._repr_html_()
 
 
-def test_absent_numbers_are_not_shown_as_numbers(release: Release) -> None:
+def test_absent_numbers_are_not_shown_as_numbers(release):
     assert "no number (suppressed)" in release.total("Kent County", "Hmong", kind="alone")._repr_html_()
     counties = release.totals(group="Hmong", kind="alone", level="county")
     assert sum(row[1] == "none: suppressed" for row in Cells(counties._repr_html_()).rows) > 5
     assert "and 4 more" in counties._repr_html_()
 
 
-def test_lists_are_tables(release: Release) -> None:
+def test_lists_are_tables(release):
     assert Cells(release.areas("county")._repr_html_()).rows[1] == ["COUNTY", "15001", "Hawaii County, Hawaii"]
     assert Cells(release.find("44007")._repr_html_()).rows[1] == ["area", "44007", "Providence County, Rhode Island"]
     assert len(Cells(release.groups("ethnicity")._repr_html_()).rows) == 21
@@ -116,13 +116,13 @@ def test_lists_are_tables(release: Release) -> None:
     assert "and 4 more" in status._repr_html_()
 
 
-def test_a_name_is_no_markup(two: tuple[Estimate, Estimate]) -> None:
+def test_a_name_is_no_markup(two):
     evil = replace(two[0], what="<script>alert(1)</script>", notes=("<b>",))
     for shown in (evil, evil - two[1], evil + two[1], evil / two[1]):
         assert not re.search(r"<script|<b>", shown._repr_html_())
 
 
-def test_charts_draw_the_numbers(release: Release, two: tuple[Estimate, Estimate]) -> None:
+def test_charts_draw_the_numbers(release, two):
     a, b = two
     assert a.combined is not None
     assert drawn(a.plot()) == {"as published": ends(a), "combined": ends(a.combined)}
@@ -134,7 +134,7 @@ def test_charts_draw_the_numbers(release: Release, two: tuple[Estimate, Estimate
     assert len(drawn((a - a).plot())) == 3
 
 
-def test_a_pyramid_has_the_ages_of_each_sex_and_one_scale(pyramid: GroupTable) -> None:
+def test_a_pyramid_has_the_ages_of_each_sex_and_one_scale(pyramid):
     male, female = pyramid.plot().to_dict()["hconcat"]
     assert (male["title"], female["title"]) == ("male", "female")
     for half in (male, female):
@@ -159,22 +159,20 @@ def household_table(households: Release, family: str) -> GroupTable:
 
 
 @pytest.mark.parametrize("family", ["household type", "tenure"])
-def test_households_are_drawn_by_their_cells(households: Release, family: str) -> None:
+def test_households_are_drawn_by_their_cells(households, family):
     table = household_table(households, family)
     cells = [one for one in table.lines if one.counted[0].line.cells == 1]
     assert len(cells) > 1
     assert drawn(table.plot()) == {one.counted[0].line.stub: ends(one) for one in cells}
 
 
-def test_without_altair_a_sentence_says_how_to_get_it(
-    two: tuple[Estimate, Estimate], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_altair_a_sentence_says_how_to_get_it(two, monkeypatch):
     monkeypatch.setitem(sys.modules, "altair", None)
     with pytest.raises(ModuleNotFoundError, match="charts need it: `pip install altair vl-convert-python`"):
         two[0].plot()
 
 
-def test_charts_load_nothing_from_the_web(two: tuple[Estimate, Estimate], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_charts_load_nothing_from_the_web(two, monkeypatch):
     altair = pytest.importorskip("altair")
     with altair.renderers.enable("default"):  # which has a script's address in what it shows
         shown = two[0].plot()._repr_mimebundle_(include=None, exclude=None)
@@ -189,13 +187,13 @@ def test_charts_load_nothing_from_the_web(two: tuple[Estimate, Estimate], monkey
         assert altair.renderers.active == "json"
 
 
-def test_a_ratio_without_an_end_is_not_drawn(two: tuple[Estimate, Estimate]) -> None:
+def test_a_ratio_without_an_end_is_not_drawn(two):
     nothing = replace(two[0], exact_value=two[0].exact_value * 0)
     with pytest.raises(ValueError, match="may be 0"):
         (two[1] / nothing).plot()
 
 
-def test_areas_and_groups_are_listed_and_found(release: Release) -> None:
+def test_areas_and_groups_are_listed_and_found(release):
     assert [one.name for one in release.areas("county", within="Rhode Island")] == [
         f"{name} County, Rhode Island" for name in ("Bristol", "Kent", "Newport", "Providence", "Washington")
     ]
@@ -215,7 +213,7 @@ def test_areas_and_groups_are_listed_and_found(release: Release) -> None:
     assert release.areas("county").to_arrow().column_names == ["geography_level", "region_id", "region_name"]
 
 
-def test_statuses_are_those_of_the_command(release: Release, demo_out: Path) -> None:
+def test_statuses_are_those_of_the_command(release, demo_out):
     status = safetab.status(demo_out, level="county", group="Hmong", kind="alone")
     assert status.to_arrow().equals(release.status(level="county", group="Hmong", kind="alone").to_arrow())
     answers = release.totals(group="Hmong", kind="alone", level="county")
@@ -225,14 +223,14 @@ def test_statuses_are_those_of_the_command(release: Release, demo_out: Path) -> 
     assert str(status).startswith("24 groups\n")
 
 
-def test_export_is_that_of_the_command(demo_out: Path, tmp_path: Path) -> None:
+def test_export_is_that_of_the_command(demo_out, tmp_path):
     rows = safetab.export(demo_out, tmp_path / "csv")
     assert (tmp_path / "csv" / "numbers" / "COUNTY.csv").read_text().count("\n") == rows["numbers/COUNTY.csv"] + 1
     with pytest.raises(safetab.InvalidInput, match="csv"):
         safetab.export(demo_out, tmp_path / "csv")
 
 
-def test_validate_gives_warnings_or_raises_with_findings(demo_census: Path, tmp_path: Path) -> None:
+def test_validate_gives_warnings_or_raises_with_findings(demo_census, tmp_path):
     assert safetab.validate(demo_census / "parameters", demo_census / "data") == ()
     with pytest.raises(safetab.InvalidInput) as refused:
         safetab.validate(tmp_path / "nothing", demo_census / "data")

@@ -26,13 +26,13 @@ SMALL = {"people": 60, "budget": 1, "zero_suppression_chance": 0.9, "allow_negat
 def people(folder: Path, *, definition: str = "zcdp", **options: object) -> Path:
     world = write_random_world(folder, 2, privacy_defn=definition, **SMALL)
     make_pairs(world)
-    safetab.run(world.parameters, world.data, folder / "out", test_key=KEY, csv=True, **options)
+    safetab.run(*world, folder / "out", test_key=KEY, csv=True, **options)
     return folder / "out"
 
 
 def households(folder: Path) -> Path:
     world = write_household_world(folder, 21, budget=0.3, people=60)
-    safetab.run(world.parameters, world.data, folder / "out", test_key=KEY, csv=True)
+    safetab.run(*world, folder / "out", test_key=KEY, csv=True)
     return folder / "out"
 
 
@@ -82,7 +82,7 @@ def key(row: Row) -> tuple[object, ...]:
     return (*(text.lstrip("'") for text in group(row)), row["table_id"], int(row["line"]))
 
 
-def test_parquet_and_csv_have_the_same_intervals_row_by_row(made: tuple[str, Path]) -> None:
+def test_parquet_and_csv_have_the_same_intervals_row_by_row(made):
     name, out = made
     product = open_release_folder(out).universe.product
     in_parquet = {key(row): ends(row) for row in numbers_of(out)}
@@ -93,7 +93,7 @@ def test_parquet_and_csv_have_the_same_intervals_row_by_row(made: tuple[str, Pat
     assert bool(left_out) == (name not in {"households", "specified"}), "each total is once in CSV files"
 
 
-def test_every_number_that_is_not_withheld_has_an_interval_and_no_other(made: tuple[str, Path]) -> None:
+def test_every_number_that_is_not_withheld_has_an_interval_and_no_other(made):
     name, out = made
     rows = numbers_of(out)
     for row in rows:
@@ -103,7 +103,7 @@ def test_every_number_that_is_not_withheld_has_an_interval_and_no_other(made: tu
     assert ("copied" in seen) == (name == "copies")
 
 
-def test_what_nothing_selected_has_its_margin_of_error_on_both_sides_from_0(made: tuple[str, Path]) -> None:
+def test_what_nothing_selected_has_its_margin_of_error_on_both_sides_from_0(made):
     _, out = made
     suppressing = {
         (level["geography_level"], level["iteration_level"])
@@ -121,7 +121,7 @@ def test_what_nothing_selected_has_its_margin_of_error_on_both_sides_from_0(made
     assert plain > 20
 
 
-def test_the_release_is_verified(made: tuple[str, Path]) -> None:
+def test_the_release_is_verified(made):
     name, out = made
     not_made = ["is missing."] if name == "specified" else []  # README.txt
     assert [one.message for one in safetab.verify(out / "release").findings] == not_made

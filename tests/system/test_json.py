@@ -14,12 +14,11 @@ from typing import Any
 
 import pytest
 from jsonschema import Draft202012Validator
-from typer.testing import CliRunner
 
 import safetab
 from docs.generated.json_schemas import json_schemas
-from safetab.cli.main import app
 from tests.cef_files import cef_of
+from tests.commands import cli
 from tests.conftest import PROJECT
 from tests.inside import RunFailed, group_statuses_module, run_module, statuses
 from tests.official_forms import Made, as_published
@@ -52,7 +51,7 @@ class Printed:
 
 
 def printed(*words: object) -> Printed:
-    result = CliRunner().invoke(app, [*map(str, words), "--json"])
+    result = cli(*words, "--json")
     return Printed(result.exit_code, result.stdout, result.stderr)
 
 
@@ -193,7 +192,7 @@ COSTLY = [
 
 
 @pytest.mark.parametrize("asked", [DONE, pytest.param(COSTLY, marks=pytest.mark.slow)])
-def test_each_command_prints_what_its_schema_says(asked: list[str], places: dict[str, Path]) -> None:
+def test_each_command_prints_what_its_schema_says(asked, places):
     """And the schema rejects the document as soon as a key is missing or new, or a value has another type."""
     wrong = {}
     for words in asked:
@@ -206,15 +205,15 @@ def test_each_command_prints_what_its_schema_says(asked: list[str], places: dict
     assert wrong == {}
 
 
-def test_every_command_has_a_schema_and_takes_json() -> None:
+def test_every_command_has_a_schema_and_takes_json():
     listed = {" ".join(words) for words in commands_of([])}
     assert {json_schemas()[name]["properties"]["command"]["const"] for name in json_schemas()} == listed
     assert listed - {words.partition("|")[0] for words in DONE + COSTLY} == {"demo"}
     for words in listed:
-        assert "--json" in CliRunner().invoke(app, [*words.split(), "--help"]).output, words
+        assert "--json" in cli(*words.split(), "--help").output, words
 
 
-def test_a_failing_check_of_the_audit_ends_with_3_and_all_verdicts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_check_of_the_audit_ends_with_3_and_all_verdicts(monkeypatch):
     planted_parts(monkeypatch, more=(FEW,))
     document = checked("audit")
     assert [what for what, wrong in damaged(shortened(document)) if not faults(wrong | {"command": "audit"})] == [
@@ -227,10 +226,10 @@ def test_a_failing_check_of_the_audit_ends_with_3_and_all_verdicts(monkeypatch: 
     assert failed["failure"] == "1 audit check failed. Do not release anything with this installation."
 
 
-def test_validate_lists_every_finding_with_its_rule_and_its_rows_and_no_value(tmp_path: Path) -> None:
+def test_validate_lists_every_finding_with_its_rule_and_its_rows_and_no_value(tmp_path):
     world = write_random_world(tmp_path / "world", 3, people=60, budget=1)
     rewrite(world, as_text, dict.fromkeys((3, 4, 38), ("QAGE", "777")))
-    document = checked("validate", world.parameters, world.data, code=1)
+    document = checked("validate", *world, code=1)
     warning, *_, finding = document["findings"]  # between them: thresholds of the world lie within noise
     assert finding == {
         "severity": "error",
@@ -243,7 +242,7 @@ def test_validate_lists_every_finding_with_its_rule_and_its_rows_and_no_value(tm
     assert (warning["severity"], warning["where"], warning["rows"]) == ("warning", "max_race_codes", None)
     assert "confidential-log" in document["advice"]
     assert "777" not in json.dumps(document)
-    told = printed("validate", world.parameters, world.data)
+    told = printed("validate", *world)
     assert finding["message"] in told.stderr
     wrong = [what for what, each in damaged(document) if not faults(each | {"command": "validate"})]
     assert wrong == [".command left out", ".command of another type"]
@@ -263,7 +262,7 @@ def test_validate_lists_every_finding_with_its_rule_and_its_rows_and_no_value(tm
         ("cef blocks|{new}/reader.ini|{new}/b.csv", "", ""),
     ],
 )
-def test_an_input_at_fault_is_exit_1_and_a_finding(words: str, file: str, where: str, places: dict[str, Path]) -> None:
+def test_an_input_at_fault_is_exit_1_and_a_finding(words, file, where, places):
     command, *rest = named(words, places)
     document = checked(*command.split(), *rest, code=1)
     finding, *_ = document["findings"]
@@ -280,9 +279,7 @@ def test_an_input_at_fault_is_exit_1_and_a_finding(words: str, file: str, where:
         (KeyError(SECRET), 3, "an error of the program itself (KeyError, "),
     ],
 )
-def test_a_failed_run_is_exit_3_with_its_reason_and_no_value(
-    error: Exception, code: int, failure: str, places: dict[str, Path], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_run_is_exit_3_with_its_reason_and_no_value(error, code, failure, places, monkeypatch):
     def failing(*_: object) -> None:
         raise error
 
@@ -293,7 +290,7 @@ def test_a_failed_run_is_exit_3_with_its_reason_and_no_value(
     assert "written" not in document
 
 
-def test_rows_before_a_damaged_place_are_still_one_document(places: dict[str, Path]) -> None:
+def test_rows_before_a_damaged_place_are_still_one_document(places):
     def damaged_rows(*_: object) -> Iterator[Any]:
         batches = statuses(*_)
         yield next(batches)
@@ -307,8 +304,8 @@ def test_rows_before_a_damaged_place_are_still_one_document(places: dict[str, Pa
     assert "status" not in document
 
 
-def test_status_has_the_rows_of_csv(places: dict[str, Path]) -> None:
-    shown = CliRunner().invoke(app, ["status", str(places["people"]), "--csv"]).stdout
+def test_status_has_the_rows_of_csv(places):
+    shown = cli("status", places["people"], "--csv").stdout
     document = checked("status", places["people"])
     rows = list(csv.DictReader(shown.splitlines()))
     assert {row["geo_id"][-len(row["region_id"]) :] for row in rows if row["geography_level"] == "COUNTY"} == {
@@ -321,7 +318,7 @@ def test_status_has_the_rows_of_csv(places: dict[str, Path]) -> None:
     assert document["status"] == "test key"
 
 
-def test_the_schema_refuses_an_answer_of_a_failed_command_and_an_empty_one_of_another() -> None:
+def test_the_schema_refuses_an_answer_of_a_failed_command_and_an_empty_one_of_another():
     document = checked("lists", "nowhere", code=1)
     assert faults(document | {"codes": 3}) != []
     assert faults(document | {"exit_code": 0}) != []
@@ -330,19 +327,19 @@ def test_the_schema_refuses_an_answer_of_a_failed_command_and_an_empty_one_of_an
 
 
 @pytest.mark.parametrize("words", [["validate"], ["validate", "--jsn"], ["status", "x", "--csv"]])
-def test_wrong_usage_is_a_finding_about_the_command(words: list[str]) -> None:
+def test_wrong_usage_is_a_finding_about_the_command(words):
     told = printed(*words)
     assert (told.code, told.document["exit_code"], faults(told.document)) == (2, 2, [])
     assert [finding["file"] for finding in told.document["findings"]] == ["the command"]
     assert "Error: " in told.stderr
 
 
-def test_a_command_that_there_is_not_prints_no_document() -> None:
+def test_a_command_that_there_is_not_prints_no_document():
     told = printed("tune", "nothing")
     assert (told.code, told.stdout) == (2, "")
 
 
-def test_the_program_prints_the_document_alone_and_ctrl_c_prints_none() -> None:
+def test_the_program_prints_the_document_alone_and_ctrl_c_prints_none():
     start = "from safetab.cli.start import main; main()"
     found = subprocess.run(
         [sys.executable, "-c", start, "compare", "--list", "--json"], capture_output=True, text=True, check=True
@@ -356,14 +353,14 @@ def test_the_program_prints_the_document_alone_and_ctrl_c_prints_none() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(json_schemas()))
-def test_a_schema_is_one_and_has_its_file(name: str) -> None:
+def test_a_schema_is_one_and_has_its_file(name):
     schema = json.loads((PROJECT / "docs" / "schemas" / name).read_text(encoding="utf-8"))
     Draft202012Validator.check_schema(schema)
     assert schema["additionalProperties"] is False
 
 
 @pytest.mark.slow
-def test_the_demo_and_made_up_people_print_a_document(tmp_path: Path) -> None:
+def test_the_demo_and_made_up_people_print_a_document(tmp_path):
     demo = checked("demo", tmp_path / "demo", "--census", "nz")
     assert demo["pages"][0] == str(tmp_path / "demo" / "site" / "index.html")
     size = ("--us", "--people", 300, "--states", 2, "--counties", 3, "--tracts", 6, "--iterations", 40)

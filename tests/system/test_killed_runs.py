@@ -61,7 +61,7 @@ def killed_after(step: str, delay: float, arguments: list[str]) -> bool:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("series", range(5))
-def test_a_killed_run_leaves_a_whole_output_or_none(series: int, world: World, tmp_path: Path) -> None:
+def test_a_killed_run_leaves_a_whole_output_or_none(series, world, tmp_path):
     out, temporary = tmp_path / "out", tmp_path / "temporary"
     temporary.mkdir()
     subprocess.run(command(world, out, temporary), check=True, capture_output=True)
@@ -82,7 +82,7 @@ def test_a_killed_run_leaves_a_whole_output_or_none(series: int, world: World, t
 @pytest.mark.parametrize(
     "step", [STEPS[1], STEPS[4], *(pytest.param(STEPS[number], marks=pytest.mark.slow) for number in (0, 2, 3))]
 )
-def test_ctrl_c_stops_a_run_and_leaves_nothing(step: str, world: World, tmp_path: Path) -> None:
+def test_ctrl_c_stops_a_run_and_leaves_nothing(step, world, tmp_path):
     out, temporary = tmp_path / "out", tmp_path / "temporary"
     temporary.mkdir()
     arguments = command(world, out, temporary)
@@ -99,7 +99,7 @@ def test_ctrl_c_stops_a_run_and_leaves_nothing(step: str, world: World, tmp_path
     assert is_whole(out) if out.exists() else process.returncode == 130
 
 
-def test_a_folder_is_removed_with_its_lock_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_is_removed_with_its_lock_last(tmp_path, monkeypatch):
     """Killed while it clears away, a run leaves a folder that still has its lock, and the next run removes it."""
     removed: list[str] = []
     rmtree = shutil.rmtree

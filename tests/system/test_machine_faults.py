@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
     InvalidInput,
@@ -28,13 +27,12 @@ from tests.inside import (
     output_folder_module,
     progress_module,
 )
-from tests.worlds.world import World
 
 SMALL = [str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")]
 
 
 def invoke(*words: object) -> tuple[int, str]:
-    ended = CliRunner().invoke(app, [str(word) for word in words])
+    ended = cli(*words)
     assert isinstance(ended.exception, SystemExit | None)
     return ended.exit_code, " ".join(ended.stderr.split())
 
@@ -48,9 +46,7 @@ def refusing(number: int) -> Any:
 
 @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EDQUOT, errno.EROFS])
 @pytest.mark.parametrize("command", ["site", "export", "rerelease"])
-def test_a_full_disk_names_what_could_not_be_written(
-    command: str, number: int, both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_names_what_could_not_be_written(command, number, both_products, tmp_path, monkeypatch):
     monkeypatch.setattr(output_folder_module, "_settle", refusing(number))
     code, shown = invoke(command, both_products / "people", tmp_path / "new")
     assert code == 3
@@ -59,9 +55,7 @@ def test_a_full_disk_names_what_could_not_be_written(
 
 
 @pytest.mark.parametrize("ending", ["csv", "parquet"])
-def test_a_network_disk_that_went_away_is_not_the_fault_of_the_columns(
-    ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_network_disk_that_went_away_is_not_the_fault_of_the_columns(ending, tmp_path, monkeypatch):
     (tmp_path / f"people.{ending}").write_text("AREA,SEX\n")
     reader = new_census_module._columns_of_header if ending == "csv" else new_census_module._footer
     monkeypatch.setattr(new_census_module, reader.__name__, refusing(errno.ENOTCONN))
@@ -80,9 +74,7 @@ def no_records(folder: Path) -> Path:
 
 @pytest.mark.parametrize("number", [errno.ENOENT, errno.EPERM, errno.EACCES])
 @pytest.mark.parametrize("command", ["site", "export", "rerelease"])
-def test_a_place_where_no_folder_can_be_made_is_what_was_given(
-    command: str, number: int, both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_place_where_no_folder_can_be_made_is_what_was_given(command, number, both_products, tmp_path, monkeypatch):
     """As in /proc and /sys, whose permissions promise root more than they keep."""
     monkeypatch.setattr(locked_folder_module.tempfile, "mkdtemp", refusing(number))
     code, shown = invoke(command, both_products / "people", tmp_path / "new")
@@ -91,15 +83,13 @@ def test_a_place_where_no_folder_can_be_made_is_what_was_given(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_around_out_that_is_missing_is_told_as_such(both_products: Path, tmp_path: Path) -> None:
+def test_a_folder_around_out_that_is_missing_is_told_as_such(both_products, tmp_path):
     code, shown = invoke("export", both_products / "people", tmp_path / "missing" / "new")
     assert code == 1
     assert f"{tmp_path / 'missing'} does not exist. Make it first." in shown
 
 
-def test_a_temp_where_no_folder_can_be_made_is_refused_before_anything_is_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_temp_where_no_folder_can_be_made_is_refused_before_anything_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(locked_folder_module.tempfile, "mkdtemp", refusing(errno.ENOENT))
     code, shown = invoke("validate", no_records(tmp_path), tmp_path, "--temp", tmp_path)
     assert code == 1
@@ -108,9 +98,7 @@ def test_a_temp_where_no_folder_can_be_made_is_refused_before_anything_is_read(
 
 
 @pytest.mark.parametrize("command", ["site", "export", "rerelease"])
-def test_a_path_that_fails_later_is_named(
-    command: str, both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_path_that_fails_later_is_named(command, both_products, tmp_path, monkeypatch):
     monkeypatch.setattr(output_folder_module, "_settle", refusing(errno.ENOENT))
     code, shown = invoke(command, both_products / "people", tmp_path / "new")
     assert code == 3
@@ -118,9 +106,7 @@ def test_a_path_that_fails_later_is_named(
 
 
 @pytest.mark.parametrize("command", ["status OUT -o NEW", "report OUT -o NEW", "export OUT NEW", "rerelease OUT NEW"])
-def test_a_folder_that_cant_be_synced_is_a_warning(
-    command: str, both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_folder_that_cant_be_synced_is_a_warning(command, both_products, tmp_path, monkeypatch, caplog):
     for module in (new_files_module, output_folder_module):
         monkeypatch.setattr(module, "sync_directory", refusing(errno.EIO))
     places = {"OUT": both_products / "people", "NEW": tmp_path / "new"}
@@ -131,23 +117,21 @@ def test_a_folder_that_cant_be_synced_is_a_warning(
     assert caplog.messages[0].startswith(f"{tmp_path / 'new'} was written, but a power failure could still lose it")
 
 
-def test_a_file_system_that_syncs_no_directories_is_no_news(
-    both_products: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_file_system_that_syncs_no_directories_is_no_news(both_products, tmp_path, monkeypatch, caplog):
     monkeypatch.setattr(new_files_module, "sync_directory", refusing(errno.EINVAL))
     assert invoke("report", both_products / "people", "-o", tmp_path / "new")[0] == 0
     assert caplog.messages == []
 
 
-def test_a_long_key_is_cut(world: World) -> None:
+def test_a_long_key_is_cut(world):
     world.configure(**{"x" * 100_000: 1})
-    code, shown = invoke("validate", world.parameters, world.data)
+    code, shown = invoke("validate", *world)
     assert code == 1
     assert f"{'x' * 200}...:" in shown
     assert len(shown) < 10_000
 
 
-def test_a_file_that_cant_be_closed_when_its_object_goes_is_no_traceback() -> None:
+def test_a_file_that_cant_be_closed_when_its_object_goes_is_no_traceback():
     program = """
 from safetab.cli import start
 from safetab.planning import planner
@@ -171,9 +155,7 @@ start.main()
 
 
 @pytest.mark.parametrize(("number", "code"), [(errno.EDQUOT, 3), (errno.EACCES, 1), (errno.EINVAL, 1)])
-def test_a_confidential_log_that_is_refused_says_what_was_refused(
-    number: int, code: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_confidential_log_that_is_refused_says_what_was_refused(number, code, tmp_path, monkeypatch):
     """Only a link, a pipe or a folder is answered with what the log must be."""
     monkeypatch.setattr(progress_module.os, "fchmod", refusing(number))
     parameters = no_records(tmp_path)
@@ -183,7 +165,7 @@ def test_a_confidential_log_that_is_refused_says_what_was_refused(
     assert (os.strerror(number) in shown) is (number != errno.EINVAL)
 
 
-def test_a_quota_on_the_disk_of_the_spend_log_names_the_log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_quota_on_the_disk_of_the_spend_log_names_the_log(tmp_path, monkeypatch):
     log = tmp_path / "spend.log"
     file = SpendLogFile(log, may_create=True)
     monkeypatch.setattr(log_file_module.os, "fsync", refusing(errno.EDQUOT))
@@ -194,9 +176,7 @@ def test_a_quota_on_the_disk_of_the_spend_log_names_the_log(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize("kind", ["machine", "path", "input"])
-def test_a_merged_log_that_is_written_is_the_end_whatever_follows(
-    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_merged_log_that_is_written_is_the_end_whatever_follows(kind, tmp_path, monkeypatch):
     logs = [tmp_path / "one.log", tmp_path / "two.log"]
     for log in logs:
         SpendLogFile(log, may_create=True).close()
@@ -215,7 +195,7 @@ def test_a_merged_log_that_is_written_is_the_end_whatever_follows(
 
 
 @pytest.mark.parametrize("is_own", [True, False])
-def test_what_the_program_has_just_written_is_nobodys_mistake(is_own: bool, tmp_path: Path) -> None:
+def test_what_the_program_has_just_written_is_nobodys_mistake(is_own, tmp_path):
     """A refusal to read it names no path that is gone by then as an input."""
     refused = pytest.raises(RunFailed if is_own else InvalidInput, match="may not be read")
     with refused as failed, output_folder_module.whole_output(tmp_path / "out", overwrite=False) as made:
@@ -224,7 +204,7 @@ def test_what_the_program_has_just_written_is_nobodys_mistake(is_own: bool, tmp_
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_a_killed_audit_left_is_removed_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_a_killed_audit_left_is_removed_by_the_next(tmp_path, monkeypatch):
     monkeypatch.setattr(locked_folder_module.tempfile, "tempdir", str(tmp_path))
     left = tmp_path / "safetab-audit-abc"
     left.mkdir()

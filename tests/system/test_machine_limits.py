@@ -12,10 +12,9 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner
 
 from benchmarks.runs import shares_of
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import PROJECT
 from tests.inside import pass_files_module
 from tests.worlds.people import write_random_world
@@ -39,7 +38,7 @@ def temporary(tmp_path: Path) -> Path:
 
 def run(world: World, out: Path, temporary: Path, *more: str) -> tuple[int, str]:
     arguments = [str(world.parameters), str(world.data), str(out), "--temp", str(temporary), *more]
-    result = CliRunner().invoke(app, ["run", *arguments])
+    result = cli("run", *arguments)
     return result.exit_code, result.stderr
 
 
@@ -48,9 +47,7 @@ def left_behind(out: Path, temporary: Path) -> list[Path]:
     return [path for path in (*out.parent.iterdir(), *temporary.iterdir()) if path not in (log, temporary)]
 
 
-def test_a_disk_that_is_too_small_is_told_before_any_noise(
-    world: World, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_is_too_small_is_told_before_any_noise(world, tmp_path, temporary, monkeypatch):
     monkeypatch.setattr(shutil, "disk_usage", lambda _: DiskUsage(10**9, 10**9 - 10**6, 10**6))
     code, stderr = run(world, tmp_path / "out", temporary)
     assert code == 3
@@ -59,9 +56,7 @@ def test_a_disk_that_is_too_small_is_told_before_any_noise(
     assert left_behind(tmp_path / "out", temporary) == []
 
 
-def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(
-    world: World, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(world, tmp_path, temporary, monkeypatch):
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.EDQUOT, "as the system says it")
 
@@ -75,14 +70,12 @@ def test_a_quota_that_is_used_up_is_told_and_leaves_nothing(
     assert left_behind(tmp_path / "out", temporary) == []
 
 
-def test_the_disk_that_is_needed_is_told(world: World, tmp_path: Path, temporary: Path) -> None:
+def test_the_disk_that_is_needed_is_told(world, tmp_path, temporary):
     _, stderr = run(world, tmp_path / "out", temporary)
     assert "Disk: about 10 MB for --temp and 10 MB for OUT." in stderr
 
 
-def test_pyarrow_works_with_as_many_threads_as_were_given(
-    world: World, tmp_path: Path, temporary: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_pyarrow_works_with_as_many_threads_as_were_given(world, tmp_path, temporary, monkeypatch):
     before, seen = (pa.cpu_count(), pa.io_thread_count()), []
     write = pass_files_module.TableFile.write
 
@@ -97,7 +90,7 @@ def test_pyarrow_works_with_as_many_threads_as_were_given(
     assert (pa.cpu_count(), pa.io_thread_count()) == before
 
 
-def test_durations_are_in_the_curators_log_alone(world: World, tmp_path: Path, temporary: Path) -> None:
+def test_durations_are_in_the_curators_log_alone(world, tmp_path, temporary):
     run(world, tmp_path / "out", temporary)
     taken = r"\d+\.\d\d s, \d+\.\d\d CPU s"
     log = (tmp_path / "out.confidential.log").read_text()
@@ -109,20 +102,20 @@ def test_durations_are_in_the_curators_log_alone(world: World, tmp_path: Path, t
         assert b"CPU s" not in path.read_bytes()
 
 
-def test_the_benchmark_finds_every_step_in_the_log(world: World, tmp_path: Path, temporary: Path) -> None:
+def test_the_benchmark_finds_every_step_in_the_log(world, tmp_path, temporary):
     run(world, tmp_path / "out", temporary)
     shares = shares_of((tmp_path / "out.confidential.log").read_text(), cpu_seconds=1000.0)
     assert sum(shares.values()) == pytest.approx(1000.0)
     assert shares["start"] < 1000.0
 
 
-def test_a_log_shows_the_end_of_each_step(world: World, tmp_path: Path, temporary: Path) -> None:
+def test_a_log_shows_the_end_of_each_step(world, tmp_path, temporary):
     _, stderr = run(world, tmp_path / "out", temporary)
     for name in ("Reading the public files", "Checking the person records", "Tabulating the levels"):
         assert re.search(rf"^{name}\n(.*\n)*?{name}: done in \d+\.\d s$", stderr, re.MULTILINE)
 
 
-def test_help_loads_nothing_that_counts() -> None:
+def test_help_loads_nothing_that_counts():
     heavy = "{'numpy', 'pyarrow', 'flint', 'duckdb', 'numba', 'cryptography', 'safetab.pipeline.run'}"
     program = (
         "import atexit, sys; sys.argv = ['safetab', '--help'];"
@@ -134,7 +127,7 @@ def test_help_loads_nothing_that_counts() -> None:
     assert shown.stderr.strip() == "[]"
 
 
-def test_a_command_loads_no_pandas_though_arrow_would() -> None:
+def test_a_command_loads_no_pandas_though_arrow_would():
     program = (
         "import sys; sys.argv = ['safetab', 'plan', 'examples/small/parameters', 'examples/small/data'];"
         "from safetab.cli.main import main\n"

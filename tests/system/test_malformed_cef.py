@@ -9,9 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
 from tests.cef_files import (
     PERSON_WIDTHS,
     UNIT_WIDTHS,
@@ -22,6 +20,7 @@ from tests.cef_files import (
     gzipped_lines,
     piped_lines,
 )
+from tests.commands import cli
 from tests.inside import lines_module
 from tests.worlds.people import write_random_world
 from tests.worlds.world import World
@@ -65,7 +64,7 @@ def findings(stderr: str) -> list[str]:
 
 
 def validate(world: World, cef: Cef, *options: object):
-    return CliRunner().invoke(app, ["validate", str(world.parameters), str(cef.ini), *map(str, options)])
+    return cli("validate", world.parameters, cef.ini, *options)
 
 
 def only_finding(world: World, cef: Cef, folder: Path) -> str:
@@ -74,7 +73,7 @@ def only_finding(world: World, cef: Cef, folder: Path) -> str:
     temporary.mkdir()
     before = sorted(folder.rglob("*"))
     options = ["--temp", str(temporary), "--confidential-log", str(log)]
-    result = CliRunner().invoke(app, ["run", str(world.parameters), str(cef.ini), str(folder / "out"), *options])
+    result = cli("run", world.parameters, cef.ini, folder / "out", *options)
     assert result.exit_code == 1, result.output
     assert "Traceback" not in result.output
     assert sorted(folder.rglob("*")) == sorted([*before, log])
@@ -95,7 +94,7 @@ def wrong_values() -> list[tuple[str, str, str]]:
 
 
 @pytest.mark.parametrize(("kind", "name", "value"), wrong_values())
-def test_a_wrong_value_of_any_field_is_one_finding(kind: str, name: str, value: str, world: World, cef: Cef) -> None:
+def test_a_wrong_value_of_any_field_is_one_finding(kind, name, value, world, cef):
     cef.records[kind][STATE][2][name] = value
     cef.write()
     result = validate(world, cef)
@@ -110,7 +109,7 @@ def test_a_wrong_value_of_any_field_is_one_finding(kind: str, name: str, value: 
     ("kind", "name"),
     [(kind, name) for kind, widths in WIDTHS.items() for name in widths],
 )
-def test_a_blank_field_is_wrong_unless_it_may_be_blank(kind: str, name: str, world: World, cef: Cef) -> None:
+def test_a_blank_field_is_wrong_unless_it_may_be_blank(kind, name, world, cef):
     optional = {f"QRACE{n}" for n in range(2, 9)} | {"QGQTYP", "HHLDRAGE", "HHSPAN", "HHLDRACE", "HHRACE", "GQSEX"}
     row = next((n for n, one in enumerate(cef.records[kind][STATE]) if not one.get("QRACE3")), 0)
     cef.records[kind][STATE][row][name] = ""
@@ -276,7 +275,7 @@ MALFORMED: dict[str, tuple[Callable[[Cef], None], str]] = {
 
 
 @pytest.mark.parametrize("kind", MALFORMED)
-def test_a_malformed_cef_is_one_finding_and_no_output(kind: str, world: World, cef: Cef, tmp_path: Path) -> None:
+def test_a_malformed_cef_is_one_finding_and_no_output(kind, world, cef, tmp_path):
     damage, expected = MALFORMED[kind]
     cef.write()
     written = {path: path.stat().st_mtime_ns for path in cef.folder.rglob("*")}
@@ -286,9 +285,7 @@ def test_a_malformed_cef_is_one_finding_and_no_output(kind: str, world: World, c
     assert only_finding(world, cef, tmp_path).startswith(expected)
 
 
-def test_a_line_of_another_file_is_one_finding_among_separated_lines_too(
-    world: World, cef: Cef, tmp_path: Path
-) -> None:
+def test_a_line_of_another_file_is_one_finding_among_separated_lines_too(world, cef, tmp_path):
     cef.write(piped_lines)
     lines = cef.path("PER", STATE).read_bytes().split(b"\n")
     lines[3] = cef.path("UNIT", STATE).read_bytes().split(b"\n")[0]
@@ -296,7 +293,7 @@ def test_a_line_of_another_file_is_one_finding_among_separated_lines_too(
     assert only_finding(world, cef, tmp_path) == f"{PER}: RTYPE: must be 3, 5. 1 row breaks this rule."
 
 
-def test_a_folder_that_does_not_exist_is_named_once(world: World, cef: Cef, tmp_path: Path) -> None:
+def test_a_folder_that_does_not_exist_is_named_once(world, cef, tmp_path):
     cef.write()
     reader = cef.folder / "reader.ini"
     reader.write_text(re.sub(r"(?m)^(per_dir\w*) *=.*$", r"\1 = elsewhere", reader.read_text()))
@@ -305,7 +302,7 @@ def test_a_folder_that_does_not_exist_is_named_once(world: World, cef: Cef, tmp_
 
 
 @pytest.mark.parametrize("fields", [27, 29])
-def test_a_separated_line_has_28_fields(fields: int, world: World, cef: Cef, tmp_path: Path) -> None:
+def test_a_separated_line_has_28_fields(fields, world, cef, tmp_path):
     cef.write(piped_lines)
     lines = cef.path("PER", STATE).read_bytes().split(b"\n")
     lines[1] = b"|".join([*lines[1].split(b"|"), b"1"][:fields])
@@ -313,13 +310,13 @@ def test_a_separated_line_has_28_fields(fields: int, world: World, cef: Cef, tmp
     assert only_finding(world, cef, tmp_path) == f"{PER}: {SHAPE}"
 
 
-def test_a_separated_field_may_not_be_longer_than_its_width(world: World, cef: Cef, tmp_path: Path) -> None:
+def test_a_separated_field_may_not_be_longer_than_its_width(world, cef, tmp_path):
     cef.records["PER"][STATE][1]["QAGE"] = "0017"
     cef.write(piped_lines)
     assert only_finding(world, cef, tmp_path).startswith(f"{PER}: QAGE: must be 0 to 115.")
 
 
-def test_blank_lines_at_the_end_are_no_lines_and_the_last_needs_no_line_end(world: World, cef: Cef) -> None:
+def test_blank_lines_at_the_end_are_no_lines_and_the_last_needs_no_line_end(world, cef):
     cef.write()
     for kind, end in (("PER", b"\n\r\n\n"), ("UNIT", b"")):
         path = cef.path(kind, STATE)
@@ -327,9 +324,7 @@ def test_blank_lines_at_the_end_are_no_lines_and_the_last_needs_no_line_end(worl
     assert validate(world, cef).exit_code == 0
 
 
-def test_line_numbers_are_for_the_confidential_log_and_values_for_nobody(
-    world: World, cef: Cef, tmp_path: Path
-) -> None:
+def test_line_numbers_are_for_the_confidential_log_and_values_for_nobody(world, cef, tmp_path):
     for row in (0, 4, 5):
         cef.records["PER"][STATE][row]["QAGE"] = "987"
     cef.write()
@@ -342,7 +337,7 @@ def test_line_numbers_are_for_the_confidential_log_and_values_for_nobody(
     assert cef.records["PER"][STATE][0]["MAFID"] not in shown
 
 
-def test_what_is_worth_a_look_is_a_warning(world: World, cef: Cef, tmp_path: Path) -> None:
+def test_what_is_worth_a_look_is_a_warning(world, cef, tmp_path):
     cef.records["UNIT"][STATE][0]["FINAL_POP"] = "77"
     cef.write()
     cef.path("CNT", STATE).unlink()
@@ -356,7 +351,7 @@ def test_what_is_worth_a_look_is_a_warning(world: World, cef: Cef, tmp_path: Pat
     assert f"Rows: {UNIT}, line 1\n" in log.read_text()
 
 
-def test_a_block_in_another_state_is_worth_a_look(made: tuple[World, Cef], cef: Cef, tmp_path: Path) -> None:
+def test_a_block_in_another_state_is_worth_a_look(made, cef, tmp_path):
     """Its people are tabulated where the block lies."""
     other = write_random_world(tmp_path / "other", 11, people=90, budget=1)
     other.configure(reader="cef")
@@ -394,30 +389,30 @@ INI_FAULTS: dict[str, tuple[Callable[[str], str], str]] = {
 
 
 @pytest.mark.parametrize("kind", INI_FAULTS)
-def test_plan_and_validate_find_the_same_in_the_ini_file(kind: str, world: World, cef: Cef, tmp_path: Path) -> None:
+def test_plan_and_validate_find_the_same_in_the_ini_file(kind, world, cef, tmp_path):
     damage, expected = INI_FAULTS[kind]
     cef.write()
     cef.ini.write_text(damage(cef.ini.read_text()))
     found = only_finding(world, cef, tmp_path)
     assert found.startswith(expected)
-    planned = CliRunner().invoke(app, ["plan", str(world.parameters), str(cef.ini)])
+    planned = cli("plan", world.parameters, cef.ini)
     assert planned.exit_code == 1
     assert findings(planned.stderr) == [found]
 
 
 @pytest.mark.parametrize("key", ["per_dir", "unit_dir", "grfc_dir", "pop_dir", "per_file_format", "geo_file_format"])
-def test_run_and_convert_find_a_path_with_a_nul(key: str, world: World, cef: Cef, tmp_path: Path) -> None:
+def test_run_and_convert_find_a_path_with_a_nul(key, world, cef, tmp_path):
     cef.write()
     others = [line for line in cef.ini.read_text().splitlines() if not line.startswith(key)]
     cef.ini.write_text("\n".join([*others, f"{key} = a\0%%s", ""]))
     for command in (["run", world.parameters, cef.ini, tmp_path / "out"], ["convert", cef.ini, tmp_path / "out"]):
-        result = CliRunner().invoke(app, [str(word) for word in command])
+        result = cli(*command)
         assert result.exit_code == 1
         assert f"{key}: contains a NUL character" in result.stderr
         assert not (tmp_path / "out").exists()
 
 
-def test_the_records_are_judged_even_if_a_public_file_is_wrong(cef: Cef, tmp_path: Path) -> None:
+def test_the_records_are_judged_even_if_a_public_file_is_wrong(cef, tmp_path):
     other = write_random_world(tmp_path / "other", 11, people=90, budget=1)
     other.configure(reader="cef")
     (other.parameters / "race-and-ethnicity-codes.txt").write_text("RACE_ETH_CODE|RACE_ETH_NAME\nx|y\n")
@@ -428,9 +423,7 @@ def test_the_records_are_judged_even_if_a_public_file_is_wrong(cef: Cef, tmp_pat
     assert f"{PER}: QSEX: must be 1 to 2. 1 row breaks this rule." in found
 
 
-def test_a_wrong_line_is_found_wherever_blocks_of_bytes_end(
-    world: World, cef: Cef, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_a_wrong_line_is_found_wherever_blocks_of_bytes_end(world, cef, monkeypatch, tmp_path):
     monkeypatch.setattr(lines_module, "_BLOCK_BYTES", 100)
     cef.write()
     assert validate(world, cef).exit_code == 0

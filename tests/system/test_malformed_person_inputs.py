@@ -14,10 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
 from tests.brute_force import BruteForce, written_tables
+from tests.commands import cli
 from tests.inside import (
     CantBeDone,
     NumberFile,
@@ -243,11 +242,11 @@ def world(tmp_path: Path) -> World:
 
 
 def invoke(world: World, out: Path, *options: str):
-    return CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
+    return cli("run", *world, out, *options)
 
 
 @pytest.mark.parametrize("kind", MALFORMED)
-def test_a_malformed_input_gives_a_sentence_and_no_output(kind: str, world: World, tmp_path: Path) -> None:
+def test_a_malformed_input_gives_a_sentence_and_no_output(kind, world, tmp_path):
     damage, expected = MALFORMED[kind]
     damage(world)
     temporary = tmp_path / "temporary"
@@ -261,19 +260,19 @@ def test_a_malformed_input_gives_a_sentence_and_no_output(kind: str, world: Worl
     assert SECRET not in (tmp_path / "out.confidential.log").read_text()
     assert {path.name for path in tmp_path.iterdir()} == {"world", "temporary", "out.confidential.log"}
     assert list(temporary.iterdir()) == []
-    checked = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    checked = cli("validate", *world)
     assert checked.exit_code == 1
     assert expected in checked.stderr
 
 
-def test_every_broken_rule_is_told_at_once(world: World, tmp_path: Path) -> None:
+def test_every_broken_rule_is_told_at_once(world, tmp_path):
     for column, value in (("QAGE", "200"), ("QSEX", "9"), ("QRACE1", "1001"), ("QSPAN", "1001"), ("TABBLK", "9999")):
         with_value(column, value)(world)
     result = invoke(world, tmp_path / "out")
     assert "person-records.txt has 5 problems" in result.stderr
 
 
-def test_an_output_that_is_there_is_replaced_only_on_request(world: World, tmp_path: Path) -> None:
+def test_an_output_that_is_there_is_replaced_only_on_request(world, tmp_path):
     assert invoke(world, tmp_path / "out").exit_code == 0
     (tmp_path / "out" / "mine").write_text("keep")
     result = invoke(world, tmp_path / "out")
@@ -289,7 +288,7 @@ def test_an_output_that_is_there_is_replaced_only_on_request(world: World, tmp_p
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "out.confidential.log", "world"]
 
 
-def test_what_is_no_output_is_never_replaced(world: World, tmp_path: Path) -> None:
+def test_what_is_no_output_is_never_replaced(world, tmp_path):
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "mine").write_text("keep")
     for out in (tmp_path / "out", world.data, world.parameters, world.data.parent, tmp_path, world.data / ".."):
@@ -300,7 +299,7 @@ def test_what_is_no_output_is_never_replaced(world: World, tmp_path: Path) -> No
     assert persons(world).exists()
 
 
-def test_an_output_that_appears_meanwhile_is_not_replaced(world: World, tmp_path: Path, monkeypatch) -> None:
+def test_an_output_that_appears_meanwhile_is_not_replaced(world, tmp_path, monkeypatch):
     def write_manifest(*_: object) -> None:
         (tmp_path / "out").mkdir()
         (tmp_path / "out" / "theirs").write_text("keep")
@@ -310,7 +309,7 @@ def test_an_output_that_appears_meanwhile_is_not_replaced(world: World, tmp_path
     assert (tmp_path / "out" / "theirs").read_text() == "keep"
 
 
-def test_an_old_output_comes_back_if_the_new_one_cannot_take_its_place(world, tmp_path: Path, monkeypatch) -> None:
+def test_an_old_output_comes_back_if_the_new_one_cannot_take_its_place(world, tmp_path, monkeypatch):
     assert invoke(world, tmp_path / "out").exit_code == 0
     before = (tmp_path / "out" / "t1" / "us.csv").read_bytes()
     rename = Path.rename
@@ -330,7 +329,7 @@ def test_an_old_output_comes_back_if_the_new_one_cannot_take_its_place(world, tm
 
 
 @pytest.mark.parametrize("name", ["a*.txt", "a?.txt", "a[1].txt", "a{1}.txt"])
-def test_a_name_that_a_database_reads_as_a_pattern_is_refused(name: str, world: World, tmp_path: Path) -> None:
+def test_a_name_that_a_database_reads_as_a_pattern_is_refused(name, world, tmp_path):
     folder(name, "ab.txt")(world)
     result = invoke(world, tmp_path / "out")
     assert result.exit_code == 1
@@ -338,16 +337,16 @@ def test_a_name_that_a_database_reads_as_a_pattern_is_refused(name: str, world: 
 
 
 @pytest.mark.parametrize("form", ["text", "parquet"])
-def test_names_of_folders_are_no_columns(form: str, tmp_path: Path) -> None:
+def test_names_of_folders_are_no_columns(form, tmp_path):
     world = write_random_world(tmp_path / "QSEX=1" / "TABBLKST=44", 3)
-    expected = BruteForce(world.parameters, world.data).tables()
+    expected = BruteForce(*world).tables()
     if form == "parquet":
         as_parquet(lambda columns: columns)(world)
     assert invoke(world, tmp_path / "out").exit_code == 0
     assert written_tables(tmp_path / "out") == expected
 
 
-def test_a_folder_that_cannot_be_locked_is_one_failure(world: World, tmp_path: Path, monkeypatch) -> None:
+def test_a_folder_that_cannot_be_locked_is_one_failure(world, tmp_path, monkeypatch):
     def refuse(*_: object) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
@@ -357,24 +356,24 @@ def test_a_folder_that_cannot_be_locked_is_one_failure(world: World, tmp_path: P
     assert "No locks available" in result.stderr
 
 
-def test_folders_of_others_stay(world: World, tmp_path: Path) -> None:
+def test_folders_of_others_stay(world, tmp_path):
     (tmp_path / "safetab-persons-2020").mkdir()
     (tmp_path / "safetab-persons-2020" / "mine").touch()
     assert invoke(world, tmp_path / "out", "--temp", str(tmp_path)).exit_code == 0
     assert (tmp_path / "safetab-persons-2020" / "mine").exists()
 
 
-def test_validate_shows_no_error_of_its_own(world: World, monkeypatch) -> None:
+def test_validate_shows_no_error_of_its_own(world, monkeypatch):
     def broken(*_: object) -> None:
         raise ValueError(SECRET)
 
     monkeypatch.setattr(local_engine_module.LocalEngine, "check", broken)
-    result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    result = cli("validate", *world)
     assert result.exit_code == 3
     assert SECRET not in result.output
 
 
-def test_parts_of_several_types_are_refused(world: World, tmp_path: Path) -> None:
+def test_parts_of_several_types_are_refused(world, tmp_path):
     rows = [line.split("|") for line in lines_of(world)[1:]]
     columns = {name: [row[position] for row in rows] for position, name in enumerate(COLUMNS)}
     (world.data / "person-records").mkdir()
@@ -404,9 +403,9 @@ def parts_of(world: World, *schemas: dict[str, pa.DataType]) -> None:
     persons(world).unlink()
 
 
-def test_values_that_are_stored_in_different_ways_are_the_same_people(tmp_path: Path) -> None:
+def test_values_that_are_stored_in_different_ways_are_the_same_people(tmp_path):
     world = write_random_world(tmp_path / "world", 3)
-    expected = BruteForce(world.parameters, world.data).tables()
+    expected = BruteForce(*world).tables()
     text, dictionary = pa.large_string(), pa.dictionary(pa.int8(), pa.string())
     parts_of(world, {"TABBLKST": text, "QSPAN": dictionary}, {"TABBLKST": dictionary}, {"QSPAN": text})
     result = invoke(world, tmp_path / "out", "--spend-log", str(tmp_path / "spent"), "--dataset", "people")
@@ -414,18 +413,18 @@ def test_values_that_are_stored_in_different_ways_are_the_same_people(tmp_path: 
     assert written_tables(tmp_path / "out") == expected
 
 
-def test_integers_of_different_widths_are_the_same_people(tmp_path: Path) -> None:
+def test_integers_of_different_widths_are_the_same_people(tmp_path):
     world = write_random_world(tmp_path / "world", 3)
-    expected = BruteForce(world.parameters, world.data).tables()
+    expected = BruteForce(*world).tables()
     parts_of(world, {"QAGE": pa.int64(), "QSEX": pa.uint8()}, {"QAGE": pa.int8(), "QSEX": pa.int32()})
     assert invoke(world, tmp_path / "out").exit_code == 0
     assert written_tables(tmp_path / "out") == expected
 
 
 @pytest.mark.parametrize("encoding", ["DELTA_BYTE_ARRAY", "DELTA_LENGTH_BYTE_ARRAY"])
-def test_every_encoding_of_text_is_read(encoding: str, tmp_path: Path) -> None:
+def test_every_encoding_of_text_is_read(encoding, tmp_path):
     world = write_random_world(tmp_path / "world", 3)
-    expected = BruteForce(world.parameters, world.data).tables()
+    expected = BruteForce(*world).tables()
     as_parquet(lambda columns: columns)(world)
     path = world.data / "person-records.parquet"
     pq.write_table(pq.read_table(path), path, use_dictionary=False, column_encoding=encoding)
@@ -433,7 +432,7 @@ def test_every_encoding_of_text_is_read(encoding: str, tmp_path: Path) -> None:
     assert written_tables(tmp_path / "out") == expected
 
 
-def test_a_page_whose_checksum_is_wrong_is_damage(world: World, tmp_path: Path) -> None:
+def test_a_page_whose_checksum_is_wrong_is_damage(world, tmp_path):
     as_parquet(lambda columns: columns)(world)
     path = world.data / "person-records.parquet"
     pq.write_table(pq.read_table(path), path, compression="none", use_dictionary=False, write_page_checksum=True)
@@ -445,7 +444,7 @@ def test_a_page_whose_checksum_is_wrong_is_damage(world: World, tmp_path: Path) 
     assert result.exit_code == 1
     why = "person-records.parquet: it can't be read: damaged, or not what its ending says."
     assert f"{why} The confidential log has the reason." in " ".join(result.stderr.split())
-    checked = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    checked = cli("validate", *world)
     assert checked.exit_code == 1
     assert f"{why} Add --confidential-log FILE to see the reason." in " ".join(checked.stderr.split())
 
@@ -455,7 +454,7 @@ def lines_of_codes(path: Path) -> bytes:
 
 
 @pytest.mark.parametrize("link", [Path.symlink_to, Path.hardlink_to])
-def test_one_file_is_not_two_parts(link: Callable[[Path, Path], None], world: World, tmp_path: Path) -> None:
+def test_one_file_is_not_two_parts(link, world, tmp_path):
     folder("a.txt")(world)
     link(world.data / "person-records" / "b.txt", world.data / "person-records" / "a.txt")
     result = invoke(world, tmp_path / "out")
@@ -467,7 +466,7 @@ def first_rows(column: ValueColumn) -> ValueColumn:
     return replace(column, position_of_row=column.position_of_row[:20])
 
 
-def test_rows_that_a_reader_drops_fail_the_run(world: World, tmp_path: Path, monkeypatch) -> None:
+def test_rows_that_a_reader_drops_fail_the_run(world, tmp_path, monkeypatch):
     def some_of_each(*given: Any) -> Iterator[Iterator[ValueBatch]]:
         for batches in text_batches(*given):
             yield ({name: first_rows(column) for name, column in batch.items()} for batch in batches)
@@ -479,7 +478,7 @@ def test_rows_that_a_reader_drops_fail_the_run(world: World, tmp_path: Path, mon
     assert not (tmp_path / "out").exists()
 
 
-def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path: Path) -> None:
+def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path):
     world = write_random_world(tmp_path / "Query interrupted", 3)
     with_bytes(lambda text: text.replace(b"\n", b"\r\n", 3))(world)
     assert invoke(world, tmp_path / "out").exit_code == 1
@@ -496,7 +495,7 @@ def test_damage_in_a_folder_called_interrupt_is_damage(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_refused_path_is_told(options: list[str], sentence: str, world: World, tmp_path: Path) -> None:
+def test_a_refused_path_is_told(options, sentence, world, tmp_path):
     result = invoke(world, tmp_path / "out", *options)
     assert result.exit_code == 1
     assert sentence in result.stderr
@@ -513,14 +512,14 @@ def test_a_refused_path_is_told(options: list[str], sentence: str, world: World,
         (["--test-key", "x" * 64], "must be 64 hexadecimal digits"),
     ],
 )
-def test_a_refused_option_is_told(options: list[str], sentence: str, world: World, tmp_path: Path) -> None:
+def test_a_refused_option_is_told(options, sentence, world, tmp_path):
     result = invoke(world, tmp_path / "out", *options)
     assert result.exit_code == 2
     assert sentence in result.stderr
     assert not (tmp_path / "out").exists()
 
 
-def test_the_log_lies_apart_from_what_is_read_and_released(world: World, tmp_path: Path) -> None:
+def test_the_log_lies_apart_from_what_is_read_and_released(world, tmp_path):
     before = persons(world).read_bytes()
     for log in (persons(world), world.parameters / "log", tmp_path / "out" / "log"):
         result = invoke(world, tmp_path / "out", "--confidential-log", str(log))
@@ -529,7 +528,7 @@ def test_the_log_lies_apart_from_what_is_read_and_released(world: World, tmp_pat
     assert persons(world).read_bytes() == before
 
 
-def test_an_output_that_cannot_be_made_is_told(world: World, tmp_path: Path) -> None:
+def test_an_output_that_cannot_be_made_is_told(world, tmp_path):
     (tmp_path / "file").touch()
     for out in (tmp_path / ("x" * 300), tmp_path / "nowhere" / "out", tmp_path / "file", tmp_path / "file" / "out"):
         result = invoke(world, out)
@@ -537,7 +536,7 @@ def test_an_output_that_cannot_be_made_is_told(world: World, tmp_path: Path) -> 
         assert "OUT" in result.stderr or "can't be made" in result.stderr
 
 
-def test_a_key_is_refused_where_people_may_be_real(world: World, tmp_path: Path) -> None:
+def test_a_key_is_refused_where_people_may_be_real(world, tmp_path):
     (world.data / "SYNTHETIC").unlink()
     result = invoke(world, tmp_path / "out", "--test-key", "00" * 32)
     assert result.exit_code == 1
@@ -545,7 +544,7 @@ def test_a_key_is_refused_where_people_may_be_real(world: World, tmp_path: Path)
     assert not (tmp_path / "out").exists()
 
 
-def test_a_key_marks_the_output(world: World, tmp_path: Path) -> None:
+def test_a_key_marks_the_output(world, tmp_path):
     assert invoke(world, tmp_path / "out", "--test-key", "00" * 32).exit_code == 0
     assert '"for_release": false' in (tmp_path / "out" / "manifest.json").read_text()
     assert "Not for release" in (tmp_path / "out" / "NOT-FOR-RELEASE").read_text()
@@ -559,9 +558,7 @@ def test_a_key_marks_the_output(world: World, tmp_path: Path) -> None:
     ("owner", "writes"),
     [(TableFile, "write"), (NumberFile, "write"), (PartRecords, "add"), (manifest_module, "sha256_of")],
 )
-def test_a_full_disk_is_exit_3_and_no_output(
-    owner: Any, writes: str, world: World, tmp_path: Path, monkeypatch
-) -> None:
+def test_a_full_disk_is_exit_3_and_no_output(owner, writes, world, tmp_path, monkeypatch):
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -575,7 +572,7 @@ def test_a_full_disk_is_exit_3_and_no_output(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out.confidential.log", "world"]
 
 
-def test_an_error_of_the_program_itself_shows_no_value(world: World, tmp_path: Path, monkeypatch) -> None:
+def test_an_error_of_the_program_itself_shows_no_value(world, tmp_path, monkeypatch):
     def broken(*_: object) -> None:
         raise ValueError(SECRET)
 
@@ -588,7 +585,7 @@ def test_an_error_of_the_program_itself_shows_no_value(world: World, tmp_path: P
     assert not (tmp_path / "out").exists()
 
 
-def test_the_confidential_log_is_the_curators_alone(world: World, tmp_path: Path) -> None:
+def test_the_confidential_log_is_the_curators_alone(world, tmp_path):
     assert invoke(world, tmp_path / "out").exit_code == 0
     log = tmp_path / "out.confidential.log"
     assert stat.S_IMODE(log.stat().st_mode) == 0o600

@@ -12,9 +12,8 @@ from collections.abc import Callable
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.worlds.world import World
 
 CODES = "race-and-ethnicity-codes.txt"
@@ -357,10 +356,10 @@ MALFORMED: dict[str, tuple[Damage, str]] = {
 
 @pytest.mark.parametrize("command", ["validate", pytest.param("plan", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("kind", MALFORMED)
-def test_a_malformed_public_input_is_explained(kind: str, command: str, world: World) -> None:
+def test_a_malformed_public_input_is_explained(kind, command, world):
     damage, expected = MALFORMED[kind]
     damage(world)
-    result = CliRunner().invoke(app, [command, str(world.parameters), str(world.data)])
+    result = cli(command, *world)
     assert result.exit_code == 1
     assert isinstance(result.exception, SystemExit)  # not an error of ours
     assert expected in result.stderr
@@ -368,13 +367,13 @@ def test_a_malformed_public_input_is_explained(kind: str, command: str, world: W
     assert result.stdout == ""
 
 
-def test_all_mistakes_of_all_files_are_told_at_once(world: World) -> None:
+def test_all_mistakes_of_all_files_are_told_at_once(world):
     world.configure(max_race_codes=0, run_us=1, reader="sas")
     world.append(CODES, "12|Someone", "1234|")
     world.append(RACE, "1901|X|3|Maybe|True|True")
     world.append(PAIRS, "1999|1111")
     world.append(GEOGRAPHY, "4|007|000100|1001|9999|9999")
-    result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    result = cli("validate", *world)
     assert result.exit_code == 1
     for part in [
         "config.json has 3 problems",
@@ -392,62 +391,62 @@ def test_all_mistakes_of_all_files_are_told_at_once(world: World) -> None:
         assert part in result.stderr
 
 
-def test_one_kind_of_mistake_does_not_hide_another(world: World) -> None:
+def test_one_kind_of_mistake_does_not_hide_another(world):
     world.append(GEOGRAPHY, "4|007|000100|1001|99999|9999", "44|007|000100|1001|99999|9999")
     world.configure(privacy_budget_p_level_2_tract=1e-12)
-    result = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
+    result = cli("plan", *world)
     assert "TABBLKST: must be 2 digits: line 62" in result.stderr
     assert "listed more than once: block 440070001001001" in result.stderr
     assert "privacy_budget_p_level_2_tract: the noise of stage 1 is out of range" in result.stderr
 
 
-def test_many_blank_lines_are_no_work(world: World) -> None:
+def test_many_blank_lines_are_no_work(world):
     with world.path(GEOGRAPHY).open("a") as file:
         file.write("\n" * 3_000_000)
     started = time.perf_counter()
-    assert CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)]).exit_code == 0
+    assert cli("plan", *world).exit_code == 0
     assert time.perf_counter() - started < 30  # a hang, not a benchmark
 
 
-def test_a_value_cannot_forge_a_line(world: World) -> None:
+def test_a_value_cannot_forge_a_line(world):
     world.configure(**{"fine\nconfig.json has no problem": 1})
-    result = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
+    result = cli("plan", *world)
     assert "fine\\nconfig.json has no problem: unknown key" in result.stderr
 
 
-def test_names_that_are_not_utf8_or_too_long_are_told(world: World) -> None:
+def test_names_that_are_not_utf8_or_too_long_are_told(world):
     strange = os.fsencode(world.data.parent) + b"/d\xff"
     world.data.rename(os.fsdecode(strange))
     for data in (os.fsdecode(strange), str(world.data / ("x" * 300))):
-        result = CliRunner().invoke(app, ["plan", str(world.parameters), data])
+        result = cli("plan", world.parameters, data)
         assert result.exit_code == 1
         assert isinstance(result.exception, SystemExit)
 
 
-def test_a_rule_broken_a_thousand_times_is_one_finding(world: World) -> None:
+def test_a_rule_broken_a_thousand_times_is_one_finding(world):
     world.append(CODES, *(f"x{n}|Someone" for n in range(1000)))
-    result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    result = cli("validate", *world)
     assert f"{CODES} has 1 problem" in result.stderr
     assert "and 995 more" in result.stderr
 
 
-def test_lines_that_are_left_out_do_not_shift_the_numbers_of_others(world: World) -> None:
+def test_lines_that_are_left_out_do_not_shift_the_numbers_of_others(world):
     world.append(GEOGRAPHY, "44|007", "44|007|0001a0|1001|99999|9999")
-    result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    result = cli("validate", *world)
     assert "as the header has: line 62." in result.stderr
     assert 'line 63 ("0001a0")' in result.stderr
 
 
-def test_a_file_cannot_steer_the_terminal(world: World) -> None:
+def test_a_file_cannot_steer_the_terminal(world):
     world.append(CODES, "\x1b[2J|Someone")
-    result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    result = cli("validate", *world)
     assert result.exit_code == 1
     assert "\x1b" not in result.stderr
 
 
-def test_unknown_keys_are_a_warning(world: World) -> None:
+def test_unknown_keys_are_a_warning(world):
     world.configure(thresholds_p=world.config()["thresholds_p"] | {"(MOON, 1)": [1, 2, 3]}, max_race_code=3)
-    result = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
+    result = cli("plan", *world)
     assert result.exit_code == 0
     assert "config.json has 2 warnings" in result.stderr
     assert "max_race_code: unknown key" in result.stderr
@@ -457,17 +456,17 @@ def test_unknown_keys_are_a_warning(world: World) -> None:
 @pytest.mark.parametrize(
     ("parameters", "data"), [("nowhere", "data"), ("parameters", "nowhere"), ("parameters", "data/GRF-C.txt")]
 )
-def test_a_directory_that_is_not_there_is_told(parameters: str, data: str, world: World) -> None:
+def test_a_directory_that_is_not_there_is_told(parameters, data, world):
     top = world.data.parent
-    result = CliRunner().invoke(app, ["plan", str(top / parameters), str(top / data)])
+    result = cli("plan", top / parameters, top / data)
     assert result.exit_code == 1
     assert "directory" in result.stderr
 
 
-def test_bureau_files_with_windows_line_ends_and_a_byte_order_mark_are_accepted(world: World) -> None:
+def test_bureau_files_with_windows_line_ends_and_a_byte_order_mark_are_accepted(world):
     for path in [*world.parameters.glob("*.txt"), world.path(GEOGRAPHY)]:
         path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes().replace(b"\n", b"\r\n") + b"\r\n\r\n")
     config = world.parameters / CONFIG
     config.write_bytes(b"\xef\xbb\xbf" + json.dumps(world.config()).encode())
-    result = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
+    result = cli("plan", *world)
     assert (result.exit_code, result.stderr) == (0, "")

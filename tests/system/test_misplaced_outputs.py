@@ -7,10 +7,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
-from tests.worlds.world import World
+from tests.commands import cli
 
 INSIDE_OUT = [
     "site OUT OUT/new", "site OUT/release OUT/new", "site OUT OUT/release/new", "export OUT OUT/new",
@@ -42,14 +40,14 @@ def refused(command: str, places: dict[str, Path]) -> str:
     words = command.split()
     for name, path in places.items():
         words = [word.replace(name, str(path)) if word.split("/")[0] == name else word for word in words]
-    ended = CliRunner().invoke(app, words)
+    ended = cli(*words)
     assert isinstance(ended.exception, SystemExit)
     assert ended.exit_code == 1, (command, ended.output)
     return " ".join(ended.stderr.split())
 
 
 @pytest.mark.parametrize("command", INSIDE_OUT)
-def test_nothing_is_written_into_the_output_of_a_run(command: str, world: World, output: Path, tmp_path: Path) -> None:
+def test_nothing_is_written_into_the_output_of_a_run(command, world, output, tmp_path):
     (tmp_path / "link").symlink_to(output)
     before = files_of(output)
     places = {"PARAMETERS": world.parameters, "DATA": world.data, "LOG": tmp_path / "log"}
@@ -60,7 +58,7 @@ def test_nothing_is_written_into_the_output_of_a_run(command: str, world: World,
 
 
 @pytest.mark.parametrize("command", AMONG_INPUTS)
-def test_nothing_is_written_among_what_is_read(command: str, world: World, tmp_path: Path) -> None:
+def test_nothing_is_written_among_what_is_read(command, world, tmp_path):
     (world.data / "deeper").mkdir()
     places, before = {"PARAMETERS": world.parameters, "DATA": world.data, "LOG": tmp_path / "log"}, files_of(tmp_path)
     assert "which this command reads. Choose a folder elsewhere." in refused(command, places)
@@ -68,7 +66,7 @@ def test_nothing_is_written_among_what_is_read(command: str, world: World, tmp_p
 
 
 @pytest.mark.parametrize("command", AROUND_INPUTS)
-def test_nothing_is_written_around_what_is_read(command: str, world: World, tmp_path: Path) -> None:
+def test_nothing_is_written_around_what_is_read(command, world, tmp_path):
     places, before = {"PARAMETERS": world.parameters, "DATA": world.data, "WORLD": tmp_path}, files_of(tmp_path)
     assert "contains files that this command reads" in refused(command, {**places, "LOG": tmp_path.parent / "log"})
     assert files_of(tmp_path) == before

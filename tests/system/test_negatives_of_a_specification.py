@@ -47,7 +47,7 @@ def counts_of(out: Path) -> dict[str, int]:
     return {"below": below, "zero": zero, "withheld": by_rule}
 
 
-def test_negative_numbers_are_kept_withheld_or_zero_as_the_specification_says(world: Path, tmp_path: Path) -> None:
+def test_negative_numbers_are_kept_withheld_or_zero_as_the_specification_says(world, tmp_path):
     kept, withheld, zero = (run_with(world, one, tmp_path / one) for one in ("kept", "withheld", "zero"))
     assert (rules_of(kept), rules_of(withheld), rules_of(zero)) == ([], [WITHHELD], [])
     before = counts_of(kept)
@@ -57,7 +57,7 @@ def test_negative_numbers_are_kept_withheld_or_zero_as_the_specification_says(wo
     assert counts_of(zero)["zero"] >= before["zero"] + before["below"]
 
 
-def test_a_rule_that_is_asked_for_is_stronger_and_a_rerelease_withholds_too(world: Path, tmp_path: Path) -> None:
+def test_a_rule_that_is_asked_for_is_stronger_and_a_rerelease_withholds_too(world, tmp_path):
     out = run_with(world, "withheld", tmp_path / "out", rules=["clamp-negatives"])
     assert rules_of(out) == ["clamp-negatives"]
     safetab.rerelease(out, tmp_path / "again")

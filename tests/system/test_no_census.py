@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import InvalidInput
 
 COMMANDS = [
@@ -49,32 +48,32 @@ def places(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("place", SENTENCES)
 @pytest.mark.parametrize("command", COMMANDS)
-def test_one_sentence_says_what_is_there_instead_of_a_census(command: str, place: str, places: Path) -> None:
+def test_one_sentence_says_what_is_there_instead_of_a_census(command, place, places):
     words = command.format(str(places / place), str(places / place), data=places / "data").split()
-    told = CliRunner().invoke(app, [*words, "--json"])
+    told = cli(*words, "--json")
     said = f"{places / place} {SENTENCES[place]}\n"
     assert (told.exit_code, told.stderr) == (1, said)
     (finding, *again) = json.loads(told.stdout)["findings"]
     assert (finding["file"], finding["message"], again[1:]) == (str(places / place), SENTENCES[place], [])
 
 
-def test_parameters_of_a_study_are_an_argument_or_an_option(both_products: Path, tmp_path: Path) -> None:
+def test_parameters_of_a_study_are_an_argument_or_an_option(both_products, tmp_path):
     folder = str(both_products / "p" / "parameters")
-    told = [CliRunner().invoke(app, ["tune", "levels", *words]) for words in ([folder], ["--parameters", folder])]
+    told = [cli("tune", "levels", *words) for words in ([folder], ["--parameters", folder])]
     assert told[0].exit_code == 0
     assert told[0].stdout == told[1].stdout
     pages = [tmp_path / "argument.html", tmp_path / "option.html"]
     for page, words in zip(pages, ([folder], ["--parameters", folder]), strict=True):
-        assert CliRunner().invoke(app, ["explore", *words, "-o", str(page)]).exit_code == 0
+        assert cli("explore", *words, "-o", page).exit_code == 0
     assert pages[0].read_bytes() == pages[1].read_bytes()
     for command in (["tune", "levels"], ["explore", "-o", str(tmp_path / "new.html")]):
-        twice = CliRunner().invoke(app, [*command, folder, "--parameters", folder])
+        twice = cli(*command, folder, "--parameters", folder)
         assert twice.exit_code == 2
         assert "--parameters: is given as an argument already." in twice.stderr
 
 
 @pytest.mark.parametrize("place", SENTENCES)
-def test_python_says_the_same(place: str, places: Path) -> None:
+def test_python_says_the_same(place, places):
     folder, data = places / place, places / "data"
     for call in (
         lambda: safetab.plan(folder),
@@ -88,8 +87,8 @@ def test_python_says_the_same(place: str, places: Path) -> None:
         assert str(refused.value) == f"{folder} {SENTENCES[place]}"
 
 
-def test_a_file_in_place_of_data_is_told(both_products: Path) -> None:
+def test_a_file_in_place_of_data_is_told(both_products):
     records = next((both_products / "p" / "data").glob("person-records*"))
-    told = CliRunner().invoke(app, ["validate", str(both_products / "p" / "parameters"), str(records)])
+    told = cli("validate", both_products / "p" / "parameters", records)
     assert told.exit_code == 1
     assert f"{records} is a file: give its folder." in told.stderr

@@ -7,9 +7,8 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.person_forms import as_text, header_only, people_of
 from tests.worlds.households import write_household_world
 from tests.worlds.people import write_random_world
@@ -28,14 +27,14 @@ def emptied(world: World, write) -> World:
 
 def run(world: World, out: Path, *options: str):
     arguments = [str(world.parameters), str(world.data), str(out), "--test-key", KEY, *options]
-    return CliRunner().invoke(app, ["run", *arguments])
+    return cli("run", *arguments)
 
 
 def released(out: Path) -> dict[str, bytes]:
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
 
 
-def test_a_run_on_nobody_releases_noise_and_warns_the_curator_alone(tmp_path: Path) -> None:
+def test_a_run_on_nobody_releases_noise_and_warns_the_curator_alone(tmp_path):
     world = emptied(write_random_world(tmp_path / "world", 3, budget=1, zero_suppression_chance=0), header_only)
     result = run(world, tmp_path / "out")
     assert result.exit_code == 0, result.output
@@ -50,7 +49,7 @@ def test_a_run_on_nobody_releases_noise_and_warns_the_curator_alone(tmp_path: Pa
 
 
 @pytest.mark.slow
-def test_an_empty_pass_is_released_like_the_other(tmp_path: Path) -> None:
+def test_an_empty_pass_is_released_like_the_other(tmp_path):
     """The same files, whoever is there; what differs is in those of the pass."""
     world = write_random_world(tmp_path / "world", 3, budget=1, zero_suppression_chance=0)
     assert run(world, tmp_path / "somebody").exit_code == 0
@@ -66,17 +65,17 @@ def test_an_empty_pass_is_released_like_the_other(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_accuracy_and_accounts_work_without_anybody(tmp_path: Path) -> None:
+def test_accuracy_and_accounts_work_without_anybody(tmp_path):
     world = emptied(write_random_world(tmp_path / "world", 3, budget=1), header_only)
     arguments = [str(world.parameters), str(world.data), str(tmp_path / "accuracy"), "--runs", "2"]
-    result = CliRunner().invoke(app, ["accuracy", *arguments])
+    result = cli("accuracy", *arguments)
     assert result.exit_code == 0, result.output
     assert NOBODY.format("US") in result.stderr
     accounts = ["--dataset", "nobody", "--spend-log", str(tmp_path / "spend.log")]
     assert run(world, tmp_path / "out", *accounts).exit_code == 0
 
 
-def test_that_no_household_is_in_a_selected_group_is_told_to_the_confidential_log_alone(tmp_path: Path) -> None:
+def test_that_no_household_is_in_a_selected_group_is_told_to_the_confidential_log_alone(tmp_path):
     """With totals of one state, households of that state, and then of another alone: only the log differs."""
     world = write_household_world(tmp_path / "world", 21, people=250)
     config = json.loads((world.parameters / "config.json").read_text())
@@ -90,9 +89,7 @@ def test_that_no_household_is_in_a_selected_group_is_told_to_the_confidential_lo
     for state in states:
         records.write_text("\n".join([header, *(row for row in households if row.startswith(state))]) + "\n")
         log = tmp_path / f"{state}.log"
-        result = CliRunner().invoke(
-            app, ["validate", str(world.parameters), str(world.data), "--confidential-log", str(log)]
-        )
+        result = cli("validate", *world, "--confidential-log", log)
         told.add((result.exit_code, result.stdout, re.sub(r"[\d.]+ s", "", result.stderr)))
         logged.append("none of the households of the US pass is in any group with a published total" in log.read_text())
     ((code, stdout, _),) = told

@@ -41,7 +41,7 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return written(tmp_path_factory.mktemp("by-hand"))
 
 
-def test_a_level_without_areas_costs_nothing_and_nothing_is_wrong_with_that(out: Path) -> None:
+def test_a_level_without_areas_costs_nothing_and_nothing_is_wrong_with_that(out):
     charged = {event["geography_level"] for event in json.loads((out / "manifest.json").read_text())["charged"]}
     assert "AIANNH" not in charged
     assert safetab.verify(out).findings == ()
@@ -84,7 +84,7 @@ def every_number_has_the_noise_of_its_budget(out: Path) -> None:
     assert {row["geography_level"] for row in copies} >= {"COUNTY", "PLACE"}
 
 
-def test_every_number_has_the_noise_of_its_budget(out: Path) -> None:
+def test_every_number_has_the_noise_of_its_budget(out):
     every_number_has_the_noise_of_its_budget(out)
 
 
@@ -134,7 +134,7 @@ def copies_have_the_intervals_of_their_donors(out: Path) -> None:
     assert differing >= {(True, True), (False, True)}  # of the receiver's noise it would be another interval
 
 
-def test_copies_have_the_intervals_of_their_donors(out: Path) -> None:
+def test_copies_have_the_intervals_of_their_donors(out):
     copies_have_the_intervals_of_their_donors(out)
 
 
@@ -166,5 +166,5 @@ def line_of(row: Row) -> tuple[str, str, int]:
     return row["iteration_code"], row["table_id"], row["line"]
 
 
-def test_copies_are_the_numbers_of_their_donors(out: Path) -> None:
+def test_copies_are_the_numbers_of_their_donors(out):
     copies_are_the_numbers_of_their_donors(out)

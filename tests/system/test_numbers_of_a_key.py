@@ -40,7 +40,7 @@ def numbers_hash(case: str, folder: Path, **options: object) -> str:
         zero_suppression_chance=float(chance),
     )
     out = folder / "out"
-    safetab.run(world.parameters, world.data, out, test_key=KEY, **options)
+    safetab.run(*world, out, test_key=KEY, **options)
     found = hashlib.sha256()
     for name in ("t1/us.csv", "t1/pr.csv", "t2/us.csv", "t2/pr.csv"):
         found.update((out / name).read_bytes())
@@ -53,12 +53,12 @@ def numbers_hash(case: str, folder: Path, **options: object) -> str:
 @pytest.mark.parametrize(
     "case", [pytest.param(case, marks=[] if number % 5 == 0 else pytest.mark.slow) for number, case in enumerate(CASES)]
 )
-def test_a_key_gives_the_numbers_that_it_always_gave(case: str, tmp_path: Path) -> None:
+def test_a_key_gives_the_numbers_that_it_always_gave(case, tmp_path):
     assert numbers_hash(case, tmp_path) == json.loads(HASHES.read_text())[case]
 
 
 @pytest.mark.parametrize("case", [pytest.param(case, marks=SPARK_MARKS) for case in (CASES[1], CASES[-1])])
-def test_a_key_gives_these_numbers_on_spark_too(case: str, tmp_path: Path) -> None:
+def test_a_key_gives_these_numbers_on_spark_too(case, tmp_path):
     from tests.spark_sessions import QUICK  # noqa: PLC0415 - PySpark is optional
 
     found = numbers_hash(case, tmp_path, engine="spark", spark_conf=QUICK)

@@ -44,7 +44,7 @@ def totals_alone(official_totals: Path) -> Path:
     return official_totals
 
 
-def test_a_release_that_went_through_the_official_form_has_the_same_numbers_and_margins(made, whole) -> None:
+def test_a_release_that_went_through_the_official_form_has_the_same_numbers_and_margins(made, whole):
     before, after = numbers_in(made.out / "release"), numbers_in(whole)
     assert before.keys() == after.keys()
     for key, row in before.items():
@@ -55,7 +55,7 @@ def test_a_release_that_went_through_the_official_form_has_the_same_numbers_and_
     assert all(row["least_margin_of_error"] is None for row in after.values())
 
 
-def test_copies_have_the_noise_of_the_area_that_was_measured(made, whole, tmp_path: Path) -> None:
+def test_copies_have_the_noise_of_the_area_that_was_measured(made, whole, tmp_path):
     """State 44 has one county: its numbers are the state's, at another level's noise than a county's own."""
     output = read_again(made, tmp_path / "blocks", "--complete", "--geography", made.world.data / "GRF-C.txt")
     assert "copies of another area" in output
@@ -72,7 +72,7 @@ def test_copies_have_the_noise_of_the_area_that_was_measured(made, whole, tmp_pa
     assert all(by_blocks[key]["margin_of_error"] == row["margin_of_error"] for key, row in before.items())
 
 
-def test_all_three_forms_are_read(made, totals_alone) -> None:
+def test_all_three_forms_are_read(made, totals_alone):
     before, after = numbers_in(made.out / "release"), numbers_in(totals_alone)
     assert after.keys() == {key for key in before if key[3] == "T01001"}
     for key, row in after.items():
@@ -80,7 +80,7 @@ def test_all_three_forms_are_read(made, totals_alone) -> None:
         assert (row["status"] == "withheld") == (before[key]["status"] == "withheld")
 
 
-def test_totals_alone_have_a_range_for_their_margin(made, totals_alone) -> None:
+def test_totals_alone_have_a_range_for_their_margin(made, totals_alone):
     before, after = numbers_in(made.out / "release"), numbers_in(totals_alone)
     wide = 0
     for key, row in after.items():
@@ -95,7 +95,7 @@ def test_totals_alone_have_a_range_for_their_margin(made, totals_alone) -> None:
     assert wide > 20
 
 
-def test_a_margin_that_is_a_range_is_said_wherever_the_number_is(totals_alone, tmp_path: Path) -> None:
+def test_a_margin_that_is_a_range_is_said_wherever_the_number_is(totals_alone, tmp_path):
     key, row = next(
         (key, row)
         for key, row in numbers_in(totals_alone).items()
@@ -118,7 +118,7 @@ def test_a_margin_that_is_a_range_is_said_wherever_the_number_is(totals_alone, t
     )
 
 
-def test_the_status_says_where_the_numbers_are_from_and_no_more(whole) -> None:
+def test_the_status_says_where_the_numbers_are_from_and_no_more(whole):
     line = "Status: official. Read by safetab from files that were given as published by the Census Bureau."
     assert safetab.open_release(whole).output_status is OutputStatus.OFFICIAL
     assert line in " ".join(done("show", whole, "--nation").split())
@@ -132,7 +132,7 @@ def test_the_status_says_where_the_numbers_are_from_and_no_more(whole) -> None:
 TOLD = [OutputStatus.SYNTHETIC, OutputStatus.TEST_KEY, OutputStatus.NO_PROTECTION]
 
 
-def test_published_files_are_the_bureaus(whole) -> None:
+def test_published_files_are_the_bureaus(whole):
     publication = open_release_folder(whole).facts.publication
     assert publication == ReadingPublication(
         "Detailed Demographic and Housing Characteristics File A", "U.S. Census Bureau"
@@ -144,9 +144,7 @@ def test_published_files_are_the_bureaus(whole) -> None:
 
 
 @pytest.mark.parametrize("told", TOLD)
-def test_what_is_not_for_release_does_not_become_official(
-    made: Made, tmp_path: Path, told: OutputStatus, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_for_release_does_not_become_official(made, tmp_path, told, monkeypatch):
     """The NOT-FOR-RELEASE of an export holds for what is read from it, and for exports of that."""
     monkeypatch.setenv("COLUMNS", "80")
     (tmp_path / "census").mkdir()
@@ -170,7 +168,7 @@ def test_what_is_not_for_release_does_not_become_official(
 
 
 @pytest.mark.parametrize("release", ["whole", "totals_alone"])
-def test_the_readme_is_of_this_very_release(release: str, request: pytest.FixtureRequest) -> None:
+def test_the_readme_is_of_this_very_release(release, request):
     path = request.getfixturevalue(release)
     text = (path / "README.txt").read_text()
     words = " ".join(text.split())
@@ -186,7 +184,7 @@ def test_the_readme_is_of_this_very_release(release: str, request: pytest.Fixtur
     assert ("it is not in the files that were read" in words) == (release == "totals_alone")
 
 
-def test_an_export_keeps_its_status_and_the_gravest_holds(made: Made, tmp_path: Path) -> None:
+def test_an_export_keeps_its_status_and_the_gravest_holds(made, tmp_path):
     """One file beside the export's own NOT-FOR-RELEASE, reached by a link; one beside a lesser."""
     for name in ("linked", "lesser"):
         (tmp_path / name).mkdir()
@@ -197,7 +195,7 @@ def test_an_export_keeps_its_status_and_the_gravest_holds(made: Made, tmp_path: 
     assert safetab.open_release(tmp_path / "new").output_status is OutputStatus.TEST_KEY
 
 
-def test_a_status_that_forbids_a_release_goes_wherever_a_file_is_copied(made: Made, tmp_path: Path) -> None:
+def test_a_status_that_forbids_a_release_goes_wherever_a_file_is_copied(made, tmp_path):
     """Without what lies beside it, without most rows, among other files: every row has it."""
     rows = (made.census / "T01001.csv").read_text().splitlines()
     (tmp_path / "some.csv").write_text("\n".join([rows[0], *rows[5:9], ""]))
@@ -212,7 +210,7 @@ def test_a_status_that_forbids_a_release_goes_wherever_a_file_is_copied(made: Ma
 
 
 @pytest.mark.parametrize("status", ["", "for release", "official"])
-def test_a_status_that_forbids_nothing_is_an_error(status: str, made: Made, tmp_path: Path) -> None:
+def test_a_status_that_forbids_nothing_is_an_error(status, made, tmp_path):
     file = tmp_path / "T01001.csv"
     file.write_text((made.census / "T01001.csv").read_text().replace("test key", status, 1))
     result = cli("official", file, tmp_path / "new", "--parameters", made.world.parameters)
@@ -220,16 +218,14 @@ def test_a_status_that_forbids_nothing_is_an_error(status: str, made: Made, tmp_
     assert "NOT_FOR_RELEASE: is not a known status. Get the file again: row 2." in result.stderr
 
 
-def test_only_tables_that_are_not_for_release_have_a_column_that_says_so(
-    made: Made, whole: Path, tmp_path: Path
-) -> None:
+def test_only_tables_that_are_not_for_release_have_a_column_that_says_so(made, whole, tmp_path):
     assert all(row[STATUS_COLUMN] == "test key" for path in made.tables for row in rows_of(path))
     done("export", whole, tmp_path / "official", "--form", "census")
     assert not any(STATUS_COLUMN in path.read_text() for path in (tmp_path / "official").glob("*.csv"))
 
 
 @pytest.mark.parametrize("text", ["", "Status: for release. This output may be released.\n", "\x00"])
-def test_a_marker_that_is_not_understood_is_an_error(made: Made, tmp_path: Path, text: str) -> None:
+def test_a_marker_that_is_not_understood_is_an_error(made, tmp_path, text):
     file = Path(shutil.copy(made.census / "T01001.csv", tmp_path))
     (tmp_path / "NOT-FOR-RELEASE").write_text(text)
     result = cli("official", file, tmp_path / "new", "--parameters", made.world.parameters)
@@ -238,7 +234,7 @@ def test_a_marker_that_is_not_understood_is_an_error(made: Made, tmp_path: Path,
     assert not (tmp_path / "new").exists()
 
 
-def test_an_absent_group_is_suppressed_only_if_the_files_are_whole_tables(whole, totals_alone) -> None:
+def test_an_absent_group_is_suppressed_only_if_the_files_are_whole_tables(whole, totals_alone):
     listed = done("status", whole, "--csv", "--level", "TRACT")
     suppressed = next(row for row in csv.DictReader(listed.splitlines()) if row["status"] == "suppressed")
     region, code = suppressed["region_id"], suppressed["iteration_code"]
@@ -260,7 +256,7 @@ def rows_for_programs(release: Path, *of_which: object) -> list[dict[str, str]]:
 
 
 @pytest.mark.parametrize("release", ["whole", "totals_alone"])
-def test_the_readable_table_has_words_for_every_status(release: str, request: pytest.FixtureRequest) -> None:
+def test_the_readable_table_has_words_for_every_status(release, request):
     """All groups of two areas, one by one: what programs read as CSV is what people read."""
     path = request.getfixturevalue(release)
     absent = {"whole": "suppressed", "totals_alone": "not in the files"}[release]
@@ -281,7 +277,7 @@ def test_the_readable_table_has_words_for_every_status(release: str, request: py
 
 
 @pytest.mark.parametrize("release", ["whole", "totals_alone"])
-def test_groups_are_counted_by_status_for_people(release: str, request: pytest.FixtureRequest) -> None:
+def test_groups_are_counted_by_status_for_people(release, request):
     path = request.getfixturevalue(release)
     expected = Counter(row["status"] for row in rows_for_programs(path))
     counted = Counter[str]()
@@ -295,7 +291,7 @@ def test_groups_are_counted_by_status_for_people(release: str, request: pytest.F
 
 
 @pytest.mark.parametrize("release", ["whole", "totals_alone"])
-def test_an_x_has_words_in_the_readable_table(release: str, request: pytest.FixtureRequest) -> None:
+def test_an_x_has_words_in_the_readable_table(release, request):
     path = request.getfixturevalue(release)
     key = next(key for key, row in numbers_in(path).items() if row["status"] == "withheld" and key[3] == "T01001")
     shown = statuses_shown(path, "--level", key[0], "--area", key[1], "--group", key[2])
@@ -303,7 +299,7 @@ def test_an_x_has_words_in_the_readable_table(release: str, request: pytest.Fixt
     assert "the files show X in its place" in done("status", path, "--level", key[0])
 
 
-def test_a_withheld_number_is_said_to_be_the_choice_of_the_files(whole) -> None:
+def test_a_withheld_number_is_said_to_be_the_choice_of_the_files(whole):
     key = next(key for key, row in numbers_in(whole).items() if row["status"] == "withheld" and key[3] == "T01001")
     answer = safetab.open_release(whole).total(
         key[1], key[2], level=key[0].removeprefix("PR-").lower().replace("usa", "nation")
@@ -312,7 +308,7 @@ def test_a_withheld_number_is_said_to_be_the_choice_of_the_files(whole) -> None:
     assert "the files that were read show X in its place" in str(answer)
 
 
-def test_what_is_not_known_is_left_out_and_named(made, tmp_path: Path) -> None:
+def test_what_is_not_known_is_left_out_and_named(made, tmp_path):
     rows = rows_of(made.census / "T01001.csv")
     text = as_published(made.census / "T01001.csv", tmp_path).read_text()
     text += '"0100000US","United States","001","All people","5",1\n"0100000US","United States","9876","New","6",1\n'
@@ -331,7 +327,7 @@ def test_what_is_not_known_is_left_out_and_named(made, tmp_path: Path) -> None:
     assert known["CODES"].split() == sorted(one[5:] for one in pairs if one.startswith(rows[0]["POPGROUP"]))
 
 
-def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(made, tmp_path: Path) -> None:
+def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(made, tmp_path):
     bad = {
         "a.csv": "GEO_ID,NAME,POPGROUP,POPGROUP_LABEL,T01001_001N\n0100000US,US,1010,x,many\nnowhere,US,1010,x,5\n",
         "b.json": '[["T01001_001N", "POPGROUP", "zip code"], ["5", "1010", "02906"]]',
@@ -363,7 +359,7 @@ def test_all_that_is_wrong_is_said_at_once_and_nothing_is_written(made, tmp_path
     assert not (tmp_path / "new").exists()
 
 
-def test_contradictions_between_tables_are_errors(made, tmp_path: Path) -> None:
+def test_contradictions_between_tables_are_errors(made, tmp_path):
     rows = rows_of(made.census / "T02001.csv")
     group = rows[0]
     others = [row for row in rows_of(made.census / "T01001.csv") if row["POPGROUP"] == group["POPGROUP"]]
@@ -386,9 +382,7 @@ def test_contradictions_between_tables_are_errors(made, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("strange", ["\x1b[2J", "\u202e", "\u2066", "\x00"])
 @pytest.mark.parametrize("column", ["NAME", "POPGROUP", "POPGROUP_LABEL"])
-def test_names_that_steer_a_terminal_or_turn_a_line_around_are_refused(
-    column: str, strange: str, made, tmp_path: Path
-) -> None:
+def test_names_that_steer_a_terminal_or_turn_a_line_around_are_refused(column, strange, made, tmp_path):
     row = {"NAME": "US", "POPGROUP": "1010", "POPGROUP_LABEL": "x", "T01001_001N": "5", "GEO_ID": "0100000US"}
     rows = [list(row), list(row.values()), list((row | {column: f"a{strange}b"}).values())]
     (tmp_path / "a.json").write_text(json.dumps(rows))
@@ -399,21 +393,21 @@ def test_names_that_steer_a_terminal_or_turn_a_line_around_are_refused(
     assert not (tmp_path / "new").exists()
 
 
-def test_half_a_character_is_no_text(made, tmp_path: Path) -> None:
+def test_half_a_character_is_no_text(made, tmp_path):
     rows = '[["NAME", "POPGROUP", "T01001_001N", "GEO_ID"], ["\\ud800", "1010", "5", "0100000US"]]'
     (tmp_path / "a.json").write_text(rows)
     refused = cli("official", tmp_path / "a.json", tmp_path / "new", "--parameters", made.world.parameters)
     assert (refused.exit_code, "Get it again" in refused.stderr) == (1, True), refused.output
 
 
-def test_a_release_that_was_read_is_replaced_and_nothing_else(made, whole) -> None:
+def test_a_release_that_was_read_is_replaced_and_nothing_else(made, whole):
     assert cli("official", *made.tables, whole, "--parameters", made.world.parameters).exit_code == 1
     refused = cli("official", *made.tables, made.out, "--parameters", made.world.parameters, "--overwrite")
     assert refused.exit_code == 1
     assert "holds no official-files.json of an earlier output" in refused.stderr
 
 
-def test_what_somebody_put_into_a_release_that_was_read_stays(made, whole, tmp_path: Path) -> None:
+def test_what_somebody_put_into_a_release_that_was_read_stays(made, whole, tmp_path):
     new = Path(shutil.copytree(whole, tmp_path / "new"))
     (new / "thesis.txt").write_text("mine")
     again = ("official", *made.tables, new, "--parameters", made.world.parameters, "--overwrite")
@@ -426,7 +420,7 @@ def test_what_somebody_put_into_a_release_that_was_read_stays(made, whole, tmp_p
 
 
 @pytest.mark.needs_2020_files
-def test_the_published_anchors_have_their_margins(spec_2020: Path, tmp_path: Path) -> None:
+def test_the_published_anchors_have_their_margins(spec_2020, tmp_path):
     anchors = {"3845": 70_697, "3788": 48_321, "1207": 630, "1096": 444, "3839": 4_768_846}
     rows = [["United States", str(count), code, code, "1"] for code, count in anchors.items()]
     header = ["NAME", "T01001_001N", "POPGROUP", "POPGROUP", "us"]
@@ -439,7 +433,7 @@ def test_the_published_anchors_have_their_margins(spec_2020: Path, tmp_path: Pat
         assert "the margin of error is 3 to 20" in str(total)
 
 
-def test_lines_that_no_file_has_are_no_numbers(made: Made, tmp_path: Path) -> None:
+def test_lines_that_no_file_has_are_no_numbers(made, tmp_path):
     row = next(row for row in rows_of(made.census / "T02001.csv") if row["T02001_003N"] != "X" != row["T02001_001N"])
     header = "GEO_ID,POPGROUP,T02001_001N,T02001_003N\n"
     cells = ",".join(row[name] for name in ("GEO_ID", "POPGROUP", "T02001_001N", "T02001_003N"))

@@ -13,10 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     ReleaseOptions,
     ReleaseRule,
@@ -49,13 +48,13 @@ def world(tmp_path_factory) -> World:
 @pytest.fixture(scope="module")
 def whole(world: World, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("whole") / "out"
-    safetab.run(world.parameters, world.data, out, test_key="06" * 32)
+    safetab.run(*world, out, test_key="06" * 32)
     return out
 
 
 @pytest.fixture(scope="module")
 def universe(world: World) -> Universe:
-    files = read_public_files(world.parameters, world.data).require()
+    files = read_public_files(*world).require()
     return universe_of_run(plan_of(files).require(), files.geography_of_pass, files.names)
 
 
@@ -185,7 +184,7 @@ DAMAGES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DAMAGES)
-def test_a_broken_rule_is_told(name: str, whole: Path, universe: Universe, tmp_path: Path) -> None:
+def test_a_broken_rule_is_told(name, whole, universe, tmp_path):
     damage, message = DAMAGES[name]
     out = tmp_path / "out"
     shutil.copytree(whole, out)
@@ -221,8 +220,8 @@ def findings(out: Path, universe: Universe, options: ReleaseOptions) -> str:
     ],
 )
 def test_the_noise_of_the_last_measurement_is_told_with_its_level_code_and_stage(
-    column: str, value: object, whole: Path, universe: Universe, tmp_path: Path
-) -> None:
+    column, value, whole, universe, tmp_path
+):
     shutil.copytree(whole, tmp_path / "out")
     table_changed(MEASURED, last_changed(column, value))(tmp_path / "out")
     last = pq.read_table(whole / MEASURED).to_pylist()[-1]
@@ -235,9 +234,7 @@ def test_the_noise_of_the_last_measurement_is_told_with_its_level_code_and_stage
 @pytest.mark.slow
 @pytest.mark.parametrize("column", ["sex", "age_start", "age_end"])
 @pytest.mark.parametrize("value", [-1, 11_000])
-def test_each_label_of_the_last_measurement_is_checked(
-    column: str, value: int, whole: Path, universe: Universe, tmp_path: Path
-) -> None:
+def test_each_label_of_the_last_measurement_is_checked(column, value, whole, universe, tmp_path):
     shutil.copytree(whole, tmp_path / "out")
     table_changed(MEASURED, last_changed(column, value if column != "sex" else value % 100))(tmp_path / "out")
     assert "stage, table, sex, age_start, age_end don't belong" in findings(
@@ -247,9 +244,7 @@ def test_each_label_of_the_last_measurement_is_checked(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 7])
-def test_a_group_that_lies_in_several_row_groups_is_checked_as_a_whole(
-    rows: int, whole: Path, universe: Universe, tmp_path: Path
-) -> None:
+def test_a_group_that_lies_in_several_row_groups_is_checked_as_a_whole(rows, whole, universe, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(whole, out)
     numbers = pq.read_table(whole / STATE, partitioning=None)
@@ -262,7 +257,7 @@ def test_a_group_that_lies_in_several_row_groups_is_checked_as_a_whole(
     assert f"a sum is not that of its cells: row {row}." in findings(out, universe, ReleaseOptions())
 
 
-def test_a_whole_output_passes(whole: Path, universe: Universe) -> None:
+def test_a_whole_output_passes(whole, universe):
     check_output(whole, universe, ReleaseOptions())
 
 
@@ -284,9 +279,7 @@ def test_a_whole_output_passes(whole: Path, universe: Universe) -> None:
         ),
     ],
 )
-def test_the_manifest_must_be_that_of_the_files(
-    damage, message, whole: Path, universe: Universe, tmp_path: Path
-) -> None:
+def test_the_manifest_must_be_that_of_the_files(damage, message, whole, universe, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(whole, out)
     damage(out)
@@ -316,7 +309,7 @@ STRAYS = {
 
 
 @pytest.mark.parametrize("name", STRAYS)
-def test_what_is_not_on_the_list_does_not_leave(name: str, whole: Path, universe: Universe, tmp_path: Path) -> None:
+def test_what_is_not_on_the_list_does_not_leave(name, whole, universe, tmp_path):
     put, stray = STRAYS[name]
     out = tmp_path / "out"
     shutil.copytree(whole, out)
@@ -327,7 +320,7 @@ def test_what_is_not_on_the_list_does_not_leave(name: str, whole: Path, universe
     assert f"{stray}: is not among the files that may leave." in str(failed.value)
 
 
-def test_an_output_for_release_has_no_mark_that_says_otherwise(whole: Path, universe: Universe, tmp_path: Path) -> None:
+def test_an_output_for_release_has_no_mark_that_says_otherwise(whole, universe, tmp_path):
     shutil.copytree(whole, tmp_path / "out")
     manifest = json.loads((whole / "manifest.json").read_text())
     (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest | {"for_release": True}))
@@ -335,20 +328,16 @@ def test_an_output_for_release_has_no_mark_that_says_otherwise(whole: Path, univ
         check_output(tmp_path / "out", universe, ReleaseOptions())
 
 
-def test_a_run_that_leaves_a_stray_file_is_exit_3_and_publishes_nothing(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_leaves_a_stray_file_is_exit_3_and_publishes_nothing(world, tmp_path, monkeypatch):
     monkeypatch.setattr(run_module, "write_documents", lambda output, *_: (output / "notes.txt").write_text("x"))
-    result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
+    result = cli("run", *world, tmp_path / "out")
     assert result.exit_code == 3
     assert "notes.txt: is not among the files that may leave." in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_run_whose_tables_are_wrong_is_exit_3_and_publishes_nothing(
-    threads: int, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_whose_tables_are_wrong_is_exit_3_and_publishes_nothing(threads, world, tmp_path, monkeypatch):
     """Tables are checked while the release is written, and what is found is told at the end."""
 
     def spoiled(output: Path, *_: object) -> None:
@@ -356,7 +345,7 @@ def test_a_run_whose_tables_are_wrong_is_exit_3_and_publishes_nothing(
 
     monkeypatch.setattr(run_module, "write_not_for_release", spoiled)
     places = [str(world.parameters), str(world.data), str(tmp_path / "out")]
-    result = CliRunner().invoke(app, ["run", *places, "--threads", str(threads)])
+    result = cli("run", *places, "--threads", threads)
     assert result.exit_code == 3
     assert f"{T1}: COUNT is not the sum of the group's noisy numbers: row 1." in result.stderr
     assert "a total is not the one in t1" not in result.stderr  # the release is made of the measurements
@@ -365,25 +354,21 @@ def test_a_run_whose_tables_are_wrong_is_exit_3_and_publishes_nothing(
 
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", [T1, STATE])
-def test_a_file_that_changes_after_its_check_had_begun_is_not_published(
-    name: str, threads: int, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_changes_after_its_check_had_begun_is_not_published(name, threads, world, tmp_path, monkeypatch):
     def changing(output: Path, *_: object) -> None:
         shutil.copyfile(output / name, tmp_path / "other")  # the same bytes, but who knows
         (tmp_path / "other").replace(output / name)
 
     monkeypatch.setattr(run_module, "write_documents", changing)
     places = [str(world.parameters), str(world.data), str(tmp_path / "out")]
-    result = CliRunner().invoke(app, ["run", *places, "--threads", str(threads)])
+    result = cli("run", *places, "--threads", threads)
     assert result.exit_code == 3
     assert f"{name}: changed after its check had begun." in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]
 
 
 @pytest.mark.parametrize("is_large", [False, True])
-def test_a_large_output_is_checked_beside_and_a_small_one_by_the_caller(
-    is_large: bool, whole: Path, universe: Universe, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_large_output_is_checked_beside_and_a_small_one_by_the_caller(is_large, whole, universe, monkeypatch):
     names, original = list[str](), TableChecks.check_levels
 
     def told(checks: TableChecks) -> Iterator[object]:
@@ -399,7 +384,7 @@ def test_a_large_output_is_checked_beside_and_a_small_one_by_the_caller(
 
 
 @pytest.mark.slow
-def test_measurements_are_checked_where_tables_end_too_early(whole: Path, universe: Universe, tmp_path: Path) -> None:
+def test_measurements_are_checked_where_tables_end_too_early(whole, universe, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(whole, out)
     (out / T1).write_text((out / T1).read_text().split("\n")[0] + "\n")
@@ -410,9 +395,7 @@ def test_measurements_are_checked_where_tables_end_too_early(whole: Path, univer
 
 
 @pytest.mark.slow
-def test_tables_that_end_too_early_are_not_blamed_on_what_follows_them(
-    stepped: Path, universe: Universe, tmp_path: Path
-) -> None:
+def test_tables_that_end_too_early_are_not_blamed_on_what_follows_them(stepped, universe, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(stepped, out)
     (out / T1).write_text((out / T1).read_text().split("\n")[0] + "\n")
@@ -450,9 +433,7 @@ AFTER_T1, AFTER_T2 = f"after-steps/{T1}", f"after-steps/{T2}"
         ),
     ],
 )  # fmt: skip
-def test_t1_and_t2_after_the_steps_say_what_the_release_says(
-    damage, message, stepped: Path, universe: Universe, tmp_path: Path
-) -> None:
+def test_t1_and_t2_after_the_steps_say_what_the_release_says(damage, message, stepped, universe, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(stepped, out)
     damage(out)
@@ -465,9 +446,7 @@ def test_t1_and_t2_after_the_steps_say_what_the_release_says(
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", ["", "after-steps/"])
 @pytest.mark.parametrize("name", [T1, T2])
-def test_every_column_of_the_last_row_of_a_table_is_checked(
-    folder: str, name: str, stepped: Path, universe: Universe, tmp_path: Path
-) -> None:
+def test_every_column_of_the_last_row_of_a_table_is_checked(folder, name, stepped, universe, tmp_path):
     whole = (stepped / folder / name).read_text()
     columns, rows = whole.split("\n")[0].split("|"), whole.count("\n") - 1
     shutil.copytree(stepped, tmp_path / "out")
@@ -480,12 +459,10 @@ def test_every_column_of_the_last_row_of_a_table_is_checked(
         (tmp_path / "out" / folder / name).write_text(whole)
 
 
-def test_a_run_whose_output_breaks_a_rule_is_exit_3_and_leaves_nothing(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_whose_output_breaks_a_rule_is_exit_3_and_leaves_nothing(world, tmp_path, monkeypatch):
     """A writer that clamps nothing, though negative counts are not allowed."""
     monkeypatch.setattr(pass_files_module, "line_sums", lambda cells, rows, **_: line_sums(cells, rows))
-    result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
+    result = cli("run", *world, tmp_path / "out")
     assert result.exit_code == 3
     assert "COUNT is negative, which is not allowed: row " in result.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["out.confidential.log"]

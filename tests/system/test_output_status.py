@@ -7,11 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from click.testing import Result
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     InvalidInput,
     OutputStatus,
@@ -31,10 +29,6 @@ from tests.worlds.world import World
 KEY = "00" * 32
 MARK = "NOT-FOR-RELEASE"
 OF_RUNS = [status for status in OutputStatus if status is not OutputStatus.OFFICIAL]  # no run makes that one
-
-
-def invoke(*arguments: object) -> Result:
-    return CliRunner().invoke(app, [str(one) for one in arguments])
 
 
 def words(text: str) -> str:
@@ -57,7 +51,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[OutputStatus, tuple[P
     }
     made = {}
     for status, (parameters, data, *options) in given.items():
-        result = invoke("run", parameters, data, folder / status.name, *options)
+        result = cli("run", parameters, data, folder / status.name, *options)
         assert result.exit_code == 0, result.output
         made[status] = folder / status.name, result.stdout
     return made
@@ -65,12 +59,10 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[OutputStatus, tuple[P
 
 @pytest.mark.slow
 @pytest.mark.parametrize("status", OF_RUNS)
-def test_every_place_shows_the_same_status(
-    status: OutputStatus, runs: dict[OutputStatus, tuple[Path, str]], tmp_path: Path
-) -> None:
+def test_every_place_shows_the_same_status(status, runs, tmp_path):
     out, terminal = runs[status]
     line = f"Status: {status.value}. {status.sentence}"
-    invoke("export", out, tmp_path / "csv")
+    cli("export", out, tmp_path / "csv")
     assert line in terminal
     for file in ("log.txt", "release/README.txt"):
         assert line in words((out / file).read_text()), file
@@ -88,16 +80,16 @@ def test_every_place_shows_the_same_status(
         assert entries.items() <= written.items()
     assert OutputStatus(manifest["status"]) is status
     assert safetab.open_release(out).output_status is status
-    shown = invoke("show", out, "--nation")
+    shown = cli("show", out, "--nation")
     assert shown.stdout.startswith(f"{line}\n")
-    assert line in invoke("report", out, "-o", tmp_path / "report.html").stdout
-    assert line in invoke("status", out, "--level", "STATE", "-o", tmp_path / "status.csv").stderr
+    assert line in cli("report", out, "-o", tmp_path / "report.html").stdout
+    assert line in cli("status", out, "--level", "STATE", "-o", tmp_path / "status.csv").stderr
     for marked in (out, tmp_path / "csv"):
         assert (marked / MARK).exists() != status.is_for_release
         assert status.is_for_release or (marked / MARK).read_text() == f"{line}\n"
 
 
-def test_only_a_release_speaks_of_a_release(runs: dict[OutputStatus, tuple[Path, str]]) -> None:
+def test_only_a_release_speaks_of_a_release(runs):
     for status, (out, terminal) in runs.items():
         page = ReportPage((out / "report.html").read_text())
         assert ("This output may be released." in terminal) == status.is_for_release
@@ -111,8 +103,8 @@ def test_only_a_release_speaks_of_a_release(runs: dict[OutputStatus, tuple[Path,
 
 
 def test_a_report_without_protection_begins_with_stop_and_names_the_levels(
-    runs: dict[OutputStatus, tuple[Path, str]],
-) -> None:
+    runs,
+):
     out, _ = runs[OutputStatus.NO_PROTECTION]
     page = ReportPage((out / "report.html").read_text())
     assert page.text.strip().startswith("Status: no protection. STOP.")
@@ -131,11 +123,9 @@ def without_protection(tmp_path: Path) -> World:
 
 
 @pytest.mark.parametrize("command", ["run", "validate"])
-def test_real_people_are_never_tabulated_without_protection(
-    command: str, without_protection: World, tmp_path: Path
-) -> None:
+def test_real_people_are_never_tabulated_without_protection(command, without_protection, tmp_path):
     out = [tmp_path / "out"] if command == "run" else []
-    result = invoke(command, without_protection.parameters, without_protection.data, *out)
+    result = cli(command, *without_protection, *out)
     assert result.exit_code == 1
     assert "No protection at 1 level: (COUNTY, Detailed)." in result.stderr
     assert "make them smaller" in result.stderr
@@ -155,9 +145,7 @@ WITH_LOG = RunOptions(dataset="census", spend_log=Path("spend.log"))
         (WITH_LOG, True, [AGAIN]),
     ],
 )
-def test_the_curator_of_real_people_is_told_what_nobody_counts(
-    options: RunOptions, replaces: bool, told: list[str], tmp_path: Path
-) -> None:
+def test_the_curator_of_real_people_is_told_what_nobody_counts(options, replaces, told, tmp_path):
     (tmp_path / "out").mkdir()
     if replaces:
         (tmp_path / "out" / "manifest.json").touch()
@@ -169,17 +157,17 @@ def test_the_curator_of_real_people_is_told_what_nobody_counts(
     assert spending_warnings(tmp_path, tmp_path / "out", options) == ()
 
 
-def test_a_run_on_real_people_without_a_spend_log_says_that_nobody_counts_it(tmp_path: Path) -> None:
+def test_a_run_on_real_people_without_a_spend_log_says_that_nobody_counts_it(tmp_path):
     world = write_random_world(tmp_path, 2, people=20, budget=0.1, privacy_defn="zcdp")
     (world.data / "SYNTHETIC").unlink()
-    result = invoke("run", world.parameters, world.data, tmp_path / "out")
+    result = cli("run", *world, tmp_path / "out")
     before, _, after = words(result.stderr).partition("Counting the persons")
     assert NOBODY in before
     assert NOBODY in after
     assert NOBODY in (tmp_path / "out.confidential.log").read_text()
 
 
-def test_python_refuses_it_too_and_the_marker_allows_it(without_protection: World, tmp_path: Path) -> None:
+def test_python_refuses_it_too_and_the_marker_allows_it(without_protection, tmp_path):
     parameters, data = without_protection.parameters, without_protection.data
     with pytest.raises(InvalidInput, match="No protection at 1 level"):
         safetab.run(parameters, data, tmp_path / "out")
@@ -188,18 +176,18 @@ def test_python_refuses_it_too_and_the_marker_allows_it(without_protection: Worl
     assert (tmp_path / "out" / MARK).exists()
 
 
-def test_validate_warns_where_synthetic_people_have_no_protection(without_protection: World) -> None:
+def test_validate_warns_where_synthetic_people_have_no_protection(without_protection):
     given = ("validate", without_protection.parameters, without_protection.data)
     (without_protection.data / "SYNTHETIC").touch()
     told = "No protection at 1 level: (COUNTY, Detailed)."
-    result = invoke(*given)
+    result = cli(*given)
     assert result.exit_code == 0
     assert told in " ".join(result.stderr.split())
     without_protection.configure(privacy_budget_p_level_2_county=0.1)
-    assert "No protection" not in invoke(*given).stderr
+    assert "No protection" not in cli(*given).stderr
 
 
-def test_the_marker_says_nothing_of_people_who_lie_elsewhere(without_protection: World) -> None:
+def test_the_marker_says_nothing_of_people_who_lie_elsewhere(without_protection):
     parameters, data = without_protection.parameters, without_protection.data
     (data / "SYNTHETIC").touch()
     plan = safetab.plan(parameters, data)
@@ -212,25 +200,23 @@ def test_the_marker_says_nothing_of_people_who_lie_elsewhere(without_protection:
     assert status_of_run(plan, data, RunOptions()) is OutputStatus.SYNTHETIC
 
 
-def test_the_plan_says_in_words_what_is_without_protection(without_protection: World) -> None:
+def test_the_plan_says_in_words_what_is_without_protection(without_protection):
     given = ("plan", without_protection.parameters, without_protection.data)
     told = "No protection at 1 level: (COUNTY, Detailed)."
-    shown = invoke(*given).stdout
+    shown = cli(*given).stdout
     assert f"STOP. {told}" in shown
     assert "`safetab run` refuses such budgets" in shown
-    plan = json.loads(invoke(*given, "--json").stdout)
+    plan = json.loads(cli(*given, "--json").stdout)
     assert plan["levels_without_protection"] == [{"geography_level": "COUNTY", "iteration_level": "Detailed"}]
     assert plan["no_protection"].startswith(told)
     without_protection.configure(privacy_budget_p_level_2_county=0.1)
-    assert "STOP" not in invoke(*given).stdout
-    plan = json.loads(invoke(*given, "--json").stdout)
+    assert "STOP" not in cli(*given).stdout
+    plan = json.loads(cli(*given, "--json").stdout)
     assert (plan["levels_without_protection"], plan["no_protection"]) == ([], None)
 
 
 @pytest.mark.parametrize(("for_release", "status"), [(True, OutputStatus.FOR_RELEASE), (False, OutputStatus.TEST_KEY)])
-def test_an_older_release_without_a_status_opens(
-    for_release: bool, status: OutputStatus, runs: dict[OutputStatus, tuple[Path, str]], tmp_path: Path
-) -> None:
+def test_an_older_release_without_a_status_opens(for_release, status, runs, tmp_path):
     release = shutil.copytree(runs[OutputStatus.SYNTHETIC][0] / "release", tmp_path / "release")
     package = json.loads((release / "datapackage.json").read_text())
     del package["safetab"]["status"], package["safetab"]["status_sentence"]
@@ -240,7 +226,7 @@ def test_an_older_release_without_a_status_opens(
     assert safetab.open_release(release).output_status is status
 
 
-def test_a_status_that_contradicts_itself_is_no_status() -> None:
+def test_a_status_that_contradicts_itself_is_no_status():
     for status in OutputStatus:
         assert status_of_json(status_as_json(status)) is status
         with pytest.raises(ValueError, match="contradict"):
@@ -249,14 +235,14 @@ def test_a_status_that_contradicts_itself_is_no_status() -> None:
         status_of_json({"status": "unheard of", "for_release": True})
 
 
-def test_a_level_that_was_never_charged_is_not_said_to_have_spent(tmp_path: Path) -> None:
+def test_a_level_that_was_never_charged_is_not_said_to_have_spent(tmp_path):
     world = write_random_world(tmp_path, 2, budget=0.1)
     world.configure(privacy_budget_p_level_2_aiannh=0.1, privacy_budget_p_level_1_aiannh=0)
     geography = world.data / "GRF-C.txt"
     header, *blocks = geography.read_text().splitlines()
     assert header.endswith("|AIANNHCE")
     geography.write_text("\n".join([header, *(f"{one.rpartition('|')[0]}|9999" for one in blocks)]) + "\n")
-    safetab.run(world.parameters, world.data, tmp_path / "out")
+    safetab.run(*world, tmp_path / "out")
     charged = json.loads((tmp_path / "out" / "manifest.json").read_text())["charged"]
     assert "AIANNH" not in {event["geography_level"] for event in charged}
     page = ReportPage((tmp_path / "out" / "report.html").read_text())

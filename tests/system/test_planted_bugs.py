@@ -301,13 +301,13 @@ def caught(bug: PlantedBug, folder: Path, patch: Patch) -> bool:
 
 
 @pytest.mark.parametrize("bug", [bug for bug in BUGS if bug.is_quick], ids=lambda bug: bug.name)
-def test_a_planted_bug_is_caught_quickly(bug: PlantedBug, tmp_path: Path, monkeypatch: Patch) -> None:
+def test_a_planted_bug_is_caught_quickly(bug, tmp_path, monkeypatch):
     assert caught(bug, tmp_path / "audit", monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("bug", [bug for bug in BUGS if not bug.is_quick], ids=lambda bug: bug.name)
-def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: Patch) -> None:
+def test_a_planted_bug_is_caught(bug, tmp_path, monkeypatch):
     assert caught(bug, tmp_path / "audit", monkeypatch)
 
 
@@ -336,17 +336,17 @@ def test_a_planted_bug_is_caught(bug: PlantedBug, tmp_path: Path, monkeypatch: P
     ],
     ids=lambda given: given if isinstance(given, str) else "",
 )
-def test_the_program_as_it_is_passes(check: str, checks: Checks, tmp_path: Path) -> None:
+def test_the_program_as_it_is_passes(check, checks, tmp_path):
     verdicts = list(checks(tmp_path / "audit"))
     assert any(verdict.check.startswith(check) for verdict in verdicts)
     assert [verdict for verdict in verdicts if verdict.result is not Result.PASSED] == []
 
 
-def test_there_are_enough_bugs() -> None:
+def test_there_are_enough_bugs():
     assert len({bug.name for bug in BUGS}) == len(BUGS) >= 40
 
 
-def test_the_table_in_the_documentation_is_this_one() -> None:
+def test_the_table_in_the_documentation_is_this_one():
     text = (PROJECT / "docs" / "privacy.md").read_text()
     section = text[text.index("| planted bug | caught by |") :]
     rows = re.findall(r"^\| ([a-z][^|]*?) \| ([^|]*?) \|$", section, re.MULTILINE)[1:]  # below the header

@@ -133,14 +133,14 @@ BUGS = [
 
 
 @pytest.mark.parametrize("bug", BUGS, ids=lambda bug: bug.name)
-def test_a_planted_bug_is_caught(bug: PlantedBug, monkeypatch: Patch, request: pytest.FixtureRequest) -> None:
+def test_a_planted_bug_is_caught(bug, monkeypatch, request):
     given = [request.getfixturevalue(name) for name in bug.takes]
     bug.plant(monkeypatch)
     with pytest.raises(bug.fails_with):
         bug.caught_by(*given)
 
 
-def test_the_list_in_the_documentation_is_this_one() -> None:
+def test_the_list_in_the_documentation_is_this_one():
     text = (PROJECT / "docs" / "privacy.md").read_text()
     section = text[text.index("| planted bug | caught by the test |") : text.index("| planted bug | caught by |")]
     rows = re.findall(r"^\| ([a-z][^|]*?) \| ([^|]*?) \|$", section, re.MULTILINE)[1:]  # below the header

@@ -9,10 +9,9 @@ from typing import Any
 import jsonschema
 import pytest
 import yaml
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import SHARED
 from tests.specified.released_world import SPECIFICATION, released
 from tests.stored_formats import STORED, stored
@@ -62,7 +61,7 @@ def entry_of(path: Path) -> dict[str, Any]:
     [one for kind in ("persons", "households", "official") for one in stored(kind)],
     ids=lambda path: f"{path.parent.name} {path.name}",
 )
-def test_an_entry_has_every_section_and_says_what_to_add(path: Path) -> None:
+def test_an_entry_has_every_section_and_says_what_to_add(path):
     entry = entry_of(path)
     assert (entry["status"], entry["tier"], set(entry["deployment"])) == ("Draft", 3, SECTIONS)
     assert entry["deployment"]["basic"]["intended_use"].startswith("ADD: ")
@@ -70,7 +69,7 @@ def test_an_entry_has_every_section_and_says_what_to_add(path: Path) -> None:
     assert "{" not in safetab.registry(path)
 
 
-def test_the_loss_and_the_unit_are_those_of_the_release() -> None:
+def test_the_loss_and_the_unit_are_those_of_the_release():
     people, homes = (entry_of(STORED / "format-1" / name)["deployment"] for name in ("persons", "households"))
     assert people["dp_variant"]["variant_name"] == "Zero-concentrated DP"
     assert people["privacy_loss"]["privacy_parameters"] == {"rho": 1.2}
@@ -89,25 +88,25 @@ def test_the_loss_and_the_unit_are_those_of_the_release() -> None:
     assert "Noise: discrete Gaussian, sigma_squared = stability / (2 budget)" in people["implementation"]["mechanisms"]
 
 
-def test_what_is_not_for_release_says_so_first() -> None:
+def test_what_is_not_for_release_says_so_first():
     text = safetab.registry(STORED / "format-1" / "persons")
     assert text.startswith("# Status: test key. Not for release")
     assert "Don't register it.\nurl_slug: " in text
 
 
-def test_the_command_prints_an_entry_or_writes_a_file(tmp_path: Path) -> None:
+def test_the_command_prints_an_entry_or_writes_a_file(tmp_path):
     out, file = STORED / "format-1" / "persons", tmp_path / "entry.yaml"
-    assert CliRunner().invoke(app, ["registry", str(out)]).stdout == safetab.registry(out)
-    said = CliRunner().invoke(app, ["registry", str(out), "-o", str(file)])
+    assert cli("registry", out).stdout == safetab.registry(out)
+    said = cli("registry", out, "-o", file)
     assert "places say ADD:, for you to fill in." in said.stdout
     assert file.read_text() == safetab.registry(out)
-    assert CliRunner().invoke(app, ["registry", str(tmp_path)]).exit_code == 1
+    assert cli("registry", tmp_path).exit_code == 1
 
 
 @pytest.mark.parametrize(
     ("definition", "variant", "symbol"), [("zcdp", "Zero-concentrated DP", "rho"), ("puredp", "Pure DP", "epsilon")]
 )
-def test_the_entry_of_a_specification_has_its_words(definition: str, variant: str, symbol: str, tmp_path: Path) -> None:
+def test_the_entry_of_a_specification_has_its_words(definition, variant, symbol, tmp_path):
     text = SPECIFICATION.replace('definition = "zcdp"', f'definition = "{definition}"')
     text = text.replace("definition = 'zcdp'", f"definition = '{definition}'")
     out = released(tmp_path, text=text).out
@@ -175,12 +174,12 @@ SCHEMA = section(
     [one for kind in ("persons", "households", "official") for one in stored(kind)],
     ids=lambda path: f"{path.parent.name} {path.name}",
 )
-def test_an_entry_has_the_types_and_values_of_the_registrys_schema(path: Path) -> None:
+def test_an_entry_has_the_types_and_values_of_the_registrys_schema(path):
     jsonschema.validate(entry_of(path), SCHEMA)
 
 
 @pytest.mark.needs_2020_files
-def test_an_entry_is_valid_by_the_registrys_own_schema() -> None:
+def test_an_entry_is_valid_by_the_registrys_own_schema():
     schema = yaml.safe_load((SHARED / "registry" / "deployments-schema.yaml").read_text())
     for name in ("persons", "households", "official"):
         text = safetab.registry(STORED / "format-1" / name)

@@ -10,11 +10,10 @@ import duckdb
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
 from tests.brute_force import SUBSTATE, rows_of
+from tests.commands import cli
 from tests.inside import DiscreteGaussian, DiscreteLaplace, InvalidInput, Slice, open_release_folder, statuses
 from tests.releases import group, numbers_of, status_of, totals_of, universe_of
 from tests.worlds.people import write_random_world
@@ -33,7 +32,7 @@ def made(request, tmp_path_factory) -> tuple[World, Path]:
     folder = tmp_path_factory.mktemp("release")
     world = write_random_world(folder, values.pop("seed"), people=200, budget=values.pop("budget"), **values)
     name_some_entities(world)
-    safetab.run(world.parameters, world.data, folder / "out")
+    safetab.run(*world, folder / "out")
     return world, folder / "out"
 
 
@@ -48,7 +47,7 @@ def table_rows(out: Path, table: str) -> list[dict[str, str]]:
 
 
 @pytest.mark.slow
-def test_every_number_of_t1_and_t2_is_in_the_release_once_and_no_other(made) -> None:
+def test_every_number_of_t1_and_t2_is_in_the_release_once_and_no_other(made):
     _, out = made
     rows = numbers_of(out)
     t1 = {(r["REGION_TYPE"], r["REGION_ID"], r["ITERATION_CODE"]): int(r["COUNT"]) for r in table_rows(out, "t1")}
@@ -68,7 +67,7 @@ def test_every_number_of_t1_and_t2_is_in_the_release_once_and_no_other(made) -> 
     }
 
 
-def test_every_number_has_the_margin_and_variance_of_its_own_noise(made) -> None:
+def test_every_number_has_the_margin_and_variance_of_its_own_noise(made):
     world, out = made
     is_clamped = not world.config()["allow_negative_counts"]
     checked = set()
@@ -88,7 +87,7 @@ def test_every_number_has_the_margin_and_variance_of_its_own_noise(made) -> None
     assert len(checked) > 4
 
 
-def test_unclamped_counts_are_sums_of_measurements(made) -> None:
+def test_unclamped_counts_are_sums_of_measurements(made):
     _, out = made
     measured: dict = {}
     stage_1 = {}
@@ -114,7 +113,7 @@ def test_unclamped_counts_are_sums_of_measurements(made) -> None:
         assert row["stage_1_total"] == (stage_1.get(group(row)) if row["table_id"] == "T01001" else None)
 
 
-def test_lone_totals_that_passed_suppression_have_the_selection_aware_interval_and_others_their_margin(made) -> None:
+def test_lone_totals_that_passed_suppression_have_the_selection_aware_interval_and_others_their_margin(made):
     world, out = made
     levels = {(r["geography_level"], r["iteration_level"]): r for r in universe_of(out, "levels")}
     some = False
@@ -131,7 +130,7 @@ def test_lone_totals_that_passed_suppression_have_the_selection_aware_interval_a
     assert some == (world.config()["zero_suppression_chance"] > 0)
 
 
-def test_names_come_with_the_ids(made) -> None:
+def test_names_come_with_the_ids(made):
     _, out = made
     names = {(r["geography_level"], r["region_id"]): r["region_name"] for r in universe_of(out, "entities")}
     assert names["STATE", "44"] == "Rhode <b>Island</b>"
@@ -142,7 +141,7 @@ def test_names_come_with_the_ids(made) -> None:
         assert row["region_name"] == names[row["geography_level"], row["region_id"]]
 
 
-def test_rows_are_in_the_order_of_ids_codes_and_lines(made) -> None:
+def test_rows_are_in_the_order_of_ids_codes_and_lines(made):
     _, out = made
     for path in (out / "release" / "numbers").rglob("*.parquet"):
         rows = pq.read_table(path, partitioning=None).to_pylist()
@@ -162,7 +161,7 @@ def expected_status(config: dict, level: str, iteration: dict[str, str], publish
     return "suppressed"
 
 
-def test_every_group_of_the_universe_has_a_status(made) -> None:
+def test_every_group_of_the_universe_has_a_status(made):
     world, out = made
     config = world.config()
     iterations = rows_of(world.parameters / "race-characteristic-iterations.txt")
@@ -182,7 +181,7 @@ def test_every_group_of_the_universe_has_a_status(made) -> None:
         assert (row["reason"] is None) == (expected != "not tabulated")
 
 
-def test_a_status_is_asked_for_one_group_at_once(made) -> None:
+def test_a_status_is_asked_for_one_group_at_once(made):
     _, out = made
     release = open_release_folder(out)
     for key, row in list(totals_of(numbers_of(out)).items())[::37]:
@@ -192,7 +191,7 @@ def test_a_status_is_asked_for_one_group_at_once(made) -> None:
         status_of(release, "STATE", "77", "abc")
 
 
-def test_duckdb_and_arrow_open_the_numbers_as_one_table(made) -> None:
+def test_duckdb_and_arrow_open_the_numbers_as_one_table(made):
     _, out = made
     rows = numbers_of(out)
     folder = out / "release" / "numbers"
@@ -208,7 +207,7 @@ def test_duckdb_and_arrow_open_the_numbers_as_one_table(made) -> None:
     }
 
 
-def test_the_data_dictionary_describes_every_column_of_every_file(made) -> None:
+def test_the_data_dictionary_describes_every_column_of_every_file(made):
     _, out = made
     release = out / "release"
     package = json.loads((release / "datapackage.json").read_text())
@@ -229,7 +228,7 @@ def test_the_data_dictionary_describes_every_column_of_every_file(made) -> None:
     assert described == {path.relative_to(release).as_posix() for path in release.rglob("*.parquet")}
 
 
-def test_privacy_json_tells_the_budgets_exactly(made) -> None:
+def test_privacy_json_tells_the_budgets_exactly(made):
     world, out = made
     document = json.loads((out / "release" / "privacy.json").read_text())
     config = world.config()
@@ -247,16 +246,16 @@ def test_privacy_json_tells_the_budgets_exactly(made) -> None:
     assert ("1e-10" in document["loss"]["us"].get("unbounded_epsilon_by_delta", {})) == (symbol == "rho")
 
 
-def test_the_readme_warns_that_absent_is_not_zero(made) -> None:
+def test_the_readme_warns_that_absent_is_not_zero(made):
     _, out = made
     text = (out / "release" / "README.txt").read_text()
     assert "ABSENT IS NOT ZERO" in text
     assert "in 95 of 100 cases" in text.replace("\n", " ").replace("  ", " ")
 
 
-def test_a_confidence_can_be_asked_for(made, tmp_path: Path) -> None:
+def test_a_confidence_can_be_asked_for(made, tmp_path):
     world, _ = made
-    safetab.run(world.parameters, world.data, tmp_path / "out", confidence="0.9")
+    safetab.run(*world, tmp_path / "out", confidence="0.9")
     row = next(row for row in numbers_of(tmp_path / "out") if row["noise_draws"] == 1)
     parameter = Fraction(row["noise_parameter"])
     is_gaussian = row["noise_mechanism"] == "discrete_gaussian"
@@ -266,9 +265,9 @@ def test_a_confidence_can_be_asked_for(made, tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_csv_files_say_the_same(made, tmp_path: Path) -> None:
+def test_csv_files_say_the_same(made, tmp_path):
     _, out = made
-    result = CliRunner().invoke(app, ["export", str(out), str(tmp_path / "csv")])
+    result = cli("export", out, tmp_path / "csv")
     assert result.exit_code == 0, result.output
     columns = "* exclude (geo_id, donor_geo_id)"
     read = duckdb.sql(f"select {columns} from read_csv('{tmp_path}/csv/numbers/*.csv', all_varchar = true)")
@@ -292,20 +291,20 @@ def test_csv_files_say_the_same(made, tmp_path: Path) -> None:
         } == {name: value for name, value in written.items() if name != "variance"}
 
 
-def test_a_geography_level_asked_for_alone_is_written_to_a_file(made, tmp_path: Path) -> None:
+def test_a_geography_level_asked_for_alone_is_written_to_a_file(made, tmp_path):
     _, out = made
     path = tmp_path / "status.csv"
     arguments = ["status", str(out), "--level", "STATE", "--region", "44", "-o", str(path)]
-    result = CliRunner().invoke(app, arguments)
+    result = cli(*arguments)
     assert result.exit_code == 0
     assert result.stdout.startswith("Wrote ")
     rows = path.read_text().splitlines()
     assert len(rows) == 1 + len(universe_of(out, "iterations"))
-    assert CliRunner().invoke(app, arguments).exit_code == 1  # it already exists
+    assert cli(*arguments).exit_code == 1  # it already exists
 
 
 @pytest.mark.slow
-def test_names_that_repeat_leave_no_bytes_of_memory_in_the_files(made, tmp_path: Path) -> None:
+def test_names_that_repeat_leave_no_bytes_of_memory_in_the_files(made, tmp_path):
     """A dictionary with a repeated text would be padded with what the memory held before."""
     world, _ = made
     entities = [
@@ -317,7 +316,7 @@ def test_names_that_repeat_leave_no_bytes_of_memory_in_the_files(made, tmp_path:
     files = []
     for name in ("one", "two", "three"):
         scattered = [bytes([number]) * (1000 + number) for number in range(200)]
-        safetab.run(world.parameters, world.data, tmp_path / name, test_key="ab" * 32)
+        safetab.run(*world, tmp_path / name, test_key="ab" * 32)
         del scattered
         files.append({p.name + p.parent.name: p.read_bytes() for p in (tmp_path / name).rglob("*.parquet")})
     name_some_entities(world)

@@ -16,10 +16,9 @@ from pathlib import Path
 import pyarrow.csv as pc
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import US, geo_id
 
 PRODUCTS = ("people", "households")
@@ -46,18 +45,18 @@ def alone(
 
 
 @pytest.mark.parametrize("alone", [*PRODUCTS, "without"], indirect=True)
-def test_every_command_of_the_readme_works(alone: Path) -> None:
+def test_every_command_of_the_readme_works(alone):
     commands = re.findall(r"^    \$ safetab (.+)$", (alone / "README.txt").read_text(), re.MULTILINE)
     assert {shlex.split(one)[0] for one in commands} >= {"show", "status"}
     for command in commands:
-        result = CliRunner().invoke(app, shlex.split(command))
+        result = cli(*shlex.split(command))
         assert result.exit_code == 0, result.stderr
         assert "status" not in command or re.search("suppressed|no published total|not tabulated", result.stdout)
     assert (alone.parent / "as-csv" / "README.txt").is_file() == ("export . ../as-csv" in " ".join(commands))
 
 
 @pytest.mark.parametrize("alone", [*PRODUCTS, "without"], indirect=True)
-def test_every_python_example_of_the_readme_gives_what_it_shows(alone: Path) -> None:
+def test_every_python_example_of_the_readme_gives_what_it_shows(alone):
     text = (alone / "README.txt").read_text()
     examples = doctest.DocTestParser().get_doctest(text, {}, "README", None, 0)
     answers = sum(bool(example.want) for example in examples.examples)
@@ -67,7 +66,7 @@ def test_every_python_example_of_the_readme_gives_what_it_shows(alone: Path) -> 
 
 @pytest.mark.skipif(shutil.which("Rscript") is None, reason="R is not installed")
 @pytest.mark.parametrize("alone", PRODUCTS, indirect=True)
-def test_the_r_example_of_the_readme_gives_what_it_shows(alone: Path) -> None:
+def test_the_r_example_of_the_readme_gives_what_it_shows(alone):
     text = (alone / "README.txt").read_text()
     code = "\n".join(re.findall(r"^    [>+] (.+)$", text, re.MULTILINE))
     (shown,) = re.findall(r"^    (\[1\] -?\d+)$", text, re.MULTILINE)
@@ -76,7 +75,7 @@ def test_the_r_example_of_the_readme_gives_what_it_shows(alone: Path) -> None:
 
 
 @pytest.mark.parametrize("alone", [*PRODUCTS, "without"], indirect=True)
-def test_the_readme_explains_a_number_of_this_release_and_fits_80_columns(alone: Path) -> None:
+def test_the_readme_explains_a_number_of_this_release_and_fits_80_columns(alone):
     text = (alone / "README.txt").read_text()
     (number,) = re.findall(r"count = (-?[\d,]+) and\s+margin_of_error = ([\d,]+) says", text)
     count, margin = (int(one.replace(",", "")) for one in number)
@@ -88,7 +87,7 @@ def test_the_readme_explains_a_number_of_this_release_and_fits_80_columns(alone:
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_the_report_is_in_the_release_too(name: str, outs: dict[str, Path]) -> None:
+def test_the_report_is_in_the_release_too(name, outs):
     assert (outs[name] / "release" / "report.html").read_bytes() == (outs[name] / "report.html").read_bytes()
 
 
@@ -96,7 +95,7 @@ ENDS = ("interval_low", "interval_high")
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_csv_files_have_the_numbers_of_the_parquet_files_each_total_once(name: str, outs: dict[str, Path]) -> None:
+def test_csv_files_have_the_numbers_of_the_parquet_files_each_total_once(name, outs):
     release = outs[name] / "release"
     for path in sorted((release / "csv" / "numbers").iterdir()):
         with path.open(encoding="utf-8", newline="") as file:
@@ -113,7 +112,7 @@ def test_csv_files_have_the_numbers_of_the_parquet_files_each_total_once(name: s
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_intervals_of_csv_files_are_those_of_python(name: str, outs: dict[str, Path]) -> None:
+def test_intervals_of_csv_files_are_those_of_python(name, outs):
     opened = safetab.open_release(outs[name])
     compared = 0
     for level in ("COUNTY", "TRACT"):
@@ -133,7 +132,7 @@ def test_intervals_of_csv_files_are_those_of_python(name: str, outs: dict[str, P
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_a_plain_reader_keeps_the_ids_of_areas(name: str, outs: dict[str, Path]) -> None:
+def test_a_plain_reader_keeps_the_ids_of_areas(name, outs):
     pandas = pytest.importorskip("pandas")
     for path in sorted((outs[name] / "release" / "csv" / "numbers").iterdir()):
         read = pandas.read_csv(path)  # without any option: region_id loses its zeros
@@ -161,12 +160,12 @@ def _number(value: object) -> str:
         ("PR-COUNTY", "72127", "0500000US72127"),
     ],
 )
-def test_geo_ids_are_those_of_the_census_bureau(level: str, region: str, expected: str) -> None:
+def test_geo_ids_are_those_of_the_census_bureau(level, region, expected):
     assert geo_id(LEVELS[level], region) == expected
 
 
 @pytest.mark.parametrize("name", PRODUCTS)
-def test_the_data_dictionary_lists_every_csv_file_and_each_of_its_columns(name: str, outs: dict[str, Path]) -> None:
+def test_the_data_dictionary_lists_every_csv_file_and_each_of_its_columns(name, outs):
     release = outs[name] / "release"
     package = json.loads((release / "datapackage.json").read_text())
     described = {one["path"]: one for one in package["resources"] if one["format"] == "csv"}
@@ -177,7 +176,7 @@ def test_the_data_dictionary_lists_every_csv_file_and_each_of_its_columns(name: 
     assert package["safetab"]["csv_format"] == 2
 
 
-def test_csv_files_are_there_only_if_asked_for(outs: dict[str, Path]) -> None:
+def test_csv_files_are_there_only_if_asked_for(outs):
     assert not (outs["without"] / "release" / "csv").exists()
     assert "csv/" not in (outs["without"] / "release" / "README.txt").read_text()
 
@@ -208,9 +207,7 @@ assert sorted(path.name for path in pathlib.Path(folder).iterdir()) == ["csv", "
 """
 
 
-def test_a_release_is_read_where_there_is_neither_fcntl_nor_what_else_windows_lacks(
-    outs: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_release_is_read_where_there_is_neither_fcntl_nor_what_else_windows_lacks(outs, tmp_path):
     ran = subprocess.run(
         [sys.executable, "-c", WITHOUT_POSIX, str(outs["people"]), str(tmp_path)],
         capture_output=True, text=True, check=False,

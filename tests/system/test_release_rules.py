@@ -59,7 +59,7 @@ def make_pairs(world: World) -> None:
 
 
 def run(world: World, out: Path, *rules: str, **options: object) -> list[Row]:
-    safetab.run(world.parameters, world.data, out, test_key=KEY, rules=rules, **options)
+    safetab.run(*world, out, test_key=KEY, rules=rules, **options)
     return numbers_of(out)
 
 
@@ -68,7 +68,7 @@ def plain(world: World, tmp_path_factory) -> list[Row]:
     return run(world, tmp_path_factory.mktemp("plain") / "out")
 
 
-def test_negative_numbers_are_shown_as_zero(world: World, plain: list[Row], tmp_path: Path) -> None:
+def test_negative_numbers_are_shown_as_zero(world, plain, tmp_path):
     clamped = run(world, tmp_path / "out", "clamp-negatives")
     assert sum(row["count"] < 0 for row in plain) > 100
     for before, after in zip(plain, clamped, strict=True):
@@ -78,7 +78,7 @@ def test_negative_numbers_are_shown_as_zero(world: World, plain: list[Row], tmp_
             assert after == before
 
 
-def test_negative_numbers_are_withheld(world: World, plain: list[Row], tmp_path: Path) -> None:
+def test_negative_numbers_are_withheld(world, plain, tmp_path):
     withheld = run(world, tmp_path / "out", "withhold-negatives")
     nothing = dict.fromkeys(
         ("count", "unclamped_count", "margin_of_error", "unclamped_margin_of_error", "interval_low", "interval_high",
@@ -109,7 +109,7 @@ def partners(world: World) -> dict[tuple[str, bool], str]:
     return found
 
 
-def test_an_alone_number_above_its_partner_is_withheld(world: World, plain: list[Row], tmp_path: Path) -> None:
+def test_an_alone_number_above_its_partner_is_withheld(world, plain, tmp_path):
     judged = run(world, tmp_path / "out", "withhold-alone-above-partner")
     partner_of = partners(world)
     assert len(partner_of) > 4
@@ -132,14 +132,14 @@ def test_an_alone_number_above_its_partner_is_withheld(world: World, plain: list
     assert withheld > 50
 
 
-def test_a_withheld_total_has_its_status_and_measurements_stay(world: World, plain, tmp_path: Path) -> None:
+def test_a_withheld_total_has_its_status_and_measurements_stay(world, plain, tmp_path):
     rows = run(world, tmp_path / "out", "withhold-negatives", "withhold-alone-above-partner")
     release = open_release_folder(tmp_path / "out")
     withheld = [key for key, row in totals_of(rows).items() if row["status"] == "withheld"]
     rules = {status_of(release, *key)["reason"] for key in withheld}
     assert rules == {"withhold-negatives", "withhold-alone-above-partner"}
     assert status_of(release, *withheld[0])["status"] == "withheld"
-    safetab.run(world.parameters, world.data, tmp_path / "plain", test_key=KEY)
+    safetab.run(*world, tmp_path / "plain", test_key=KEY)
     for name in ("t1/us.csv", "t2/us.csv", "measurements/us.parquet", "measurements/pr.parquet"):
         assert (tmp_path / "out" / name).read_bytes() == (tmp_path / "plain" / name).read_bytes()
     readme = (tmp_path / "out" / "release" / "README.txt").read_text()
@@ -147,7 +147,7 @@ def test_a_withheld_total_has_its_status_and_measurements_stay(world: World, pla
     assert len(plain) == len(rows)
 
 
-def test_rules_judge_copies_too_after_the_coterminous_step(world: World, tmp_path: Path) -> None:
+def test_rules_judge_copies_too_after_the_coterminous_step(world, tmp_path):
     copied = run(world, tmp_path / "copied", coterminous=True)
     judged = run(world, tmp_path / "judged", "withhold-negatives", coterminous=True)
     withheld_copies = 0

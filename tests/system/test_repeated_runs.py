@@ -13,10 +13,10 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
+from typer.testing import Result
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     US,
     InvalidInput,
@@ -51,12 +51,12 @@ def world(tmp_path: Path) -> World:
 
 
 def costs(world: World) -> dict[str, Fraction]:
-    plan = safetab.plan(world.parameters, world.data)
+    plan = safetab.plan(*world)
     return {each.name: plan.loss_of(each).unbounded for each in US.passes}
 
 
 def run(world: World, out: Path, *options: str) -> Result:
-    return CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
+    return cli("run", *world, out, *options)
 
 
 def accounts(tmp_path: Path, name: str = "census") -> list[str]:
@@ -71,7 +71,7 @@ def states_of(tmp_path: Path) -> list[str]:
     return [line["state"] for line in lines_of(tmp_path)]
 
 
-def test_the_next_run_says_what_was_spent(world: World, tmp_path: Path) -> None:
+def test_the_next_run_says_what_was_spent(world, tmp_path):
     cost = costs(world)
     first = run(world, tmp_path / "one", *accounts(tmp_path))
     assert first.exit_code == 0
@@ -88,7 +88,7 @@ def test_the_next_run_says_what_was_spent(world: World, tmp_path: Path) -> None:
     assert 'Spent before on "other-people", US pass: nothing.' in third.stderr
 
 
-def test_over_the_limit_a_run_is_refused_before_persons_are_read(world: World, tmp_path: Path) -> None:
+def test_over_the_limit_a_run_is_refused_before_persons_are_read(world, tmp_path):
     cost = costs(world)
     limit = ["--spend-limit", str(2 * max(cost.values()))]
     for name in ("one", "two"):
@@ -103,7 +103,7 @@ def test_over_the_limit_a_run_is_refused_before_persons_are_read(world: World, t
     assert (tmp_path / "spend.log").read_bytes() == before
 
 
-def test_a_limit_is_kept_to_the_last_digit(world: World, tmp_path: Path) -> None:
+def test_a_limit_is_kept_to_the_last_digit(world, tmp_path):
     """0.1 + 0.2 is 0.3; in floating point it would be more."""
     for name, budget, code in (("one", 0.1, 0), ("two", 0.2, 0), ("three", 0.0000001, 1)):
         zeros = {key: 0 for key in world.config() if key.startswith("privacy_budget_p_level")}
@@ -112,7 +112,7 @@ def test_a_limit_is_kept_to_the_last_digit(world: World, tmp_path: Path) -> None
         assert run(world, tmp_path / name, *accounts(tmp_path), "--spend-limit", "0.3").exit_code == code
 
 
-def test_definitions_are_not_mixed_up(world: World, tmp_path: Path) -> None:
+def test_definitions_are_not_mixed_up(world, tmp_path):
     rho = costs(world)["us"]
     assert run(world, tmp_path / "one", *accounts(tmp_path)).exit_code == 0
     world.configure(privacy_defn="puredp")
@@ -127,7 +127,7 @@ def test_definitions_are_not_mixed_up(world: World, tmp_path: Path) -> None:
     assert Fraction(third.stderr.split("together rho ")[1].split()[0]) == together
 
 
-def test_none_of_it_is_in_the_output(world: World, tmp_path: Path) -> None:
+def test_none_of_it_is_in_the_output(world, tmp_path):
     run(world, tmp_path / "without", "--test-key", KEY)
     result = run(world, tmp_path / "with", "--test-key", KEY, *accounts(tmp_path, "a-telling-name"))
     assert result.exit_code == 0
@@ -138,9 +138,7 @@ def test_none_of_it_is_in_the_output(world: World, tmp_path: Path) -> None:
     assert released(tmp_path / "with") == released(tmp_path / "without")
 
 
-def test_noise_is_drawn_after_begun_is_written_and_warnings_are_told(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_noise_is_drawn_after_begun_is_written_and_warnings_are_told(world, tmp_path, monkeypatch):
     run(world, tmp_path / "one", *accounts(tmp_path))
     path = world.data / "person-records.txt"
     path.write_text(path.read_text() + people_of(world)[0] + "\n")
@@ -158,7 +156,7 @@ def test_noise_is_drawn_after_begun_is_written_and_warnings_are_told(
     assert states_of(tmp_path)[-1] == "released"
 
 
-def test_a_run_whose_input_is_invalid_spends_nothing(world: World, tmp_path: Path) -> None:
+def test_a_run_whose_input_is_invalid_spends_nothing(world, tmp_path):
     path = world.data / "person-records.txt"
     good = path.read_text()
     path.write_text(good.replace("|1|", "|7|", 1).replace("|2|", "|7|", 1))
@@ -166,9 +164,7 @@ def test_a_run_whose_input_is_invalid_spends_nothing(world: World, tmp_path: Pat
     assert not (tmp_path / "spend.log").exists()
 
 
-def test_a_run_that_fails_after_it_has_begun_counts(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_that_fails_after_it_has_begun_counts(world, tmp_path, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -180,9 +176,7 @@ def test_a_run_that_fails_after_it_has_begun_counts(
     assert f"US pass: rho {cost} in 1 run." in run(world, tmp_path / "out", *accounts(tmp_path)).stderr
 
 
-def test_an_output_stays_if_released_can_not_be_noted(
-    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_output_stays_if_released_can_not_be_noted(world, tmp_path, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -194,7 +188,7 @@ def test_an_output_stays_if_released_can_not_be_noted(
     assert states_of(tmp_path) == ["begun", "begun"]
 
 
-def test_a_log_that_is_replaced_during_the_run_stops_it(world: World, tmp_path: Path) -> None:
+def test_a_log_that_is_replaced_during_the_run_stops_it(world, tmp_path):
     run(world, tmp_path / "one", *accounts(tmp_path))
     spending = spending_of(world, tmp_path, None)
 
@@ -211,7 +205,7 @@ def test_a_log_that_is_replaced_during_the_run_stops_it(world: World, tmp_path: 
 # Names and people
 
 
-def test_other_people_under_the_same_name_are_warned_about(world: World, tmp_path: Path) -> None:
+def test_other_people_under_the_same_name_are_warned_about(world, tmp_path):
     run(world, tmp_path / "one", *accounts(tmp_path))
     rows = people_of(world)
     number = next(number for number, row in enumerate(rows) if row.split("|")[3] == "72")
@@ -224,9 +218,7 @@ def test_other_people_under_the_same_name_are_warned_about(world: World, tmp_pat
     assert result.stderr.index("different records") < result.stderr.index(TABULATING)
 
 
-def test_the_same_records_under_another_name_are_refused_unless_the_accounts_are_added(
-    world: World, tmp_path: Path
-) -> None:
+def test_the_same_records_under_another_name_are_refused_unless_the_accounts_are_added(world, tmp_path):
     cost = costs(world)
     first_limit = str(3 * max(cost.values()))
     run(world, tmp_path / "one", *accounts(tmp_path, "first-name"), "--spend-limit", first_limit)
@@ -255,7 +247,7 @@ def test_the_same_records_under_another_name_are_refused_unless_the_accounts_are
         assert f"would make rho {4 * max(cost.values())}, more than the limit of rho {first_limit}." in full.stderr
 
 
-def test_people_whose_records_changed_can_be_said_to_be_the_same(world: World, tmp_path: Path) -> None:
+def test_people_whose_records_changed_can_be_said_to_be_the_same(world, tmp_path):
     limit = str(max(costs(world).values()))
     run(world, tmp_path / "one", *accounts(tmp_path, "first-name"), "--spend-limit", limit)
     path = world.data / "person-records.txt"
@@ -271,7 +263,7 @@ def test_people_whose_records_changed_can_be_said_to_be_the_same(world: World, t
 # Moved and merged
 
 
-def test_a_moved_log_works_where_it_is(world: World, tmp_path: Path) -> None:
+def test_a_moved_log_works_where_it_is(world, tmp_path):
     run(world, tmp_path / "one", *accounts(tmp_path))
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "spend.log").rename(tmp_path / "elsewhere" / "spend.log")
@@ -283,12 +275,12 @@ def test_a_moved_log_works_where_it_is(world: World, tmp_path: Path) -> None:
     assert 'the same records were run under the name "census"' in other_name.stderr
 
 
-def test_a_merged_log_knows_the_records_of_both_logs(world: World, tmp_path: Path) -> None:
+def test_a_merged_log_knows_the_records_of_both_logs(world, tmp_path):
     for name in ("here", "there"):
         (tmp_path / name).mkdir()
         run(world, tmp_path / f"of-{name}", *accounts(tmp_path / name, name))
     logs = [str(tmp_path / name / "spend.log") for name in ("here", "there")]
-    merged = CliRunner().invoke(app, ["spend", logs[0], "--merge", logs[1], "-o", str(tmp_path / "spend.log")])
+    merged = cli("spend", logs[0], "--merge", logs[1], "-o", tmp_path / "spend.log")
     assert "here: fingerprints of different logs can't be compared" in " ".join(merged.stderr.split())
     refused = run(world, tmp_path / "three", *accounts(tmp_path, "here"))
     assert (refused.exit_code, (tmp_path / "three").exists()) == (1, False)
@@ -306,10 +298,10 @@ def test_a_merged_log_knows_the_records_of_both_logs(world: World, tmp_path: Pat
 
 
 def spend(tmp_path: Path, *options: str) -> Result:
-    return CliRunner().invoke(app, ["spend", str(tmp_path / "spend.log"), *options])
+    return cli("spend", tmp_path / "spend.log", *options)
 
 
-def test_a_limit_set_once_binds_every_later_run_until_it_is_changed(world: World, tmp_path: Path) -> None:
+def test_a_limit_set_once_binds_every_later_run_until_it_is_changed(world, tmp_path):
     cost = max(costs(world).values())
     assert run(world, tmp_path / "one", *accounts(tmp_path), "--spend-limit", str(cost)).exit_code == 0
     assert states_of(tmp_path) == ["limit", "begun", "begun", "released"]
@@ -329,12 +321,12 @@ def test_a_limit_set_once_binds_every_later_run_until_it_is_changed(world: World
     assert states_of(tmp_path).count("limit") == 2
 
 
-def test_a_refused_run_sets_no_limit(world: World, tmp_path: Path) -> None:
+def test_a_refused_run_sets_no_limit(world, tmp_path):
     assert run(world, tmp_path / "one", *accounts(tmp_path), "--spend-limit", "0.5").exit_code == 1
     assert not (tmp_path / "spend.log").exists() or states_of(tmp_path) == []
 
 
-def test_the_accounts_are_shown(world: World, tmp_path: Path) -> None:
+def test_the_accounts_are_shown(world, tmp_path):
     cost = costs(world)
     run(world, tmp_path / "one", *accounts(tmp_path), "--spend-limit", "99.5")
     with (tmp_path / "spend.log").open("a") as file:
@@ -364,9 +356,7 @@ def test_the_accounts_are_shown(world: World, tmp_path: Path) -> None:
         (["--dataset", "census", "--set-limit", "a lot"], "--set-limit: must be a decimal"),
     ],
 )
-def test_questions_to_the_accounts_that_make_no_sense_are_findings(
-    options: list[str], words: str, tmp_path: Path
-) -> None:
+def test_questions_to_the_accounts_that_make_no_sense_are_findings(options, words, tmp_path):
     line = begun_line(Spend("0" * 16, utc_now(), "census", "us", PrivacyDefinition.ZCDP, Fraction(1), "a" * 32))
     (tmp_path / "spend.log").touch(mode=0o600)
     (tmp_path / "spend.log").write_text(earlier_header(bytes(32)) + line)
@@ -376,7 +366,7 @@ def test_questions_to_the_accounts_that_make_no_sense_are_findings(
     assert states_of(tmp_path) == ["begun"]
 
 
-def test_a_log_with_passes_of_another_census_is_shown_counted_and_extended(world: World, tmp_path: Path) -> None:
+def test_a_log_with_passes_of_another_census_is_shown_counted_and_extended(world, tmp_path):
     cost, log = costs(world), tmp_path / "spend.log"
     other = Spend("0" * 16, utc_now(), "census", "all", PrivacyDefinition.ZCDP, Fraction(5), "a" * 32, "Languages 2031")
     log.touch(mode=0o600)
@@ -393,14 +383,14 @@ def test_a_log_with_passes_of_another_census_is_shown_counted_and_extended(world
     assert spent == {"us": cost["us"] + 5, "pr": cost["pr"] + 5, "all": limit}
 
 
-def test_without_a_log_there_are_no_accounts(tmp_path: Path) -> None:
+def test_without_a_log_there_are_no_accounts(tmp_path):
     result = spend(tmp_path)
     assert result.exit_code == 1
     assert "does not exist. A run with --spend-log creates it" in result.stderr
     assert not (tmp_path / "spend.log").exists()
 
 
-def test_the_same_name_and_people_give_no_warning(world: World, tmp_path: Path) -> None:
+def test_the_same_name_and_people_give_no_warning(world, tmp_path):
     for name in ("one", "two"):
         result = run(world, tmp_path / name, *accounts(tmp_path))
     assert result.exit_code == 0
@@ -432,7 +422,7 @@ def test_the_same_name_and_people_give_no_warning(world: World, tmp_path: Path) 
         (["--spend-log", "{}/no/log", "--dataset", "a"], "can't be created"),
     ],
 )
-def test_options_that_make_no_sense_are_findings(options: list[str], words: str, world: World, tmp_path: Path) -> None:
+def test_options_that_make_no_sense_are_findings(options, words, world, tmp_path):
     before = sorted(tmp_path.rglob("*"))
     result = run(world, tmp_path / "out", *(option.format(tmp_path) for option in options))
     is_of_the_place = words.startswith(("can't", "is not a"))
@@ -441,14 +431,14 @@ def test_options_that_make_no_sense_are_findings(options: list[str], words: str,
     assert sorted(tmp_path.rglob("*")) == before
 
 
-def test_a_log_in_data_behind_a_link_is_refused(world: World, tmp_path: Path) -> None:
+def test_a_log_in_data_behind_a_link_is_refused(world, tmp_path):
     (tmp_path / "elsewhere").symlink_to(world.data)
     result = run(world, tmp_path / "out", "--dataset", "a", "--spend-log", str(tmp_path / "elsewhere" / "log"))
     assert result.exit_code == 1
     assert "can't lie inside PARAMETERS, DATA or OUT" in result.stderr
 
 
-def test_a_malformed_log_is_told_by_line_and_nothing_is_drawn(world: World, tmp_path: Path) -> None:
+def test_a_malformed_log_is_told_by_line_and_nothing_is_drawn(world, tmp_path):
     run(world, tmp_path / "one", *accounts(tmp_path))
     path = tmp_path / "spend.log"
     path.write_text(path.read_text().replace('"pass": "us"', '"pass": "Mars|"'))
@@ -458,7 +448,7 @@ def test_a_malformed_log_is_told_by_line_and_nothing_is_drawn(world: World, tmp_
     assert not (tmp_path / "two").exists()
 
 
-def test_a_torn_last_line_is_warned_about(world: World, tmp_path: Path) -> None:
+def test_a_torn_last_line_is_warned_about(world, tmp_path):
     run(world, tmp_path / "one", *accounts(tmp_path))
     with (tmp_path / "spend.log").open("a") as file:
         file.write('{"state": "begun", "run": "01')
@@ -468,10 +458,10 @@ def test_a_torn_last_line_is_warned_about(world: World, tmp_path: Path) -> None:
     assert run(world, tmp_path / "three", *accounts(tmp_path)).exit_code == 0
 
 
-def test_python_takes_the_same_options(world: World, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_python_takes_the_same_options(world, tmp_path, caplog):
     def again(out: str, name: str, **options: object) -> safetab.pipeline.run.RunSummary:
         log = str(tmp_path / "spend.log")
-        return safetab.run(world.parameters, world.data, tmp_path / out, dataset=name, spend_log=log, **options)
+        return safetab.run(*world, tmp_path / out, dataset=name, spend_log=log, **options)
 
     of_choices = again("one", "census").warnings
     assert {each.file for each in of_choices} == {"config.json", "person-records.txt"}
@@ -487,11 +477,11 @@ def test_python_takes_the_same_options(world: World, tmp_path: Path, caplog: pyt
 
 
 def spending_of(world: World, tmp_path: Path, limit: Fraction | None) -> RunSpending:
-    plan = read_inputs(world.parameters, world.data).require().plan
+    plan = read_inputs(*world).require().plan
     return RunSpending(SpendRequest("census", tmp_path / "spend.log", limit), plan, lambda _: None)
 
 
-def test_the_second_of_two_that_looked_at_the_same_time_is_refused(world: World, tmp_path: Path) -> None:
+def test_the_second_of_two_that_looked_at_the_same_time_is_refused(world, tmp_path):
     one, two = (spending_of(world, tmp_path, max(costs(world).values())) for _ in range(2))
     one.look()
     two.look()
@@ -507,12 +497,12 @@ def test_the_second_of_two_that_looked_at_the_same_time_is_refused(world: World,
 
 @pytest.mark.parametrize("is_specified", [False, True])
 def test_a_specification_under_a_new_name_is_warned_that_fingerprints_can_not_be_compared(
-    is_specified: bool, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    is_specified, world, tmp_path, monkeypatch
+):
     with spending_of(world, tmp_path, None).recorded(lambda _: {"us": "0" * 32, "pr": "0" * 32}) as warnings:
         assert warnings == ()  # the log has no other name
     monkeypatch.setattr(run_spending_module, "is_specified", lambda _: is_specified)
-    plan = safetab.plan(world.parameters, world.data)
+    plan = safetab.plan(*world)
     told: list[list[str]] = []
     for _ in range(2):
         spending = RunSpending(SpendRequest("others", tmp_path / "spend.log"), plan, lambda _: None)
@@ -545,7 +535,7 @@ def racing_runs(world: World, tmp_path: Path, held: Path, options: list[list[str
     return sorted(process.returncode for process in racing), errors
 
 
-def test_of_two_processes_that_race_for_the_room_of_one_only_one_runs(world: World, tmp_path: Path) -> None:
+def test_of_two_processes_that_race_for_the_room_of_one_only_one_runs(world, tmp_path):
     """Neither gives a limit: the log has it."""
     limit = str(max(costs(world).values()))
     assert spend(tmp_path, "--dataset", "census", "--set-limit", limit, "--unit", "rho").exit_code == 0
@@ -556,7 +546,7 @@ def test_of_two_processes_that_race_for_the_room_of_one_only_one_runs(world: Wor
     assert len(list(tmp_path.glob("out-?"))) == 1
 
 
-def test_of_two_processes_that_race_to_set_different_limits_only_one_runs(world: World, tmp_path: Path) -> None:
+def test_of_two_processes_that_race_to_set_different_limits_only_one_runs(world, tmp_path):
     SpendLogFile(tmp_path / "spend.log", may_create=True).close()
     limits = [["--spend-limit", str(factor * max(costs(world).values()))] for factor in (5, 6)]
     codes, errors = racing_runs(world, tmp_path, tmp_path / "spend.log", limits)
@@ -567,9 +557,7 @@ def test_of_two_processes_that_race_to_set_different_limits_only_one_runs(world:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_new", [True, False])
-def test_of_processes_that_race_under_a_limit_as_many_run_as_it_admits(
-    is_new: bool, world: World, tmp_path: Path
-) -> None:
+def test_of_processes_that_race_under_a_limit_as_many_run_as_it_admits(is_new, world, tmp_path):
     limit = ["--spend-limit", str(2 * max(costs(world).values()))]
     held = tmp_path / ("unused" if is_new else "spend.log")
     SpendLogFile(held, may_create=True).close()
@@ -590,7 +578,7 @@ def stopped_at(step: str, how: signal.Signals, arguments: list[str]) -> int:
         return process.wait(timeout=20)
 
 
-def test_a_run_killed_after_it_has_begun_counts(tmp_path: Path) -> None:
+def test_a_run_killed_after_it_has_begun_counts(tmp_path):
     world = write_random_world(tmp_path / "world", 11, people=3000, budget=1, privacy_defn="zcdp")
     cost = costs(world)
     assert stopped_at(TABULATING, signal.SIGKILL, command(world, tmp_path / "out", *accounts(tmp_path))) == -9
@@ -601,13 +589,13 @@ def test_a_run_killed_after_it_has_begun_counts(tmp_path: Path) -> None:
     assert f"US pass: rho {cost['us']} in 1 run." in result.stderr
 
 
-def test_a_run_killed_before_it_has_begun_does_not_count(world: World, tmp_path: Path) -> None:
+def test_a_run_killed_before_it_has_begun_does_not_count(world, tmp_path):
     for step in ("Checking the person records", "Counting the persons of each state"):
         stopped_at(step, signal.SIGKILL, command(world, tmp_path / "out", *accounts(tmp_path)))
     assert not (tmp_path / "spend.log").exists() or states_of(tmp_path) == []
 
 
-def test_ctrl_c_after_a_run_has_begun_counts_and_is_noted(tmp_path: Path) -> None:
+def test_ctrl_c_after_a_run_has_begun_counts_and_is_noted(tmp_path):
     world = write_random_world(tmp_path / "world", 11, people=3000, budget=1, privacy_defn="zcdp")
     assert stopped_at(TABULATING, signal.SIGINT, command(world, tmp_path / "out", *accounts(tmp_path))) == 130
     assert states_of(tmp_path) == ["begun", "begun", "failed"]

@@ -12,11 +12,10 @@ from math import exp
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
 from tests.brute_force import SUBSTATE, entities_of, rows_of
+from tests.commands import cli
 from tests.inside import LEADS, NOTHING, OutputStatus, percent, report_file
 from tests.releases import Row, group, numbers_of, totals_of, universe_of
 from tests.report_pages import ReportPage
@@ -41,7 +40,7 @@ def out(request, tmp_path_factory) -> Path:
     values = dict(request.param)
     folder = tmp_path_factory.mktemp("report")
     world = write_random_world(folder, values.pop("seed"), people=200, budget=values.pop("budget"), **values)
-    safetab.run(world.parameters, world.data, folder / "out")
+    safetab.run(*world, folder / "out")
     return folder / "out"
 
 
@@ -92,7 +91,7 @@ def possible_groups(out: Path) -> dict[tuple[str, str, str], int]:
     return possible
 
 
-def test_groups_by_level_and_table_are_those_of_t1_and_t2(out: Path) -> None:
+def test_groups_by_level_and_table_are_those_of_t1_and_t2(out):
     level_of_iteration = {row["iteration_code"]: row["iteration_level"] for row in universe_of(out, "iterations")}
     cells: Counter[tuple[str, str, str]] = Counter()
     for path in (out / "t2").glob("*.csv"):
@@ -118,7 +117,7 @@ def test_groups_by_level_and_table_are_those_of_t1_and_t2(out: Path) -> None:
         assert [int(text) for text in texts[:-1]] == numbers
 
 
-def test_availability_tells_for_each_kind_how_many_groups_have_a_total_and_sex_by_age(out: Path) -> None:
+def test_availability_tells_for_each_kind_how_many_groups_have_a_total_and_sex_by_age(out):
     totals = totals_of(numbers_of(out)).values()
     possible = possible_groups(out)
     seen = 0
@@ -144,7 +143,7 @@ def ends_of(row: Row) -> tuple[int, int]:
     return row["interval_low"], row["interval_high"]
 
 
-def test_intervals_are_set_beside_their_numbers(out: Path) -> None:
+def test_intervals_are_set_beside_their_numbers(out):
     rows = numbers_of(out)
     expected: dict[tuple[str, str], Counter] = {}
     for row in rows:
@@ -168,7 +167,7 @@ def test_intervals_are_set_beside_their_numbers(out: Path) -> None:
         assert page.numbers(caption)[level] == [str(number) for number in numbers]
 
 
-def test_how_many_published_groups_may_be_empty_is_said_in_words(out: Path) -> None:
+def test_how_many_published_groups_may_be_empty_is_said_in_words(out):
     totals = list(totals_of(numbers_of(out)).values())
     zeros = [row for row in totals if ends_of(row)[0] <= 0]
     below, may_be = ([row for row in rows if row["geography_level"] in SUBSTATE] for rows in (totals, zeros))
@@ -190,7 +189,7 @@ def chance_from(at_least: int, row: Row, stage: str) -> float:
     return sum(weight[k] for k in range(max(at_least, -4000), 4001)) / sum(weight.values())
 
 
-def test_the_bound_on_published_empty_groups_follows_from_public_numbers(out: Path) -> None:
+def test_the_bound_on_published_empty_groups_follows_from_public_numbers(out):
     shown = page_of(out).numbers("Published groups that may be empty")
     possible = possible_groups(out)
     totals = list(totals_of(numbers_of(out)).values())
@@ -216,7 +215,7 @@ def test_the_bound_on_published_empty_groups_follows_from_public_numbers(out: Pa
     assert bounded or not any(row["suppression_threshold"] is not None for row in universe_of(out, "levels"))
 
 
-def test_the_cost_is_that_of_the_manifest(out: Path) -> None:
+def test_the_cost_is_that_of_the_manifest(out):
     page, loss = page_of(out), json.loads((out / "manifest.json").read_text())["loss"]
     for who in loss.values():
         symbol = "rho" if "unbounded_rho" in who else "epsilon"
@@ -229,11 +228,9 @@ def test_the_cost_is_that_of_the_manifest(out: Path) -> None:
 
 
 @pytest.mark.parametrize(("definition", "budget"), [("zcdp", 2), ("puredp", 3)])
-def test_a_loss_far_above_2020_is_warned_of_by_the_run_and_the_report(
-    definition: str, budget: int, tmp_path: Path
-) -> None:
+def test_a_loss_far_above_2020_is_warned_of_by_the_run_and_the_report(definition, budget, tmp_path):
     world = write_random_world(tmp_path, 2, people=50, budget=budget, privacy_defn=definition)
-    told = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(tmp_path / "out")])
+    told = cli("run", *world, tmp_path / "out")
     assert told.exit_code == 0, told.output
     assert "For comparison, the 2020 Detailed DHC-A: rho 4.944 (bounded 9.888)" in told.stdout
     assert "Warning: The total loss per person" in told.stderr
@@ -243,7 +240,7 @@ def test_a_loss_far_above_2020_is_warned_of_by_the_run_and_the_report(
     assert ("Nation, Detailed: The loss of this level, epsilon 3, counts as rho 4.5 at most" in page) == (budget == 3)
 
 
-def test_the_page_is_a_function_of_the_release_alone(out: Path, tmp_path: Path) -> None:
+def test_the_page_is_a_function_of_the_release_alone(out, tmp_path):
     shutil.copytree(out / "release", tmp_path / "given away")
     written = (out / "report.html").read_text(encoding="utf-8")
     for number, release in enumerate((tmp_path / "given away", out)):
@@ -253,7 +250,7 @@ def test_the_page_is_a_function_of_the_release_alone(out: Path, tmp_path: Path) 
     assert entry["sha256"] == hashlib.sha256(written.encode()).hexdigest()
 
 
-def test_the_page_asks_nobody_for_anything_and_runs_nothing(out: Path) -> None:
+def test_the_page_asks_nobody_for_anything_and_runs_nothing(out):
     text = (out / "report.html").read_text(encoding="utf-8")
     page = ReportPage(text)
     assert not re.search(r"https?:|//[a-z]|url\(|@import|javascript:", text.replace("<!doctype html>", ""))
@@ -265,7 +262,7 @@ def test_the_page_asks_nobody_for_anything_and_runs_nothing(out: Path) -> None:
     assert policy.startswith("default-src 'none'")
 
 
-def test_the_page_can_be_read_aloud(out: Path) -> None:
+def test_the_page_can_be_read_aloud(out):
     page = page_of(out)
     assert page.headings[0][0] == "h1"
     assert [tag for tag, _ in page.headings].count("h1") == 1
@@ -281,8 +278,8 @@ def test_the_page_can_be_read_aloud(out: Path) -> None:
     assert {of["href"][1:] for tag, of in page.tags if tag == "a"} <= targets
 
 
-def test_names_are_text_and_never_markup(nasty: World, tmp_path: Path) -> None:
-    safetab.run(nasty.parameters, nasty.data, tmp_path / "out", test_key=KEY)
+def test_names_are_text_and_never_markup(nasty, tmp_path):
+    safetab.run(*nasty, tmp_path / "out", test_key=KEY)
     text = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     page = ReportPage(text)
     assert "script" not in {tag for tag, _ in page.tags}
@@ -292,8 +289,8 @@ def test_names_are_text_and_never_markup(nasty: World, tmp_path: Path) -> None:
     assert not [key for _, attributes in page.tags for key in attributes if key.startswith("on")]
 
 
-def test_alone_totals_above_their_partners_are_counted_and_the_widest_named(nasty: World, tmp_path: Path) -> None:
-    safetab.run(nasty.parameters, nasty.data, tmp_path / "out", test_key=KEY)
+def test_alone_totals_above_their_partners_are_counted_and_the_widest_named(nasty, tmp_path):
+    safetab.run(*nasty, tmp_path / "out", test_key=KEY)
     out = tmp_path / "out"
     codes: dict[str, set[str]] = {}
     for row in universe_of(out, "iteration-codes"):
@@ -318,8 +315,8 @@ def test_alone_totals_above_their_partners_are_counted_and_the_widest_named(nast
     assert f"{negative:,} totals and cells of sex by age are below zero" in page.concerns
 
 
-def test_a_chosen_key_is_told_before_anything_else(nasty: World, tmp_path: Path) -> None:
-    safetab.run(nasty.parameters, nasty.data, tmp_path / "chosen", test_key=KEY)
+def test_a_chosen_key_is_told_before_anything_else(nasty, tmp_path):
+    safetab.run(*nasty, tmp_path / "chosen", test_key=KEY)
     real = shutil.copytree(nasty.data, tmp_path / "data")
     (real / "SYNTHETIC").unlink()
     safetab.run(nasty.parameters, real, tmp_path / "secret")
@@ -329,8 +326,8 @@ def test_a_chosen_key_is_told_before_anything_else(nasty: World, tmp_path: Path)
     assert "not for release" not in secret.text.lower()
 
 
-def test_thresholds_within_noise_and_levels_without_suppression_are_told(nasty: World, tmp_path: Path) -> None:
-    safetab.run(nasty.parameters, nasty.data, tmp_path / "low")
+def test_thresholds_within_noise_and_levels_without_suppression_are_told(nasty, tmp_path):
+    safetab.run(*nasty, tmp_path / "low")
     assert any(
         one.endswith("where the suppression threshold is within the noise")
         for one in page_of(tmp_path / "low").concerns
@@ -339,9 +336,9 @@ def test_thresholds_within_noise_and_levels_without_suppression_are_told(nasty: 
     before = nasty.config()
     try:
         nasty.configure(zero_suppression_chance=0)
-        safetab.run(nasty.parameters, nasty.data, tmp_path / "none")
+        safetab.run(*nasty, tmp_path / "none")
         nasty.configure(zero_suppression_chance=0.9999999, privacy_budget_p_level_2_pr_county=0.000001)
-        safetab.run(nasty.parameters, nasty.data, tmp_path / "much")
+        safetab.run(*nasty, tmp_path / "much")
     finally:
         nasty.configure(**before)
     assert any(one.endswith("below state where nothing is suppressed") for one in page_of(tmp_path / "none").concerns)
@@ -350,9 +347,9 @@ def test_thresholds_within_noise_and_levels_without_suppression_are_told(nasty: 
 
 
 @pytest.mark.parametrize("rule", ["clamp-negatives", "withhold-negatives", "withhold-alone-above-partner"])
-def test_what_rules_did_is_told(nasty: World, tmp_path: Path, rule: str) -> None:
+def test_what_rules_did_is_told(nasty, tmp_path, rule):
     out = tmp_path / "out"
-    safetab.run(nasty.parameters, nasty.data, out, test_key=KEY, rules=[rule])
+    safetab.run(*nasty, out, test_key=KEY, rules=[rule])
     page, rows = page_of(out), numbers_of(out)
     acted = sum(row["rule"] == rule for row in rows)
     assert acted
@@ -363,11 +360,11 @@ def test_what_rules_did_is_told(nasty: World, tmp_path: Path, rule: str) -> None
     assert bool(withheld) == (rule != "clamp-negatives")
 
 
-def test_puerto_rico_alone_has_a_page(nasty: World, tmp_path: Path) -> None:
+def test_puerto_rico_alone_has_a_page(nasty, tmp_path):
     before = nasty.config()
     try:
         nasty.configure(run_us=False, state_filter_us=[])
-        safetab.run(nasty.parameters, nasty.data, tmp_path / "out")
+        safetab.run(*nasty, tmp_path / "out")
     finally:
         nasty.configure(**before)
     page = page_of(tmp_path / "out")
@@ -375,12 +372,12 @@ def test_puerto_rico_alone_has_a_page(nasty: World, tmp_path: Path) -> None:
     assert "United States" not in page.text
 
 
-def test_copies_are_told_and_the_old_page_stays(tmp_path: Path) -> None:
+def test_copies_are_told_and_the_old_page_stays(tmp_path):
     parameters, data = write_world(tmp_path / "world")
     safetab.run(parameters, data, tmp_path / "out")
     before = (tmp_path / "out" / "report.html").read_bytes()
     words = ["coterminous", tmp_path / "out", tmp_path / "new", "--geography", data / "GRF-C.txt", "--copy-all"]
-    assert CliRunner().invoke(app, [str(word) for word in words]).exit_code == 0
+    assert cli(*words).exit_code == 0
     assert (tmp_path / "out" / "report.html").read_bytes() == before
     copied: Counter[tuple[str, str]] = Counter()
     beyond = 0
@@ -400,9 +397,9 @@ def test_copies_are_told_and_the_old_page_stays(tmp_path: Path) -> None:
     assert all(int(texts[8]) >= 0 for texts in shown.values())
 
 
-def test_the_command_writes_a_new_file_or_says_why_not(out: Path, tmp_path: Path) -> None:
+def test_the_command_writes_a_new_file_or_says_why_not(out, tmp_path):
     def report(*words: object) -> tuple[int, str]:
-        result = CliRunner().invoke(app, ["report", *(str(word) for word in words)])
+        result = cli("report", *words)
         return result.exit_code, result.stdout + result.stderr
 
     page = tmp_path / "page.html"
@@ -423,24 +420,24 @@ def test_the_command_writes_a_new_file_or_says_why_not(out: Path, tmp_path: Path
     assert page.read_bytes() == (out / "report.html").read_bytes()
 
 
-def test_a_damaged_release_has_no_page(out: Path, tmp_path: Path) -> None:
+def test_a_damaged_release_has_no_page(out, tmp_path):
     shutil.copytree(out / "release", tmp_path / "release")
     number_file = next((tmp_path / "release" / "numbers").rglob("*.parquet"))
     number_file.write_bytes(number_file.read_bytes()[:-100])
-    result = CliRunner().invoke(app, ["report", str(tmp_path / "release"), "-o", str(tmp_path / "page.html")])
+    result = cli("report", tmp_path / "release", "-o", tmp_path / "page.html")
     assert result.exit_code == 1
     assert "changed after the release was made: numbers/" in result.stderr
     assert not (tmp_path / "page.html").exists()
 
 
-def test_the_key_figures_count_each_group_and_each_row_once(out: Path) -> None:
+def test_the_key_figures_count_each_group_and_each_row_once(out):
     rows = numbers_of(out)
     shown = re.findall(r"<dd>([^<]*)</dd>", (out / "report.html").read_text(encoding="utf-8"))
     assert shown[:2] == [f"{len({group(row) for row in rows}):,}", f"{len(rows):,}"]
     assert shown[3] == str(len(page_of(out).concerns))
 
 
-def test_five_lines_at_the_top_answer_what_readers_ask_first(out: Path) -> None:
+def test_five_lines_at_the_top_answer_what_readers_ask_first(out):
     text, page = (out / "report.html").read_text(encoding="utf-8"), page_of(out)
     lines = re.findall(r"<li><strong>([^<]*) </strong><span>(.*?)</span></li>", text.split("</header>")[0])
     assert [lead for lead, _ in lines] == list(LEADS)

@@ -9,11 +9,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
 from tests.brute_force import rows_of
+from tests.commands import cli
 from tests.inside import InvalidInput, OutputStatus
 from tests.releases import numbers_of
 from tests.worlds.people import write_random_world
@@ -39,7 +38,7 @@ def world(tmp_path_factory) -> World:
 @pytest.fixture(scope="module")
 def plain(world: World, tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("plain") / "out"
-    safetab.run(world.parameters, world.data, out, test_key=KEY)
+    safetab.run(*world, out, test_key=KEY)
     return out
 
 
@@ -65,37 +64,33 @@ def manifest_of(out: Path) -> dict:
     return json.loads((out / "manifest.json").read_text())
 
 
-def test_it_is_what_a_run_with_these_steps_would_have_made(
-    world: World, plain: Path, stepped: Path, tmp_path: Path
-) -> None:
-    safetab.run(world.parameters, world.data, tmp_path / "at-once", test_key=KEY, **STEPS)
+def test_it_is_what_a_run_with_these_steps_would_have_made(world, plain, stepped, tmp_path):
+    safetab.run(*world, tmp_path / "at-once", test_key=KEY, **STEPS)
     assert released(stepped) == released(tmp_path / "at-once")
     assert manifest_of(stepped)["outputs"] == manifest_of(tmp_path / "at-once")["outputs"]
     for name in ("t1/us.csv", "t2/us.csv", "measurements/us.parquet", "t1/pr.csv", "release/privacy.json"):
         assert files_of(stepped)[name] == files_of(plain)[name]
 
 
-def test_a_rerelease_of_a_rerelease_begins_at_the_measurements_again(
-    plain: Path, stepped: Path, tmp_path: Path
-) -> None:
+def test_a_rerelease_of_a_rerelease_begins_at_the_measurements_again(plain, stepped, tmp_path):
     safetab.rerelease(stepped, tmp_path / "back")
     assert released(tmp_path / "back") == released(plain)
     assert manifest_of(tmp_path / "back")["outputs"] == manifest_of(plain)["outputs"]
 
 
-def test_what_makes_it_can_neither_draw_nor_count() -> None:
+def test_what_makes_it_can_neither_draw_nor_count():
     loaded = "import sys, safetab.pipeline.rerelease; print([name for name in sys.modules if name.startswith(%r)])"
     forbidden = ("safetab.mechanisms", "safetab.engines", "duckdb", "pyspark")
     assert subprocess.check_output([sys.executable, "-c", loaded % (forbidden,)], text=True).strip() == "[]"
 
 
-def test_the_function_is_still_one_after_a_run_has_imported_what_it_needs(plain: Path) -> None:
+def test_the_function_is_still_one_after_a_run_has_imported_what_it_needs(plain):
     assert plain.is_dir()
     assert callable(safetab.rerelease)
 
 
 @pytest.mark.parametrize("rule", ["withhold-negatives", "clamp-negatives"])
-def test_t1_and_t2_after_a_rule_have_what_it_leaves(rule: str, plain: Path, tmp_path: Path) -> None:
+def test_t1_and_t2_after_a_rule_have_what_it_leaves(rule, plain, tmp_path):
     safetab.rerelease(plain, tmp_path / "new", rules=[rule])
     for name in ("t1/us.csv", "t2/us.csv", "t1/pr.csv", "t2/pr.csv"):
         own = [tuple(row.values()) for row in rows_of(plain / name)]
@@ -109,7 +104,7 @@ def test_t1_and_t2_after_a_rule_have_what_it_leaves(rule: str, plain: Path, tmp_
         assert set(after) == left
 
 
-def test_t1_and_t2_after_the_steps_are_the_release_in_other_words(stepped: Path) -> None:
+def test_t1_and_t2_after_the_steps_are_the_release_in_other_words(stepped):
     """Copies, and what rules withhold, on a world where both are."""
     numbers = [row for row in numbers_of(stepped) if row["count"] is not None]
     assert {row["status"] for row in numbers} == {"published", "copied"}
@@ -131,7 +126,7 @@ def test_t1_and_t2_after_the_steps_are_the_release_in_other_words(stepped: Path)
         assert set(written) == expected
 
 
-def test_without_steps_there_is_nothing_after_them(plain: Path, tmp_path: Path) -> None:
+def test_without_steps_there_is_nothing_after_them(plain, tmp_path):
     safetab.rerelease(plain, tmp_path / "new", confidence="0.5")
     assert not (plain / "after-steps").exists()
     assert not (tmp_path / "new" / "after-steps").exists()
@@ -140,7 +135,7 @@ def test_without_steps_there_is_nothing_after_them(plain: Path, tmp_path: Path) 
     assert margins[0] < margins[1] / 2
 
 
-def test_the_log_is_its_own(plain: Path, stepped: Path) -> None:
+def test_the_log_is_its_own(plain, stepped):
     log = (stepped / "log.txt").read_text().splitlines()
     told = manifest_of(stepped)
     assert [line for line in log if line.endswith(" rows")] == [
@@ -154,7 +149,7 @@ def test_the_log_is_its_own(plain: Path, stepped: Path) -> None:
 
 
 @pytest.mark.parametrize("status", OutputStatus)
-def test_the_status_is_that_of_the_measurements(status: OutputStatus, plain: Path, tmp_path: Path) -> None:
+def test_the_status_is_that_of_the_measurements(status, plain, tmp_path):
     out, new = tmp_path / "out", tmp_path / "new"
     shutil.copytree(plain, out)
     (out / "manifest.json").write_text(
@@ -162,7 +157,7 @@ def test_the_status_is_that_of_the_measurements(status: OutputStatus, plain: Pat
     )
     if status.is_for_release:
         without_the_mark(out)
-    result = CliRunner().invoke(app, ["rerelease", str(out), str(new)])
+    result = cli("rerelease", out, new)
     assert result.exit_code == 0, result.output
     assert status.sentence in result.stdout
     assert status.sentence in (new / "log.txt").read_text()
@@ -171,9 +166,7 @@ def test_the_status_is_that_of_the_measurements(status: OutputStatus, plain: Pat
 
 
 @pytest.mark.parametrize(("for_release", "status"), [(True, "for release"), (False, "test key")])
-def test_an_output_of_before_there_was_a_status_gets_one(
-    for_release: bool, status: str, plain: Path, tmp_path: Path
-) -> None:
+def test_an_output_of_before_there_was_a_status_gets_one(for_release, status, plain, tmp_path):
     shutil.copytree(plain, tmp_path / "out")
     manifest = {name: value for name, value in manifest_of(plain).items() if name != "status"}
     (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest | {"for_release": for_release}))
@@ -190,7 +183,7 @@ def without_the_mark(out: Path) -> None:
     (out / "manifest.json").write_text(json.dumps(manifest))
 
 
-def test_a_stray_file_of_the_old_output_stays_behind(plain: Path, tmp_path: Path) -> None:
+def test_a_stray_file_of_the_old_output_stays_behind(plain, tmp_path):
     shutil.copytree(plain, tmp_path / "out")
     (tmp_path / "out" / "person-records.txt").write_text("QAGE\n30\n")
     (tmp_path / "out" / "t1" / "notes.txt").write_text("for the curator\n")
@@ -214,7 +207,7 @@ def test_a_stray_file_of_the_old_output_stays_behind(plain: Path, tmp_path: Path
         ),
     ],
 )  # fmt: skip
-def test_an_output_that_is_not_whole_is_refused(damage, message: str, plain: Path, tmp_path: Path) -> None:
+def test_an_output_that_is_not_whole_is_refused(damage, message, plain, tmp_path):
     shutil.copytree(plain, tmp_path / "out")
     damage(tmp_path / "out")
     with pytest.raises(InvalidInput) as invalid:
@@ -234,20 +227,20 @@ def test_an_output_that_is_not_whole_is_refused(damage, message: str, plain: Pat
         (["--rule", "no-zeros"], '"no-zeros" is not a rule'),
     ],
 )
-def test_options_that_make_no_sense_are_refused(options: list[str], message: str, plain: Path, tmp_path: Path) -> None:
-    result = CliRunner().invoke(app, ["rerelease", str(plain), str(tmp_path / "new"), *options])
+def test_options_that_make_no_sense_are_refused(options, message, plain, tmp_path):
+    result = cli("rerelease", plain, tmp_path / "new", *options)
     assert result.exit_code == 2
     assert message in result.stderr
     assert not (tmp_path / "new").exists()
 
 
-def test_the_old_output_can_be_neither_replaced_nor_added_to(plain: Path) -> None:
+def test_the_old_output_can_be_neither_replaced_nor_added_to(plain):
     before = files_of(plain)
     for new, message in (
         (plain, "contains files that this command reads"),
         (plain / "new", f"is inside {plain}, which this command reads"),
     ):
-        result = CliRunner().invoke(app, ["rerelease", str(plain), str(new), "--overwrite"])
+        result = cli("rerelease", plain, new, "--overwrite")
         assert result.exit_code == 1
         assert message in result.stderr
     assert files_of(plain) == before

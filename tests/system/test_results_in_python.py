@@ -53,18 +53,14 @@ RESULTS: dict[str, Callable[[safetab.Release], Any]] = {
 
 @pytest.mark.parametrize("copied", [copy.deepcopy, copy.copy, lambda result: pickle.loads(pickle.dumps(result))])
 @pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
-def test_a_result_can_be_copied_and_pickled(
-    result: Callable[[safetab.Release], Any], copied: Callable[[Any], Any], release: safetab.Release
-) -> None:
+def test_a_result_can_be_copied_and_pickled(result, copied, release):
     made = result(release)
     again = copied(made)
     assert type(again) is type(made)
     assert repr(again) == repr(made)
 
 
-def test_another_process_reads_a_pickled_number_and_knows_what_noise_it_shares(
-    total: Estimate, demo_out: Path, tmp_path: Path
-) -> None:
+def test_another_process_reads_a_pickled_number_and_knows_what_noise_it_shares(total, demo_out, tmp_path):
     (tmp_path / "total").write_bytes(pickle.dumps(total))
     code = (
         "import pathlib, pickle, sys, safetab; total = pickle.loads(pathlib.Path(sys.argv[1]).read_bytes());"
@@ -76,9 +72,7 @@ def test_another_process_reads_a_pickled_number_and_knows_what_noise_it_shares(
     assert done.stdout == "0\n"
 
 
-def test_a_release_with_a_relative_path_is_found_from_another_folder(
-    demo_out: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_with_a_relative_path_is_found_from_another_folder(demo_out, tmp_path, monkeypatch):
     monkeypatch.chdir(demo_out.parent)
     release = safetab.open_release(demo_out.name)
     assert f" in {demo_out.name}/release: " in repr(release)
@@ -87,7 +81,7 @@ def test_a_release_with_a_relative_path_is_found_from_another_folder(
     assert pickle.loads(pickled).total(AREA, GROUP).value == safetab.open_release(demo_out).total(AREA, GROUP).value
 
 
-def test_what_an_absence_lacks_is_answered_with_its_reason(release: safetab.Release) -> None:
+def test_what_an_absence_lacks_is_answered_with_its_reason(release):
     absence: Any = release.totals(group="Hmong alone", level="county").absences[0]
     for name in ("count", "plot", "margin_of_error", "interval", "lines", "numbers"):
         with pytest.raises(
@@ -98,7 +92,7 @@ def test_what_an_absence_lacks_is_answered_with_its_reason(release: safetab.Rele
     assert absence._repr_html_().startswith("<div")
 
 
-def test_errors_can_be_pickled() -> None:
+def test_errors_can_be_pickled():
     error = InvalidInput([Finding(Severity.ERROR, "a file", "a place", "is wrong.")], "Read more.")
     again = pickle.loads(pickle.dumps(error))
     assert (again.findings, again.advice, str(again)) == (error.findings, error.advice, str(error))
@@ -117,20 +111,18 @@ def test_errors_can_be_pickled() -> None:
         (lambda a: f"{a / a:.1f}", "Format `value` or `margin_of_error`"),
     ],
 )
-def test_what_noise_forbids_is_refused_with_a_reason(
-    asked: Callable[[Any], object], words: str, total: Estimate
-) -> None:
+def test_what_noise_forbids_is_refused_with_a_reason(asked, words, total):
     with pytest.raises(TypeError, match=words):
         asked(total)
     assert f"{total}" == str(total)
 
 
-def test_a_table_is_a_sequence_of_its_numbers(table: GroupTable) -> None:
+def test_a_table_is_a_sequence_of_its_numbers(table):
     assert list(table) == list(table.lines)
     assert len(table.lines) > 2
 
 
-def test_a_table_says_what_it_can_be_asked_by(table: GroupTable) -> None:
+def test_a_table_says_what_it_can_be_asked_by(table):
     for asked in ({"years": (0, 14)}, {"tenure": "owned"}):
         with pytest.raises(
             TypeError, match=rf"no argument {next(iter(asked))}. Its arguments are, in this order: .*age"
@@ -143,12 +135,12 @@ def test_a_table_says_what_it_can_be_asked_by(table: GroupTable) -> None:
 
 
 @pytest.mark.parametrize("name", ["validate", "plan", "run", "open_release", "status", "accuracy", "compare"])
-def test_help_speaks_of_any_census(name: str) -> None:
+def test_help_speaks_of_any_census(name):
     text = getattr(safetab, name).__doc__ + (safetab.__doc__ or "")
     assert not [word for word in ("race", "ethnicity", "nation, state") if word in text]
 
 
-def test_help_on_releases_speaks_of_any_census() -> None:
+def test_help_on_releases_speaks_of_any_census():
     methods = [
         getattr(safetab.Release, name).__doc__ or "" for name in dir(safetab.Release) if not name.startswith("_")
     ]

@@ -23,13 +23,13 @@ KEY = "0d" * 32
 FORMULA = re.compile(r"[=+\-@\t\r]")
 
 
-def test_a_formula_gets_an_apostrophe() -> None:
+def test_a_formula_gets_an_apostrophe():
     assert [safe_text(text) for text in TEXTS] == [
         "'=1+1", "'+1", "'-1", "'@x", "'\tx", "'\rx", "''=1", "'''=1", "'x", "x=1", "", " =1", "Rhode Island", "'", "'="
     ]  # fmt: skip
 
 
-def test_every_text_comes_back() -> None:
+def test_every_text_comes_back():
     assert plain_texts(pa.array([safe_text(text) for text in TEXTS])).to_pylist() == list(TEXTS)
     column = pa.array([*TEXTS, None])
     safe = safe_texts(pa.table({"name": column}))["name"].combine_chunks()
@@ -37,14 +37,14 @@ def test_every_text_comes_back() -> None:
     assert plain_texts(safe).to_pylist() == column.to_pylist()
 
 
-def test_characters_that_steer_a_terminal_are_replaced() -> None:
+def test_characters_that_steer_a_terminal_are_replaced():
     texts = ["\x1b[31mred", "a\u202eb", "\x85=", "Do\u00f1a Ana", "\u65e5\u672c"]
     told = ["\ufffd[31mred", "a\ufffdb", "\ufffd=", "Do\u00f1a Ana", "\u65e5\u672c"]
     assert safe_texts(pa.table({"name": texts}))["name"].to_pylist() == told
     assert [safe_text(text) for text in texts] == told
 
 
-def test_numbers_stay_numbers() -> None:
+def test_numbers_stay_numbers():
     table = pa.table({"name": ["-1"], "count": [-1]})
     sink = pa.BufferOutputStream()
     pa.csv.write_csv(safe_texts(table), sink, pa.csv.WriteOptions(include_header=False))
@@ -59,14 +59,14 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (world.data / "geography-names.txt").write_text('REGION_TYPE|REGION_ID|NAME\nSTATE|44|=HYPERLINK("x")\n')
     for path in world.parameters.glob("*-characteristic-iterations.txt"):
         path.write_text(path.read_text().replace("|group ", "|@group "))
-    safetab.run(world.parameters, world.data, folder / "out", csv=True, test_key=KEY)
+    safetab.run(*world, folder / "out", csv=True, test_key=KEY)
     safetab.export(folder / "out", folder / "tidy")
     safetab.export(folder / "out", folder / "census", form="census")
     return folder
 
 
 @pytest.mark.parametrize("form", ["tidy", "census"])
-def test_an_export_of_a_forged_release_steers_no_terminal(form: str, made: Path, tmp_path: Path) -> None:
+def test_an_export_of_a_forged_release_steers_no_terminal(form, made, tmp_path):
     release = Path(shutil.copytree(made / "out" / "release", tmp_path / "release"))
     for name, column in (("entities", "region_name"), ("iterations", "iteration_name")):
         path = release / "universe" / f"{name}.parquet"
@@ -82,7 +82,7 @@ def test_an_export_of_a_forged_release_steers_no_terminal(form: str, made: Path,
 
 
 @pytest.mark.parametrize("place", ["out/release/csv", "tidy", "census"])
-def test_no_text_of_a_release_in_csv_is_a_formula(place: str, made: Path) -> None:
+def test_no_text_of_a_release_in_csv_is_a_formula(place, made):
     texts, numbers = set(), set()
     for path in (made / place).rglob("*.csv"):
         cells = [cell for row in csv.reader(io.StringIO(path.read_text(), newline="")) for cell in row]
@@ -94,5 +94,5 @@ def test_no_text_of_a_release_in_csv_is_a_formula(place: str, made: Path) -> Non
     assert numbers, "numbers below 0 are there, and are numbers"
 
 
-def test_parquet_holds_the_names_as_they_were_given(made: Path) -> None:
+def test_parquet_holds_the_names_as_they_were_given(made):
     assert '=HYPERLINK("x")' in {row["region_name"] for row in universe_of(made / "out", "entities")}

@@ -10,10 +10,9 @@ from threading import Thread, current_thread
 import numpy as np
 import pytest
 from numpy.typing import NDArray
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     EmptyGroups,
     InversionTable,
@@ -56,7 +55,7 @@ def released(out: Path) -> dict[str, bytes]:
 
 
 def run(world: World, out: Path, **options: object) -> dict[str, bytes]:
-    run_files(world.parameters, world.data, out, RunOptions(test_key=KEY, **options))
+    run_files(*world, out, RunOptions(test_key=KEY, **options))
     return released(out)
 
 
@@ -83,7 +82,7 @@ LOW |= {f"(PR-{level}, {n})": [1, 1, 2] for level in ("STATE", "COUNTY", "TRACT"
         pytest.param(LOW, id="empty groups get tables"),
     ],
 )
-def test_lazy_and_dense_empty_groups_are_the_same(kind: str, thresholds, tmp_path: Path, monkeypatch) -> None:
+def test_lazy_and_dense_empty_groups_are_the_same(kind, thresholds, tmp_path, monkeypatch):
     world = make_world(tmp_path / "world", kind, **({"thresholds_p": thresholds} if thresholds else {}))
     lazy = run(world, tmp_path / "lazy")
     monkeypatch.setattr(
@@ -95,7 +94,7 @@ def test_lazy_and_dense_empty_groups_are_the_same(kind: str, thresholds, tmp_pat
 
 
 @pytest.mark.slow
-def test_words_cut_to_12_bits_give_the_same_noise(tmp_path: Path, monkeypatch) -> None:
+def test_words_cut_to_12_bits_give_the_same_noise(tmp_path, monkeypatch):
     """Undecided draws are then common: one in a hundred or so, each resolved with the bits that were cut off."""
     world = make_world(tmp_path / "world", "zcdp", thresholds_p=LOW)
     usual = run(world, tmp_path / "usual")
@@ -132,11 +131,11 @@ def expected(world: World, tmp_path_factory: pytest.TempPathFactory) -> dict[str
         {"groups_at_once": 100},
     ],
 )
-def test_the_way_of_running_does_not_matter(options: dict, world: World, expected, tmp_path: Path) -> None:
+def test_the_way_of_running_does_not_matter(options, world, expected, tmp_path):
     assert run(world, tmp_path / "out", **options) == expected
 
 
-def test_empty_groups_are_looked_for_in_threads_that_end_with_the_run(world, tmp_path, monkeypatch) -> None:
+def test_empty_groups_are_looked_for_in_threads_that_end_with_the_run(world, tmp_path, monkeypatch):
     here, searched, original = current_thread(), set[Thread](), EmptyGroups.that_may_be_published
 
     def that_may_be_published(self: EmptyGroups, first: int, end: int) -> NDArray[np.int64]:
@@ -163,9 +162,7 @@ def test_empty_groups_are_looked_for_in_threads_that_end_with_the_run(world, tmp
 
 
 @pytest.mark.parametrize("few", [20, 1 << 12], ids=["some parts are little", "all are"])
-def test_nor_does_it_which_thread_does_what_is_little(
-    few: int, world: World, expected, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nor_does_it_which_thread_does_what_is_little(few, world, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(in_threads_module, "_SMALL", few)
     monkeypatch.setattr(output_checks_module, "_LARGE", 1 << 24)
     writers, original = set[Thread](), PassFiles.write
@@ -188,7 +185,7 @@ def test_nor_does_it_which_thread_does_what_is_little(
     assert not (tmp_path / "none").exists()
 
 
-def test_nor_does_it_with_long_lists(world: World, tmp_path: Path, monkeypatch) -> None:
+def test_nor_does_it_with_long_lists(world, tmp_path, monkeypatch):
     """Dictionaries of a batch then hold what its rows have, and those of a file what its own rows have."""
     monkeypatch.setattr(pass_files_module, "SHORT_LIST", 0)
     monkeypatch.setattr(pass_files_module, "_ROWS_OF_A_GROUP", 50)
@@ -197,7 +194,7 @@ def test_nor_does_it_with_long_lists(world: World, tmp_path: Path, monkeypatch) 
         assert run(world, tmp_path / str(groups_at_once), groups_at_once=groups_at_once) == usual
 
 
-def test_batches_of_keys_and_noise_do_not_matter(world: World, expected, tmp_path: Path, monkeypatch) -> None:
+def test_batches_of_keys_and_noise_do_not_matter(world, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(records_module, "_ROWS_AT_ONCE", 7)
     monkeypatch.setattr(patterns_module, "_PATTERNS_AT_ONCE", 5)
     monkeypatch.setattr(addressed_bits_module, "_BLOCKS_AT_ONCE", 5)
@@ -205,22 +202,20 @@ def test_batches_of_keys_and_noise_do_not_matter(world: World, expected, tmp_pat
     assert run(world, tmp_path / "out") == expected
 
 
-def test_interpreted_loops_give_what_compiled_ones_give(world: World, expected, tmp_path: Path, monkeypatch) -> None:
+def test_interpreted_loops_give_what_compiled_ones_give(world, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(compiled_module, "_LEAST_WORK_TO_COMPILE", 1 << 40)
     monkeypatch.setattr(counter_module, "_CELLS_OF_A_COUNT", 1 << 40)
     assert run(world, tmp_path / "out") == expected
 
 
-def test_other_compiled_loops_give_what_the_interpreter_gives(
-    world: World, expected, tmp_path: Path, monkeypatch
-) -> None:
+def test_other_compiled_loops_give_what_the_interpreter_gives(world, expected, tmp_path, monkeypatch):
     monkeypatch.setattr(compiled_module, "_LEAST_WORK_TO_COMPILE", 0)
     monkeypatch.setattr(compiled_module, "_LEAST_WORK_INSTEAD_OF_ARRAYS", 0)
     monkeypatch.setattr(counter_module, "_CELLS_OF_A_COUNT", 1 << 40)
     assert run(world, tmp_path / "out") == expected
 
 
-def test_who_reads_which_row_group_does_not_matter(world: World, expected, tmp_path: Path, monkeypatch) -> None:
+def test_who_reads_which_row_group_does_not_matter(world, expected, tmp_path, monkeypatch):
     """Seven row groups in three threads, in batches that end inside them; patterns in the table and beyond it."""
     monkeypatch.setattr(records_module, "_ROWS_AT_ONCE", 5)
     monkeypatch.setattr(counter_module, "_MANY_RECORDS", 0)
@@ -234,7 +229,7 @@ def test_who_reads_which_row_group_does_not_matter(world: World, expected, tmp_p
 
 
 @pytest.mark.parametrize("write", PERSON_FORMS)
-def test_the_form_of_the_person_files_does_not_matter(write, world: World, expected, tmp_path: Path) -> None:
+def test_the_form_of_the_person_files_does_not_matter(write, world, expected, tmp_path):
     data = tmp_path / "data"
     data.mkdir()
     for name in ("GRF-C.txt", "SYNTHETIC"):
@@ -243,18 +238,18 @@ def test_the_form_of_the_person_files_does_not_matter(write, world: World, expec
     assert run(World(world.parameters, data), tmp_path / "out") == expected
 
 
-def test_python_and_the_command_do_the_same(world: World, expected, tmp_path: Path) -> None:
+def test_python_and_the_command_do_the_same(world, expected, tmp_path):
     safetab.run(str(world.parameters), str(world.data), str(tmp_path / "one"), test_key=KEY.hex(), threads=1)
     assert released(tmp_path / "one") == expected
     paths = [str(world.parameters), str(world.data), str(tmp_path / "two")]
-    result = CliRunner().invoke(app, ["run", *paths, "--test-key", KEY.hex(), "--memory", "500MB"])
+    result = cli("run", *paths, "--test-key", KEY.hex(), "--memory", "500MB")
     assert result.exit_code == 0
     assert released(tmp_path / "two") == expected
 
 
 @pytest.mark.slow
-def test_without_a_key_every_run_is_different(world: World, expected, tmp_path: Path) -> None:
+def test_without_a_key_every_run_is_different(world, expected, tmp_path):
     for name in ("one", "two"):
-        safetab.run(world.parameters, world.data, tmp_path / name)
+        safetab.run(*world, tmp_path / name)
     one, two = released(tmp_path / "one"), released(tmp_path / "two")
     assert one["t1/us.csv"] != two["t1/us.csv"] != expected["t1/us.csv"]

@@ -7,10 +7,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner, Result
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.worlds.people import write_random_world
 from tests.worlds.world import World
 
@@ -30,10 +29,6 @@ def real(world: World) -> Path:
     return data
 
 
-def invoke(*words: object) -> Result:
-    return CliRunner().invoke(app, [str(word) for word in words])
-
-
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The spend log that the environment names, with a data set."""
@@ -43,49 +38,47 @@ def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_a_run_keeps_the_accounts_that_the_environment_names(
-    world: World, real: Path, log: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_keeps_the_accounts_that_the_environment_names(world, real, log, tmp_path, monkeypatch):
     (tmp_path / "private").mkdir()
     monkeypatch.setenv("SAFETAB_TEMP", str(tmp_path / "private"))
     monkeypatch.setenv("SAFETAB_THREADS", "1")
     monkeypatch.setenv("SAFETAB_CONFIDENTIAL_LOG", str(tmp_path / "all.log"))
-    done = invoke("run", world.parameters, real, tmp_path / "out")
+    done = cli("run", world.parameters, real, tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert NOT_COUNTED not in done.stderr
     assert "SAFETAB_SPEND_LOG sets --spend-log.\n" in done.stderr
     assert "validation passed" in (tmp_path / "all.log").read_text(encoding="utf-8")
     assert not (tmp_path / "out.confidential.log").exists()
-    accounts = json.loads(invoke("spend", "--json").stdout)
+    accounts = json.loads(cli("spend", "--json").stdout)
     assert "census" in json.dumps(accounts)
     assert log.exists()
 
 
-def test_the_command_line_comes_before_the_environment(world: World, real: Path, log: Path, tmp_path: Path) -> None:
-    done = invoke("run", world.parameters, real, tmp_path / "out", "--spend-log", tmp_path / "other.log", "--quiet")
+def test_the_command_line_comes_before_the_environment(world, real, log, tmp_path):
+    done = cli("run", world.parameters, real, tmp_path / "out", "--spend-log", tmp_path / "other.log", "--quiet")
     assert done.exit_code == 0, done.output
     assert (tmp_path / "other.log").exists()
     assert not log.exists()
 
 
-def test_synthetic_people_are_not_charged_because_of_the_environment(world: World, log: Path, tmp_path: Path) -> None:
-    done = invoke("run", world.parameters, world.data, tmp_path / "out")
+def test_synthetic_people_are_not_charged_because_of_the_environment(world, log, tmp_path):
+    done = cli("run", *world, tmp_path / "out")
     assert done.exit_code == 0, done.output
     assert not log.exists()
     assert "SAFETAB_SPEND_LOG is left out, since the people are synthetic." in done.stderr
-    asked = invoke("run", world.parameters, world.data, tmp_path / "asked", "--dataset", "made-up")
+    asked = cli("run", *world, tmp_path / "asked", "--dataset", "made-up")
     assert asked.exit_code == 0, asked.output
     assert log.exists()
 
 
-def test_python_reads_no_environment(world: World, real: Path, log: Path, tmp_path: Path) -> None:
+def test_python_reads_no_environment(world, real, log, tmp_path):
     done = safetab.run(world.parameters, real, tmp_path / "out")
     assert not log.exists()
     assert any(NOT_COUNTED in finding.message for finding in done.warnings)
 
 
-def test_a_plan_shows_where_each_setting_comes_from(world: World, log: Path) -> None:
-    document = json.loads(invoke("plan", world.parameters, world.data, "--json").stdout)
+def test_a_plan_shows_where_each_setting_comes_from(world, log):
+    document = json.loads(cli("plan", *world, "--json").stdout)
     assert document["settings"] == {
         "--spend-log": {"value": str(log), "from": "SAFETAB_SPEND_LOG"},
         "--dataset": {"value": "census", "from": "SAFETAB_DATASET"},
@@ -93,20 +86,20 @@ def test_a_plan_shows_where_each_setting_comes_from(world: World, log: Path) -> 
         "--confidential-log": {"value": None, "from": "default"},
         "--threads": {"value": 2, "from": "default"},
     }
-    shown = invoke("plan", world.parameters, world.data).stdout
+    shown = cli("plan", *world).stdout
     lines = [line.split() for line in shown.splitlines()]
     assert ["--dataset", "census", "SAFETAB_DATASET"] in lines
     assert ["--threads", "2", "default"] in lines
 
 
-def test_a_misspelled_variable_gives_a_warning(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misspelled_variable_gives_a_warning(world, monkeypatch):
     monkeypatch.setenv("SAFETAB_SPENDLOG", "/spend.log")
-    said = invoke("plan", world.parameters, world.data).stderr
+    said = cli("plan", *world).stderr
     assert "SAFETAB_SPENDLOG: is not a setting. Did you mean SAFETAB_SPEND_LOG?" in said
 
 
-def test_a_wrong_value_is_told_with_its_variable(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_wrong_value_is_told_with_its_variable(world, monkeypatch):
     monkeypatch.setenv("SAFETAB_THREADS", "many")
-    refused = invoke("validate", world.parameters, world.data)
+    refused = cli("validate", *world)
     assert refused.exit_code == 2
     assert "SAFETAB_THREADS" in refused.stderr

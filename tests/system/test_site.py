@@ -13,10 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     MOST_BYTES,
     PUERTO_RICO_STATE,
@@ -56,7 +55,7 @@ def write_persons(folder: Path) -> Path:
     )  # fmt: skip
     out = folder / "out"
     safetab.run(
-        world.parameters, world.data, out, test_key="00" * 32, coterminous=True, rules=["withhold-negatives"]
+        *world, out, test_key="00" * 32, coterminous=True, rules=["withhold-negatives"]
     )  # fmt: skip
     return out
 
@@ -64,7 +63,7 @@ def write_persons(folder: Path) -> Path:
 def write_households(folder: Path) -> Path:
     world = write_household_world(folder / "world", 21, budget=0.3, people=250)
     world.configure(allow_negative_counts=False)
-    safetab.run(world.parameters, world.data, folder / "out", test_key="0a" * 32)
+    safetab.run(*world, folder / "out", test_key="0a" * 32)
     return folder / "out"
 
 
@@ -87,7 +86,7 @@ def made(request, tmp_path_factory) -> tuple[Path, Path]:
 
 
 @pytest.mark.slow
-def test_500_numbers_are_those_of_open_release(made) -> None:
+def test_500_numbers_are_those_of_open_release(made):
     out, site = made
     release, numbers = safetab.open_release(out), SiteFiles(site).numbers()
     seen, compared, answers = Counter[str](), 0, cache(partial(_answers, release))
@@ -139,7 +138,7 @@ def _sorts(shown) -> list[str]:
     return [sort for sort, holds in sorts.items() if holds]
 
 
-def test_totals_near_their_threshold_have_the_interval_that_knows_of_it(made) -> None:
+def test_totals_near_their_threshold_have_the_interval_that_knows_of_it(made):
     out, site = made
     release, files = safetab.open_release(out), SiteFiles(site)
     near = {(int(table), row[0]) for table, rows in files.facts["selected"].items() for row in rows}
@@ -154,7 +153,7 @@ def test_totals_near_their_threshold_have_the_interval_that_knows_of_it(made) ->
     assert looked_at >= (5 if release.product.name == "SafeTab-P" else 0)
 
 
-def test_totals_by_group_are_those_by_area(made) -> None:
+def test_totals_by_group_are_those_by_area(made):
     _, site = made
     files = SiteFiles(site)
     lines = {key: shown for key, shown in files.numbers().items() if key[4] == 0}
@@ -169,7 +168,7 @@ def test_totals_by_group_are_those_by_area(made) -> None:
             assert (value, *files.shown(table, 0, value)) == (first.value, first.margin, first.low, first.high)
 
 
-def test_what_is_said_of_absent_groups_is_what_open_release_says(made) -> None:
+def test_what_is_said_of_absent_groups_is_what_open_release_says(made):
     out, site = made
     release, files = safetab.open_release(out), SiteFiles(site)
     totals, absences = files.totals(), 0
@@ -189,7 +188,7 @@ def test_what_is_said_of_absent_groups_is_what_open_release_says(made) -> None:
     assert absences >= 20
 
 
-def test_no_file_is_over_two_megabytes_and_none_names_another_host(made) -> None:
+def test_no_file_is_over_two_megabytes_and_none_names_another_host(made):
     _, site = made
     paths = [path for path in site.rglob("*") if path.is_file()]
     assert max(path.stat().st_size for path in paths) <= MOST_BYTES
@@ -201,7 +200,7 @@ def test_no_file_is_over_two_megabytes_and_none_names_another_host(made) -> None
     assert not re.search(r"<script>|<style>|\sstyle=|\son\w+=", page)
 
 
-def test_the_status_is_in_the_folder_and_on_the_page(made) -> None:
+def test_the_status_is_in_the_folder_and_on_the_page(made):
     out, site = made
     status = safetab.open_release(out).output_status
     assert (site / "NOT-FOR-RELEASE").read_text().strip() == status.line
@@ -209,7 +208,7 @@ def test_the_status_is_in_the_folder_and_on_the_page(made) -> None:
     assert SiteFiles(site).facts["status"] == said
 
 
-def test_the_same_release_gives_the_same_bytes(persons: Path, tmp_path: Path) -> None:
+def test_the_same_release_gives_the_same_bytes(persons, tmp_path):
     sites = [tmp_path / "one", tmp_path / "two"]
     for site in sites:
         write_site(persons, site)
@@ -219,7 +218,7 @@ def test_the_same_release_gives_the_same_bytes(persons: Path, tmp_path: Path) ->
     assert first == second
 
 
-def test_every_state_has_a_tile_of_its_own() -> None:
+def test_every_state_has_a_tile_of_its_own():
     states = US.tiles
     assert {code for code, *_ in states} == US_STATES | {PUERTO_RICO_STATE}
     assert len({(column, row) for *_, column, row in states}) == len(states)
@@ -227,34 +226,34 @@ def test_every_state_has_a_tile_of_its_own() -> None:
     assert max(row for *_, row in states) <= 7
 
 
-def test_the_script_knows_no_product() -> None:
+def test_the_script_knows_no_product():
     assert not re.search(r"\b(sex|age|ages|male|female|tenure|household)\b", site_script(), re.IGNORECASE)
 
 
-def cli(*arguments: object):
-    return CliRunner().invoke(app, ["site", *map(str, arguments)])
+def own_cli(*arguments: object):
+    return cli("site", *arguments)
 
 
-def test_the_command_writes_a_site_once_and_again_if_told(persons: Path, tmp_path: Path) -> None:
-    first = cli(persons, tmp_path / "site")
+def test_the_command_writes_a_site_once_and_again_if_told(persons, tmp_path):
+    first = own_cli(persons, tmp_path / "site")
     assert first.exit_code == 0
     assert "Status: test key." in first.output
-    assert cli(persons, tmp_path / "site").exit_code == 1
-    assert cli(persons, tmp_path / "site", "--overwrite").exit_code == 0
+    assert own_cli(persons, tmp_path / "site").exit_code == 1
+    assert own_cli(persons, tmp_path / "site", "--overwrite").exit_code == 0
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "mine.txt").write_text("kept")
-    assert cli(persons, tmp_path / "other", "--overwrite").exit_code == 1
+    assert own_cli(persons, tmp_path / "other", "--overwrite").exit_code == 1
     assert (tmp_path / "other" / "mine.txt").read_text() == "kept"
     (tmp_path / "site" / "data" / "mine.js").write_text("kept")
-    assert "didn't write there: data/mine.js" in cli(persons, tmp_path / "site", "--overwrite").stderr
+    assert "didn't write there: data/mine.js" in own_cli(persons, tmp_path / "site", "--overwrite").stderr
     assert (tmp_path / "site" / "data" / "mine.js").read_text() == "kept"
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
-def test_a_damaged_file_of_numbers_is_refused_and_nothing_is_written(persons: Path, tmp_path: Path) -> None:
+def test_a_damaged_file_of_numbers_is_refused_and_nothing_is_written(persons, tmp_path):
     shutil.copytree(persons / "release", tmp_path / "release")
     next((tmp_path / "release" / "numbers").rglob("*.parquet")).write_bytes(b"PAR1")
-    refused = cli(tmp_path / "release", tmp_path / "site")
+    refused = own_cli(tmp_path / "release", tmp_path / "site")
     assert refused.exit_code == 1
     assert "changed after the release was made: numbers/" in refused.output
     assert sorted(path.name for path in tmp_path.iterdir()) == ["release"]
@@ -264,7 +263,7 @@ def square(x: float, y: float) -> list[list[list[float]]]:
     return [[[x, y], [x + 1, y], [x + 1, y + 1], [x, y + 1], [x, y]]]
 
 
-def test_shapes_are_found_by_the_ids_that_files_have(persons: Path, tmp_path: Path) -> None:
+def test_shapes_are_found_by_the_ids_that_files_have(persons, tmp_path):
     ids = [{"GEOID": "44"}, {"GEO_ID": "0400000US01"}, {"STATEFP": "99"}]
     features = [
         {"type": "Feature", "properties": one, "geometry": {"type": "Polygon", "coordinates": square(-71.0 - n, 41.5)}}
@@ -272,7 +271,7 @@ def test_shapes_are_found_by_the_ids_that_files_have(persons: Path, tmp_path: Pa
     ]
     file = tmp_path / "shapes.json"
     file.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
-    result = cli(persons, tmp_path / "site", "--boundaries", file)
+    result = own_cli(persons, tmp_path / "site", "--boundaries", file)
     assert result.exit_code == 0
     assert "1 shapes" in result.output
     files = SiteFiles(tmp_path / "site")
@@ -292,16 +291,16 @@ def _number(files: SiteFiles, label: str) -> int:
     ["", "[]", "{}", '{"features": [{"geometry": {"type": "Point", "coordinates": [1, 2]}}]}', '{"features": []}',
      '{"features": [{"properties": {"GEOID": "44"}, "geometry": {"type": "Polygon", "coordinates": [[[500, 1], [2, 2]]]}}]}'],
 )  # fmt: skip
-def test_a_file_that_holds_no_shapes_is_refused(persons: Path, tmp_path: Path, text: str) -> None:
+def test_a_file_that_holds_no_shapes_is_refused(persons, tmp_path, text):
     file = tmp_path / "shapes.json"
     file.write_text(text)
-    refused = cli(persons, tmp_path / "site", "--boundaries", file)
+    refused = own_cli(persons, tmp_path / "site", "--boundaries", file)
     assert refused.exit_code == 1
     assert "shapes.json" in refused.output
     assert not (tmp_path / "site").exists()
 
 
-def test_files_are_cut_at_the_coarsest_boundary_that_is_near(monkeypatch) -> None:
+def test_files_are_cut_at_the_coarsest_boundary_that_is_near(monkeypatch):
     monkeypatch.setattr(data_files_module, "LEAST_BYTES", 20)
     monkeypatch.setattr(data_files_module, "USUAL_BYTES", 100)
     sizes = np.full(30, 10)
@@ -311,7 +310,7 @@ def test_files_are_cut_at_the_coarsest_boundary_that_is_near(monkeypatch) -> Non
     assert parts_of(np.array([], dtype=np.int64)) == []
 
 
-def test_a_level_without_areas_has_no_names(persons: Path, tmp_path: Path) -> None:
+def test_a_level_without_areas_has_no_names(persons, tmp_path):
     universe = safetab.open_release(persons)._universe
     level = next(iter(universe.entities))
     without = replace(
@@ -321,12 +320,12 @@ def test_a_level_without_areas_has_no_names(persons: Path, tmp_path: Path) -> No
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_data_file_that_is_too_large_is_not_written(tmp_path: Path) -> None:
+def test_a_data_file_that_is_too_large_is_not_written(tmp_path):
     with pytest.raises(safetab.RunFailed, match="larger"):
         write_data(tmp_path, "facts", "x" * MOST_BYTES)
     assert not (tmp_path / "data" / "facts.js").exists()
 
 
-def test_boundaries_that_are_not_there_are_named(persons: Path, tmp_path: Path) -> None:
+def test_boundaries_that_are_not_there_are_named(persons, tmp_path):
     with pytest.raises(safetab.InvalidInput, match="does not exist"):
         read_boundaries(tmp_path / "none.json", safetab.open_release(persons)._universe)

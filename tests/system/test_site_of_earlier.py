@@ -50,7 +50,7 @@ def earlier(newer: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         kept = [line for line in lines if not line.startswith("1093|")]
         (world.parameters / name).write_text("\n".join(kept) + "\n")
     steps = {"confidence": "0.9", "rules": ["withhold-negatives"]}
-    safetab.run(world.parameters, world.data, folder / "out", test_key=KEY, **steps)
+    safetab.run(*world, folder / "out", test_key=KEY, **steps)
     return folder / "out"
 
 
@@ -61,9 +61,7 @@ def files(newer: Path, earlier: Path, tmp_path_factory: pytest.TempPathFactory) 
     return SiteFiles(site)
 
 
-def test_earlier_totals_are_those_of_the_earlier_release_at_the_newer_confidence(
-    files: SiteFiles, earlier: Path, tmp_path: Path
-) -> None:
+def test_earlier_totals_are_those_of_the_earlier_release_at_the_newer_confidence(files, earlier, tmp_path):
     safetab.rerelease(earlier, tmp_path / "same", confidence="0.95", rules=["withhold-negatives"])
     release, facts = safetab.open_release(tmp_path / "same"), files.facts["earlier"]
     near = {(int(table), row[0]): tuple(row[1:]) for table, rows in facts["selected"].items() for row in rows}
@@ -87,7 +85,7 @@ def test_earlier_totals_are_those_of_the_earlier_release_at_the_newer_confidence
     assert withheld > 3
 
 
-def test_earlier_noise_is_that_of_the_earlier_levels(files: SiteFiles, earlier: Path) -> None:
+def test_earlier_noise_is_that_of_the_earlier_levels(files, earlier):
     universe = release_folder_module.open_release_folder(earlier).universe
     assert len(files.facts["earlier"]["noises"]) == len(universe.levels)
     for noise, level in zip(files.facts["earlier"]["noises"], universe.levels, strict=True):
@@ -99,7 +97,7 @@ def test_earlier_noise_is_that_of_the_earlier_levels(files: SiteFiles, earlier: 
             assert noise["far"] == [far_threshold(draw, threshold, n, Fraction(19, 20)) for n in (1, 2)]
 
 
-def test_what_only_one_release_has_is_told_from_what_was_not_published(files: SiteFiles, earlier: Path) -> None:
+def test_what_only_one_release_has_is_told_from_what_was_not_published(files, earlier):
     release, absent = safetab.open_release(earlier), files.data("earlier/absent")
     states = next(n for n, one in enumerate(files.facts["geographies"]) if one["label"] == "STATE")
     assert [region for region, _ in files.areas[states]] == ["01", STATE]
@@ -124,9 +122,7 @@ def test_what_only_one_release_has_is_told_from_what_was_not_published(files: Si
     assert len(looked_at) >= 2
 
 
-def test_the_same_releases_give_the_same_bytes_and_a_site_can_be_replaced(
-    newer: Path, earlier: Path, tmp_path: Path
-) -> None:
+def test_the_same_releases_give_the_same_bytes_and_a_site_can_be_replaced(newer, earlier, tmp_path):
     site = tmp_path / "site"
     assert cli(newer, site, "--earlier", earlier).exit_code == 0
     first = {path.relative_to(site): path.read_bytes() for path in site.rglob("*") if path.is_file()}
@@ -137,7 +133,7 @@ def test_the_same_releases_give_the_same_bytes_and_a_site_can_be_replaced(
     assert "earlier" not in SiteFiles(site).facts
 
 
-def test_the_same_measurements_are_refused(newer: Path, tmp_path: Path) -> None:
+def test_the_same_measurements_are_refused(newer, tmp_path):
     """Also after other steps: these lack the coterminous one, so that many areas have numbers of their own."""
     safetab.rerelease(newer, tmp_path / "again", confidence="0.9", rules=["withhold-alone-above-partner"])
     for release, earlier in (
@@ -151,7 +147,7 @@ def test_the_same_measurements_are_refused(newer: Path, tmp_path: Path) -> None:
         assert not (tmp_path / "site").exists()
 
 
-def test_another_product_is_refused(newer: Path, tmp_path: Path) -> None:
+def test_another_product_is_refused(newer, tmp_path):
     refused = cli(newer, tmp_path / "site", "--earlier", stored("households")[-1])
     assert refused.exit_code == 1
     said = " ".join(refused.stderr.split())
@@ -159,9 +155,7 @@ def test_another_product_is_refused(newer: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "site").exists()
 
 
-def test_a_release_with_nothing_to_compare_is_refused(
-    newer: Path, earlier: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_with_nothing_to_compare_is_refused(newer, earlier, tmp_path, monkeypatch):
     without = np.full(len(safetab.open_release(earlier)._universe.lists.iterations), -1)
     monkeypatch.setattr(earlier_module.EarlierRelease, "_positions_of_groups", lambda _: without)
     refused = cli(newer, tmp_path / "site", "--earlier", earlier)
@@ -169,31 +163,31 @@ def test_a_release_with_nothing_to_compare_is_refused(
     assert "has no number for an area and a group of" in refused.stderr
 
 
-def test_nations_of_other_states_are_not_compared(newer: Path, earlier: Path, tmp_path: Path) -> None:
+def test_nations_of_other_states_are_not_compared(newer, earlier, tmp_path):
     """Neither has all states of the other; the nation is all that they have in common."""
     world = World(tmp_path / "parameters", newer.parent / "world" / "data")
     shutil.copytree(newer.parent / "world" / "parameters", world.parameters)
     world.configure(state_filter_us=["01"])
-    safetab.run(world.parameters, world.data, tmp_path / "other", test_key="22" * 32)
+    safetab.run(*world, tmp_path / "other", test_key="22" * 32)
     refused = cli(tmp_path / "other", tmp_path / "site", "--earlier", earlier)
     assert refused.exit_code == 1
     assert "has no number for an area and a group of" in refused.stderr
 
 
-def test_the_earlier_release_is_named(files: SiteFiles, earlier: Path) -> None:
+def test_the_earlier_release_is_named(files, earlier):
     opened = release_folder_module.open_release_folder(earlier)
     assert files.facts["earlier"]["title"] == opened.universe.census.words.title
     assert files.facts["earlier"]["date"] == opened.facts.date.isoformat()
 
 
-def test_a_site_inside_the_earlier_release_is_refused(newer: Path, earlier: Path, tmp_path: Path) -> None:
+def test_a_site_inside_the_earlier_release_is_refused(newer, earlier, tmp_path):
     shutil.copytree(earlier / "release", tmp_path / "release")
     refused = cli(newer, tmp_path / "release" / "site", "--earlier", tmp_path / "release")
     assert refused.exit_code == 1
     assert "is inside the release" in refused.stderr
 
 
-def test_the_graver_status_is_that_of_the_site(newer: Path, earlier: Path, tmp_path: Path) -> None:
+def test_the_graver_status_is_that_of_the_site(newer, earlier, tmp_path):
     """Here the newer release is marked as if it were for release."""
     shutil.copytree(newer / "release", tmp_path / "release")
     package = json.loads((tmp_path / "release" / "datapackage.json").read_text())

@@ -9,7 +9,7 @@ import pytest
 
 import safetab
 from tests.inside import Absence, write_site
-from tests.official_forms import Made, done, numbers_in, read_again, rows_of
+from tests.official_forms import done, numbers_in, read_again, rows_of
 from tests.site_files import SiteFiles
 
 X = "It was measured; the files that were read show X in its place."
@@ -26,7 +26,7 @@ def read(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 
 @pytest.mark.slow
-def test_every_number_is_that_of_the_release_and_what_is_withheld_is_none(read) -> None:
+def test_every_number_is_that_of_the_release_and_what_is_withheld_is_none(read):
     release, files = read
     rows = numbers_in(release)
     shown = files.numbers()
@@ -43,7 +43,7 @@ def test_every_number_is_that_of_the_release_and_what_is_withheld_is_none(read) 
     assert withheld > 5
 
 
-def test_totals_are_answered_as_open_release_does(read) -> None:
+def test_totals_are_answered_as_open_release_does(read):
     path, files = read
     release, totals, reasons, least_margins = safetab.open_release(path), files.totals(), set(), set()
     chosen = random.Random(1).sample(sorted(totals), 120) + [key for key, (table, _) in totals.items() if table < 0][:5]
@@ -64,14 +64,14 @@ def test_totals_are_answered_as_open_release_does(read) -> None:
     assert (least_margins == {None}) == path.name.startswith("whole")
 
 
-def test_the_site_says_who_read_the_numbers_and_of_unknown_tables_only_if_there_are_some(read) -> None:
+def test_the_site_says_who_read_the_numbers_and_of_unknown_tables_only_if_there_are_some(read):
     path, files = read
     assert files.facts["isRead"]
     line, status = files.facts["status"]["line"], safetab.open_release(path).output_status.line
     assert line == status if path.name == "whole" else line.startswith(f"{status} Where the files don't say")
 
 
-def test_lines_that_no_file_has_are_said_to_be_in_none(made_in_census_form: Made, tmp_path: Path) -> None:
+def test_lines_that_no_file_has_are_said_to_be_in_none(made_in_census_form, tmp_path):
     table = rows_of(made_in_census_form.census / "T02001.csv")
     row = next(row for row in table if row["T02001_003N"] != "X" != row["T02001_001N"])
     names = ("GEO_ID", "POPGROUP", "T02001_001N", "T02001_003N")
@@ -89,11 +89,11 @@ def test_lines_that_no_file_has_are_said_to_be_in_none(made_in_census_form: Made
 
 
 def test_releases_of_published_files_are_compared_with_each_other(
-    made_in_census_form: Made, official_whole: Path, official_totals: Path, tmp_path: Path
-) -> None:
+    made_in_census_form, official_whole, official_totals, tmp_path
+):
     """The newer one is another draw; of the earlier ones, one has all tables and one only totals."""
     world = made_in_census_form.world
-    safetab.run(world.parameters, world.data, tmp_path / "out", test_key="11" * 32)
+    safetab.run(*world, tmp_path / "out", test_key="11" * 32)
     done("export", tmp_path / "out", tmp_path / "census", "--form", "census")
     read_again(made_in_census_form, tmp_path / "new", files=[tmp_path / "census" / "T01001.csv"])
     for earlier in (official_whole, official_totals):

@@ -23,7 +23,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Path]:
     world = write_random_world(folder, 5, people=40, budget=1, privacy_defn="zcdp", zero_suppression_chance=0.6,
                                allow_negative_counts=True)  # fmt: skip
     world.configure(**{key: 0.05 for key, value in world.config().items() if "budget_p_level" in key and value})
-    run_files(world.parameters, world.data, folder / "out", RunOptions(test_key=KEY))
+    run_files(*world, folder / "out", RunOptions(test_key=KEY))
     return world, folder / "out"
 
 
@@ -34,16 +34,14 @@ def released(out: Path) -> dict[str, bytes]:
 def other_ways_give_the_same_bytes(made: tuple[World, Path], folder: Path, patch: pytest.MonkeyPatch) -> None:
     """Small batches of groups in several threads; and every empty group drawn, in one thread."""
     world, out = made
-    run_files(world.parameters, world.data, folder / "batches", RunOptions(test_key=KEY, threads=3, groups_at_once=50))
+    run_files(*world, folder / "batches", RunOptions(test_key=KEY, threads=3, groups_at_once=50))
     assert released(folder / "batches") == released(out)
     patch.setattr(EmptyGroups, "that_may_be_published", lambda _, first, end: np.arange(first, end))
-    run_files(world.parameters, world.data, folder / "drawn", RunOptions(test_key=KEY, threads=1))
+    run_files(*world, folder / "drawn", RunOptions(test_key=KEY, threads=1))
     assert released(folder / "drawn") == released(out)
 
 
-def test_other_ways_give_the_same_bytes(
-    made: tuple[World, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_ways_give_the_same_bytes(made, tmp_path, monkeypatch):
     other_ways_give_the_same_bytes(made, tmp_path, monkeypatch)
 
 
@@ -62,7 +60,7 @@ def after_rule(before: Row, rule: str) -> Row:
 
 
 @pytest.mark.parametrize("rule", ["clamp-negatives", "withhold-negatives"])
-def test_a_rule_changes_negative_numbers_alone(rule: str, made: tuple[World, Path], tmp_path: Path) -> None:
+def test_a_rule_changes_negative_numbers_alone(rule, made, tmp_path):
     safetab.rerelease(made[1], tmp_path / "ruled", rules=[rule])
     before = numbers_of(made[1])
     assert sum(row["count"] < 0 for row in before) > 10
@@ -84,13 +82,13 @@ def no_memory_is_dumped(made: tuple[World, Path], folder: Path, asked: list[str]
     """By a run and by a check of records, before either reads one."""
     world, _ = made
     for work in (
-        lambda: safetab.validate(world.parameters, world.data),
-        lambda: safetab.run(world.parameters, world.data, folder / "out"),
+        lambda: safetab.validate(*world),
+        lambda: safetab.run(*world, folder / "out"),
     ):
         asked.clear()
         work()
         assert asked == [f"limit ({guards_module.resource.RLIMIT_CORE}, (0, 0))", "prctl (4, 0)"]
 
 
-def test_no_memory_is_dumped(made: tuple[World, Path], tmp_path: Path, forbidden: list[str]) -> None:
+def test_no_memory_is_dumped(made, tmp_path, forbidden):
     no_memory_is_dumped(made, tmp_path, forbidden)

@@ -9,9 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import RunOptions, inputs_module, run_files
 from tests.specified.broken_records import write_parquet
 from tests.worlds.households import write_household_world
@@ -51,7 +50,7 @@ def options_of(settings: tuple[str, ...]) -> list[str]:
 
 
 def invoke(world: World, out: Path, *options: str):
-    return CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
+    return cli("run", *world, out, *options)
 
 
 @pytest.fixture
@@ -67,7 +66,7 @@ def world(tmp_path: Path) -> World:
 @pytest.fixture
 def expected(world: World, tmp_path: Path) -> dict[str, bytes]:
     """What the local engine writes with the key."""
-    run_files(world.parameters, world.data, tmp_path / "expected", RunOptions(test_key=KEY))
+    run_files(*world, tmp_path / "expected", RunOptions(test_key=KEY))
     return released(tmp_path / "expected")
 
 
@@ -93,7 +92,7 @@ def run_program(cluster, program: str, **environment: str) -> str:
     return ended.stdout + ended.stderr
 
 
-def test_a_local_run_writes_the_same_bytes_and_leaves_nothing(world, expected, tmp_path: Path, monkeypatch) -> None:
+def test_a_local_run_writes_the_same_bytes_and_leaves_nothing(world, expected, tmp_path, monkeypatch):
     temporary, here = tmp_path / "temporary", tmp_path / "here"
     temporary.mkdir()
     here.mkdir()
@@ -106,7 +105,7 @@ def test_a_local_run_writes_the_same_bytes_and_leaves_nothing(world, expected, t
     assert PLANTED not in (tmp_path / "out.confidential.log").read_text() + result.output
 
 
-def test_a_run_of_a_specification_writes_the_same_bytes_and_leaves_nothing(tmp_path: Path) -> None:
+def test_a_run_of_a_specification_writes_the_same_bytes_and_leaves_nothing(tmp_path):
     parameters, data = write_specification(tmp_path / "nz", nz_keys())
     write_parquet(data, 3)
     (data / "SYNTHETIC").write_text("made up\n")
@@ -114,18 +113,18 @@ def test_a_run_of_a_specification_writes_the_same_bytes_and_leaves_nothing(tmp_p
     outs = tmp_path / "local", tmp_path / "spark"
     run_files(parameters, data, outs[0], RunOptions(test_key=KEY))
     options = ["--engine", "spark", "--test-key", KEY.hex(), "--temp", str(temporary), *options_of(ON_A_CLUSTER)]
-    result = CliRunner().invoke(app, ["run", str(parameters), str(data), str(outs[1]), *options])
+    result = cli("run", parameters, data, outs[1], *options)
     assert result.exit_code == 0, result.output
     assert released(outs[1]) == released(outs[0])
     assert list(temporary.iterdir()) == []
 
 
-def test_persons_and_geography_may_lie_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_persons_and_geography_may_lie_elsewhere(tmp_path, monkeypatch):
     """Without a key, since DATA doesn't speak for people elsewhere, but with noise that vanishes, allowed here alone."""
     monkeypatch.setattr(inputs_module, "refused_plan", lambda *_: ())
     world = write_random_world(tmp_path / "world", 3, 60)
     world.configure(**{key: 10**9 if value else 0 for key, value in FEW_LEVELS.items()})
-    run_files(world.parameters, world.data, tmp_path / "expected", RunOptions())
+    run_files(*world, tmp_path / "expected", RunOptions())
     elsewhere = tmp_path / "elsewhere"
     (elsewhere / "people").mkdir(parents=True)
     (world.data / "person-records.txt").rename(elsewhere / "people" / "part-0.txt")
@@ -167,7 +166,7 @@ def given_to_program(**values: object) -> str:
     return "from pathlib import Path, PosixPath\n" + "".join(f"{name} = {value!r}\n" for name, value in values.items())
 
 
-def test_no_record_reaches_the_driver_and_speculation_changes_nothing(cluster, world, expected, tmp_path: Path) -> None:
+def test_no_record_reaches_the_driver_and_speculation_changes_nothing(cluster, world, expected, tmp_path):
     """The dump of the driver's heap has everything that was not collected yet; planted in it, the record is found."""
     speculative = ("spark.speculation=true", "spark.speculation.multiplier=1.01", "spark.speculation.quantile=0.1")
     given = given_to_program(
@@ -206,7 +205,7 @@ safetab.run(PARAMETERS, DATA, OUT, engine="spark", spark_master=MASTER, spark_co
 """
 
 
-def test_spark_submit_runs_the_installed_package(cluster, world, expected, tmp_path: Path) -> None:
+def test_spark_submit_runs_the_installed_package(cluster, world, expected, tmp_path):
     from tests.spark_clusters import SPARK_CLASS  # noqa: PLC0415
 
     module = importlib.util.find_spec("safetab.__main__")
@@ -229,7 +228,7 @@ def test_spark_submit_runs_the_installed_package(cluster, world, expected, tmp_p
     assert PLANTED not in ended.stdout + ended.stderr
 
 
-def test_a_broken_value_is_in_no_log(cluster, world: World) -> None:
+def test_a_broken_value_is_in_no_log(cluster, world):
     path = world.data / "person-records.txt"
     path.write_text(path.read_text().replace(PLANTED, PLANTED.replace("113|", f"{SECRET}|", 1)))
     given = given_to_program(
@@ -252,7 +251,7 @@ except InvalidInput as invalid:
     assert not any(SECRET.encode() in path.read_bytes() for path in cluster.folder.rglob("*") if path.is_file())
 
 
-def test_a_worker_that_is_killed_changes_nothing(world, expected, tmp_path: Path) -> None:
+def test_a_worker_that_is_killed_changes_nothing(world, expected, tmp_path):
     """What its executor kept is computed again by the other; noise is drawn here, by address, and once."""
     from tests.spark_clusters import loopback_cluster  # noqa: PLC0415
 
@@ -277,7 +276,7 @@ def assert_survives(cluster, world: World, out: Path) -> None:
     assert cluster.workers[1].poll() is None
 
 
-def test_executors_without_python_fail_the_run_before_a_record_is_read(world, tmp_path: Path) -> None:
+def test_executors_without_python_fail_the_run_before_a_record_is_read(world, tmp_path):
     options = ("--engine", "spark", *options_of(ON_A_CLUSTER), "--spark-conf", "spark.pyspark.python=none")
     result = invoke(world, tmp_path / "out", *options)
     assert result.exit_code == 1
@@ -285,7 +284,7 @@ def test_executors_without_python_fail_the_run_before_a_record_is_read(world, tm
     assert not (tmp_path / "out").exists()
 
 
-def test_a_path_that_is_not_there_is_one_sentence(world, tmp_path: Path) -> None:
+def test_a_path_that_is_not_there_is_one_sentence(world, tmp_path):
     for option in ("--persons", "--geography"):
         options = ("--engine", "spark", option, "file:///nowhere/at-all.parquet", *options_of(ON_A_CLUSTER))
         result = invoke(world, tmp_path / "out", *options)
@@ -299,11 +298,11 @@ def test_a_path_that_is_not_there_is_one_sentence(world, tmp_path: Path) -> None
     assert "nosuch://host/x.parquet can't be reached; the confidential log has the reason." in result.stderr
 
 
-def test_households_have_the_same_bytes_on_spark(tmp_path: Path) -> None:
+def test_households_have_the_same_bytes_on_spark(tmp_path):
     world = write_household_world(tmp_path / "world", 31, budget=0, people=150)
     budgets = {f"privacy_budget_h_{family}_level_2_{area}": 1 for family in ("t3", "t4") for area in ("state", "tract")}
     world.configure(**budgets, run_pr=False)
-    run_files(world.parameters, world.data, tmp_path / "expected", RunOptions(test_key=KEY))
+    run_files(*world, tmp_path / "expected", RunOptions(test_key=KEY))
     result = invoke(world, tmp_path / "out", "--engine", "spark", "--test-key", KEY.hex())
     assert result.exit_code == 0, result.output
     assert released(tmp_path / "out") == released(tmp_path / "expected")

@@ -23,5 +23,5 @@ def a_release_made_again_keeps_the_status(both_products: Path, folder: Path) -> 
             assert (read.get("safetab") or read)["for_release"] is False, document
 
 
-def test_a_release_made_again_keeps_the_status(both_products: Path, tmp_path: Path) -> None:
+def test_a_release_made_again_keeps_the_status(both_products, tmp_path):
     a_release_made_again_keeps_the_status(both_products, tmp_path)

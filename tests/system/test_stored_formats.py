@@ -12,10 +12,9 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 from click.testing import Result
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     OUTPUT_FORMAT,
     SAFETAB_P,
@@ -46,13 +45,13 @@ def each(*names: str) -> Callable[..., Any]:
 
 
 def done(*arguments: object) -> Result:
-    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    result = cli(*arguments)
     assert result.exit_code == 0, result.output
     return result
 
 
 def refused(*arguments: object) -> str:
-    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    result = cli(*arguments)
     assert result.exit_code == 1, result.output
     return " ".join(result.stderr.split())
 
@@ -87,7 +86,7 @@ def counts_in(path: Path) -> list[tuple[object, ...]]:
     return [tuple(row[key] for key in keys) for row in rows_in(path)]
 
 
-def test_every_format_is_stored() -> None:
+def test_every_format_is_stored():
     assert set(FORMAT_OF.values()) == set(range(OUTPUT_FORMAT + 1))
     headers = [json.loads(path.read_text().splitlines()[0]) for path in STORED.glob("*/spend.log")]
     assert {header.get("format", 0) for header in headers} == set(range(SPEND_LOG_FORMAT + 1))
@@ -97,7 +96,7 @@ def test_every_format_is_stored() -> None:
         assert (package.get("format", 0), manifest.get("format", 0)) == (number, number)
 
 
-def test_whatever_is_written_states_its_format(both_products: Path, tmp_path: Path) -> None:
+def test_whatever_is_written_states_its_format(both_products, tmp_path):
     for out in (both_products / "people", both_products / "households"):
         assert json_of(out / "manifest.json")["format"] == 2
         assert json_of(out / "release" / "datapackage.json")["safetab"]["format"] == 2
@@ -108,14 +107,14 @@ def test_whatever_is_written_states_its_format(both_products: Path, tmp_path: Pa
     assert json.loads((tmp_path / "log").read_text().splitlines()[0])["format"] == 3
 
 
-def test_a_numbers_file_is_named_by_its_family_however_many_the_product_has(both_products: Path) -> None:
+def test_a_numbers_file_is_named_by_its_family_however_many_the_product_has(both_products):
     for out, families in (("people", {"sex-by-age"}), ("households", {"household-type", "tenure"})):
         names = {path.stem for path in (both_products / out / "release" / "numbers").rglob("*.parquet")}
         assert {name.partition("-")[2] for name in names} == families
 
 
 @each("persons", "households", "official")
-def test_python_answers_from_it(path: Path) -> None:
+def test_python_answers_from_it(path):
     opened = safetab.open_release(path)
     published = {
         row["iteration_code"]: row["count"]
@@ -128,7 +127,7 @@ def test_python_answers_from_it(path: Path) -> None:
 
 
 @each("persons", "households", "official")
-def test_its_numbers_are_those_of_the_same_key_today(path: Path) -> None:
+def test_its_numbers_are_those_of_the_same_key_today(path):
     if FORMAT_OF[path.parent.name] == 2:
         assert rows_in(path) == rows_in(LATEST / path.name)
     else:
@@ -144,14 +143,12 @@ def with_interval(row: Row) -> Row:
 
 
 @each("persons", "households", "official")
-def test_its_numbers_are_verified(path: Path) -> None:
+def test_its_numbers_are_verified(path):
     assert "Nothing is wrong." in done("verify", path).stdout
 
 
 @pytest.mark.parametrize("name", ["persons", "official"])
-def test_a_release_from_before_format_2_with_intervals_of_format_2_is_told_from_what_it_was(
-    name: str, tmp_path: Path
-) -> None:
+def test_a_release_from_before_format_2_with_intervals_of_format_2_is_told_from_what_it_was(name, tmp_path):
     out = Path(shutil.copytree(STORED / "format-1" / name, tmp_path / name))
     shutil.rmtree(release_in(out) / "numbers")
     shutil.copytree(release_in(LATEST / name) / "numbers", release_in(out) / "numbers")
@@ -164,7 +161,7 @@ def test_a_release_from_before_format_2_with_intervals_of_format_2_is_told_from_
 
 @each("persons", "households", "official")
 @pytest.mark.parametrize("command", [["show", AREA], ["status"], ["status", "--area", AREA]])
-def test_what_is_printed_is_the_same_for_every_format(command: list[str], path: Path) -> None:
+def test_what_is_printed_is_the_same_for_every_format(command, path):
     name, *rest = command
     printed = done(name, path, *rest).stdout
     assert printed == done(name, LATEST / path.name, *rest).stdout
@@ -173,7 +170,7 @@ def test_what_is_printed_is_the_same_for_every_format(command: list[str], path: 
 
 @each("persons", "households", "official")
 @pytest.mark.parametrize("form", ["tidy", "census"])
-def test_it_is_exported_with_the_same_numbers(form: str, path: Path, tmp_path: Path) -> None:
+def test_it_is_exported_with_the_same_numbers(form, path, tmp_path):
     for out, release in ((tmp_path / "old", path), (tmp_path / "new", LATEST / path.name)):
         done("export", release, out, "--form", form)
     assert files_in(tmp_path / "old") == files_in(tmp_path / "new")
@@ -185,7 +182,7 @@ def test_it_is_exported_with_the_same_numbers(form: str, path: Path, tmp_path: P
 
 
 @each("persons", "households", "official")
-def test_its_report_and_its_site_are_written(path: Path, tmp_path: Path) -> None:
+def test_its_report_and_its_site_are_written(path, tmp_path):
     pages = []
     for out, release in ((tmp_path / "old", path), (tmp_path / "new", LATEST / path.name)):
         done("site", release, out)
@@ -202,7 +199,7 @@ def test_its_report_and_its_site_are_written(path: Path, tmp_path: Path) -> None
 
 
 @each("persons", "households")
-def test_a_rerelease_is_of_today_and_says_who_measured(path: Path, tmp_path: Path) -> None:
+def test_a_rerelease_is_of_today_and_says_who_measured(path, tmp_path):
     before, new, again = json_of(path / "manifest.json"), tmp_path / "new", tmp_path / "again"
     done("rerelease", path, new, "--confidence", "0.9")
     done("rerelease", new, again, "--confidence", "0.9")
@@ -219,7 +216,7 @@ def test_a_rerelease_is_of_today_and_says_who_measured(path: Path, tmp_path: Pat
 
 
 @each("persons")
-def test_the_version_of_an_older_program_is_not_written_on(path: Path, tmp_path: Path) -> None:
+def test_the_version_of_an_older_program_is_not_written_on(path, tmp_path):
     shutil.copytree(path, tmp_path / "out")
     (tmp_path / "out" / "manifest.json").write_text(json.dumps(json_of(path / "manifest.json") | {"version": "0.0.1"}))
     done("rerelease", tmp_path / "out", tmp_path / "new")
@@ -229,7 +226,7 @@ def test_the_version_of_an_older_program_is_not_written_on(path: Path, tmp_path:
 
 
 @each("persons", "households")
-def test_the_coterminous_step_is_taken(path: Path, tmp_path: Path) -> None:
+def test_the_coterminous_step_is_taken(path, tmp_path):
     done("coterminous", path, tmp_path / "old", "--geography", GEOGRAPHY)
     done("coterminous", LATEST / path.name, tmp_path / "new", "--geography", GEOGRAPHY)
     assert numbers_of(tmp_path / "old") == numbers_of(tmp_path / "new")
@@ -237,13 +234,13 @@ def test_the_coterminous_step_is_taken(path: Path, tmp_path: Path) -> None:
 
 
 @each("persons")
-def test_its_totals_choose_the_tables_of_households(path: Path, tmp_path: Path) -> None:
-    done("run", HOUSEHOLDS.parameters, HOUSEHOLDS.data, tmp_path / "out", "--totals", path, "--test-key", KEY)
+def test_its_totals_choose_the_tables_of_households(path, tmp_path):
+    done("run", *HOUSEHOLDS, tmp_path / "out", "--totals", path, "--test-key", KEY)
     assert counts_in(tmp_path / "out") == counts_in(LATEST / "households")
 
 
 @each("persons")
-def test_its_tables_are_read_as_published_files(path: Path, tmp_path: Path) -> None:
+def test_its_tables_are_read_as_published_files(path, tmp_path):
     done("export", path, tmp_path / "census", "--form", "census")
     tables = sorted((tmp_path / "census").glob("T0*.csv"))
     given = ("--parameters", PERSONS.parameters, "--geography", GEOGRAPHY)
@@ -266,19 +263,19 @@ def stored_log(name: str, log: Path) -> Path:
 
 
 @pytest.mark.parametrize(("name", "rho", "runs"), LOGS)
-def test_a_spend_log_is_read_and_carried_on(name: str, rho: str, runs: int, tmp_path: Path) -> None:
+def test_a_spend_log_is_read_and_carried_on(name, rho, runs, tmp_path):
     log = stored_log(name, tmp_path / "spend.log")
     account = json.loads(done("spend", log, "--json").stdout)["accounts"][0]
     assert (account["pass"], account["spent"]["rho"], account["runs"]) == ("us", rho, runs)
     spending = ("--dataset", "made-up", "--spend-log", log)
-    done("run", PERSONS.parameters, PERSONS.data, tmp_path / "out", "--test-key", KEY, *spending)
+    done("run", *PERSONS, tmp_path / "out", "--test-key", KEY, *spending)
     account = json.loads(done("spend", log, "--json").stdout)["accounts"][0]
     assert (float(account["spent"]["rho"]), account["runs"]) == (float(rho) + 1.2, runs + 1)
     assert log.read_text().startswith((STORED / name / "spend.log").read_text())  # nobody's line is changed
 
 
 @pytest.mark.parametrize(("name", "rho", "runs"), LOGS)
-def test_a_spend_log_is_checked_merged_and_made_a_table(name: str, rho: str, runs: int, tmp_path: Path) -> None:
+def test_a_spend_log_is_checked_merged_and_made_a_table(name, rho, runs, tmp_path):
     log, other = (stored_log(each, tmp_path / each) for each in (name, "format-1"))
     checked = json.loads(done("spend", log, "--check", "--json").stdout)
     assert (checked["exit_code"], checked["in_doubt"], checked["findings"]) == (0, 0, [])
@@ -318,14 +315,14 @@ COMMANDS = (
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_release_of_a_newer_format_is_refused_by_every_command(command: list[str], tmp_path: Path) -> None:
+def test_a_release_of_a_newer_format_is_refused_by_every_command(command, tmp_path):
     places = {"OUT": str(of_the_future(tmp_path)), "NEW": str(tmp_path / "new")}
     assert NEWER in refused(*(places.get(word, word) for word in command))
     assert not (tmp_path / "new").exists()
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_privacy_document_of_a_newer_format_is_refused_by_every_command(command: list[str], tmp_path: Path) -> None:
+def test_a_privacy_document_of_a_newer_format_is_refused_by_every_command(command, tmp_path):
     path = Path(shutil.copytree(LATEST / "persons", tmp_path / "out")) / "release" / "privacy.json"
     path.write_text(json.dumps(json_of(path) | {"format": 7}))
     write_checksums(path.parent)
@@ -335,7 +332,7 @@ def test_a_privacy_document_of_a_newer_format_is_refused_by_every_command(comman
 
 
 @pytest.mark.parametrize("name", ["datapackage.json", "privacy.json"])
-def test_a_newer_format_is_told_rather_than_damage(name: str, tmp_path: Path) -> None:
+def test_a_newer_format_is_told_rather_than_damage(name, tmp_path):
     path = Path(shutil.copytree(LATEST / "persons", tmp_path / "out")) / "release" / name
     path.write_text(re.sub(r'"format": ?2\b', '"format": 7', path.read_text()))
     shown = refused("show", tmp_path / "out", AREA)
@@ -344,7 +341,7 @@ def test_a_newer_format_is_told_rather_than_damage(name: str, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("number", ["one", 1.0, True, -1, None])
-def test_a_manifest_whose_format_is_no_number_is_told_so(number: object, tmp_path: Path) -> None:
+def test_a_manifest_whose_format_is_no_number_is_told_so(number, tmp_path):
     shutil.copytree(LATEST / "persons", tmp_path / "out")
     manifest = json_of(LATEST / "persons" / "manifest.json") | {"format": number}
     (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
@@ -352,17 +349,17 @@ def test_a_manifest_whose_format_is_no_number_is_told_so(number: object, tmp_pat
     assert "manifest.json has 1 problem: the format must be a whole number, 0 or above." in shown
 
 
-def test_python_refuses_a_newer_format_too(tmp_path: Path) -> None:
+def test_python_refuses_a_newer_format_too(tmp_path):
     with pytest.raises(safetab.InvalidInput, match="newer version of safetab"):
         safetab.open_release(of_the_future(tmp_path))
 
 
 @pytest.mark.parametrize("number", ["7", True, -1, 1.5, [1]])
-def test_a_format_that_is_no_number_is_damage(number: object, tmp_path: Path) -> None:
+def test_a_format_that_is_no_number_is_damage(number, tmp_path):
     assert "is a release that is damaged" in refused("show", of_the_future(tmp_path, number), "44007")
 
 
-def test_measurements_and_manifests_of_a_newer_format_are_refused(tmp_path: Path) -> None:
+def test_measurements_and_manifests_of_a_newer_format_are_refused(tmp_path):
     shutil.copytree(LATEST / "persons", tmp_path / "out")
     path, manifest = tmp_path / "out" / "manifest.json", json_of(LATEST / "persons" / "manifest.json")
     path.write_text(json.dumps(manifest | {"format": 7}))
@@ -376,7 +373,7 @@ def test_measurements_and_manifests_of_a_newer_format_are_refused(tmp_path: Path
     assert not (tmp_path / "new").exists()
 
 
-def test_a_spend_log_of_a_newer_format_is_refused_and_stays(tmp_path: Path) -> None:
+def test_a_spend_log_of_a_newer_format_is_refused_and_stays(tmp_path):
     log = tmp_path / "spend.log"
     text = (STORED / "format-1" / "spend.log").read_text().replace('"format": 1', '"format": 7, "more": "keys"')
     log.write_text(text)
@@ -391,9 +388,7 @@ def test_a_spend_log_of_a_newer_format_is_refused_and_stays(tmp_path: Path) -> N
 
 
 @each("persons")
-def test_a_release_from_before_a_column_joined_is_read_all_the_same(
-    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_release_from_before_a_column_joined_is_read_all_the_same(path, tmp_path, monkeypatch):
     joined = Column("joined_later", number_files_module.TEXT, "A column of tomorrow.", may_be_absent=True)
     monkeypatch.setattr(number_files_module, "_OF_NUMBERS", (*number_files_module._OF_NUMBERS, joined))
     caches = (number_files_module.number_columns, number_files_module.number_schema)

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
     PR_PASS,
@@ -40,7 +39,7 @@ KEY = "ab" * 32
 
 
 def run_command(*arguments: object) -> tuple[int, str, str]:
-    result = CliRunner().invoke(app, ["synthesize", *map(str, arguments)])
+    result = cli("synthesize", *arguments)
     return result.exit_code, result.stdout, result.stderr
 
 
@@ -70,7 +69,7 @@ def parquet_census(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made(tmp_path_factory.mktemp("census") / "parquet", "--people", 30_000, *SMALL, "--seed", 11)
 
 
-def test_it_says_where_things_lie_and_what_to_do_next(tmp_path: Path) -> None:
+def test_it_says_where_things_lie_and_what_to_do_next(tmp_path):
     out = tmp_path / "census"
     code, stdout, _ = run_command(out, "--people", 5_000, *SMALL)
     assert code == 0
@@ -84,9 +83,9 @@ def test_it_says_where_things_lie_and_what_to_do_next(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_the_census_is_valid_and_runs(parquet_census: Path, tmp_path: Path) -> None:
+def test_the_census_is_valid_and_runs(parquet_census, tmp_path):
     parameters, data = parquet_census / "parameters", parquet_census / "data"
-    result = CliRunner().invoke(app, ["validate", str(parameters), str(data)])
+    result = cli("validate", parameters, data)
     assert (result.exit_code, result.stdout) == (0, "Everything is valid.\n")
     summary = safetab.run(parameters, data, tmp_path / "output", test_key=KEY)
     assert summary.warnings == ()
@@ -95,7 +94,7 @@ def test_the_census_is_valid_and_runs(parquet_census: Path, tmp_path: Path) -> N
 
 
 @pytest.mark.slow
-def test_text_and_parquet_hold_the_same(text_census: Path, parquet_census: Path, tmp_path: Path) -> None:
+def test_text_and_parquet_hold_the_same(text_census, parquet_census, tmp_path):
     tables = [pq.read_table(part) for part in sorted((parquet_census / "data" / "person-records").iterdir())]
     rows = [["Null" if value is None else value for value in row.values()] for one in tables for row in one.to_pylist()]
     assert rows == text_people(text_census)
@@ -110,7 +109,7 @@ def test_text_and_parquet_hold_the_same(text_census: Path, parquet_census: Path,
 
 
 @pytest.mark.parametrize("form", ["parquet", "text"])
-def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(tmp_path: Path, form: str) -> None:
+def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(tmp_path, form):
     options = ("--people", 300_000, "--states", 4, "--tracts", 60, "--format", form)
     first = bytes_of(made(tmp_path / "first", *options, "--seed", 5, "--threads", 1))
     again = bytes_of(made(tmp_path / "again", *options, "--seed", 5, "--threads", 3))
@@ -122,13 +121,13 @@ def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(tmp_path: P
         )
 
 
-def test_the_bytes_are_the_same_on_every_machine(text_census: Path) -> None:
+def test_the_bytes_are_the_same_on_every_machine(text_census):
     """Renew the digest when the synthesizer changes; if it changes without that, a dependency's stream has."""
     digest = hashlib.sha256(b"".join(content for _, content in sorted(bytes_of(text_census).items()))).hexdigest()
     assert digest == "f069ced9fbcf70641d272bce6264885079c304a7e8ff966e663ff77df50227b4"
 
 
-def test_every_person_is_inside_the_domains(text_census: Path) -> None:
+def test_every_person_is_inside_the_domains(text_census):
     lists = read_public_lists(text_census / "parameters").require()
     people = text_people(text_census)
     assert len(people) == 30_000
@@ -146,7 +145,7 @@ def test_every_person_is_inside_the_domains(text_census: Path) -> None:
         assert all(code in lists.code_names and code <= "8999" for code in filled)
 
 
-def test_shares_of_people_are_as_they_should_be(text_census: Path) -> None:
+def test_shares_of_people_are_as_they_should_be(text_census):
     people = text_people(text_census)
     of_state = Counter(person[3] for person in people)
     assert of_state["72"] == round(30_000 * 3_285_874 / 334_735_155)
@@ -157,7 +156,7 @@ def test_shares_of_people_are_as_they_should_be(text_census: Path) -> None:
     assert 0.05 <= hispanic[False] / (len(people) - of_state["72"]) <= 0.4
 
 
-def test_every_entity_has_a_name_and_every_name_an_entity(text_census: Path) -> None:
+def test_every_entity_has_a_name_and_every_name_an_entity(text_census):
     lines = (text_census / "data" / "geography-names.txt").read_text(encoding="utf-8").splitlines()
     assert lines[0] == "REGION_TYPE|REGION_ID|NAME"
     named = [tuple(line.split("|")[:2]) for line in lines[1:]]
@@ -175,7 +174,7 @@ def test_every_entity_has_a_name_and_every_name_an_entity(text_census: Path) -> 
 
 
 @pytest.mark.parametrize("max_race_codes", [8, 2, 1])
-def test_non_empty_groups_are_those_of_a_count_person_by_person(tmp_path: Path, max_race_codes: int) -> None:
+def test_non_empty_groups_are_those_of_a_count_person_by_person(tmp_path, max_race_codes):
     parameters = made(tmp_path / "given", "--people", 500, "--tracts", 3, "--iterations", 400) / "parameters"
     config = json.loads((parameters / "config.json").read_text()) | {"max_race_codes": max_race_codes}
     (parameters / "config.json").write_text(json.dumps(config))
@@ -221,7 +220,7 @@ def _non_empty_by_hand(out: Path, max_race_codes: int) -> dict[object, set[tuple
 # Parameters that are given
 
 
-def test_given_lists_are_copied_and_the_configuration_is_made_fit(tmp_path: Path) -> None:
+def test_given_lists_are_copied_and_the_configuration_is_made_fit(tmp_path):
     parameters = shutil.copytree(SMALL_EXAMPLE / "parameters", tmp_path / "given")
     text = (parameters / "config.json").read_text()
     config = json.loads(text) | {"reader": "cef", "state_filter_us": ["44", "50"]}
@@ -236,13 +235,13 @@ def test_given_lists_are_copied_and_the_configuration_is_made_fit(tmp_path: Path
     written = (out / "parameters" / "config.json").read_text()
     assert '"privacy_budget_p_level_2_tract": 0.12500000000000000000001' in written
     assert json.loads(written) == json.loads(spelled) | {"reader": "csv", "state_filter_us": ["06", "48"]}
-    result = CliRunner().invoke(app, ["validate", str(out / "parameters"), str(out / "data")])
+    result = cli("validate", out / "parameters", out / "data")
     assert result.exit_code == 0, result.stderr
 
 
 @pytest.mark.slow
 @pytest.mark.needs_2020_files
-def test_the_lists_of_2020_work(tmp_path: Path, spec_2020: Path) -> None:
+def test_the_lists_of_2020_work(tmp_path, spec_2020):
     options = ("--states", 2, "--counties", 10, "--tracts", 100, "--parameters", spec_2020)
     out = made(tmp_path / "out", "--people", 20_000, *options)
     summary = safetab.run(out / "parameters", out / "data", tmp_path / "output", test_key=KEY)
@@ -253,7 +252,7 @@ def test_the_lists_of_2020_work(tmp_path: Path, spec_2020: Path) -> None:
 # What is refused
 
 
-def test_every_mistake_in_the_options_is_told_at_once(tmp_path: Path) -> None:
+def test_every_mistake_in_the_options_is_told_at_once(tmp_path):
     options = ("--people", 0, "--states", 60, "--tracts", 0, "--iterations", 3, "--seed", -1, "--threads", 0)
     code, _, stderr = run_command(tmp_path / "out", *options)
     assert code == 2
@@ -281,14 +280,14 @@ def test_every_mistake_in_the_options_is_told_at_once(tmp_path: Path) -> None:
         (("--parameters", "/nowhere"), "/nowhere does not exist."),
     ],
 )
-def test_options_that_do_not_fit_are_told(tmp_path: Path, options: tuple[object, ...], message: str) -> None:
+def test_options_that_do_not_fit_are_told(tmp_path, options, message):
     code, _, stderr = run_command(tmp_path / "out", "--people", 1_000, *options)
     assert code == (2 if message.startswith("--") else 1)
     assert message in stderr
     assert not list(tmp_path.iterdir())
 
 
-def test_findings_about_given_parameters_come_all_at_once(tmp_path: Path) -> None:
+def test_findings_about_given_parameters_come_all_at_once(tmp_path):
     parameters = shutil.copytree(SMALL_EXAMPLE / "parameters", tmp_path / "given")
     config = json.loads((parameters / "config.json").read_text()) | {"max_race_codes": 9}
     (parameters / "config.json").write_text(json.dumps(config))
@@ -299,7 +298,7 @@ def test_findings_about_given_parameters_come_all_at_once(tmp_path: Path) -> Non
         assert words in stderr
 
 
-def test_only_a_synthetic_census_is_replaced_and_only_if_asked(tmp_path: Path) -> None:
+def test_only_a_synthetic_census_is_replaced_and_only_if_asked(tmp_path):
     out = made(tmp_path / "out", "--people", 1_000, *SMALL)
     before = bytes_of(out)
     code, _, stderr = run_command(out, "--people", 2_000, *SMALL)
@@ -315,7 +314,7 @@ def test_only_a_synthetic_census_is_replaced_and_only_if_asked(tmp_path: Path) -
     assert (out / "notes.txt").read_text() == "mine"
 
 
-def test_the_parameters_that_are_read_are_not_replaced(tmp_path: Path) -> None:
+def test_the_parameters_that_are_read_are_not_replaced(tmp_path):
     out = made(tmp_path / "out", "--people", 1_000, *SMALL)
     options = ("--people", 1_000, "--tracts", 20, "--parameters", out / "parameters", "--overwrite")
     code, _, stderr = run_command(out, *options)
@@ -323,7 +322,7 @@ def test_the_parameters_that_are_read_are_not_replaced(tmp_path: Path) -> None:
     assert "contains files that this command reads" in stderr
 
 
-def test_too_small_a_disk_is_told_before_anything_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_small_a_disk_is_told_before_anything_is_written(tmp_path, monkeypatch):
     disk = namedtuple("disk", "total used free")(10**12, 10**12 - 10**6, 10**6)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
     code, _, stderr = run_command(tmp_path / "out", "--people", 334_735_155, "--us")
@@ -333,7 +332,7 @@ def test_too_small_a_disk_is_told_before_anything_is_written(tmp_path: Path, mon
 
 
 @pytest.mark.parametrize("form", CensusFormat)
-def test_the_disk_that_is_told_is_enough_and_not_much_more(tmp_path: Path, form: CensusFormat) -> None:
+def test_the_disk_that_is_told_is_enough_and_not_much_more(tmp_path, form):
     request = CensusRequest(SizeRequest(400_000, states=2, tracts=100), form=form)
     plan = request.checked().require()
     (tmp_path / "out").mkdir()
@@ -358,14 +357,14 @@ class _Interrupted(NoProgress):
         raise KeyboardInterrupt
 
 
-def test_ctrl_c_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ctrl_c_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(synthesize_module, "TerminalProgress", _Interrupted)
     code, _, _ = run_command(tmp_path / "out", "--people", 600_000, *SMALL)
     assert code == 130
     assert not list(tmp_path.iterdir())
 
 
-def test_a_full_disk_leaves_nothing_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
     def is_full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 

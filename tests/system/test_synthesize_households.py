@@ -10,9 +10,8 @@ from pathlib import Path
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.inside import (
     GRF_COLUMNS,
@@ -52,13 +51,13 @@ HOUSEHOLDS_HEADER = (
 
 
 def made(out: Path, *arguments: object) -> Path:
-    result = CliRunner().invoke(app, ["synthesize", str(out), *map(str, arguments)])
+    result = cli("synthesize", out, *arguments)
     assert result.exit_code == 0, result.stderr
     return out
 
 
 def refusal(out: Path, *arguments: object, code: int = 2) -> str:
-    result = CliRunner().invoke(app, ["synthesize", str(out), *map(str, arguments)])
+    result = cli("synthesize", out, *arguments)
     assert result.exit_code == code
     assert not out.exists()
     return result.stderr
@@ -99,14 +98,14 @@ def text(folder: Path) -> Path:
 
 
 @pytest.mark.slow
-def test_every_field_of_every_line_is_legal(cef: Cef) -> None:
+def test_every_field_of_every_line_is_legal(cef):
     assert broken_fields(cef.persons, PERSON) == {}
     assert broken_fields(cef.units, UNIT) == {}
     for record in (*cef.persons, *cef.units):
         assert record["BCUSTATEFP"] == record["file's state"]
 
 
-def test_persons_units_and_blocks_belong_together(cef: Cef) -> None:
+def test_persons_units_and_blocks_belong_together(cef):
     assert len(cef.unit_of_mafid) == len(cef.units)
     assert len(cef.block_of_oid) == len(cef.blocks)
     assert all(len(block) == 76 for block in cef.blocks)
@@ -121,7 +120,7 @@ def test_persons_units_and_blocks_belong_together(cef: Cef) -> None:
         assert {person["QGQTYP"] for person in members} <= {unit["QGQTYP"]}
 
 
-def test_the_counts_are_those_of_the_files(cef: Cef) -> None:
+def test_the_counts_are_those_of_the_files(cef):
     for state in cef.states:
         households_units_module = Counter(unit["RTYPE"] for unit in cef.units if unit["file's state"] == state)
         persons = Counter(person["RTYPE"] for person in cef.persons if person["file's state"] == state)
@@ -132,7 +131,7 @@ def test_the_counts_are_those_of_the_files(cef: Cef) -> None:
         }  # fmt: skip
 
 
-def test_what_the_unit_record_says_follows_from_the_members(cef: Cef) -> None:
+def test_what_the_unit_record_says_follows_from_the_members(cef):
     for mafid, members in cef.members.items():
         unit = cef.unit_of_mafid[mafid]
         if unit["RTYPE"] == "2" and members:
@@ -214,21 +213,21 @@ def check_not_in_universe(unit: Record, members: list[Record]) -> None:
     assert {person["RELSHIP"] for person in members} == {"37" if int(unit["QGQTYP"]) < 500 else "38"}
 
 
-def test_a_block_with_somebody_of_15_has_a_householder(cef: Cef) -> None:
+def test_a_block_with_somebody_of_15_has_a_householder(cef):
     oid = {mafid: unit["OIDTB"] for mafid, unit in cef.unit_of_mafid.items()}
     with_adult = {oid[person["MAFID"]] for person in cef.persons if int(person["QAGE"]) >= 15}
     with_householder = {oid[person["MAFID"]] for person in cef.persons if person["RELSHIP"] == "20"}
     assert with_householder == with_adult
 
 
-def test_dates_of_birth_give_the_age_on_census_day(small: Cef) -> None:
+def test_dates_of_birth_give_the_age_on_census_day(small):
     for person in small.persons:
         year, month, day = (int(person[f"QDOB_{part}"]) for part in ("YEAR", "MONTH", "DAY"))
         assert int(person["QDB"]) == 10_000 * year + 100 * month + day
         assert int(person["QAGE"]) == 2020 - year - ((month, day) > (4, 1))
 
 
-def test_a_census_has_all_kinds_of_households_and_units(small: Cef) -> None:
+def test_a_census_has_all_kinds_of_households_and_units(small):
     assert {unit["HHT"] for unit in small.units} == set("01234567")
     assert {unit["TEN"] for unit in small.units} == set("01234")
     assert {person["RELSHIP"] for person in small.persons} == {str(code) for code in range(20, 39)}
@@ -241,7 +240,7 @@ def test_a_census_has_all_kinds_of_households_and_units(small: Cef) -> None:
     assert 0.01 < in_quarters / len(small.persons) < 0.05
 
 
-def test_reader_and_marker_lie_beside_each_other_and_the_configuration_says_cef(small: Cef) -> None:
+def test_reader_and_marker_lie_beside_each_other_and_the_configuration_says_cef(small):
     data = small.reader.parent
     assert "do not exist" in (data / "SYNTHETIC").read_text()
     assert json.loads((data.parent / "parameters" / "config.json").read_text())["reader"] == "cef"
@@ -252,10 +251,10 @@ def test_reader_and_marker_lie_beside_each_other_and_the_configuration_says_cef(
     }  # fmt: skip
 
 
-def test_the_command_says_how_to_run_it(tmp_path: Path) -> None:
+def test_the_command_says_how_to_run_it(tmp_path):
     out = tmp_path / "census"
     arguments = ["synthesize", str(out), "--people", "3000", *SMALL, "--format", "cef"]
-    stdout = CliRunner().invoke(app, arguments).stdout
+    stdout = cli(*arguments).stdout
     assert f"safetab run {out}/parameters {out}/data/reader.ini {out}-output" in stdout
 
 
@@ -264,14 +263,14 @@ def moved(code: str) -> str:
     return str(int(code) - 2000) if "9000" <= code < "9900" else code
 
 
-def test_the_persons_are_those_of_text_and_the_households_those_of_household_records(small: Cef, text: Path) -> None:
+def test_the_persons_are_those_of_text_and_the_households_those_of_household_records(small, text):
     persons, households = text_rows(text, "person-records"), text_rows(text, "household-records")
     assert [[*row[:-1], moved(row[-1])] for row in persons] == list(small.person_records())
     assert [[*row[:13], moved(row[13]), *row[14:]] for row in households] == list(small.household_records())
     assert len(households) == sum(row[2] == "True" for row in persons) > 5_000
 
 
-def test_with_given_lists_the_codes_are_the_same_too(tmp_path: Path) -> None:
+def test_with_given_lists_the_codes_are_the_same_too(tmp_path):
     lists = ("--parameters", SMALL_EXAMPLE / "parameters", "--states", 1, "--counties", 2, "--tracts", 5)
     cef = Cef(made(tmp_path / "cef", "--people", 3_000, *lists, "--format", "cef") / "data" / "reader.ini")
     text = made(tmp_path / "text", "--people", 3_000, *lists, "--format", "text", "--households")
@@ -281,7 +280,7 @@ def test_with_given_lists_the_codes_are_the_same_too(tmp_path: Path) -> None:
     assert config == json.loads((text / "parameters" / "config.json").read_text()) | {"reader": "cef"}
 
 
-def test_households_change_nothing_of_the_persons_but_who_is_a_householder(tmp_path: Path, text: Path) -> None:
+def test_households_change_nothing_of_the_persons_but_who_is_a_householder(tmp_path, text):
     plain = made(tmp_path / "plain", "--people", 20_000, *SMALL, "--format", "text")
     before, after = text_rows(plain, "person-records"), text_rows(text, "person-records")
     assert [row[:2] + row[3:] for row in before] == [row[:2] + row[3:] for row in after]
@@ -293,7 +292,7 @@ def test_households_change_nothing_of_the_persons_but_who_is_a_householder(tmp_p
     assert without == {key: content for key, content in bytes_of(text).items() if not any(one in key for one in own)}
 
 
-def test_household_records_have_their_header_and_are_the_same_in_parquet(tmp_path: Path, text: Path) -> None:
+def test_household_records_have_their_header_and_are_the_same_in_parquet(tmp_path, text):
     part = (text / "data" / "household-records" / "72.txt").read_text()
     assert part.splitlines()[0] == HOUSEHOLDS_HEADER
     out = made(tmp_path / "parquet", "--people", 20_000, *SMALL, "--households")
@@ -303,12 +302,12 @@ def test_household_records_have_their_header_and_are_the_same_in_parquet(tmp_pat
         assert [["Null" if value is None else value for value in row] for row in rows] == text_rows(text, table)
 
 
-def test_a_census_with_households_is_valid(text: Path) -> None:
-    result = CliRunner().invoke(app, ["validate", str(text / "parameters"), str(text / "data")])
+def test_a_census_with_households_is_valid(text):
+    result = cli("validate", text / "parameters", text / "data")
     assert result.exit_code == 0, result.stderr
 
 
-def test_the_bytes_do_not_depend_on_threads(tmp_path: Path, small: Cef, text: Path) -> None:
+def test_the_bytes_do_not_depend_on_threads(tmp_path, small, text):
     for form, reference in (
         (("--format", "cef"), small.reader.parents[1]),
         (("--format", "text", "--households"), text),
@@ -326,23 +325,23 @@ def test_the_bytes_do_not_depend_on_threads(tmp_path: Path, small: Cef, text: Pa
         (("--households", "--shuffle"), "--shuffle: tears households apart"),
     ],
 )
-def test_what_does_not_go_together_is_refused(tmp_path: Path, arguments: tuple[str, ...], complaint: str) -> None:
+def test_what_does_not_go_together_is_refused(tmp_path, arguments, complaint):
     assert complaint in refusal(tmp_path / "out", "--people", 5_000, *SMALL, *arguments)
 
 
-def test_more_people_than_mafids_can_number_are_refused(tmp_path: Path) -> None:
+def test_more_people_than_mafids_can_number_are_refused(tmp_path):
     errors = refusal(tmp_path / "out", "--people", 800_000_000, *SMALL, "--format", "cef")
     assert "--people: are too many for a CEF" in errors
 
 
-def test_ethnicity_codes_that_no_cef_holds_are_refused(tmp_path: Path) -> None:
+def test_ethnicity_codes_that_no_cef_holds_are_refused(tmp_path):
     own = made(tmp_path / "own", "--people", 1_000, *SMALL) / "parameters"
     size = ("--states", 1, "--counties", 1, "--tracts", 2)
     errors = refusal(tmp_path / "out", "--people", 1_000, *size, "--parameters", own, "--format", "cef", code=1)
     assert "no CEF can hold the ethnicity codes 9001" in errors
 
 
-def test_very_large_group_quarters_are_several_units(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_very_large_group_quarters_are_several_units(tmp_path, monkeypatch):
     monkeypatch.setattr(households_units_module, "_MOST_PEOPLE_OF_QUARTERS", 3)
     cef = Cef(made(tmp_path / "cef", "--people", 9_000, *SMALL, "--format", "cef") / "data" / "reader.ini")
     test_persons_units_and_blocks_belong_together(cef)
@@ -351,7 +350,7 @@ def test_very_large_group_quarters_are_several_units(tmp_path: Path, monkeypatch
     assert max(Counter((unit["OIDTB"], unit["QGQTYP"]) for unit in quarters).values()) > 1
 
 
-def test_a_state_without_anybody_has_its_files_too(tmp_path: Path) -> None:
+def test_a_state_without_anybody_has_its_files_too(tmp_path):
     cef = Cef(made(tmp_path / "cef", "--people", 110, "--iterations", 40, "--tracts", 60, "--counties", 51, "--format", "cef")
               / "data" / "reader.ini")  # fmt: skip
     assert len(cef.states) == 52
@@ -388,9 +387,7 @@ def columns_of(chunks: list[PeopleChunk]) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("chunk_people", [37, 1_999, 10_000])
-def test_whole_blocks_are_the_same_people_with_no_block_in_two_chunks(
-    monkeypatch: pytest.MonkeyPatch, chunk_people: int
-) -> None:
+def test_whole_blocks_are_the_same_people_with_no_block_in_two_chunks(monkeypatch, chunk_people):
     monkeypatch.setattr(state_people_module, "CHUNK_PEOPLE", chunk_people)
     people = people_of(demo_plan(8_000, 5), 2)
     plain = [people.chunk(number, 5) for number in range(people.chunks)]
@@ -405,7 +402,7 @@ def test_whole_blocks_are_the_same_people_with_no_block_in_two_chunks(
 
 
 @pytest.mark.needs_2020_files
-def test_the_rules_used_here_are_those_of_the_layout_and_hold_for_the_dummy_file() -> None:
+def test_the_rules_used_here_are_those_of_the_layout_and_hold_for_the_dummy_file():
     with (SHARED / "cef" / "cef20-layout.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
     for record, layout in (("CEF20_PER", PERSON), ("CEF20_UNIT", UNIT)):

@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 import typer.main
-from typer.testing import CliRunner
 
 from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import AddressedBits, tables_that_fit, terminal_console, text_table, wrapped
 from tests.worlds.world import KEY
@@ -60,17 +60,13 @@ LONG_COMMANDS = [
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_every_command_fits_80_columns_and_breaks_no_word(
-    command: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_fits_80_columns_and_breaks_no_word(command, folder, monkeypatch):
     fits_and_breaks_no_word(command, folder, monkeypatch)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", LONG_COMMANDS, ids=" ".join)
-def test_long_commands_fit_80_columns_and_break_no_word(
-    command: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_commands_fit_80_columns_and_break_no_word(command, folder, monkeypatch):
     fits_and_breaks_no_word(command, folder, monkeypatch)
 
 
@@ -84,7 +80,7 @@ def fits_and_breaks_no_word(command: list[str], folder: Path, monkeypatch: pytes
         for made in ("again", "as-csv", "new", "tour"):
             shutil.rmtree(folder / made, ignore_errors=True)
         (folder / "page.html").unlink(missing_ok=True)
-        told[columns] = CliRunner().invoke(app, command).output
+        told[columns] = cli(*command).output
     assert told[WIDTH]
     for line in told[WIDTH].splitlines():
         assert len(line.rstrip()) <= WIDTH or " " not in line.strip(), line
@@ -106,11 +102,9 @@ def every_command() -> list[tuple[str, ...]]:
 
 
 @pytest.mark.parametrize("command", every_command(), ids=" ".join)
-def test_help_fits_80_columns_and_shows_flags_as_flags(
-    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_help_fits_80_columns_and_shows_flags_as_flags(command, monkeypatch):
     monkeypatch.setenv("COLUMNS", str(WIDTH))
-    text = CliRunner().invoke(app, [*command, "--help"]).output
+    text = cli(*command, "--help").output
     assert max(map(len, text.splitlines())) <= WIDTH
     for noise in ("<bool>", "--no-", "[[", "\N{HORIZONTAL ELLIPSIS}"):
         assert noise not in text
@@ -123,13 +117,13 @@ def test_help_fits_80_columns_and_shows_flags_as_flags(
             assert word in shown, (parameter.name, word)  # not broken
 
 
-def test_status_has_a_reason_for_every_absent_group(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_status_has_a_reason_for_every_absent_group(folder, monkeypatch):
     monkeypatch.chdir(folder)
     for out in ("people", "households"):
-        shown = CliRunner().invoke(app, ["status", out, "--level", "state", "--area", "44"]).stdout.splitlines()
+        shown = cli("status", out, "--level", "state", "--area", "44").stdout.splitlines()
         rows = [line.split("  ") for line in shown if line.startswith("  ")]
         cells = [[cell.strip() for cell in row if cell.strip()] for row in rows]
-        printed = CliRunner().invoke(app, ["status", out, "--level", "STATE", "--area", "44", "--csv"]).stdout
+        printed = cli("status", out, "--level", "STATE", "--area", "44", "--csv").stdout
         groups = list(csv.DictReader(io.StringIO(printed)))
         listed = [row for row in cells if row != ["group", "status", "table, or why not"]]
         assert all(len(row) == 3 for row in listed)
@@ -138,23 +132,23 @@ def test_status_has_a_reason_for_every_absent_group(folder: Path, monkeypatch: p
         ]
 
 
-def test_status_without_an_area_counts_the_groups_of_each_level(folder: Path) -> None:
-    shown = CliRunner().invoke(app, ["status", str(folder / "people")]).stdout
-    printed = CliRunner().invoke(app, ["status", str(folder / "people"), "--csv"]).stdout
+def test_status_without_an_area_counts_the_groups_of_each_level(folder):
+    shown = cli("status", folder / "people").stdout
+    printed = cli("status", folder / "people", "--csv").stdout
     levels = [row["geography_level"] for row in csv.DictReader(io.StringIO(printed))]
     for level in set(levels):
         assert f"{level}: {levels.count(level):,} groups\n" in shown
 
 
-def test_all_names_that_are_wrong_are_told_at_once(folder: Path) -> None:
+def test_all_names_that_are_wrong_are_told_at_once(folder):
     wrong = ["--level", "conty", "--area", "Nowhere", "--group", "Klingon"]
-    result = CliRunner().invoke(app, ["status", str(folder / "people"), *wrong])
+    result = cli("status", folder / "people", *wrong)
     assert result.exit_code == 1
     for name in ('"conty"', '"Nowhere"', '"Klingon"'):
         assert name in result.stderr
 
 
-def test_a_table_that_is_too_wide_comes_in_parts_with_its_first_column(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_that_is_too_wide_comes_in_parts_with_its_first_column(monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     table = text_table("level", *(f"column {number}" for number in range(6)))
     table.add_row("COUNTY", *(f"{number:,}" for number in range(1_000_000, 1_000_006)))
@@ -167,7 +161,7 @@ def test_a_table_that_is_too_wide_comes_in_parts_with_its_first_column(monkeypat
     assert [column.header for part in parts for column in part.columns[1:]] == [f"column {n}" for n in range(6)]
 
 
-def test_every_part_of_a_table_repeats_all_key_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_part_of_a_table_repeats_all_key_columns(monkeypatch):
     monkeypatch.setenv("COLUMNS", "60")
     table = text_table("data set", "pass", "definition", "spent", "limit", "left", "runs")
     for tabulation_pass in ("US", "PR"):
@@ -181,12 +175,12 @@ def test_every_part_of_a_table_repeats_all_key_columns(monkeypatch: pytest.Monke
     assert rest == ["definition", "spent", "limit", "left", "runs"]
 
 
-def test_a_word_that_is_longer_than_a_line_stays_whole() -> None:
+def test_a_word_that_is_longer_than_a_line_stays_whole():
     path = "/" + "x" * 60
     assert wrapped(f"Wrote {path} for you.", 40).splitlines() == ["Wrote", f"  {path}", "  for you."]
 
 
-def test_a_number_and_its_sign_stay_on_one_line() -> None:
+def test_a_number_and_its_sign_stay_on_one_line():
     text = "Dominican, Providence city: 1,000 ± 30 (95 %: 970 to 1,030)"
     for width in range(30, len(text)):
         lines = wrapped(text, width).splitlines()
@@ -195,7 +189,7 @@ def test_a_number_and_its_sign_stay_on_one_line() -> None:
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="bash is not installed")
-def test_completion_installs_in_bash_and_completes(tmp_path: Path) -> None:
+def test_completion_installs_in_bash_and_completes(tmp_path):
     folder = Path(sys.executable).parent
     if not (folder / "safetab").exists():
         pytest.skip("safetab is not installed beside Python")

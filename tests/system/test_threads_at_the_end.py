@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -32,7 +31,7 @@ print(failed)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("module", READERS)
-def test_a_process_ends_well_right_after_it_read_a_list(module: str, tmp_path: Path) -> None:
+def test_a_process_ends_well_right_after_it_read_a_list(module, tmp_path):
     """When Arrow's threads held the function for misshapen rows, 2 to 3 of 100 such processes were aborted."""
     path = tmp_path / "list.txt"
     path.write_text("A|B\n1|2\n3|4\n" if "table_files" in module else "A,B\n1,2\n3,4\n")

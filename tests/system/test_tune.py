@@ -6,13 +6,11 @@ import json
 import re
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
 from safetab.tuning import tuning_of
+from tests.commands import cli
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import QuestionReader, answer_percent, chance_text
-from tests.worlds.world import World
 
 COMMANDS = [
     ["table-moe"],
@@ -28,7 +26,7 @@ COMMANDS = [
 
 
 def tune(*words: str, code: int = 0):
-    result = CliRunner().invoke(app, ["tune", *words])
+    result = cli("tune", *words)
     assert result.exit_code == code, result.output
     return result
 
@@ -41,7 +39,7 @@ def rows(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
-def test_the_papers_tables_are_printed() -> None:
+def test_the_papers_tables_are_printed():
     printed = rows(tune("table-moe").stdout)
     assert "COUNTY Detailed 11 0.143 0.159 0.286 0.318 11 0.1449 8.87 %" in printed
     assert "PLACE Regional 50 0.007 0.008 0.014 0.016 49 0.007531 5.86 %" in printed
@@ -50,7 +48,7 @@ def test_the_papers_tables_are_printed() -> None:
     assert {"0.008 93", "0.159 21", "0.543 11"} <= set(rows(tune("table-thresholds").stdout))
 
 
-def test_levels_are_those_of_the_plan_without_data() -> None:
+def test_levels_are_those_of_the_plan_without_data():
     printed = rows(tune("levels").stdout)
     assert any(line.startswith("266,586,338 population groups at 19 levels") for line in printed)
     assert "TRACT Detailed 181,490,100 0.159 3.22 % 11,206.96" in printed
@@ -71,7 +69,7 @@ def test_levels_are_those_of_the_plan_without_data() -> None:
     assert "United States 4.944 9.888 25.3629 38.9488" in printed
 
 
-def test_levels_of_given_files() -> None:
+def test_levels_of_given_files():
     parameters, data = SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data"
     (geography,) = data.glob("GRF-C*")
     found = answer("levels", "--parameters", str(parameters), "--geography", str(geography))
@@ -81,7 +79,7 @@ def test_levels_of_given_files() -> None:
     assert found["loss"]["anybody"]["unbounded_epsilon"] == 25.0701
 
 
-def test_a_configuration_under_pure_dp(world: World) -> None:
+def test_a_configuration_under_pure_dp(world):
     world.configure(privacy_defn="puredp")
     config = str(world.parameters / "config.json")
     printed = tune("levels", "--config", config).stdout
@@ -95,14 +93,14 @@ def test_a_configuration_under_pure_dp(world: World) -> None:
     "spelling",
     ["county-detailed", "COUNTY Detailed", "(COUNTY, 2)", "county_detailed", "privacy_budget_p_level_2_county"],
 )
-def test_a_level_may_be_spelled_as_in_files(spelling: str) -> None:
+def test_a_level_may_be_spelled_as_in_files(spelling):
     assert answer("budget", spelling, "11")["level"] == "COUNTY Detailed"
     level = QuestionReader(tuning_of().require()).level("(PR-TRACT, 1)").facts.level
     assert str(level) == "(PR-TRACT, Regional)"
 
 
 @pytest.mark.parametrize("table", ["total", "T01001", "t01001"])
-def test_a_lone_total_has_a_size_too(table: str) -> None:
+def test_a_lone_total_has_a_size_too(table):
     found = answer("threshold", "county-detailed", table, "--relative", "0.1")
     assert (found["margin"], found["size"], found["suppression_threshold"]) == (11, 110, 21)
     printed = " ".join(tune("threshold", "county-detailed", table).stdout.split())
@@ -113,11 +111,11 @@ def test_a_lone_total_has_a_size_too(table: str) -> None:
 
 
 @pytest.mark.parametrize(("table", "same"), [("T02001", "4"), ("T02003", "23"), ("sex_age_9", "9"), ("SEX-AGE-9", "9")])
-def test_a_table_may_be_named_by_its_id(table: str, same: str) -> None:
+def test_a_table_may_be_named_by_its_id(table, same):
     assert answer("threshold", "county-detailed", table) == answer("threshold", "county-detailed", same)
 
 
-def test_questions_from_the_other_side() -> None:
+def test_questions_from_the_other_side():
     found = answer("budget", "county-detailed", "11")
     assert (found["least_budget"], found["margin"], found["budget_now"]) == ("0.1449", 11, "0.159")
     assert found["saving"] == pytest.approx(0.0872, abs=1e-4)
@@ -131,7 +129,7 @@ def test_questions_from_the_other_side() -> None:
     assert [level["level"] for level in found["levels"]] == ["PR-COUNTY Detailed"]
 
 
-def test_comparisons() -> None:
+def test_comparisons():
     found = answer("noise", "--delta", "1e-10")
     assert (found["gaussian_epsilon"], found["geometric_epsilon_pure"]) == ("21.2352", "30.056")
     found = answer("codes", "county-detailed")
@@ -144,7 +142,7 @@ def test_comparisons() -> None:
     assert "Nothing is suppressed" in tune("curve", "state-detailed").stdout
 
 
-def test_concerns_are_told_where_they_apply(world: World) -> None:
+def test_concerns_are_told_where_they_apply(world):
     thresholds = world.config()["thresholds_p"]
     world.configure(max_race_codes=3, thresholds_p=thresholds | {"(COUNTY, 2)": [5, 5000, 20_000]})
     config = str(world.parameters / "config.json")
@@ -157,7 +155,7 @@ def test_concerns_are_told_where_they_apply(world: World) -> None:
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
-def test_no_margin_is_shown_without_its_confidence(words: list[str]) -> None:
+def test_no_margin_is_shown_without_its_confidence(words):
     printed = tune(*words).stdout
     assert "…" not in printed
     for block in printed.split("\n\n"):
@@ -191,7 +189,7 @@ def test_no_margin_is_shown_without_its_confidence(words: list[str]) -> None:
         (["curve", "county-detailed", "--size", "-1"], "must lie between 0 and 1,000,000,000"),
     ],
 )
-def test_a_mistake_is_told_in_one_sentence(words: list[str], told: str) -> None:
+def test_a_mistake_is_told_in_one_sentence(words, told):
     if "-1.5" in words:
         words = [*words[:-1], "--", words[-1]]
     wrong_options = {"--confidence", "--relative", "--number", "--proportion", "--pass", "--delta", "--size"}
@@ -205,11 +203,11 @@ def test_a_mistake_is_told_in_one_sentence(words: list[str], told: str) -> None:
 @pytest.mark.parametrize(
     "words", [["nothing"], ["budget"], ["curve", "county-detailed", "--size", "x"], ["levels", "x", "y"]]
 )
-def test_wrong_usage_is_exit_2(words: list[str]) -> None:
+def test_wrong_usage_is_exit_2(words):
     tune(*words, code=2)
 
 
-def test_noise_that_cannot_be_drawn_is_told_and_the_rest_is_shown(world: World) -> None:
+def test_noise_that_cannot_be_drawn_is_told_and_the_rest_is_shown(world):
     world.configure(privacy_budget_p_level_2_county=10**20)
     config = str(world.parameters / "config.json")
     printed = tune("levels", "--config", config).stdout
@@ -224,6 +222,6 @@ def test_noise_that_cannot_be_drawn_is_told_and_the_rest_is_shown(world: World) 
         assert "can't be drawn" in tune(*words, "--config", config, code=1).stderr
 
 
-def test_what_is_nearly_certain_never_reads_as_certain() -> None:
+def test_what_is_nearly_certain_never_reads_as_certain():
     assert [chance_text(chance) for chance in (0.99999, 0.00001, 0.5)] == ["> 99.99 %", "< 0.01 %", "50.00 %"]
     assert answer_percent(0.25) == "25 %"

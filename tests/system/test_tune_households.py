@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.worlds.households import config_of_2020
 
 ONE_FAMILY = [["budget", "county-detailed", "11"], ["codes", "county-detailed"], ["curve", "county-detailed"]]
@@ -31,7 +29,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def tune(config: str, *words: str, code: int = 0):
-    result = CliRunner().invoke(app, ["tune", *words, "--config", config])
+    result = cli("tune", *words, "--config", config)
     assert result.exit_code == code, result.output
     return result
 
@@ -44,7 +42,7 @@ def rows(text: str) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
-def test_levels_have_a_table_for_each_family(config: str) -> None:
+def test_levels_have_a_table_for_each_family(config):
     text = tune(config, "levels").stdout
     printed = rows(text)
     assert printed.count("COUNTY Detailed 6,757,450 0.142869 1.61 %") == 2
@@ -71,7 +69,7 @@ def test_levels_have_a_table_for_each_family(config: str) -> None:
     assert not re.search(r"gamma|stage|empty groups|T:|persons", text)
 
 
-def test_levels_for_programs(config: str) -> None:
+def test_levels_for_programs(config):
     found = answer(config, "levels")
     assert (found["product"], found["unit"], found["threshold_unit"]) == ("SafeTab-H", "households", "people")
     assert [found["loss"][one]["unbounded"] for one in ("US pass", "PR pass")] == ["8.895302", "4.754134"]
@@ -83,19 +81,19 @@ def test_levels_for_programs(config: str) -> None:
 
 
 @pytest.mark.parametrize("words", ONE_FAMILY)
-def test_a_question_about_one_family_asks_which(config: str, words: list[str]) -> None:
+def test_a_question_about_one_family_asks_which(config, words):
     refused = tune(config, *words, code=2).stderr
     assert "--family: needed, since SafeTab-H has several. Give household-type or tenure." in refused
     wrong = tune(config, *words, "--family", "sex", code=2).stderr
     assert '--family: SafeTab-H has no "sex".' in wrong
 
 
-def test_a_key_of_the_configuration_names_the_family(config: str) -> None:
+def test_a_key_of_the_configuration_names_the_family(config):
     found = answer(config, "budget", "privacy_budget_h_t4_level_2_county", "11")
     assert (found["level"], found["family"], found["least_budget"]) == ("COUNTY Detailed", "tenure", "0.1304")
 
 
-def test_a_budget_is_in_households_and_without_gamma(config: str) -> None:
+def test_a_budget_is_in_households_and_without_gamma(config):
     text = tune(config, "budget", "county-detailed", "11", "--family", "tenure").stdout
     assert "COUNTY Detailed, tenure: +/- 11 households at 95 %" in text
     assert "gamma" not in text
@@ -106,7 +104,7 @@ def test_a_budget_is_in_households_and_without_gamma(config: str) -> None:
 
 
 @pytest.mark.parametrize("table", ["5", "T03004", "t03004"])
-def test_a_table_names_the_family_and_its_threshold_is_in_people(config: str, table: str) -> None:
+def test_a_table_names_the_family_and_its_threshold_is_in_people(config, table):
     found = answer(config, "threshold", "county-detailed", table)
     assert (found["family"], found["table"], found["size"], found["unit"]) == (
         "household type",
@@ -122,7 +120,7 @@ def test_a_table_names_the_family_and_its_threshold_is_in_people(config: str, ta
     assert "stage 1" not in text
 
 
-def test_a_table_of_no_family(config: str) -> None:
+def test_a_table_of_no_family(config):
     assert (
         'TABLE: there is no table "9". Give 2, 4, 5 or 3'
         in tune(config, "threshold", "usa-detailed", "9", code=2).stderr
@@ -131,14 +129,14 @@ def test_a_table_of_no_family(config: str) -> None:
     assert '--number: must be one of cell, sum-of-2, sum-of-3, total, not "sex".' in wrong
 
 
-def test_a_sum_of_cells_is_a_number_too(config: str) -> None:
+def test_a_sum_of_cells_is_a_number_too(config):
     margins = {
         number: answer(config, "threshold", "usa-detailed", "5", "--number", number)["margin"] for number in SUMS
     }
     assert margins == {"cell": 3, "sum-of-2": 4, "sum of 3": 5, "total": 7}
 
 
-def test_margins_share_a_total_among_families(config: str) -> None:
+def test_margins_share_a_total_among_families(config):
     both = answer(config, "margins", "8.895302", "--proportion", "county-detailed=11")
     assert [one["family"] for one in both["levels"]] == ["household type", "tenure"]
     assert [one["budget"] for one in both["levels"]] == ["4.448302", "4.447"]  # the first takes what rounding leaves
@@ -150,7 +148,7 @@ def test_margins_share_a_total_among_families(config: str) -> None:
     assert "whole households" in text
 
 
-def test_what_a_published_total_chooses(config: str) -> None:
+def test_what_a_published_total_chooses(config):
     printed = rows(tune(config, "curve", "county-detailed", "--family", "household-type").stdout)
     for row in (
         "up to 970 T03001 1 11 11", "971 to 4,970 T03002 2 11 16",
@@ -162,7 +160,7 @@ def test_what_a_published_total_chooses(config: str) -> None:
     assert found["totals"][1]["margins_of_error"] == {"cell": 11, "total": 19}
 
 
-def test_a_table_that_no_total_chooses_is_left_out(tmp_path: Path) -> None:
+def test_a_table_that_no_total_chooses_is_left_out(tmp_path):
     path, config = tmp_path / "config.json", config_of_2020()
     config["thresholds_h_t3"]["(COUNTY, 2)"] = [50, 50, 90]
     path.write_text(json.dumps(config))
@@ -172,7 +170,7 @@ def test_a_table_that_no_total_chooses_is_left_out(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_noises_and_codes_speak_of_households(config: str) -> None:
+def test_noises_and_codes_speak_of_households(config):
     text = tune(config, "noise").stdout
     assert "COUNTY Detailed, tenure" in text
     assert "What one household loses" in text
@@ -182,16 +180,14 @@ def test_noises_and_codes_speak_of_households(config: str) -> None:
 
 
 @pytest.mark.parametrize("words", COMMANDS)
-def test_every_answer_has_both_forms_and_no_persons(config: str, words: list[str]) -> None:
+def test_every_answer_has_both_forms_and_no_persons(config, words):
     assert "persons" not in tune(config, *words).stdout
     assert answer(config, *words)["concerns"] == []
 
 
-def test_there_is_no_workbook_of_it(config: str, tmp_path: Path) -> None:
+def test_there_is_no_workbook_of_it(config, tmp_path):
     page = tmp_path / "explorer.html"
-    result = CliRunner().invoke(
-        app, ["explore", "--config", config, "-o", str(page), "--xlsx", str(tmp_path / "x.xlsx")]
-    )
+    result = cli("explore", "--config", config, "-o", page, "--xlsx", tmp_path / "x.xlsx")
     assert result.exit_code == 2
     assert "--xlsx: works only for SafeTab-P. Leave it out to write the page." in result.stderr
     assert list(tmp_path.iterdir()) == []

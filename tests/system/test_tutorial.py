@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
@@ -19,7 +18,7 @@ TUTORIAL = PROJECT / "docs" / "tutorial" / "using-a-release.ipynb"
 
 
 @pytest.mark.slow
-def test_the_tutorial_runs_from_beginning_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_tutorial_runs_from_beginning_to_end(tmp_path, monkeypatch):
     demo = tmp_path / "safetab-demo"
     write_demo_census(demo)
     safetab.run(demo / "parameters", demo / "data", demo / "output", test_key="00" * 32)
@@ -32,20 +31,20 @@ def test_the_tutorial_runs_from_beginning_to_end(tmp_path: Path, monkeypatch: py
     assert any("counted more than once" in one for one in shown)
 
 
-def test_a_cell_that_fails_fails_the_tutorial(tmp_path: Path) -> None:
+def test_a_cell_that_fails_fails_the_tutorial(tmp_path):
     cells = [{"cell_type": "code", "source": ["1 / 0"]}]
     (tmp_path / "broken.ipynb").write_text(json.dumps({"cells": cells}))
     with pytest.raises(ZeroDivisionError):
         list(run_notebook(tmp_path / "broken.ipynb"))
 
 
-def test_the_tutorial_is_stored_without_results() -> None:
+def test_the_tutorial_is_stored_without_results():
     cells = json.loads(TUTORIAL.read_text())["cells"]
     assert all(cell["outputs"] == [] for cell in cells if cell["cell_type"] == "code")
 
 
 @pytest.mark.slow
-def test_a_census_of_ones_own_gets_from_a_spreadsheet_to_a_site() -> None:
+def test_a_census_of_ones_own_gets_from_a_spreadsheet_to_a_site():
     page = with_results(OWN_CENSUS.read_text(encoding="utf-8"))
     printed = re.findall(r"^```text\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
     names = ("new", "areas", "codes", "synthesize", "validate", "plan", "run", "show", "site")
@@ -56,7 +55,7 @@ def test_a_census_of_ones_own_gets_from_a_spreadsheet_to_a_site() -> None:
     assert "Open languages-site/index.html in a browser." in shown["site"]
 
 
-def test_a_page_saves_files_and_changes_lines_before_it_runs_commands(tmp_path: Path) -> None:
+def test_a_page_saves_files_and_changes_lines_before_it_runs_commands(tmp_path):
     new = "```sh\nsafetab new mine\n```\n"
     change = 'In `mine/census.toml`, change these lines:\n\n```toml\ntitle = "Mine"\n```\n'
     codes = "Here is `mine/codes.csv`:\n\n```csv\ncode,name,broad,broad_name\n7,Seven,A,All\n```\n"

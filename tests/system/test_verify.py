@@ -15,10 +15,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     CantBeDone,
     csv_names,
@@ -38,7 +37,7 @@ Damage = Callable[[Path], None]
 
 
 def safetab_says(*arguments: object, code: int = 0) -> str:
-    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    result = cli(*arguments)
     assert result.exit_code == code, result.output
     return " ".join((result.stdout + result.stderr).split())
 
@@ -459,7 +458,7 @@ SAID_TWICE = {
         LEFT_OUT_OF_THE_MANIFEST,
     ],
 )
-def test_documents_that_were_changed_together_are_all_found(damages: dict[str, Any], out: Path) -> None:
+def test_documents_that_were_changed_together_are_all_found(damages, out):
     for damage, _ in damages.values():
         damage(out)
     with_true_checksums(out)
@@ -529,7 +528,7 @@ UNSEEN_WITHOUT_A_SIGNATURE = {
 
 
 @pytest.mark.parametrize("name", UNSEEN_WITHOUT_A_SIGNATURE)
-def test_what_only_a_signature_finds_is_listed(name: str, signed: Path, key: Path, tmp_path: Path) -> None:
+def test_what_only_a_signature_finds_is_listed(name, signed, key, tmp_path):
     damage, is_unseen_in_all, words = UNSEEN_WITHOUT_A_SIGNATURE[name]
     out = Path(shutil.copytree(signed, tmp_path / "out"))
     damage(out)
@@ -544,7 +543,7 @@ def test_what_only_a_signature_finds_is_listed(name: str, signed: Path, key: Pat
 
 
 @pytest.mark.parametrize("name", DOWNGRADES)
-def test_a_release_can_not_be_taken_for_an_older_one_that_may_be_released(name: str, out: Path) -> None:
+def test_a_release_can_not_be_taken_for_an_older_one_that_may_be_released(name, out):
     damage, sentences = DOWNGRADES[name]
     damage(out)
     found = "\n".join(found_in(out / "release"))
@@ -552,14 +551,14 @@ def test_a_release_can_not_be_taken_for_an_older_one_that_may_be_released(name: 
 
 
 @pytest.mark.parametrize("path", ["/etc/passwd", "../manifest.json", "universe/../../manifest.json"])
-def test_a_data_package_lists_no_file_outside_the_release(path: str, out: Path) -> None:
+def test_a_data_package_lists_no_file_outside_the_release(path, out):
     with_path(path)(out)
     with_true_checksums(out)
     assert found_in(out / "release") == [f"datapackage.json: lists a file outside the release, {path}."]
 
 
 @pytest.mark.parametrize("name", HIDDEN_FROM_THE_MANIFEST)
-def test_a_whole_output_lacks_nothing_unseen(name: str, out: Path) -> None:
+def test_a_whole_output_lacks_nothing_unseen(name, out):
     damage, words = HIDDEN_FROM_THE_MANIFEST[name]
     damage(out)
     manifest = out / "manifest.json"
@@ -574,23 +573,23 @@ def test_a_whole_output_lacks_nothing_unseen(name: str, out: Path) -> None:
 @pytest.mark.parametrize(
     "path", [one for kind in ("persons", "households", "official") for one in stored(kind)], ids=str
 )
-def test_nothing_is_wrong_with_stored_releases_of_any_format(path: Path) -> None:
+def test_nothing_is_wrong_with_stored_releases_of_any_format(path):
     assert found_in(path) == []
 
 
 @pytest.mark.parametrize("path", [*stored("persons"), *stored("households")], ids=in_words)
-def test_nothing_is_wrong_with_a_stored_release_alone(path: Path) -> None:
+def test_nothing_is_wrong_with_a_stored_release_alone(path):
     assert found_in(path / "release") == []
 
 
 @pytest.mark.parametrize("path", stored("persons")[1:], ids=in_words)  # the mark of the oldest has other words
-def test_nothing_is_wrong_with_a_re_release_of_any_format(path: Path, tmp_path: Path) -> None:
+def test_nothing_is_wrong_with_a_re_release_of_any_format(path, tmp_path):
     safetab.rerelease(path, tmp_path / "new")
     assert found_in(tmp_path / "new") == found_in(tmp_path / "new" / "release") == []
 
 
 @pytest.mark.parametrize("name", FOUND_IN_A_RELEASE_ALONE)
-def test_a_release_alone_shows_what_was_changed_though_its_checksums_are_right(name: str, out: Path) -> None:
+def test_a_release_alone_shows_what_was_changed_though_its_checksums_are_right(name, out):
     damage, words = FOUND_IN_A_RELEASE_ALONE[name]
     damage(out)
     with_true_checksums(out)
@@ -598,21 +597,21 @@ def test_a_release_alone_shows_what_was_changed_though_its_checksums_are_right(n
 
 
 @pytest.mark.parametrize("name", FOUND_WITH_THE_WHOLE_OUTPUT)
-def test_a_whole_output_shows_more_though_its_checksums_are_right(name: str, out: Path) -> None:
+def test_a_whole_output_shows_more_though_its_checksums_are_right(name, out):
     damage, words = FOUND_WITH_THE_WHOLE_OUTPUT[name]
     damage(out)
     with_true_checksums(out)
     assert words in "\n".join(found_in(out))
 
 
-def test_a_cell_that_was_raised_with_all_its_sums_is_found_by_the_measurements_alone(out: Path) -> None:
+def test_a_cell_that_was_raised_with_all_its_sums_is_found_by_the_measurements_alone(out):
     cell_of_a_whole_table_raised(out)
     with_true_checksums(out)
     assert found_in(out / "release") == []
     assert any("count is not what the measurements give: row " in one for one in found_in(out))
 
 
-def test_all_findings_come_at_once_with_exit_code_1(out: Path) -> None:
+def test_all_findings_come_at_once_with_exit_code_1(out):
     column(STATE, "margin_of_error", first(lambda n: n - 1))(out)
     t2_count_raised(out)
     removed("NOT-FOR-RELEASE")(out)
@@ -620,12 +619,12 @@ def test_all_findings_come_at_once_with_exit_code_1(out: Path) -> None:
     assert "changed after the release was made: numbers/geography_level=STATE/detailed-sex-by-age.parquet" in said
     for words in ("margin_of_error is not what", "t2/us.csv: COUNT is not", "NOT-FOR-RELEASE: is missing"):
         assert words in said
-    told = json.loads(CliRunner().invoke(app, ["verify", str(out), "--json"]).stdout)
+    told = json.loads(cli("verify", out, "--json").stdout)
     assert (told["format"], told["exit_code"]) == (1, 1)
     assert {"t2/us.csv", "NOT-FOR-RELEASE"} <= {one["where"] for one in told["findings"]}
 
 
-def test_checksums_that_list_fewer_or_more_files_are_refused(out: Path) -> None:
+def test_checksums_that_list_fewer_or_more_files_are_refused(out):
     sums = out / "release" / "SHA256SUMS"
     lines = sums.read_text().splitlines(keepends=True)
     sums.write_text("".join(lines[1:]))
@@ -634,7 +633,7 @@ def test_checksums_that_list_fewer_or_more_files_are_refused(out: Path) -> None:
     assert any("files that were released are missing: zebra.txt" in one for one in found_in(out / "release"))
 
 
-def test_an_unreadable_file_is_a_finding_and_no_traceback(out: Path) -> None:
+def test_an_unreadable_file_is_a_finding_and_no_traceback(out):
     for name in ("manifest.json", "measurements/us.parquet", STATE):
         (out / name).write_text("{")
     said = safetab_says("verify", out, code=1)
@@ -651,7 +650,7 @@ def test_an_unreadable_file_is_a_finding_and_no_traceback(out: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["manifest.json", "measurements/us.parquet", "release/universe/codes.parquet"])
-def test_a_link_or_a_pipe_is_named_and_never_read(name: str, out: Path) -> None:
+def test_a_link_or_a_pipe_is_named_and_never_read(name, out):
     removed(name)(out)
     os.mkfifo(out / name)
     assert found_in(out) == [f"{name}: is a link, or not a regular file."]
@@ -661,7 +660,7 @@ def test_a_link_or_a_pipe_is_named_and_never_read(name: str, out: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["log.txt", "report.html", "release/README.txt"])
-def test_a_text_that_is_no_text_hides_no_other_finding(name: str, out: Path) -> None:
+def test_a_text_that_is_no_text_hides_no_other_finding(name, out):
     (out / name).write_bytes(b"\xff\xfe\x00")
     removed("NOT-FOR-RELEASE")(out)
     found = found_in(out)
@@ -670,14 +669,14 @@ def test_a_text_that_is_no_text_hides_no_other_finding(name: str, out: Path) -> 
 
 
 @pytest.mark.parametrize("name", [STATE, "release/privacy.json", "measurements/us.parquet", "t1/us.csv"])
-def test_a_missing_file_is_said_to_be_missing_and_not_that_it_cannot_be_read(name: str, out: Path) -> None:
+def test_a_missing_file_is_said_to_be_missing_and_not_that_it_cannot_be_read(name, out):
     removed(name)(out)
     found = found_in(out)
     assert any(Path(name).name in one and "missing" in one for one in found)
     assert [one for one in found if "can't be read" in one] == []
 
 
-def test_a_release_without_its_checksums_is_told_so(out: Path) -> None:
+def test_a_release_without_its_checksums_is_told_so(out):
     removed("release/SHA256SUMS")(out)
     assert any("its SHA256SUMS is missing. Get the release again." in one for one in found_in(out / "release"))
 
@@ -686,11 +685,9 @@ def test_a_release_without_its_checksums_is_told_so(out: Path) -> None:
 @pytest.mark.parametrize(
     "steps", [{"rules": ["clamp-negatives"]}, {"rules": ["withhold-alone-above-partner", "withhold-negatives"]}]
 )
-def test_a_rerelease_with_rules_is_right_and_a_number_shown_against_them_is_found(
-    steps: dict[str, Any], tmp_path: Path
-) -> None:
+def test_a_rerelease_with_rules_is_right_and_a_number_shown_against_them_is_found(steps, tmp_path):
     world = write_random_world(tmp_path, 2, people=60, budget=1, zero_suppression_chance=0, allow_negative_counts=True)
-    safetab.run(world.parameters, world.data, tmp_path / "out", test_key=KEY)
+    safetab.run(*world, tmp_path / "out", test_key=KEY)
     new = tmp_path / "new"
     safetab.rerelease(tmp_path / "out", new, csv=True, **steps)
     assert found_in(new) == found_in(new / "release") == []
@@ -702,7 +699,7 @@ def test_a_rerelease_with_rules_is_right_and_a_number_shown_against_them_is_foun
     assert "is not what the measurements give" in "\n".join(found_in(new))
 
 
-def test_a_csv_file_of_a_level_without_numbers_is_found(tmp_path: Path) -> None:
+def test_a_csv_file_of_a_level_without_numbers_is_found(tmp_path):
     safetab.rerelease(PERSONS, tmp_path / "new", csv=True)
     release = tmp_path / "new" / "release"
     assert found_in(release) == []
@@ -714,10 +711,10 @@ def test_a_csv_file_of_a_level_without_numbers_is_found(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_clamped_numbers_pure_dp_and_csv_files_are_checked_too(tmp_path: Path) -> None:
+def test_clamped_numbers_pure_dp_and_csv_files_are_checked_too(tmp_path):
     settings = {"allow_negative_counts": False, "privacy_defn": "puredp", "zero_suppression_chance": 0.9}
     world = write_random_world(tmp_path, 6, people=60, budget=1, **settings)
-    safetab.run(world.parameters, world.data, tmp_path / "out", test_key=KEY, csv=True)
+    safetab.run(*world, tmp_path / "out", test_key=KEY, csv=True)
     assert found_in(tmp_path / "out") == found_in(tmp_path / "out" / "release") == []
     csv = next((tmp_path / "out" / "release" / "csv" / "numbers").glob("*.csv"))
     csv.write_text(csv.read_text().replace(",1,", ",2,", 1))
@@ -726,7 +723,7 @@ def test_clamped_numbers_pure_dp_and_csv_files_are_checked_too(tmp_path: Path) -
 
 
 @pytest.mark.slow
-def test_a_release_of_a_specification_is_checked_and_signed_with_its_own_words(key: Path, tmp_path: Path) -> None:
+def test_a_release_of_a_specification_is_checked_and_signed_with_its_own_words(key, tmp_path):
     safetab_says("new", tmp_path / "new")
     safetab_says("synthesize", tmp_path / "new", "--people", "3000")
     safetab.run(tmp_path / "new", tmp_path / "new-data", tmp_path / "out", csv=True)
@@ -740,7 +737,7 @@ def test_a_release_of_a_specification_is_checked_and_signed_with_its_own_words(k
     assert any("SHA256SUMS: is not the file that was signed." in one for one in found)
 
 
-def test_what_the_documents_of_a_specification_say_twice_is_the_same(tmp_path: Path) -> None:
+def test_what_the_documents_of_a_specification_say_twice_is_the_same(tmp_path):
     safetab_says("new", tmp_path / "new")
     specification = next((tmp_path / "new").glob("*.toml"))
     titled = specification.read_text().replace('"Groups by area"', '"Health-care in [DATE]"')
@@ -757,7 +754,7 @@ def test_what_the_documents_of_a_specification_say_twice_is_the_same(tmp_path: P
     assert [name for name, (_, words) in OF_A_SPECIFICATION.items() if words not in found] == []
 
 
-def test_a_site_names_the_key_of_a_signed_release(signed: Path, tmp_path: Path) -> None:
+def test_a_site_names_the_key_of_a_signed_release(signed, tmp_path):
     safetab_says("site", signed, tmp_path / "site")
     facts = (tmp_path / "site" / "data" / "facts.js").read_text()
     fingerprint = json_of(signed / "release" / "SIGNATURE.json")["fingerprint"]
@@ -770,7 +767,7 @@ def test_a_site_names_the_key_of_a_signed_release(signed: Path, tmp_path: Path) 
     assert not (tmp_path / "no").exists()
 
 
-def test_a_signature_tells_whose_a_release_is(out: Path, key: Path) -> None:
+def test_a_signature_tells_whose_a_release_is(out, key):
     assert "Add --not-for-release" in safetab_says("sign", out, "--key", key, code=1)
     assert not (out / "release" / "SIGNATURE.sig").exists()
     assert "Status: test key. Not for release" in safetab_says("sign", out, "--key", key, "--not-for-release")
@@ -792,8 +789,8 @@ def names_in(folder: Path) -> set[str]:
 
 @pytest.mark.parametrize("has_exchange", [True, False])
 def test_a_signature_appears_in_one_step_and_a_signing_that_was_killed_can_be_repeated(
-    has_exchange: bool, out: Path, key: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    has_exchange, out, key, monkeypatch
+):
     release, seen = out / "release", []
     for name in ("SIGNATURE.json", "SIGNATURE.sig"):
         (release / f".{name}.partial-abc").mkdir()
@@ -821,13 +818,13 @@ def test_a_signature_appears_in_one_step_and_a_signing_that_was_killed_can_be_re
     assert safetab.verify(out, public(key)).is_valid
 
 
-def test_a_signer_in_the_release_stays_in_it(out: Path, key: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_signer_in_the_release_stays_in_it(out, key, monkeypatch):
     monkeypatch.chdir(out / "release")
     safetab.sign(".", key, not_for_release=True)
     assert (out / "release" / "SIGNATURE.sig").samefile("SIGNATURE.sig")
 
 
-def test_a_key_whose_making_was_killed_is_completed(tmp_path: Path) -> None:
+def test_a_key_whose_making_was_killed_is_completed(tmp_path):
     key = tmp_path / "agency"
     safetab_says("sign", "--new-key", key)
     before = key.read_bytes(), public(key).read_bytes()
@@ -843,7 +840,7 @@ def test_a_key_whose_making_was_killed_is_completed(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("where", ["read_text", "rmdir", "mkdtemp"])
-def test_a_disk_that_fails_makes_no_sound_release_wrong(where: str, out: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_disk_that_fails_makes_no_sound_release_wrong(where, out, monkeypatch):
     """`rmdir`: what was written again for the check can't be removed, which the next check does."""
 
     def refused(*_: object, **__: object) -> None:
@@ -859,7 +856,7 @@ def test_a_disk_that_fails_makes_no_sound_release_wrong(where: str, out: Path, m
 
 
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
-def test_openssl_alone_checks_the_same_signature_and_makes_keys_that_sign(out: Path, key: Path, tmp_path: Path) -> None:
+def test_openssl_alone_checks_the_same_signature_and_makes_keys_that_sign(out, key, tmp_path):
     def openssl(*arguments: object) -> bytes:
         return subprocess.run(["openssl", *map(str, arguments)], check=True, capture_output=True).stdout
 
@@ -914,7 +911,7 @@ FORGED = {
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_whatever_is_wrong_with_a_signature_is_said(name: str, signed: Path, key: Path, tmp_path: Path) -> None:
+def test_whatever_is_wrong_with_a_signature_is_said(name, signed, key, tmp_path):
     damage, words = FORGED[name]
     out, checked_with = Path(shutil.copytree(signed, tmp_path / "out")), public(key)
     if damage is None:
@@ -925,14 +922,14 @@ def test_whatever_is_wrong_with_a_signature_is_said(name: str, signed: Path, key
     assert words in "\n".join(found_in(out, checked_with))
 
 
-def test_a_release_with_a_fault_is_not_signed(out: Path, key: Path) -> None:
+def test_a_release_with_a_fault_is_not_signed(out, key):
     t2_count_raised(out)
     assert "t2/us.csv: COUNT is not" in safetab_says("sign", out, "--key", key, "--not-for-release", code=1)
     assert not (out / "release" / "SIGNATURE.json").exists()
 
 
 @pytest.mark.slow
-def test_what_is_signed_is_still_opened_exported_and_released_again(out: Path, key: Path, tmp_path: Path) -> None:
+def test_what_is_signed_is_still_opened_exported_and_released_again(out, key, tmp_path):
     safetab.sign(out, key, not_for_release=True)
     assert safetab.open_release(out).output_status.value == "test key"
     safetab_says("export", out, tmp_path / "csv")
@@ -943,7 +940,7 @@ def test_what_is_signed_is_still_opened_exported_and_released_again(out: Path, k
     assert repr(safetab.verify(out)) == "<verified: test key, not signed>"
 
 
-def test_a_release_without_a_status_or_with_foreign_or_hidden_files_is_not_signed(key: Path, tmp_path: Path) -> None:
+def test_a_release_without_a_status_or_with_foreign_or_hidden_files_is_not_signed(key, tmp_path):
     oldest = Path(shutil.copytree(STORED / "format-0-1e9a05d" / "persons", tmp_path / "oldest"))
     assert "has no status or no SHA256SUMS to sign" in safetab_says(
         "sign", oldest, "--key", key, "--not-for-release", code=1
@@ -964,9 +961,7 @@ def signed_again(out: Path, key: Path, **changes: object) -> None:
 
 
 @pytest.mark.parametrize("changes", [{"signed_on": "2026-11-18.\nNothing is wrong"}, {"fingerprint": "sha256:other"}])
-def test_a_statement_has_a_plain_day_and_the_fingerprint_of_its_key(
-    changes: dict[str, str], signed: Path, key: Path, tmp_path: Path
-) -> None:
+def test_a_statement_has_a_plain_day_and_the_fingerprint_of_its_key(changes, signed, key, tmp_path):
     out = Path(shutil.copytree(signed, tmp_path / "out"))
     signed_again(out, key)
     assert found_in(out, public(key)) == []
@@ -974,7 +969,7 @@ def test_a_statement_has_a_plain_day_and_the_fingerprint_of_its_key(
     assert found_in(out, public(key)) == ["SIGNATURE.json: is not the statement of a signature."]
 
 
-def test_a_signature_is_two_files_and_no_links_or_folders(signed: Path, tmp_path: Path) -> None:
+def test_a_signature_is_two_files_and_no_links_or_folders(signed, tmp_path):
     linked = Path(shutil.copytree(signed, tmp_path / "linked"))
     (linked / "release" / "SIGNATURE.json").rename(tmp_path / "elsewhere.json")
     (linked / "release" / "SIGNATURE.json").symlink_to(tmp_path / "elsewhere.json")
@@ -988,7 +983,7 @@ def test_a_signature_is_two_files_and_no_links_or_folders(signed: Path, tmp_path
         assert f"{name}: is a link, or not a regular file." in found_in(folders / "release")
 
 
-def test_a_signature_covers_the_output_only_where_the_output_was_checked(signed: Path, key: Path) -> None:
+def test_a_signature_covers_the_output_only_where_the_output_was_checked(signed, key):
     assert safetab.verify(signed, public(key)).signature.covers_output
     alone = safetab.verify(signed / "release", public(key))
     assert alone.is_valid
@@ -996,7 +991,7 @@ def test_a_signature_covers_the_output_only_where_the_output_was_checked(signed:
     assert "the release, with the given key" in str(alone.signature)
 
 
-def test_an_official_release_has_its_own_files_and_no_others(tmp_path: Path) -> None:
+def test_an_official_release_has_its_own_files_and_no_others(tmp_path):
     official = Path(shutil.copytree(STORED / "format-2" / "official", tmp_path / "official"))
     for name in ("people.csv", ".records.csv"):
         (official / name).write_text("x")
@@ -1011,9 +1006,7 @@ def test_an_official_release_has_its_own_files_and_no_others(tmp_path: Path) -> 
     [(lambda n: [0, *range(n)], "2"), (lambda n: [1, 0, *range(2, n)], "2")],
     ids=["twice", "swapped"],
 )
-def test_a_number_of_an_official_release_stands_once_in_its_place(
-    rows: Callable[[int], list[int]], place: str, tmp_path: Path
-) -> None:
+def test_a_number_of_an_official_release_stands_once_in_its_place(rows, place, tmp_path):
     official = Path(shutil.copytree(STORED / "format-2" / "official", tmp_path / "official"))
     file = official / STATE.removeprefix("release/")
     table = pq.read_table(file, partitioning=None)
@@ -1022,7 +1015,7 @@ def test_a_number_of_an_official_release_stands_once_in_its_place(
     assert any(f"a number appears twice or out of order: row {place}" in one for one in found_in(official))
 
 
-def test_official_releases_are_signed_and_checked(key: Path, tmp_path: Path) -> None:
+def test_official_releases_are_signed_and_checked(key, tmp_path):
     official = Path(shutil.copytree(STORED / "format-2" / "official", tmp_path / "official"))
     safetab.sign(official, key, not_for_release=True)
     assert safetab.verify(official, public(key)).signature.covers_output is False
@@ -1033,7 +1026,7 @@ def test_official_releases_are_signed_and_checked(key: Path, tmp_path: Path) -> 
     assert "SHA256SUMS: is not the file that was signed." in found
 
 
-def test_a_key_is_made_once_and_only_its_owner_may_read_it(key: Path, tmp_path: Path) -> None:
+def test_a_key_is_made_once_and_only_its_owner_may_read_it(key, tmp_path):
     assert key.stat().st_mode & 0o777 == 0o600
     before = key.read_bytes()
     assert "already exists" in safetab_says("sign", "--new-key", key, code=1)
@@ -1052,12 +1045,12 @@ def test_a_key_is_made_once_and_only_its_owner_may_read_it(key: Path, tmp_path: 
     assert ("is a public key. Sign with the private one" in shared, "chmod" in shared) == (True, False)
     assert "does not exist" in safetab_says("verify", PERSONS, "--key", tmp_path / "none", code=1)
     for wrong in (["sign"], ["sign", str(PERSONS)], ["sign", str(PERSONS), "--new-key", "k"], ["sign", "--key", "k"]):
-        assert CliRunner().invoke(app, wrong).exit_code == 2
+        assert cli(*wrong).exit_code == 2
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", [STATE, COUNTY])
-def test_no_value_of_any_column_can_be_changed_unseen(file: str, tmp_path: Path) -> None:
+def test_no_value_of_any_column_can_be_changed_unseen(file, tmp_path):
     table = pq.read_table(PERSONS / file, partitioning=None)
     for name in table.column_names:
         out = Path(shutil.copytree(PERSONS, tmp_path / name))

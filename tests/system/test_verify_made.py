@@ -9,10 +9,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import check_files, exits_with_code, made_again_module, sha256_of, write_checksums
 from tests.stored_formats import PERSONS as WORLD
 from tests.stored_formats import STORED
@@ -43,14 +42,14 @@ def site(signed: Path, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("name", ["site", "tidy", "census"])
-def test_what_is_made_of_a_signed_release_names_its_checksum_and_is_found_right(name: str, signed: Path) -> None:
+def test_what_is_made_of_a_signed_release_names_its_checksum_and_is_found_right(name, signed):
     made = signed.parent / name
     check_files(made)  # as `sha256sum -c SHA256SUMS` does
     stated = json.loads((made / "MADE-OF.json").read_text())
     covered = json.loads((signed / "release" / "SIGNATURE.json").read_text())["sha256"]["SHA256SUMS"]
     assert stated["release"]["sha256"]["SHA256SUMS"] == covered == sha256_of(signed / "release" / "SHA256SUMS")
     key = ["--key", str(signed.parent / "agency.pub")]
-    said = CliRunner().invoke(app, ["verify", str(made), str(signed), *key])
+    said = cli("verify", made, signed, *key)
     assert said.exit_code == 0, said.output
     assert f"Every file of {made} is what {signed} gives." in said.stdout.replace("\n  ", " ").replace("\n", " ")
     assert "with the given key" in said.stdout
@@ -65,9 +64,9 @@ def changed_numbers(site: Path) -> None:
 
 def assert_the_command_fails(made: Path, of: Path) -> None:
     """Text and --json end with 1, as scripts that ask for the exit code need."""
-    said = CliRunner().invoke(app, ["verify", str(made), str(of)])
+    said = cli("verify", made, of)
     assert said.exit_code == 1, said.output
-    document = CliRunner().invoke(app, ["verify", str(made), str(of), "--json"])
+    document = cli("verify", made, of, "--json")
     stated = json.loads(document.stdout)
     assert (document.exit_code, stated["exit_code"]) == (1, 1)
     assert any(each["severity"] == "error" for each in stated["findings"])
@@ -88,9 +87,7 @@ FORGED: dict[str, tuple[Callable[[Path], object], str]] = {
 
 
 @pytest.mark.parametrize("name", FORGED)
-def test_whatever_is_changed_in_a_site_is_found_though_its_checksums_are_right(
-    name: str, site: Path, signed: Path
-) -> None:
+def test_whatever_is_changed_in_a_site_is_found_though_its_checksums_are_right(name, site, signed):
     damage, words = FORGED[name]
     damage(site)
     write_checksums(site)
@@ -102,7 +99,7 @@ def test_whatever_is_changed_in_a_site_is_found_though_its_checksums_are_right(
 
 
 @pytest.mark.parametrize("form", ["tidy", "census"])
-def test_a_changed_table_of_an_export_is_found(form: str, signed: Path, tmp_path: Path) -> None:
+def test_a_changed_table_of_an_export_is_found(form, signed, tmp_path):
     made = Path(shutil.copytree(signed.parent / form, tmp_path / form))
     table = min(path for path in made.rglob("*.csv") if ",1" in path.read_text())
     table.write_text(table.read_text().replace(",1", ",2", 1))
@@ -114,9 +111,7 @@ def test_a_changed_table_of_an_export_is_found(form: str, signed: Path, tmp_path
     assert_the_command_fails(made, signed)
 
 
-def test_ctrl_c_stops_the_check_after_the_copy_was_made(
-    site: Path, signed: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_stops_the_check_after_the_copy_was_made(site, signed, monkeypatch):
     def interrupted(*_: object, **__: object) -> None:
         signal.raise_signal(signal.SIGINT)
 
@@ -125,13 +120,13 @@ def test_ctrl_c_stops_the_check_after_the_copy_was_made(
         made_again_module.verify_made(site, signed)
 
 
-def test_a_link_is_never_followed(site: Path, signed: Path) -> None:
+def test_a_link_is_never_followed(site, signed):
     (site / "site.css").unlink()
     (site / "site.css").symlink_to("index.html")
     assert found_in(site, signed) == ["site.css: is a link, or not a regular file."]
 
 
-def test_a_site_of_another_version_or_of_none_is_to_be_made_again(site: Path, signed: Path) -> None:
+def test_a_site_of_another_version_or_of_none_is_to_be_made_again(site, signed):
     made_of = site / "MADE-OF.json"
     made_of.write_text(made_of.read_text().replace("safetab 1.", "safetab 0."))
     assert found_in(site, signed)[0].startswith('MADE-OF.json: says "safetab 0.')
@@ -139,15 +134,15 @@ def test_a_site_of_another_version_or_of_none_is_to_be_made_again(site: Path, si
     assert found_in(site, signed)[0].startswith("MADE-OF.json: does not say which version made this.")
 
 
-def test_the_release_itself_comes_first(site: Path, signed: Path, tmp_path: Path) -> None:
+def test_the_release_itself_comes_first(site, signed, tmp_path):
     out = Path(shutil.copytree(signed, tmp_path / "out"))
     with (out / "release" / "README.txt").open("a") as file:
         file.write("Exact.")
     assert any("changed after the release was made: README.txt" in one for one in found_in(site, out))
 
 
-def test_a_site_that_compares_and_links_is_made_again_with_the_same(tmp_path: Path) -> None:
-    safetab.run(WORLD.parameters, WORLD.data, tmp_path / "earlier", test_key="0e" * 32)
+def test_a_site_that_compares_and_links_is_made_again_with_the_same(tmp_path):
+    safetab.run(*WORLD, tmp_path / "earlier", test_key="0e" * 32)
     given = {"earlier": tmp_path / "earlier", "linked": (HOUSEHOLDS, str(tmp_path / "households"))}
     safetab.site(PERSONS, tmp_path / "site", **given)  # type: ignore[arg-type]
     assert found_in(tmp_path / "site", PERSONS, **given) == []
@@ -156,7 +151,7 @@ def test_a_site_that_compares_and_links_is_made_again_with_the_same(tmp_path: Pa
     assert f"data/facts.js: is not what the release gives. {advice}" in found
 
 
-def test_what_is_neither_a_site_nor_an_export_is_refused(signed: Path, tmp_path: Path) -> None:
+def test_what_is_neither_a_site_nor_an_export_is_refused(signed, tmp_path):
     with pytest.raises(safetab.InvalidInput, match="is no site and no export"):
         safetab.verify(tmp_path, of=signed)
     with pytest.raises(safetab.InvalidInput, match="belong to a site: give its OUT too"):

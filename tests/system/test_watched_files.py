@@ -72,43 +72,41 @@ def world(tmp_path: Path) -> World:
         (COUNTING, "data/person-records.txt"),
     ],
 )
-def test_a_file_that_changes_while_it_is_read_stops_the_run(
-    world: World, step: str, file: str, change: Callable[[Path], None], tmp_path: Path
-) -> None:
+def test_a_file_that_changes_while_it_is_read_stops_the_run(world, step, file, change, tmp_path):
     path = tmp_path / "world" / file
     during = During(step, lambda: change(path))
     with pytest.raises(RunFailed, match=f"{path.name} changed while the run was reading it. Nothing was written."):
-        run_files(world.parameters, world.data, tmp_path / "out", RunOptions(test_key=KEY), during)
+        run_files(*world, tmp_path / "out", RunOptions(test_key=KEY), during)
     assert not (tmp_path / "out").exists()
 
 
-def test_records_that_change_while_they_are_read_stop_a_report_of_accuracy(world: World, tmp_path: Path) -> None:
+def test_records_that_change_while_they_are_read_stop_a_report_of_accuracy(world, tmp_path):
     during = During(CHECKING, lambda: appended(world.data / "person-records.txt"))
     request = AccuracyRequest(runs=1, is_confidential=True)
     with pytest.raises(RunFailed, match=r"person-records.txt changed while the run was reading it"):
-        accuracy_files(world.parameters, world.data, tmp_path / "out", request, during)
+        accuracy_files(*world, tmp_path / "out", request, during)
     assert not (tmp_path / "out").exists()
 
 
-def test_the_manifest_has_the_bytes_that_were_used(world: World, tmp_path: Path) -> None:
+def test_the_manifest_has_the_bytes_that_were_used(world, tmp_path):
     """A public file that changes once everything was read changes nothing."""
     path = world.data / "GRF-C.txt"
     used = hashlib.sha256(path.read_bytes()).hexdigest()
     during = During(TABULATING, lambda: appended(path))
-    run_files(world.parameters, world.data, tmp_path / "out", RunOptions(test_key=KEY), during)
+    run_files(*world, tmp_path / "out", RunOptions(test_key=KEY), during)
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert manifest["public_files"]["GRF-C.txt"] == used
 
 
 @pytest.mark.parametrize("step", [READING, CHECKING])
-def test_a_file_cut_while_it_is_read_is_not_called_wrong(world: World, step: str, tmp_path: Path) -> None:
+def test_a_file_cut_while_it_is_read_is_not_called_wrong(world, step, tmp_path):
     path = world.data / "person-records.txt"
     during = During(step, lambda: path.write_text(path.read_text()[:-20]))
     with pytest.raises(RunFailed, match=r"person-records.txt changed while the run was reading it"):
-        run_files(world.parameters, world.data, tmp_path / "out", RunOptions(test_key=KEY), during)
+        run_files(*world, tmp_path / "out", RunOptions(test_key=KEY), during)
 
 
-def test_the_numbers_of_given_totals_are_watched(tmp_path: Path) -> None:
+def test_the_numbers_of_given_totals_are_watched(tmp_path):
     file = tmp_path / "out" / "release" / "numbers" / "geography_level=COUNTY" / "detailed-sex-by-age.parquet"
     file.parent.mkdir(parents=True)
     file.write_text("numbers")
@@ -119,7 +117,7 @@ def test_the_numbers_of_given_totals_are_watched(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("spelling", ["file://{}", "file:{}"])
-def test_records_that_lie_elsewhere_on_this_machine_are_watched(spelling: str, tmp_path: Path) -> None:
+def test_records_that_lie_elsewhere_on_this_machine_are_watched(spelling, tmp_path):
     file = tmp_path / "people.parquet"
     file.write_text("people")
     parts = (spelling.format(file), "hdfs://host/people.parquet", "file://host/people.parquet", "table:people")
@@ -137,10 +135,10 @@ def test_records_that_lie_elsewhere_on_this_machine_are_watched(spelling: str, t
 @pytest.mark.spark
 @pytest.mark.filterwarnings("ignore:unclosed:ResourceWarning")  # sockets of PySpark's own
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
-def test_records_elsewhere_that_change_stop_a_run_of_spark(world: World, tmp_path: Path) -> None:
+def test_records_elsewhere_that_change_stop_a_run_of_spark(world, tmp_path):
     people = (world.data / "person-records.txt").rename(tmp_path / "people.txt")
     options = RunOptions(engine=EngineKind.SPARK, spark=SparkOptions(persons=str(people)))
     during = During(COUNTING, lambda: appended(people))
     with pytest.raises(RunFailed, match=r"people.txt changed while the run was reading it"):
-        run_files(world.parameters, world.data, tmp_path / "out", options, during)
+        run_files(*world, tmp_path / "out", options, during)
     assert not (tmp_path / "out").exists()

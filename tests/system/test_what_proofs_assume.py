@@ -39,10 +39,10 @@ from tests.worlds.people import write_random_world
 def a_key_is_chosen_for_made_up_people_alone(folder: Path) -> None:
     world = write_random_world(folder / "world", 3, budget=1)
     options = RunOptions(test_key=bytes(32))
-    validate_files(world.parameters, world.data, options)
+    validate_files(*world, options)
     (world.data / SYNTHETIC_MARKER).unlink()
     with pytest.raises(InvalidInput, match="--test-key: refused"):
-        validate_files(world.parameters, world.data, options)
+        validate_files(*world, options)
 
 
 def event_of(stage: Stage, cost: str) -> MeasurementEvent:
@@ -112,29 +112,29 @@ def searched_columns_alone_have_statistics(both_products: Path, folder: Path) ->
         assert {each.path_in_schema for each in columns if each.is_stats_set} == {"region_id", "iteration_code"}
 
 
-def test_a_key_is_chosen_for_made_up_people_alone(tmp_path: Path) -> None:
+def test_a_key_is_chosen_for_made_up_people_alone(tmp_path):
     a_key_is_chosen_for_made_up_people_alone(tmp_path)
 
 
-def test_bits_have_one_ledger() -> None:
+def test_bits_have_one_ledger():
     bits_have_one_ledger()
 
 
-def test_a_stage_is_charged_once_and_within_its_budget() -> None:
+def test_a_stage_is_charged_once_and_within_its_budget():
     a_stage_is_charged_once_and_within_its_budget()
 
 
-def test_only_what_was_charged_is_read_again() -> None:
+def test_only_what_was_charged_is_read_again():
     only_what_was_charged_is_read_again()
 
 
-def test_a_file_that_changed_is_seen(tmp_path: Path) -> None:
+def test_a_file_that_changed_is_seen(tmp_path):
     a_file_that_changed_is_seen(tmp_path)
 
 
-def test_a_record_that_is_encoded_twice_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_that_is_encoded_twice_is_seen(tmp_path, monkeypatch):
     a_record_that_is_encoded_twice_is_seen(tmp_path, monkeypatch)
 
 
-def test_searched_columns_alone_have_statistics(both_products: Path, tmp_path: Path) -> None:
+def test_searched_columns_alone_have_statistics(both_products, tmp_path):
     searched_columns_alone_have_statistics(both_products, tmp_path)

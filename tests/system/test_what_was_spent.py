@@ -109,9 +109,7 @@ def sent(name: str) -> str:
 
 
 @pytest.mark.parametrize(("name", "code"), SIGNALS)
-def test_an_interrupt_before_the_charge_says_that_nothing_was_spent(
-    name: str, code: int, world: World, tmp_path: Path
-) -> None:
+def test_an_interrupt_before_the_charge_says_that_nothing_was_spent(name, code, world, tmp_path):
     patch = BEFORE_THE_CHARGE.format(fault=sent(name))
     ended, shown, log = run(world, tmp_path, patch, *kept_in(tmp_path))
     assert ended == code
@@ -122,9 +120,7 @@ def test_an_interrupt_before_the_charge_says_that_nothing_was_spent(
 
 @pytest.mark.parametrize(("name", "code"), SIGNALS)
 @pytest.mark.parametrize("moment", [WHILE_IT_IS_CHARGED, WHILE_NOISE_IS_DRAWN, WHILE_IT_IS_WRITTEN])
-def test_an_interrupt_after_the_charge_says_what_was_spent(
-    moment: str, name: str, code: int, world: World, tmp_path: Path
-) -> None:
+def test_an_interrupt_after_the_charge_says_what_was_spent(moment, name, code, world, tmp_path):
     ended, shown, log = run(world, tmp_path, moment.format(fault=sent(name)), *kept_in(tmp_path))
     assert ended == code
     told = re.search(f"Interrupted. Nothing was released. {SPENT}$", shown)
@@ -135,7 +131,7 @@ def test_an_interrupt_after_the_charge_says_what_was_spent(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("step", ["Checking the person records", "Tabulating the levels", "Writing and checking"])
-def test_a_signal_at_any_moment_is_told_as_the_spend_log_has_it(step: str, world: World, tmp_path: Path) -> None:
+def test_a_signal_at_any_moment_is_told_as_the_spend_log_has_it(step, world, tmp_path):
     given = [world.parameters, world.data, tmp_path / "out", "--threads", "2", *kept_in(tmp_path)]
     command = [sys.executable, "-c", AS_USUAL + MAIN, "run", *map(str, given)]
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
@@ -162,7 +158,7 @@ FAULTS = {
 @pytest.mark.slow
 @pytest.mark.parametrize("fault", FAULTS)
 @pytest.mark.parametrize("moment", [WHILE_NOISE_IS_DRAWN, WHILE_IT_IS_WRITTEN, IN_A_WORKER, OF_A_CHECK])
-def test_a_failure_after_the_charge_says_what_was_spent(moment: str, fault: str, world: World, tmp_path: Path) -> None:
+def test_a_failure_after_the_charge_says_what_was_spent(moment, fault, world, tmp_path):
     ended, shown, log = run(world, tmp_path, moment.format(fault=fault), *kept_in(tmp_path))
     assert ended == 3
     told = re.search(f"The run failed: .*{re.escape(FAULTS[fault])}.* {SPENT}$", shown)
@@ -172,7 +168,7 @@ def test_a_failure_after_the_charge_says_what_was_spent(moment: str, fault: str,
     assert log.endswith(f" {told[0]}\n")
 
 
-def test_a_failed_check_of_the_output_says_what_was_spent(world: World, tmp_path: Path) -> None:
+def test_a_failed_check_of_the_output_says_what_was_spent(world, tmp_path):
     patch = OF_A_CHECK.format(fault="raise RunFailed('the output breaks a rule.')")
     ended, shown, log = run(world, tmp_path, patch, *kept_in(tmp_path))
     assert ended == 3
@@ -180,7 +176,7 @@ def test_a_failed_check_of_the_output_says_what_was_spent(world: World, tmp_path
     assert re.search(f"The run failed: the output breaks a rule. {SPENT}\n$", log)
 
 
-def test_a_failure_before_the_charge_says_that_nothing_was_spent(world: World, tmp_path: Path) -> None:
+def test_a_failure_before_the_charge_says_that_nothing_was_spent(world, tmp_path):
     patch = BEFORE_THE_CHARGE.format(fault="raise OSError(5, 'Input/output error')")
     ended, shown, log = run(world, tmp_path, patch, *kept_in(tmp_path))
     assert ended == 3
@@ -188,7 +184,7 @@ def test_a_failure_before_the_charge_says_that_nothing_was_spent(world: World, t
     assert log.endswith("Nothing was written. Nothing was spent.\n")
 
 
-def test_a_charge_that_could_not_be_written_points_at_the_spend_log(world: World, tmp_path: Path) -> None:
+def test_a_charge_that_could_not_be_written_points_at_the_spend_log(world, tmp_path):
     patch = WHILE_IT_IS_CHARGED.format(fault="raise OSError(28, 'No space left on device')")
     ended, shown, _ = run(world, tmp_path, patch, *kept_in(tmp_path))
     assert ended == 3
@@ -198,7 +194,7 @@ def test_a_charge_that_could_not_be_written_points_at_the_spend_log(world: World
 
 
 @pytest.mark.parametrize("fault", [sent("SIGINT"), pytest.param("raise MemoryError", marks=pytest.mark.slow)])
-def test_without_a_spend_log_the_loss_of_a_finished_run_is_told(fault: str, world: World, tmp_path: Path) -> None:
+def test_without_a_spend_log_the_loss_of_a_finished_run_is_told(fault, world, tmp_path):
     data = shutil.copytree(world.data, tmp_path / "data", ignore=shutil.ignore_patterns("SYNTHETIC"))
     as_if_real = World(world.parameters, Path(data))
     _, shown, log = run(as_if_real, tmp_path, WHILE_NOISE_IS_DRAWN.format(fault=fault))
@@ -208,13 +204,13 @@ def test_without_a_spend_log_the_loss_of_a_finished_run_is_told(fault: str, worl
     assert log.endswith(f"{told[0]}\n")
 
 
-def test_synthetic_people_spend_nothing_without_a_spend_log(world: World, tmp_path: Path) -> None:
+def test_synthetic_people_spend_nothing_without_a_spend_log(world, tmp_path):
     _, shown, _ = run(world, tmp_path, WHILE_NOISE_IS_DRAWN.format(fault=sent("SIGINT")))
     assert shown.endswith("Interrupted. Nothing was released. Nothing was spent: the records are synthetic.")
 
 
 @pytest.mark.parametrize(("name", "code"), SIGNALS)
-def test_a_command_that_only_reads_says_no_more_than_that_it_was_interrupted(name: str, code: int) -> None:
+def test_a_command_that_only_reads_says_no_more_than_that_it_was_interrupted(name, code):
     patch = f"""{AS_USUAL}
 from safetab.planning import planner
 planner.plan_of_files = lambda *_: {sent(name)}
@@ -227,7 +223,7 @@ planner.plan_of_files = lambda *_: {sent(name)}
 
 
 @pytest.mark.parametrize("moment", ["safetab.cli.progress", "safetab.pipeline.run"])
-def test_an_interrupt_before_a_run_reads_anything_says_what_every_run_says(moment: str, tmp_path: Path) -> None:
+def test_an_interrupt_before_a_run_reads_anything_says_what_every_run_says(moment, tmp_path):
     """Its parts are still being loaded."""
     patch = f"""{AS_USUAL}
 import sys
@@ -243,17 +239,17 @@ sys.meta_path.insert(0, InterruptedAt())
     assert ended.stderr == "Interrupted. Nothing was released. Nothing was spent.\n"
 
 
-def test_python_is_told_too(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_python_is_told_too(world, tmp_path, monkeypatch):
     def interrupted(*_: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(run_module, "safetab", interrupted)
     options = RunOptions(dataset="these-people", spend_log=tmp_path / "spend.log")
     with pytest.raises(KeyboardInterrupt, match=f"^Nothing was released. {SPENT}$"):
-        run_files(world.parameters, world.data, tmp_path / "out", options)
+        run_files(*world, tmp_path / "out", options)
 
 
-def test_the_tour_has_written_nothing(tmp_path: Path) -> None:
+def test_the_tour_has_written_nothing(tmp_path):
     patch = WHILE_NOISE_IS_DRAWN.format(fault=sent("SIGINT"))
     command = [sys.executable, "-c", AS_USUAL + patch + MAIN, "demo", str(tmp_path / "tour")]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -262,7 +258,7 @@ def test_the_tour_has_written_nothing(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_limit_that_was_set_is_not_said_to_be_unwritten(tmp_path: Path) -> None:
+def test_a_limit_that_was_set_is_not_said_to_be_unwritten(tmp_path):
     """Once it is in the log, an interrupt has nothing to stop."""
     patch = """
 from safetab.pipeline.spend_log import people_accounts

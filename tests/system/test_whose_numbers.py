@@ -9,10 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     InvalidInput,
     LinkedSite,
@@ -54,7 +53,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     others = write_random_world(folder / "o", 22, people=60)
     worlds = {"people": people, "homes": homes, "others": others}
     for name, world in worlds.items():
-        safetab.run(world.parameters, world.data, folder / name, test_key=KEY)
+        safetab.run(*world, folder / name, test_key=KEY)
     return {name: folder / name for name in worlds}
 
 
@@ -69,24 +68,24 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         (ABOUT.replace("isles.example/", "isles\\u001b.example/"), "about.url: must be a text of one line, not"),
     ],
 )
-def test_a_mistake_in_about_toml_is_named(text: str, sentence: str, tmp_path: Path) -> None:
+def test_a_mistake_in_about_toml_is_named(text, sentence, tmp_path):
     (tmp_path / "about.toml").write_text(text)
     read = read_publication(tmp_path)
     assert read.value is None
     assert any(f"{finding}".startswith(sentence) for finding in read.findings), read.findings
 
 
-def test_a_run_refuses_a_wrong_about_toml_and_a_second_one(tmp_path: Path) -> None:
+def test_a_run_refuses_a_wrong_about_toml_and_a_second_one(tmp_path):
     world = write_random_world(tmp_path / "w", 3, people=60)
     (world.parameters / "about.toml").write_text("[about]\ntitel = 'a'\n")
     with pytest.raises(InvalidInput, match=r'about.titel: unknown key. Did you mean "title"\?'):
-        safetab.run(world.parameters, world.data, tmp_path / "out", test_key=KEY)
+        safetab.run(*world, tmp_path / "out", test_key=KEY)
     (world.parameters / "census.toml").write_text("")
-    checked = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    checked = cli("validate", *world)
     assert "about.toml lies beside it, and is for config.json. Write its keys here, in [about]." in checked.stderr
 
 
-def test_it_travels_with_the_release(outputs: dict[str, Path], tmp_path: Path) -> None:
+def test_it_travels_with_the_release(outputs, tmp_path):
     out = outputs["people"]
     safetab.rerelease(out, tmp_path / "again")
     export_csv(out, tmp_path / "csv")
@@ -109,7 +108,7 @@ def test_it_travels_with_the_release(outputs: dict[str, Path], tmp_path: Path) -
     assert "about.toml" in json.loads((out / "manifest.json").read_text())["public_files"]
 
 
-def test_a_release_without_it_says_so(outputs: dict[str, Path], tmp_path: Path) -> None:
+def test_a_release_without_it_says_so(outputs, tmp_path):
     assert open_release_folder(outputs["homes"]).facts.publication is None
     assert "The publisher is not named." in (outputs["homes"] / "report.html").read_text()
     write_site(outputs["homes"], tmp_path / "site")
@@ -119,7 +118,7 @@ def test_a_release_without_it_says_so(outputs: dict[str, Path], tmp_path: Path) 
     assert "<small>The publisher is not named.</small>" in (tmp_path / "site" / "index.html").read_text()
 
 
-def test_a_citation_that_the_publisher_asks_for_keeps_the_status() -> None:
+def test_a_citation_that_the_publisher_asks_for_keeps_the_status():
     asked = replace(STATED, cite="Stats Isles, Peoples.")
     day = datetime.date(2031, 5, 1)
     assert citation(asked, asked.title, OutputStatus.FOR_RELEASE, day) == "Stats Isles, Peoples."
@@ -136,13 +135,13 @@ def test_a_citation_that_the_publisher_asks_for_keeps_the_status() -> None:
         ("@isles on the web", {}),
     ],
 )
-def test_a_data_package_has_an_email_address_or_a_path(contact: str, keys: dict[str, str]) -> None:
+def test_a_data_package_has_an_email_address_or_a_path(contact, keys):
     package = as_data_package(replace(STATED, contact=contact))
     assert package["contributors"] == [{"title": "Stats Isles", "roles": ["publisher"], **keys}]
 
 
 @pytest.mark.parametrize("forged", ['"\\u001b[2J"', "7", "null"])
-def test_a_forged_agency_is_damage(forged: str, outputs: dict[str, Path], tmp_path: Path) -> None:
+def test_a_forged_agency_is_damage(forged, outputs, tmp_path):
     release = tmp_path / "release"
     release.mkdir()
     for path in (outputs["people"] / "release").rglob("*"):
@@ -159,14 +158,14 @@ def test_a_forged_agency_is_damage(forged: str, outputs: dict[str, Path], tmp_pa
         open_release_folder(release)
 
 
-def test_the_sites_of_people_and_households_lead_to_each_other(outputs: dict[str, Path], tmp_path: Path) -> None:
+def test_the_sites_of_people_and_households_lead_to_each_other(outputs, tmp_path):
     (tmp_path / "a b").mkdir()
     sites = {"people": tmp_path / "people", "homes": tmp_path / "a b" / "homes"}
     linked = {"people": "homes", "homes": "people"}
     for name, site in sites.items():
         other = linked[name]
         arguments = [outputs[name], site, "--linked", outputs[other], sites[other]]
-        assert CliRunner().invoke(app, ["site", *map(str, arguments)]).exit_code == 0
+        assert cli("site", *arguments).exit_code == 0
     found = {name: SiteFiles(site).facts["linked"] for name, site in sites.items()}
     assert [found[name]["address"] for name in sites] == ["../a%20b/homes/index.html", "../../people/index.html"]
     assert [found[name]["nouns"] for name in sites] == ["households", "people"]
@@ -185,9 +184,7 @@ def test_the_sites_of_people_and_households_lead_to_each_other(outputs: dict[str
         ("homes", "its areas or groups are not those of"),
     ],
 )
-def test_a_site_links_only_to_the_other_product_of_its_census(
-    other: str, sentence: str, outputs: dict[str, Path], tmp_path: Path
-) -> None:
+def test_a_site_links_only_to_the_other_product_of_its_census(other, sentence, outputs, tmp_path):
     own = outputs["others" if other == "homes" else "people"]
     with pytest.raises(InvalidInput, match=sentence):
         write_site(own, tmp_path / "site", linked=LinkedSite(outputs[other], str(tmp_path / "other")))
@@ -204,16 +201,14 @@ def test_a_site_links_only_to_the_other_product_of_its_census(
         ("here/../site", "is the folder of this site. Give that of the other one."),
     ],
 )
-def test_an_address_that_is_no_site_is_refused(
-    address: str, sentence: str, outputs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_address_that_is_no_site_is_refused(address, sentence, outputs, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(InvalidInput, match=sentence):
         write_site(outputs["people"], Path("site"), linked=LinkedSite(outputs["homes"], address))
     assert not Path("site").exists()
 
 
-def test_a_site_is_not_written_over_the_release_that_it_links_to(outputs: dict[str, Path], tmp_path: Path) -> None:
+def test_a_site_is_not_written_over_the_release_that_it_links_to(outputs, tmp_path):
     homes = tmp_path / "site" / "homes"
     shutil.copytree(outputs["homes"], homes)
     with pytest.raises(InvalidInput, match="contains files that this command reads"):

@@ -6,10 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.worlds.people import write_random_world
 from tests.worlds.world import World
 
@@ -20,11 +19,11 @@ KEY = "5a" * 32
 def unprotected(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Path]:
     folder = tmp_path_factory.mktemp("unprotected")
     world = write_random_world(folder, seed=3, budget=100)
-    safetab.run(world.parameters, world.data, folder / "out", test_key=KEY)
+    safetab.run(*world, folder / "out", test_key=KEY)
     return world, folder / "out"
 
 
-def test_an_output_without_protection_claims_none_in_its_body(unprotected: tuple[World, Path]) -> None:
+def test_an_output_without_protection_claims_none_in_its_body(unprotected):
     _, out = unprotected
     readme, report = (out / "release" / "README.txt").read_text(), (out / "report.html").read_text()
     assert "It protects nobody." in " ".join(readme.split())
@@ -34,45 +33,43 @@ def test_an_output_without_protection_claims_none_in_its_body(unprotected: tuple
     assert "almost the same with or" not in report
 
 
-def test_a_test_key_is_named_even_where_something_graver_is_wrong(unprotected: tuple[World, Path]) -> None:
+def test_a_test_key_is_named_even_where_something_graver_is_wrong(unprotected):
     _, out = unprotected
     assert json.loads((out / "manifest.json").read_text())["status"] == "no protection"
     assert json.loads((out / "manifest.json").read_text())["test_key"] is True
     assert "the noise was drawn with a test key" in (out / "log.txt").read_text()
 
 
-def test_the_accuracy_page_has_the_status_that_a_run_would_have(
-    unprotected: tuple[World, Path], tmp_path: Path
-) -> None:
+def test_the_accuracy_page_has_the_status_that_a_run_would_have(unprotected, tmp_path):
     world, _ = unprotected
-    safetab.accuracy(world.parameters, world.data, tmp_path / "accuracy", runs=1, test_key=KEY)
+    safetab.accuracy(*world, tmp_path / "accuracy", runs=1, test_key=KEY)
     assert "Status: no protection. STOP." in (tmp_path / "accuracy" / "accuracy.html").read_text()
     assert json.loads((tmp_path / "accuracy" / "accuracy.json").read_text())["status"] == "no protection"
 
 
-def test_refused_budgets_hide_no_bad_row(tmp_path: Path) -> None:
+def test_refused_budgets_hide_no_bad_row(tmp_path):
     world = write_random_world(tmp_path, seed=3, budget=10**9)
     (world.data / "SYNTHETIC").unlink()
     persons = world.data / "person-records.txt"
     header, first, *rest = persons.read_text().splitlines()
     persons.write_text("\n".join([header, "116|" + first.split("|", 1)[1], *rest]) + "\n")
-    result = CliRunner().invoke(app, ["validate", str(world.parameters), str(world.data)])
+    result = cli("validate", *world)
     assert result.exit_code == 1
     assert "No protection at" in result.stderr
     assert "1 row breaks this rule" in result.stderr
 
 
-def test_the_readme_of_a_release_calls_no_sum_of_selected_totals_95_percent(tmp_path: Path) -> None:
+def test_the_readme_of_a_release_calls_no_sum_of_selected_totals_95_percent(tmp_path):
     world = write_random_world(tmp_path, seed=3, budget=1)
-    safetab.run(world.parameters, world.data, tmp_path / "out")
+    safetab.run(*world, tmp_path / "out")
     readme = " ".join((tmp_path / "out" / "release" / "README.txt").read_text().split())
     assert "To protect the people who were counted" in readme
     assert "their sum is too large on average, and this is no 95 % interval" in readme
 
 
-def test_a_ratio_whose_coverage_is_measured_and_not_proved_says_about(tmp_path: Path) -> None:
+def test_a_ratio_whose_coverage_is_measured_and_not_proved_says_about(tmp_path):
     world = write_random_world(tmp_path, seed=3, people=400, budget=50, zero_suppression_chance=0)
-    safetab.run(world.parameters, world.data, tmp_path / "out")
+    safetab.run(*world, tmp_path / "out")
     release = safetab.open_release(tmp_path / "out")
     largest = release.totals(area=release.area("01", "state")).largest(2)
     ratio = release.ratio(largest[1], largest[0])

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.worlds.households import write_household_world
 from tests.worlds.people import write_random_world
 from tests.worlds.world import KEY, World
@@ -57,7 +56,7 @@ def found(pattern: str, texts: dict[str, str]) -> list[str]:
 
 
 def run_command(*arguments: object) -> str:
-    result = CliRunner().invoke(app, [str(one) for one in arguments])
+    result = cli(*arguments)
     assert result.exit_code == 0, result.output
     return result.output
 
@@ -67,7 +66,7 @@ def made(world: World, folder: Path, *options: object) -> Output:
     out = folder / "out"
     accounts = ["--dataset", "census", "--spend-log", folder / "spend.log"]
     steps = ["--csv", "--coterminous", *RULES, "--test-key", KEY]
-    said = run_command("run", world.parameters, world.data, out, *steps, *accounts, *options)
+    said = run_command("run", *world, out, *steps, *accounts, *options)
     said += run_command("export", out, folder / "tidy")
     said += run_command("export", out, folder / "census", "--form", "census")
     said += run_command("site", out, folder / "site")
@@ -89,23 +88,23 @@ def households(tmp_path_factory: pytest.TempPathFactory) -> Output:
     """Their tables are chosen by the totals of a release of persons."""
     folder = tmp_path_factory.mktemp("households")
     people = write_random_world(folder / "people", 21, people=60, budget=1, allow_negative_counts=True)
-    run_command("run", people.parameters, people.data, folder / "totals", "--test-key", KEY)
+    run_command("run", *people, folder / "totals", "--test-key", KEY)
     world = write_household_world(folder / "world", 21, budget=0.3, people=60)
     (world.data / "pop-group-totals.txt").unlink()
     return made(world, folder / "h", "--totals", folder / "totals")
 
 
-def test_an_output_of_persons_has_no_word_of_households(persons: Output) -> None:
+def test_an_output_of_persons_has_no_word_of_households(persons):
     assert found(WORDS_OF_HOUSEHOLDS, persons.texts()) == []
     assert len(found(WORDS_OF_PERSONS, persons.texts())) > 100  # its own words are found where they stand
 
 
-def test_an_output_of_households_has_no_word_of_persons(households: Output) -> None:
+def test_an_output_of_households_has_no_word_of_persons(households):
     assert found(WORDS_OF_PERSONS, households.texts()) == []
     assert len(found(WORDS_OF_HOUSEHOLDS, households.texts())) > 100
 
 
-def test_every_kind_of_text_file_is_read(persons: Output, households: Output) -> None:
+def test_every_kind_of_text_file_is_read(persons, households):
     for output in (persons, households):
         names = set(output.texts())
         assert names >= {
@@ -128,7 +127,7 @@ def test_every_kind_of_text_file_is_read(persons: Output, households: Output) ->
         }
 
 
-def test_the_readme_of_tables_after_steps_names_those_of_its_product(persons: Output, households: Output) -> None:
+def test_the_readme_of_tables_after_steps_names_those_of_its_product(persons, households):
     of_persons, of_households = (one.texts()["out/after-steps/README.txt"] for one in (persons, households))
     assert of_persons.startswith("t1 and t2 AFTER THE STEPS OF THE RELEASE\n")
     assert "These are not SafeTab-P's own tables: those are ../t1 and ../t2.\n" in of_persons
@@ -136,7 +135,7 @@ def test_the_readme_of_tables_after_steps_names_those_of_its_product(persons: Ou
     assert "These are not SafeTab-H's own tables: those are ../t3 and ../t4.\n" in of_households
 
 
-def test_households_have_no_stage_1_total_and_their_dictionary_says_so(households: Output) -> None:
+def test_households_have_no_stage_1_total_and_their_dictionary_says_so(households):
     described = "Always null: published totals, not a noisy total of this release, chose the tables."
     assert described in households.texts()["out/release/datapackage.json"]
     numbers = pq.read_table(households.folder / "out" / "release" / "numbers")

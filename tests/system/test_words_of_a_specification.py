@@ -11,9 +11,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import NoProgress, columns_of_package, documents_module, write_example, write_new_census
 from tests.worlds.world import KEY
 
@@ -76,7 +75,7 @@ def found(pattern: str, texts: dict[str, str], allowed: str = "") -> list[str]:
 
 
 def said(*arguments: object, exit_code: int = 0) -> str:
-    result = CliRunner().invoke(app, [str(one) for one in arguments], terminal_width=200)
+    result = cli(*arguments, terminal_width=200)
     assert result.exit_code == exit_code, result.output
     return result.output
 
@@ -160,12 +159,12 @@ def refused(output: Output, *arguments: str, exit_code: int = 1) -> str:
     return " ".join(answer.split("problem:", 1)[1].split())
 
 
-def test_no_output_speaks_of_the_united_states(nz: Output) -> None:
+def test_no_output_speaks_of_the_united_states(nz):
     assert found(AMERICAN, nz.texts(), nz.given()) == []
     assert found(ITERATIONS, nz.texts(), nz.given()) == []
 
 
-def test_every_kind_of_file_is_read(nz: Output) -> None:
+def test_every_kind_of_file_is_read(nz):
     names = set(nz.texts())
     kinds = {".csv", ".css", ".html", ".js", ".json", ".log", ".parquet", ".terminal", ".txt"}
     assert {Path(name).suffix for name in names} >= kinds
@@ -173,7 +172,7 @@ def test_every_kind_of_file_is_read(nz: Output) -> None:
     assert len(found("ethnic groups?|regions?|territorial authorit(?:y|ies)", nz.texts())) > 100
 
 
-def test_a_planted_word_is_found(nz: Output, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planted_word_is_found(nz, tmp_path, monkeypatch):
     monkeypatch.setattr(documents_module, "_ASK", "Ask the Census Bureau, or your county.")
     said("rerelease", nz.folder / "out", tmp_path / "again")
     planted = found(AMERICAN, Output(tmp_path, nz.parameters).texts(), nz.given())
@@ -182,7 +181,7 @@ def test_a_planted_word_is_found(nz: Output, tmp_path: Path, monkeypatch: pytest
     assert len(found(AMERICAN, Output(tmp_path, nz.parameters).texts(), f"{nz.given()} County")) == 1
 
 
-def test_sentences_are_about_this_census(nz: Output) -> None:
+def test_sentences_are_about_this_census(nz):
     texts = {name: " ".join(text.split()) for name, text in nz.texts().items()}
     readme, report = texts["out/release/README.txt"], texts["out/report.html"]
     assert "For many geographic areas and ethnic groups: how many people there are, in all," in readme
@@ -206,7 +205,7 @@ def test_sentences_are_about_this_census(nz: Output) -> None:
     assert "Region, territorial authority, …" in texts["site/data/facts.js"]
 
 
-def test_columns_of_copied_and_withheld_groups_are_shown_if_there_are_any(nz: Output) -> None:
+def test_columns_of_copied_and_withheld_groups_are_shown_if_there_are_any(nz):
     columns = {
         name: re.findall(r'<th scope="col">(copied|withheld|suppressed)</th>', nz.texts()[f"{name}/report.html"])
         for name in ("out", "again")
@@ -222,7 +221,7 @@ UNPROTECTED = (
 """Sentences that would name the record where the unit is what is protected."""
 
 
-def test_with_a_unit_no_output_says_that_the_record_is_protected(hospital: Output) -> None:
+def test_with_a_unit_no_output_says_that_the_record_is_protected(hospital):
     texts = {name: " ".join(text.split()) for name, text in hospital.texts().items()}
     assert found(UNPROTECTED, texts) == []
     assert found("a admissions?|an patients?", texts) == []
@@ -244,13 +243,13 @@ def test_with_a_unit_no_output_says_that_the_record_is_protected(hospital: Outpu
     assert "What is protected is one patient, with up to 3 admissions." in texts["out/release/README.txt"]
 
 
-def test_the_only_pass_of_a_census_is_not_shown_as_a_pass(nz: Output) -> None:
+def test_the_only_pass_of_a_census_is_not_shown_as_a_pass(nz):
     said_of_passes = found(r"ALL pass|\w+ pass|each pass", {**nz.texts(), "spend.terminal": ""}, nz.given())
     assert [one for one in said_of_passes if ".terminal" in one or "README" in one or "report" in one] == []
     assert "any person in this run" in nz.texts()["plan.terminal"]
 
 
-def test_show_answers_in_the_words_of_the_census(nz: Output) -> None:
+def test_show_answers_in_the_words_of_the_census(nz):
     assert shown(nz, "Fenbridge Region", "Māori").startswith("Māori, Fenbridge Region: ")
     assert "note: this is 211 (level 3). Groups with the same name: 2 (level 1), 21 (level 2)." in shown(
         nz, "fenbridge region", "maori"
@@ -292,9 +291,7 @@ def test_show_answers_in_the_words_of_the_census(nz: Output) -> None:
         (1, [], "AREA: name one area, or a level and a GROUP."),
     ],
 )
-def test_a_mistake_is_answered_in_the_words_of_the_census(
-    nz: Output, exit_code: int, asked: list[str], answer: str
-) -> None:
+def test_a_mistake_is_answered_in_the_words_of_the_census(nz, exit_code, asked, answer):
     told = refused(nz, *asked, exit_code=exit_code)
     assert answer in told
     own = " ".join(asked)
@@ -302,7 +299,7 @@ def test_a_mistake_is_answered_in_the_words_of_the_census(
 
 
 @pytest.mark.slow
-def test_no_output_of_another_census_does_either(tmp_path: Path) -> None:
+def test_no_output_of_another_census_does_either(tmp_path):
     ons = made(tmp_path / "ons", "ons", people=3_000)
     assert found(AMERICAN, ons.texts(), ons.given()) == []
     assert found(ITERATIONS, ons.texts(), ons.given()) == []
@@ -312,7 +309,7 @@ def test_no_output_of_another_census_does_either(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_census_without_suppression_speaks_of_none(tmp_path: Path) -> None:
+def test_a_census_without_suppression_speaks_of_none(tmp_path):
     shown_all = made(tmp_path / "nz", "nz", 500, text='suppress   = { chance = 0.9999, areas = ["ta", "sa2"] }')
     assert found(AMERICAN, shown_all.texts(), shown_all.given()) == []
     sentences = {

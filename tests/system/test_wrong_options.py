@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import typer
 from jsonschema import Draft202012Validator
-from typer.testing import CliRunner
 
 from docs.generated.json_schemas import json_schemas
 from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import SMALL_EXAMPLE
 from tests.worlds.specified.small_world import nz_keys, write_specification
 
@@ -205,15 +205,13 @@ def places(both_products: Path, tmp_path_factory: pytest.TempPathFactory) -> dic
 def ended(words: list[str], places: dict[str, Path]) -> tuple[int, dict[str, Any], str]:
     """The code of a command, its document, and what it says to people."""
     named = [word.format_map(places) for word in words]
-    result = CliRunner().invoke(app, [*named, "--json"])
+    result = cli(*named, "--json")
     assert not places["new"].exists()
     return result.exit_code, json.loads(result.stdout), result.stderr
 
 
 @pytest.mark.parametrize(("command", "option"), ALL)
-def test_a_wrong_value_ends_with_the_code_of_what_is_at_fault(
-    command: str, option: str, places: dict[str, Path]
-) -> None:
+def test_a_wrong_value_ends_with_the_code_of_what_is_at_fault(command, option, places):
     value, code = wrong_value(command, option)
     inputs = INPUTS[command].split()
     if (command, option) == ("sign", "--key"):

@@ -40,7 +40,7 @@ safetab.expotr("OUT", "CSV")  # wrong
 
 safetab.assess("parameters", "data", "ACCURACY")  # wrong
 made = safetab.synthesize("mine", 2000, form="text")
-safetab.run(made.parameters, made.data, Path("OUT")).losses().num_rows
+safetab.run(*made, Path("OUT")).losses().num_rows
 safetab.synthesize("mine", people="2000")  # wrong
 safetab.site("OUT", "SITE", linked=("OTHER", "https://example.org"), overwrite=True).numbers
 safetab.site("OUT", "SITE", linked="OTHER")  # wrong

@@ -31,7 +31,7 @@ def _people(*ages: int) -> _People:
         ([], [], []),
     ],
 )
-def test_values_are_found_in_a_rising_list(wanted: list[int], positions: list[int] | None, found: list[bool]) -> None:
+def test_values_are_found_in_a_rising_list(wanted, positions, found):
     rising = np.array([1, 3, 5, 9])
     places, is_found = find_sorted(rising, np.array(wanted, dtype=np.int64))
     assert is_found.tolist() == found == is_in_sorted(rising, np.array(wanted, dtype=np.int64)).tolist()
@@ -39,18 +39,18 @@ def test_values_are_found_in_a_rising_list(wanted: list[int], positions: list[in
     assert positions is None or places.tolist() == positions
 
 
-def test_an_empty_list_has_nothing() -> None:
+def test_an_empty_list_has_nothing():
     assert find_sorted(np.empty(0, dtype=np.int64), np.array([1, 2]))[1].tolist() == [False, False]
 
 
-def test_a_run_ends_where_any_column_changes() -> None:
+def test_a_run_ends_where_any_column_changes():
     first, second = np.array([1, 1, 1, 2, 2]), np.array([5, 5, 6, 6, 6])
     assert run_starts(first, second).tolist() == [0, 2, 3]
     assert begins_run(first).tolist() == [True, False, False, True, False]
     assert run_starts(np.empty(0, dtype=np.int64)).tolist() == []
 
 
-def test_rows_are_taken_by_mask_position_or_slice() -> None:
+def test_rows_are_taken_by_mask_position_or_slice():
     people = _people(4, 8, 15)
     assert people.take(np.array([True, False, True])).block.tolist() == [40, 150]
     assert people.take(np.array([2, 0])).age.tolist() == [15, 4]
@@ -58,7 +58,7 @@ def test_rows_are_taken_by_mask_position_or_slice() -> None:
     assert len(people) == 3
 
 
-def test_parts_are_put_together_in_their_order() -> None:
+def test_parts_are_put_together_in_their_order():
     joined = _People.concat([_people(4), _people(8, 15), _people()])
     assert (joined.age.tolist(), joined.block.tolist()) == ([4, 8, 15], [40, 80, 150])
     assert len(_People.concat([])) == 0

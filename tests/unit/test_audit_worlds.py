@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -36,7 +35,7 @@ BOTH = pytest.mark.parametrize("audited", [AUDITED_PERSONS, AUDITED_HOUSEHOLDS],
 
 
 @BOTH
-def test_no_two_budgets_and_no_two_lists_of_thresholds_are_alike(audited) -> None:
+def test_no_two_budgets_and_no_two_lists_of_thresholds_are_alike(audited):
     settings = own_settings(audited.product.name)
     budgets = [value for key, value in settings.items() if key.startswith("privacy_budget")]
     assert len(budgets) == len(audited.product.families) * len(US.levels) == len(set(budgets))
@@ -46,12 +45,12 @@ def test_no_two_budgets_and_no_two_lists_of_thresholds_are_alike(audited) -> Non
         assert all(sorted(one) == list(one) for one in ladders)
 
 
-def test_the_audit_names_every_level() -> None:
+def test_the_audit_names_every_level():
     assert level_names() == [(one.geography.label, one.iterations.number) for one in US.levels]
 
 
 @BOTH
-def test_a_plain_reader_finds_what_was_written(audited, tmp_path: Path) -> None:
+def test_a_plain_reader_finds_what_was_written(audited, tmp_path):
     world = audited.write(tmp_path / "w", audited.population, {})
     plain = plain_config(world.parameters)
     assert len(plain.levels) == len(audited.product.families) * len(US.levels)
@@ -62,13 +61,13 @@ def test_a_plain_reader_finds_what_was_written(audited, tmp_path: Path) -> None:
     else:
         assert plain.levels["tenure", "USA", 1].budget == Fraction("0.17")
         assert plain.levels["tenure", "PR-PLACE", 2].thresholds == (23,)
-    plan = plan_of_files(world.parameters, world.data).require()
+    plan = plan_of_files(*world).require()
     assert config_check(plan, world.parameters).result is Result.PASSED
 
 
-def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path: Path) -> None:
+def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path):
     world = AUDITED_PERSONS.write(tmp_path / "w", AUDITED_PERSONS.population, {})
-    plan = plan_of_files(world.parameters, world.data).require()
+    plan = plan_of_files(*world).require()
     config = world.parameters / "config.json"
     written = config.read_text()
     for changes in (
@@ -98,29 +97,29 @@ def noise():
     return np.rint(np.random.default_rng(1).normal(0, 10, (2_000, 8))).astype(np.int64)
 
 
-def test_independent_noise_has_no_relations(noise) -> None:
+def test_independent_noise_has_no_relations(noise):
     found = [*relations_of_cells([drawn(noise)], 60), *relations_of_groups([drawn(noise)], 1_000)]
     assert all(abs(one.distance) < 6 for one in found)
     assert sum(one.looked_at for one in found) > 1_900
 
 
-def test_two_cells_with_opposite_noise_are_found(noise) -> None:
+def test_two_cells_with_opposite_noise_are_found(noise):
     noise[:, 5] = -noise[:, 3]
     assert min(relations_of_cells([drawn(noise)], 60), key=lambda one: one.distance).name.endswith("cells 3 and 5")
 
 
-def test_groups_that_share_noise_are_found_at_any_distance(noise) -> None:
+def test_groups_that_share_noise_are_found_at_any_distance(noise):
     noise[137::2] = noise[:-137:2]  # every second group, 137 before
     (found,) = relations_of_groups([drawn(noise)], 1_000)
     assert found.name.endswith("groups 137 apart")
     assert found.distance > 30
 
 
-def test_the_plain_reader_of_a_specification_counts_as_a_person_does(tmp_path: Path) -> None:
+def test_the_plain_reader_of_a_specification_counts_as_a_person_does(tmp_path):
     """The four crowded stays are in six language groups, and six of eight languages count."""
     world = AUDITED_STAYS.write(tmp_path / "w", AUDITED_STAYS.population, {})
     plain = PlainCensus(world)
-    plan = plan_of_files(world.parameters, world.data).require()
+    plan = plan_of_files(*world).require()
     cell, town = (level_named(plan, label, "language") for label in ("north cell", "north town"))
     of_cell = plain.counts(cell, "total")
     assert [of_cell["1001", f"t-{code}", 0] for code in ("a01", "b02", "c02", "d02")] == [4, 4, 0, 0]  # two beyond use

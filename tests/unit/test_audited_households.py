@@ -25,10 +25,10 @@ _MANY_ENTITIES = 30
 
 def plans(folder: Path) -> tuple[LevelPlan, ...]:
     world = write_world(SAFETAB_H, folder, HOUSEHOLDS.population, usual_config("SafeTab-H"))
-    return plan_of_files(world.parameters, world.data).require().levels
+    return plan_of_files(*world).require().levels
 
 
-def test_every_table_is_chosen_for_every_iteration(tmp_path: Path) -> None:
+def test_every_table_is_chosen_for_every_iteration(tmp_path):
     tracts = [plan for plan in plans(tmp_path / "w") if len(plan.universe.entities) > _MANY_ENTITIES]
     assert {plan.family for plan in tracts} == set(SAFETAB_H.families)
     for plan in tracts:
@@ -38,7 +38,7 @@ def test_every_table_is_chosen_for_every_iteration(tmp_path: Path) -> None:
             assert set(shapes[iterations == iteration].tolist()) == set(range(len(plan.family.shapes)))
 
 
-def test_some_groups_that_have_households_have_no_total(tmp_path: Path) -> None:
+def test_some_groups_that_have_households_have_no_total(tmp_path):
     """The households of every tract have the ninth code, whose group has no total in every fourth of them."""
     detailed = (plan for plan in plans(tmp_path / "w") if plan.level.iterations == DETAILED)
     plan = next(plan for plan in detailed if len(plan.universe.entities) > _MANY_ENTITIES)
@@ -47,7 +47,7 @@ def test_some_groups_that_have_households_have_no_total(tmp_path: Path) -> None:
     assert 0 < np.count_nonzero(~np.isin(wanted, plan.selected.indices)) < len(wanted)
 
 
-def test_totals_are_the_same_whoever_lives_there(tmp_path: Path) -> None:
+def test_totals_are_the_same_whoever_lives_there(tmp_path):
     written = {
         AUDITED_HOUSEHOLDS.write(tmp_path / str(number), people, {}).data.joinpath("pop-group-totals.txt").read_bytes()
         for number, people in enumerate([HOUSEHOLDS.population, *(one.records for one in HOUSEHOLDS.neighbours)])
@@ -57,9 +57,9 @@ def test_totals_are_the_same_whoever_lives_there(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("world", HOUSEHOLD_LOSS_WORLDS, ids=lambda world: world.name)
-def test_the_claim_of_a_loss_world_is_its_configuration(world, tmp_path: Path) -> None:
+def test_the_claim_of_a_loss_world_is_its_configuration(world, tmp_path):
     written = world.write(tmp_path / "w")
-    levels = plan_of_files(written.parameters, written.data).require().levels
+    levels = plan_of_files(*written).require().levels
     assert [plan.design.budget for plan in levels] == [world.budget * fraction for fraction in world.fractions]
     assert {plan.design.stability for plan in levels} == {world.stability}
     assert {plan.measured_groups for plan in levels} == {plan.universe.size for plan in levels}

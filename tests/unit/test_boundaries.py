@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tests.inside import US, AreaLevel, InvalidInput, Shapes, read_boundaries
+from tests.inside import US, InvalidInput, Shapes, read_boundaries
 from tests.named_world import named_universe
 
 SQUARE = [[-71.9, 41.1], [-71.1, 41.1], [-71.1, 42.0], [-71.9, 42.0], [-71.9, 41.1]]
@@ -50,15 +50,13 @@ def feature(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
         ({"geoid": "53"}, US.area_level("STATE"), 3),
     ],
 )  # fmt: skip
-def test_a_shape_is_known_by_the_properties_of_the_bureaus_files(
-    tmp_path: Path, properties: dict[str, Any], level: AreaLevel, position: int
-) -> None:
+def test_a_shape_is_known_by_the_properties_of_the_bureaus_files(tmp_path, properties, level, position):
     shapes, without_area = read(tmp_path, feature(properties))
     assert {one: [shape.position for shape in of_level] for one, of_level in shapes.items()} == {level: [position]}
     assert without_area == 0
 
 
-def test_a_shape_is_known_by_the_id_of_its_feature(tmp_path: Path) -> None:
+def test_a_shape_is_known_by_the_id_of_its_feature(tmp_path):
     assert [*read(tmp_path, feature({}, id="0500000US44007"))[0]] == [US.area_level("COUNTY")]
 
 
@@ -74,7 +72,7 @@ def test_a_shape_is_known_by_the_id_of_its_feature(tmp_path: Path) -> None:
         None,
     ],
 )
-def test_a_part_of_an_area_is_never_drawn_as_the_area(tmp_path: Path, properties: dict[str, Any]) -> None:
+def test_a_part_of_an_area_is_never_drawn_as_the_area(tmp_path, properties):
     own = feature({"GEOID": "53"})
     shapes, without_area = read(tmp_path, own, feature(properties))
     assert [*shapes] == [US.area_level("STATE")]
@@ -92,12 +90,12 @@ def test_a_part_of_an_area_is_never_drawn_as_the_area(tmp_path: Path, properties
         (feature({"STATEFP": 44, "COUNTYFP": 7}), "STATEFP"),
     ],
 )
-def test_an_id_that_is_a_number_is_refused_as_such(tmp_path: Path, own: dict[str, Any], name: str) -> None:
+def test_an_id_that_is_a_number_is_refused_as_such(tmp_path, own, name):
     with pytest.raises(InvalidInput, match=f'{name} is a number. Write ids as text, such as "44007"'):
         read(tmp_path, own)
 
 
-def test_islands_and_holes_are_kept_and_heights_are_left_out(tmp_path: Path) -> None:
+def test_islands_and_holes_are_kept_and_heights_are_left_out(tmp_path):
     high = [[x, y, 12.5] for x, y in ISLAND]
     geometry = {"type": "MultiPolygon", "coordinates": [[SQUARE, LAKE], [high]]}
     (shape,) = read(tmp_path, feature({"GEOID": "44"}, geometry=geometry))[0][US.area_level("STATE")]
@@ -108,7 +106,7 @@ def test_islands_and_holes_are_kept_and_heights_are_left_out(tmp_path: Path) -> 
     ]
 
 
-def test_a_shape_without_geometry_is_counted_and_left_out(tmp_path: Path) -> None:
+def test_a_shape_without_geometry_is_counted_and_left_out(tmp_path):
     shapes, without_area = read(tmp_path, feature({"GEOID": "44"}, geometry=None), feature({"GEOID": "53"}))
     assert [shape.position for shape in shapes[US.area_level("STATE")]] == [3]
     assert without_area == 1

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +13,6 @@ from tests.inside import (
     PERSON,
     UNIT,
     FieldReader,
-    LineLayout,
     compiled,
     compiled_module,
     find_oids,
@@ -35,14 +33,14 @@ def random_lines(width: int, count: int, seed: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize(("layout", "width"), [(PERSON, 91), (UNIT, 76), (COUNTS, 67)])
-def test_the_fields_of_a_layout_follow_each_other_to_its_end(layout: LineLayout, width: int) -> None:
+def test_the_fields_of_a_layout_follow_each_other_to_its_end(layout, width):
     assert layout.width == width
     assert len(layout.fields) == (8 if layout is COUNTS else 28)
     assert [field.first for field in layout.fields[1:]] == [field.end for field in layout.fields[:-1]]
 
 
 @pytest.mark.needs_2020_files
-def test_the_layout_is_that_of_the_specification(cases: Path) -> None:
+def test_the_layout_is_that_of_the_specification(cases):
     rows = [line.split(",") for line in (cases.parent / "cef" / "cef20-layout.csv").read_text().splitlines()[1:]]
     listed = {(record, name): (int(first), int(end)) for record, _, name, first, end, *_ in rows}
     ours = {
@@ -54,7 +52,7 @@ def test_the_layout_is_that_of_the_specification(cases: Path) -> None:
 
 
 @pytest.mark.parametrize("loop", [read_fields, compiled(read_fields)], ids=["as it stands", "compiled"])
-def test_a_field_is_what_its_stripped_text_is(loop, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_field_is_what_its_stripped_text_is(loop, monkeypatch):
     monkeypatch.setattr(compiled_module, "compiled_if_worthwhile", lambda *_: loop)
     names = [field.name for field in UNIT.fields if field.name != "OIDTB"]
     reader = FieldReader(UNIT, names, {})
@@ -78,7 +76,7 @@ def test_a_field_is_what_its_stripped_text_is(loop, monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("loop", [read_long_numbers, compiled(read_long_numbers)], ids=["as it stands", "compiled"])
-def test_a_number_of_22_digits_is_read_exactly(loop) -> None:
+def test_a_number_of_22_digits_is_read_exactly(loop):
     texts = [
         "1",
         "0" * 21 + "1",
@@ -100,7 +98,7 @@ def test_a_number_of_22_digits_is_read_exactly(loop) -> None:
 
 
 @pytest.mark.parametrize("loop", [spread_fields, compiled(spread_fields)], ids=["as it stands", "compiled"])
-def test_separated_fields_are_put_to_their_positions(loop) -> None:
+def test_separated_fields_are_put_to_their_positions(loop):
     texts = [b"1|23| 4 ", b"||", b"1|2", b"1|2|3|4", b"1|234|5"]
     text = np.frombuffer(b"\n".join(texts), dtype=np.uint8).copy()
     stops = np.cumsum([len(one) + 1 for one in texts]) - 1
@@ -112,7 +110,7 @@ def test_separated_fields_are_put_to_their_positions(loop) -> None:
 
 
 @pytest.mark.parametrize("loop", [find_oids, compiled(find_oids)], ids=["as it stands", "compiled"])
-def test_an_oid_is_found_by_all_its_digits(loop) -> None:
+def test_an_oid_is_found_by_all_its_digits(loop):
     highs, lows = np.array([0, 0, 1, 3], dtype=np.int32), np.array([5, 9, 5, 2])
     found = np.empty(6, dtype=np.int32)
     loop(np.array([0, 0, 1, 3, 2, 3], dtype=np.int32), np.array([5, 9, 5, 2, 5, 9]), highs, lows, found)
@@ -121,7 +119,7 @@ def test_an_oid_is_found_by_all_its_digits(loop) -> None:
 
 @pytest.mark.parametrize("loop", [find_units, compiled(find_units)], ids=["as it stands", "compiled"])
 @pytest.mark.parametrize("shift", [0, 2, 6])
-def test_persons_find_their_unit_and_are_counted_there(loop, shift: int) -> None:
+def test_persons_find_their_unit_and_are_counted_there(loop, shift):
     units = np.array([3, 4, 17, 18, 40], dtype=np.int32)
     starts = np.searchsorted(units, np.arange((64 >> shift) + 2) << shift)
     mafids = np.array([40, 3, 5, 17, 40, 63])
@@ -134,9 +132,7 @@ def test_persons_find_their_unit_and_are_counted_there(loop, shift: int) -> None
 
 @pytest.mark.parametrize("block", [7, 92, 93, 200, 10_000])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_lines_have_their_numbers_wherever_blocks_end(
-    block: int, end: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_have_their_numbers_wherever_blocks_end(block, end, tmp_path, monkeypatch):
     monkeypatch.setattr(lines_module, "_BLOCK_BYTES", block)
     texts = [bytes([48 + n]) * 91 for n in range(10)]
     texts[4:4] = [b"", b"short"]  # lines 5 and 6
@@ -151,7 +147,7 @@ def test_lines_have_their_numbers_wherever_blocks_end(
     assert characters == [text for text in texts if len(text) == 91]
 
 
-def test_a_file_without_a_line_end_is_one_line_however_long(tmp_path: Path) -> None:
+def test_a_file_without_a_line_end_is_one_line_however_long(tmp_path):
     (tmp_path / "lines").write_bytes(b"7" * (20 << 20))
     (only,) = lines_lines_of(tmp_path / "lines", PERSON)
     assert only.misshapen.tolist() == [1]

@@ -23,7 +23,7 @@ from tests.inside import (
 )
 
 
-def test_levels_have_the_addresses_that_noise_depends_on() -> None:
+def test_levels_have_the_addresses_that_noise_depends_on():
     assert {level.label: level.address for level in US.area_levels} == {
         "USA": 0, "STATE": 1, "COUNTY": 2, "TRACT": 3, "PLACE": 4, "AIANNH": 5,
         "PR-STATE": 6, "PR-COUNTY": 7, "PR-TRACT": 8, "PR-PLACE": 9,
@@ -31,36 +31,36 @@ def test_levels_have_the_addresses_that_noise_depends_on() -> None:
     assert {level.name: level.number for level in US.group_levels} == {"Major": 0, "Regional": 1, "Detailed": 2}
 
 
-def test_values_that_were_sent_to_another_process_are_equal() -> None:
+def test_values_that_were_sent_to_another_process_are_equal():
     for value in (US_PASS, COUNTY, DETAILED, US.area_levels[2], US.lists[1], US.group_kinds[0], US.levels[3]):
         sent = pickle.loads(pickle.dumps(value))
         assert sent == value
         assert {value: 1}[sent] == 1
 
 
-def test_censuses_with_another_list_differ() -> None:
+def test_censuses_with_another_list_differ():
     assert replace(US, name="U.S. census") == US
     assert replace(US, lists=US.lists[:1]) != US
 
 
-def test_two_levels_with_one_address_are_refused() -> None:
+def test_two_levels_with_one_address_are_refused():
     shared = replace(US.area_levels[0], label="COUSUB")
     with pytest.raises(ValueError, match=r"two area_levels .* have the same address"):
         replace(US, area_levels=(*US.area_levels, shared))
 
 
-def test_a_third_classification_is_refused() -> None:
+def test_a_third_classification_is_refused():
     third = Classification("language", ("MT", "L2"))
     with pytest.raises(ValueError, match="two classifications"):
         replace(US, classifications=(*US.classifications, third))
 
 
-def test_grains_are_the_kinds_that_tabulate_different_lists() -> None:
+def test_grains_are_the_kinds_that_tabulate_different_lists():
     assert US.grains == (NATION, COUNTY)
     assert [US.grain_of(kind) for kind in US.kinds] == [0, 0, 1, 1, 1, 1]
 
 
-def test_ids_say_which_area_is_around_only_where_they_begin_with_it() -> None:
+def test_ids_say_which_area_is_around_only_where_they_begin_with_it():
     assert TRACT.id_around("44007000101", COUNTY) == "44007"
     assert TRACT.id_around("44007000101", TRACT) == "44007000101"
     assert PLACE.id_around("4459000", STATE) == "44"
@@ -70,7 +70,7 @@ def test_ids_say_which_area_is_around_only_where_they_begin_with_it() -> None:
     assert ward.id_around("a", ward) == "a"
 
 
-def test_an_id_does_not_say_what_is_around_if_a_kind_between_has_ids_of_its_own() -> None:
+def test_an_id_does_not_say_what_is_around_if_a_kind_between_has_ids_of_its_own():
     def kind(name: str, ids: DigitIds, parent: AreaKind | None = None) -> AreaKind:
         return AreaKind(name, name, f"{name}s", name, ids, parent=parent, suppresses=True)
 
@@ -82,7 +82,7 @@ def test_an_id_does_not_say_what_is_around_if_a_kind_between_has_ids_of_its_own(
         assert ward.id_around("440701", region) == around
 
 
-def test_ids_are_texts_with_numbers() -> None:
+def test_ids_are_texts_with_numbers():
     assert DigitIds(5).text(1001) == "01001"
     assert DigitIds(5).number("01001") == 1001
     names = TextIds(("B", "a", "\N{LATIN SMALL LETTER E WITH ACUTE}"))

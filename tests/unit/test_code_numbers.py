@@ -28,18 +28,18 @@ from tests.inside import (
 CODES = [f"{letter}{number:05d}.é" for letter in "ZA" for number in range(5_500)]
 
 
-def test_numbers_follow_the_order_of_texts() -> None:
+def test_numbers_follow_the_order_of_texts():
     assert numbers_of_codes(["b", "10", "9", "a"]) == {"10": 1, "9": 2, "a": 3, "b": 4}
 
 
-def test_numbers_fit_into_16_bits_or_the_codes_are_refused() -> None:
+def test_numbers_fit_into_16_bits_or_the_codes_are_refused():
     most = numbers_of_codes([str(code) for code in range(MOST_CODES)])
     assert max(most.values()) == MOST_CODES < np.iinfo(np.int16).max
     with pytest.raises(ValueError, match="32,767 codes, and at most 32,766"):
         numbers_of_codes([str(code) for code in range(MOST_CODES + 1)])
 
 
-def test_columns_hold_the_codes_of_their_classification_alone() -> None:
+def test_columns_hold_the_codes_of_their_classification_alone():
     number_of = numbers_of_codes(["1000", "8999", "9000"])
     races = CodeNumbers(RACE_CODES, number_of)
     spelled = digits_of(pa.array(["8999", "9000", "1001", "Null", "1000"]), 4)
@@ -49,7 +49,7 @@ def test_columns_hold_the_codes_of_their_classification_alone() -> None:
 
 
 @pytest.mark.parametrize("most_answers", [1, 3, 8])
-def test_many_text_codes_are_in_the_groups_that_plain_python_finds(most_answers: int) -> None:
+def test_many_text_codes_are_in_the_groups_that_plain_python_finds(most_answers):
     dice = random.Random(most_answers)
     number_of = numbers_of_codes(CODES)
     groups = [f"G{number}" for number in range(40)]

@@ -74,14 +74,14 @@ def commands_of(group: object, before: str = "") -> set[str]:
     return found
 
 
-def test_every_command_has_its_function() -> None:
+def test_every_command_has_its_function():
     assert commands_of(typer.main.get_command(app)) == {*FUNCTIONS}
     public = {*safetab.__all__, *(f"tuning.{name}" for name in safetab.tuning.__all__)}
     assert {*FUNCTIONS.values()} <= public
     assert all(callable(attrgetter(name)(safetab)) for name in FUNCTIONS.values())
 
 
-def test_every_option_of_a_command_is_an_argument_or_a_function() -> None:
+def test_every_option_of_a_command_is_an_argument_or_a_function():
     """Checked for the two commands that do several things."""
     commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
     for name in ("sign", "spend"):
@@ -93,7 +93,7 @@ def test_every_option_of_a_command_is_an_argument_or_a_function() -> None:
     assert all(callable(attrgetter(name)(safetab)) for name in OPTIONS.values())
 
 
-def test_no_room_of_the_package_has_the_name_of_a_function() -> None:
+def test_no_room_of_the_package_has_the_name_of_a_function():
     """It would take the function's place as soon as it is imported."""
     program = (
         "import pkgutil, safetab;"
@@ -104,7 +104,7 @@ def test_no_room_of_the_package_has_the_name_of_a_function() -> None:
     )
 
 
-def test_an_older_name_works_with_a_warning_that_says_for_how_long() -> None:
+def test_an_older_name_works_with_a_warning_that_says_for_how_long():
     words = r"safetab\.assess is an older name of safetab\.accuracy\. It works until version 2\.0\."
     with pytest.warns(DeprecationWarning, match=words) as caught:
         assert safetab.assess is safetab.accuracy
@@ -112,7 +112,7 @@ def test_an_older_name_works_with_a_warning_that_says_for_how_long() -> None:
     assert "assess" not in {*dir(safetab), *safetab.__all__}
 
 
-def test_older_names_of_values_and_methods_warn_at_the_line_that_uses_them() -> None:
+def test_older_names_of_values_and_methods_warn_at_the_line_that_uses_them():
     old = pytest.warns(DeprecationWarning, match="engine='duckdb' is an older name of engine='local'")
     with old as caught, pytest.raises(safetab.InvalidInput):
         safetab.validate("no parameters", "no data", engine="duckdb")

@@ -30,7 +30,7 @@ def verdict(given: dict, other: dict, **options) -> str:
     return found
 
 
-def test_a_single_number_shows_no_difference() -> None:
+def test_a_single_number_shows_no_difference():
     """Its spread is 0 whatever the noise is."""
     one = {"groups": 1, "numbers": 1}
     errors = ({"mean_absolute_error": error, "root_mean_square_error": error} for error in (1.0, 3.0))
@@ -54,7 +54,7 @@ def many_classes(name: str, seed: int, sigma: float) -> list[dict]:
     ]
 
 
-def test_many_classes_of_the_same_noise_neither_gain_nor_lose() -> None:
+def test_many_classes_of_the_same_noise_neither_gain_nor_lose():
     given = many_classes("given", 20, 5.0)
     assert set(verdicts(given + many_classes("other", 21, 5.0))) == {"same"}
     assert set(verdicts(given + many_classes("other", 22, 1.0))) == {"gain"}
@@ -70,17 +70,17 @@ def test_many_classes_of_the_same_noise_neither_gain_nor_lose() -> None:
         ({}, {"mean_absolute_error": 4.5}, "same"),
     ],
 )
-def test_a_real_difference_shows(given: dict, other: dict, expected: str) -> None:
+def test_a_real_difference_shows(given, other, expected):
     assert verdict(given, other) == expected
 
 
-def test_a_level_that_is_measured_alike_never_gains_or_loses() -> None:
+def test_a_level_that_is_measured_alike_never_gains_or_loses():
     far = {"mean_absolute_error": 1.0, "root_mean_square_error": 1.2}
     assert verdict({}, far, alike={COUNTY}) == "same"
     assert verdict({}, far, alike={("TRACT", *COUNTY[1:])}) == "gain"
 
 
-def test_where_published_totals_choose_tables_one_group_is_enough() -> None:
+def test_where_published_totals_choose_tables_one_group_is_enough():
     """Every run has the same tables: nothing of it is chance."""
     family = SAFETAB_H.families[0]
     of_family = {"table_family": family.name, "groups": 1, "numbers": 1}

@@ -48,7 +48,7 @@ def hits(made: object) -> int:
     return sum(made.stats.cache_hits.values())  # type: ignore[attr-defined]
 
 
-def test_machine_code_is_kept_and_used_if_it_is_whole(loop_file: Path) -> None:
+def test_machine_code_is_kept_and_used_if_it_is_whole(loop_file):
     for expected in (0, 1):
         made = compiled(loops(loop_file).added)
         assert made(NUMBERS) == 10
@@ -63,20 +63,20 @@ def test_machine_code_is_kept_and_used_if_it_is_whole(loop_file: Path) -> None:
         assert hits(made) == expected
 
 
-def test_machine_code_is_kept_outside_the_package(loop_file: Path) -> None:
+def test_machine_code_is_kept_outside_the_package(loop_file):
     """In the package it would outlive the package."""
     assert compiled(loops(loop_file).added)(NUMBERS) == 10
     assert {path.parents[1] for path in loop_file.parent.rglob("*.nb?")} == {loop_file.parent / "cache" / "safetab"}
     assert numba.config.CACHE_DIR == ""  # a program that uses safetab keeps its own folder
 
 
-def test_a_folder_that_the_user_names_is_used(loop_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_the_user_names_is_used(loop_file, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(loop_file.parent / "named"))
     assert compiled(loops(loop_file).added)(NUMBERS) == 10
     assert {path.parents[1] for path in loop_file.parent.rglob("*.nb?")} == {loop_file.parent / "named"}
 
 
-def test_without_a_cache_nothing_is_kept_in_the_package(loop_file: Path) -> None:
+def test_without_a_cache_nothing_is_kept_in_the_package(loop_file):
     (loop_file.parent / "cache").write_text("a file in its place")
     for _ in range(2):
         made = compiled(loops(loop_file).added)
@@ -86,7 +86,7 @@ def test_without_a_cache_nothing_is_kept_in_the_package(loop_file: Path) -> None
 
 @pytest.mark.parametrize("content", [b"", b"not what it was"])
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
-def test_kept_files_that_are_cut_short_are_made_again(ending: str, content: bytes, loop_file: Path) -> None:
+def test_kept_files_that_are_cut_short_are_made_again(ending, content, loop_file):
     assert compiled(loops(loop_file).added)(NUMBERS) == 10
     next(loop_file.parent.rglob(f"*.{ending}")).write_bytes(content)
     for expected in (0, 1):
@@ -95,7 +95,7 @@ def test_kept_files_that_are_cut_short_are_made_again(ending: str, content: byte
         assert hits(made) == expected
 
 
-def test_a_damaged_file_that_can_not_be_removed_is_not_used(loop_file: Path) -> None:
+def test_a_damaged_file_that_can_not_be_removed_is_not_used(loop_file):
     """A folder of the file's name stands for it."""
     assert compiled(loops(loop_file).added)(NUMBERS) == 10
     code = next(loop_file.parent.rglob("*.nbc"))
@@ -107,7 +107,7 @@ def test_a_damaged_file_that_can_not_be_removed_is_not_used(loop_file: Path) -> 
         assert not hits(made)
 
 
-def test_what_a_loop_raises_is_raised(tmp_path: Path) -> None:
+def test_what_a_loop_raises_is_raised(tmp_path):
     path = tmp_path / "loops.py"
     path.write_text("def divided(numbers):\n    numbers[2] += 1\n    return numbers[1] // numbers[0]\n")
     made = compiled(loops(path).divided)
@@ -119,7 +119,7 @@ def test_what_a_loop_raises_is_raised(tmp_path: Path) -> None:
         assert numbers[2] == 1  # it ran once: a loop that counts may not count twice
 
 
-def test_the_code_that_was_made_ready_is_the_code_that_runs(loop_file: Path) -> None:
+def test_the_code_that_was_made_ready_is_the_code_that_runs(loop_file):
     made = compiled(loops(loop_file).added)
     read_only = NUMBERS.copy()
     read_only.flags.writeable = False
@@ -153,9 +153,7 @@ class Planted:
         (0o700, 0o777, 0o666, True),
     ],
 )
-def test_code_is_not_loaded_if_others_may_change_it(
-    around: int, folder: int, file: int, runs: bool, loop_file: Path
-) -> None:
+def test_code_is_not_loaded_if_others_may_change_it(around, folder, file, runs, loop_file):
     """Where it is loaded, nobody else can have planted it; and the test sees that what is planted would run."""
     assert compiled(loops(loop_file).added)(NUMBERS) == 10
     index = next(loop_file.parent.rglob("*.nbi"))
@@ -170,12 +168,12 @@ def test_code_is_not_loaded_if_others_may_change_it(
     assert (loop_file.parent / "ran").exists() == runs
 
 
-def test_nobody_else_gets_into_the_folder_of_kept_code(loop_file: Path) -> None:
+def test_nobody_else_gets_into_the_folder_of_kept_code(loop_file):
     assert compiled(loops(loop_file).added)(NUMBERS) == 10
     assert (loop_file.parent / "cache" / "safetab").stat().st_mode & 0o777 == 0o700
 
 
-def test_a_full_disk_means_compiling_in_the_process(loop_file: Path) -> None:
+def test_a_full_disk_means_compiling_in_the_process(loop_file):
     """A limit on the size of files stands for it: numba finds a folder for its cache, and can't write there."""
     program = f"""
 import resource, signal, sys

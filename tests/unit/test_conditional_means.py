@@ -30,9 +30,7 @@ def weight(noise: NoiseDistribution, value: int) -> mpmath.mpf:
 
 @pytest.mark.parametrize(("noise", "farthest"), NOISES, ids=str)
 @pytest.mark.parametrize("at_least", [-40, -3, -1, 0, 1, 2, 9, 25])
-def test_the_mean_of_large_noise_is_its_sum_term_by_term(
-    noise: NoiseDistribution, farthest: int, at_least: int
-) -> None:
+def test_the_mean_of_large_noise_is_its_sum_term_by_term(noise, farthest, at_least):
     with mpmath.workdps(40):
         values = range(max(at_least, -farthest), farthest + 1)
         weights = [weight(noise, value) for value in values]
@@ -43,12 +41,12 @@ def test_the_mean_of_large_noise_is_its_sum_term_by_term(
         assert float(ball.rad()) < 1e-20 * (1 + abs(float(expected)))
 
 
-def test_noise_that_may_be_anything_has_mean_0_in_the_limit() -> None:
+def test_noise_that_may_be_anything_has_mean_0_in_the_limit():
     means = [float(DiscreteGaussian(Fraction(4)).mean_given_at_least(least).mid()) for least in (0, -5, -10, -30)]
     assert means == sorted(means, reverse=True)
     assert 0 < means[-1] < 1e-40
 
 
-def test_the_mean_of_a_part_is_that_of_one_draw() -> None:
+def test_the_mean_of_a_part_is_that_of_one_draw():
     with pytest.raises(ValueError, match="one draw"):
         DiscreteGaussian(Fraction(4)).sum_of(2).mean_given_at_least(1)

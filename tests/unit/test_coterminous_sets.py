@@ -18,13 +18,13 @@ def geography(*blocks: tuple[int, int, int]) -> Areas:
     return areas_of_blocks(Blocks(block, place, aiannh))
 
 
-def test_the_district_is_a_state_a_county_and_a_place() -> None:
+def test_the_district_is_a_state_a_county_and_a_place():
     blocks = [(11_001_000000_0000 + tract * 10_000 + 1000, 11_50000, NO_ENTITY) for tract in (100, 201, 202)]
     (one,) = coterminous_sets(geography(*blocks), US.donor_order)
     assert one == ((STATE, 11), (COUNTY, 11001), (PLACE, 1150000))
 
 
-def test_a_water_tract_is_ignored_if_it_is_listed_as_empty() -> None:
+def test_a_water_tract_is_ignored_if_it_is_listed_as_empty():
     land, water = 44_005_000100_1000, 44_005_990000_0001
     both = geography((land, NO_ENTITY, NO_ENTITY), (water, NO_ENTITY, NO_ENTITY), (44_007_000100_1000, -1, -1))
     assert list(coterminous_sets(both, US.donor_order)) == [((COUNTY, 44007), (TRACT, 44007000100))]
@@ -35,19 +35,19 @@ def test_a_water_tract_is_ignored_if_it_is_listed_as_empty() -> None:
     ]
 
 
-def test_the_order_decides_who_is_asked_first_and_who_takes_part() -> None:
+def test_the_order_decides_who_is_asked_first_and_who_takes_part():
     blocks = geography((11_001_000100_1000, 11_50000, 10))
     (one,) = coterminous_sets(blocks, (TRACT, AIANNH, STATE))
     assert one == ((TRACT, 11001000100), (AIANNH, 10), (STATE, 11))
 
 
-def test_an_area_across_state_lines_is_compared_as_a_whole() -> None:
+def test_an_area_across_state_lines_is_compared_as_a_whole():
     blocks = geography((1_001_000100_1000, -1, 10), (2_001_000100_1000, -1, 10))
     assert coterminous_sets(blocks, (STATE, AIANNH)) == ()
 
 
 @pytest.mark.parametrize("seed", range(60))
-def test_sets_are_what_comparing_all_blocks_gives(seed: int) -> None:
+def test_sets_are_what_comparing_all_blocks_gives(seed):
     rng = random.Random(seed)
     blocks = []
     for state, county, tract in product((1, 2), (1, 3)[: rng.randint(1, 2)], (100, 200)[: rng.randint(1, 2)]):

@@ -48,7 +48,7 @@ class Counts:
 
 
 @pytest.mark.parametrize("is_beside", [False, True])
-def test_every_level_is_counted_once(is_beside: bool) -> None:
+def test_every_level_is_counted_once(is_beside):
     counts: Any = Counts()
     with CountsAhead(counts, LEVELS, is_ahead=is_beside) as ahead:
         assert ahead.totals(LEVELS[0]) == ahead.totals(LEVELS[1]) == "totals of counties, by type"
@@ -58,7 +58,7 @@ def test_every_level_is_counted_once(is_beside: bool) -> None:
     assert (counts.threads == {threading.get_ident()}) is not is_beside
 
 
-def test_who_skips_a_level_gets_its_own() -> None:
+def test_who_skips_a_level_gets_its_own():
     counts: Any = Counts()
     with CountsAhead(counts, LEVELS, is_ahead=True) as ahead:
         ahead.totals(LEVELS[0])
@@ -66,7 +66,7 @@ def test_who_skips_a_level_gets_its_own() -> None:
     assert counts.asked[0] == "counties, by type"
 
 
-def test_what_goes_wrong_ahead_is_told_to_whom_asks_for_it() -> None:
+def test_what_goes_wrong_ahead_is_told_to_whom_asks_for_it():
     counts: Any = Counts(fails_at="tracts, by type")
     with CountsAhead(counts, LEVELS, is_ahead=True) as ahead:
         ahead.totals(LEVELS[0])

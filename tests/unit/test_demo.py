@@ -7,9 +7,8 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import demo_module, functions_demo_module
 
 
@@ -41,11 +40,11 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def tour(out: Path, *more: str) -> tuple[int, str]:
-    ended = CliRunner().invoke(app, ["demo", str(out), *more])
+    ended = cli("demo", out, *more)
     return ended.exit_code, ended.stderr
 
 
-def test_a_tour_replaces_a_tour(tmp_path: Path) -> None:
+def test_a_tour_replaces_a_tour(tmp_path):
     assert tour(tmp_path / "tour") == (0, "")
     (tmp_path / "tour" / "data" / "SYNTHETIC").write_text("changed")
     assert tour(tmp_path / "tour")[0] == 1
@@ -55,7 +54,7 @@ def test_a_tour_replaces_a_tour(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["thesis.txt", "data/thesis.txt", "site/thesis.txt", "site-households/thesis.txt"])
-def test_what_somebody_put_into_a_tour_stays(name: str, tmp_path: Path) -> None:
+def test_what_somebody_put_into_a_tour_stays(name, tmp_path):
     tour(tmp_path / "tour")
     (tmp_path / "tour" / name).write_text("years of work")
     code, stderr = tour(tmp_path / "tour", "--overwrite")
@@ -64,7 +63,7 @@ def test_what_somebody_put_into_a_tour_stays(name: str, tmp_path: Path) -> None:
     assert (tmp_path / "tour" / name).read_text() == "years of work"
 
 
-def test_a_folder_with_made_up_people_is_not_therefore_a_tour(tmp_path: Path) -> None:
+def test_a_folder_with_made_up_people_is_not_therefore_a_tour(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / "SYNTHETIC").touch()
     (tmp_path / "thesis.txt").write_text("years of work")
@@ -72,7 +71,7 @@ def test_a_folder_with_made_up_people_is_not_therefore_a_tour(tmp_path: Path) ->
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
 
 
-def test_a_tour_that_leads_elsewhere_by_a_link_removes_nothing_there(tmp_path: Path) -> None:
+def test_a_tour_that_leads_elsewhere_by_a_link_removes_nothing_there(tmp_path):
     tour(tmp_path / "tour")
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "thesis.txt").write_text("years of work")
@@ -81,13 +80,13 @@ def test_a_tour_that_leads_elsewhere_by_a_link_removes_nothing_there(tmp_path: P
     assert (tmp_path / "theirs" / "thesis.txt").exists()
 
 
-def test_the_folder_that_a_tour_goes_into_is_made(tmp_path: Path) -> None:
+def test_the_folder_that_a_tour_goes_into_is_made(tmp_path):
     assert tour(tmp_path / "build" / "tour") == (0, "")
     (tmp_path / "file").write_text("no folder")
     assert tour(tmp_path / "file" / "tour")[0] == 1
 
 
-def test_a_browser_opens_on_the_site_if_asked(tmp_path: Path, opened: list[str]) -> None:
+def test_a_browser_opens_on_the_site_if_asked(tmp_path, opened):
     tour(tmp_path / "quiet")
     assert opened == []
     tour(tmp_path / "tour", "--open")
@@ -95,16 +94,14 @@ def test_a_browser_opens_on_the_site_if_asked(tmp_path: Path, opened: list[str])
 
 
 @pytest.mark.parametrize("has_display", [True, False])
-def test_a_tour_without_a_browser_says_so_and_ends_well(
-    has_display: bool, tmp_path: Path, opened: list[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_tour_without_a_browser_says_so_and_ends_well(has_display, tmp_path, opened, monkeypatch):
     if has_display:
         monkeypatch.setattr(webbrowser, "open", lambda _: False)
     else:
         monkeypatch.setattr(demo_module.sys, "platform", "linux")
         for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
             monkeypatch.delenv(name, raising=False)
-    ended = CliRunner().invoke(app, ["demo", str(tmp_path / "tour"), "--open"])
+    ended = cli("demo", tmp_path / "tour", "--open")
     assert ended.exit_code == 0
     assert "Can't open a browser here." in ended.stdout
     assert (tmp_path / "tour" / "site" / "index.html").is_file()

@@ -11,7 +11,7 @@ import pytest
 from tests.inside import DiskNeed, RunFailed, TableFiles, TableForm, number_of_records, require_room, size_in_words
 
 
-def test_needs_on_one_disk_are_added_up(tmp_path: Path) -> None:
+def test_needs_on_one_disk_are_added_up(tmp_path):
     needs = [DiskNeed("--temp", tmp_path, 3 * 10**9), DiskNeed("OUT", tmp_path, 2 * 10**9)]
     require_room(needs, lambda _: 5 * 10**9)
     with pytest.raises(RunFailed) as failed:
@@ -23,7 +23,7 @@ def test_needs_on_one_disk_are_added_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs a second file system")
-def test_disks_are_checked_one_by_one(tmp_path: Path) -> None:
+def test_disks_are_checked_one_by_one(tmp_path):
     other = Path("/dev/shm")
     if other.stat().st_dev == tmp_path.stat().st_dev:
         pytest.skip("needs a second file system")
@@ -33,7 +33,7 @@ def test_disks_are_checked_one_by_one(tmp_path: Path) -> None:
         require_room(needs, free.__getitem__)
 
 
-def test_the_number_of_persons_is_exact_in_parquet_and_close_in_text(tmp_path: Path) -> None:
+def test_the_number_of_persons_is_exact_in_parquet_and_close_in_text(tmp_path):
     line = b"|".join([b"30", b"1", b"True", b"01", b"001", b"000100", b"1000", b"01", b"1000", *[b"Null"] * 7, b"2000"])
     parts = []
     for rows in (1000, 500):
@@ -45,5 +45,5 @@ def test_the_number_of_persons_is_exact_in_parquet_and_close_in_text(tmp_path: P
 
 
 @pytest.mark.parametrize(("size", "words"), [(1, "1 MB"), (999_999_999, "999 MB"), (5_360_000_000, "5.4 GB")])
-def test_sizes_are_told_in_words(size: int, words: str) -> None:
+def test_sizes_are_told_in_words(size, words):
     assert size_in_words(size) == words

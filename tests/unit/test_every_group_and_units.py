@@ -6,7 +6,6 @@ import tracemalloc
 from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -53,7 +52,7 @@ ELSEWHERE = replace(US, name="elsewhere")
 
 
 def plan_with(world: World, product: Product, **changes: object) -> RunPlan:
-    files = read_public_files(world.parameters, world.data).require()
+    files = read_public_files(*world).require()
     return plan_of(replace(files, config=replace(files.config, product=product, **changes))).require()
 
 
@@ -65,7 +64,7 @@ def level_named(plan: RunPlan, name: str) -> LevelPlan:
 # Units
 
 
-def test_gaussian_noise_of_a_unit_has_k_squared_times_the_variance(world: World) -> None:
+def test_gaussian_noise_of_a_unit_has_k_squared_times_the_variance(world):
     records, units = plan_with(world, SAFETAB_P), plan_with(world, OF_UNITS)
     state = level_named(units, "(STATE, Detailed)").design
     assert state.stability == 9
@@ -81,7 +80,7 @@ def test_gaussian_noise_of_a_unit_has_k_squared_times_the_variance(world: World)
     assert units.loss == records.loss
 
 
-def test_geometric_noise_of_a_unit_has_k_times_the_scale(world: World) -> None:
+def test_geometric_noise_of_a_unit_has_k_times_the_scale(world):
     pure = {"privacy_definition": PrivacyDefinition.PURE_DP}
     records, units = plan_with(world, SAFETAB_P, **pure), plan_with(world, OF_UNITS, **pure)
     for one, other in zip(records.levels, units.levels, strict=True):
@@ -89,7 +88,7 @@ def test_geometric_noise_of_a_unit_has_k_times_the_scale(world: World) -> None:
             assert other.design.noise(stage).parameter == 3 * one.design.noise(stage).parameter
 
 
-def test_what_is_protected_is_said_in_the_nouns_of_the_census() -> None:
+def test_what_is_protected_is_said_in_the_nouns_of_the_census():
     admissions = replace(SAFETAB_P.record, noun="admission", nouns="admissions")
     assert protected_sentence(replace(SAFETAB_P, record=admissions)) == (
         "What is protected is one admission: one record. Somebody with several records is protected less."
@@ -100,7 +99,7 @@ def test_what_is_protected_is_said_in_the_nouns_of_the_census() -> None:
     assert protected_sentence(once) == "What is protected is one patient, with one admission."
 
 
-def test_a_plan_says_what_it_protects_and_takes_to_be_public(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_plan_says_what_it_protects_and_takes_to_be_public(world, capsys):
     plan = plan_with(world, OF_UNITS)
     foreign = replace(plan, config=replace(plan.config, census=ELSEWHERE))
     show_plan(foreign)
@@ -121,7 +120,7 @@ def test_a_plan_says_what_it_protects_and_takes_to_be_public(world: World, capsy
     }
 
 
-def test_the_bureaus_products_keep_their_words(world: World, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_bureaus_products_keep_their_words(world, capsys):
     plan = plan_with(world, SAFETAB_P)
     show_plan(plan)
     shown = capsys.readouterr().out
@@ -135,7 +134,7 @@ def test_the_bureaus_products_keep_their_words(world: World, capsys: pytest.Capt
 # Every group in the finest shape
 
 
-def test_without_a_selector_stage_2_has_the_whole_budget_and_there_is_nothing_else(world: World) -> None:
+def test_without_a_selector_stage_2_has_the_whole_budget_and_there_is_nothing_else(world):
     plan = plan_with(world, EVERY_GROUP)
     assert plan.loss == plan_with(world, SAFETAB_P).loss
     for level in plan.levels:
@@ -159,7 +158,7 @@ def measured(level: LevelPlan, inputs: EngineInputs, engine: GroupCounts, at_onc
 
 
 @pytest.mark.parametrize("at_once", [7, 1 << 21])
-def test_every_group_is_published_in_the_finest_shape_even_if_it_is_empty(at_once: int, tmp_path: Path) -> None:
+def test_every_group_is_published_in_the_finest_shape_even_if_it_is_empty(at_once, tmp_path):
     world = write_random_world(tmp_path / "world", 17, people=90, zero_suppression_chance=0.9999)  # without noise
     inputs = engine_inputs(world, EVERY_GROUP)
     engine, empty = PlainEngine(inputs.persons, inputs.files), 0
@@ -193,7 +192,7 @@ class Nobody:
         }
 
 
-def test_a_grid_of_400_000_cells_is_measured_in_bounded_memory_with_the_noise_of_its_budget(world: World) -> None:
+def test_a_grid_of_400_000_cells_is_measured_in_bounded_memory_with_the_noise_of_its_budget(world):
     plan = plan_with(world, EVERY_GROUP)
     given = level_named(plan, "(TRACT, Detailed)")
     cells = 400_000
@@ -214,7 +213,7 @@ def test_a_grid_of_400_000_cells_is_measured_in_bounded_memory_with_the_noise_of
     assert ledger.spent(given.level.geography.tabulation_pass) == given.design.budget
 
 
-def test_thresholds_and_suppression_of_a_configuration_are_nothing_to_a_run_without_a_selector(world: World) -> None:
+def test_thresholds_and_suppression_of_a_configuration_are_nothing_to_a_run_without_a_selector(world):
     plan = plan_with(world, EVERY_GROUP, zero_suppression_chance=Fraction(9, 10), stage_1_fraction=Fraction(1, 2))
     families = tuple(
         replace(each, thresholds=dict.fromkeys(each.thresholds, Thresholds(()))) for each in plan.config.families

@@ -92,7 +92,7 @@ def by_atom(rows: list[dict], sent) -> Counter[tuple[int, int]]:
     return found
 
 
-def test_counts_do_not_depend_on_which_task_reads_whom(sent, world) -> None:
+def test_counts_do_not_depend_on_which_task_reads_whom(sent, world):
     people = people_of(world)
     at_once, apart = counted_in(sent, people), counted_in(sent, people[:50], [], people[:49:-1])
     inside = sum(row.split("|")[3] in {"01", "44", "72"} for row in people)
@@ -103,7 +103,7 @@ def test_counts_do_not_depend_on_which_task_reads_whom(sent, world) -> None:
     assert sum(unpacked(row["counts"]).rows for row in apart if row["piece"] == NO_PIECE) == len(people)
 
 
-def test_cells_are_those_that_the_judge_counts(sent, world, inputs, encoding: Encoding, tmp_path: Path) -> None:
+def test_cells_are_those_that_the_judge_counts(sent, world, inputs, encoding, tmp_path):
     rows = [row for row in counted_in(sent, people_of(world)) if row["piece"] != NO_PIECE]
     judge = plain_engine(inputs, tmp_path)
     judge.check()
@@ -124,7 +124,7 @@ def test_cells_are_those_that_the_judge_counts(sent, world, inputs, encoding: En
             assert by_value.confidential_counts[:, values].sum(axis=1).tolist() == judged[:, cell].tolist()
 
 
-def test_the_sums_of_tasks_give_the_fingerprint_that_the_judge_gives(sent, world, inputs, encoding, tmp_path) -> None:
+def test_the_sums_of_tasks_give_the_fingerprint_that_the_judge_gives(sent, world, inputs, encoding, tmp_path):
     people, secret = people_of(world), SimpleNamespace(value=bytes(range(32)))
     tasks = (sum_records(sent, secret, read_rows, [batch_of(rows)]) for rows in (people[50:], people[:50]))
     sums = [each for task in tasks for row in task for each in unpacked(row.column(0)[0].as_py())]
@@ -134,7 +134,7 @@ def test_the_sums_of_tasks_give_the_fingerprint_that_the_judge_gives(sent, world
 
 
 @pytest.mark.parametrize("wrong", ["a rule", "a misfit", "no text"])
-def test_one_wrong_row_makes_the_verdict(sent, world, wrong: str) -> None:
+def test_one_wrong_row_makes_the_verdict(sent, world, wrong):
     people = people_of(world)
     batch = batch_of(people, misfit=int(wrong == "a misfit"))
     if wrong != "a misfit":
@@ -145,7 +145,7 @@ def test_one_wrong_row_makes_the_verdict(sent, world, wrong: str) -> None:
     assert not unpacked(last.to_pylist()[0]["result"]).are_right
 
 
-def test_tasks_read_a_specifications_records_as_the_local_engine_does(tmp_path: Path) -> None:
+def test_tasks_read_a_specifications_records_as_the_local_engine_does(tmp_path):
     foreign = write_foreign_world(tmp_path / "world", 46)
     assert foreign.features >= {"parquet", "unit", "list<string>", "areas in no pass", "other value"}
     (temporary := tmp_path / "temporary").mkdir()
@@ -168,7 +168,7 @@ def test_tasks_read_a_specifications_records_as_the_local_engine_does(tmp_path: 
     engine.close()
 
 
-def test_every_atom_is_in_one_piece_and_no_piece_in_two_parts(encoding: Encoding) -> None:
+def test_every_atom_is_in_one_piece_and_no_piece_in_two_parts(encoding):
     for wanted in (1, 7, 40):
         pieces = pieces_of(encoding.parts, wanted)
         assert [piece.first_atom for piece in pieces[1:]] == [piece.end_atom for piece in pieces[:-1]]
@@ -189,7 +189,7 @@ print(*sorted({one.lower() for name in names for one in packages_distributions()
 """
 
 
-def test_the_extra_names_whatever_executors_import() -> None:
+def test_the_extra_names_whatever_executors_import():
     """So that `pip install 'safetab[spark]'` is all that an executor needs."""
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     requirements = (*project["dependencies"], *project["optional-dependencies"]["spark"])

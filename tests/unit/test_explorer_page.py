@@ -10,11 +10,10 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
 from safetab.tuning import tuning_of
 from safetab.tuning.concerns import NO_PROTECTION
+from tests.commands import cli
 from tests.inside import (
     SAFETAB_H,
     US,
@@ -60,7 +59,7 @@ def page() -> str:
     return explorer_page(page_facts(tuning_of().require().facts, "2020", None))
 
 
-def test_nothing_of_the_page_is_fetched_from_anywhere(page: str) -> None:
+def test_nothing_of_the_page_is_fetched_from_anywhere(page):
     for tag, attributes in elements_of(page).found:
         assert tag not in {"img", "iframe", "object", "embed", "base"}
         assert "src" not in attributes
@@ -76,7 +75,7 @@ def test_nothing_of_the_page_is_fetched_from_anywhere(page: str) -> None:
     assert "connect-src" not in policy
 
 
-def test_the_line_of_2020_reaches_the_page(page: str) -> None:
+def test_the_line_of_2020_reaches_the_page(page):
     facts = json.loads(elements_of(page).texts["facts"])["products"][0]
     assert facts["reference"] == {
         "name": "2020 Detailed DHC-A",
@@ -91,7 +90,7 @@ def test_the_line_of_2020_reaches_the_page(page: str) -> None:
     assert not re.search(r"4\.944|9\.888|25\.3629|2\.134", script())
 
 
-def test_the_script_has_its_words_from_the_products(page: str) -> None:
+def test_the_script_has_its_words_from_the_products(page):
     words = r"\b(sex|ages?|tenure|household type|privacy_budget\w*|thresholds_[ph]\w*|T0[34]00\d)\b"
     assert re.findall(words, script()) == []
     persons, households = json.loads(elements_of(page).texts["facts"])["products"]
@@ -101,7 +100,7 @@ def test_the_script_has_its_words_from_the_products(page: str) -> None:
     assert [len(persons["levels"]), len(households["levels"])] == [20, 40]
 
 
-def test_the_page_names_nothing_of_one_census(page: str) -> None:
+def test_the_page_names_nothing_of_one_census(page):
     template = (files("safetab.explorer") / "page" / "explorer.html").read_text("utf-8")
     for text in (script(), template):
         assert [found.group() for found in WORDS.finditer(text.lower().replace("_", " "))] == []
@@ -111,7 +110,7 @@ def test_the_page_names_nothing_of_one_census(page: str) -> None:
     assert facts["sentences"] == sentence_words(US)
 
 
-def test_the_words_of_another_census() -> None:
+def test_the_words_of_another_census():
     valley = Pass("valley", "Valley <of> the river")
     area = AreaKind("area", "district", "districts", "District", DigitIds(2), parent=None, suppresses=True)
     groups = (
@@ -133,22 +132,20 @@ def test_the_words_of_another_census() -> None:
     assert other.most_answers == 1
 
 
-def test_a_configuration_of_households_opens_the_page_on_them(tmp_path: Path) -> None:
+def test_a_configuration_of_households_opens_the_page_on_them(tmp_path):
     config = tmp_path / "config.json"
     config.write_text(presets(SAFETAB_H)["2020 production"].replace("0.142869", "0.2", 1))
-    told = CliRunner().invoke(app, ["explore", "-o", str(tmp_path / "e.html"), "--config", str(config)])
+    told = cli("explore", "-o", tmp_path / "e.html", "--config", config)
     assert told.exit_code == 0, told.output
     facts = json.loads(elements_of((tmp_path / "e.html").read_text("utf-8")).texts["facts"])
     assert facts["first_product"] == 1
     assert facts["products"][1]["presets"][0] == {"name": "loaded config", "config": config.read_text()}
-    refused = CliRunner().invoke(
-        app, ["explore", "-o", str(tmp_path / "f.html"), "--config", str(config), "--xlsx", str(tmp_path / "w.xlsx")]
-    )
+    refused = cli("explore", "-o", tmp_path / "f.html", "--config", config, "--xlsx", tmp_path / "w.xlsx")
     assert (refused.exit_code, "Leave it out to write the page" in refused.stderr) == (2, True)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["config.json", "e.html"]
 
 
-def test_a_text_from_a_file_cannot_become_a_script() -> None:
+def test_a_text_from_a_file_cannot_become_a_script():
     hostile = '</script><script>alert("1")</script><!-- & \u2028'
     facts = page_facts(tuning_of().require().facts, hostile, presets()["2020 production"])
     elements = elements_of(explorer_page(facts))
@@ -157,17 +154,14 @@ def test_a_text_from_a_file_cannot_become_a_script() -> None:
     assert "<" not in json_in_a_page({"key": hostile})
 
 
-def test_the_facts_of_a_page_are_those_of_the_files_given(tmp_path: Path) -> None:
+def test_the_facts_of_a_page_are_those_of_the_files_given(tmp_path):
     write_demo_census(tmp_path / "census")
     parameters, data = tmp_path / "census" / "parameters", tmp_path / "census" / "data"
     geography = next(data.glob("GRF-C*"))
-    told = CliRunner().invoke(
-        app,
-        ["explore", "-o", str(tmp_path / "e.html"), "--parameters", str(parameters), "--geography", str(geography)],
-    )
+    told = cli("explore", "-o", tmp_path / "e.html", "--parameters", parameters, "--geography", geography)
     assert told.exit_code == 0, told.output
     facts = json.loads(elements_of((tmp_path / "e.html").read_text("utf-8")).texts["facts"])
-    plan = json.loads(CliRunner().invoke(app, ["plan", str(parameters), str(data), "--json"]).stdout)
+    plan = json.loads(cli("plan", parameters, data, "--json").stdout)
     facts = facts["products"][0]
     levels = {(level["geography"], level["iterations"]): level for level in facts["levels"]}
     assert plan["levels"]
@@ -192,22 +186,20 @@ def test_the_facts_of_a_page_are_those_of_the_files_given(tmp_path: Path) -> Non
         (["-o", "there.html"], "already exists. Choose another name, or add --overwrite."),
     ],
 )
-def test_a_mistake_gets_a_sentence_and_no_page(
-    words: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_mistake_gets_a_sentence_and_no_page(words, sentence, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("there.html").write_text("mine")
-    told = CliRunner().invoke(app, ["explore", *words])
+    told = cli("explore", *words)
     assert (told.exit_code, sentence in told.stderr, "Traceback" in told.output) == (1, True, False), told.output
-    wrong = CliRunner().invoke(app, ["explore", "-o", "new.html", "--xlsx", "./new.html"])
+    wrong = cli("explore", "-o", "new.html", "--xlsx", "./new.html")
     assert (wrong.exit_code, "--xlsx: is the page itself. Choose another name." in wrong.stderr) == (2, True)
     assert [path.name for path in tmp_path.iterdir()] == ["there.html"]
     assert Path("there.html").read_text() == "mine"
 
 
-def test_a_page_is_replaced_where_that_is_asked_for(tmp_path: Path) -> None:
+def test_a_page_is_replaced_where_that_is_asked_for(tmp_path):
     file = tmp_path / "explorer.html"
     file.write_text("old")
-    told = CliRunner().invoke(app, ["explore", "-o", str(file), "--overwrite"])
+    told = cli("explore", "-o", file, "--overwrite")
     assert (told.exit_code, told.stdout) == (0, f"Wrote {file}.\n")
     assert file.read_text("utf-8").startswith("<!doctype html>")

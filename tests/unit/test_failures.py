@@ -9,9 +9,8 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     FindingsOf,
     InvalidInput,
@@ -24,7 +23,6 @@ from tests.inside import (
     raise_if_the_machine_failed,
     table_files_module,
 )
-from tests.worlds.world import World
 
 NO_MEMORY = [
     MemoryError(),
@@ -38,13 +36,13 @@ NO_MEMORY = [
 
 
 @pytest.mark.parametrize("error", NO_MEMORY, ids=lambda error: type(error).__name__)
-def test_a_run_that_runs_out_of_memory_says_so(error: Exception) -> None:
+def test_a_run_that_runs_out_of_memory_says_so(error):
     with pytest.raises(RunFailed, match=r"^out of memory\."), os_errors_as_run_failed(), own_errors_logged(None):
         raise error
 
 
 @pytest.mark.parametrize("error", NO_MEMORY[1:4], ids=lambda error: type(error).__name__)
-def test_no_file_is_called_damaged_for_want_of_memory(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_file_is_called_damaged_for_want_of_memory(error, monkeypatch):
     def fail(*_: object) -> None:
         raise error
 
@@ -62,7 +60,7 @@ OF_A_NETWORK_DISK = [
 
 
 @pytest.mark.parametrize("number", [errno.EMFILE, errno.EIO, errno.ENOSPC, *OF_A_NETWORK_DISK])
-def test_what_the_machine_refuses_is_no_fault_of_a_file(number: int) -> None:
+def test_what_the_machine_refuses_is_no_fault_of_a_file(number):
     with pytest.raises(RunFailed, match=r"the operating system reported: as it is\. Nothing was written\."):
         raise_if_the_machine_failed(OSError(number, "as it is"))
 
@@ -70,7 +68,7 @@ def test_what_the_machine_refuses_is_no_fault_of_a_file(number: int) -> None:
 @pytest.mark.parametrize(
     "number", [errno.EMFILE, errno.EIO, errno.ENOSPC, errno.EINTR, errno.EROFS, errno.EDQUOT, *OF_A_NETWORK_DISK]
 )
-def test_what_the_machine_refuses_is_no_damage(number: int) -> None:
+def test_what_the_machine_refuses_is_no_damage(number):
     of_arrow = OSError(f"IOError: reading failed. Detail: {os.strerror(number)}")  # which may have no number
     for error in (OSError(number, os.strerror(number)), of_arrow):
         with (
@@ -82,7 +80,7 @@ def test_what_the_machine_refuses_is_no_damage(number: int) -> None:
             raise_if_the_machine_failed(error)
 
 
-def test_a_file_that_arrow_could_not_close_is_no_damaged_one() -> None:
+def test_a_file_that_arrow_could_not_close_is_no_damaged_one():
     error = OSError("error closing file")
     with (
         pytest.raises(RunFailed, match=r"^a-file can't be read: a file could not be closed"),
@@ -101,7 +99,7 @@ def raise_as_run_failed(error: OSError) -> None:
         raise error
 
 
-def test_what_cant_be_read_for_its_content_is_damage() -> None:
+def test_what_cant_be_read_for_its_content_is_damage():
     for error in (OSError("Couldn't deserialize thrift"), pa.ArrowInvalid("no magic bytes"), ValueError("a")):
         with pytest.raises(InvalidInput, match="is damaged"), damage_as_invalid_input(Path("a-file")):
             raise error
@@ -110,20 +108,18 @@ def test_what_cant_be_read_for_its_content_is_damage() -> None:
 @pytest.mark.parametrize(
     "error", [OSError("not a gzip file"), FileNotFoundError(errno.ENOENT, "gone"), pa.ArrowInvalid("x"), ValueError()]
 )
-def test_other_errors_are_the_readers(error: Exception) -> None:
+def test_other_errors_are_the_readers(error):
     raise_if_the_machine_failed(error)
 
 
-def test_what_was_given_stays_at_fault() -> None:
+def test_what_was_given_stays_at_fault():
     with pytest.raises(InvalidInput), os_errors_as_run_failed(), own_errors_logged(None):
         raise InvalidInput([])
 
 
 @pytest.mark.parametrize("number", [errno.EIO, errno.EMFILE, errno.ENFILE])
 @pytest.mark.parametrize("file", ["config.json", "race-and-ethnicity-codes.txt"])
-def test_a_file_that_the_machine_refuses_to_read_is_not_at_fault(
-    file: str, number: int, world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_that_the_machine_refuses_to_read_is_not_at_fault(file, number, world, monkeypatch):
     def refusing(path: Path, *more: Any, **named: Any) -> Any:
         if path.name == file:
             raise OSError(number, os.strerror(number), str(path))
@@ -131,13 +127,13 @@ def test_a_file_that_the_machine_refuses_to_read_is_not_at_fault(
 
     opened = Path.open
     monkeypatch.setattr(Path, "open", refusing)
-    ended = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
+    ended = cli("plan", *world)
     assert (ended.exit_code, ended.stderr) == (
         3, f"The run failed: the operating system reported: {os.strerror(number)}. Nothing was written.\n"
     )  # fmt: skip
 
 
-def test_what_the_machine_refuses_in_words_is_no_damage() -> None:
+def test_what_the_machine_refuses_in_words_is_no_damage():
     with pytest.raises(OSError, match="Input/output error") as refused:
         raise_if_refused_in_words(pa.ArrowException('Could not read from file "x": Input/output error'))
     assert refused.value.errno == errno.EIO

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.inside import US, AreaLevel, area_of_geo_id, geo_id
+from tests.inside import US, area_of_geo_id, geo_id
 
 
 @pytest.mark.parametrize(
@@ -18,12 +18,12 @@ from tests.inside import US, AreaLevel, area_of_geo_id, geo_id
         ("2500000US7210", US.area_level("AIANNH"), "7210"),
     ],
 )
-def test_a_geo_id_names_an_area(text: str, level: AreaLevel, region: str) -> None:
+def test_a_geo_id_names_an_area(text, level, region):
     assert geo_id(level, region) == text
     assert area_of_geo_id(text) == (level, int(region))
     assert area_of_geo_id(f"{text[:3]}XX00{text[7:]}") == (level, int(region))
 
 
 @pytest.mark.parametrize("text", ["0600000US4400712345", "0400001US44", "0500000US4400", "0500000US4400A", "US", ""])
-def test_other_areas_are_not_tabulated(text: str) -> None:
+def test_other_areas_are_not_tabulated(text):
     assert area_of_geo_id(text) is None

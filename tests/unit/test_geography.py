@@ -94,7 +94,7 @@ def write_folder(folder: Path) -> None:
         write_folder,
     ],
 )
-def test_every_form_gives_the_same_geography(write, tmp_path: Path) -> None:
+def test_every_form_gives_the_same_geography(write, tmp_path):
     write(tmp_path)
     checked = read_geography(tmp_path)
     geography = checked.require()
@@ -110,7 +110,7 @@ def test_every_form_gives_the_same_geography(write, tmp_path: Path) -> None:
     assert geography.number_of_area(AIANNH).tolist() == [NO_ENTITY, 1, 1, NO_ENTITY, NO_ENTITY]
 
 
-def test_batches_do_not_change_what_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batches_do_not_change_what_is_read(tmp_path, monkeypatch):
     monkeypatch.setattr(text_tables_module, "BLOCK_BYTES", 80)
     blocks = [("44", "007", "000101", f"{block:04d}", "59000", "9999") for block in range(500)]
     (tmp_path / "GRF-C.txt").write_text(text(blocks) + "\n" * 300)
@@ -127,7 +127,7 @@ def geography(tmp_path: Path) -> Areas:
     return read_geography(tmp_path).require()
 
 
-def test_entities_are_listed_once_in_order(geography: Areas) -> None:
+def test_entities_are_listed_once_in_order(geography):
     us = geography.of_parts([1, 2, 44])
     ids = {kind: [kind.ids.text(entity) for entity in us.entities(kind).tolist()] for kind in US.kinds}
     assert ids == {
@@ -140,14 +140,14 @@ def test_entities_are_listed_once_in_order(geography: Areas) -> None:
     }
 
 
-def test_a_pass_sees_the_blocks_of_its_states_alone(geography: Areas) -> None:
+def test_a_pass_sees_the_blocks_of_its_states_alone(geography):
     puerto_rico = geography.of_parts([72])
     assert puerto_rico.smallest.tolist() == [720310509012040]
     assert puerto_rico.entities(PLACE).tolist() == []
     assert geography.of_parts([5]).entities(NATION).tolist() == []
 
 
-def test_which_kinds_cross_state_lines_follows_from_the_table(geography: Areas) -> None:
+def test_which_kinds_cross_state_lines_follows_from_the_table(geography):
     us = geography.of_parts([1, 2, 44])
     crossing = [kind for kind in US.kinds if (us.parents(kind, STATE) == NO_ENTITY).any()]
     assert crossing == [NATION, AIANNH]
@@ -155,7 +155,7 @@ def test_which_kinds_cross_state_lines_follows_from_the_table(geography: Areas) 
     assert all((alone.parents(kind, STATE) == 0).all() for kind in US.kinds)
 
 
-def test_a_kind_of_entity_holds_its_facts() -> None:
+def test_a_kind_of_entity_holds_its_facts():
     facts = {kind.name: (kind.parent, kind.suppresses) for kind in US.kinds}
     assert facts == {
         "nation": (None, False),

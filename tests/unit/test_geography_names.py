@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import US, read_area_names
-from tests.worlds.world import World
 
 HEADER = "REGION_TYPE|REGION_ID|NAME\n"
 
 
-def test_without_the_file_there_are_no_names(tmp_path: Path) -> None:
+def test_without_the_file_there_are_no_names(tmp_path):
     assert read_area_names(tmp_path, US).require() == {}
 
 
-def test_names_are_read_as_they_are(tmp_path: Path) -> None:
+def test_names_are_read_as_they_are(tmp_path):
     (tmp_path / "geography-names.txt").write_text(
         HEADER + 'STATE|44|Rhode Island\r\nPR-COUNTY|72031|Añasco, "Puerto Rico" <b>\nCOUNTY|44007|=1+1\n\n'
     )
@@ -43,9 +39,9 @@ def test_names_are_read_as_they_are(tmp_path: Path) -> None:
         (HEADER + "STATE|44\n", "a row must have 3 fields"),
     ],
 )  # fmt: skip
-def test_malformed_names_are_findings(text: str, message: str, world: World) -> None:
+def test_malformed_names_are_findings(text, message, world):
     (world.data / "geography-names.txt").write_text(text)
-    result = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)])
+    result = cli("plan", *world)
     assert result.exit_code == 1
     assert "geography-names.txt has" in result.stderr
     assert message in result.stderr

@@ -4,7 +4,7 @@ from safetab.tuning import tuning_of
 from tests.inside import _scaled, group_sizes
 
 
-def test_made_up_sizes_are_those_of_as_many_possible_groups_as_the_levels_have() -> None:
+def test_made_up_sizes_are_those_of_as_many_possible_groups_as_the_levels_have():
     facts = tuning_of().require().facts
     found = group_sizes(facts)
     assert found["people"] == 334_735_155
@@ -18,7 +18,7 @@ def test_made_up_sizes_are_those_of_as_many_possible_groups_as_the_levels_have()
     assert 0.1 < sum(counties.values()) / 6_757_450 < 0.2  # about one in eight has somebody
 
 
-def test_a_distribution_keeps_its_shape_over_another_number_of_groups() -> None:
+def test_a_distribution_keeps_its_shape_over_another_number_of_groups():
     sizes = [(1, 60), (5, 30), (100, 1)]
     assert list(_scaled(sizes, 200, 200)) == [(100, 1), (5, 30), (1, 60)]
     assert list(_scaled(sizes, 200, 2000)) == [(100, 10), (5, 300), (1, 600)]

@@ -16,7 +16,7 @@ import pytest
 from tests.inside import SecondThread, Workers, closing_without_masking, in_threads_module, results_in_threads
 
 
-def test_results_come_in_the_order_of_the_work_whichever_ends_first() -> None:
+def test_results_come_in_the_order_of_the_work_whichever_ends_first():
     second_is_done = Event()
 
     def first() -> int:
@@ -30,7 +30,7 @@ def test_results_come_in_the_order_of_the_work_whichever_ends_first() -> None:
     assert list(results_in_threads([first, second], 2)) == [1, 2]
 
 
-def test_one_thread_is_the_callers_and_nothing_is_done_ahead() -> None:
+def test_one_thread_is_the_callers_and_nothing_is_done_ahead():
     done: list[int] = []
     results = results_in_threads([partial(done.append, number) for number in range(3)], 1)
     next(results)
@@ -38,7 +38,7 @@ def test_one_thread_is_the_callers_and_nothing_is_done_ahead() -> None:
     assert list(results_in_threads([get_ident], 1)) == [get_ident()]
 
 
-def test_few_pieces_are_taken_ahead() -> None:
+def test_few_pieces_are_taken_ahead():
     taken: list[int] = []
 
     def pieces():
@@ -53,7 +53,7 @@ def test_few_pieces_are_taken_ahead() -> None:
     assert len(taken) == 4
 
 
-def test_an_error_comes_in_its_turn_and_ends_the_work() -> None:
+def test_an_error_comes_in_its_turn_and_ends_the_work():
     begun: list[int] = []
 
     def piece(number: int) -> int:
@@ -70,7 +70,7 @@ def test_an_error_comes_in_its_turn_and_ends_the_work() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads: int) -> None:
+def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads):
     caller, done = get_ident(), list[tuple[int, bool]]()
     with SecondThread(threads) as alongside:
         for number in range(20):
@@ -78,7 +78,7 @@ def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads: int) -
     assert done == [(number, threads == 1) for number in range(20)]
 
 
-def test_a_piece_about_few_things_is_the_callers_unless_one_waits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_piece_about_few_things_is_the_callers_unless_one_waits(monkeypatch):
     monkeypatch.setattr(in_threads_module, "_SMALL", 10)
     caller, may_end, done = get_ident(), Event(), list[tuple[str, bool]]()
 
@@ -94,7 +94,7 @@ def test_a_piece_about_few_things_is_the_callers_unless_one_waits(monkeypatch: p
     assert done == [("few", True), ("many", False), ("slow", False), ("few, and one waits", False)]
 
 
-def test_an_error_of_work_alongside_is_raised_before_the_caller_does_a_piece(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_of_work_alongside_is_raised_before_the_caller_does_a_piece(monkeypatch):
     monkeypatch.setattr(in_threads_module, "_SMALL", 10)
     has_failed, done = Event(), list[int]()
 
@@ -113,7 +113,7 @@ def test_an_error_of_work_alongside_is_raised_before_the_caller_does_a_piece(mon
     assert not done
 
 
-def test_the_caller_goes_on_while_work_alongside_waits_and_is_held_up_by_the_third_piece() -> None:
+def test_the_caller_goes_on_while_work_alongside_waits_and_is_held_up_by_the_third_piece():
     may_end, done = Event(), list[int]()
     with SecondThread(2) as alongside:
         alongside.do(lambda: done.append(may_end.wait(10)))
@@ -126,7 +126,7 @@ def test_the_caller_goes_on_while_work_alongside_waits_and_is_held_up_by_the_thi
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_what_work_alongside_raises_is_raised_and_nothing_else_begins(threads: int) -> None:
+def test_what_work_alongside_raises_is_raised_and_nothing_else_begins(threads):
     done: list[str] = []
 
     def full() -> None:
@@ -146,7 +146,7 @@ def test_what_work_alongside_raises_is_raised_and_nothing_else_begins(threads: i
     assert not done
 
 
-def test_what_the_caller_raises_is_raised_and_work_that_waits_never_begins() -> None:
+def test_what_the_caller_raises_is_raised_and_work_that_waits_never_begins():
     may_end, done = Event(), list[int]()
 
     def slow() -> None:
@@ -167,14 +167,14 @@ def test_what_the_caller_raises_is_raised_and_work_that_waits_never_begins() -> 
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_steps_alongside_are_all_done_by_the_end(threads: int) -> None:
+def test_steps_alongside_are_all_done_by_the_end(threads):
     done: list[int] = []
     with SecondThread(threads) as alongside:
         alongside.do_steps(done.append(number) for number in range(20))
     assert done == list(range(20))
 
 
-def test_steps_alongside_end_when_the_caller_fails() -> None:
+def test_steps_alongside_end_when_the_caller_fails():
     has_begun, may_go_on, done = Event(), Event(), list[int]()
 
     def steps() -> Iterator[None]:
@@ -196,7 +196,7 @@ def test_steps_alongside_end_when_the_caller_fails() -> None:
     assert done == [0]
 
 
-def test_ctrl_c_is_answered_while_steps_alongside_are_waited_for() -> None:
+def test_ctrl_c_is_answered_while_steps_alongside_are_waited_for():
     done: list[int] = []
 
     def steps() -> Iterator[None]:
@@ -224,7 +224,7 @@ def test_ctrl_c_is_answered_while_steps_alongside_are_waited_for() -> None:
     assert len(done) < 20
 
 
-def test_what_failed_before_is_raised_whatever_closing_says() -> None:
+def test_what_failed_before_is_raised_whatever_closing_says():
     class Broken:
         def close(self) -> None:
             raise ValueError("the file is closed")
@@ -236,7 +236,7 @@ def test_what_failed_before_is_raised_whatever_closing_says() -> None:
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_a_thread_that_dies_without_a_result_is_no_endless_wait(threads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_thread_that_dies_without_a_result_is_no_endless_wait(threads, monkeypatch):
     """As one that has no memory left to say so."""
 
     def dies(*_: object) -> None:

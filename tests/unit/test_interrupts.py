@@ -24,7 +24,7 @@ def interrupt() -> None:
     signal.raise_signal(signal.SIGINT)
 
 
-def test_an_interrupt_waits_for_the_end_of_the_work_once_it_is_published() -> None:
+def test_an_interrupt_waits_for_the_end_of_the_work_once_it_is_published():
     reached = []
     with pytest.raises(KeyboardInterrupt):  # noqa: SIM117, PT012 - where it is raised is the point
         with until_published():
@@ -38,12 +38,12 @@ def test_an_interrupt_waits_for_the_end_of_the_work_once_it_is_published() -> No
         interrupt()
 
 
-def test_an_interrupt_before_stops_the_work() -> None:
+def test_an_interrupt_before_stops_the_work():
     with pytest.raises(KeyboardInterrupt), until_published():
         interrupt()
 
 
-def test_if_publishing_fails_the_interrupt_is_answered() -> None:
+def test_if_publishing_fails_the_interrupt_is_answered():
     def fail() -> None:
         interrupt()
         raise OSError
@@ -53,7 +53,7 @@ def test_if_publishing_fails_the_interrupt_is_answered() -> None:
     assert not publication.is_done
 
 
-def test_the_last_word_is_not_taken_back() -> None:
+def test_the_last_word_is_not_taken_back():
     with until_published(is_last_word=True):
         with publishing():
             interrupt()
@@ -61,7 +61,7 @@ def test_the_last_word_is_not_taken_back() -> None:
     interrupt()
 
 
-def test_what_is_published_for_itself_alone_can_be_interrupted_afterwards() -> None:
+def test_what_is_published_for_itself_alone_can_be_interrupted_afterwards():
     with until_published(is_last_word=True) as publication, publishing_for_itself():
         with until_published(), publishing():
             pass
@@ -70,7 +70,7 @@ def test_what_is_published_for_itself_alone_can_be_interrupted_afterwards() -> N
     assert not publication.is_done
 
 
-def test_a_signal_that_is_ignored_stays_ignored() -> None:
+def test_a_signal_that_is_ignored_stays_ignored():
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     with publishing():
         assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
@@ -88,7 +88,7 @@ def test_a_signal_that_is_ignored_stays_ignored() -> None:
         ("", False),
     ],
 )
-def test_only_the_command_itself_ends_quietly(program: str, is_it: bool) -> None:
+def test_only_the_command_itself_ends_quietly(program, is_it):
     assert is_the_command(program) == is_it
 
 
@@ -150,7 +150,7 @@ for command in (goes_on, publishes, publishes_then_loses, gets_two, gets_one_at_
 """
 
 
-def test_a_signal_stops_a_command_once_even_if_a_callback_loses_it() -> None:
+def test_a_signal_stops_a_command_once_even_if_a_callback_loses_it():
     ended = subprocess.run([sys.executable, "-c", _COMMANDS], capture_output=True, text=True, check=False, timeout=60)
     assert ended.stdout == ""
     assert ended.stderr.splitlines() == [

@@ -7,7 +7,7 @@ from math import prod
 
 import pytest
 
-from tests.inside import SAFETAB_H, SAFETAB_P, SEX_BY_AGE_4, SEX_BY_AGE_9, TOTAL, Product, Refusal, Shape, WantedCells
+from tests.inside import SAFETAB_H, SAFETAB_P, SEX_BY_AGE_4, SEX_BY_AGE_9, TOTAL, Refusal, WantedCells
 
 ASKED = SAFETAB_P.line_question
 
@@ -23,13 +23,11 @@ ASKED = SAFETAB_P.line_question
         (SEX_BY_AGE_9, "female", (0, 4), (9,), "female 0 to 4"),
     ],
 )
-def test_a_question_is_about_the_cells_inside_its_range(
-    shape: Shape, sex: str, ages: tuple[int, int], cells: tuple[int, ...], words: str
-) -> None:
+def test_a_question_is_about_the_cells_inside_its_range(shape, sex, ages, cells, words):
     assert ASKED.cells_of(shape, sex, ages) == WantedCells(cells, words)
 
 
-def test_a_question_without_arguments_is_about_everybody() -> None:
+def test_a_question_without_arguments_is_about_everybody():
     assert ASKED.cells_of(SEX_BY_AGE_4) == WantedCells(tuple(range(8)), "all ages")
 
 
@@ -45,9 +43,7 @@ def test_a_question_without_arguments_is_about_everybody() -> None:
          "18 to 17 is not a range of this table: its ages begin at 0, 18, 45, 65."),
     ],
 )  # fmt: skip
-def test_what_a_table_does_not_have_is_refused(
-    shape: Shape, sex: str, ages: tuple[int, int], argument: str, message: str
-) -> None:
+def test_what_a_table_does_not_have_is_refused(shape, sex, ages, argument, message):
     assert ASKED.cells_of(shape, sex, ages) == Refusal(argument, message)
 
 
@@ -62,18 +58,18 @@ def test_what_a_table_does_not_have_is_refused(
         ({"sex": "both", "ages": ""}, Refusal("ages", "must be like 0-17 or 65+.")),
     ],
 )
-def test_a_question_is_read_as_people_type_it(texts: dict[str, str], arguments: object) -> None:
+def test_a_question_is_read_as_people_type_it(texts, arguments):
     assert ASKED.parsed(texts) == arguments
 
 
-def test_lines_are_named_by_sex_and_ages() -> None:
+def test_lines_are_named_by_sex_and_ages():
     assert [ASKED.name_of(line) for line in SEX_BY_AGE_4.lines[1:5]] == [
         "both, all ages", "male, all ages", "male, 0 to 17", "male, 18 to 44",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("product", [SAFETAB_P, SAFETAB_H], ids=lambda one: one.name)
-def test_the_cells_of_a_shape_are_its_divisions_crossed(product: Product) -> None:
+def test_the_cells_of_a_shape_are_its_divisions_crossed(product):
     for shape in product.shapes:
         divisions = product.line_question.divisions_of(shape)
         assert prod(len(division.parts) for division in divisions) == shape.cells

@@ -23,7 +23,7 @@ SEEDS = pytest.mark.parametrize("seed", range(3))
 
 
 @SEEDS
-def test_every_row_has_the_atom_of_its_block(seed: int) -> None:
+def test_every_row_has_the_atom_of_its_block(seed):
     source = np.random.default_rng(seed)
     parts = source.integers(-1, 4, (4, 400)).astype(np.int32)
     parts[0] = np.where(parts[0] < 0, -1, 10 + parts[0])
@@ -78,7 +78,7 @@ def _by_position(codes: NDArray[np.int16]) -> tuple[tuple[NDArray[np.int32], ...
 
 @SEEDS
 @pytest.mark.parametrize("most_codes", [1, 3, 8])
-def test_codes_are_ordered_as_a_set(seed: int, most_codes: int) -> None:
+def test_codes_are_ordered_as_a_set(seed, most_codes):
     codes = _codes(np.random.default_rng(seed), 500, 6)
     ordered = np.empty((500, 9), dtype=np.int16)
     patterns_module.order_codes(codes, most_codes, ordered)
@@ -88,7 +88,7 @@ def test_codes_are_ordered_as_a_set(seed: int, most_codes: int) -> None:
 
 
 @SEEDS
-def test_patterns_are_numbered_as_they_are_met_in_whatever_thread(seed: int) -> None:
+def test_patterns_are_numbered_as_they_are_met_in_whatever_thread(seed):
     codes = _codes(np.random.default_rng(seed), 3_000, 40)
     shared = PatternTable(8)
     threads = [ThreadPatterns(shared) for _ in range(2)]
@@ -104,7 +104,7 @@ def test_patterns_are_numbered_as_they_are_met_in_whatever_thread(seed: int) -> 
 
 
 @SEEDS
-def test_a_pattern_has_each_iteration_of_its_codes_once(seed: int) -> None:
+def test_a_pattern_has_each_iteration_of_its_codes_once(seed):
     source = np.random.default_rng(seed)
     codes = np.sort(source.integers(0, 12, (200, 9)), axis=1)[:, ::-1].astype(np.int16).copy()
     codes[:, 0] = np.maximum(codes[:, 0], 1)
@@ -159,7 +159,7 @@ class World:
 
 @SEEDS
 @pytest.mark.parametrize("records", [0, 1, 60])
-def test_sorted_records_are_the_same_records(seed: int, records: int) -> None:
+def test_sorted_records_are_the_same_records(seed, records):
     world = World(seed, records)
     made, found = world.sorted(), list[tuple[int, int, int]]()
     for atom in range(4):
@@ -176,7 +176,7 @@ def test_sorted_records_are_the_same_records(seed: int, records: int) -> None:
 
 @SEEDS
 @pytest.mark.parametrize("records", [0, 1, 60])
-def test_every_record_is_counted_in_each_of_its_iterations(seed: int, records: int) -> None:
+def test_every_record_is_counted_in_each_of_its_iterations(seed, records):
     world = World(seed, records)
     made = world.sorted()
     members = world.memberships()
@@ -213,7 +213,7 @@ def _compare_totals(made: SortedRecords, counted: tuple[NDArray, ...], members: 
 
 
 @SEEDS
-def test_selected_groups_have_the_cells_of_their_records(seed: int) -> None:
+def test_selected_groups_have_the_cells_of_their_records(seed):
     world = World(seed, 80)
     # three entities: atoms 1 and 3, none, atom 0; rows 2 to 6 are theirs, of two shapes
     row_starts, iteration_of_row = np.array([2, 4, 5, 7]), np.array([0, 0, 5, 1, 2, 0, 3, 1])

@@ -50,7 +50,7 @@ def delta_by_enumeration(noises: list, epsilon: float, by: int, reach: int = 40)
         [DiscreteLaplace(Fraction(3, 2)), DiscreteLaplace(Fraction(1))],
     ],
 )
-def test_the_curve_is_the_sum_over_all_outputs(noises: list, epsilon: Fraction, by: int) -> None:
+def test_the_curve_is_the_sum_over_all_outputs(noises, epsilon, by):
     parts = [(noises[0], 2, by)] if noises[0] == noises[1] else [(noise, 1, by) for noise in noises]
     by_hand = delta_by_enumeration(noises, float(epsilon), by)
     assert float(curve(*parts).delta(epsilon)) == pytest.approx(by_hand, rel=1e-6)
@@ -58,12 +58,12 @@ def test_the_curve_is_the_sum_over_all_outputs(noises: list, epsilon: Fraction, 
 
 @pytest.mark.parametrize("rho", [Fraction(1, 20), Fraction(1, 2), Fraction(2)])
 @pytest.mark.parametrize("delta", [Fraction(1, 100), Fraction(1, 10**6), Fraction(1, 10**10)])
-def test_the_conversion_from_rho_is_never_below_the_curve(rho: Fraction, delta: Fraction) -> None:
+def test_the_conversion_from_rho_is_never_below_the_curve(rho, delta):
     noise = calibrated_noise(PrivacyDefinition.ZCDP, Sensitivity.of_groups(9), rho)
     assert curve((noise, 9)).delta(epsilon_of_rho(rho, delta)) < float(delta)
 
 
-def test_a_curve_is_certified_and_falls() -> None:
+def test_a_curve_is_certified_and_falls():
     both = curve((DiscreteGaussian(Fraction(45, 2)), 9), (DiscreteGaussian(Fraction(5, 2)), 9))
     deltas = [both.delta(epsilon) for epsilon in EPSILONS]
     assert all(one.rel_accuracy_bits() > 60 for one in deltas)
@@ -71,7 +71,7 @@ def test_a_curve_is_certified_and_falls() -> None:
     assert curve((DiscreteLaplace(Fraction(9)), 9)).delta(Fraction(1)) == 0
 
 
-def test_a_curve_has_one_or_two_kinds_of_noise() -> None:
+def test_a_curve_has_one_or_two_kinds_of_noise():
     with pytest.raises(ValueError, match="one or two"):
         curve()
 
@@ -104,7 +104,7 @@ def _theirs(counts: tuple, step: float) -> pld.privacy_loss_distribution.Privacy
         ([(DiscreteLaplace(Fraction(16)), 9), (DiscreteLaplace(Fraction(2)), 9)], 1 / 16),
     ],
 )
-def test_dp_accounting_has_the_same_delta(counts: list, step: float) -> None:
+def test_dp_accounting_has_the_same_delta(counts, step):
     theirs = _theirs(counts[0], step)
     for more in counts[1:]:
         theirs = theirs.compose(_theirs(more, step))
@@ -117,7 +117,7 @@ def test_dp_accounting_has_the_same_delta(counts: list, step: float) -> None:
     assert compared >= 4
 
 
-def test_the_least_epsilon_of_pure_noise_is_the_budget() -> None:
+def test_the_least_epsilon_of_pure_noise_is_the_budget():
     ours = curve((DiscreteLaplace(Fraction(9, 2)), 9))
     assert ours.delta(Fraction(2)) == 0
     assert ours.delta(Fraction(199, 100)) > 0

@@ -7,14 +7,12 @@ import random
 import re
 from fractions import Fraction
 from math import erfc, exp, sqrt
-from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
 from safetab.tuning.concerns import concerns
+from tests.commands import cli
 from tests.inside import (
     SAFETAB_P,
     SYNTHETIC_MARKER,
@@ -34,7 +32,6 @@ from tests.inside import (
     tuning_of,
 )
 from tests.worlds.specified.small_world import nz_keys, write_specification
-from tests.worlds.world import World
 
 REFERENCE = SAFETAB_P.reference
 
@@ -44,7 +41,7 @@ def read(text: str) -> Fraction:
 
 
 @pytest.mark.parametrize("digits", [1, 4, 5, 10])
-def test_what_is_shown_is_never_less_than_the_loss_and_hardly_more(digits: int) -> None:
+def test_what_is_shown_is_never_less_than_the_loss_and_hardly_more(digits):
     dice = random.Random(digits)
     for _ in range(5000):
         loss = Fraction(dice.randint(1, 10 ** dice.randint(1, 20)), dice.randint(1, 10 ** dice.randint(1, 20)))
@@ -65,11 +62,11 @@ def test_what_is_shown_is_never_less_than_the_loss_and_hardly_more(digits: int) 
         ("1234567890123.5", "1,234,567,890,124"),
     ],
 )
-def test_a_short_decimal_is_shown_as_it_is(loss: str, text: str) -> None:
+def test_a_short_decimal_is_shown_as_it_is(loss, text):
     assert loss_text(Fraction(loss)) == text
 
 
-def test_the_epsilons_of_a_report_are_never_too_small() -> None:
+def test_the_epsilons_of_a_report_are_never_too_small():
     """Four digits rounded to the nearest were too small for about half of these."""
     too_small = 0
     for hundredths in range(1, 2000, 10):
@@ -79,7 +76,7 @@ def test_the_epsilons_of_a_report_are_never_too_small() -> None:
     assert too_small > 50
 
 
-def test_a_number_in_json_is_spelled_as_no_less() -> None:
+def test_a_number_in_json_is_spelled_as_no_less():
     dice = random.Random(1)
     for _ in range(5000):
         loss = Fraction(dice.randint(1, 10**25), 10 ** dice.randint(4, 12))
@@ -89,7 +86,7 @@ def test_a_number_in_json_is_spelled_as_no_less() -> None:
     assert json.dumps(loss_number(Fraction("25.3629"))) == "25.3629"
 
 
-def test_the_reference_is_the_costlier_pass_of_2020() -> None:
+def test_the_reference_is_the_costlier_pass_of_2020():
     production = tuning_of().require()
     assert production.loss == PrivacyLoss(REFERENCE.rho)
     assert max(production_of_2020().budgets.values()) == REFERENCE.costliest_level
@@ -100,7 +97,7 @@ def test_the_reference_is_the_costlier_pass_of_2020() -> None:
     assert f"gives {float(2 * REFERENCE.rho)}" in REFERENCE.published
 
 
-def test_a_warning_begins_above_twice_the_reference() -> None:
+def test_a_warning_begins_above_twice_the_reference():
     zcdp, pure = PrivacyDefinition.ZCDP, PrivacyDefinition.PURE_DP
     assert total_far_above(SAFETAB_P, zcdp, 2 * REFERENCE.rho) is None
     assert total_far_above(SAFETAB_P, zcdp, 2 * REFERENCE.rho + Fraction(1, 10**9)) is not None
@@ -110,37 +107,37 @@ def test_a_warning_begins_above_twice_the_reference() -> None:
     assert "counts as rho 9.90125 at most" in (total_far_above(SAFETAB_P, pure, Fraction("4.45")) or "")
 
 
-def test_plan_shows_the_reference_and_warns(world: World) -> None:
+def test_plan_shows_the_reference_and_warns(world):
     words = ["plan", str(world.parameters), str(world.data)]
-    quiet = CliRunner().invoke(app, words).stdout
+    quiet = cli(*words).stdout
     assert "2020 Detailed DHC-A 4.944 9.888 25.3629 38.9488" in [" ".join(line.split()) for line in quiet.splitlines()]
     assert "rho 19.776, 4 times 4.944" in quiet
     assert "Warning" not in quiet
     world.configure(privacy_budget_p_level_2_county=900_000)
-    loud = CliRunner().invoke(app, words).stdout
+    loud = cli(*words).stdout
     assert "Warning: The total loss per person, rho 900,004.65, is more than 182,039 times" in loud
     assert "Warning: (COUNTY, Detailed): The loss of this level, rho 900,000," in loud
     same = {f"privacy_budget_p_level_2_{level}": 900_000 for level in ("usa", "state", "tract", "place")}
     world.configure(**same)
-    loudest = " ".join(CliRunner().invoke(app, words).stdout.split())
+    loudest = " ".join(cli(*words).stdout.split())
     listed = (
         "5 levels, (USA, Detailed); (STATE, Detailed); (COUNTY, Detailed) and 2 more: The loss of each, rho 900,000,"
     )
     assert f"Warning: {listed}" in loudest
     assert loudest.count("The loss of") == 1
-    plan = json.loads(CliRunner().invoke(app, [*words, "--json"]).stdout)
-    assert plan["privacy_warnings"] == list(privacy_warnings(safetab.plan(world.parameters, world.data)))
+    plan = json.loads(cli(*words, "--json").stdout)
+    assert plan["privacy_warnings"] == list(privacy_warnings(safetab.plan(*world)))
     assert plan["loss_of_2020"]["unbounded_epsilon"] == 25.3629
 
 
-def test_under_pure_dp_the_reference_is_told_in_rho(world: World) -> None:
+def test_under_pure_dp_the_reference_is_told_in_rho(world):
     world.configure(privacy_defn="puredp")
-    told = CliRunner().invoke(app, ["plan", str(world.parameters), str(world.data)]).stdout
+    told = cli("plan", *world).stdout
     assert "2020 Detailed DHC-A: rho 4.944 (bounded 9.888). A pure epsilon counts as rho = epsilon squared / 2" in told
     assert "Warning: The total loss per person, epsilon 4.85, counts as rho 11.76125 at most" in told
 
 
-def test_the_same_warning_of_several_places_is_one_line() -> None:
+def test_the_same_warning_of_several_places_is_one_line():
     findings = FindingsOf("config.json")
     for number in range(38):
         findings.warning(f"key_{number}", "unknown key; it has no effect.")
@@ -156,7 +153,7 @@ def test_the_same_warning_of_several_places_is_one_line() -> None:
     ]
 
 
-def test_the_same_problems_of_many_files_are_shown_once() -> None:
+def test_the_same_problems_of_many_files_are_shown_once():
     files = [FindingsOf(f"person-records/{number}.txt") for number in range(6)]
     for found in files:
         found.error("line 1", "the columns are separated by commas, not by |.")
@@ -182,7 +179,7 @@ BEYOND = (
 
 
 @pytest.mark.parametrize(("definition", "most"), [(PrivacyDefinition.ZCDP, 50), (PrivacyDefinition.PURE_DP, 15)])
-def test_a_loss_is_beyond_protection_where_presence_is_almost_certain(definition: PrivacyDefinition, most: int) -> None:
+def test_a_loss_is_beyond_protection_where_presence_is_almost_certain(definition, most):
     """Of Gaussian noise the best guess errs with chance Phi(-sqrt(rho / 2)), of pure DP with 1 / (1 + exp(epsilon))."""
     errors = {
         PrivacyDefinition.ZCDP: erfc(sqrt(most / 2) / sqrt(2)) / 2,
@@ -195,7 +192,7 @@ def test_a_loss_is_beyond_protection_where_presence_is_almost_certain(definition
 
 
 @pytest.mark.parametrize("reference", [None, {"name": "a careless census", "rho": 1000}])
-def test_a_loss_beyond_protection_is_told_of_every_census(tmp_path: Path, reference: dict[str, object] | None) -> None:
+def test_a_loss_beyond_protection_is_told_of_every_census(tmp_path, reference):
     keys = nz_keys()
     if reference is not None:
         keys["about"]["reference"] = reference
@@ -204,13 +201,13 @@ def test_a_loss_beyond_protection_is_told_of_every_census(tmp_path: Path, refere
     (data / SYNTHETIC_MARKER).touch()
     told = BEYOND.format(who="person", loss="rho 80")
     for words in (["validate"], ["plan"], ["run", str(tmp_path / "out")]):
-        answer = CliRunner().invoke(app, [words[0], str(parameters), str(data), *words[1:]])
+        answer = cli(words[0], parameters, data, *words[1:])
         assert told in " ".join(answer.output.split()), words
     assert told in " ".join(re.sub(r"<[^>]*>", " ", (tmp_path / "out/report.html").read_text()).split())
     assert told in [concern.text for concern in concerns(tuning_of(parameters=parameters).require())]
 
 
-def test_a_loss_of_units_is_told_where_the_noise_of_one_number_looks_wide(tmp_path: Path) -> None:
+def test_a_loss_of_units_is_told_where_the_noise_of_one_number_looks_wide(tmp_path):
     """1,000 records of a unit make noise 1,000 times as wide, and stand out by as much."""
     keys = nz_keys()
     keys["records"]["unit"] = {"name": "patient", "column": "ID", "most_records": 1000}

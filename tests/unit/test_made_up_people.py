@@ -6,14 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     STEPS,
     NoProgress,
@@ -75,7 +73,7 @@ def rows_of(path: Path) -> Rows:
     return [dict(zip(names, (text or None for text in line.split(separator)), strict=True)) for line in lines]
 
 
-def test_text_and_parquet_hold_the_same_people_and_a_seed_gives_the_same_bytes(nz: Path, tmp_path: Path) -> None:
+def test_text_and_parquet_hold_the_same_people_and_a_seed_gives_the_same_bytes(nz, tmp_path):
     parquet = people(nz, tmp_path / "a", 20_000)
     assert rows_of(parquet) == rows_of(people(nz, tmp_path / "b", 20_000, is_text=True))
     assert parquet.read_bytes() == people(nz, tmp_path / "c", 20_000).read_bytes()
@@ -83,7 +81,7 @@ def test_text_and_parquet_hold_the_same_people_and_a_seed_gives_the_same_bytes(n
     assert "do not exist" in (tmp_path / "a" / "SYNTHETIC").read_text()
 
 
-def test_groups_live_together_and_few_are_large(nz: Path, tmp_path: Path) -> None:
+def test_groups_live_together_and_few_are_large(nz, tmp_path):
     rows = rows_of(people(nz, tmp_path / "a", 60_000))
     assert len(rows) == 60_000
     of_codes = Counter(row["ETH1"] for row in rows)
@@ -102,7 +100,7 @@ def test_groups_live_together_and_few_are_large(nz: Path, tmp_path: Path) -> Non
     assert np.median(at_most) > 3
 
 
-def test_several_answers_are_rarer_and_have_no_gaps(nz: Path, tmp_path: Path) -> None:
+def test_several_answers_are_rarer_and_have_no_gaps(nz, tmp_path):
     answers = [[row[f"ETH{number}"] for number in range(1, 7)] for row in rows_of(people(nz, tmp_path / "a", 50_000))]
     given = Counter(sum(answer is not None for answer in each) for each in answers)
     assert given[0] == 0
@@ -113,7 +111,7 @@ def test_several_answers_are_rarer_and_have_no_gaps(nz: Path, tmp_path: Path) ->
         assert len(set(said)) == len(said)
 
 
-def test_ages_are_plausible_and_most_people_are_counted(nz: Path, tmp_path: Path) -> None:
+def test_ages_are_plausible_and_most_people_are_counted(nz, tmp_path):
     rows = rows_of(people(nz, tmp_path / "a", 50_000))
     ages = np.array([int(str(row["AGE"])) for row in rows])
     assert ages.min() == 0
@@ -124,7 +122,7 @@ def test_ages_are_plausible_and_most_people_are_counted(nz: Path, tmp_path: Path
     assert {row["GENDER"] for row in rows} == {"1", "2", "3"}
 
 
-def test_a_list_column_holds_several_answers(own: Callable[..., Path], tmp_path: Path) -> None:
+def test_a_list_column_holds_several_answers(own, tmp_path):
     as_list = ('{ name = "GROUP", type = "string" }', '{ name = "GROUP", type = "list", delimiter = ";" }')
     parameters = own(as_list, ('columns = ["GROUP"]', 'column = "GROUP"\nrequired = false'))
     said = Counter(row["GROUP"] for row in rows_of(people(parameters, tmp_path / "a", 5_000, is_text=True)))
@@ -134,7 +132,7 @@ def test_a_list_column_holds_several_answers(own: Callable[..., Path], tmp_path:
     assert all(len(set(text.split(";"))) == len(text.split(";")) for text in said if text)
 
 
-def test_units_have_up_to_as_many_records_as_they_may(own: Callable[..., Path], tmp_path: Path) -> None:
+def test_units_have_up_to_as_many_records_as_they_may(own, tmp_path):
     unit = 'fields = [\n  { name = "ID", type = "string" },'
     parameters = own(
         ("fields = [", unit), ("# where =", 'unit = { name = "household", column = "ID", most_records = 3 }\n#')
@@ -145,7 +143,7 @@ def test_units_have_up_to_as_many_records_as_they_may(own: Callable[..., Path], 
     assert sizes[1] > sizes[2] > sizes[3]
 
 
-def test_units_with_ids_of_a_pattern(own: Callable[..., Path], tmp_path: Path) -> None:
+def test_units_with_ids_of_a_pattern(own, tmp_path):
     unit = 'fields = [\n  { name = "ID", type = "string", constraints = { pattern = "H[0-9]{2}" } },'
     parameters = own(
         ("fields = [", unit), ("# where =", 'unit = { name = "household", column = "ID", most_records = 3 }\n#')
@@ -157,7 +155,7 @@ def test_units_with_ids_of_a_pattern(own: Callable[..., Path], tmp_path: Path) -
     assert ["Ask for fewer people" in str(error) for error in errors] == [True]
 
 
-def test_missing_values_stand_where_they_are_allowed(own: Callable[..., Path], tmp_path: Path) -> None:
+def test_missing_values_stand_where_they_are_allowed(own, tmp_path):
     parameters = own(("maximum = 120 } }", "maximum = 120 }, other = 120 }"), ('missing = [""]', 'missing = ["?", ""]'))
     rows = (people(parameters, tmp_path / "a", 5_000, is_text=True)).read_text().splitlines()[1:]
     absent = Counter(place for row in rows for place, text in enumerate(row.split(",")) if text == "?")
@@ -165,7 +163,7 @@ def test_missing_values_stand_where_they_are_allowed(own: Callable[..., Path], t
     assert 20 < absent[1] < 100
 
 
-def test_a_field_that_excludes_every_code_or_area_is_refused(own: Callable[..., Path]) -> None:
+def test_a_field_that_excludes_every_code_or_area_is_refused(own):
     impossible = 'type = "string", constraints = { pattern = "X" } }'
     parameters = own(
         ('"GROUP", type = "string" }', f'"GROUP", {impossible}'), ('"AREA", type = "string" }', f'"AREA", {impossible}')
@@ -177,20 +175,20 @@ def test_a_field_that_excludes_every_code_or_area_is_refused(own: Callable[..., 
     ("people_asked", "seed", "message"),
     [(0, 1, "--people: must be from 1"), (5, -1, "--seed: must be 0 or above")],
 )
-def test_wrong_options_are_refused(people_asked: int, seed: int, message: str, own: Callable[..., Path]) -> None:
+def test_wrong_options_are_refused(people_asked, seed, message, own):
     errors = PeopleRequest(own(), people_asked, seed).checked().errors
     assert message in str(errors[0])
 
 
-def test_a_list_that_is_not_there_is_named(own: Callable[..., Path]) -> None:
+def test_a_list_that_is_not_there_is_named(own):
     parameters = own()
     (parameters / "codes.csv").unlink()
     assert "codes.csv does not exist." in str(PeopleRequest(parameters, 5).checked().errors[0])
 
 
-def test_the_command_writes_beside_the_specification(own: Callable[..., Path], tmp_path: Path) -> None:
+def test_the_command_writes_beside_the_specification(own, tmp_path):
     def synthesize(*more: str) -> tuple[int, str]:
-        ended = CliRunner().invoke(app, ["synthesize", str(parameters), "--people", "40", *more])
+        ended = cli("synthesize", parameters, "--people", "40", *more)
         return ended.exit_code, " ".join(ended.stderr.split())
 
     parameters = own()
@@ -206,10 +204,10 @@ def test_the_command_writes_beside_the_specification(own: Callable[..., Path], t
     assert "thesis.odt" in synthesize("--overwrite")[1]
 
 
-def test_a_mistyped_directory_makes_no_census_of_the_united_states(tmp_path: Path) -> None:
+def test_a_mistyped_directory_makes_no_census_of_the_united_states(tmp_path):
     (tmp_path / "empty").mkdir()
     for folder in (tmp_path / "langauges", tmp_path / "empty"):
-        ended = CliRunner().invoke(app, ["synthesize", str(folder), "--people", "500"])
+        ended = cli("synthesize", folder, "--people", "500")
         told = " ".join(ended.stderr.split())
         assert ended.exit_code == 1
         assert (
@@ -218,7 +216,7 @@ def test_a_mistyped_directory_makes_no_census_of_the_united_states(tmp_path: Pat
     assert [path.name for path in tmp_path.rglob("*")] == ["empty"]
 
 
-def test_the_third_and_later_genders_share_a_hundredth() -> None:
+def test_the_third_and_later_genders_share_a_hundredth():
     genders = RuledColumn(RecordField("G", "string", attribute="gender", enum=("1", "2", "3", "4")))
     shares = shares_of(genders, ["1", "2", "3", "4"], (), RandomBits(1))
     assert shares[:2].min() > 0.4 * STEPS
@@ -228,7 +226,7 @@ def test_the_third_and_later_genders_share_a_hundredth() -> None:
 @pytest.mark.parametrize(
     "pattern", ["[EW]00[0-9]{6}", r"P-\d{3,}(a|bc)?", "[^x]{2}", "(?!A)(?:AB|CD)[A-F0-9]+", r"\w+\.\d"]
 )
-def test_texts_of_a_pattern_match_it(pattern: str) -> None:
+def test_texts_of_a_pattern_match_it(pattern):
     texts = list(matching(pattern, RandomBits(3), 20))
     assert len(set(texts)) == 20
     assert all(re.fullmatch(pattern, text) for text in texts)
@@ -245,7 +243,7 @@ def test_texts_of_a_pattern_match_it(pattern: str) -> None:
         ("string", {}),
     ],
 )
-def test_values_are_those_that_the_column_accepts(kind: str, rules: dict[str, Any]) -> None:
+def test_values_are_those_that_the_column_accepts(kind, rules):
     column = RuledColumn(RecordField("a", kind, **rules))
     values = values_of(column, RandomBits(1))
     assert values

@@ -26,12 +26,12 @@ def a_marker_beside_data_does_not_count(folder: Path) -> None:
     for elsewhere in (world.data.parent, world.parameters, world.data / "deeper"):
         (elsewhere / "SYNTHETIC").write_text("made up\n")
     with pytest.raises(InvalidInput, match=r"test_key: refused: .* has no file SYNTHETIC"):
-        safetab.run(world.parameters, world.data, folder / "out", test_key="00" * 32)
+        safetab.run(*world, folder / "out", test_key="00" * 32)
     with pytest.raises(InvalidInput, match="No protection at "):
-        safetab.validate(world.parameters, world.data)
+        safetab.validate(*world)
 
 
-def test_a_marker_beside_data_does_not_count(tmp_path: Path) -> None:
+def test_a_marker_beside_data_does_not_count(tmp_path):
     a_marker_beside_data_does_not_count(tmp_path)
 
 
@@ -44,11 +44,11 @@ def people_of_a_file_of_settings_may_be_real(folder: Path) -> None:
         safetab.compare(world.parameters, settings, folder / "out", protections=["round:base=5"])
 
 
-def test_people_of_a_file_of_settings_may_be_real(tmp_path: Path) -> None:
+def test_people_of_a_file_of_settings_may_be_real(tmp_path):
     people_of_a_file_of_settings_may_be_real(tmp_path)
 
 
-def test_the_marker_in_data_counts(tmp_path: Path) -> None:
+def test_the_marker_in_data_counts(tmp_path):
     world = world_without_marker(tmp_path)
     shutil.copyfile(world.parameters / "config.json", world.data / "SYNTHETIC")  # whatever it holds
-    assert not any(finding.is_error for finding in safetab.validate(world.parameters, world.data))
+    assert not any(finding.is_error for finding in safetab.validate(*world))

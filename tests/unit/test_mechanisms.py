@@ -75,7 +75,7 @@ def right(stage: Stage = Stage.STAGE_2, level: PopulationGroupLevel = LEVEL) -> 
 # The ledger
 
 
-def test_a_level_can_be_spent_but_not_overspent() -> None:
+def test_a_level_can_be_spent_but_not_overspent():
     ledger = Ledger({(PERSONS, LEVEL): Fraction(1, 10)}, bits())
     ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
     with pytest.raises(OverspentBudget):
@@ -85,7 +85,7 @@ def test_a_level_can_be_spent_but_not_overspent() -> None:
     assert ledger.spent(PR_PASS) == 0
 
 
-def test_total_only_groups_and_adaptive_ones_share_a_levels_budget() -> None:
+def test_total_only_groups_and_adaptive_ones_share_a_levels_budget():
     ledger = Ledger({(PERSONS, LEVEL): Fraction(1)}, bits())
     for stage, cost in (
         (Stage.STAGE_1, Fraction(1, 10)),
@@ -98,12 +98,12 @@ def test_total_only_groups_and_adaptive_ones_share_a_levels_budget() -> None:
 
 
 @pytest.mark.parametrize("cost", [Fraction(0), Fraction(-1)])
-def test_nothing_is_free(cost: Fraction) -> None:
+def test_nothing_is_free(cost):
     with pytest.raises(OverspentBudget):
         Ledger({(PERSONS, LEVEL): Fraction(1)}, bits()).charge(event(Stage.STAGE_1, cost))
 
 
-def test_what_an_event_draws_follows_from_what_it_pays() -> None:
+def test_what_an_event_draws_follows_from_what_it_pays():
     assert right().event.noise == NOISE
     assert event(Stage.STAGE_1, Fraction(1, 10**9)).noise == DiscreteGaussian(Fraction(9 * 10**9, 2))
     pure = MeasurementEvent(
@@ -112,19 +112,19 @@ def test_what_an_event_draws_follows_from_what_it_pays() -> None:
     assert pure.noise == DiscreteLaplace(Fraction(18))
 
 
-def test_an_event_is_charged_once() -> None:
+def test_an_event_is_charged_once():
     ledger = Ledger({(PERSONS, LEVEL): Fraction(1)}, bits())
     ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
     with pytest.raises(OverspentBudget, match="charged already"):
         ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
 
 
-def test_a_level_without_a_budget_is_refused() -> None:
+def test_a_level_without_a_budget_is_refused():
     with pytest.raises(OverspentBudget):
         Ledger({}, bits()).charge(event(Stage.STAGE_1, Fraction(1, 100)))
 
 
-def test_nobody_but_the_ledger_makes_a_right_to_draw() -> None:
+def test_nobody_but_the_ledger_makes_a_right_to_draw():
     with pytest.raises(TypeError):
         DrawingRight(event(Stage.STAGE_1, Fraction(1)), bits(), object())
 
@@ -132,7 +132,7 @@ def test_nobody_but_the_ledger_makes_a_right_to_draw() -> None:
 # Addresses and bits
 
 
-def test_no_two_numbers_of_a_run_share_an_address() -> None:
+def test_no_two_numbers_of_a_run_share_an_address():
     prefixes = [
         _prefix(right(stage, level), table, cell, extension)
         for level in US.levels
@@ -146,7 +146,7 @@ def test_no_two_numbers_of_a_run_share_an_address() -> None:
 
 
 @pytest.mark.parametrize(("place", "most"), [("shape", 255), ("cell", 255), ("extension", 2**24 - 1)])
-def test_a_number_without_room_in_an_address_is_refused(place: str, most: int) -> None:
+def test_a_number_without_room_in_an_address_is_refused(place, most):
     """It would have the address, and so the noise, of another number."""
     others = {"shape": 0, "cell": 0, "extension": 0}
     prefix_of_numbers(**others | {place: most})
@@ -162,7 +162,7 @@ def prefix_of_numbers(shape: int, cell: int, extension: int) -> int:
     return _prefix(last_right, TOTAL, cell, extension)
 
 
-def test_neighbouring_addresses_have_their_own_bits_however_they_are_asked_for() -> None:
+def test_neighbouring_addresses_have_their_own_bits_however_they_are_asked_for():
     places = np.array([0, 1, 5, 2**31, 2**40 - 1])
     words = BITS.words(7, places)
     assert words.tolist() == [BITS.words(7, places[[n]])[0].tolist() for n in range(len(places))]
@@ -173,7 +173,7 @@ def test_neighbouring_addresses_have_their_own_bits_however_they_are_asked_for()
         assert [start for start, _ in parts] + [end] == list(begins)
 
 
-def test_threads_that_read_at_once_have_their_own_bits() -> None:
+def test_threads_that_read_at_once_have_their_own_bits():
     """Each keeps what it has, while the other goes on: a shared buffer would be overwritten."""
     both_have_read, found = threading.Barrier(2, timeout=30), {}
 
@@ -192,7 +192,7 @@ def test_threads_that_read_at_once_have_their_own_bits() -> None:
     assert found == {prefix: BITS.words(prefix, np.arange(50_000))[:, 0].tolist() for prefix in (7, 8)}
 
 
-def test_the_bits_of_an_address_are_aes_of_it() -> None:
+def test_the_bits_of_an_address_are_aes_of_it():
     """By another way through the library, at both ends of a batch and far out."""
     aes = Cipher(algorithms.AES(KEY), modes.ECB()).encryptor()
     places = np.array([0, 1, 2**14 - 1, 2**14, 2**14 + 1, 2**40 - 1, 2**62])
@@ -204,20 +204,20 @@ def test_the_bits_of_an_address_are_aes_of_it() -> None:
 
 
 @pytest.mark.parametrize("other_prefix", [8, 7 + (1 << 24), 7 + (1 << 32), 7 + (1 << 40)])
-def test_bits_of_different_prefixes_are_unrelated(other_prefix: int) -> None:
+def test_bits_of_different_prefixes_are_unrelated(other_prefix):
     """Of 128 * 20,000 pairs of bits half agree; false alarm 1e-9 (six standard deviations)."""
     one, other = (np.unpackbits(BITS.words(prefix, np.arange(20_000)).view(np.uint8)) for prefix in (7, other_prefix))
     agreeing = np.count_nonzero(one == other)
     assert abs(agreeing - len(one) / 2) < 6 * np.sqrt(len(one)) / 2
 
 
-def test_bits_of_neighbouring_groups_are_unrelated() -> None:
+def test_bits_of_neighbouring_groups_are_unrelated():
     words = BITS.words(7, np.arange(20_001))
     one, other = (np.unpackbits(part.copy().view(np.uint8)) for part in (words[:-1], words[1:]))
     assert abs(np.count_nonzero(one == other) - len(one) / 2) < 6 * np.sqrt(len(one)) / 2
 
 
-def test_two_runs_have_two_keys() -> None:
+def test_two_runs_have_two_keys():
     place = np.array([0])
     words = {AddressedBits.of_the_operating_system().words(0, place).tobytes() for _ in range(50)}
     assert len(words) == 50
@@ -227,25 +227,25 @@ def _first_words(_: int) -> bytes:
     return AddressedBits.of_the_operating_system().words(0, np.array([0])).tobytes()
 
 
-def test_forked_processes_share_nothing() -> None:
+def test_forked_processes_share_nothing():
     with multiprocessing.get_context("fork").Pool(2) as pool:
         assert len(set(pool.map(_first_words, range(8), chunksize=1))) == 8
 
 
 @pytest.mark.parametrize("length", [0, 16, 31, 33])
-def test_a_key_has_256_bits(length: int) -> None:
+def test_a_key_has_256_bits(length):
     with pytest.raises(ValueError, match="32 bytes"):
         AddressedBits(bytes(length))
 
 
-def test_two_ledgers_can_not_share_bits() -> None:
+def test_two_ledgers_can_not_share_bits():
     budgets, shared = {(PERSONS, LEVEL): Fraction(1)}, bits()
     Ledger(budgets, shared)
     with pytest.raises(SharedBits, match="belong to one ledger"):
         Ledger(budgets, shared)
 
 
-def test_a_right_draws_from_the_bits_of_its_ledger_alone() -> None:
+def test_a_right_draws_from_the_bits_of_its_ledger_alone():
     nobody = ExactCounts(np.arange(2000), np.zeros((2000, 1), dtype=np.int64))
     cost = Fraction(1431, 10000)
     noises = []
@@ -255,7 +255,7 @@ def test_a_right_draws_from_the_bits_of_its_ledger_alone() -> None:
     assert abs(np.corrcoef(*noises)[0, 1]) < 7 / np.sqrt(2000)
 
 
-def test_what_was_charged_can_be_read_again_and_is_the_same() -> None:
+def test_what_was_charged_can_be_read_again_and_is_the_same():
     cost = Fraction(1431, 10000)
     ledger, nobody = Ledger({(PERSONS, LEVEL): cost}, bits()), ExactCounts(np.arange(50), np.zeros((50, 1), np.int64))
     with pytest.raises(OverspentBudget, match="nothing was charged"):
@@ -269,9 +269,7 @@ def test_what_was_charged_can_be_read_again_and_is_the_same() -> None:
 @pytest.mark.parametrize("many", [False, True])
 @pytest.mark.parametrize("cells", [1, 3])
 @pytest.mark.parametrize(("there", "wanted"), [(0, 9), (9, 0), (1, 1), (40, 40), (90, 15), (15, 90), (100, 100)])
-def test_the_counts_of_groups_are_theirs_and_0_where_there_are_none(
-    many: bool, cells: int, there: int, wanted: int
-) -> None:
+def test_the_counts_of_groups_are_theirs_and_0_where_there_are_none(many, cells, there, wanted):
     compiled_module._work_so_far[take_counts] = many << 30
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -283,7 +281,7 @@ def test_the_counts_of_groups_are_theirs_and_0_where_there_are_none(
         assert found.confidential_counts.tolist() == [known.get(one, [0] * cells) for one in asked.tolist()]
 
 
-def test_counts_are_not_given_for_groups_that_do_not_rise() -> None:
+def test_counts_are_not_given_for_groups_that_do_not_rise():
     counts = ExactCounts(np.arange(5), np.ones((5, 1), dtype=np.int64))
     for asked in ([1, 1], [3, 2]):
         with pytest.raises(ValueError, match="indices must rise"):
@@ -303,7 +301,7 @@ def values_of(table: InversionTable, words: list[int], draws: int) -> tuple[list
     return values.tolist(), undecided.tolist()
 
 
-def test_draws_are_compiled_once_there_were_many() -> None:
+def test_draws_are_compiled_once_there_were_many():
     table = InversionTable(NOISE)
     assert table.inverter(FEW) == table._values
     assert [table.inverter(MANY // 4) for _ in range(4)] == [table._values, *[table._values_compiled] * 3]
@@ -315,7 +313,7 @@ def test_draws_are_compiled_once_there_were_many() -> None:
     "noise",
     [DiscreteGaussian(Fraction(1, 2)), NOISE, DiscreteLaplace(Fraction(10)), DiscreteGaussian(Fraction(1, 10**12))],
 )
-def test_every_word_gives_the_value_that_its_probability_says(noise, draws: int) -> None:
+def test_every_word_gives_the_value_that_its_probability_says(noise, draws):
     """All 256 words of 8 bits: each value gets its words, and only words on a threshold are undecided."""
     table = InversionTable(noise, 8)
     values, undecided = values_of(table, list(range(256)), draws)
@@ -333,7 +331,7 @@ def test_every_word_gives_the_value_that_its_probability_says(noise, draws: int)
     "noise",
     [NOISE, DiscreteLaplace(Fraction(10)), DiscreteGaussian(Fraction(1, 10**12)), DiscreteGaussian(Fraction(10**8))],
 )
-def test_many_draws_and_few_give_the_same_values(noise) -> None:
+def test_many_draws_and_few_give_the_same_values(noise):
     """Random words, both ends, and every threshold with its neighbours."""
     table = InversionTable(noise)
     thresholds = [table.least_word_above(value) for value in range(-2000, 2000)]
@@ -345,7 +343,7 @@ def test_many_draws_and_few_give_the_same_values(noise) -> None:
     assert set(thresholds) <= {words[position] for position in values_of(table, words, MANY)[1]}
 
 
-def test_an_undecided_draw_reads_more_bits_until_it_is_certain() -> None:
+def test_an_undecided_draw_reads_more_bits_until_it_is_certain():
     table = InversionTable(NOISE)
     on_a_threshold = NOISE.lower_thresholds(256)[-1]  # P[X <= -1] to 256 bits
     first_128, next_128 = on_a_threshold >> 128, on_a_threshold & (2**128 - 1)
@@ -365,12 +363,12 @@ def test_an_undecided_draw_reads_more_bits_until_it_is_certain() -> None:
 
 
 @pytest.mark.parametrize("bits", [0, 2**128 - 1])
-def test_a_draw_at_the_very_end_of_the_table_is_decided_too(bits: int) -> None:
+def test_a_draw_at_the_very_end_of_the_table_is_decided_too(bits):
     value = InversionTable(NOISE).resolved(bits, lambda _: 2**127)
     assert abs(value) > 70  # 13 sigma out, one draw in 2^128
 
 
-def test_the_least_word_above_a_value_is_sharp() -> None:
+def test_the_least_word_above_a_value_is_sharp():
     table = InversionTable(NOISE)
     for value in (-3, 0, 21):
         word = table.least_word_above(value)
@@ -379,7 +377,7 @@ def test_the_least_word_above_a_value_is_sharp() -> None:
     assert table.least_word_above(10**6) == 2**64 - 1
 
 
-def test_noise_has_the_certified_mean_and_variance() -> None:
+def test_noise_has_the_certified_mean_and_variance():
     """400,000 draws; the variance of a sample variance is near 2 sigma^4 / n, and six standard deviations alarm once in 1e9."""
     zeros = ExactCounts(np.arange(400_000), np.zeros((400_000, 1), dtype=np.int64))
     drawn = noisy_count(zeros, TOTAL, right())[:, 0]
@@ -388,7 +386,7 @@ def test_noise_has_the_certified_mean_and_variance() -> None:
     assert abs(drawn.var() - exact) < 6 * exact * np.sqrt(2 / len(drawn))
 
 
-def test_noise_is_added_and_does_not_depend_on_the_counts() -> None:
+def test_noise_is_added_and_does_not_depend_on_the_counts():
     places = np.array([3, 77, 1000])
     empty = noisy_count(ExactCounts(places, np.zeros((3, 8), dtype=np.int64)), SEX_BY_AGE_4, right())
     full = noisy_count(ExactCounts(places, np.full((3, 8), 50)), SEX_BY_AGE_4, right())
@@ -397,18 +395,18 @@ def test_noise_is_added_and_does_not_depend_on_the_counts() -> None:
 
 
 @pytest.mark.parametrize("places", [[3, 3], [5, 4], [0, 2, 1]])
-def test_no_group_can_be_there_twice(places: list[int]) -> None:
+def test_no_group_can_be_there_twice(places):
     with pytest.raises(ValueError, match="must rise"):
         ExactCounts(np.array(places), np.zeros((len(places), 1), dtype=np.int64))
 
 
-def test_counts_of_another_shape_are_refused() -> None:
+def test_counts_of_another_shape_are_refused():
     with pytest.raises(ValueError, match="another shape"):
         noisy_count(ExactCounts(np.array([0]), np.zeros((1, 18), dtype=np.int64)), SEX_BY_AGE_4, right())
 
 
 @pytest.mark.parametrize("value", [-30, -1, 0, 5, 21])
-def test_groups_with_large_noise_are_found_without_drawing_all(value: int) -> None:
+def test_groups_with_large_noise_are_found_without_drawing_all(value):
     zeros = ExactCounts(np.arange(70_000), np.zeros((70_000, 1), dtype=np.int64))
     drawn = noisy_count(zeros, TOTAL, right())[:, 0]
     found = indices_whose_noise_may_exceed(value, 0, 70_000, right())
@@ -418,7 +416,7 @@ def test_groups_with_large_noise_are_found_without_drawing_all(value: int) -> No
     ]
 
 
-def test_large_words_are_found_alike_by_the_loop_and_on_arrays() -> None:
+def test_large_words_are_found_alike_by_the_loop_and_on_arrays():
     least = np.uint64(2**63)
     words = np.array([2**63 - 1, 2**63, 0, 2**64 - 1, 2**63 + 1, 1], dtype=np.uint64).repeat(2)[
         ::2
@@ -431,7 +429,7 @@ def test_large_words_are_found_alike_by_the_loop_and_on_arrays() -> None:
             assert indices.tolist() == expected + [-1] * (len(indices) - len(expected))
 
 
-def test_a_word_that_is_undecided_counts_as_large(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_word_that_is_undecided_counts_as_large(monkeypatch):
     threshold = InversionTable(NOISE).least_word_above(21)
     words = np.array([threshold - 1, threshold, threshold + 1], dtype=np.uint64)
     monkeypatch.setattr(AddressedBits, "first_words_of_range", lambda *_: iter([(50, words)]))
@@ -439,7 +437,7 @@ def test_a_word_that_is_undecided_counts_as_large(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("sigma", ["1e-6", "0.3", "1", "1.5307", "8", "75"])
-def test_variances_are_right_to_the_last_digit(sigma: str) -> None:
+def test_variances_are_right_to_the_last_digit(sigma):
     import mpmath  # noqa: PLC0415
 
     squared = Fraction(sigma) ** 2

@@ -14,7 +14,6 @@ from typer.main import get_command
 from safetab.cli.main import app
 from tests.inside import RunFailed, control_group_limit, os_errors_as_run_failed, start_up_module, why_too_little
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 MB = 1 << 20
 
@@ -31,14 +30,12 @@ MB = 1 << 20
         ("validate", None, 299 * MB, "limited to 299 MB of memory (by its control group, as that of a container)"),
     ],
 )
-def test_a_limit_that_is_too_small_is_told(
-    command: str, space: int | None, memory: int | None, words: str | None
-) -> None:
+def test_a_limit_that_is_too_small_is_told(command, space, memory, words):
     told = why_too_little(command, space, memory)
     assert (told is None) if words is None else words in str(told)
 
 
-def test_the_limit_of_a_control_group_is_the_least_of_those_above_it(tmp_path: Path) -> None:
+def test_the_limit_of_a_control_group_is_the_least_of_those_above_it(tmp_path):
     inner = tmp_path / "batch" / "job"
     inner.mkdir(parents=True)
     (tmp_path / "own").write_text("0::/batch/job\n")
@@ -51,14 +48,14 @@ def test_the_limit_of_a_control_group_is_the_least_of_those_above_it(tmp_path: P
     assert limit_of(tmp_path) == 250 * MB
 
 
-def test_the_first_version_of_control_groups_is_known_too(tmp_path: Path) -> None:
+def test_the_first_version_of_control_groups_is_known_too(tmp_path):
     (tmp_path / "own").write_text("12:cpu,cpuacct:/\n4:memory:/docker/of-another-machine\n1:name=systemd:/\n")
     (tmp_path / "memory").mkdir()
     (tmp_path / "memory" / "memory.limit_in_bytes").write_text(f"{512 * MB}\n")
     assert limit_of(tmp_path) == 512 * MB
 
 
-def test_every_command_that_opens_records_is_known_to_need_more() -> None:
+def test_every_command_that_opens_records_is_known_to_need_more():
     """Those that take DATA, and say of none that it opens no record; and those that make their own records."""
     found = {"audit", "selftest", "demo", "synthesize"}
     for name, command in get_command(app).commands.items():
@@ -84,14 +81,14 @@ main()
 """
 
 
-def test_what_compiles_is_loaded_before_threads_start(tmp_path: Path) -> None:
+def test_what_compiles_is_loaded_before_threads_start(tmp_path):
     world = write_random_world(tmp_path, 3, people=60, budget=1)
     command = ["validate", str(world.parameters), str(world.data), "--threads", "2"]
     ended = subprocess.run([sys.executable, "-c", _LOADING, *command], capture_output=True, text=True, check=False)
     assert ended.stdout.splitlines()[:2] == ["numba True", "numba.np.arraymath True"], ended.stderr
 
 
-def test_want_of_memory_is_answered_with_what_helps_every_command() -> None:
+def test_want_of_memory_is_answered_with_what_helps_every_command():
     """Most commands have no --memory, and under `ulimit -v` another machine is not needed."""
     with pytest.raises(RunFailed, match="raise a limit on memory") as failed, os_errors_as_run_failed():
         raise MemoryError
@@ -99,7 +96,7 @@ def test_want_of_memory_is_answered_with_what_helps_every_command() -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "0::\n", "0::/../..\n", ":::\n"])
-def test_a_system_without_control_groups_has_no_such_limit(text: str, tmp_path: Path) -> None:
+def test_a_system_without_control_groups_has_no_such_limit(text, tmp_path):
     (tmp_path / "own").write_text(text)
     assert limit_of(tmp_path) is None
     assert control_group_limit(str(tmp_path), str(tmp_path / "nowhere")) is None
@@ -120,8 +117,8 @@ def limited(space: int, *arguments: object) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space hold on Linux")
-def test_a_command_that_has_too_little_address_space_ends_before_it_begins(world: World, tmp_path: Path) -> None:
-    ended = limited(300 * MB, "run", world.parameters, world.data, tmp_path / "out")
+def test_a_command_that_has_too_little_address_space_ends_before_it_begins(world, tmp_path):
+    ended = limited(300 * MB, "run", *world, tmp_path / "out")
     assert (ended.returncode, ended.stdout) == (3, "")
     assert ended.stderr == (
         "The run failed: this process is limited to 300 MB of address space (`ulimit -v`), and safetab run needs 900 MB"
@@ -134,8 +131,8 @@ def test_a_command_that_has_too_little_address_space_ends_before_it_begins(world
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space hold on Linux")
 @pytest.mark.parametrize("space", [900 * MB, 1400 * MB])
-def test_a_small_run_needs_no_more_than_is_told(space: int, tmp_path: Path) -> None:
+def test_a_small_run_needs_no_more_than_is_told(space, tmp_path):
     """At 1400 MB Arrow's allocator would reserve most of it for itself."""
     world = write_random_world(tmp_path / "world", 3, people=60, budget=1)
-    ended = limited(space, "run", world.parameters, world.data, tmp_path / "out")
+    ended = limited(space, "run", *world, tmp_path / "out")
     assert ended.returncode == 0, ended.stderr

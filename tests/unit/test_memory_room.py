@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 import safetab
@@ -26,21 +24,21 @@ def plan_with(*groups: int) -> RunPlan:
     ("groups", "records", "grew"),
     [(106_455, 200_000, 1 * MB), (274_827_798, 1_000_000, 112 * MB), (274_827_798, 10_000_000, 360 * MB)],
 )
-def test_the_guess_is_below_what_runs_took_and_not_far_below(groups: int, records: int, grew: int) -> None:
+def test_the_guess_is_below_what_runs_took_and_not_far_below(groups, records, grew):
     """Three synthetic censuses: docs/testing-faults.md has the numbers."""
     assert 0.2 * grew <= least_growth(plan_with(groups), records) <= grew
 
 
-def test_larger_runs_than_the_largest_that_was_measured_are_not_guessed() -> None:
+def test_larger_runs_than_the_largest_that_was_measured_are_not_guessed():
     most = least_growth(plan_with(3 * 10**8), 10**7)
     assert least_growth(plan_with(10**12, 10**12), 10**10) == most < 260 * MB
 
 
-def test_few_groups_need_little_however_many_records() -> None:
+def test_few_groups_need_little_however_many_records():
     assert least_growth(plan_with(1_000), 10**9) < MB
 
 
-def test_every_limit_is_looked_at() -> None:
+def test_every_limit_is_looked_at():
     plan = plan_with(10**8)
     need = least_growth(plan, 10**6)
     require_memory(plan, 10**6, {"the address space": need, "the memory of this machine": need})
@@ -52,20 +50,18 @@ def test_every_limit_is_looked_at() -> None:
     )
 
 
-def test_this_process_has_memory_left() -> None:
+def test_this_process_has_memory_left():
     left = memory_left()
     assert all(size > 10 * MB for size in left.values())
 
 
 @pytest.mark.parametrize("looks_before", [0, 1])
-def test_a_run_without_memory_is_refused_before_the_charge(
-    looks_before: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_run_without_memory_is_refused_before_the_charge(looks_before, tmp_path, monkeypatch):
     world = write_random_world(tmp_path, 2, people=60, budget=1)
     left = iter([*[{}] * looks_before, {"the address space (`ulimit -v`)": -1}])
     monkeypatch.setattr(memory_room_module, "memory_left", lambda: next(left))
     log = tmp_path / "spend.log"
     with pytest.raises(RunFailed, match=r"the address space \(`ulimit -v`\) leaves 1 MB, and this run needs about"):
-        safetab.run(world.parameters, world.data, tmp_path / "out", spend_log=log, spend_limit=20, dataset="people")
+        safetab.run(*world, tmp_path / "out", spend_log=log, spend_limit=20, dataset="people")
     assert not (tmp_path / "out").exists()
     assert not log.exists() or safetab.spend(log).to_arrow().num_rows == 0

@@ -12,9 +12,8 @@ from pathlib import Path
 
 import pytest
 from click.testing import Result
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     COLUMNS,
     InvalidInput,
@@ -70,13 +69,13 @@ def spent(log: Path, dataset: str = "census", which: str = "us") -> Fraction | N
 
 
 def spend(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["spend", *map(str, arguments)])
+    return cli("spend", *arguments)
 
 
 # Merged
 
 
-def test_every_run_of_either_log_counts_once(tmp_path: Path) -> None:
+def test_every_run_of_either_log_counts_once(tmp_path):
     common = (begun(1, "1"), begun(1, "2", "pr"))
     first = log_of(tmp_path / "a", A, *common, ended(1), begun(2, "0.5"), ended(2))
     copy = log_of(tmp_path / "b", A, *common, ended(1), begun(3, "0.25"), ended(3))
@@ -92,7 +91,7 @@ def test_every_run_of_either_log_counts_once(tmp_path: Path) -> None:
     assert json.loads(lines[0])["format"] == 3
 
 
-def test_merging_again_adds_only_what_is_new(tmp_path: Path) -> None:
+def test_merging_again_adds_only_what_is_new(tmp_path):
     first, other = log_of(tmp_path / "a", A, begun(1, "1")), log_of(tmp_path / "b", B, begun(2, "2"))
     merge_logs([first, other], tmp_path / "once")
     with first.open("a") as log:
@@ -103,7 +102,7 @@ def test_merging_again_adds_only_what_is_new(tmp_path: Path) -> None:
     assert read_log(tmp_path / "twice").ended_runs == {f"{1:016x}"}
 
 
-def test_no_account_says_less_after_a_merge(tmp_path: Path) -> None:
+def test_no_account_says_less_after_a_merge(tmp_path):
     """Random logs with a common part, shared names and joined names; sums are those of the distinct runs."""
     draw = random.Random(7)
     for number in range(12):
@@ -123,7 +122,7 @@ def test_no_account_says_less_after_a_merge(tmp_path: Path) -> None:
                     assert (spent(new, name, which) or 0) >= (spent(log, name, which) or 0)
 
 
-def test_a_run_that_two_logs_tell_differently_is_refused_and_nothing_written(tmp_path: Path) -> None:
+def test_a_run_that_two_logs_tell_differently_is_refused_and_nothing_written(tmp_path):
     first = log_of(tmp_path / "a", A, begun(1, "1"), ended(1), begun(2, "1"))
     cheaper = begun(1, "0.5")
     other = log_of(tmp_path / "b", A, limit("9"), cheaper, ended(1, LineState.FAILED))
@@ -134,7 +133,7 @@ def test_a_run_that_two_logs_tell_differently_is_refused_and_nothing_written(tmp
     assert not (tmp_path / "new").exists()
 
 
-def test_a_log_that_lost_a_line_of_a_run_is_named_by_that_line(tmp_path: Path) -> None:
+def test_a_log_that_lost_a_line_of_a_run_is_named_by_that_line(tmp_path):
     whole = log_of(tmp_path / "a.log", A, begun(1, "1"), begun(1, "2", "pr"), ended(1))
     lost = log_of(tmp_path / "b.log", A, begun(1, "1"), ended(1))
     with pytest.raises(InvalidInput, match=r"line 3: another log has the end of run 0000000000000001, and lacks this"):
@@ -144,7 +143,7 @@ def test_a_log_that_lost_a_line_of_a_run_is_named_by_that_line(tmp_path: Path) -
     assert spent(tmp_path / "all.log", which="pr") == 2
 
 
-def test_the_smaller_limit_holds_and_is_said(tmp_path: Path) -> None:
+def test_the_smaller_limit_holds_and_is_said(tmp_path):
     first = log_of(tmp_path / "a", A, limit("2"), limit("5", "alone"), begun(1, "1.5"))
     other = log_of(tmp_path / "b", B, limit("1"), limit("3"), begun(2, "1"))
     warnings = [str(one) for one in merge_logs([first, other], tmp_path / "new")]
@@ -165,18 +164,18 @@ def a_limit_of_either_log_holds_in_a_merge(folder: Path) -> None:
         assert {name: one.amount for name, one in read_log(new).limits.items()} == {"census": 2}
 
 
-def test_a_limit_of_either_log_holds_in_a_merge(tmp_path: Path) -> None:
+def test_a_limit_of_either_log_holds_in_a_merge(tmp_path):
     a_limit_of_either_log_holds_in_a_merge(tmp_path)
 
 
-def test_limits_in_two_units_are_refused(tmp_path: Path) -> None:
+def test_limits_in_two_units_are_refused(tmp_path):
     first = log_of(tmp_path / "a", A, limit("2"))
     other = log_of(tmp_path / "b", B, limit("2", definition=PURE))
     with pytest.raises(InvalidInput, match="is epsilon 2, and rho 2 in another log"):
         merge_logs([first, other], tmp_path / "new")
 
 
-def test_lines_cut_short_are_left_out_with_their_marks(tmp_path: Path) -> None:
+def test_lines_cut_short_are_left_out_with_their_marks(tmp_path):
     first = log_of(tmp_path / "a", A, begun(1, "1"), begun(2, "9")[:-30])
     other = log_of(tmp_path / "b", B, begun(3, "9")[:40], "\n", line_of(LineState.TORN, utc=UTC), begun(4, "2").strip())
     merge_logs([first, other], tmp_path / "new")
@@ -185,7 +184,7 @@ def test_lines_cut_short_are_left_out_with_their_marks(tmp_path: Path) -> None:
     assert states == ["merged", "begun", "merged", "begun"]
 
 
-def test_a_line_that_is_damaged_after_a_merge_is_an_error_and_not_a_line_cut_short(tmp_path: Path) -> None:
+def test_a_line_that_is_damaged_after_a_merge_is_an_error_and_not_a_line_cut_short(tmp_path):
     torn = (begun(2, "9")[:40], "\n", line_of(LineState.TORN, utc=UTC))
     first = log_of(tmp_path / "a", A, begun(1, "1"), *torn, ended(1))
     merge_logs([first, log_of(tmp_path / "b", B, begun(3, "1"), *torn, ended(3))], tmp_path / "new")
@@ -195,13 +194,13 @@ def test_a_line_that_is_damaged_after_a_merge_is_an_error_and_not_a_line_cut_sho
         read_log(tmp_path / "new")
 
 
-def test_one_log_alone_is_not_merged(tmp_path: Path) -> None:
+def test_one_log_alone_is_not_merged(tmp_path):
     with pytest.raises(InvalidInput, match="give another log to merge"):
         merge_logs([log_of(tmp_path / "a", A, begun(1, "1"))], tmp_path / "new")
     assert not (tmp_path / "new").exists()
 
 
-def test_each_secret_keeps_its_own_lines_and_nobody(tmp_path: Path) -> None:
+def test_each_secret_keeps_its_own_lines_and_nobody(tmp_path):
     first = log_of(tmp_path / "a", A, begun(1, "1", "pr", "x", of_nobody(A)), begun(2, "1", "pr", "y", of_nobody(A)))
     other = log_of(tmp_path / "b", B, begun(3, "1", "pr", "z", of_nobody(B)), begun(4, "1", "us", "z", PRINT_B))
     warnings = merge_logs([first, other], tmp_path / "new")
@@ -212,7 +211,7 @@ def test_each_secret_keeps_its_own_lines_and_nobody(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("problem", ["there", "missing", "damaged", "of another mode"])
-def test_a_merge_that_can_not_be_is_refused_and_nothing_written(problem: str, tmp_path: Path) -> None:
+def test_a_merge_that_can_not_be_is_refused_and_nothing_written(problem, tmp_path):
     first, other, new = log_of(tmp_path / "a", A), log_of(tmp_path / "b", B), tmp_path / "new"
     if problem == "there":
         new.write_text("mine")
@@ -228,14 +227,14 @@ def test_a_merge_that_can_not_be_is_refused_and_nothing_written(problem: str, tm
 
 
 @pytest.mark.parametrize("options", [["--merge", "b"], ["-o", "new"], ["--check", "--table", "t.csv"]])
-def test_wrong_usage_is_refused(options: list[str], tmp_path: Path) -> None:
+def test_wrong_usage_is_refused(options, tmp_path):
     assert spend(log_of(tmp_path / "a", A), *options).exit_code == 2
 
 
 # Checked
 
 
-def test_a_sound_log_is_said_to_be(tmp_path: Path) -> None:
+def test_a_sound_log_is_said_to_be(tmp_path):
     result = spend(log_of(tmp_path / "a", A, begun(1, "1"), ended(1)), "--check")
     assert (result.exit_code, result.stderr) == (0, "")
     sentence, head = result.stdout.splitlines()
@@ -243,7 +242,7 @@ def test_a_sound_log_is_said_to_be(tmp_path: Path) -> None:
     assert head == f"This is {read_log(tmp_path / 'a').chain.head}."
 
 
-def test_every_damaged_line_and_every_doubt_is_told(tmp_path: Path) -> None:
+def test_every_damaged_line_and_every_doubt_is_told(tmp_path):
     early = UTC.replace("2026", "2025")
     log = log_of(
         tmp_path / "a", A, limit("1"), begun(1, "1"), "x\n", begun(2, "2", utc=early), ended(2), ended(3), "y\n"
@@ -264,7 +263,7 @@ def test_every_damaged_line_and_every_doubt_is_told(tmp_path: Path) -> None:
     assert log.read_bytes() == before
 
 
-def test_a_log_that_was_emptied_is_damaged_and_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_log_that_was_emptied_is_damaged_and_stays_as_it_is(tmp_path):
     empty = tmp_path / "empty.log"
     empty.touch(mode=0o600)
     other = log_of(tmp_path / "a.log", A, begun(1, "1"))
@@ -274,7 +273,7 @@ def test_a_log_that_was_emptied_is_damaged_and_stays_as_it_is(tmp_path: Path) ->
     assert empty.read_bytes() == b""
 
 
-def test_a_file_that_is_no_log_is_damaged(tmp_path: Path) -> None:
+def test_a_file_that_is_no_log_is_damaged(tmp_path):
     (tmp_path / "a").touch(mode=0o600)
     (tmp_path / "a").write_text("no log")
     assert spend(tmp_path / "a", "--check").exit_code == 1
@@ -284,7 +283,7 @@ def test_a_file_that_is_no_log_is_damaged(tmp_path: Path) -> None:
 # The statement
 
 
-def test_the_statement_has_exact_sums_and_the_limit_then_in_force(tmp_path: Path) -> None:
+def test_the_statement_has_exact_sums_and_the_limit_then_in_force(tmp_path):
     second, third = UTC.replace(":05Z", ":06Z"), UTC.replace(":05Z", ":07Z")
     log = log_of(
         tmp_path / "a", A,
@@ -313,7 +312,7 @@ def test_the_statement_has_exact_sums_and_the_limit_then_in_force(tmp_path: Path
     assert spend(log, "--table", tmp_path / "u.csv", "--dataset", "nobody").exit_code == 1
 
 
-def test_the_order_of_a_merge_does_not_change_the_table(tmp_path: Path) -> None:
+def test_the_order_of_a_merge_does_not_change_the_table(tmp_path):
     def day(number: int) -> str:
         return UTC.replace("-02T", f"-0{number}T")
 
@@ -335,7 +334,7 @@ def test_the_order_of_a_merge_does_not_change_the_table(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_the_last_row_of_each_account_is_what_the_accounts_say(tmp_path: Path) -> None:
+def test_the_last_row_of_each_account_is_what_the_accounts_say(tmp_path):
     logs = [
         log_of(tmp_path / str(n), bytes([n]) * 32, *(begun(10 * n + m, f"0.{m + 1}", "us") for m in range(3)))
         for n in range(3)

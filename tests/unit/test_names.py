@@ -16,7 +16,6 @@ from tests.inside import (
     US,
     AreaKind,
     AreaNames,
-    GroupKind,
     InvalidInput,
     Lookup,
     NameIndex,
@@ -63,7 +62,7 @@ def lookup() -> Lookup:
         ("tract 1.01, Providence, RI", "44007000101"), ("Tract 1.01, Washington County", "44009000101"),
     ],
 )  # fmt: skip
-def test_an_area_is_found_by_every_way_of_writing_its_name(written: str, region: str, lookup: Lookup) -> None:
+def test_an_area_is_found_by_every_way_of_writing_its_name(written, region, lookup):
     assert lookup.entity(written).region_id == region
 
 
@@ -78,7 +77,7 @@ def test_an_area_is_found_by_every_way_of_writing_its_name(written: str, region:
         ("1.01", "tract", None),  # a number alone is no name
     ],
 )
-def test_a_level_narrows_the_search(written: str, level: str, region: str | None, lookup: Lookup) -> None:
+def test_a_level_narrows_the_search(written, level, region, lookup):
     if region is None:
         with pytest.raises(InvalidInput, match="is not in this release"):
             lookup.entity(written, level)
@@ -95,7 +94,7 @@ def test_a_level_narrows_the_search(written: str, level: str, region: str | None
         ("San Juan", ["San Juan County (county 49037)", "San Juan Municipio, Puerto Rico (county 72127)"]),
     ],
 )  # fmt: skip
-def test_ambiguity_lists_the_choices_and_each_choice_is_found(written: str, choices: list[str], lookup: Lookup) -> None:
+def test_ambiguity_lists_the_choices_and_each_choice_is_found(written, choices, lookup):
     with pytest.raises(InvalidInput) as refused:
         lookup.entity(written)
     message = refused.value.findings[0].message
@@ -109,7 +108,7 @@ def test_ambiguity_lists_the_choices_and_each_choice_is_found(written: str, choi
     "written",
     ["Nation Reservation", "ovidence", "Provid", "Lake", "Honolulu", "Rhode", "Islands", "Off-Reservation Trust Land"],
 )
-def test_a_part_of_a_name_is_no_name(written: str, lookup: Lookup) -> None:
+def test_a_part_of_a_name_is_no_name(written, lookup):
     with pytest.raises(InvalidInput, match="is not in this release"):
         lookup.entity(written)
 
@@ -133,13 +132,13 @@ def test_a_part_of_a_name_is_no_name(written: str, lookup: Lookup) -> None:
         ("Trust Land", "Navajo Nation Reservation and Off-Reservation Trust Land, AZ--NM--UT"),
     ],
 )
-def test_what_may_have_been_meant_is_suggested(written: str, suggested: str, lookup: Lookup) -> None:
+def test_what_may_have_been_meant_is_suggested(written, suggested, lookup):
     with pytest.raises(InvalidInput) as refused:
         lookup.entity(written)
     assert suggested in refused.value.findings[0].message
 
 
-def test_a_level_is_told_from_an_area(lookup: Lookup) -> None:
+def test_a_level_is_told_from_an_area(lookup):
     with pytest.raises(InvalidInput, match='"county" is a level, not an area'):
         lookup.entity("county")
 
@@ -152,11 +151,11 @@ def test_a_level_is_told_from_an_area(lookup: Lookup) -> None:
         ("census tract", ["TRACT"]), ("AIANNH area", ["AIANNH"]), ("states", ["STATE", "PR-STATE"]),
     ],
 )  # fmt: skip
-def test_words_for_levels(word: str, levels: list[str], lookup: Lookup) -> None:
+def test_words_for_levels(word, levels, lookup):
     assert [one.label for one in lookup.geographies_of(word)] == levels
 
 
-def test_a_misspelt_level_is_suggested(lookup: Lookup) -> None:
+def test_a_misspelt_level_is_suggested(lookup):
     with pytest.raises(InvalidInput, match=r'"conty" is not a level of this release\. Did you mean county'):
         lookup.geographies_of("conty")
 
@@ -173,16 +172,16 @@ def test_a_misspelt_level_is_suggested(lookup: Lookup) -> None:
         ("Crow Tribe of Montana alone (Sub-state and AIANNH geographies)", "1061"),
     ],
 )  # fmt: skip
-def test_a_group_is_found_by_every_way_of_writing_its_name(written: str, code: str, lookup: Lookup) -> None:
+def test_a_group_is_found_by_every_way_of_writing_its_name(written, code, lookup):
     assert lookup.group(written, at=US.area_level("STATE")).code == code
 
 
-def test_a_group_that_is_listed_twice_is_the_one_that_the_level_tabulates(lookup: Lookup) -> None:
+def test_a_group_that_is_listed_twice_is_the_one_that_the_level_tabulates(lookup):
     assert lookup.group("Crow Tribe of Montana", at=US.area_level("STATE")).code == "1060"
     assert lookup.group("Crow Tribe of Montana", at=US.area_level("COUNTY")).code == "1061"
 
 
-def test_a_group_of_two_kinds_is_ambiguous_until_the_kind_is_given(lookup: Lookup) -> None:
+def test_a_group_of_two_kinds_is_ambiguous_until_the_kind_is_given(lookup):
     with pytest.raises(
         InvalidInput, match=r"has 2 matches: Hmong alone \(1048\); Hmong alone or in any combination \(1126"
     ):
@@ -202,7 +201,7 @@ def test_a_group_of_two_kinds_is_ambiguous_until_the_kind_is_given(lookup: Looku
         ("", '"" is not in this release.'),
     ],
 )
-def test_a_group_that_is_not_there_is_told(written: str, message: str, lookup: Lookup) -> None:
+def test_a_group_that_is_not_there_is_told(written, message, lookup):
     for look in (lookup.group, lookup.groups):
         with pytest.raises(InvalidInput) as refused:
             look(written)
@@ -231,12 +230,12 @@ PEOPLES = ["Black or African American", "African American", "American Indian", "
         ("alone", []), ("", []),
     ],
 )  # fmt: skip
-def test_a_suggested_group_is_never_a_different_people(written: str, suggested: list[str]) -> None:
+def test_a_suggested_group_is_never_a_different_people(written, suggested):
     given = [(f"{name} alone", RACE_ALONE) for name in PEOPLES]
     assert group_suggestions(plain(written), given) == [f"{name} alone" for name in suggested]
 
 
-def test_what_follows_a_colon_names_a_group_unless_another_has_the_name() -> None:
+def test_what_follows_a_colon_names_a_group_unless_another_has_the_name():
     given = ["Black, Black British: Somali", "White: Irish", "Irish", "Sto:lo Nation alone"]
     index = NameIndex(given, lambda position: forms_of_group(given[position], RACE_ALONE))
     assert index.ranked("somali") == [(1, 0)]
@@ -254,7 +253,7 @@ ODD_NAMES = [
 
 
 @pytest.mark.parametrize("kind", [COUNTY, PLACE, AIANNH, TRACT, *US.group_kinds])
-def test_who_asks_seldom_finds_the_same(kind: AreaKind | GroupKind, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_asks_seldom_finds_the_same(kind, monkeypatch):
     areas = AreaNames(US.spelling, US.spelling.part_names)
     other_words = (
         US.spelling.starts if isinstance(kind, AreaKind) else [end for one in US.group_kinds for end in one.ends]
@@ -274,13 +273,13 @@ def test_who_asks_seldom_finds_the_same(kind: AreaKind | GroupKind, monkeypatch:
     assert all(asked_often.ranked(form) for form in forms)
 
 
-def test_every_state_has_a_name_and_two_letters() -> None:
+def test_every_state_has_a_name_and_two_letters():
     assert len(STATE_NAMES) == 52
     assert all(len(letters) == 2 and letters.isupper() and name[0].isupper() for name, letters in STATE_NAMES.values())
     assert STATE_NAMES["11"] == ("District of Columbia", "DC")
 
 
-def test_a_census_without_a_spelling_takes_the_names_of_its_own_areas() -> None:
+def test_a_census_without_a_spelling_takes_the_names_of_its_own_areas():
     lookup = Lookup(replace(named_universe(), census=replace(US, spelling=Spelling())), "the release")
     assert lookup.entity("Connecticut").region_id == "09"
     assert lookup.entity("Providence County, Rhode Island").region_id == "44007"

@@ -15,9 +15,8 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import PeopleRequest, read_specification
 
 STRACE = shutil.which("strace")
@@ -25,7 +24,7 @@ SECRET = "a secret of one person"
 
 
 def new(folder: Path, *arguments: object) -> tuple[int, str]:
-    ended = CliRunner().invoke(app, ["new", str(folder), *map(str, arguments)])
+    ended = cli("new", folder, *arguments)
     return ended.exit_code, " ".join(ended.stderr.split())
 
 
@@ -42,7 +41,7 @@ def people_file(path: Path) -> Path:
     return path
 
 
-def test_its_files_are_valid_and_have_three_rows(tmp_path: Path) -> None:
+def test_its_files_are_valid_and_have_three_rows(tmp_path):
     assert new(tmp_path / "mine") == (0, "")
     checked = read_specification(tmp_path / "mine")
     assert checked.findings == ()
@@ -56,7 +55,7 @@ def test_its_files_are_valid_and_have_three_rows(tmp_path: Path) -> None:
     assert PeopleRequest(tmp_path / "mine", 10).checked().findings == ()
 
 
-def test_it_says_what_to_do_next_and_explains_every_key(tmp_path: Path) -> None:
+def test_it_says_what_to_do_next_and_explains_every_key(tmp_path):
     new(tmp_path / "mine")
     text = (tmp_path / "mine" / "census.toml").read_text()
     for command in ("synthesize", "validate", "plan", "run", "site"):
@@ -68,7 +67,7 @@ def test_it_says_what_to_do_next_and_explains_every_key(tmp_path: Path) -> None:
         before = line
 
 
-def test_an_empty_directory_is_filled_and_any_other_is_left_alone(tmp_path: Path) -> None:
+def test_an_empty_directory_is_filled_and_any_other_is_left_alone(tmp_path):
     (tmp_path / "empty").mkdir()
     assert new(tmp_path / "empty") == (0, "")
     (tmp_path / "full").mkdir()
@@ -79,7 +78,7 @@ def test_an_empty_directory_is_filled_and_any_other_is_left_alone(tmp_path: Path
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["thesis.txt"]
 
 
-def test_columns_come_from_a_parquet_file(tmp_path: Path) -> None:
+def test_columns_come_from_a_parquet_file(tmp_path):
     assert new(tmp_path / "mine", "--columns", people_file(tmp_path / "persons.parquet")) == (0, "")
     text = (tmp_path / "mine" / "census.toml").read_text()
     keys = tomllib.loads(text)
@@ -94,9 +93,9 @@ def test_columns_come_from_a_parquet_file(tmp_path: Path) -> None:
     assert PeopleRequest(tmp_path / "mine", 10).checked().errors == ()
 
 
-def test_a_guess_is_marked_in_the_file_and_told_and_so_is_what_was_left_out(tmp_path: Path) -> None:
+def test_a_guess_is_marked_in_the_file_and_told_and_so_is_what_was_left_out(tmp_path):
     path = people_file(tmp_path / "persons.parquet")
-    ended = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--columns", str(path)])
+    ended = cli("new", tmp_path / "mine", "--columns", path)
     printed, text = " ".join(ended.stdout.split()), (tmp_path / "mine" / "census.toml").read_text()
     assert "Area: block_id (guessed). Codes: Origin1, Origin2 (guessed)." in printed
     assert "Left out, since a table can't use what they hold: income (numbers with fractions)." in printed
@@ -104,13 +103,13 @@ def test_a_guess_is_marked_in_the_file_and_told_and_so_is_what_was_left_out(tmp_
     assert '\ncolumns = ["Origin1", "Origin2"]  # GUESSED: check this\n' in text
     fields = [{"name": "ward"}, {"name": "lang"}, {"name": "weight", "type": "number"}]
     (tmp_path / "package.json").write_text(json.dumps({"schema": {"fields": fields}}))
-    ended = CliRunner().invoke(app, ["new", str(tmp_path / "own"), "--from", str(tmp_path / "package.json")])
+    ended = cli("new", tmp_path / "own", "--from", tmp_path / "package.json")
     assert "Taken for texts, since a table can't use their types: weight (number)." in " ".join(ended.stdout.split())
 
 
-def test_a_column_that_cannot_be_guessed_is_a_placeholder_that_is_refused(tmp_path: Path) -> None:
+def test_a_column_that_cannot_be_guessed_is_a_placeholder_that_is_refused(tmp_path):
     pq.write_table(pa.table({"Geschlecht": ["m"], "sprache": ["de"], "alter": [3]}), tmp_path / "people.parquet")
-    ended = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--columns", str(tmp_path / "people.parquet")])
+    ended = cli("new", tmp_path / "mine", "--columns", tmp_path / "people.parquet")
     printed = " ".join(ended.stdout.split())
     for noun, column in (("Area", "COLUMN-OF-AREAS"), ("Codes", "COLUMN-OF-CODES")):
         assert f"{noun}: {column} (write yours in place of it)." in printed
@@ -121,7 +120,7 @@ def test_a_column_that_cannot_be_guessed_is_a_placeholder_that_is_refused(tmp_pa
     assert tomllib.loads((tmp_path / "more" / "census.toml").read_text())["areas"]["key"] == ["geo_code = AREA"]
 
 
-def test_areas_and_codes_that_a_file_holds_as_integers_become_texts(tmp_path: Path) -> None:
+def test_areas_and_codes_that_a_file_holds_as_integers_become_texts(tmp_path):
     columns = {"person": ["a"], "ward": [101], "age": [7], "ethnic_code": [3]}
     pq.write_table(pa.table(columns), tmp_path / "persons.parquet")
     assert new(tmp_path / "mine", "--columns", tmp_path / "persons.parquet") == (0, "")
@@ -142,11 +141,9 @@ def questionnaire(path: Path) -> Path:
 
 
 @pytest.mark.parametrize("ending", ["parquet", "csv"])
-def test_sex_is_in_a_table_and_only_columns_that_a_text_file_needs_are_read_by_nothing(
-    ending: str, tmp_path: Path
-) -> None:
+def test_sex_is_in_a_table_and_only_columns_that_a_text_file_needs_are_read_by_nothing(ending, tmp_path):
     path = questionnaire(tmp_path / f"people.{ending}")
-    ended = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--columns", str(path)])
+    ended = cli("new", tmp_path / "mine", "--columns", path)
     assert "Values of sex: 1, 2 (guessed)." in " ".join(ended.stdout.split())
     text = (tmp_path / "mine" / "census.toml").read_text()
     keys = tomllib.loads(text)
@@ -162,7 +159,7 @@ def test_sex_is_in_a_table_and_only_columns_that_a_text_file_needs_are_read_by_n
     assert len(checked.warnings) == (1 if ending == "csv" else 0)
 
 
-def test_columns_that_may_name_a_unit_are_asked_about(tmp_path: Path) -> None:
+def test_columns_that_may_name_a_unit_are_asked_about(tmp_path):
     assert new(tmp_path / "mine", "--columns", questionnaire(tmp_path / "people.csv")) == (0, "")
     path = tmp_path / "mine" / "census.toml"
     text = path.read_text()
@@ -174,7 +171,7 @@ def test_columns_that_may_name_a_unit_are_asked_about(tmp_path: Path) -> None:
     assert "whose record" not in (tmp_path / "none" / "census.toml").read_text()
 
 
-def test_columns_come_from_a_data_package(tmp_path: Path) -> None:
+def test_columns_come_from_a_data_package(tmp_path):
     fields = [
         {"name": "district", "type": "string", "constraints": {"pattern": "D[0-9]{2}"}},
         {"name": "tongues", "type": "list", "delimiter": ";"},
@@ -197,7 +194,7 @@ def test_columns_come_from_a_data_package(tmp_path: Path) -> None:
     assert PeopleRequest(tmp_path / "mine", 10).checked().errors == ()
 
 
-def test_only_the_footer_of_a_parquet_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_the_footer_of_a_parquet_file_is_read(tmp_path, monkeypatch):
     path = people_file(tmp_path / "persons.parquet")
     reads: list[tuple[int, int]] = []
 
@@ -220,7 +217,7 @@ def footer_begin(path: Path) -> int:
     return len(content) - 8 - int.from_bytes(content[-8:-4], "little")
 
 
-def test_the_bytes_of_records_change_nothing(tmp_path: Path) -> None:
+def test_the_bytes_of_records_change_nothing(tmp_path):
     path = people_file(tmp_path / "persons.parquet")
     assert new(tmp_path / "mine", "--columns", path)[0] == 0
     begin = footer_begin(path)
@@ -244,9 +241,7 @@ class WatchedFile(io.FileIO):
 
 
 @pytest.mark.parametrize(("name", "separator"), [("people.csv", ","), ("people.txt", "|")])
-def test_only_the_header_of_a_text_file_is_read(
-    name: str, separator: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_only_the_header_of_a_text_file_is_read(name, separator, tmp_path, monkeypatch):
     header = separator.join(("person", "ward", "Age", "lang1", "lang2")) + "\r\n"
     path, opened = tmp_path / name, Path.open
     path.write_bytes(header.encode() + SECRET.encode() + b"\xff")
@@ -254,7 +249,7 @@ def test_only_the_header_of_a_text_file_is_read(
     monkeypatch.setattr(
         Path, "open", lambda self, *a, **b: WatchedFile(self) if self == path else opened(self, *a, **b)
     )
-    ended = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--columns", str(path)])
+    ended = cli("new", tmp_path / "mine", "--columns", path)
     assert ended.exit_code == 0, ended.stderr
     assert WatchedFile.noted == header.encode()
     assert "ages are taken for integers, everything else for texts." in " ".join(ended.stdout.split())
@@ -282,11 +277,9 @@ def test_only_the_header_of_a_text_file_is_read(
         (b'\xef\xbb\xbf"ward",lang,age\r\n', True),
     ],
 )
-def test_a_header_may_have_a_byte_order_mark_windows_line_ends_or_quotes(
-    header: bytes, in_quotes: bool, tmp_path: Path
-) -> None:
+def test_a_header_may_have_a_byte_order_mark_windows_line_ends_or_quotes(header, in_quotes, tmp_path):
     (tmp_path / "people.CSV").write_bytes(header)
-    ended = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--columns", str(tmp_path / "people.CSV")])
+    ended = cli("new", tmp_path / "mine", "--columns", tmp_path / "people.CSV")
     assert ended.exit_code == 0, ended.stderr
     assert ("write the file without quotes" in " ".join(ended.stdout.split())) == in_quotes
     keys = tomllib.loads((tmp_path / "mine" / "census.toml").read_text())
@@ -295,7 +288,7 @@ def test_a_header_may_have_a_byte_order_mark_windows_line_ends_or_quotes(
 
 
 @pytest.mark.parametrize("name", ["people.xlsx", "people.sas7bdat", "people.csv.gz", "people"])
-def test_a_file_of_another_format_is_refused_with_what_to_do(name: str, tmp_path: Path) -> None:
+def test_a_file_of_another_format_is_refused_with_what_to_do(name, tmp_path):
     (tmp_path / name).write_text(f"ward,lang,age\n{SECRET},cy,1\n")
     code, stderr = new(tmp_path / "mine", "--columns", tmp_path / name)
     assert code == 1
@@ -319,7 +312,7 @@ def test_a_file_of_another_format_is_refused_with_what_to_do(name: str, tmp_path
         "ward",
     ],
 )
-def test_a_first_line_that_is_no_header_is_refused_and_not_quoted(line: str, tmp_path: Path) -> None:
+def test_a_first_line_that_is_no_header_is_refused_and_not_quoted(line, tmp_path):
     (tmp_path / "people.csv").write_bytes(line.encode("latin-1") + b"\n102,1,en\n")
     code, stderr = new(tmp_path / "mine", "--columns", tmp_path / "people.csv")
     assert code == 1
@@ -330,7 +323,7 @@ def test_a_first_line_that_is_no_header_is_refused_and_not_quoted(line: str, tmp
 
 
 @pytest.mark.skipif(STRACE is None, reason="strace is not installed")
-def test_the_system_sees_no_read_of_a_record(tmp_path: Path) -> None:
+def test_the_system_sees_no_read_of_a_record(tmp_path):
     path, log = people_file(tmp_path / "persons.parquet"), tmp_path / "log"
     command = [sys.executable, "-m", "safetab", "new", str(tmp_path / "mine"), "--columns", str(path)]
     traced = ["-f", "-y", "-e", "trace=openat,open,read,pread64,preadv,readv,lseek,mmap,sendfile,copy_file_range"]
@@ -363,7 +356,7 @@ def test_the_system_sees_no_read_of_a_record(tmp_path: Path) -> None:
         ('{"resources": [{"schema": {"fields": [{"name": "age", "type": "integer"}]}}]}', "one with a code are needed"),
     ],
 )
-def test_a_wrong_package_is_refused(content: str, message: str, tmp_path: Path) -> None:
+def test_a_wrong_package_is_refused(content, message, tmp_path):
     (tmp_path / "datapackage.json").write_text(content)
     code, stderr = new(tmp_path / "mine", "--from", tmp_path / "datapackage.json")
     assert code == 1
@@ -372,7 +365,7 @@ def test_a_wrong_package_is_refused(content: str, message: str, tmp_path: Path) 
 
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"no parquet at all", b"PAR1" + b"\xff\xff\xff\xffPAR1"])
-def test_a_file_without_a_footer_is_refused(content: bytes, tmp_path: Path) -> None:
+def test_a_file_without_a_footer_is_refused(content, tmp_path):
     (tmp_path / "persons.parquet").write_bytes(content)
     code, stderr = new(tmp_path / "mine", "--columns", tmp_path / "persons.parquet")
     assert code == 1
@@ -380,7 +373,7 @@ def test_a_file_without_a_footer_is_refused(content: bytes, tmp_path: Path) -> N
     assert "write the names of the columns into a .csv file" in stderr
 
 
-def test_what_is_not_there_or_given_twice_is_refused(tmp_path: Path) -> None:
+def test_what_is_not_there_or_given_twice_is_refused(tmp_path):
     assert "does not exist" in new(tmp_path / "mine", "--columns", tmp_path / "nothing.parquet")[1]
     assert "is a directory" in new(tmp_path / "mine", "--columns", tmp_path)[1]
     assert "does not exist" in new(tmp_path / "mine", "--from", tmp_path / "nothing.json")[1]
@@ -388,9 +381,9 @@ def test_what_is_not_there_or_given_twice_is_refused(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_pipe_is_refused_at_once(tmp_path: Path) -> None:
+def test_a_pipe_is_refused_at_once(tmp_path):
     os.mkfifo(tmp_path / "people.parquet")
-    ended = CliRunner().invoke(app, ["new", str(tmp_path / "mine"), "--columns", str(tmp_path / "people.parquet")])
+    ended = cli("new", tmp_path / "mine", "--columns", tmp_path / "people.parquet")
     assert ended.exit_code == 1
     assert "is not a regular file." in " ".join(ended.stderr.split())
     assert not (tmp_path / "mine").exists()

@@ -16,7 +16,6 @@ from flint import arb
 from tests.inside import (
     DiscreteGaussian,
     DiscreteLaplace,
-    NoiseDistribution,
     euler_maclaurin_sums,
     tightest,
     upper_sum_term_by_term,
@@ -58,7 +57,7 @@ def gaussian_tail(sigma_squared: Fraction, at_least: int) -> mpmath.mpf:
     "sigma", ["1e-6", "1e-3", "0.2", "0.5", "1", "1.5307", "5.6077", "7.9", "8", "16.82", "75", "1000"]
 )
 @pytest.mark.parametrize("sigmas_out", [0, 1, 4, 9])
-def test_gaussian_tails_agree_with_mpmath(sigma: str, sigmas_out: int) -> None:
+def test_gaussian_tails_agree_with_mpmath(sigma, sigmas_out):
     noise = DiscreteGaussian(Fraction(sigma) ** 2)
     at_least = max(1, ceil(sigmas_out * float(sigma)))
     ball = noise.tail(at_least)
@@ -68,7 +67,7 @@ def test_gaussian_tails_agree_with_mpmath(sigma: str, sigmas_out: int) -> None:
 
 @pytest.mark.parametrize("sigma", [10**4, 10**5])
 @pytest.mark.parametrize("at_least", [1, 1000, 50_000, 300_000, 700_000])
-def test_tails_of_the_widest_gaussians_agree_with_the_integral(sigma: int, at_least: int) -> None:
+def test_tails_of_the_widest_gaussians_agree_with_the_integral(sigma, at_least):
     """The midpoint rule: the sum is an integral up to a relative error of (at_least / sigma^2)^2 / 24."""
     z = (at_least - mpmath.mpf(1) / 2) / sigma
     expected = mpmath.erfc(z / mpmath.sqrt(2)) / 2
@@ -77,7 +76,7 @@ def test_tails_of_the_widest_gaussians_agree_with_the_integral(sigma: int, at_le
     assert ball.rel_accuracy_bits() > 100
 
 
-def test_both_ways_of_summing_agree_where_they_meet() -> None:
+def test_both_ways_of_summing_agree_where_they_meet():
     for start, moment in product((1, 5, 40, 127), (0, 1)):
         by_terms = upper_sum_term_by_term(Fraction(64), start, moment)
         by_integral = tightest(euler_maclaurin_sums(Fraction(64), start, moment))
@@ -87,7 +86,7 @@ def test_both_ways_of_summing_agree_where_they_meet() -> None:
 
 @pytest.mark.parametrize("scale", ["1e-9", "1e-6", "0.1", "1", "10", "100", "1e5"])
 @pytest.mark.parametrize("scales_out", [0, 1, 5, 40])
-def test_geometric_tails_agree_with_their_formula(scale: str, scales_out: int) -> None:
+def test_geometric_tails_agree_with_their_formula(scale, scales_out):
     noise = DiscreteLaplace(Fraction(scale))
     at_least = max(1, ceil(scales_out * float(scale)))
     ratio, power = mpmath.exp(-1 / mp(noise.scale)), mpmath.exp(-at_least / mp(noise.scale))
@@ -99,7 +98,7 @@ def test_geometric_tails_agree_with_their_formula(scale: str, scales_out: int) -
     "noise", [DiscreteGaussian(Fraction(5, 2)), DiscreteGaussian(Fraction(625)), DiscreteLaplace(Fraction(10))]
 )
 @pytest.mark.parametrize("draws", [1, 2, 9])
-def test_probabilities_tails_and_cdf_fit_together(noise: NoiseDistribution, draws: int) -> None:
+def test_probabilities_tails_and_cdf_fit_together(noise, draws):
     noise = noise.sum_of(draws)
     for value in (-40, -3, -1, 0, 1, 2, 17):
         assert noise.probability(value).overlaps(noise.probability(-value))
@@ -132,9 +131,7 @@ def one_draw(noise: DiscreteGaussian | DiscreteLaplace) -> np.ndarray:
         DiscreteLaplace(Fraction(10)),
     ],
 )
-def test_sums_agree_with_convolutions_in_double_precision(
-    noise: DiscreteGaussian | DiscreteLaplace, draws: int
-) -> None:
+def test_sums_agree_with_convolutions_in_double_precision(noise, draws):
     of_sum = single = one_draw(noise)
     for _ in range(draws - 1):
         of_sum = np.convolve(of_sum, single)
@@ -146,7 +143,7 @@ def test_sums_agree_with_convolutions_in_double_precision(
 
 
 @pytest.mark.parametrize("draws", SUMS)
-def test_sums_of_the_widest_gaussian_are_normal_to_the_eye(draws: int) -> None:
+def test_sums_of_the_widest_gaussian_are_normal_to_the_eye(draws):
     spread = 10**5 * sqrt(draws)
     margin = DiscreteGaussian(Fraction(10**10)).sum_of(draws).margin_of_error(PERCENT_95)
     assert margin == pytest.approx(1.959963984540054 * spread, abs=1)
@@ -163,7 +160,7 @@ def least_with_tail_at_most(tail: Callable[[int], mpmath.mpf], chance: mpmath.mp
 @pytest.mark.parametrize(
     "chance", [Fraction(1, 1000), Fraction(1, 5), Fraction(1, 2), Fraction(9, 10), Fraction(9999, 10000)]
 )
-def test_quantiles_are_the_least_integer(sigma_squared: Fraction, chance: Fraction) -> None:
+def test_quantiles_are_the_least_integer(sigma_squared, chance):
     noise = DiscreteGaussian(sigma_squared)
     quantile = noise.quantile(chance)
 
@@ -182,7 +179,7 @@ def test_quantiles_are_the_least_integer(sigma_squared: Fraction, chance: Fracti
         ("0.543", 3.0345, 11, None),
     ],
 )
-def test_the_papers_thresholds_and_our_margins_of_stage_2(rho: str, sigma: float, threshold: int, margins) -> None:
+def test_the_papers_thresholds_and_our_margins_of_stage_2(rho, sigma, threshold, margins):
     noise = DiscreteGaussian(9 / (2 * Fraction(9, 10) * Fraction(rho)))
     assert sqrt(noise.sigma_squared) == pytest.approx(sigma, abs=5e-5)
     assert noise.quantile(Fraction(9999, 10000)) == threshold
@@ -191,7 +188,7 @@ def test_the_papers_thresholds_and_our_margins_of_stage_2(rho: str, sigma: float
 
 
 @pytest.mark.parametrize(("epsilon", "threshold", "margin"), [(8, 11, 4), (4, 21, 7), (2, 43, 15), (1, 85, 30)])
-def test_thresholds_and_margins_of_geometric_noise(epsilon: int, threshold: int, margin: int) -> None:
+def test_thresholds_and_margins_of_geometric_noise(epsilon, threshold, margin):
     noise = DiscreteLaplace(9 / (Fraction(9, 10) * epsilon))
     assert noise.quantile(Fraction(9999, 10000)) == threshold
     assert noise.margin_of_error(PERCENT_95) == margin
@@ -199,7 +196,7 @@ def test_thresholds_and_margins_of_geometric_noise(epsilon: int, threshold: int,
 
 @pytest.mark.parametrize("confidence", ["0.9", "0.95", "0.99"])
 @pytest.mark.parametrize("parameter", ["0.3", "1.5307", "5.6077", "16.823", "25", "75"])
-def test_margins_of_one_draw_agree_with_opendp(parameter: str, confidence: str) -> None:
+def test_margins_of_one_draw_agree_with_opendp(parameter, confidence):
     """OpenDP's accuracy a means P[|X| >= a] <= alpha: the margin is the integer below."""
     alpha, number = 1 - float(confidence), Fraction(parameter)
     gaussian = dp.discrete_gaussian_scale_to_accuracy(float(number), alpha)
@@ -208,7 +205,7 @@ def test_margins_of_one_draw_agree_with_opendp(parameter: str, confidence: str) 
     assert DiscreteLaplace(number).margin_of_error(Fraction(confidence)) == max(ceil(geometric) - 1, 0)
 
 
-def test_the_papers_floor_of_1_96_sigma_covers_less_than_it_says() -> None:
+def test_the_papers_floor_of_1_96_sigma_covers_less_than_it_says():
     """With sigma 1.02, floor(1.96 sigma) is 1, and covers 87.5 %."""
     noise = DiscreteGaussian(Fraction(102, 100) ** 2)
     assert float(1 - 2 * noise.tail(2)) == pytest.approx(0.8749, abs=1e-4)
@@ -217,14 +214,14 @@ def test_the_papers_floor_of_1_96_sigma_covers_less_than_it_says() -> None:
 
 @pytest.mark.parametrize("noise", [DiscreteGaussian(Fraction(1, 10**12)), DiscreteLaplace(Fraction(1, 10**9))])
 @pytest.mark.parametrize("draws", SUMS)
-def test_vanishing_noise_is_zero_but_not_for_certain(noise: NoiseDistribution, draws: int) -> None:
+def test_vanishing_noise_is_zero_but_not_for_certain(noise, draws):
     total = noise.sum_of(draws)
     assert total.margin_of_error(Fraction(999_999, 10**6)) == 0
     assert total.quantile(Fraction(1, 10**6)) == total.quantile(Fraction(999_999, 10**6)) == 0
     assert noise.tail(1) > 0
 
 
-def test_more_bits_give_tighter_balls() -> None:
+def test_more_bits_give_tighter_balls():
     for noise in (DiscreteGaussian(Fraction(7)), DiscreteGaussian(Fraction(700)), DiscreteLaplace(Fraction(7))):
         for draws in (1, 8):
             coarse, fine = (noise.sum_of(draws).tail(3, bits) for bits in (64, 512))
@@ -233,14 +230,14 @@ def test_more_bits_give_tighter_balls() -> None:
 
 
 @pytest.mark.parametrize("chance", [Fraction(0), Fraction(1), Fraction(-1), Fraction(2)])
-def test_a_chance_outside_0_and_1_is_refused(chance: Fraction) -> None:
+def test_a_chance_outside_0_and_1_is_refused(chance):
     with pytest.raises(ValueError, match="strictly between 0 and 1"):
         DiscreteGaussian(Fraction(1)).quantile(chance)
     with pytest.raises(ValueError, match="strictly between 0 and 1"):
         DiscreteGaussian(Fraction(1)).margin_of_error(chance)
 
 
-def test_noise_without_width_is_refused() -> None:
+def test_noise_without_width_is_refused():
     with pytest.raises(ValueError, match="positive"):
         DiscreteGaussian(Fraction(0))
     with pytest.raises(ValueError, match="positive"):
@@ -260,8 +257,6 @@ def test_noise_without_width_is_refused() -> None:
         (DiscreteLaplace(Fraction(10**5)), False),
     ],
 )
-def test_noise_is_mostly_zero_if_its_chance_of_0_is_above_a_half(
-    noise: NoiseDistribution, is_mostly_zero: bool
-) -> None:
+def test_noise_is_mostly_zero_if_its_chance_of_0_is_above_a_half(noise, is_mostly_zero):
     assert noise.is_mostly_zero == is_mostly_zero
     assert (noise.probability(0) > arb(0.5)) == is_mostly_zero

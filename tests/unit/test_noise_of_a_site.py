@@ -25,11 +25,11 @@ def named(noise: DiscreteGaussian | DiscreteLaplace) -> object:
     return noise_of_level(0, cast(Universe, universe), Fraction(95, 100))["STAGE_2"]
 
 
-def test_a_site_names_the_noise_of_a_level() -> None:
+def test_a_site_names_the_noise_of_a_level():
     assert named(DiscreteGaussian(Fraction(9))) == ["gaussian", 9.0]
     assert named(DiscreteLaplace(Fraction(5, 2))) == ["laplace", 2.5]
 
 
-def test_a_noise_that_the_pages_do_not_know_is_refused() -> None:
+def test_a_noise_that_the_pages_do_not_know_is_refused():
     with pytest.raises(KeyError, match="staircase"):
         named(Staircase(Fraction(5, 2)))

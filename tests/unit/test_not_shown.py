@@ -19,9 +19,7 @@ from tests.inside import (
     US,
     DiscreteGaussian,
     DrawnNoise,
-    LossWorld,
     MeasurementEvent,
-    Noise,
     NoiseVerdict,
     PrivacyDefinition,
     Result,
@@ -52,33 +50,31 @@ def samples(size: int, with_record: float, without: float) -> Samples:
         (600, 1.0, 0.0, Result.FAILED),  # few samples show a gross fault
     ],
 )
-def test_a_loss_check_without_the_power_it_needs_is_not_shown(
-    size: int, with_record: float, without: float, result: Result
-) -> None:
+def test_a_loss_check_without_the_power_it_needs_is_not_shown(size, with_record, without, result):
     found = judged(ONE_GROUP, samples(size, with_record, without), is_full=False)
     assert found.result is result, found
     assert ("too few" in found.seen) == (result is Result.NOT_SHOWN)
 
 
-def test_a_full_audit_that_sees_too_little_has_failed_where_nothing_is_suppressed() -> None:
+def test_a_full_audit_that_sees_too_little_has_failed_where_nothing_is_suppressed():
     few = samples(600, 0.765, 0.235)
     assert judged(ONE_GROUP, few, is_full=True).result is Result.FAILED
     assert judged(NINE_GROUPS_SUPPRESSED, samples(600, 0.02, 0.02), is_full=True).result is Result.NOT_SHOWN
 
 
-def test_a_few_samples_that_show_some_loss_say_how_much() -> None:
+def test_a_few_samples_that_show_some_loss_say_how_much():
     found = judged(ONE_GROUP, samples(600, 0.765, 0.235), is_full=False)
     assert found.seen.startswith("delta at least 0.")
     assert found.seen.endswith("too few to show a budget overspent by 50%: run the full audit")
 
 
 @pytest.mark.parametrize("world", [*PERSON_LOSS_WORLDS, *HOUSEHOLD_LOSS_WORLDS], ids=lambda world: world.name)
-def test_a_loss_world_can_be_sent_to_other_processes(world: LossWorld) -> None:
+def test_a_loss_world_can_be_sent_to_other_processes(world):
     """The long ones are measured there."""
     assert pickle.loads(pickle.dumps(world)).name == world.name
 
 
-def test_noise_checks_without_noise_are_not_shown() -> None:
+def test_noise_checks_without_noise_are_not_shown():
     nothing: list[DrawnNoise] = []
     found = [noise_checks_module._two_runs(nothing, nothing), noise_checks_module._as_wide_as_due(nothing)]
     found.append(noise_checks_module._unrelated(nothing))
@@ -95,13 +91,13 @@ def totals_drawn(counts: np.ndarray) -> DrawnNoise:
     return DrawnNoise((event, family.total), np.arange(len(counts)), counts[:, None], noise)
 
 
-def test_a_size_of_counts_with_too_few_draws_is_named_and_the_width_not_shown() -> None:
+def test_a_size_of_counts_with_too_few_draws_is_named_and_the_width_not_shown():
     found = noise_checks_module._as_wide_as_due([totals_drawn(np.repeat([0, 4, 20, 55], [600, 600, 499, 600]))])
     assert found.result is Result.NOT_SHOWN
     assert found.seen.endswith("not judged: stage 1, a total, counts from 10 to 49 (499)")
 
 
-def test_the_width_is_shown_where_every_size_has_draws_enough() -> None:
+def test_the_width_is_shown_where_every_size_has_draws_enough():
     found = noise_checks_module._as_wide_as_due([totals_drawn(np.repeat([0, 4, 20, 55], 500))])
     assert found.result is Result.PASSED
     assert "not judged" not in found.seen
@@ -109,7 +105,7 @@ def test_the_width_is_shown_where_every_size_has_draws_enough() -> None:
 
 @pytest.mark.parametrize("noise", NOISES, ids=str)
 @pytest.mark.parametrize("off", [0.97, 1.03])
-def test_the_draws_would_show_a_variance_that_is_3_percent_off(noise: Noise, off: float) -> None:
+def test_the_draws_would_show_a_variance_that_is_3_percent_off(noise, off):
     rng, values = np.random.default_rng(5), np.arange(-400, 401)
     if isinstance(noise, DiscreteGaussian):
         chances = np.exp(-(values**2) / (2 * float(noise.sigma_squared) * off))
@@ -121,6 +117,6 @@ def test_the_draws_would_show_a_variance_that_is_3_percent_off(noise: Noise, off
         assert not NoiseVerdict(noise, p_value_of_counts(seen, noise)).is_right
 
 
-def test_a_fault_counts_whatever_the_check_could_find() -> None:
+def test_a_fault_counts_whatever_the_check_could_find():
     assert verdict("x", ["fault"], "seen", could_find=False).result is Result.FAILED
     assert verdict("x", [], "seen", could_find=False).would_have_found == "nothing"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from supply_chain.outlines import decoded_arcs, outlines_of, simplified
@@ -32,19 +31,19 @@ TOPOLOGY: dict[str, Any] = {
 }
 
 
-def test_arcs_are_distances_in_whole_steps() -> None:
+def test_arcs_are_distances_in_whole_steps():
     west = decoded_arcs(TOPOLOGY)[1]
     assert west.round(9).tolist() == [[-71.0, 42.0], [-72.0, 42.0], [-72.0, 41.0], [-71.0, 41.0]]
 
 
-def test_a_point_stays_if_it_is_farther_from_the_line_than_the_tolerance() -> None:
+def test_a_point_stays_if_it_is_farther_from_the_line_than_the_tolerance():
     arc = decoded_arcs(TOPOLOGY)[0]
     assert simplified(arc, 0.01).tolist() == [arc[0].tolist(), arc[-1].tolist()]
     arc[1, 0] -= 0.03
     assert simplified(arc, 0.01).tolist() == arc.tolist()
 
 
-def test_neighbours_have_one_border_and_island_areas_are_left_out() -> None:
+def test_neighbours_have_one_border_and_island_areas_are_left_out():
     assert outlines_of(TOPOLOGY, 0.01, 0.1) == {
         "44": [[-710, 420, -10, 0, 0, -10, 10, 0, 10, 0, 0, 10, -10, 0]],
         "44001": [[-710, 410, 0, 10, -10, 0, 0, -10, 10, 0]],
@@ -52,7 +51,7 @@ def test_neighbours_have_one_border_and_island_areas_are_left_out() -> None:
     }
 
 
-def test_every_state_and_county_that_ships_is_well_formed() -> None:
+def test_every_state_and_county_that_ships_is_well_formed():
     outlines = shipped_outlines(US)
     states = {region for region in outlines if len(region) == 2}
     assert states == {*US_STATES, PUERTO_RICO_STATE}
@@ -69,7 +68,7 @@ def test_every_state_and_county_that_ships_is_well_formed() -> None:
             assert 17 <= ring[1] * step <= 72
 
 
-def test_states_and_counties_get_outlines_without_being_asked_for(tmp_path: Path) -> None:
+def test_states_and_counties_get_outlines_without_being_asked_for(tmp_path):
     known = write_maps(tmp_path, named_universe(), {})
     assert known["shapeFiles"] == {"STATE": [[0, 3]], "COUNTY": [[0, 6]], "PR-STATE": [[0, 0]], "PR-COUNTY": [[0, 1]]}
     shown, others = known["backdrop"]["STATE"], known["backdrop"]["COUNTY"]
@@ -80,7 +79,7 @@ def test_states_and_counties_get_outlines_without_being_asked_for(tmp_path: Path
     assert (position, (step, rings)) == (3, shipped_outlines(US)["44007"])
 
 
-def test_given_shapes_replace_those_of_their_kind_of_area(tmp_path: Path) -> None:
+def test_given_shapes_replace_those_of_their_kind_of_area(tmp_path):
     own = BoundariesShape(2, 0.01, [[-7190, 4110, 80, 0, 0, 90, -80, 0, 0, -90]])
     known = write_maps(tmp_path, named_universe(), {US.area_level("STATE"): [own]})
     assert read_data(tmp_path, "shapes/STATE/0") == [[*own]]
@@ -88,7 +87,7 @@ def test_given_shapes_replace_those_of_their_kind_of_area(tmp_path: Path) -> Non
     assert [*known["backdrop"]] == ["COUNTY", "PR-COUNTY"]
 
 
-def test_another_census_gets_none_even_if_its_ids_look_alike(tmp_path: Path) -> None:
+def test_another_census_gets_none_even_if_its_ids_look_alike(tmp_path):
     alike = replace(named_universe(), census=replace(US, name="alike", boundary_files=BoundaryFiles()))
     assert write_maps(tmp_path, alike, {}) == {"shapeFiles": {}, "backdrop": {}, "insets": ()}
     assert [*tmp_path.iterdir()] == []

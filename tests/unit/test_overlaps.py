@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.inside import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US, AreaKind, area_facts, areas_overlap
+from tests.inside import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US, area_facts, areas_overlap
 from tests.named_world import named_universe
 
 
@@ -19,7 +19,7 @@ from tests.named_world import named_universe
         (AIANNH, (NATION,)),
     ],
 )
-def test_each_kind_of_area_knows_the_kinds_around_it(kind: AreaKind, around: tuple[AreaKind, ...]) -> None:
+def test_each_kind_of_area_knows_the_kinds_around_it(kind, around):
     assert kind.around == around
 
 
@@ -38,15 +38,13 @@ def test_each_kind_of_area_knows_the_kinds_around_it(kind: AreaKind, around: tup
         ("USA", "1", "PR-STATE", "72", False),
     ],
 )
-def test_areas_overlap_if_one_can_hold_people_of_the_other(
-    level: str, region_id: str, other: str, other_id: str, overlap: bool
-) -> None:
+def test_areas_overlap_if_one_can_hold_people_of_the_other(level, region_id, other, other_id, overlap):
     levels = {one.label: one for one in US.area_levels}
     areas = (levels[level], {region_id}), (levels[other], {other_id})
     assert areas_overlap(named_universe(), *areas) is overlap
 
 
-def test_a_site_knows_which_area_lies_in_which() -> None:
+def test_a_site_knows_which_area_lies_in_which():
     universe = named_universe()
     levels = [level.label for level in universe.entities]
     tracts, counties, reservations = (area_facts(US.area_level(one), universe) for one in ("TRACT", "COUNTY", "AIANNH"))

@@ -57,7 +57,7 @@ def left_by_a_killed_run(parent: Path, name: str) -> Path:
     return folder
 
 
-def test_a_link_with_the_name_of_our_folders_loses_nothing(tmp_path: Path) -> None:
+def test_a_link_with_the_name_of_our_folders_loses_nothing(tmp_path):
     theirs = left_by_a_killed_run(tmp_path, "theirs")
     (theirs / "precious").write_text("theirs")
     (tmp_path / "part-link").symlink_to(theirs)
@@ -67,7 +67,7 @@ def test_a_link_with_the_name_of_our_folders_loses_nothing(tmp_path: Path) -> No
     assert (tmp_path / "part-link").is_symlink()
 
 
-def test_links_inside_a_folder_that_was_left_are_removed_and_not_followed(tmp_path: Path) -> None:
+def test_links_inside_a_folder_that_was_left_are_removed_and_not_followed(tmp_path):
     (tmp_path / "theirs").mkdir()
     (tmp_path / "theirs" / "precious").write_text("theirs")
     (left_by_a_killed_run(tmp_path, "part-left") / "link").symlink_to(tmp_path / "theirs")
@@ -78,7 +78,7 @@ def test_links_inside_a_folder_that_was_left_are_removed_and_not_followed(tmp_pa
 
 
 @pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
-def test_a_lock_that_is_no_file_is_none_of_ours(kind: str, tmp_path: Path) -> None:
+def test_a_lock_that_is_no_file_is_none_of_ours(kind, tmp_path):
     folder = tmp_path / "part-odd"
     folder.mkdir()
     (tmp_path / "file").touch()
@@ -90,7 +90,7 @@ def test_a_lock_that_is_no_file_is_none_of_ours(kind: str, tmp_path: Path) -> No
     assert (folder / "precious").read_text() == "theirs"
 
 
-def test_a_folder_of_another_user_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_of_another_user_stays(tmp_path, monkeypatch):
     folder = left_by_a_killed_run(tmp_path, "part-theirs")
     monkeypatch.setattr(locked_folder_module.os, "geteuid", lambda: os.getuid() + 1)
     with locked_folder(tmp_path, "part-"):
@@ -98,7 +98,7 @@ def test_a_folder_of_another_user_stays(tmp_path: Path, monkeypatch: pytest.Monk
     assert folder.is_dir()
 
 
-def test_an_interrupt_while_a_folder_is_made_leaves_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_a_folder_is_made_leaves_none(tmp_path, monkeypatch):
     made = locked_folder_module.tempfile.mkdtemp
 
     def interrupted(**where: object) -> str:
@@ -116,13 +116,13 @@ def test_an_interrupt_while_a_folder_is_made_leaves_none(tmp_path: Path, monkeyp
     assert not list(tmp_path.iterdir())
 
 
-def test_a_folder_that_cannot_be_removed_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_cannot_be_removed_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(locked_folder_module.shutil, "rmtree", lambda *_, **__: None)
     with pytest.raises(LeftBehind, match="could not be removed"), locked_folder(tmp_path, "part-"):
         pass
 
 
-def test_an_interrupt_while_clearing_away_waits_for_its_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_while_clearing_away_waits_for_its_end(tmp_path, monkeypatch):
     remove = locked_folder_module._remove
 
     def interrupted(folder: Path) -> None:
@@ -139,7 +139,7 @@ def test_an_interrupt_while_clearing_away_waits_for_its_end(tmp_path: Path, monk
     assert list(tmp_path.iterdir()) == []
 
 
-def test_encoded_persons_are_for_their_owner_alone_whatever_the_umask(tmp_path: Path) -> None:
+def test_encoded_persons_are_for_their_owner_alone_whatever_the_umask(tmp_path):
     with umask(0):
         persons = PartRecords(tmp_path, [PartAtoms(US_PASS, 0, 2)], 100)
         many = np.arange(100_000, dtype=np.int32)  # fewer stay in memory
@@ -162,9 +162,7 @@ def write_output(out: Path, text: str, *, overwrite: bool = True) -> None:
 
 
 @pytest.mark.parametrize("can_exchange", [True, False])
-def test_an_output_is_replaced_and_nothing_is_left(
-    can_exchange: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_output_is_replaced_and_nothing_is_left(can_exchange, tmp_path, monkeypatch):
     if not can_exchange:
         monkeypatch.setattr(output_folder_module, "exchange", cannot)
     for text in ("old", "new"):
@@ -173,7 +171,7 @@ def test_an_output_is_replaced_and_nothing_is_left(
     assert names(tmp_path) == ["out"]
 
 
-def test_an_output_changes_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_output_changes_in_one_step(tmp_path, monkeypatch):
     """Where the file system can exchange, no moment is seen in which nothing is at OUT."""
     write_output(tmp_path / "out", "old")
     renamed, exchanged = [], []
@@ -190,9 +188,7 @@ class Killed(BaseException):
 
 
 @pytest.mark.parametrize("after", [1, 2])
-def test_an_output_that_a_killed_run_had_moved_aside_is_put_back(
-    after: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_output_that_a_killed_run_had_moved_aside_is_put_back(after, tmp_path, monkeypatch):
     out, renames, rename = tmp_path / "out", [], Path.rename
     write_output(out, "old")
 
@@ -214,21 +210,19 @@ def test_an_output_that_a_killed_run_had_moved_aside_is_put_back(
     assert names(tmp_path) == ["out"]
 
 
-def test_a_file_that_took_the_place_of_an_output_stays(tmp_path: Path) -> None:
+def test_a_file_that_took_the_place_of_an_output_stays(tmp_path):
     with pytest.raises(FileExistsError), whole_output(tmp_path / "out", overwrite=True):
         (tmp_path / "out").write_text("theirs")
     assert contents(tmp_path) == {"out": "theirs"}
 
 
-def test_an_output_that_somebody_else_made_meanwhile_stays(tmp_path: Path) -> None:
+def test_an_output_that_somebody_else_made_meanwhile_stays(tmp_path):
     with pytest.raises(FileExistsError, match="meanwhile"), whole_output(tmp_path / "out", overwrite=False):
         write_output(tmp_path / "out", "theirs")
     assert contents(tmp_path / "out") == {"manifest.json": "theirs"}
 
 
-def test_a_published_output_is_no_failure_though_something_is_left(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_published_output_is_no_failure_though_something_is_left(tmp_path, monkeypatch):
     monkeypatch.setattr(locked_folder_module.shutil, "rmtree", lambda *_, **__: None)
     write_output(tmp_path / "out", "new")
     monkeypatch.undo()
@@ -237,7 +231,7 @@ def test_a_published_output_is_no_failure_though_something_is_left(
     assert names(tmp_path) == ["out"]
 
 
-def test_a_full_disk_is_a_failure_and_no_fault_of_what_was_given(tmp_path: Path) -> None:
+def test_a_full_disk_is_a_failure_and_no_fault_of_what_was_given(tmp_path):
     def full(_: Path) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -246,7 +240,7 @@ def test_a_full_disk_is_a_failure_and_no_fault_of_what_was_given(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_file_that_somebody_made_meanwhile_stays(tmp_path: Path) -> None:
+def test_a_file_that_somebody_made_meanwhile_stays(tmp_path):
     def write(beside: Path) -> None:
         beside.write_text("ours")
         (tmp_path / "file").write_text("theirs")
@@ -258,9 +252,7 @@ def test_a_file_that_somebody_made_meanwhile_stays(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("has_links", [True, False])
 @pytest.mark.parametrize("before", [{}, {"first": "old"}, {"first": "old", "second": "old"}])
-def test_of_two_files_both_appear_or_none(
-    before: dict[str, str], has_links: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_two_files_both_appear_or_none(before, has_links, tmp_path, monkeypatch):
     if not has_links:
         monkeypatch.setattr(Path, "hardlink_to", knows_no_links)
     for name, text in before.items():
@@ -275,7 +267,7 @@ def test_of_two_files_both_appear_or_none(
     assert contents(tmp_path) == {"first": "new", "second": "new"}
 
 
-def test_a_first_file_that_cant_be_taken_back_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_first_file_that_cant_be_taken_back_is_told(tmp_path, monkeypatch):
     def refused(*_: object) -> None:
         raise OSError(errno.ESTALE, "Stale file handle")
 
@@ -296,15 +288,13 @@ def refusing_the_second(beside: Path, file: Path, **_: object) -> None:
     beside.replace(file)
 
 
-def test_a_new_file_is_made_where_the_file_system_knows_no_exclusive_move(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_new_file_is_made_where_the_file_system_knows_no_exclusive_move(tmp_path, monkeypatch):
     monkeypatch.setattr(new_files_module, "move_to_new", cannot)
     write_new_file(tmp_path / "file", lambda path: path.write_text("ours"))
     assert contents(tmp_path) == {"file": "ours"}
 
 
-def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
+def test_what_is_no_regular_file_is_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InvalidInput, match="not a regular file"):
         write_new_file(tmp_path / "pipe", lambda path: path.write_text("x"), overwrite=True)
@@ -312,7 +302,7 @@ def test_what_is_no_regular_file_is_not_replaced(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("manifest", ['{"name": "ext"}', "[1]", '{"outputs": {"t1/us.csv": {}}, "documents": {}}'])
-def test_a_folder_with_files_that_no_run_wrote_is_not_replaced(manifest: str, tmp_path: Path) -> None:
+def test_a_folder_with_files_that_no_run_wrote_is_not_replaced(manifest, tmp_path):
     out = tmp_path / "out"
     out.mkdir()
     (out / "manifest.json").write_text(manifest)

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 from click.testing import Result
-from typer.testing import CliRunner
 
 import safetab
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import PROJECT
 from tests.inside import ParameterDifferenceDifference
 from tests.worlds.households import write_household_world
@@ -25,7 +24,7 @@ NZ = Path(str(files("safetab.synthetic.specified"))) / "nz"
 
 
 def diff(*arguments: object) -> Result:
-    return CliRunner().invoke(app, ["diff", *map(str, arguments)])
+    return cli("diff", *arguments)
 
 
 def changed(folder: Path, lines: dict[str, tuple[str, str]] | None = None, **keys: Any) -> Path:
@@ -44,7 +43,7 @@ def rows(before: Path, after: Path, data: Path | None = None) -> set[tuple[str |
     return {tuple(row) for row in safetab.diff(before, after, data).rows}
 
 
-def test_equal_folders_have_no_difference(tmp_path: Path) -> None:
+def test_equal_folders_have_no_difference(tmp_path):
     copy = changed(tmp_path / "copy")
     assert str(safetab.diff(PARAMETERS, copy, DATA)) == f"No difference between {PARAMETERS} and {copy}."
     assert str(safetab.diff(PARAMETERS, copy)).endswith(
@@ -57,14 +56,14 @@ def test_equal_folders_have_no_difference(tmp_path: Path) -> None:
     assert len(safetab.diff(NZ, NZ)) == 0
 
 
-def test_a_folder_and_its_specification_are_equal(tmp_path: Path) -> None:
+def test_a_folder_and_its_specification_are_equal(tmp_path):
     specification = as_specification(PARAMETERS, tmp_path / "persons")
     assert rows(PARAMETERS, specification, DATA) == set()
     households = write_household_world(tmp_path / "world", 3).parameters
     assert rows(households, as_specification(households, tmp_path / "households")) == set()
 
 
-def test_whose_numbers_they_are_and_the_reader_are_compared(tmp_path: Path) -> None:
+def test_whose_numbers_they_are_and_the_reader_are_compared(tmp_path):
     other = changed(tmp_path / "other", reader="cef")
     (other / "about.toml").write_text('[about]\ntitle = "Groups of an island"\nagency = "Island"\n')
     found = rows(PARAMETERS, other)
@@ -74,7 +73,7 @@ def test_whose_numbers_they_are_and_the_reader_are_compared(tmp_path: Path) -> N
     assert "other/about.toml" in " ".join(diff(PARAMETERS, other).stderr.split())
 
 
-def test_a_loss_is_that_of_the_protected_unit(tmp_path: Path) -> None:
+def test_a_loss_is_that_of_the_protected_unit(tmp_path):
     parameters = write_household_world(tmp_path / "world", 3).parameters
     other = shutil.copytree(parameters, tmp_path / "other")
     config = json.loads((other / "config.json").read_text())
@@ -85,7 +84,7 @@ def test_a_loss_is_that_of_the_protected_unit(tmp_path: Path) -> None:
     assert "person" not in printed
 
 
-def test_a_budget_changes_its_level_and_the_loss_of_its_pass(tmp_path: Path) -> None:
+def test_a_budget_changes_its_level_and_the_loss_of_its_pass(tmp_path):
     other = changed(tmp_path / "other", privacy_budget_p_level_2_county=0.25)
     found = rows(PARAMETERS, other)
     assert ("loss", "us", "unbounded rho", "4.85", "4.9") in found
@@ -100,7 +99,7 @@ def test_a_budget_changes_its_level_and_the_loss_of_its_pass(tmp_path: Path) -> 
     }
 
 
-def test_a_budget_of_0_takes_a_level_away_and_others_bring_one(tmp_path: Path) -> None:
+def test_a_budget_of_0_takes_a_level_away_and_others_bring_one(tmp_path):
     other = changed(tmp_path / "other", privacy_budget_p_level_1_usa=0, privacy_budget_p_level_1_aiannh=0.5)
     words = diff(PARAMETERS, other).stdout
     assert "1 level vanishes: (USA, Regional)" in words
@@ -109,7 +108,7 @@ def test_a_budget_of_0_takes_a_level_away_and_others_bring_one(tmp_path: Path) -
     assert "  any person in this run, unbounded rho: 4.85 becomes 5.34\n" in words
 
 
-def test_levels_that_change_alike_are_said_once(tmp_path: Path) -> None:
+def test_levels_that_change_alike_are_said_once(tmp_path):
     keys = {f"privacy_budget_p_level_2_{name}": 0.3 for name in ("county", "tract")}
     words = diff(PARAMETERS, changed(tmp_path / "other", **keys)).stdout
     assert "2 levels change: (COUNTY, Detailed); (TRACT, Detailed)\n    budget: 0.2 becomes 0.3\n" in words
@@ -117,7 +116,7 @@ def test_levels_that_change_alike_are_said_once(tmp_path: Path) -> None:
     assert "    +/- Sex by Age(23), sex: 47 becomes 38\n" in words
 
 
-def test_groups_that_change_their_names_alone_are_listed_under_one_heading(tmp_path: Path) -> None:
+def test_groups_that_change_their_names_alone_are_listed_under_one_heading(tmp_path):
     groups = "race-characteristic-iterations.txt"
     other = changed(tmp_path / "other", {groups: ("Korean alone", "Koreans alone")})
     words = diff(PARAMETERS, other).stdout
@@ -127,13 +126,13 @@ def test_groups_that_change_their_names_alone_are_listed_under_one_heading(tmp_p
     assert "  1 group changes its name:\n    1104: Korean alone becomes Koreans alone\n" in diff(PARAMETERS, one).stdout
 
 
-def test_a_group_that_comes_into_a_list_was_in_none() -> None:
+def test_a_group_that_comes_into_a_list_was_in_none():
     row = ParameterDifferenceDifference("group", "1002", "list", "no list", "common")
     found = safetab.ParameterDifference(("a", "b"), (row,), {("group", "1002"): "1002 (European)"}, has_areas=True)
     assert str(found).splitlines()[1:] == ["  1 group changes: 1002 (European)", "    list: none becomes common"]
 
 
-def test_thresholds_and_choices_change(tmp_path: Path) -> None:
+def test_thresholds_and_choices_change(tmp_path):
     thresholds = json.loads((PARAMETERS / "config.json").read_text())["thresholds_p"] | {"(USA, 2)": [500, 1000, 8000]}
     other = changed(
         tmp_path / "other", thresholds_p=thresholds, max_race_codes=2, allow_negative_counts=False, run_pr=False
@@ -147,7 +146,7 @@ def test_thresholds_and_choices_change(tmp_path: Path) -> None:
     assert "passes: loses 1: pr" in diff(PARAMETERS, other).stdout
 
 
-def test_groups_and_codes_that_move_are_named(tmp_path: Path) -> None:
+def test_groups_and_codes_that_move_are_named(tmp_path):
     pairs = "race-and-ethnicity-code-to-iteration.txt"
     groups = "race-characteristic-iterations.txt"
     other = changed(
@@ -170,7 +169,7 @@ def test_groups_and_codes_that_move_are_named(tmp_path: Path) -> None:
     assert " move" not in words  # its codes are where they were among the other groups
 
 
-def test_a_code_that_gains_its_first_groups_or_loses_its_last_is_said_to(tmp_path: Path) -> None:
+def test_a_code_that_gains_its_first_groups_or_loses_its_last_is_said_to(tmp_path):
     kept = changed(tmp_path / "kept")
     file = kept / "race-and-ethnicity-code-to-iteration.txt"
     lines = file.read_text().splitlines(keepends=True)
@@ -180,7 +179,7 @@ def test_a_code_that_gains_its_first_groups_or_loses_its_last_is_said_to(tmp_pat
     assert moves.format("gains") in diff(kept, PARAMETERS).stdout
 
 
-def test_areas_and_numbers_of_groups_are_compared_with_data(tmp_path: Path) -> None:
+def test_areas_and_numbers_of_groups_are_compared_with_data(tmp_path):
     other = changed(tmp_path / "other", state_filter_us=["44"])
     found = rows(PARAMETERS, other, DATA)
     assert ("area", "COUNTY", "ids", "44007, 44009, 50007, 50021", "44007, 44009") in found
@@ -190,7 +189,7 @@ def test_areas_and_numbers_of_groups_are_compared_with_data(tmp_path: Path) -> N
     assert {row[0] for row in rows(PARAMETERS, other)} == {"choice"}
 
 
-def test_an_area_that_moves_into_another_is_a_difference(tmp_path: Path) -> None:
+def test_an_area_that_moves_into_another_is_a_difference(tmp_path):
     shutil.copytree(NZ, tmp_path / "nz")
     assert rows(NZ, tmp_path / "nz") == set()
     path = tmp_path / "nz" / "areas.csv"
@@ -203,7 +202,7 @@ def test_an_area_that_moves_into_another_is_a_difference(tmp_path: Path) -> None
     assert any("what lies in which" in str(row[2]) for row in found)
 
 
-def test_other_keys_of_specifications_are_compared(tmp_path: Path) -> None:
+def test_other_keys_of_specifications_are_compared(tmp_path):
     shutil.copytree(NZ, tmp_path / "nz")
     text = (tmp_path / "nz" / "census.toml").read_text()
     old = next(line for line in text.splitlines() if line.startswith("agency"))
@@ -212,7 +211,7 @@ def test_other_keys_of_specifications_are_compared(tmp_path: Path) -> None:
     assert (row.kind, row.where, row.after) == ("key", "about.agency", "Another")
 
 
-def test_it_prints_shortly_and_as_a_table(tmp_path: Path) -> None:
+def test_it_prints_shortly_and_as_a_table(tmp_path):
     found = safetab.diff(PARAMETERS, changed(tmp_path / "other", max_race_codes=7))
     assert repr(found) == f"<{len(found)} differences between {PARAMETERS} and {tmp_path / 'other'}>"
     table = found.to_arrow()
@@ -220,7 +219,7 @@ def test_it_prints_shortly_and_as_a_table(tmp_path: Path) -> None:
     assert table.to_pylist() == found.as_json()["differences"]
 
 
-def test_every_problem_of_both_folders_is_told(tmp_path: Path) -> None:
+def test_every_problem_of_both_folders_is_told(tmp_path):
     one = changed(tmp_path / "one", privacy_budget_p_level_2_county="much")
     other = changed(tmp_path / "other", max_race_codes=99)
     result = diff(one, other)
@@ -234,7 +233,7 @@ def test_every_problem_of_both_folders_is_told(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [[], [PARAMETERS]])
-def test_two_folders_are_needed(arguments: list[Path]) -> None:
+def test_two_folders_are_needed(arguments):
     assert diff(*arguments).exit_code == 2
 
 
@@ -242,14 +241,14 @@ def test_two_folders_are_needed(arguments: list[Path]) -> None:
 
 
 @pytest.mark.parametrize(("options", "product"), [(["--us"], "SafeTab-P"), (["--us", "--households"], "SafeTab-H")])
-def test_new_parameters_are_valid_and_those_of_2020(options: list[str], product: str, tmp_path: Path) -> None:
+def test_new_parameters_are_valid_and_those_of_2020(options, product, tmp_path):
     folder = tmp_path / "new"
-    assert CliRunner().invoke(app, ["new", str(folder), *options]).exit_code == 0
+    assert cli("new", folder, *options).exit_code == 0
     people = {"--people": "3000", "--states": "3", "--counties": "4", "--tracts": "6", "--parameters": str(folder)}
     given = [word for pair in people.items() for word in pair]
-    made = CliRunner().invoke(app, ["synthesize", str(tmp_path / "try"), "--us", *options[1:], *given])
+    made = cli("synthesize", tmp_path / "try", "--us", *options[1:], *given)
     assert made.exit_code == 0, made.output
-    plan = CliRunner().invoke(app, ["plan", str(folder), str(tmp_path / "try" / "data")])
+    plan = cli("plan", folder, tmp_path / "try" / "data")
     found = safetab.diff(folder, folder, tmp_path / "try" / "data")
     assert (len(found), found.has_areas) == (0, True)
     if product == "SafeTab-P":
@@ -261,21 +260,19 @@ def test_new_parameters_are_valid_and_those_of_2020(options: list[str], product:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [["--us"], ["--us", "--households"]])
-def test_the_commands_of_their_readme_work_as_they_stand(
-    options: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_commands_of_their_readme_work_as_they_stand(options, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert CliRunner().invoke(app, ["new", "mine", *options]).exit_code == 0
+    assert cli("new", "mine", *options).exit_code == 0
     lines = (tmp_path / "mine" / "README.md").read_text().splitlines()
     commands = [line.removeprefix("    safetab ").split() for line in lines if line.startswith("    ")]
     assert commands[-1][:3] == ["plan", "mine", "TRY/data"]
     for command in commands:
-        ended = CliRunner().invoke(app, command)
+        ended = cli(*command)
         assert ended.exit_code == 0, ended.output
 
 
-def test_new_parameters_do_not_replace_anything(tmp_path: Path) -> None:
+def test_new_parameters_do_not_replace_anything(tmp_path):
     (tmp_path / "mine").write_text("mine")
-    assert CliRunner().invoke(app, ["new", str(tmp_path), "--us"]).exit_code == 1
-    assert CliRunner().invoke(app, ["new", str(tmp_path / "x"), "--us", "--from", "package.json"]).exit_code == 2
+    assert cli("new", tmp_path, "--us").exit_code == 1
+    assert cli("new", tmp_path / "x", "--us", "--from", "package.json").exit_code == 2
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]

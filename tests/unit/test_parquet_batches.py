@@ -76,23 +76,23 @@ def texts_of(parts: list[Path], record: RecordLayout = ONE_COLUMN) -> dict[str, 
 
 
 @pytest.mark.parametrize("options", FORMS.values(), ids=FORMS.keys())
-def test_every_row_has_its_text(options: dict[str, Any], tmp_path: Path) -> None:
+def test_every_row_has_its_text(options, tmp_path):
     for texts in COLUMNS.values():
         assert texts_of([write(tmp_path / "x.parquet", texts, **options)]) == {"X": texts}
 
 
-def test_a_column_that_is_never_absent_has_no_levels(tmp_path: Path) -> None:
+def test_a_column_that_is_never_absent_has_no_levels(tmp_path):
     texts = column(500, 20)
     assert texts_of([write(tmp_path / "x.parquet", texts, nullable=False)]) == {"X": texts}
 
 
-def test_what_duckdb_writes_is_read(tmp_path: Path) -> None:
+def test_what_duckdb_writes_is_read(tmp_path):
     texts = pa.table({"X": column(3000, 50, absent=0.2)})  # noqa: F841 - the query names it
     duckdb.sql(f"COPY (SELECT X FROM texts) TO '{tmp_path}/x.parquet' (FORMAT parquet)")
     assert texts_of([tmp_path / "x.parquet"]) == {"X": column(3000, 50, absent=0.2)}
 
 
-def test_a_column_without_any_text_is_read(tmp_path: Path) -> None:
+def test_a_column_without_any_text_is_read(tmp_path):
     """Polars writes an empty dictionary, and says of each row that it has no value."""
     import polars  # noqa: PLC0415 - takes long to load
 
@@ -101,7 +101,7 @@ def test_a_column_without_any_text_is_read(tmp_path: Path) -> None:
     assert texts_of([tmp_path / "x.parquet"]) == {"X": [None] * 5}
 
 
-def test_a_wrong_checksum_is_damage(tmp_path: Path) -> None:
+def test_a_wrong_checksum_is_damage(tmp_path):
     path = write(tmp_path / "x.parquet", COLUMNS["many"], write_page_checksum=True, compression="none")
     chunk = pq.read_metadata(path).row_group(0).column(0)
     damaged = bytearray(path.read_bytes())
@@ -112,7 +112,7 @@ def test_a_wrong_checksum_is_damage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("compression", ["none", "snappy"])
-def test_damaged_bytes_give_texts_of_the_dictionary_or_are_refused(compression: str, tmp_path: Path) -> None:
+def test_damaged_bytes_give_texts_of_the_dictionary_or_are_refused(compression, tmp_path):
     """Compiled loops look values up by position, so none may lie beyond the values."""
     path = write(tmp_path / "x.parquet", column(60, 9, absent=0.3, longest_run=6), compression=compression)
     whole, refused = path.read_bytes(), 0
@@ -135,7 +135,7 @@ def test_damaged_bytes_give_texts_of_the_dictionary_or_are_refused(compression: 
     assert refused > chunk.total_compressed_size // 2
 
 
-def test_a_file_that_ends_early_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_ends_early_is_refused(tmp_path):
     path = write(tmp_path / "x.parquet", COLUMNS["many"], compression="none")
     whole = path.read_bytes()
     for bytes_left in range(4, len(whole), 97):
@@ -148,7 +148,7 @@ EDITED = pa.array([{"QSPAN": "9"}] * 700, pa.struct([pa.field("QSPAN", pa.string
 """A further column with a column of the record's name in it."""
 
 
-def test_columns_are_found_by_name_in_each_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_columns_are_found_by_name_in_each_part(tmp_path, monkeypatch):
     texts = {name: column(700, 3 + at, absent=0.2) for at, name in enumerate(PERSON_RECORD.columns)}
     for part, options in enumerate([{"row_group_size": 300}, {"compression": "zstd"}, {"use_dictionary": ["QAGE"]}]):
         pq.write_table(
@@ -160,7 +160,7 @@ def test_columns_are_found_by_name_in_each_part(tmp_path: Path, monkeypatch: pyt
 
 
 @pytest.mark.parametrize("positions", [[0, 3], [0, -1], [2, 0]])
-def test_positions_beyond_what_arrow_hands_on_are_damage(positions: list[int]) -> None:
+def test_positions_beyond_what_arrow_hands_on_are_damage(positions):
     values = pa.array(["1", "2"])
     column = pa.DictionaryArray.from_arrays(pa.array(positions, pa.int32()), values, safe=False)
     with pytest.raises(pa.ArrowInvalid, match="the dictionary doesn't have"):
@@ -168,7 +168,7 @@ def test_positions_beyond_what_arrow_hands_on_are_damage(positions: list[int]) -
     assert records_module._value_column(column.slice(0, 0)).has_absent is False
 
 
-def test_a_row_without_a_value_has_the_position_after_them() -> None:
+def test_a_row_without_a_value_has_the_position_after_them():
     column = records_module._value_column(pa.array(["1", None], pa.string()).dictionary_encode())
     assert column.position_of_row.tolist() == [0, 1]
     assert column.has_absent

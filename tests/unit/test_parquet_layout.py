@@ -28,13 +28,13 @@ def footer_of(file: Path) -> tuple[bytes, bytes]:
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("rows", [0, 1, 1_200])
-def test_nothing_is_hidden_in_what_is_written(way: str, rows: int, tmp_path: Path) -> None:
+def test_nothing_is_hidden_in_what_is_written(way, rows, tmp_path):
     file = tmp_path / "x.parquet"
     pq.write_table(TABLE.slice(0, rows), file, **WAYS[way])
     assert all_bytes_are_read(file)
 
 
-def test_bytes_before_the_footer_are_found(tmp_path: Path) -> None:
+def test_bytes_before_the_footer_are_found(tmp_path):
     file = tmp_path / "x.parquet"
     pq.write_table(TABLE, file)
     pages, footer = footer_of(file)
@@ -43,7 +43,7 @@ def test_bytes_before_the_footer_are_found(tmp_path: Path) -> None:
     assert not all_bytes_are_read(file)
 
 
-def test_bytes_that_a_column_claims_and_no_page_holds_are_found(tmp_path: Path) -> None:
+def test_bytes_that_a_column_claims_and_no_page_holds_are_found(tmp_path):
     file = tmp_path / "x.parquet"
     table = TABLE.select(["people"])
     pq.write_table(table, file, use_dictionary=False, compression="none", write_statistics=False)
@@ -56,7 +56,7 @@ def test_bytes_that_a_column_claims_and_no_page_holds_are_found(tmp_path: Path) 
     assert not all_bytes_are_read(file)
 
 
-def test_bytes_before_the_first_page_are_found(tmp_path: Path) -> None:
+def test_bytes_before_the_first_page_are_found(tmp_path):
     file = tmp_path / "x.parquet"
     table = TABLE.select(["people"])
     pq.write_table(table, file, use_dictionary=False, compression="none", write_statistics=False)
@@ -68,7 +68,7 @@ def test_bytes_before_the_first_page_are_found(tmp_path: Path) -> None:
     assert not all_bytes_are_read(file)
 
 
-def test_another_program_is_named_in_the_footer(tmp_path: Path) -> None:
+def test_another_program_is_named_in_the_footer(tmp_path):
     file = tmp_path / "x.parquet"
     pq.write_table(TABLE, file)
     content = file.read_bytes()
@@ -77,7 +77,7 @@ def test_another_program_is_named_in_the_footer(tmp_path: Path) -> None:
     assert not all_bytes_are_read(file)
 
 
-def test_a_damaged_file_ends_in_an_answer(tmp_path: Path) -> None:
+def test_a_damaged_file_ends_in_an_answer(tmp_path):
     file = tmp_path / "x.parquet"
     pq.write_table(TABLE.slice(0, 3), file, compression="none", store_schema=False)
     content = file.read_bytes()

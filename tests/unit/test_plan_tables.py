@@ -7,11 +7,9 @@ import re
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import NoProgress, a_or_an, write_example
-from tests.worlds.world import World
 
 RULE = re.compile(r"^ ─+\s*$", re.MULTILINE)
 
@@ -24,7 +22,7 @@ def nz(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def planned(parameters: Path, *options: str, columns: int = 80) -> str:
-    told = CliRunner().invoke(app, ["plan", str(parameters), *options], env={"COLUMNS": str(columns)})
+    told = cli("plan", parameters, *options, env={"COLUMNS": str(columns)})
     assert told.exit_code == 0, told.output
     return told.stdout
 
@@ -35,14 +33,14 @@ def rows(text: str) -> list[str]:
 
 @pytest.mark.parametrize("name", ["nz", "ons"])
 @pytest.mark.parametrize("columns", [80, 120])
-def test_no_table_of_a_plan_is_broken(name: str, columns: int, tmp_path: Path) -> None:
+def test_no_table_of_a_plan_is_broken(name, columns, tmp_path):
     write_example(name, 1, tmp_path, NoProgress())
     text = planned(tmp_path / "parameters", columns=columns)
     assert len(RULE.findall(text)) == 3
     assert max(map(len, text.splitlines())) <= columns
 
 
-def test_the_loss_comes_first_and_levels_that_agree_share_a_column(nz: Path) -> None:
+def test_the_loss_comes_first_and_levels_that_agree_share_a_column(nz):
     text = planned(nz)
     titles = ("Total privacy loss", "Budgets, margins of error (+/-) at 95%, and noise", "What is measured, and")
     assert sorted(titles, key=text.index) == list(titles)
@@ -61,7 +59,7 @@ def test_the_loss_comes_first_and_levels_that_agree_share_a_column(nz: Path) -> 
     assert not re.search(r"\b(?:ta|sa2)\b", text)
 
 
-def test_a_plan_says_how_many_empty_groups_are_published_by_chance(nz: Path) -> None:
+def test_a_plan_says_how_many_empty_groups_are_published_by_chance(nz):
     """The explorer shows the second sum, since the other levels publish every group."""
     levels = json.loads(planned(nz, "--json"))["levels"]
     published = [(one["suppression_threshold"], one["if_all_groups_are_empty"]["published_groups"]) for one in levels]
@@ -70,7 +68,7 @@ def test_a_plan_says_how_many_empty_groups_are_published_by_chance(nz: Path) -> 
     assert {"all levels 27,753 611.61", "with T 27,144 2.61"} <= set(rows(planned(nz)))
 
 
-def test_without_a_selector_only_the_finest_table_has_margins(nz: Path, tmp_path: Path) -> None:
+def test_without_a_selector_only_the_finest_table_has_margins(nz, tmp_path):
     for file in nz.iterdir():
         text = file.read_text(encoding="utf-8").replace('selector   = "stage 1"', 'selector   = "none"')
         kept = [line for line in text.splitlines() if not line.startswith(("stage_1", "suppress", "thresholds"))]
@@ -86,20 +84,20 @@ def test_without_a_selector_only_the_finest_table_has_margins(nz: Path, tmp_path
     }
 
 
-def test_a_specification_is_planned_without_data_and_a_config_json_is_not(nz: Path, world: World) -> None:
+def test_a_specification_is_planned_without_data_and_a_config_json_is_not(nz, world):
     assert "This plan was made without opening a record." in " ".join(planned(nz).split())
-    told = CliRunner().invoke(app, ["plan", str(world.parameters)])
+    told = cli("plan", world.parameters)
     assert told.exit_code == 2
     assert "DATA: needed unless PARAMETERS has a census.toml." in " ".join(told.stderr.split())
 
 
-def test_the_paper_is_no_measure_for_another_census(nz: Path, world: World) -> None:
-    own = CliRunner().invoke(app, ["tune", "budget", "region, level 1", "11", "--parameters", str(nz)])
+def test_the_paper_is_no_measure_for_another_census(nz, world):
+    own = cli("tune", "budget", "region, level 1", "11", "--parameters", nz)
     config = str(world.parameters / "config.json")
-    usual = CliRunner().invoke(app, ["tune", "budget", "county-detailed", "11", "--config", config])
+    usual = cli("tune", "budget", "county-detailed", "11", "--config", config)
     assert ["paper" in one.stdout for one in (own, usual)] == [False, True]
 
 
 @pytest.mark.parametrize("noun", ["an admission", "a patient", "a usual resident", "a unit", "a European", "an uncle"])
-def test_a_noun_has_the_article_that_it_is_spoken_with(noun: str) -> None:
+def test_a_noun_has_the_article_that_it_is_spoken_with(noun):
     assert a_or_an(noun.split(" ", 1)[1]) == noun

@@ -3,7 +3,6 @@ from __future__ import annotations
 import shutil
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -39,7 +38,6 @@ from tests.inside import (
     read_public_lists,
 )
 from tests.worlds.households import write_household_world
-from tests.worlds.world import World
 
 
 def level_of(plan: RunPlan, geography: AreaLevel, iterations: GroupLevel) -> LevelPlan:
@@ -47,16 +45,16 @@ def level_of(plan: RunPlan, geography: AreaLevel, iterations: GroupLevel) -> Lev
     return level
 
 
-def test_a_level_with_budget_0_is_left_out(world: World) -> None:
-    plan = safetab.plan(world.parameters, world.data)
+def test_a_level_with_budget_0_is_left_out(world):
+    plan = safetab.plan(*world)
     assert [str(level) for level in plan.levels_left_out] == ["(AIANNH, Regional)"]
     assert len(plan.levels) == 19
     assert plan.loss_of(US_PASS).unbounded == Fraction("4.85")
     assert plan.loss.bounded == Fraction("9.7")
 
 
-def test_stages_share_the_budget_of_a_level(world: World) -> None:
-    plan = safetab.plan(world.parameters, world.data)
+def test_stages_share_the_budget_of_a_level(world):
+    plan = safetab.plan(*world)
     state = level_of(plan, US.area_level("STATE"), DETAILED)
     assert {stage: stage_plan.budget for stage, stage_plan in state.design.stages.items()} == {
         Stage.STAGE_1: Fraction(2, 10),
@@ -68,16 +66,16 @@ def test_stages_share_the_budget_of_a_level(world: World) -> None:
     assert set(county.design.stages) == {Stage.STAGE_1, Stage.STAGE_2}
 
 
-def test_the_loss_is_told_for_a_table_of_deltas(world: World) -> None:
-    loss = plan_as_json(safetab.plan(world.parameters, world.data))["loss"]["whole_run"]
+def test_the_loss_is_told_for_a_table_of_deltas(world):
+    loss = plan_as_json(safetab.plan(*world))["loss"]["whole_run"]
     by_delta = loss["unbounded_epsilon_by_delta"]
     assert by_delta["1e-10"] == loss["unbounded_epsilon"] == 25.0701
     assert list(by_delta.values()) == sorted(by_delta.values())
     assert loss["bounded_epsilon_by_delta"]["1e-10"] == loss["bounded_epsilon"]
 
 
-def test_only_groups_below_state_are_suppressed(world: World) -> None:
-    plan = safetab.plan(world.parameters, world.data)
+def test_only_groups_below_state_are_suppressed(world):
+    plan = safetab.plan(*world)
     thresholds = {str(level.level): level.design.suppression_threshold for level in plan.levels}
     assert thresholds["(STATE, Detailed)"] is None
     assert thresholds["(PR-STATE, Detailed)"] is None
@@ -85,13 +83,13 @@ def test_only_groups_below_state_are_suppressed(world: World) -> None:
     assert thresholds["(AIANNH, Detailed)"] == 19
     assert thresholds["(PR-TRACT, Regional)"] == 55
     world.configure(zero_suppression_chance=0)
-    plan = safetab.plan(world.parameters, world.data)
+    plan = safetab.plan(*world)
     assert {level.design.suppression_threshold for level in plan.levels} == {None}
 
 
-def test_pure_dp_gets_geometric_noise(world: World) -> None:
+def test_pure_dp_gets_geometric_noise(world):
     world.configure(privacy_defn="puredp")
-    plan = safetab.plan(world.parameters, world.data)
+    plan = safetab.plan(*world)
     county = level_of(plan, US.area_level("COUNTY"), DETAILED)
     assert county.design.stages[Stage.STAGE_1].noise.scale == Fraction(450)
     assert county.design.stages[Stage.STAGE_2].noise.scale == Fraction(50)
@@ -100,18 +98,18 @@ def test_pure_dp_gets_geometric_noise(world: World) -> None:
 
 
 @pytest.mark.parametrize("definition", ["zcdp", "puredp"])
-def test_a_budget_of_a_thousand_million_makes_noise_vanish(definition: str, world: World) -> None:
+def test_a_budget_of_a_thousand_million_makes_noise_vanish(definition, world):
     budgets = {
         key: 10**9 for key, value in world.config().items() if key.startswith("privacy_budget_p_level") and value
     }
     world.configure(privacy_defn=definition, **budgets)
-    for level in safetab.plan(world.parameters, world.data).levels:
+    for level in safetab.plan(*world).levels:
         assert level.design.margins().shapes[SEX_BY_AGE_23]["total"] == 0
         assert level.design.suppression_threshold in (None, 0)
 
 
-def test_published_empty_groups_are_counted_as_theory_says(world: World) -> None:
-    plan = safetab.plan(world.parameters, world.data)
+def test_published_empty_groups_are_counted_as_theory_says(world):
+    plan = safetab.plan(*world)
     tract = level_of(plan, US.area_level("TRACT"), DETAILED)
     chance = float(tract.design.stages[Stage.STAGE_2].noise.tail(20))  # T is 19
     assert 0 < chance < 1e-4
@@ -120,18 +118,18 @@ def test_published_empty_groups_are_counted_as_theory_says(world: World) -> None
     assert (state.published_groups, state.rows) == (42, {"t1": 42, "t2": 0})
 
 
-def test_the_rarest_publications_are_not_lost_in_rounding(world: World) -> None:
+def test_the_rarest_publications_are_not_lost_in_rounding(world):
     world.edit("config.json", '"zero_suppression_chance": 0.9999', '"zero_suppression_chance": 0.99999999999999999999')
-    plan = safetab.plan(world.parameters, world.data)
+    plan = safetab.plan(*world)
     tract = level_of(plan, US.area_level("TRACT"), DETAILED)
     chance = float(tract.design.stages[Stage.STAGE_2].noise.tail(tract.design.suppression_threshold + 1))
     assert 0 < chance < 1e-20
     assert output_if_all_groups_are_empty(tract).published_groups == pytest.approx(252 * chance, rel=1e-9)
 
 
-def test_thresholds_of_zero_give_empty_groups_tables(world: World) -> None:
+def test_thresholds_of_zero_give_empty_groups_tables(world):
     world.configure(thresholds_p={level: [0, 0, 0] for level in world.config()["thresholds_p"]})
-    plan = safetab.plan(world.parameters, world.data)
+    plan = safetab.plan(*world)
     tract = level_of(plan, US.area_level("TRACT"), DETAILED)
     gets_a_table = float(tract.design.stages[Stage.STAGE_1].noise.tail(0))
     passes = float(tract.design.stages[Stage.STAGE_2].noise.tail(20))
@@ -141,11 +139,11 @@ def test_thresholds_of_zero_give_empty_groups_tables(world: World) -> None:
     assert output.published_groups == pytest.approx(252 * (gets_a_table + (1 - gets_a_table) * passes), rel=1e-12)
 
 
-def test_a_level_without_entities_is_planned_with_a_warning(world: World) -> None:
+def test_a_level_without_entities_is_planned_with_a_warning(world):
     world.edit("GRF-C.txt", "2320", "9999")
     for _ in range(3):
         world.edit("GRF-C.txt", "2320", "9999")
-    checked = plan_of_files(world.parameters, world.data)
+    checked = plan_of_files(*world)
     (warning,) = checked.warnings
     assert "the geography lists no AIANNH area" in warning.message
     aiannh = level_of(checked.require(), US.area_level("AIANNH"), DETAILED)
@@ -153,12 +151,12 @@ def test_a_level_without_entities_is_planned_with_a_warning(world: World) -> Non
     assert output_if_all_groups_are_empty(aiannh).rows["t1"] == 0
 
 
-def test_a_level_without_codes_is_planned_with_a_warning(world: World) -> None:
+def test_a_level_without_codes_is_planned_with_a_warning(world):
     pairs = world.parameters / "race-and-ethnicity-code-to-iteration.txt"
     regional = ("1002", "2002", "1101", "2101", "1201", "2201", "4002")
     lines = pairs.read_text().splitlines(keepends=True)
     pairs.write_text("".join(line for line in lines if not line.startswith(regional)))
-    checked = plan_of_files(world.parameters, world.data)
+    checked = plan_of_files(*world)
     messages = [warning.message for warning in checked.warnings]
     assert any(message.startswith("no code belongs to 1002, 1101, 1201, 2002, 2101 and 2 more") for message in messages)
     assert sum("nothing will be measured for this budget" in message for message in messages) == 9
@@ -174,14 +172,14 @@ def warned(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
     return [(finding.where, finding.message) for finding in findings]
 
 
-def test_a_plan_warns_of_choices_that_noise_makes(world: World) -> None:
+def test_a_plan_warns_of_choices_that_noise_makes(world):
     given = world.config()["thresholds_p"]
     world.configure(thresholds_p={**given, "(COUNTY, 2)": [5, 100, 7000], "(TRACT, 2)": [5, 100, 7000]})
     total = (
         "At its threshold of 5 persons, the total of the table with 4 ages has a larger margin of error: ±28 at 95 %."
     )
     not_above_t = "The lowest threshold, 5, is not above the suppression threshold T = 19."
-    assert warned(plan_of_files(world.parameters, world.data).warnings) == [
+    assert warned(plan_of_files(*world).warnings) == [
         ("(COUNTY, Detailed); (TRACT, Detailed)", text) for text in (STAGE_1_DECIDES, not_above_t, total)
     ]
 
@@ -193,18 +191,18 @@ def test_a_plan_warns_of_choices_that_noise_makes(world: World) -> None:
         (0.5, "A suppression chance of one half or less publishes many empty groups."),
     ],
 )
-def test_a_plan_warns_of_empty_groups_that_are_published(world: World, chance: float, sentence: str) -> None:
+def test_a_plan_warns_of_empty_groups_that_are_published(world, chance, sentence):
     world.configure(zero_suppression_chance=chance)
-    assert warned(plan_of_files(world.parameters, world.data).warnings) == [("", sentence)]
+    assert warned(plan_of_files(*world).warnings) == [("", sentence)]
     suppressing = ("county", "tract", "place", "aiannh", "pr_county", "pr_tract", "pr_place")
     world.configure(**{f"privacy_budget_p_level_{n}_{level}": 0 for n in (1, 2) for level in suppressing})
-    assert plan_of_files(world.parameters, world.data).warnings == ()
+    assert plan_of_files(*world).warnings == ()
 
 
-def test_python_raises_all_findings_at_once(world: World) -> None:
+def test_python_raises_all_findings_at_once(world):
     world.configure(max_race_codes=0, run_us=1)
     with pytest.raises(InvalidInput) as raised:
-        safetab.plan(world.parameters, world.data)
+        safetab.plan(*world)
     assert [finding.where for finding in raised.value.findings] == ["run_us", "max_race_codes"]
     assert "config.json has 2 problems" in str(raised.value)
 
@@ -219,7 +217,7 @@ def test_python_raises_all_findings_at_once(world: World) -> None:
         (Fraction(1, 1000), "0.001"),
     ],
 )
-def test_exact_numbers_are_written_exactly(number: Fraction, text: str) -> None:
+def test_exact_numbers_are_written_exactly(number, text):
     assert exact(number) == text
     assert Fraction(text) == number
 
@@ -228,7 +226,7 @@ def test_exact_numbers_are_written_exactly(number: Fraction, text: str) -> None:
 
 
 @pytest.mark.needs_2020_files
-def test_the_2020_files_give_the_papers_and_the_bureaus_numbers(spec_2020: Path, cases: Path, tmp_path: Path) -> None:
+def test_the_2020_files_give_the_papers_and_the_bureaus_numbers(spec_2020, cases, tmp_path):
     parameters = shutil.copytree(spec_2020, tmp_path / "parameters", copy_function=shutil.copyfile)
     config = (parameters / "config.json").read_text()
     assert '"reader": "cef"' in config
@@ -251,7 +249,7 @@ def test_the_2020_files_give_the_papers_and_the_bureaus_numbers(spec_2020: Path,
 
 
 @pytest.mark.needs_2020_files
-def test_the_2020_lists_tabulate_2996_iterations_798_of_them_as_totals_only(spec_2020: Path) -> None:
+def test_the_2020_lists_tabulate_2996_iterations_798_of_them_as_totals_only(spec_2020):
     lists = read_public_lists(spec_2020).require()
     tabulated = [iteration for iteration in lists.iterations if iteration.listed is not None]
     assert len(tabulated) == 2996
@@ -260,7 +258,7 @@ def test_the_2020_lists_tabulate_2996_iterations_798_of_them_as_totals_only(spec
 
 @pytest.mark.needs_2020_files
 @pytest.mark.parametrize(("max_race_codes", "most"), [(8, 9), (3, 4), (1, 3)])
-def test_stability_of_the_2020_lists(max_race_codes: int, most: int, spec_2020: Path) -> None:
+def test_stability_of_the_2020_lists(max_race_codes, most, spec_2020):
     config, lists = read_config(spec_2020).require(), read_public_lists(spec_2020).require()
     config = replace(config, most_answers=max_race_codes)
     plan = plan_of(
@@ -270,7 +268,7 @@ def test_stability_of_the_2020_lists(max_race_codes: int, most: int, spec_2020: 
 
 
 @pytest.mark.needs_2020_files
-def test_the_nation_has_266_586_338_population_groups(spec_2020: Path) -> None:
+def test_the_nation_has_266_586_338_population_groups(spec_2020):
     config, lists = read_config(spec_2020).require(), read_public_lists(spec_2020).require()
     geography_of_pass = {
         US_PASS: _national_geography(51, 3_143, 84_414, 31_617, 704),
@@ -287,7 +285,7 @@ def test_the_nation_has_266_586_338_population_groups(spec_2020: Path) -> None:
 
 @pytest.mark.needs_2020_files
 @pytest.mark.parametrize("case", ["toy", "tricky-8-codes", "tricky-3-codes", "two-states-20k"])
-def test_the_cases_are_accepted(case: str, cases: Path) -> None:
+def test_the_cases_are_accepted(case, cases):
     assert plan_of_files(cases / case / "parameters", cases / case / "data").errors == ()
 
 
@@ -301,17 +299,17 @@ def _national_geography(states: int, counties: int, tracts: int, places: int, ai
     return areas_of_blocks(Blocks(np.sort(block), place, np.where(tract < aiannh, tract, NO_ENTITY)))
 
 
-def test_a_level_is_unprotected_if_the_noise_of_any_stage_is_mostly_zero(world: World) -> None:
-    assert safetab.plan(world.parameters, world.data).unprotected_levels == ()
+def test_a_level_is_unprotected_if_the_noise_of_any_stage_is_mostly_zero(world):
+    assert safetab.plan(*world).unprotected_levels == ()
     world.configure(privacy_budget_p_level_2_county=14)  # sigma squared of stage 2: 9 / (2 * 0.9 * 14) = 0.357
-    plan = safetab.plan(world.parameters, world.data)
+    plan = safetab.plan(*world)
     county = level_of(plan, US.area_level("COUNTY"), DETAILED)
     assert [stage.noise.is_mostly_zero for stage in county.design.stages.values()] == [False, True]
     assert plan.unprotected_levels == (county.level,)
 
 
 @pytest.mark.parametrize("has_key", [True, False])
-def test_totals_lie_in_the_folder_that_the_ini_file_of_a_cef_names(tmp_path: Path, has_key: bool) -> None:
+def test_totals_lie_in_the_folder_that_the_ini_file_of_a_cef_names(tmp_path, has_key):
     world = write_household_world(tmp_path / "world", 12, budget=1, people=20)
     cef = write_cef(world, tmp_path / "cef")
     (tmp_path / "t1").mkdir()

@@ -44,14 +44,14 @@ def iterations_of(lists: PublicLists, level: GroupLevel, races: list[str], ethni
     return {names[code] for code in codes}
 
 
-def test_one_code_is_alone_and_in_combination(lists: PublicLists) -> None:
+def test_one_code_is_alone_and_in_combination(lists):
     assert iterations_of(lists, DETAILED, [BASQUE], NOT_HISPANIC) == {
         "Basque alone",
         "Basque alone or in any combination",
     }
 
 
-def test_codes_of_one_regional_group_are_alone_there_but_not_in_detailed_groups(lists: PublicLists) -> None:
+def test_codes_of_one_regional_group_are_alone_there_but_not_in_detailed_groups(lists):
     assert iterations_of(lists, REGIONAL, [BASQUE, IRISH], NOT_HISPANIC) == {
         "European alone",
         "European alone or in any combination",
@@ -62,7 +62,7 @@ def test_codes_of_one_regional_group_are_alone_there_but_not_in_detailed_groups(
     }
 
 
-def test_codes_of_several_groups_are_alone_in_none(lists: PublicLists) -> None:
+def test_codes_of_several_groups_are_alone_in_none(lists):
     assert iterations_of(lists, REGIONAL, [BASQUE, HMONG], DOMINICAN) == {
         "European alone or in any combination",
         "East Asian alone or in any combination",
@@ -70,21 +70,21 @@ def test_codes_of_several_groups_are_alone_in_none(lists: PublicLists) -> None:
     }
 
 
-def test_a_code_that_is_in_no_group_still_ends_aloneness(lists: PublicLists) -> None:
+def test_a_code_that_is_in_no_group_still_ends_aloneness(lists):
     assert iterations_of(lists, REGIONAL, [BASQUE, CHECKBOX], NOT_HISPANIC) == {"European alone or in any combination"}
     assert iterations_of(lists, REGIONAL, [CHECKBOX], NOT_HISPANIC) == set()
 
 
-def test_a_code_given_twice_counts_once(lists: PublicLists) -> None:
+def test_a_code_given_twice_counts_once(lists):
     assert "Basque alone" in iterations_of(lists, DETAILED, [BASQUE, BASQUE], NOT_HISPANIC)
 
 
-def test_codes_are_cut_by_position_and_aloneness_is_judged_on_what_is_left(lists: PublicLists) -> None:
+def test_codes_are_cut_by_position_and_aloneness_is_judged_on_what_is_left(lists):
     cut = iterations_of(lists, DETAILED, [BASQUE, BASQUE, HMONG], NOT_HISPANIC, most_answers=2)
     assert cut == {"Basque alone", "Basque alone or in any combination"}
 
 
-def test_lists_differ_by_grain(lists: PublicLists) -> None:
+def test_lists_differ_by_grain(lists):
     assert iterations_of(lists, DETAILED, [LIVONIAN], NOT_HISPANIC) == {
         "Livonian alone",
         "Livonian alone or in any combination",
@@ -95,7 +95,7 @@ def test_lists_differ_by_grain(lists: PublicLists) -> None:
     }
 
 
-def test_an_ethnicity_code_counts_as_ethnicity_alone(lists: PublicLists) -> None:
+def test_an_ethnicity_code_counts_as_ethnicity_alone(lists):
     assert iterations_of(lists, DETAILED, [DOMINICAN], DOMINICAN) == {"Dominican"}
 
 
@@ -114,12 +114,12 @@ def test_an_ethnicity_code_counts_as_ethnicity_alone(lists: PublicLists) -> None
         ({"3": "A"}, {}, {"9": "E"}, 2, 2),
     ],
 )
-def test_stability_of_hand_made_maps(alone, in_combination, ethnicity, max_race_codes: int, most: int) -> None:
+def test_stability_of_hand_made_maps(alone, in_combination, ethnicity, max_race_codes, most):
     maps = iteration_map(alone, in_combination, ethnicity, max_race_codes).classifications
     assert sensitivity(maps) == Sensitivity(l2_squared=most, l1=most)
 
 
-def test_a_race_iteration_reached_by_no_race_code_adds_no_stability() -> None:
+def test_a_race_iteration_reached_by_no_race_code_adds_no_stability():
 
     race = CharacteristicIteration("0001", "x", DETAILED, RACE_ALONE, COMMON)
     lists = PublicLists({"9950": "x"}, (race,), {"0001": frozenset({"9950"})})
@@ -127,7 +127,7 @@ def test_a_race_iteration_reached_by_no_race_code_adds_no_stability() -> None:
     assert not sensitivity(codes.classifications)
 
 
-def test_every_group_has_a_fixed_place(lists: PublicLists) -> None:
+def test_every_group_has_a_fixed_place(lists):
     level = PopulationGroupLevel(US.area_level("COUNTY"), REGIONAL)
     blocks = np.array([10010000010001, 10030000010001, 440070001011000])
     nowhere = np.full(3, NO_ENTITY)
@@ -153,7 +153,7 @@ def test_every_group_has_a_fixed_place(lists: PublicLists) -> None:
 
 
 @pytest.mark.parametrize(("entity", "iteration"), [(1002, "1002"), (99999, "1002"), (1001, "1003")])
-def test_a_group_outside_the_universe_has_no_place(entity: int, iteration: str, lists: PublicLists) -> None:
+def test_a_group_outside_the_universe_has_no_place(entity, iteration, lists):
     level = PopulationGroupLevel(US.area_level("COUNTY"), REGIONAL)
     universe = universe_of(level, np.array([1001]), lists)
     with pytest.raises(KeyError):
@@ -164,7 +164,7 @@ def test_a_group_outside_the_universe_has_no_place(entity: int, iteration: str, 
         universe.group_at(-1)
 
 
-def test_total_only_groups_are_at_nation_and_state_alone(lists: PublicLists) -> None:
+def test_total_only_groups_are_at_nation_and_state_alone(lists):
     def iterations(geography: AreaLevel) -> tuple[int, int]:
         universe = universe_of(PopulationGroupLevel(geography, DETAILED), np.array([1]), lists)
         return universe.adaptive_groups, universe.total_only_groups

@@ -16,7 +16,7 @@ SOURCE = Path(safetab.__file__).parent
 
 
 @pytest.mark.parametrize("others", [working_precision, extra_precision])
-def test_a_thread_waits_until_another_needs_its_precision_no_more(others) -> None:
+def test_a_thread_waits_until_another_needs_its_precision_no_more(others):
     found: list[int] = []
     is_inside = Event()
 
@@ -38,7 +38,7 @@ def test_a_thread_waits_until_another_needs_its_precision_no_more(others) -> Non
     assert ctx.prec == before
 
 
-def test_threads_that_ask_for_different_precisions_get_what_one_gets() -> None:
+def test_threads_that_ask_for_different_precisions_get_what_one_gets():
     noise = [DiscreteGaussian(Fraction(sigma_squared, 7)) for sigma_squared in range(1, 200)]
     alone = [_numbers(one) for one in noise]
     found: dict[int, list[object]] = {}
@@ -59,7 +59,7 @@ def _numbers(noise: DiscreteGaussian) -> list[object]:
     return [part.man_exp() for ball in balls for part in (ball.mid(), ball.rad())]
 
 
-def test_precision_is_set_nowhere_else() -> None:
+def test_precision_is_set_nowhere_else():
     setting = ("ctx.workprec", "ctx.extraprec", "ctx.workdps", "ctx.extradps", "ctx.prec = ", "ctx.dps = ")
     found = {path.name for path in SOURCE.rglob("*.py") if any(one in path.read_text() for one in setting)}
     assert found == {"noise_distribution.py"}

@@ -27,25 +27,25 @@ from tests.inside import (
 GAMMA = Fraction(1, 10)
 
 
-def test_noise_is_as_wide_as_stability_over_budget_asks() -> None:
+def test_noise_is_as_wide_as_stability_over_budget_asks():
     nine = Sensitivity.of_groups(9)
     assert calibrated_noise(PrivacyDefinition.ZCDP, nine, Fraction(72, 10000)) == DiscreteGaussian(Fraction(625))
     assert calibrated_noise(PrivacyDefinition.PURE_DP, nine, Fraction(9, 10)) == DiscreteLaplace(Fraction(10))
 
 
-def test_gaussian_noise_needs_the_squared_l2_sensitivity_and_geometric_noise_the_l1() -> None:
+def test_gaussian_noise_needs_the_squared_l2_sensitivity_and_geometric_noise_the_l1():
     two_records = Sensitivity(l2_squared=36, l1=18)  # of nine groups each
     assert calibrated_noise(PrivacyDefinition.ZCDP, two_records, Fraction(1, 2)) == DiscreteGaussian(Fraction(36))
     assert calibrated_noise(PrivacyDefinition.PURE_DP, two_records, Fraction(1, 2)) == DiscreteLaplace(Fraction(36))
 
 
-def test_the_two_stages_share_the_budget_and_total_only_groups_have_all_of_it() -> None:
+def test_the_two_stages_share_the_budget_and_total_only_groups_have_all_of_it():
     assert stage_fraction(Stage.STAGE_1, GAMMA) == Fraction(1, 10)
     assert stage_fraction(Stage.STAGE_2, GAMMA) == Fraction(9, 10)
     assert stage_fraction(Stage.TOTAL_ONLY, GAMMA) == 1
 
 
-def test_levels_add_up_and_passes_do_not() -> None:
+def test_levels_add_up_and_passes_do_not():
     us = loss_of_a_pass([Fraction(2134, 1000)] * 2 + [Fraction(159, 1000)] * 4 + [Fraction(8, 1000)] * 5)
     puerto_rico = loss_of_a_pass([Fraction(2134, 1000)] + [Fraction(159, 1000)] * 3 + [Fraction(8, 1000)] * 4)
     assert (us.unbounded, us.bounded) == (Fraction("4.944"), Fraction("9.888"))
@@ -54,7 +54,7 @@ def test_levels_add_up_and_passes_do_not() -> None:
     assert loss_of_disjoint_passes([]) == PrivacyLoss(Fraction(0))
 
 
-def test_moving_between_passes_never_costs_more_than_the_bounded_figure() -> None:
+def test_moving_between_passes_never_costs_more_than_the_bounded_figure():
     for us, puerto_rico in [(3, 5), (5, 5), (7, 0)]:
         both = loss_of_disjoint_passes([PrivacyLoss(Fraction(us)), PrivacyLoss(Fraction(puerto_rico))])
         assert us + puerto_rico <= both.bounded
@@ -75,7 +75,7 @@ def best_epsilon(rho: Fraction, delta: mpmath.mpf) -> mpmath.mpf:
 
 @pytest.mark.parametrize("rho", ["0.0001", "0.05", "0.5", "2.643", "4.944", "5.286", "9.888", "100"])
 @pytest.mark.parametrize("delta", ["1e-3", "1e-6", "1e-10", "1e-15"])
-def test_epsilon_is_the_best_bound_rounded_up(rho: str, delta: str) -> None:
+def test_epsilon_is_the_best_bound_rounded_up(rho, delta):
     with mpmath.workdps(40):
         best = best_epsilon(Fraction(rho), mpmath.mpf(delta))
     epsilon = float(epsilon_of_rho(Fraction(rho), Fraction(delta)))
@@ -85,13 +85,13 @@ def test_epsilon_is_the_best_bound_rounded_up(rho: str, delta: str) -> None:
 @pytest.mark.parametrize(
     ("rho", "epsilon"), [("4.944", "25.3629"), ("9.888", "38.9488"), ("2.643", "17.4809"), ("5.286", "26.4127")]
 )
-def test_epsilon_of_the_2020_totals(rho: str, epsilon: str) -> None:
+def test_epsilon_of_the_2020_totals(rho, epsilon):
     assert epsilon_of_rho(Fraction(rho), Fraction(1, 10**10)) == Fraction(epsilon)
 
 
 @pytest.mark.parametrize("rho", [0.1, 1.0, 4.944])
 @pytest.mark.parametrize("delta", ["1e-6", "1e-10"])
-def test_epsilon_agrees_with_opendp_and_is_never_below_it(rho: float, delta: str) -> None:
+def test_epsilon_agrees_with_opendp_and_is_never_below_it(rho, delta):
     dp.enable_features("contrib")
     noise = dp.m.make_gaussian(dp.atom_domain(T="i64"), dp.absolute_distance(T="i64"), scale=sqrt(1 / (2 * rho)))
     judged = dp.c.make_zCDP_to_approxDP(noise).map(1).epsilon(float(delta))
@@ -101,9 +101,7 @@ def test_epsilon_agrees_with_opendp_and_is_never_below_it(rho: float, delta: str
 
 @pytest.mark.parametrize("rho", [0.01, 0.5, 2.643, 4.944])
 @pytest.mark.parametrize("delta", ["1e-5", "1e-10"])
-def test_epsilon_agrees_with_googles_accountant_and_is_at_most_its_grid_of_orders_better(
-    rho: float, delta: str
-) -> None:
+def test_epsilon_agrees_with_googles_accountant_and_is_at_most_its_grid_of_orders_better(rho, delta):
     accountant = rdp.RdpAccountant()
     accountant.compose(dp_accounting.ZCDpEvent(rho))
     judged = accountant.get_epsilon(float(delta))
@@ -112,7 +110,7 @@ def test_epsilon_agrees_with_googles_accountant_and_is_at_most_its_grid_of_order
 
 @pytest.mark.parametrize(("stability", "rho"), [(9, Fraction(1, 2)), (3, Fraction(1, 10))])
 @pytest.mark.parametrize("delta", ["1e-3", "1e-6"])
-def test_what_is_claimed_covers_the_exact_loss_of_a_level(stability: int, rho: Fraction, delta: str) -> None:
+def test_what_is_claimed_covers_the_exact_loss_of_a_level(stability, rho, delta):
     """By privacy loss distributions: all groups of a person, each with the noise of this budget, composed."""
     noise = calibrated_noise(PrivacyDefinition.ZCDP, Sensitivity.of_groups(stability), rho)
     one_group = pld.privacy_loss_distribution.from_discrete_gaussian_mechanism(sqrt(noise.sigma_squared), sensitivity=1)
@@ -121,13 +119,13 @@ def test_what_is_claimed_covers_the_exact_loss_of_a_level(stability: int, rho: F
     assert exact <= claimed < 1.3 * exact
 
 
-def test_pure_losses_of_a_persons_groups_add_up_to_the_budget() -> None:
+def test_pure_losses_of_a_persons_groups_add_up_to_the_budget():
     noise = calibrated_noise(PrivacyDefinition.PURE_DP, Sensitivity.of_groups(9), Fraction(3, 2))
     one_group = pld.privacy_loss_distribution.from_discrete_laplace_mechanism(float(1 / noise.scale), sensitivity=1)
     assert one_group.self_compose(9).get_epsilon_for_delta(0) == pytest.approx(1.5, abs=2e-3)
 
 
-def test_epsilon_grows_with_rho_and_shrinks_with_delta() -> None:
+def test_epsilon_grows_with_rho_and_shrinks_with_delta():
     small, large = Fraction(1, 10), Fraction(11, 100)
     tight, loose = Fraction(1, 10**10), Fraction(1, 10**5)
     assert epsilon_of_rho(small, tight) < epsilon_of_rho(large, tight)
@@ -139,7 +137,7 @@ def test_epsilon_grows_with_rho_and_shrinks_with_delta() -> None:
 @pytest.mark.parametrize(
     ("rho", "delta"), [(Fraction(-1), Fraction(1, 2)), (Fraction(1), Fraction(0)), (Fraction(1), Fraction(1))]
 )
-def test_a_loss_that_makes_no_sense_is_refused(rho: Fraction, delta: Fraction) -> None:
+def test_a_loss_that_makes_no_sense_is_refused(rho, delta):
     with pytest.raises(ValueError, match="must"):
         epsilon_of_rho(rho, delta)
 
@@ -157,5 +155,5 @@ def test_a_loss_that_makes_no_sense_is_refused(rho: Fraction, delta: Fraction) -
         (DiscreteLaplace(Fraction(10**5 + 1)), False),
     ],
 )
-def test_the_sampler_range_is_sharp(noise: DiscreteGaussian | DiscreteLaplace, is_drawable: bool) -> None:
+def test_the_sampler_range_is_sharp(noise, is_drawable):
     assert (noise.out_of_sampler_range is None) == is_drawable

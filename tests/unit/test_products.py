@@ -43,7 +43,7 @@ WHO_KNOWS_SEX_AND_AGE = (
 )
 
 
-def test_only_the_product_and_what_is_made_for_it_know_sex_and_age() -> None:
+def test_only_the_product_and_what_is_made_for_it_know_sex_and_age():
     knowing = {
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
@@ -69,7 +69,7 @@ WHO_KNOWS_HOUSEHOLDS = (
 )
 
 
-def test_only_the_product_its_files_and_what_is_made_for_it_know_households() -> None:
+def test_only_the_product_its_files_and_what_is_made_for_it_know_households():
     knowing = {
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
@@ -83,7 +83,7 @@ def test_only_the_product_its_files_and_what_is_made_for_it_know_households() ->
     assert [path for path in sorted(knowing) if not path.startswith(WHO_KNOWS_HOUSEHOLDS)] == []
 
 
-def test_no_module_but_the_list_of_products_and_what_is_made_for_it_names_the_product() -> None:
+def test_no_module_but_the_list_of_products_and_what_is_made_for_it_names_the_product():
     naming = {
         path.relative_to(PACKAGE).as_posix()
         for path in PACKAGE.rglob("*.py")
@@ -97,7 +97,7 @@ def test_no_module_but_the_list_of_products_and_what_is_made_for_it_names_the_pr
 
 
 @pytest.mark.parametrize("shape", PERSONS.shapes, ids=lambda shape: shape.label)
-def test_a_shape_is_a_partition_and_its_lines_are_runs_of_cells(shape) -> None:
+def test_a_shape_is_a_partition_and_its_lines_are_runs_of_cells(shape):
     assert len(shape.cell_of_value) == SAFETAB_P.record.attribute_values
     assert set(shape.cell_of_value) == set(range(shape.cells))
     for line in shape.lines:
@@ -117,7 +117,7 @@ def prefix_of(product: Product, family: TableFamily, level, stage: Stage) -> int
     return Ledger({event.measured: Fraction(1)}, bits()).charge(event).address_prefix
 
 
-def test_products_and_families_never_share_an_address() -> None:
+def test_products_and_families_never_share_an_address():
     families = [PERSONS, replace(PERSONS, number=1, name="other")]
     products = [SAFETAB_P, replace(SAFETAB_P, number=1, name="other")]
     prefixes = [prefix_of(*one) for one in combinations_of(products, families, US.levels, Stage)]
@@ -126,7 +126,7 @@ def test_products_and_families_never_share_an_address() -> None:
         prefix_of(replace(SAFETAB_P, number=16), PERSONS, US.levels[0], Stage.STAGE_1)
 
 
-def test_two_families_with_one_number_can_not_both_draw() -> None:
+def test_two_families_with_one_number_can_not_both_draw():
     """Even if nobody made a product of them: the ledger looks at the address."""
     other, level = replace(PERSONS, name="other"), US.levels[0]
     ledger = Ledger({(PERSONS, level): Fraction(1), (other, level): Fraction(1)}, bits())
@@ -152,18 +152,18 @@ def test_two_families_with_one_number_can_not_both_draw() -> None:
         {"lines": (replace(TOTAL.lines[0], cells=2),)},
     ],
 )
-def test_a_shape_that_is_no_partition_is_refused(changes: dict) -> None:
+def test_a_shape_that_is_no_partition_is_refused(changes):
     with pytest.raises(ValueError, match="total:"):
         replace(SAFETAB_P, families=(replace(PERSONS, shapes=(replace(TOTAL, **changes), *PERSONS.finer)),))
 
 
-def test_the_addresses_of_safetab_p_are_what_they_always_were() -> None:
+def test_the_addresses_of_safetab_p_are_what_they_always_were():
     """Geography level, iteration level and stage, a byte each."""
     for geography, level in enumerate(US.levels[::2]):
         assert prefix_of(SAFETAB_P, PERSONS, level, Stage.STAGE_2) == (geography << 16) | (1 << 8) | 2
 
 
-def test_a_family_pays_from_its_own_budget() -> None:
+def test_a_family_pays_from_its_own_budget():
     other, level = replace(PERSONS, number=1, name="other"), US.levels[0]
     ledger = Ledger({(PERSONS, level): Fraction(1), (other, level): Fraction(2)}, bits())
     for family, cost in ((PERSONS, 1), (other, 2)):
@@ -184,11 +184,11 @@ def test_a_family_pays_from_its_own_budget() -> None:
         (["reader", "run_us"], SAFETAB_H),
     ],
 )
-def test_every_key_that_one_product_alone_has_names_it(keys: list[str], product: Product) -> None:
+def test_every_key_that_one_product_alone_has_names_it(keys, product):
     assert product_of_keys(keys, SAFETAB_H) is product
 
 
-def test_a_product_is_found_by_its_name_and_by_the_keys_of_its_budgets() -> None:
+def test_a_product_is_found_by_its_name_and_by_the_keys_of_its_budgets():
     assert product_named("SafeTab-P") is product_named(None) is SAFETAB_P
     with pytest.raises(KeyError):
         product_named("SafeTab-Q")

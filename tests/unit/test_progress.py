@@ -6,7 +6,6 @@ import io
 import os
 import re
 import time
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -42,7 +41,7 @@ class Clock:
         return Elapsed(self.seconds, self.seconds / 2)
 
 
-def test_a_log_tells_when_a_step_begins_and_how_long_it_took() -> None:
+def test_a_log_tells_when_a_step_begins_and_how_long_it_took():
     lines, clock = [], Clock()
     steps = StepLines(lines.append, clock)
     steps.step("Reading", 1)
@@ -53,7 +52,7 @@ def test_a_log_tells_when_a_step_begins_and_how_long_it_took() -> None:
     assert lines == ["Reading", "Reading: done in 2.5 s", "Counting", "Counting: done in 1 min 38 s"]
 
 
-def test_a_log_tells_of_a_long_step_how_far_it_is_each_half_minute() -> None:
+def test_a_log_tells_of_a_long_step_how_far_it_is_each_half_minute():
     lines, clock = [], Clock()
     steps = StepLines(lines.append, clock)
     steps.step("Checking", 4_000)
@@ -66,7 +65,7 @@ def test_a_log_tells_of_a_long_step_how_far_it_is_each_half_minute() -> None:
     ]
 
 
-def test_a_log_guesses_no_rate_before_a_part_is_done() -> None:
+def test_a_log_guesses_no_rate_before_a_part_is_done():
     lines, clock = [], Clock()
     steps = StepLines(lines.append, clock)
     steps.step("Checking", 4_000)
@@ -75,7 +74,7 @@ def test_a_log_guesses_no_rate_before_a_part_is_done() -> None:
     assert lines == ["Checking"]
 
 
-def test_a_log_never_tells_of_more_than_there_is() -> None:
+def test_a_log_never_tells_of_more_than_there_is():
     lines, clock = [], Clock()
     steps = StepLines(lines.append, clock)
     steps.step("Checking", 100)
@@ -88,7 +87,7 @@ def test_a_log_never_tells_of_more_than_there_is() -> None:
     assert not any("%" in line for line in lines[2:])
 
 
-def test_a_bar_never_exceeds_its_total_and_has_none_where_none_is_known(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_never_exceeds_its_total_and_has_none_where_none_is_known(monkeypatch):
     monkeypatch.setattr("sys.stderr", Terminal())
     progress = TerminalProgress()
     progress.step("Checking", 100)
@@ -101,7 +100,7 @@ def test_a_bar_never_exceeds_its_total_and_has_none_where_none_is_known(monkeypa
     assert (second.completed, second.total) == (7, None)
 
 
-def test_bars_fit_80_columns_and_break_between_words() -> None:
+def test_bars_fit_80_columns_and_break_between_words():
     console = Console(width=80, force_terminal=True, color_system=None, file=io.StringIO())
     bars = progress_bars(console)
     name = "Checking the household records of every part of the country"
@@ -125,11 +124,11 @@ class Terminal(io.StringIO):
     ("seconds", "words"),
     [(0.04, "0.0 s"), (59.9, "59.9 s"), (60, "1 min 0 s"), (3_599.7, "1 h 0 min"), (7_300, "2 h 1 min")],
 )
-def test_durations_are_told_in_words(seconds: float, words: str) -> None:
+def test_durations_are_told_in_words(seconds, words):
     assert seconds_in_words(seconds) == words
 
 
-def test_the_time_of_a_part_is_its_own_without_the_parts_inside() -> None:
+def test_the_time_of_a_part_is_its_own_without_the_parts_inside():
     lines, clock = [], Clock()
     times = StepTimes(NoProgress(), lines.append, clock.moment)
 
@@ -151,7 +150,7 @@ def test_the_time_of_a_part_is_its_own_without_the_parts_inside() -> None:
     ]
 
 
-def test_the_time_of_work_in_another_thread_is_not_that_of_the_part_that_is_open() -> None:
+def test_the_time_of_work_in_another_thread_is_not_that_of_the_part_that_is_open():
     lines, clock = [], Clock()
     times = StepTimes(NoProgress(), lines.append, clock.moment)
     times.step("Tabulating", 1)
@@ -167,7 +166,7 @@ def test_the_time_of_work_in_another_thread_is_not_that_of_the_part_that_is_open
     assert float(of_part[1]) == pytest.approx(5 - taken, abs=0.02)
 
 
-def test_a_part_in_which_longer_work_of_another_thread_ends_takes_no_negative_time() -> None:
+def test_a_part_in_which_longer_work_of_another_thread_ends_takes_no_negative_time():
     lines: list[str] = []
     times = StepTimes(NoProgress(), lines.append, Clock().moment)
     times.step("Tabulating", 1)
@@ -198,29 +197,27 @@ class Steps(NoProgress):
         self.advances.append(parts)
 
 
-def test_the_bar_of_the_records_moves_with_each_batch_of_one_large_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_bar_of_the_records_moves_with_each_batch_of_one_large_file(tmp_path, monkeypatch):
     world = write_random_world(tmp_path / "world", 4, people=200, budget=1)
     rows = people_of(world)
     (world.data / "person-records.txt").unlink()
     pq.write_table(pa.table(columns_of(rows)), world.data / "person-records.parquet")  # one row group: one piece
     monkeypatch.setattr(records_module, "_ROWS_AT_ONCE", 40)
     progress = Steps()
-    validate_files(world.parameters, world.data, None, progress)
+    validate_files(*world, None, progress)
     assert progress.names[-1] == "Checking the person records"
     assert progress.advances == [40] * 5
 
 
-def test_what_an_engine_needs_is_started_in_a_step_of_its_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_an_engine_needs_is_started_in_a_step_of_its_own(tmp_path, monkeypatch):
     world = write_random_world(tmp_path / "world", 4, people=60, budget=1)
     monkeypatch.setattr(LocalBackend, "start", lambda _, progress: progress.step("Starting Spark", 1))
     progress = Steps()
-    validate_files(world.parameters, world.data, None, progress)
+    validate_files(*world, None, progress)
     assert progress.names == ["Reading the public files", "Starting Spark", "Checking the person records"]
 
 
-def test_quiet_progress_shows_no_step_and_no_note(capsys: pytest.CaptureFixture[str]) -> None:
+def test_quiet_progress_shows_no_step_and_no_note(capsys):
     with TerminalProgress(is_quiet=True) as progress:
         progress.step("Reading", 1)
         progress.note("something useful")
@@ -229,9 +226,7 @@ def test_quiet_progress_shows_no_step_and_no_note(capsys: pytest.CaptureFixture[
 
 
 @pytest.mark.parametrize("width", [40, 60])
-def test_bars_are_as_wide_as_a_terminal_that_can_not_move_its_cursor(
-    width: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bars_are_as_wide_as_a_terminal_that_can_not_move_its_cursor(width, monkeypatch):
     shown = io.StringIO()
     monkeypatch.setattr(shown, "isatty", lambda: True)
     monkeypatch.setattr("sys.stderr", shown)

@@ -75,7 +75,7 @@ def parameters_of(name: str) -> list[inspect.Parameter]:
     return [one for one in inspect.signature(FUNCTIONS[name]).parameters.values() if one.name != "self"]
 
 
-def test_what_is_public_is_there() -> None:
+def test_what_is_public_is_there():
     wanted = {"validate", "plan", "run", "rerelease", "export", "status", "open_release", "accuracy", "tuning"}
     assert wanted | {"InvalidInput", "RunFailed"} <= set(safetab.__all__) <= set(dir(safetab))
     assert all(getattr(safetab, name) is not None for name in safetab.__all__)
@@ -84,7 +84,7 @@ def test_what_is_public_is_there() -> None:
         _ = safetab.bogus
 
 
-def test_importing_it_loads_nothing_heavy() -> None:
+def test_importing_it_loads_nothing_heavy():
     """Nothing outside the standard library, and of safetab little but the words of its options."""
     program = (
         "import sys; before = {*sys.modules}; import safetab; loaded = {*sys.modules} - before;"
@@ -95,7 +95,7 @@ def test_importing_it_loads_nothing_heavy() -> None:
     assert ended.stdout == "set()\nTrue\n"
 
 
-def test_importing_it_takes_less_than_a_tenth_of_a_second(tmp_path: Path) -> None:
+def test_importing_it_takes_less_than_a_tenth_of_a_second(tmp_path):
     """CPU seconds beyond those of modules of the standard library that it needs: the least of several times each."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     env |= {"PYTHONPYCACHEPREFIX": str(tmp_path)}
@@ -108,7 +108,7 @@ def test_importing_it_takes_less_than_a_tenth_of_a_second(tmp_path: Path) -> Non
     assert least("import safetab") - least(needed) < 0.1
 
 
-def test_the_words_of_options_are_those_of_the_census() -> None:
+def test_the_words_of_options_are_those_of_the_census():
     assert DEFAULT_CENSUS.words.areas_file == option_words_module.AREAS_FILE
     assert ", ".join(kind.name for kind in DEFAULT_CENSUS.donor_order) == option_words_module.DONORS
 
@@ -120,19 +120,19 @@ def _owner(name: str) -> Any:
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_function_says_what_it_gives(name: str) -> None:
+def test_every_function_says_what_it_gives(name):
     words = inspect.getdoc(_owner(name)) or ""
     assert len(words.splitlines()[0]) > 15
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_every_parameter_is_documented_once(name: str) -> None:
+def test_every_parameter_is_documented_once(name):
     documented = re.findall(r"^\s+(\w+): \S", (FUNCTIONS[name].__doc__ or "").partition("Args:")[2], re.MULTILINE)
     assert documented == [one.name for one in parameters_of(name)]
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-def test_an_argument_of_the_wrong_type_is_answered_by_a_sentence(name: str) -> None:
+def test_an_argument_of_the_wrong_type_is_answered_by_a_sentence(name):
     """Nothing is opened before the types are checked: what is given besides is of the right type and no more."""
     function, asked = FUNCTIONS[name], [one for one in parameters_of(name) if one.kind not in MANY]
     needed = {one.name: SAMPLES[str(one.annotation)] for one in asked if one.default is one.empty}
@@ -154,12 +154,12 @@ def test_an_argument_of_the_wrong_type_is_answered_by_a_sentence(name: str) -> N
         ({"options": {}}, "run: options must be a RunOptions or None, not dict."),
     ],
 )
-def test_options_of_the_wrong_type_are_answered_by_a_sentence(given: dict[str, Any], sentence: str) -> None:
+def test_options_of_the_wrong_type_are_answered_by_a_sentence(given, sentence):
     with pytest.raises(TypeError, match=f"^{re.escape(sentence)}$"):
         safetab.run("parameters", "data", "out", **given)
 
 
-def test_a_misspelled_or_missing_argument_is_answered_with_the_function_and_the_right_name() -> None:
+def test_a_misspelled_or_missing_argument_is_answered_with_the_function_and_the_right_name():
     with pytest.raises(TypeError, match=r"^sign\(\) missing a required argument: 'key'$"):
         safetab.sign("OUT")
     with pytest.raises(TypeError, match=r"^sign\(\) has no argument kye\. Did you mean key\?$"):
@@ -172,7 +172,7 @@ def test_a_misspelled_or_missing_argument_is_answered_with_the_function_and_the_
         safetab.run("parameters", "data", "out", qqq=1)
 
 
-def test_a_choice_that_there_is_not_is_answered_with_those_that_there_are() -> None:
+def test_a_choice_that_there_is_not_is_answered_with_those_that_there_are():
     with pytest.raises(TypeError, match=r"^demo: census must be 'nz', 'ons' or None, not 'fr'\.$"):
         safetab.demo("DEMO", census="fr")
     with pytest.raises(TypeError, match=r"^export: form must be 'tidy' or 'census', not 'wide'\.$"):
@@ -181,7 +181,7 @@ def test_a_choice_that_there_is_not_is_answered_with_those_that_there_are() -> N
         safetab.export("OUT", "CSV", form=1)
 
 
-def test_a_path_that_no_file_can_have_is_answered_by_a_sentence() -> None:
+def test_a_path_that_no_file_can_have_is_answered_by_a_sentence():
     with pytest.raises(ValueError, match=r"^run: data must be a path without a NUL character\.$"):
         safetab.run("parameters", "a\0b", "out")
     with pytest.raises(ValueError, match=r"^options: temp must be a path without a NUL character\.$"):
@@ -190,19 +190,19 @@ def test_a_path_that_no_file_can_have_is_answered_by_a_sentence() -> None:
         safetab.open_release("a\0b")
 
 
-def test_an_engine_that_there_is_not_is_refused_by_a_sentence() -> None:
+def test_an_engine_that_there_is_not_is_refused_by_a_sentence():
     with pytest.raises(safetab.InvalidInput, match="engine: must be one of local, spark"):
         safetab.run("parameters", "data", "out", engine="abacus")
 
 
-def test_questions_about_lines_are_checked() -> None:
+def test_questions_about_lines_are_checked():
     with pytest.raises(TypeError, match=r"count: ages must be a pair \(a whole number, a whole number\), not int\."):
         SAFETAB_P.line_question.cells_of(SEX_BY_AGE_4, ages=17)
     with pytest.raises(TypeError, match=r"count: category must be text, not list\."):
         SAFETAB_H.line_question.cells_of(TENURE.total, category=["family"])
 
 
-def test_types_are_checked_as_people_mean_them() -> None:
+def test_types_are_checked_as_people_mean_them():
     assert is_of_type(("a", "b"), list[str])
     assert not is_of_type("ab", list[str])
     assert not is_of_type(["a", 1], list[str])
@@ -212,7 +212,7 @@ def test_types_are_checked_as_people_mean_them() -> None:
     assert not is_of_type((0, 17, 18), tuple[int, int])
 
 
-def test_a_function_without_annotations_takes_anything() -> None:
+def test_a_function_without_annotations_takes_anything():
     @checks_arguments
     def anything(given, *more, **named):
         return given, more, named
@@ -220,7 +220,7 @@ def test_a_function_without_annotations_takes_anything() -> None:
     assert anything(1, 2, three=3) == (1, (2,), {"three": 3})
 
 
-def test_the_wheel_says_that_it_has_types(tmp_path: Path) -> None:
+def test_the_wheel_says_that_it_has_types(tmp_path):
     program = f"from flit_core.buildapi import build_wheel; print(build_wheel({str(tmp_path)!r}))"
     made = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True)
     names = zipfile.ZipFile(tmp_path / made.stdout.strip()).namelist()
@@ -230,9 +230,7 @@ def test_the_wheel_says_that_it_has_types(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("folder", "front"), [("build/docs", "index.html"), ("docs", "overview.md")])
-def test_the_overview_is_the_first_page_of_whatever_is_there(
-    folder: str, front: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_overview_is_the_first_page_of_whatever_is_there(folder, front, tmp_path, monkeypatch):
     monkeypatch.setattr(documentation_module, "PACKAGE", tmp_path / "src" / "safetab")
     (tmp_path / folder).mkdir(parents=True)
     (tmp_path / folder / front).touch()

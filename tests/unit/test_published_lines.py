@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.inside import SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL, Shape
+from tests.inside import SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL
 
 AGES_4 = ["Under 18 years", "18 to 44 years", "45 to 64 years", "65 years and over"]
 AGES_9 = [
@@ -27,7 +27,7 @@ AGES_23 = [
         (SEX_BY_AGE_23, "T02003", AGES_23),
     ],
 )
-def test_a_sex_by_age_table_has_the_lines_of_the_paper(shape: Shape, table_id: str, ages: list[str]) -> None:
+def test_a_sex_by_age_table_has_the_lines_of_the_paper(shape, table_id, ages):
     total, *lines = shape.lines
     assert (total.table_id, total.number, total.stub) == ("T01001", 1, "Total")
     assert {line.table_id for line in lines} == {table_id}
@@ -35,12 +35,12 @@ def test_a_sex_by_age_table_has_the_lines_of_the_paper(shape: Shape, table_id: s
     assert [line.number for line in lines] == list(range(1, len(lines) + 1))
 
 
-def test_a_total_has_one_line() -> None:
+def test_a_total_has_one_line():
     (line,) = TOTAL.lines
     assert (line.table_id, line.number, line.stub, line.cells) == ("T01001", 1, "Total", 1)
 
 
-def test_lines_sum_the_right_cells() -> None:
+def test_lines_sum_the_right_cells():
     lines = {(line.table_id, line.number): line for line in SEX_BY_AGE_4.lines}
     assert (lines["T02001", 1].first_cell, lines["T02001", 1].cells) == (0, 8)
     assert (lines["T02001", 2].first_cell, lines["T02001", 2].cells, lines["T02001", 2].labels) == (

@@ -13,7 +13,6 @@ from tests.inside import (
     SAFETAB_P,
     US,
     US_PASS,
-    Census,
     CoterminousOptions,
     InvalidInput,
     Universe,
@@ -36,7 +35,7 @@ def universe() -> Universe:
     return universe_of_run(plan_of(files).require(), files.geography_of_pass, files.names)
 
 
-def test_reasons_keep_the_order_that_the_digits_of_a_site_have(universe: Universe) -> None:
+def test_reasons_keep_the_order_that_the_digits_of_a_site_have(universe):
     assert list(universe.reasons) == [
         "a major group, which is never tabulated",
         "the level has no budget",
@@ -51,7 +50,7 @@ def test_reasons_keep_the_order_that_the_digits_of_a_site_have(universe: Univers
             assert universe.why_not_tabulated(level, group) in (None, *universe.reasons)
 
 
-def test_entities_lie_in_the_parts_of_their_pass_unless_they_may_cross_parts(universe: Universe) -> None:
+def test_entities_lie_in_the_parts_of_their_pass_unless_they_may_cross_parts(universe):
     nowhere = replace(universe, states={**universe.states, US_PASS: ()})
     for level, entities in universe.entities.items():
         assert universe.lies_in_parts(level).all()
@@ -60,18 +59,18 @@ def test_entities_lie_in_the_parts_of_their_pass_unless_they_may_cross_parts(uni
 
 
 @pytest.mark.parametrize("names", [("state",), ("state", "state"), ("state", "moon"), ("state", "nation"), ("",)])
-def test_an_order_names_kinds_that_can_give(names: tuple[str, ...]) -> None:
+def test_an_order_names_kinds_that_can_give(names):
     with pytest.raises(InvalidInput, match="two or more of state,county,place,aiannh,tract, each once"):
         CoterminousOptions(names).donors(US)
 
 
-def test_without_an_order_donors_are_in_the_order_of_the_census() -> None:
+def test_without_an_order_donors_are_in_the_order_of_the_census():
     assert CoterminousOptions().donors(US) == US.donor_order
     assert CoterminousOptions(("tract", "state")).donors(US) == (US.kind("tract"), US.kind("state"))
 
 
 @pytest.mark.parametrize(("census", "id_"), [(US, "0500000US04007"), (WITHOUT_CODES, "COUNTY:04007")])
-def test_every_census_has_ids_that_stay_texts(universe: Universe, census: Census, id_: str) -> None:
+def test_every_census_has_ids_that_stay_texts(universe, census, id_):
     written = with_ids(pa.table({"region_id": ["04007"]}), census, "COUNTY")
     assert written.column_names == ["geography_level", "region_id", "geo_id"]
     assert (
@@ -82,7 +81,7 @@ def test_every_census_has_ids_that_stay_texts(universe: Universe, census: Census
     assert fields == ["geography_level", "region_id", "geo_id", "region_name"]
 
 
-def test_a_group_has_an_id_that_stays_text_if_the_agency_has_no_form_of_its_own() -> None:
+def test_a_group_has_an_id_that_stays_text_if_the_agency_has_no_form_of_its_own():
     table = pa.table({"iteration_code": ["0101"], "iteration_level": ["Detailed"]})
     assert with_ids(table, WITHOUT_CODES, None)["iteration_id"].to_pylist() == ["Detailed:0101"]
     assert with_ids(table, US, None).column_names == table.column_names
@@ -91,7 +90,7 @@ def test_a_group_has_an_id_that_stays_text_if_the_agency_has_no_form_of_its_own(
 NO_NUMBER = {"interval_low": None, "interval_high": None}
 
 
-def test_intervals_of_csv_files_reach_no_size_below_0_and_are_null_only_if_withheld() -> None:
+def test_intervals_of_csv_files_reach_no_size_below_0_and_are_null_only_if_withheld():
     rows = [
         {"table_id": "T01001", "line": 1, "unclamped_count": 30, "unclamped_margin_of_error": 9, **NO_NUMBER},
         {"table_id": "T02001", "line": 1, "unclamped_count": 30, "unclamped_margin_of_error": 9, **NO_NUMBER},
@@ -106,6 +105,6 @@ def test_intervals_of_csv_files_reach_no_size_below_0_and_are_null_only_if_withh
     assert ends == [(21, 39), (0, 6), (0, 0), (0, 25), (None, None)]
 
 
-def test_only_tables_of_people_repeat_totals() -> None:
+def test_only_tables_of_people_repeat_totals():
     assert repeated_totals(SAFETAB_P) == {("T02001", 1), ("T02002", 1), ("T02003", 1)}
     assert repeated_totals(SAFETAB_H) == frozenset()

@@ -40,27 +40,27 @@ from tests.inside import (
 )
 
 
-def test_text_is_escaped_once_and_markup_never_again() -> None:
+def test_text_is_escaped_once_and_markup_never_again():
     assert element("p", 'a < b & "c"') == "<p>a &lt; b &amp; &quot;c&quot;</p>"
     assert element("p", element("b", "<"), ">") == "<p><b>&lt;</b>&gt;</p>"
     assert joined(["<", element("i", "x")], ", ") == "&lt;, <i>x</i>"
     assert name("<b>") == "<bdi>&lt;b&gt;</bdi>"
 
 
-def test_attributes_are_escaped_and_named_as_html_names_them() -> None:
+def test_attributes_are_escaped_and_named_as_html_names_them():
     assert element("td", class_="x", data_level='"><script>') == (
         '<td class="x" data-level="&quot;&gt;&lt;script&gt;"></td>'
     )
     assert void("meta", charset="utf-8") == '<meta charset="utf-8">'
 
 
-def test_what_is_made_from_markup_by_other_means_is_text_again() -> None:
+def test_what_is_made_from_markup_by_other_means_is_text_again():
     assert not isinstance(Markup("<b>") + "x", Markup)
     assert element("p", Markup("<b>") + "<i>") == "<p>&lt;b&gt;&lt;i&gt;</p>"
     assert element("p", f"{Markup('<b>')}") == "<p>&lt;b&gt;</p>"
 
 
-def test_five_lines_have_five_answers() -> None:
+def test_five_lines_have_five_answers():
     made = five_lines("a < b", "no", "yes", "1", link("eye", "2"))
     assert made.startswith('<ul class="lines"><li><strong>What is this? </strong><span>a &lt; b</span></li>')
     assert made.endswith('<span><a href="#eye">2</a></span></li></ul>')
@@ -72,7 +72,7 @@ def share(column: str, count: str, value: float, number: int = 10_000) -> dict:
     return {column: value, count: number}
 
 
-def test_the_verdict_on_margins_has_the_shares_that_were_seen() -> None:
+def test_the_verdict_on_margins_has_the_shares_that_were_seen():
     intervals = [share("interval_coverage_95", "numbers", value) for value in (0.949, 0.953)]
     draws = [share("all_draws_coverage_95", "draws", 0.96)]
     assert re.sub("<[^>]*>", "", margins_line(MarginShares(intervals, draws, ()))) == (
@@ -86,7 +86,7 @@ def test_the_verdict_on_margins_has_the_shares_that_were_seen() -> None:
 
 
 @pytest.mark.parametrize(("number", "is_short"), [(400, False), (40_000, True)])
-def test_a_share_is_short_if_chance_does_not_explain_it(number: int, is_short: bool) -> None:
+def test_a_share_is_short_if_chance_does_not_explain_it(number, is_short):
     row = share("interval_coverage_95", "numbers", 0.93, number)
     assert bool(verdict_module._if_short("County", row, "interval_coverage_95", "numbers")) == is_short
 
@@ -98,7 +98,7 @@ def test_a_share_is_short_if_chance_does_not_explain_it(number: int, is_short: b
         (1, 30, "3.3%"), (1, 20, "5%"), (29, 30, "96.7%"), (1, 3, "33%"),
     ],
 )  # fmt: skip
-def test_a_share_is_never_shown_as_none_or_all_when_it_is_not(part: int, whole: int, shown: str) -> None:
+def test_a_share_is_never_shown_as_none_or_all_when_it_is_not(part, whole, shown):
     assert percent(part, whole) == shown
 
 
@@ -115,11 +115,11 @@ def test_a_share_is_never_shown_as_none_or_all_when_it_is_not(part: int, whole: 
         (1e-9, "0.0001"),
     ],
 )
-def test_a_bound_is_rounded_up(bound: float, shown: str) -> None:
+def test_a_bound_is_rounded_up(bound, shown):
     assert rounded_up(bound) == shown
 
 
-def test_a_bar_is_told_in_words() -> None:
+def test_a_bar_is_told_in_words():
     drawn = bar([3, 0, 1000], ["few", "none", "many"], "t")
     assert 'aria-label="few 3, many 1,000"' in drawn
     assert drawn.count("<rect") == 2
@@ -141,9 +141,7 @@ def test_a_bar_is_told_in_words() -> None:
         (-3, 2, None, "may be zero"),
     ],
 )  # fmt: skip
-def test_how_near_the_truth_is_goes_by_the_interval_where_a_number_has_one(
-    county: tuple[Universe, ReleaseLevel], count: int, margin: int, interval: tuple[int, int] | None, shown: str
-) -> None:
+def test_how_near_the_truth_is_goes_by_the_interval_where_a_number_has_one(county, count, margin, interval, shown):
     low, high = interval or (None, None)
     values = {"unclamped_count": count, "unclamped_margin_of_error": margin, "interval_low": low, "interval_high": high}
     rows = pa.table({name: pa.array([value], pa.int64()) for name, value in values.items()})
@@ -158,7 +156,7 @@ def county() -> tuple[Universe, ReleaseLevel]:
 
 
 @pytest.mark.parametrize("cut", range(5))
-def test_pairs_are_found_wherever_a_batch_ends(county, cut: int) -> None:
+def test_pairs_are_found_wherever_a_batch_ends(county, cut):
     universe, facts = county
     own = {one.code for one in facts.iterations}
     pair = next(pair for pair in partner_codes(universe.lists, US.kind("county")).items() if pair[0] in own)

@@ -17,7 +17,7 @@ from tests.conftest import PROJECT
 DOCS = PROJECT / "docs"
 
 
-def test_the_papers_numbers_on_the_page_are_up_to_date() -> None:
+def test_the_papers_numbers_on_the_page_are_up_to_date():
     page = (DOCS / "the-paper-reproduced.md").read_text(encoding="utf-8")
     assert page.startswith(first_part(tuning_of().require()))
     for name, svg in paper_figures().items():
@@ -25,12 +25,12 @@ def test_the_papers_numbers_on_the_page_are_up_to_date() -> None:
 
 
 @pytest.mark.slow
-def test_the_whole_page_is_up_to_date() -> None:
+def test_the_whole_page_is_up_to_date():
     for name, text in files().items():
         assert (DOCS / name).read_text(encoding="utf-8") == text, "run `make paper`"
 
 
-def test_geometric_losses_are_tosses_of_a_coin() -> None:
+def test_geometric_losses_are_tosses_of_a_coin():
     losses = together([Counts(9, scale=4.0)])
     worse = 1 / (1 + exp(-1 / 4))
     for epsilon in (0.0, 0.5, 1.3, 2.2):
@@ -42,7 +42,7 @@ def test_geometric_losses_are_tosses_of_a_coin() -> None:
 
 
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-9])
-def test_losses_agree_with_dp_accounting(delta: float) -> None:
+def test_losses_agree_with_dp_accounting(delta):
     ours = together([Counts(9, sigma=5.6), Counts(9, sigma=16.8)]).epsilon(delta)
     theirs = _gaussian(5.6).self_compose(9).compose(_gaussian(16.8).self_compose(9)).get_epsilon_for_delta(delta)
     assert ours == pytest.approx(theirs, rel=0.01)

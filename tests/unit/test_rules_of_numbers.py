@@ -20,7 +20,7 @@ def numbers_of(rows: list[tuple[int, int, int, int]]) -> Numbers:
     return Numbers(**fields | own | {"rules": np.full(len(rows), NO_RULE)})
 
 
-def test_a_number_is_above_its_partner_only_in_the_same_area_and_for_the_same_line() -> None:
+def test_a_number_is_above_its_partner_only_in_the_same_area_and_for_the_same_line():
     rows = [  # entity, iteration, kind, count; whether it is above its partner
         (0, 0, 0, 5, False), (0, 0, 1, 9, True), (0, 1, 0, 7, False), (0, 1, 1, 8, False), (0, 2, 0, 99, False),
         (1, 0, 0, 8, True), (1, 1, 0, 7, False),

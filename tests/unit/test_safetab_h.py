@@ -53,7 +53,7 @@ def config_of_2020() -> dict:
 @pytest.mark.parametrize(
     ("family", "cells", "lines"), [(HOUSEHOLD_TYPE, [1, 2, 4, 5], [1, 3, 7, 9]), (TENURE, [1, 3], [1, 4])]
 )
-def test_cells_and_lines(family, cells, lines) -> None:
+def test_cells_and_lines(family, cells, lines):
     assert [shape.cells for shape in family.shapes] == cells
     assert [len(shape.lines) for shape in family.shapes] == lines
     for shape in family.shapes:
@@ -63,7 +63,7 @@ def test_cells_and_lines(family, cells, lines) -> None:
         assert {kind.draws for kind in shape.kinds} == {line.cells for line in shape.lines}
 
 
-def test_every_line_counts_the_values_that_it_names() -> None:
+def test_every_line_counts_the_values_that_it_names():
     """By the specification: family is types 1 to 3, rented is tenure 3 and 4."""
     values = [(kind, tenure) for kind in range(1, 6) for tenure in range(1, 5)]
     wanted = {"family": {1, 2, 3}, "nonfamily": {4, 5}, "other family": {2, 3}, "living alone": {4}}
@@ -78,7 +78,7 @@ def test_every_line_counts_the_values_that_it_names() -> None:
     }
 
 
-def test_data_cells_are_the_bureaus() -> None:
+def test_data_cells_are_the_bureaus():
     rows = {
         folder: [row.texts[0] for row in shape.file_rows[folder]]
         for family in SAFETAB_H.families
@@ -95,14 +95,14 @@ def test_data_cells_are_the_bureaus() -> None:
     }
 
 
-def test_the_losses_of_2020() -> None:
+def test_the_losses_of_2020():
     config = parse_config(json.dumps(config_of_2020())).require()
     us, pr = (loss_of_config_pass(config, one) for one in US.passes)
     assert (us.unbounded, us.bounded) == (Fraction("8.895302"), Fraction("17.790604"))
     assert (pr.unbounded, pr.bounded) == (Fraction("4.754134"), Fraction("9.508268"))
 
 
-def test_what_both_products_of_2020_cost_together() -> None:
+def test_what_both_products_of_2020_cost_together():
     """docs/privacy.md#two-products states these, for the US pass."""
     households = parse_config(json.dumps(config_of_2020())).require()
     joint = JointLoss(production_of_2020(SAFETAB_P), households)
@@ -121,13 +121,13 @@ def test_what_both_products_of_2020_cost_together() -> None:
         (COARSE, 25.509983, [50, 71, 87, 100, 112]),
     ],
 )
-def test_the_noise_and_the_margins_of_2020(budget, sigma, margins) -> None:
+def test_the_noise_and_the_margins_of_2020(budget, sigma, margins):
     noise = calibrated_noise(PrivacyDefinition.ZCDP, NINE_GROUPS, budget)
     assert float(noise.parameter) ** 0.5 == pytest.approx(float(sigma), abs=1e-6)
     assert [margin_of(noise, draws, CONFIDENCE) for draws in range(1, 6)] == margins
 
 
-def test_combined_totals_are_21_to_39_percent_narrower() -> None:
+def test_combined_totals_are_21_to_39_percent_narrower():
     """By shape of household type and of tenure; half widths at 95 %, for Detailed groups below state."""
     noise, narrower = calibrated_noise(PrivacyDefinition.ZCDP, NINE_GROUPS, MIDDLE), []
     for of_type, of_tenure, width in ((1, 1, 7.8), (2, 3, 12.0), (4, 3, 14.4), (5, 3, 15.1)):
@@ -145,7 +145,7 @@ def test_combined_totals_are_21_to_39_percent_narrower() -> None:
 
 
 @pytest.mark.needs_2020_files
-def test_the_real_configuration_is_read() -> None:
+def test_the_real_configuration_is_read():
     checked = parse_config((SHARED / "households" / "config-2020.json").read_text())
     config = checked.require()
     assert config.product is SAFETAB_H

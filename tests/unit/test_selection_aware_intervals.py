@@ -22,7 +22,7 @@ NOISES = {
 
 
 @pytest.mark.parametrize("name", NOISES)
-def test_tails_in_floating_point_are_the_certified_ones(name: str) -> None:
+def test_tails_in_floating_point_are_the_certified_ones(name):
     noise, _ = NOISES[name]
     values = np.array([-200, -30, -7, -1, 0, 1, 2, 5, 13, 40, 90, 200])
     computed = FloatTails(noise).at_least(values)
@@ -31,7 +31,7 @@ def test_tails_in_floating_point_are_the_certified_ones(name: str) -> None:
         assert tail == pytest.approx(exact, rel=1e-9, abs=1e-300)
 
 
-def test_a_tail_far_out_is_right_too() -> None:
+def test_a_tail_far_out_is_right_too():
     tails = FloatTails(DiscreteGaussian(Fraction(10**8)))
     exact = float(DiscreteGaussian(Fraction(10**8)).tail(250_000).mid())
     assert exact < 1e-130
@@ -48,7 +48,7 @@ def coverage_given_publication(noise, threshold, size: int, is_inside) -> float:
 
 @pytest.mark.parametrize("confidence", [Fraction(95, 100), Fraction(9, 10)])
 @pytest.mark.parametrize("name", [name for name in NOISES if name != "wide"])
-def test_given_publication_every_true_size_is_covered_as_often_as_promised(name: str, confidence: Fraction) -> None:
+def test_given_publication_every_true_size_is_covered_as_often_as_promised(name, confidence):
     noise, chance = NOISES[name]
     threshold = noise.quantile(chance)
     intervals = SelectionAwareIntervals(noise, threshold, confidence)
@@ -63,7 +63,7 @@ def test_given_publication_every_true_size_is_covered_as_often_as_promised(name:
             assert coverage_given_publication(noise, threshold, size, is_inside) >= confidence - 1e-9, size
 
 
-def test_the_plain_margin_fails_small_published_groups_and_that_is_why() -> None:
+def test_the_plain_margin_fails_small_published_groups_and_that_is_why():
     threshold, confidence = 21, Fraction(95, 100)
     margin = COUNTY_2020.margin_of_error(confidence)
     covered = coverage_given_publication(COUNTY_2020, threshold, 5, lambda totals, size: abs(totals - size) <= margin)
@@ -71,7 +71,7 @@ def test_the_plain_margin_fails_small_published_groups_and_that_is_why() -> None
 
 
 @pytest.mark.parametrize("name", NOISES)
-def test_far_above_the_threshold_it_is_the_margin_of_error(name: str) -> None:
+def test_far_above_the_threshold_it_is_the_margin_of_error(name):
     noise, chance = NOISES[name]
     threshold, confidence = noise.quantile(chance), Fraction(95, 100)
     margin = noise.margin_of_error(confidence)
@@ -81,7 +81,7 @@ def test_far_above_the_threshold_it_is_the_margin_of_error(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NOISES)
-def test_intervals_rise_with_the_total_and_are_never_empty(name: str) -> None:
+def test_intervals_rise_with_the_total_and_are_never_empty(name):
     noise, chance = NOISES[name]
     threshold = noise.quantile(chance)
     totals = np.arange(threshold + 1, threshold + 300)
@@ -92,7 +92,7 @@ def test_intervals_rise_with_the_total_and_are_never_empty(name: str) -> None:
     assert (np.diff(high) >= 0).all()
 
 
-def test_the_smallest_published_total_may_be_a_group_of_nobody() -> None:
+def test_the_smallest_published_total_may_be_a_group_of_nobody():
     low, high = SelectionAwareIntervals(COUNTY_2020, 21, Fraction(95, 100)).of(np.array([22, 23, 60]))
     assert low.tolist() == [0, 0, 49]
     assert high.tolist()[0] < 22 + COUNTY_2020.margin_of_error(Fraction(95, 100))
@@ -108,5 +108,5 @@ def test_the_smallest_published_total_may_be_a_group_of_nobody() -> None:
         (1e-7, "less than once in a million times"),
     ],
 )
-def test_a_rare_chance_is_rounded(chance: float, words: str) -> None:
+def test_a_rare_chance_is_rounded(chance, words):
     assert chance_in_words(chance) == words

@@ -10,9 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     PERSON_HOUSEHOLD_FILE,
     CensusFormat,
@@ -70,9 +69,7 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ({"form": CensusFormat.CEF}, CEF_OF_3000_PEOPLE),
     ],
 )
-def test_without_the_option_the_bytes_are_those_of_before_there_was_one(
-    tmp_path: Path, more: dict, hashes: dict
-) -> None:
+def test_without_the_option_the_bytes_are_those_of_before_there_was_one(tmp_path, more, hashes):
     data = data_of(tmp_path / "census", **more)
     assert {name: hash_of(data / name) for name in hashes} == hashes
 
@@ -86,7 +83,7 @@ def share_with_the_codes_of_the_householder(data: Path) -> tuple[float, int]:
     return float(np.mean(same)), len(same)
 
 
-def test_members_share_the_codes_of_the_householder_with_the_given_chance(plain: Path, shared: Path) -> None:
+def test_members_share_the_codes_of_the_householder_with_the_given_chance(plain, shared):
     """The false-alarm rate is below 1e-6: five standard errors of the members whose codes would differ."""
     by_chance, members = share_with_the_codes_of_the_householder(plain)
     share, _ = share_with_the_codes_of_the_householder(shared)
@@ -95,7 +92,7 @@ def test_members_share_the_codes_of_the_householder_with_the_given_chance(plain:
     assert abs(share - (0.9 + 0.1 * by_chance)) < 5 * (0.9 * 0.1 / members) ** 0.5
 
 
-def test_ages_sexes_blocks_and_households_stay(plain: Path, shared: Path) -> None:
+def test_ages_sexes_blocks_and_households_stay(plain, shared):
     kept = ["QAGE", "QSEX", "HOUSEHOLDER", "TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK"]
     assert persons_of(plain).select(kept).to_pydict() == persons_of(shared).select(kept).to_pydict()
     assert hash_of(plain / PERSON_HOUSEHOLD_FILE) == hash_of(shared / PERSON_HOUSEHOLD_FILE)
@@ -103,7 +100,7 @@ def test_ages_sexes_blocks_and_households_stay(plain: Path, shared: Path) -> Non
         assert hash_of(plain / "household-records" / name) == hash_of(shared / "household-records" / name)
 
 
-def test_household_n_is_row_n_of_the_household_records(plain: Path) -> None:
+def test_household_n_is_row_n_of_the_household_records(plain):
     people = persons_of(plain)
     home = pq.read_table(plain / PERSON_HOUSEHOLD_FILE)["HOUSEHOLD"].to_pylist()
     records = pa.concat_tables(pq.read_table(path) for path in sorted((plain / "household-records").iterdir()))
@@ -118,7 +115,7 @@ def test_household_n_is_row_n_of_the_household_records(plain: Path) -> None:
     assert 0.001 < home.count(None) / len(home) < 0.1
 
 
-def test_such_data_are_valid_inputs_of_a_run(shared: Path) -> None:
+def test_such_data_are_valid_inputs_of_a_run(shared):
     assert not (shared / "person-household").exists()
     for parameters in ("parameters", "household-parameters"):
         checked = read_inputs(shared.parent / parameters, shared)
@@ -132,14 +129,14 @@ def test_such_data_are_valid_inputs_of_a_run(shared: Path) -> None:
         (("--shared-codes", "0.9"), "Add --households, or leave it out."),
     ],
 )
-def test_what_makes_no_sense_is_refused(tmp_path: Path, more: tuple, message: str) -> None:
-    result = CliRunner().invoke(app, ["synthesize", str(tmp_path / "out"), "--people", "1000", *more])
+def test_what_makes_no_sense_is_refused(tmp_path, more, message):
+    result = cli("synthesize", tmp_path / "out", "--people", "1000", *more)
     assert result.exit_code == 2
     assert message in " ".join(result.stderr.split())
 
 
-def test_overwrite_knows_the_file(tmp_path: Path) -> None:
+def test_overwrite_knows_the_file(tmp_path):
     options = ("--people", "500", "--states", "1", "--counties", "1", "--tracts", "1", "--iterations", "40")
     command = ["synthesize", str(tmp_path / "out"), *options, "--households", "--shared-codes", "0.9", "--quiet"]
-    assert CliRunner().invoke(app, command).exit_code == 0
-    assert CliRunner().invoke(app, [*command, "--overwrite"]).exit_code == 0
+    assert cli(*command).exit_code == 0
+    assert cli(*command, "--overwrite").exit_code == 0

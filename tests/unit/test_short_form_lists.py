@@ -9,9 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.conftest import SHARED
 from tests.inside import (
     DelimitedRow,
@@ -23,7 +22,6 @@ from tests.inside import (
     short_form_lines,
     write_demo_census,
 )
-from tests.worlds.world import World
 
 LONG = "race-and-ethnicity-code-to-iteration.txt"
 SHORT = "race-and-ethnicity-code-to-iteration-short-form.txt"
@@ -31,7 +29,7 @@ HEADER = "ITERATION_CODE|RACE_ETH_CODE"
 
 
 def run(*arguments: object) -> tuple[int, str, str]:
-    result = CliRunner().invoke(app, list(map(str, arguments)))
+    result = cli(*arguments)
     return result.exit_code, result.stdout, result.stderr
 
 
@@ -59,7 +57,7 @@ def expansion(*rows: tuple[str, str]) -> tuple[list[tuple[str, ...]], list[str]]
     return [pair.fields for pair in pairs], [str(finding) for finding in findings.findings if finding.is_error]
 
 
-def test_terms_are_codes_and_ranges_with_both_ends_and_spaces_where_they_may_be() -> None:
+def test_terms_are_codes_and_ranges_with_both_ends_and_spaces_where_they_may_be():
     pairs, errors = expansion((" 1002", "  1000 "), ("1003 ", "1000:1001,  1005:1010   "), ("1004", "1000:9999"))
     assert errors == []
     assert pairs == [
@@ -83,41 +81,41 @@ def test_terms_are_codes_and_ranges_with_both_ends_and_spaces_where_they_may_be(
         ("1000: 1001", "a term must be"),
     ],
 )
-def test_a_term_that_says_nothing_sure_is_an_error(value: str, complaint: str) -> None:
+def test_a_term_that_says_nothing_sure_is_an_error(value, complaint):
     _, errors = expansion(("1002", value))
     assert len(errors) == 1
     assert complaint in errors[0]
     assert "line 2" in errors[0]
 
 
-def test_an_iteration_twice_is_an_error() -> None:
+def test_an_iteration_twice_is_an_error():
     _, errors = expansion(("1002", "1000"), ("1002", "1001"))
     assert errors == ['ITERATION_CODE: listed more than once; keep one row per iteration: line 3 ("1002").']
 
 
-def test_a_code_in_two_terms_counts_once_with_a_warning() -> None:
+def test_a_code_in_two_terms_counts_once_with_a_warning():
     findings = FindingsOf(SHORT)
     pairs = expanded([DelimitedRow(2, ("1002", "1000:1001,1001"))], {"1000", "1001"}, findings)
     assert [pair.fields for pair in pairs] == [("1002", "1000"), ("1002", "1001")]
     assert [finding.is_error for finding in findings.findings] == [False]
 
 
-def test_long_to_short_to_long_gives_the_same_pairs_and_the_same_lists(world: World) -> None:
+def test_long_to_short_to_long_gives_the_same_pairs_and_the_same_lists(world):
     before, lists = pairs_of(world.parameters), read_public_lists(world.parameters).require()
     shortened(world.parameters)
     assert pairs_read(world.parameters) == before
     assert read_public_lists(world.parameters).require() == lists
-    assert plan_of_files(world.parameters, world.data).findings == ()
+    assert plan_of_files(*world).findings == ()
 
 
-def test_the_short_form_is_known_by_its_values_too(world: World) -> None:
+def test_the_short_form_is_known_by_its_values_too(world):
     before = pairs_of(world.parameters)
     shortened(world.parameters)
     (world.parameters / SHORT).rename(world.parameters / LONG)
     assert pairs_read(world.parameters) == before
 
 
-def test_the_demos_lists_are_the_same_again(tmp_path: Path) -> None:
+def test_the_demos_lists_are_the_same_again(tmp_path):
     write_demo_census(tmp_path, people=1_000)
     parameters = tmp_path / "parameters"
     before = pairs_of(parameters)
@@ -126,7 +124,7 @@ def test_the_demos_lists_are_the_same_again(tmp_path: Path) -> None:
 
 
 @pytest.mark.needs_2020_files
-def test_the_lists_of_2020_are_the_same_again_in_fewer_terms(tmp_path: Path) -> None:
+def test_the_lists_of_2020_are_the_same_again_in_fewer_terms(tmp_path):
     shutil.copytree(SHARED / "spec-2020", tmp_path, dirs_exist_ok=True)
     before = pairs_of(tmp_path)
     assert len(before) == 14_088
@@ -138,7 +136,7 @@ def test_the_lists_of_2020_are_the_same_again_in_fewer_terms(tmp_path: Path) -> 
     assert pairs_read(tmp_path) == before
 
 
-def test_a_range_runs_over_numbers_that_no_code_has_but_not_over_a_code_of_others() -> None:
+def test_a_range_runs_over_numbers_that_no_code_has_but_not_over_a_code_of_others():
     lists = demo_plan(1_000, 1).lists
     codes = sorted(lists.code_names)
     iteration = lists.iterations[0].code
@@ -147,28 +145,28 @@ def test_a_range_runs_over_numbers_that_no_code_has_but_not_over_a_code_of_other
     assert lines == [HEADER, f"{iteration}|{codes[0]}:{codes[2]},{codes[4]}"]
 
 
-def test_both_files_at_once_are_a_finding(world: World) -> None:
+def test_both_files_at_once_are_a_finding(world):
     long = (world.parameters / LONG).read_bytes()
     shortened(world.parameters)
     (world.parameters / LONG).write_bytes(long)
-    code, _, errors = run("plan", world.parameters, world.data)
+    code, _, errors = run("plan", *world)
     assert code == 1
     assert f"{LONG} has 1 problem" in errors
     assert f"{SHORT} also exists. Keep one of the two." in errors
 
 
-def test_an_unknown_single_code_and_an_unknown_iteration_are_findings(world: World) -> None:
+def test_an_unknown_single_code_and_an_unknown_iteration_are_findings(world):
     shortened(world.parameters)
     with (world.parameters / SHORT).open("a") as file:
         file.write("0001|9998\n")
-    code, _, errors = run("validate", world.parameters, world.data)
+    code, _, errors = run("validate", *world)
     assert code == 1
     assert f"{SHORT} has 2 problems" in errors
     assert "RACE_ETH_CODE: not in the list of codes: line" in errors
     assert "ITERATION_CODE: not in the lists of iterations: line" in errors
 
 
-def test_the_manifest_hashes_the_short_form(tmp_path: Path) -> None:
+def test_the_manifest_hashes_the_short_form(tmp_path):
     write_demo_census(tmp_path, people=1_000)
     shortened(tmp_path / "parameters")
     code, _, errors = run("run", tmp_path / "parameters", tmp_path / "data", tmp_path / "out")
@@ -180,7 +178,7 @@ def test_the_manifest_hashes_the_short_form(tmp_path: Path) -> None:
     assert f'"{LONG}"' not in inputs
 
 
-def test_a_file_that_is_there_is_not_replaced_unasked(world: World, tmp_path: Path) -> None:
+def test_a_file_that_is_there_is_not_replaced_unasked(world, tmp_path):
     file = tmp_path / "short.txt"
     file.write_text("mine")
     code, _, errors = run("lists", world.parameters, "--short", file)
@@ -191,7 +189,7 @@ def test_a_file_that_is_there_is_not_replaced_unasked(world: World, tmp_path: Pa
     assert file.read_text().startswith(HEADER)
 
 
-def test_lists_at_fault_are_not_written(world: World, tmp_path: Path) -> None:
+def test_lists_at_fault_are_not_written(world, tmp_path):
     world.append(LONG, "9999|1000")
     code, _, errors = run("lists", world.parameters, "--short", tmp_path / "short.txt")
     assert code == 1

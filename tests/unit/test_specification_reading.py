@@ -41,7 +41,7 @@ def errors(checked: Checked[Specification]) -> list[str]:
     return [str(finding) for finding in checked.errors]
 
 
-def test_a_right_specification_is_read(tmp_path: Path) -> None:
+def test_a_right_specification_is_read(tmp_path):
     checked = read(tmp_path)
     assert errors(checked) == []
     spec = checked.require()
@@ -67,12 +67,12 @@ def test_a_right_specification_is_read(tmp_path: Path) -> None:
     assert spec.privacy.suppress_chance == Fraction(99, 100)
 
 
-def test_a_field_that_nothing_reads_is_a_warning(tmp_path: Path) -> None:
+def test_a_field_that_nothing_reads_is_a_warning(tmp_path):
     warnings = [str(finding) for finding in read(tmp_path).warnings]
     assert warnings == ["records.fields[9]: nothing reads the field TONGUES; its values are only checked."]
 
 
-def test_fields_that_nothing_reads_are_one_warning(tmp_path: Path) -> None:
+def test_fields_that_nothing_reads_are_one_warning(tmp_path):
     more = "".join(f'  {{ name = "Q{number}", type = "string" }},\n' for number in range(6))
     text = SMALL.replace('  { name = "FAITH"', f'{more}  {{ name = "FAITH"', 1)
     warnings = [str(finding) for finding in read(tmp_path, text).warnings]
@@ -80,7 +80,7 @@ def test_fields_that_nothing_reads_are_one_warning(tmp_path: Path) -> None:
     assert warnings == [f"records.fields: nothing reads 7 fields: {names}; their values are only checked."]
 
 
-def test_a_list_that_nothing_uses_is_a_warning(tmp_path: Path) -> None:
+def test_a_list_that_nothing_uses_is_a_warning(tmp_path):
     text = SMALL.replace(
         'lists = { common = { areas = ["nation", "region"] } }', 'lists = { rare = { tables = "total" } }'
     )
@@ -93,7 +93,7 @@ def test_a_list_that_nothing_uses_is_a_warning(tmp_path: Path) -> None:
     ]
 
 
-def test_a_column_with_a_list_of_codes_has_the_delimiter_of_its_field(tmp_path: Path) -> None:
+def test_a_column_with_a_list_of_codes_has_the_delimiter_of_its_field(tmp_path):
     text = SMALL.replace('columns = ["ORIGIN1", "ORIGIN2"]', 'column = "TONGUES"').replace(
         "use        = { origin = 1 }", ""
     )
@@ -101,7 +101,7 @@ def test_a_column_with_a_list_of_codes_has_the_delimiter_of_its_field(tmp_path: 
     assert (codes.columns, codes.separator) == (("TONGUES",), ";")
 
 
-def test_a_column_of_text_with_a_separator_is_a_list(tmp_path: Path) -> None:
+def test_a_column_of_text_with_a_separator_is_a_list(tmp_path):
     text = SMALL.replace('columns = ["ORIGIN1", "ORIGIN2"]', 'column = "ORIGIN2"\nseparator = "/"')
     codes = read(tmp_path, text).require().classification("origin")
     assert (codes.columns, codes.separator) == (("ORIGIN2",), "/")
@@ -109,7 +109,7 @@ def test_a_column_of_text_with_a_separator_is_a_list(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["hospital-admissions", "nz-ethnicity", "ons-ethnic-group", "safetab-h", "safetab-p"])
 @pytest.mark.needs_2020_files
-def test_the_designed_specifications_are_read(name: str) -> None:
+def test_the_designed_specifications_are_read(name):
     folder = SHARED / "census" / name
     if not folder.is_dir():
         pytest.skip("the designed specifications are not there")
@@ -294,7 +294,7 @@ BROKEN: dict[str, tuple[str, str, str]] = {
 
 
 @pytest.mark.parametrize("name", BROKEN)
-def test_a_broken_specification_is_refused_with_the_right_sentence(name: str, tmp_path: Path) -> None:
+def test_a_broken_specification_is_refused_with_the_right_sentence(name, tmp_path):
     right, wrong, sentence = BROKEN[name]
     assert SMALL.count(right) >= 1
     checked = read(tmp_path, SMALL.replace(right, wrong, 1))
@@ -302,11 +302,11 @@ def test_a_broken_specification_is_refused_with_the_right_sentence(name: str, tm
     assert [error for error in errors(checked) if sentence in error], errors(checked)
 
 
-def test_there_are_more_than_sixty_broken_specifications() -> None:
+def test_there_are_more_than_sixty_broken_specifications():
     assert len(BROKEN) > 60
 
 
-def test_all_findings_come_at_once(tmp_path: Path) -> None:
+def test_all_findings_come_at_once(tmp_path):
     chosen = ("budget of 0", "other", "key", "unit", "of", "breaks that fall", "suppress", "separator", "gaps")
     text = SMALL
     for name in chosen:
@@ -315,7 +315,7 @@ def test_all_findings_come_at_once(tmp_path: Path) -> None:
     assert [name for name in chosen if BROKEN[name][2] not in found] == []
 
 
-def test_findings_are_in_the_order_of_the_file(tmp_path: Path) -> None:
+def test_findings_are_in_the_order_of_the_file(tmp_path):
     text = SMALL
     for name in ("key", "budget of 0", "separator", "of", "first break", "product name", "stage 1"):
         text = text.replace(*BROKEN[name][:2], 1)
@@ -324,25 +324,25 @@ def test_findings_are_in_the_order_of_the_file(tmp_path: Path) -> None:
     assert list(dict.fromkeys(places)) == [*order, "privacy.stage_1", "privacy.levels[2].budget"]
 
 
-def test_nothing_is_said_to_be_unread_while_there_are_errors(tmp_path: Path) -> None:
+def test_nothing_is_said_to_be_unread_while_there_are_errors(tmp_path):
     assert read(tmp_path / "right").warnings != ()
     assert read(tmp_path, SMALL.replace('columns = ["FAITH"]', 'columns = ["FAIHT"]')).warnings == ()
 
 
 @pytest.mark.parametrize("name", ["stage 1", "members"])
-def test_what_is_wrong_is_not_said_to_be_missing(name: str, tmp_path: Path) -> None:
+def test_what_is_wrong_is_not_said_to_be_missing(name, tmp_path):
     right, wrong, _ = BROKEN[name]
     assert len(errors(read(tmp_path, SMALL.replace(right, wrong, 1)))) == 1
 
 
-def test_an_unknown_attribute_of_a_table_with_breaks_is_told_once(tmp_path: Path) -> None:
+def test_an_unknown_attribute_of_a_table_with_breaks_is_told_once(tmp_path):
     found = errors(read(tmp_path, SMALL.replace('by = ["sex", "age"]', 'by = ["sex", "ages"]')))
     assert [error for error in found if "shapes[3]" in error] == [
         'tables[1].shapes[3].by[2]: "ages" is not an attribute. Did you mean "age"?'
     ]
 
 
-def test_a_level_of_areas_is_not_called_all_where_a_list_means_every_level(tmp_path: Path) -> None:
+def test_a_level_of_areas_is_not_called_all_where_a_list_means_every_level(tmp_path):
     text = SMALL.replace('{ name = "town", id', '{ name = "all", id').replace('town = "M-TOWN"', 'all = "M-TOWN"')
     text = text.replace('areas = "town"', 'areas = "all"')
     assert errors(read(tmp_path / "levels", text)) == []
@@ -351,7 +351,7 @@ def test_a_level_of_areas_is_not_called_all_where_a_list_means_every_level(tmp_p
     assert errors(read(tmp_path / "lists", text)) == [message]
 
 
-def test_privacy_toml_does_not_follow_a_link_out(tmp_path: Path) -> None:
+def test_privacy_toml_does_not_follow_a_link_out(tmp_path):
     folder = write_specification(tmp_path / "in", SMALL.replace(PRIVACY, ""))
     (tmp_path / "privacy.toml").write_text(PRIVACY)
     (folder / "privacy.toml").symlink_to(tmp_path / "privacy.toml")
@@ -368,7 +368,7 @@ def places_of(keys: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]
 
 
 @pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.slow) for part in range(1, 6))])
-def test_nothing_that_stands_in_the_place_of_a_value_is_a_traceback(part: int, tmp_path: Path) -> None:
+def test_nothing_that_stands_in_the_place_of_a_value_is_a_traceback(part, tmp_path):
     keys = keys_of(read(tmp_path).require())
     strange = (
         "",
@@ -406,7 +406,7 @@ def test_nothing_that_stands_in_the_place_of_a_value_is_a_traceback(part: int, t
     assert tried > 500
 
 
-def test_a_specification_may_lie_in_two_files(tmp_path: Path) -> None:
+def test_a_specification_may_lie_in_two_files(tmp_path):
     whole = read(tmp_path / "one").require()
     folder = write_specification(tmp_path / "two", SMALL.replace(PRIVACY, ""))
     assert errors(read_specification(folder)) == ["privacy: missing. Write it, for example [privacy]."]
@@ -420,7 +420,7 @@ def test_a_specification_may_lie_in_two_files(tmp_path: Path) -> None:
     assert "privacy: also in privacy.toml. Keep one of them." in errors(read_specification(folder))
 
 
-def test_like_lends_areas_classifications_and_groups(tmp_path: Path) -> None:
+def test_like_lends_areas_classifications_and_groups(tmp_path):
     lender = write_specification(tmp_path / "lender", INHERITED)
     borrower = write_specification(tmp_path / "borrower", LIKE)
     assert errors(read_specification(borrower)) == []
@@ -439,21 +439,21 @@ def test_like_lends_areas_classifications_and_groups(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "like", ["../../census.toml", "/census.toml", "../a/b/census.toml", "../lender/x.toml", "census.toml"]
 )
-def test_like_stays_near(like: str, tmp_path: Path) -> None:
+def test_like_stays_near(like, tmp_path):
     borrower = write_specification(tmp_path / "borrower", LIKE.replace("../lender/census.toml", like))
     found = errors(read_specification(borrower))
     assert len(found) == 1
     assert found[0].startswith("like: ")
 
 
-def test_like_does_not_follow_a_link_out(tmp_path: Path) -> None:
+def test_like_does_not_follow_a_link_out(tmp_path):
     write_specification(tmp_path / "far" / "lender", INHERITED)
     borrower = write_specification(tmp_path / "near" / "borrower", LIKE)
     (tmp_path / "near" / "lender").symlink_to(tmp_path / "far" / "lender")
     assert errors(read_specification(borrower))[0].startswith("like: ")
 
 
-def test_a_folder_has_one_configuration(tmp_path: Path) -> None:
+def test_a_folder_has_one_configuration(tmp_path):
     assert not is_specification(tmp_path)
     folder = write_specification(tmp_path)
     assert is_specification(folder)
@@ -464,13 +464,13 @@ def test_a_folder_has_one_configuration(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("change", [lambda text: "\ufeff" + text, lambda text: text.replace("\n", "\r\n")])
-def test_a_byte_order_mark_and_crlf_are_accepted(change: Any, tmp_path: Path) -> None:
+def test_a_byte_order_mark_and_crlf_are_accepted(change, tmp_path):
     folder = write_specification(tmp_path)
     (folder / "census.toml").write_bytes(change(SMALL).encode())
     assert errors(read_specification(folder)) == []
 
 
-def test_what_is_not_text_has_a_sentence(tmp_path: Path) -> None:
+def test_what_is_not_text_has_a_sentence(tmp_path):
     folder = write_specification(tmp_path)
     (folder / "census.toml").write_bytes(b"census = 1\n# \xff\n")
     assert errors(read_specification(folder)) == ["line 2 is not UTF-8 text. Save the file as UTF-8."]
@@ -478,7 +478,7 @@ def test_what_is_not_text_has_a_sentence(tmp_path: Path) -> None:
     assert errors(read_specification(folder)) == [f"{folder / 'census.toml'} does not exist."]
 
 
-def test_public_files_stay_in_their_folder(tmp_path: Path) -> None:
+def test_public_files_stay_in_their_folder(tmp_path):
     (tmp_path / "in").mkdir()
     for name in ("in/list.csv", "out.csv"):
         (tmp_path / name).write_text("code,name\n")

@@ -6,7 +6,6 @@ import json
 import tomllib
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -34,14 +33,14 @@ NO_SELECTOR = NO_SELECTOR.replace("thresholds = [10, 100]\n", "")
 
 
 @pytest.mark.parametrize("text", [SMALL, LIST_COLUMN, TEXT_LIST, REFERENCE, NO_SELECTOR])
-def test_keys_read_back_equal_after_json(text: str, tmp_path: Path) -> None:
+def test_keys_read_back_equal_after_json(text, tmp_path):
     spec = read_specification(write_specification(tmp_path, text)).require()
     findings = FindingsOf("keys")
     assert specification_of_keys(json.loads(json.dumps(keys_of(spec))), findings) == spec
 
 
 @pytest.mark.parametrize("text", [SMALL, NO_SELECTOR])
-def test_the_text_of_privacy_reads_back_equal(text: str, tmp_path: Path) -> None:
+def test_the_text_of_privacy_reads_back_equal(text, tmp_path):
     spec = read_specification(write_specification(tmp_path, text)).require()
     folder = write_specification(tmp_path, text[: text.index("[privacy]")])
     (folder / "privacy.toml").write_text(privacy_text(spec.privacy))
@@ -49,7 +48,7 @@ def test_the_text_of_privacy_reads_back_equal(text: str, tmp_path: Path) -> None
 
 
 @given(st.integers(1, 10**30 - 1), st.integers(0, 30))
-def test_a_number_is_written_exactly(digits: int, decimals: int) -> None:
+def test_a_number_is_written_exactly(digits, decimals):
     number = Fraction(digits, 10**decimals)
     assert Fraction(Decimal(decimal_text(number))) == number
     privacy = Privacy("zcdp", "none", (Choice(("t",), ("g",), ("a",), number, ()),))
@@ -57,6 +56,6 @@ def test_a_number_is_written_exactly(digits: int, decimals: int) -> None:
     assert Fraction(keys["privacy"]["levels"][0]["budget"]) == number
 
 
-def test_a_number_without_a_decimal_form_is_refused() -> None:
+def test_a_number_without_a_decimal_form_is_refused():
     with pytest.raises(ValueError, match="1/3 can't be written with 60 decimals"):
         decimal_text(Fraction(1, 3))

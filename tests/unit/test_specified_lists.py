@@ -130,13 +130,13 @@ def findings_of(folder: Path, text: str, lists: dict[str, str]) -> list[tuple[st
     return [(finding.where, finding.message) for finding in compile_folder(write_lists(folder, text, lists)).errors]
 
 
-def test_right_lists_have_no_findings(tmp_path: Path) -> None:
+def test_right_lists_have_no_findings(tmp_path):
     assert findings_of(tmp_path / "columns", SMALL, LISTS) == []
     assert findings_of(tmp_path / "files", OF_FILES, FILES) == []
 
 
 @pytest.mark.parametrize("name", [*BROKEN, *BROKEN_FILES])
-def test_a_broken_list_is_refused_with_the_right_sentence(name: str, tmp_path: Path) -> None:
+def test_a_broken_list_is_refused_with_the_right_sentence(name, tmp_path):
     file, right, wrong, where, message = (BROKEN | BROKEN_FILES)[name]
     text, lists = (SMALL, LISTS) if name in BROKEN else (OF_FILES, FILES)
     assert lists[file].count(right) == 1
@@ -151,13 +151,13 @@ def test_a_broken_list_is_refused_with_the_right_sentence(name: str, tmp_path: P
 @pytest.mark.parametrize(
     ("right", "wrong", "where"), [("Tui,t,", "Tui,t\u00a0,", "broad"), ("t,Tuis", "t,Tu\u00a0is", "broad_name")]
 )
-def test_a_strange_character_is_one_finding_about_its_list(tmp_path: Path, right: str, wrong: str, where: str) -> None:
+def test_a_strange_character_is_one_finding_about_its_list(tmp_path, right, wrong, where):
     lists = LISTS | {"origins.csv": LISTS["origins.csv"].replace(right, wrong)}
     found = compile_folder(write_lists(tmp_path, SMALL, lists)).errors
     assert [(each.file, each.where) for each in found] == [("origins.csv", where)]
 
 
-def test_a_group_whose_prefix_makes_it_too_long_is_found_in_the_specification(tmp_path: Path) -> None:
+def test_a_group_whose_prefix_makes_it_too_long_is_found_in_the_specification(tmp_path):
     text = SMALL.replace('code_prefix = "f"', f'code_prefix = "{LONG}"')
     assert text != SMALL
     found = compile_folder(write_lists(tmp_path, text, LISTS)).errors
@@ -181,7 +181,7 @@ def areas_of_two_passes_are_refused(folder: Path) -> None:
     assert told in findings_of(folder, text, LISTS)
 
 
-def test_areas_of_two_passes_are_refused(tmp_path: Path) -> None:
+def test_areas_of_two_passes_are_refused(tmp_path):
     areas_of_two_passes_are_refused(tmp_path)
 
 
@@ -193,7 +193,7 @@ def ids_are_in_the_order_of_their_bytes(folder: Path) -> None:
     assert ids == ("1C", "1b", "3c")
 
 
-def test_ids_are_in_the_order_of_their_bytes(tmp_path: Path) -> None:
+def test_ids_are_in_the_order_of_their_bytes(tmp_path):
     ids_are_in_the_order_of_their_bytes(tmp_path)
 
 
@@ -210,23 +210,21 @@ NOT_UTF_8 = "line {} is not UTF-8 text. Save the file as UTF-8. A spreadsheet ca
         ("origins.csv", "latin-1", ("Kaka", "Käkä"), 3),
     ],
 )
-def test_a_list_that_is_not_utf_8_is_named_with_the_line(
-    tmp_path: Path, file: str, encoding: str, change: tuple[str, str], line: int
-) -> None:
+def test_a_list_that_is_not_utf_8_is_named_with_the_line(tmp_path, file, encoding, change, line):
     parameters = write_lists(tmp_path, SMALL, LISTS)
     (parameters / file).write_bytes(LISTS[file].replace(*change).encode(encoding))
     assert [str(finding) for finding in compile_folder(parameters).errors] == [NOT_UTF_8.format(line)]
 
 
 @pytest.mark.parametrize("file", ["areas.csv", "origins.csv"])
-def test_a_quote_that_was_left_open_is_told(tmp_path: Path, file: str) -> None:
+def test_a_quote_that_was_left_open_is_told(tmp_path, file):
     parameters = write_lists(tmp_path, SMALL, LISTS)
     (parameters / file).write_text(LISTS[file] + '"open' + ",x\n" * 1_000_000)
     told = "a row has more than a million bytes. Shorten its texts, or close a quote that was left open."
     assert [finding.message for finding in compile_folder(parameters).errors] == [told]
 
 
-def test_a_parquet_list_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
+def test_a_parquet_list_that_is_not_utf_8_is_refused(tmp_path):
     columns = [[*column] for column in zip(*(line.split(",") for line in LISTS["areas.csv"].split()), strict=True)]
     table = {name: pa.array([text.encode() for text in texts]) for name, *texts in columns}
     table["REGION_NAME"] = pa.array([b"N\xf6rd", *[b"South"] * 4])
@@ -236,7 +234,7 @@ def test_a_parquet_list_that_is_not_utf_8_is_refused(tmp_path: Path) -> None:
     assert (found.file, "Invalid UTF8" in found.message) == ("areas.parquet", True)
 
 
-def test_lists_are_checked_though_the_specification_has_errors(tmp_path: Path) -> None:
+def test_lists_are_checked_though_the_specification_has_errors(tmp_path):
     wrong = {
         **LISTS,
         "areas.csv": LISTS["areas.csv"].replace("A2,1", "A1,1"),
@@ -256,14 +254,14 @@ def test_lists_are_checked_though_the_specification_has_errors(tmp_path: Path) -
     assert [where for where, _ in found - of_lists] == ["areas.levels[2].names"]
 
 
-def test_a_pass_is_not_called_like_one_of_the_bureau(tmp_path: Path) -> None:
+def test_a_pass_is_not_called_like_one_of_the_bureau(tmp_path):
     text = SMALL.replace('name   = "isles"', 'name   = "us"')
     told = ("areas.passes", "us is a pass of the 2020 U.S. Census. Choose another name.")
     assert findings_of(tmp_path / "pass", text, LISTS) == [told]
     assert told in findings_of(tmp_path / "budget", text.replace("budget = 2\n", "budget = 0\n"), LISTS)
 
 
-def test_a_short_row_hides_nothing_else(tmp_path: Path) -> None:
+def test_a_short_row_hides_nothing_else(tmp_path):
     text = SMALL.replace('id = ["REGION"]', 'id = ["REGOIN"]')
     short = LISTS | {"areas.csv": LISTS["areas.csv"].replace("A2,1,North,b,no", "A2,1")}
     assert [where for where, _ in findings_of(tmp_path / "column", text, short)] == ["", "REGOIN"]
@@ -274,7 +272,7 @@ def test_a_short_row_hides_nothing_else(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "change", [("groups.csv", "f,One,faith,faith", "f,One,faith,fiath"), ("codes.csv", "f,1\n", "g,1\n")]
 )
-def test_a_code_in_two_groups_is_found_beside_other_mistakes(change: tuple[str, str, str], tmp_path: Path) -> None:
+def test_a_code_in_two_groups_is_found_beside_other_mistakes(change, tmp_path):
     _, right, wrong, where, message = BROKEN_FILES["a shared code"]
     lists = FILES | {
         "groups.csv": FILES["groups.csv"].replace(right, wrong),
@@ -288,32 +286,32 @@ def test_a_code_in_two_groups_is_found_beside_other_mistakes(change: tuple[str, 
 
 
 @pytest.mark.parametrize(("text", "file", "where"), [("A2", "areas.csv", "AREA_ID"), ("101", "origins.csv", "code")])
-def test_a_text_that_means_no_value_is_not_listed(text: str, file: str, where: str, tmp_path: Path) -> None:
+def test_a_text_that_means_no_value_is_not_listed(text, file, where, tmp_path):
     assert file in LISTS
     found = findings_of(tmp_path, SMALL.replace("[records]", f'[records]\nmissing = ["", "{text}"]'), LISTS)
     assert [place for place, message in found if "records.missing" in message] == [where]
 
 
-def test_a_code_that_is_listed_twice_is_told_once(tmp_path: Path) -> None:
+def test_a_code_that_is_listed_twice_is_told_once(tmp_path):
     text = SMALL.replace('column = "code", members', 'column = "code", names = "name", members')
     lists = LISTS | {"faiths.csv": "code,name\n1,One\n1,Two\n"}
     assert [where for where, _ in findings_of(tmp_path, text, lists)] == ["code"]
 
 
-def test_a_folder_is_not_a_list(tmp_path: Path) -> None:
+def test_a_folder_is_not_a_list(tmp_path):
     (tmp_path / "faiths.csv").mkdir()
     lists = {name: text for name, text in LISTS.items() if name != "faiths.csv"}
     assert findings_of(tmp_path, SMALL, lists) == [("", f"{tmp_path / 'faiths.csv'} is a directory, not a file.")]
 
 
-def test_one_list_of_two_classifications_is_reported_once(tmp_path: Path) -> None:
+def test_one_list_of_two_classifications_is_reported_once(tmp_path):
     text = SMALL.replace('file    = "faiths.csv"', 'file    = "origins.csv"').replace("first   = 2\n", "")
     changed = LISTS | {"origins.csv": LISTS["origins.csv"].replace("102,Kaka", "101,Kaka")}
     found = findings_of(tmp_path, text, changed)
     assert found == [("code", "101: a code is listed more than once. Keep one row for each.")]
 
 
-def test_no_strange_value_is_a_traceback_when_lists_are_read(tmp_path: Path) -> None:
+def test_no_strange_value_is_a_traceback_when_lists_are_read(tmp_path):
     assert findings_of(tmp_path, SMALL, LISTS) == []
     keys = json.loads(json.dumps(keys_of(read_specification(tmp_path).require())), parse_float=Decimal)
     strange = ("", 7, True, {}, [], ["x"], [{}], [[]], {"x": 1})

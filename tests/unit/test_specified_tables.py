@@ -106,7 +106,7 @@ def records_in(spec: Specification, shape: Shape) -> dict[int, set[tuple[str, ..
     return found
 
 
-def test_the_attribute_has_the_fields_in_the_order_in_which_tables_name_them() -> None:
+def test_the_attribute_has_the_fields_in_the_order_in_which_tables_name_them():
     assert GENDER_BY_AGE.divided == (AGE, GENDER)
     lines = (LineOfValues("all", ("true", "false"), "Total", ""),)
     with_lines = specification(Family("work", "work", (by("w"),), of="works", lines=lines), *GENDER_BY_AGE.tables)
@@ -116,7 +116,7 @@ def test_the_attribute_has_the_fields_in_the_order_in_which_tables_name_them() -
         _ = RecordField("ETH1", "string").values
 
 
-def test_lines_of_one_and_of_two_attributes() -> None:
+def test_lines_of_one_and_of_two_attributes():
     total, age, gender_by_age = compiled(GENDER_BY_AGE).families[0].shapes
     assert [(line.stub, line.labels, line.run) for line in total.lines] == [("Total", ("all", 0, 99), (0,))]
     assert [(line.number, line.stub, line.words, line.labels, line.run) for line in age.lines] == [
@@ -141,7 +141,7 @@ def test_lines_of_one_and_of_two_attributes() -> None:
     assert [shape.words for shape in (total, age, gender_by_age)] == ["a total", "3 ages", "gender by 3 ages"]
 
 
-def test_three_attributes_nest() -> None:
+def test_three_attributes_nest():
     spec = specification(ladder(by("fine", "works", "rooms", "gender")))
     (family,) = compiled(spec).families
     (shape,) = family.finer
@@ -155,7 +155,7 @@ def test_three_attributes_nest() -> None:
     assert [line.run for line in shape.lines if line.stub == "False"] == [tuple(range(9, 18))]
 
 
-def test_every_line_counts_exactly_the_records_that_its_labels_name() -> None:
+def test_every_line_counts_exactly_the_records_that_its_labels_name():
     spec = specification(
         ladder(by("age", "age"), by("fine", "gender", "age", "works")), ladder(by("rooms", "rooms"), name="rooms")
     )
@@ -190,11 +190,11 @@ def test_every_line_counts_exactly_the_records_that_its_labels_name() -> None:
         (RecordField("n", "integer", unit_name="rooms", minimum=2, maximum=9), (2, 5), ["2 to 4 rooms", "5 rooms and over"]),
     ],
 )  # fmt: skip
-def test_ranges_in_words(field: RecordField, breaks: tuple[int, ...], stubs: list[str]) -> None:
+def test_ranges_in_words(field, breaks, stubs):
     assert [part.stub for part in Attribute(field).parts(breaks, {})] == stubs
 
 
-def test_stubs_are_exceptions() -> None:
+def test_stubs_are_exceptions():
     given = {"0-17": "Children", "65+": "Old", "18": "Eighteen", "female": "Women", "X": "Others"}
     assert [part.stub for part in Attribute(AGE).parts((0, 18, 19, 65), given)] == [
         "Children", "Eighteen", "19 to 64 years", "Old",
@@ -202,7 +202,7 @@ def test_stubs_are_exceptions() -> None:
     assert [part.stub for part in Attribute(GENDER).parts((), given)] == ["Male", "Women", "Others"]
 
 
-def test_the_total_is_repeated_only_if_the_specification_says_so() -> None:
+def test_the_total_is_repeated_only_if_the_specification_says_so():
     (plain,) = compiled(GENDER_BY_AGE).families
     assert [[line.is_total for line in shape.lines][:2] for shape in plain.finer] == [[True, False]] * 2
     (repeated,) = compiled(specification(ladder(by("age", "age"), repeat_total=True))).families
@@ -220,9 +220,7 @@ def test_the_total_is_repeated_only_if_the_specification_says_so() -> None:
         ((by("b", "gender", "age"),), "ages", [3]),
     ],
 )
-def test_what_a_finer_table_has_more_of(
-    shapes: tuple[TableShape, ...], divided_into: str, divisions: list[int]
-) -> None:
+def test_what_a_finer_table_has_more_of(shapes, divided_into, divisions):
     (family,) = compiled(specification(ladder(*shapes))).families
     assert (family.divided_into, [shape.divisions for shape in family.finer]) == (divided_into, divisions)
     assert family.grains == f"{' / '.join(map(str, divisions))} {divided_into}"
@@ -243,7 +241,7 @@ def sizes(*labels: str, lines: tuple[LineOfValues, ...] = SIZES) -> Family:
     return Family("sizes", "size", shapes, of="rooms", lines=lines)
 
 
-def test_cells_of_named_lines_are_those_that_no_other_divides() -> None:
+def test_cells_of_named_lines_are_those_that_no_other_divides():
     product = compiled(specification(sizes("everyone", "small", "one", "two", "three", "large"), *GENDER_BY_AGE.tables))
     total, shape = product.families[0].shapes
     assert [line.run for line in shape.lines] == [(0, 1, 2, 3), (0, 1, 2), (0,), (1,), (2,), (3,)]
@@ -277,20 +275,20 @@ def test_cells_of_named_lines_are_those_that_no_other_divides() -> None:
     ],
     ids=["not neighbours", "in no cell", "in two cells", "overlapping", "part of a cell"],
 )  # fmt: skip
-def test_lines_that_are_no_runs_of_cells_are_refused(labels: tuple[str, ...], lines: tuple[LineOfValues, ...]) -> None:
+def test_lines_that_are_no_runs_of_cells_are_refused(labels, lines):
     with pytest.raises(ValueError, match="s2: "):
         compiled(specification(sizes(*labels, lines=lines)))
 
 
 @pytest.mark.parametrize("label", ["all", "Both"])
-def test_no_category_has_the_label_of_all(label: str) -> None:
+def test_no_category_has_the_label_of_all(label):
     categories = (Category("a", label), Category("b", "b"), Category("c", "c"))[: 3 if label == "all" else 2]
     field = RecordField("f", "string", categories=categories)
     with pytest.raises(ValueError, match=f'can\'t be labelled "{label.lower()}"'):
         _ = Attribute(field).whole
 
 
-def test_columns_never_have_the_name_of_another_column() -> None:
+def test_columns_never_have_the_name_of_another_column():
     for product in PRODUCTS:
         own = {column.name for column in product.label_columns}
         others = {column.name for column in number_columns(product, US)} | set(schema_of(product).names)
@@ -311,7 +309,7 @@ def test_columns_never_have_the_name_of_another_column() -> None:
     ("values", "types"),
     [((0, 127), ("int8", "int16")), ((0, 128), ("int16", "int16")), ((-40_000, 5), ("int32", "int32"))],
 )
-def test_a_column_holds_its_integers(values: tuple[int, int], types: tuple[str, str]) -> None:
+def test_a_column_holds_its_integers(values, types):
     start, end = Attribute(RecordField("n", "integer", minimum=values[0], maximum=values[1])).columns
     assert (start.line_type, start.cell_type) == (end.line_type, end.cell_type) == types
 
@@ -320,11 +318,11 @@ def test_a_column_holds_its_integers(values: tuple[int, int], types: tuple[str, 
     ("noun", "plural"),
     [("sex", "sexes"), ("age", "ages"), ("country", "countries"), ("day", "days"), ("class", "classes")],
 )
-def test_plurals(noun: str, plural: str) -> None:
+def test_plurals(noun, plural):
     assert plural_of(noun) == plural
 
 
-def test_questions_of_any_census() -> None:
+def test_questions_of_any_census():
     product = compiled(GENDER_BY_AGE)
     total, age, fine = product.families[0].shapes
     asked = product.line_question
@@ -348,7 +346,7 @@ def test_questions_of_any_census() -> None:
     ]  # fmt: skip
 
 
-def test_only_two_categories_are_drawn_on_two_sides() -> None:
+def test_only_two_categories_are_drawn_on_two_sides():
     product = compiled(GENDER_BY_AGE)
     fine = product.families[0].shapes[-1]
     assert product.line_question.bar_of(fine.lines[2]) == (None, "male, 0 to 14 years")
@@ -369,7 +367,7 @@ def test_only_two_categories_are_drawn_on_two_sides() -> None:
         ("none", "how many people there are, in all, and by gender and age and by rooms"),
     ],
 )
-def test_sentences(selector: str, counts: str) -> None:
+def test_sentences(selector, counts):
     spec = specification(
         ladder(by("gender age", "gender", "age"), repeat_total=True),
         Family("rooms", "rooms", (by("r"), by("rooms", "rooms"))),
@@ -388,7 +386,7 @@ def test_sentences(selector: str, counts: str) -> None:
     assert product.number == 15
 
 
-def test_families_with_one_detail_have_files_of_their_own() -> None:
+def test_families_with_one_detail_have_files_of_their_own():
     product = compiled(specification(ladder(by("a", "age")), ladder(by("b", "gender"), name="Other Tables")))
     assert [family.file_word for family in product.families] == ["all-tables", "other-tables"]
     alike = compiled(specification(ladder(by("a", "age"), name="a b"), ladder(by("b", "gender"), name="a-b")))
@@ -398,7 +396,7 @@ def test_families_with_one_detail_have_files_of_their_own() -> None:
     assert [family.file_word for family in compiled(specification(other)).families] == ["1"]
 
 
-def test_files_and_columns_hold_more_than_127_lines() -> None:
+def test_files_and_columns_hold_more_than_127_lines():
     rooms = replace(ROOMS, maximum=42)
     spec = specification(ladder(by("fine", "gender", "rooms")))
     spec = replace(spec, records=replace(spec.records, fields=(GENDER, rooms)))
@@ -410,7 +408,7 @@ def test_files_and_columns_hold_more_than_127_lines() -> None:
     assert {str(column.type) for column in number_columns(PRODUCTS[0], US) if column.name == "line"} == {"int8"}
 
 
-def test_without_a_reference_nothing_is_compared() -> None:
+def test_without_a_reference_nothing_is_compared():
     product = compiled(GENDER_BY_AGE)
     assert product.reference is None
     assert (presets(product), reported_references(product)) == ({}, {})
@@ -419,7 +417,7 @@ def test_without_a_reference_nothing_is_compared() -> None:
     assert level_far_above(product, PrivacyDefinition.ZCDP, Fraction(1000)) is None
 
 
-def test_a_reference_is_compared_with_the_whole_run_alone() -> None:
+def test_a_reference_is_compared_with_the_whole_run_alone():
     product = compiled(specification(*GENDER_BY_AGE.tables, reference=Reference("last census", Fraction(2))))
     assert reference_words(product, PrivacyDefinition.ZCDP)[0].startswith("For comparison, the last census: rho 2 ")
     assert "last census" in (total_far_above(product, PrivacyDefinition.ZCDP, Fraction(5)) or "")
@@ -435,7 +433,7 @@ EXAMPLES = {
 
 @pytest.mark.needs_2020_files
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_the_example_specifications(name: str) -> None:
+def test_the_example_specifications(name):
     folder = Path(SHARED / "census" / name)
     if not folder.exists():
         pytest.skip("the examples are not there")

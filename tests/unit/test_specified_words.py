@@ -13,10 +13,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
 from safetab.tuning import least_budget, tuning_of
+from tests.commands import cli
 from tests.inside import (
     SAFETAB_H,
     SAFETAB_P,
@@ -58,9 +57,9 @@ def parameters(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=" ".join)
-def test_tune_speaks_of_the_census(question: list[str], parameters: Path) -> None:
+def test_tune_speaks_of_the_census(question, parameters):
     for form in ([], ["--json"]):
-        told = CliRunner().invoke(app, ["tune", *question, "--parameters", str(parameters), *form])
+        told = cli("tune", *question, "--parameters", parameters, *form)
         assert told.exit_code == 0, told.output
         assert AMERICAN.findall(told.output) == []
     if question[0] != "levels":
@@ -76,13 +75,13 @@ def test_tune_speaks_of_the_census(question: list[str], parameters: Path) -> Non
         (["levels", "--config", "x"], "--config: it can't be given with a specification"),
     ],
 )
-def test_a_mistake_is_answered_in_its_words(question: list[str], sentence: str, parameters: Path) -> None:
-    told = CliRunner().invoke(app, ["tune", *question, "--parameters", str(parameters)])
+def test_a_mistake_is_answered_in_its_words(question, sentence, parameters):
+    told = cli("tune", *question, "--parameters", parameters)
     assert told.exit_code == (2 if "--" in "".join(question) else 1)
     assert sentence.replace('"', "") in re.sub(r"\s+", " ", told.stderr).replace('"', "")
 
 
-def test_units_with_several_records_get_more_noise(tmp_path: Path) -> None:
+def test_units_with_several_records_get_more_noise(tmp_path):
     """By hand: k = 3 records of s = 3 groups, rho 1 and gamma 0.1: sigma^2 = 9 x 3 / (2 x 0.9) = 15."""
     keys = nz_keys()
     keys["records"]["unit"] = {"name": "patient", "column": "PATIENT", "most_records": 3}
@@ -97,29 +96,18 @@ def test_units_with_several_records_get_more_noise(tmp_path: Path) -> None:
     assert {level["most_records"] for level in levels} == {3}
 
 
-def test_the_page_of_a_specification_names_no_other_census(parameters: Path, tmp_path: Path) -> None:
+def test_the_page_of_a_specification_names_no_other_census(parameters, tmp_path):
     facts = specified_page_facts(tuning_of(parameters=parameters).require())
     assert AMERICAN.findall(json.dumps(facts)) == []
     text = re.sub(r"<(script|style)[^>]*>.*?</\1>|<[^>]*>", " ", explorer_page(facts), flags=re.DOTALL)
     assert AMERICAN.findall(text) == []
-    told = CliRunner().invoke(
-        app,
-        [
-            "explore",
-            "-o",
-            str(tmp_path / "e.html"),
-            "--parameters",
-            str(parameters),
-            "--xlsx",
-            str(tmp_path / "w.xlsx"),
-        ],
-    )
+    told = cli("explore", "-o", tmp_path / "e.html", "--parameters", parameters, "--xlsx", tmp_path / "w.xlsx")
     assert (told.exit_code, list(tmp_path.iterdir())) == (2, [])
     assert "--xlsx: works only for SafeTab-P. Leave it out to write the page." in told.stderr
 
 
 @pytest.mark.parametrize("breaks", [[0, 15], [0, 20]], ids=["divided by the finest", "not divided"])
-def test_accuracy_knows_the_truth_of_tables_of_any_order(breaks: list[int], tmp_path: Path) -> None:
+def test_accuracy_knows_the_truth_of_tables_of_any_order(breaks, tmp_path):
     """Ages first, then gender by age: a cell of the coarse table is no run of fine ones, or is cut by one."""
     keys = nz_keys()
     coarse = {"id": "E0", "label": "age_2", "title": "Age", "by": ["age"], "breaks": {"age": breaks}}
@@ -136,7 +124,7 @@ def test_accuracy_knows_the_truth_of_tables_of_any_order(breaks: list[int], tmp_
     if summed is not None:
         assert np.add.reduceat(fine[summed[0]], summed[1]).tolist() == wanted.tolist()
     command = ["accuracy", *map(str, folders), str(tmp_path / "out"), "--runs", "2", "--confidential"]
-    told = CliRunner().invoke(app, command)
+    told = cli(*command)
     assert told.exit_code == 0, told.output
     with (tmp_path / "out" / "accuracy.csv").open(encoding="utf-8") as file:
         assert {row["table"] for row in csv.DictReader(file)} >= {"age_2", "gender_age"}
@@ -145,7 +133,7 @@ def test_accuracy_knows_the_truth_of_tables_of_any_order(breaks: list[int], tmp_
         assert AMERICAN.findall(re.sub(r"<(script|style).*?</\1>", "", text, flags=re.DOTALL)) == []
 
 
-def test_two_specifications_with_the_same_tables_can_be_compared(tmp_path: Path) -> None:
+def test_two_specifications_with_the_same_tables_can_be_compared(tmp_path):
     """The other one has more budget at one level: only that level may differ by more than chance."""
     folders = write_specification(tmp_path / "given", nz_keys())
     keys = nz_keys()
@@ -153,7 +141,7 @@ def test_two_specifications_with_the_same_tables_can_be_compared(tmp_path: Path)
     keys["privacy"]["levels"] = [both | {"areas": ["nation", "region", "ta"]}, both | {"areas": "sa2", "budget": 5}]
     other = write_specification(tmp_path / "other", keys)[0]
     command = ["accuracy", *map(str, folders), str(tmp_path / "out"), "--runs", "40", "--confidential", "--against"]
-    told = CliRunner().invoke(app, [*command, str(other)])
+    told = cli(*command, other)
     assert told.exit_code == 0, told.output
     assert "Counting the people of each" in told.output
     assert "mean error, people" in (tmp_path / "out" / "accuracy.html").read_text("utf-8")
@@ -170,16 +158,14 @@ def test_two_specifications_with_the_same_tables_can_be_compared(tmp_path: Path)
         ({}, "Other", "is a configuration of Other; PARAMETERS is one of Small NZ."),
     ],
 )
-def test_specifications_with_other_tables_are_not_compared(
-    table: dict[str, object], answer_name: str, message: str, tmp_path: Path
-) -> None:
+def test_specifications_with_other_tables_are_not_compared(table, name, message, tmp_path):
     folders = write_specification(tmp_path / "given", nz_keys())
     keys = nz_keys()
     keys["tables"][0]["shapes"][1] |= table
     keys["about"]["name"] = name
     other = write_specification(tmp_path / "other", keys)[0]
     command = ["accuracy", *map(str, folders), str(tmp_path / "out"), "--runs", "1", "--confidential", "--against"]
-    told = CliRunner().invoke(app, [*command, str(other)])
+    told = cli(*command, other)
     assert told.exit_code == 1
     assert message in re.sub(r"\s+", " ", told.output)
 
@@ -192,7 +178,7 @@ def test_specifications_with_other_tables_are_not_compared(
         (["ETH1"], 1, ""),
     ],
 )
-def test_a_site_says_which_groups_overlap(columns: list[str], levels: int, words: str, tmp_path: Path) -> None:
+def test_a_site_says_which_groups_overlap(columns, levels, words, tmp_path):
     keys = nz_keys()
     keys["classifications"]["ethnicity"]["columns"] = columns
     keys["privacy"]["levels"][0]["groups"] = ["level 1", "level 2"][:levels]
@@ -203,11 +189,11 @@ def test_a_site_says_which_groups_overlap(columns: list[str], levels: int, words
 
 
 @pytest.mark.parametrize("question", [["budget", "sa2, level 2", "11"], ["margins", "4"]], ids=" ".join)
-def test_a_privacy_file_that_tune_wrote_says_the_answer(question: list[str], parameters: Path, tmp_path: Path) -> None:
+def test_a_privacy_file_that_tune_wrote_says_the_answer(question, parameters, tmp_path):
     written = tmp_path / "privacy.toml"
     command = ["tune", *question, "--parameters", str(parameters), "--privacy", str(written), "--json"]
-    answer = json.loads(CliRunner().invoke(app, command).stdout)
-    assert CliRunner().invoke(app, command).exit_code == 1  # nothing is replaced
+    answer = json.loads(cli(*command).stdout)
+    assert cli(*command).exit_code == 1  # nothing is replaced
     for file in parameters.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     census = tomllib.loads((tmp_path / "census.toml").read_text("utf-8"), parse_float=Decimal)
@@ -226,16 +212,16 @@ def test_a_privacy_file_that_tune_wrote_says_the_answer(question: list[str], par
     )
 
 
-def test_a_privacy_file_is_of_a_specification(tmp_path: Path) -> None:
-    told = CliRunner().invoke(app, ["tune", "budget", "county-detailed", "11", "--privacy", str(tmp_path / "p.toml")])
+def test_a_privacy_file_is_of_a_specification(tmp_path):
+    told = cli("tune", "budget", "county-detailed", "11", "--privacy", tmp_path / "p.toml")
     assert (told.exit_code, [*tmp_path.iterdir()]) == (2, [])
     assert "needs --parameters with a specification" in told.stderr
 
 
-def test_a_specification_of_the_bureau_opens_its_page_with_its_choices(tmp_path: Path) -> None:
+def test_a_specification_of_the_bureau_opens_its_page_with_its_choices(tmp_path):
     write_demo_census(tmp_path / "census")
     folder = as_specification(tmp_path / "census" / "parameters", tmp_path / "spec")
-    told = CliRunner().invoke(app, ["explore", "-o", str(tmp_path / "e.html"), "--parameters", str(folder)])
+    told = cli("explore", "-o", tmp_path / "e.html", "--parameters", folder)
     assert told.exit_code == 0, told.output
     facts = (tmp_path / "e.html").read_text("utf-8").split('id="facts">')[1].split("</script>")[0]
     preset = json.loads(facts)["products"][0]["presets"][0]
@@ -246,7 +232,7 @@ def test_a_specification_of_the_bureau_opens_its_page_with_its_choices(tmp_path:
     assert (opened.passes, opened.most_answers) == (given.passes, given.most_answers)
 
 
-def test_a_site_says_who_is_in_a_group_of_each_kind(tmp_path: Path) -> None:
+def test_a_site_says_who_is_in_a_group_of_each_kind(tmp_path):
     assert meanings(US, SAFETAB_P.record, "95 %")["kinds"] == [
         ["“Alone” means that every race answer is in this group."] * 2 + ["every race answer is in it"],
         ["“Alone or in any combination” means that at least one race answer is in this group."] * 2

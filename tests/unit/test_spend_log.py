@@ -11,9 +11,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     Account,
     InvalidInput,
@@ -67,7 +66,7 @@ def written(*lines: str) -> bytes:
 # Sums and limits
 
 
-def test_sums_are_exact() -> None:
+def test_sums_are_exact():
     account = Account((spend("0.1"), spend("0.2", run=2)))
     assert account.total(ZCDP) == Fraction(3, 10)
     assert why_no_room(account, spend("0.3", run=3), limit("0.6")) is None
@@ -75,7 +74,7 @@ def test_sums_are_exact() -> None:
     assert str(account) == "rho 0.3 in 2 runs"
 
 
-def test_a_pure_epsilon_counts_as_half_its_square_in_rho() -> None:
+def test_a_pure_epsilon_counts_as_half_its_square_in_rho():
     assert rho_of_epsilon(Fraction(3)) == Fraction(9, 2)
     account = Account((spend("1"), spend("3", PURE, run=2)))
     assert account.total(ZCDP) == Fraction(11, 2)
@@ -86,14 +85,14 @@ def test_a_pure_epsilon_counts_as_half_its_square_in_rho() -> None:
     )
 
 
-def test_zcdp_leaves_no_room_under_any_limit_in_epsilon() -> None:
+def test_zcdp_leaves_no_room_under_any_limit_in_epsilon():
     in_epsilon = limit(10**9, PURE)
     for before, now in ((spend("0.001"), spend("1", PURE, run=2)), (spend("1", PURE), spend("0.001", run=2))):
         assert "zCDP implies no pure epsilon" in (why_no_room(Account((before,)), now, in_epsilon) or "")
     assert why_no_room(Account((spend("2", PURE),)), spend("1", PURE, run=2), limit(3, PURE)) is None
 
 
-def test_a_limit_in_rho_holds_for_a_run_under_pure_dp() -> None:
+def test_a_limit_in_rho_holds_for_a_run_under_pure_dp():
     account = Account((spend("1", PURE),))
     assert why_no_room(account, spend("3", PURE, run=2), limit(5)) is None
     assert "would make rho 5, more than the limit of rho 4.9." in (
@@ -101,20 +100,20 @@ def test_a_limit_in_rho_holds_for_a_run_under_pure_dp() -> None:
     )
 
 
-def test_what_is_left_is_never_below_nothing() -> None:
+def test_what_is_left_is_never_below_nothing():
     account = Account((spend("1"), spend("2", PURE, run=2)))
     assert account.left(limit("3.5")) == Fraction(1, 2)
     assert account.left(limit(2)) == 0
     assert account.left(limit(100, PURE)) == 0
 
 
-def test_amounts_are_plain_decimals() -> None:
+def test_amounts_are_plain_decimals():
     assert amount_of("9.90") == Fraction(99, 10)
     for text in ("", "-1", "1e3", "nan", "1/2", ".5", "5.", "1,5", " 1", "٣"):
         assert amount_of(text) is None, text
 
 
-def test_accounts_are_by_name_and_pass() -> None:
+def test_accounts_are_by_name_and_pass():
     spends = [spend("1"), spend("2", dataset="other"), spend("4", which=PR), spend("8", run=2)]
     content = LogContent(SECRET, spends)
     assert accounts_of(content, "census").of(US).total(ZCDP) == 9
@@ -126,7 +125,7 @@ def test_accounts_are_by_name_and_pass() -> None:
 # Passes of several censuses
 
 
-def test_a_pass_with_another_name_counts_in_every_account_that_may_share_people() -> None:
+def test_a_pass_with_another_name_counts_in_every_account_that_may_share_people():
     spends = [spend("1"), spend("4", which=PR), spend("2", run=2, which="all"), spend("16", run=3, dataset="other")]
     people = accounts_of(LogContent(SECRET, spends), "census")
     assert {name: people.of(name).total(ZCDP) for name in people.passes} == {"us": 3, "pr": 6, "all": 6}
@@ -134,7 +133,7 @@ def test_a_pass_with_another_name_counts_in_every_account_that_may_share_people(
     assert why_no_room(people.of("all"), spend("2", run=4, which="all"), limit("7.9")) is not None
 
 
-def test_of_each_run_the_largest_pass_counts_once() -> None:
+def test_of_each_run_the_largest_pass_counts_once():
     """Two runs may mean different people by the same names, but nobody is in two passes of one run."""
     spends = [spend("6", which="urban"), spend("1", which="rural")]
     spends += [spend("1", PURE, run=2, which="urban"), spend("4", PURE, run=2, which="rural")]
@@ -161,7 +160,7 @@ def people_who_lost_more_than_an_account_says() -> list[tuple[str | None, ...]]:
     return found
 
 
-def test_no_account_says_less_than_a_person_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_account_says_less_than_a_person_lost(monkeypatch):
     assert people_who_lost_more_than_an_account_says() == []
 
     def passes_of_one_name(people: PeopleAccounts, name: str) -> Account:
@@ -179,7 +178,7 @@ def of_specification(name: str, budget: str, run: int, most_records: int = 1, de
     return replace(spent, product=name, most_records=most_records)
 
 
-def test_two_specifications_of_the_same_records_are_one_account_whatever_their_fingerprints() -> None:
+def test_two_specifications_of_the_same_records_are_one_account_whatever_their_fingerprints():
     lines = [of_specification("stays", "0.5", 1), of_specification("diagnoses", "0.25", 2), spend("1", run=3)]
     content = read_lines("log", written(*map(begun_line, lines))).require()
     people = accounts_of(content, "census")
@@ -191,7 +190,7 @@ def test_two_specifications_of_the_same_records_are_one_account_whatever_their_f
     }
 
 
-def test_an_account_is_of_a_unit_with_as_many_records_as_any_run_allows() -> None:
+def test_an_account_is_of_a_unit_with_as_many_records_as_any_run_allows():
     both = [of_specification("patients", "0.5", 1, most_records=6), of_specification("stays", "0.01", 2, 2)]
     content = read_lines("log", written(*map(begun_line, both))).require()
     assert content.spends == both
@@ -208,7 +207,7 @@ def test_an_account_is_of_a_unit_with_as_many_records_as_any_run_allows() -> Non
     assert "most_records" not in begun_line(spend("1"))
 
 
-def test_charges_for_units_of_different_sizes_are_explained(tmp_path: Path) -> None:
+def test_charges_for_units_of_different_sizes_are_explained(tmp_path):
     both = [of_specification("patients", "2", 1, most_records=3), of_specification("stays", "2", 2)]
     (told,) = about_units(both)
     assert told.startswith(
@@ -218,10 +217,10 @@ def test_charges_for_units_of_different_sizes_are_explained(tmp_path: Path) -> N
     log = tmp_path / "spend.log"
     log.write_bytes(written(*map(begun_line, both)))
     log.chmod(0o600)
-    assert told in " ".join(CliRunner().invoke(app, ["spend", str(log)]).stdout.split())
+    assert told in " ".join(cli("spend", log).stdout.split())
 
 
-def test_both_american_passes_are_shown_where_no_other_census_ran() -> None:
+def test_both_american_passes_are_shown_where_no_other_census_ran():
     def passes(*names: str) -> tuple[str, ...]:
         return accounts_of(LogContent(SECRET, [spend("1", which=name) for name in names]), "census").passes
 
@@ -230,7 +229,7 @@ def test_both_american_passes_are_shown_where_no_other_census_ran() -> None:
     assert passes("north", PR) == (US, PR, "north")
 
 
-def test_the_same_records_in_passes_with_two_names_are_the_same_people() -> None:
+def test_the_same_records_in_passes_with_two_names_are_the_same_people():
     spends = [spend("1", dataset="a", records="x"), spend("2", dataset="b", records="x", run=2, which="all")]
     assert accounts_of(LogContent(SECRET, spends), "a").of(US).total(ZCDP) == 3
 
@@ -238,7 +237,7 @@ def test_the_same_records_in_passes_with_two_names_are_the_same_people() -> None
 @pytest.mark.parametrize(
     ("which", "product"), [("", "SafeTab-P"), ("a|b", "SafeTab-P"), ("_", "SafeTab-P"), ("us", ""), ("us", "a|b")]
 )
-def test_a_name_that_no_line_can_hold_is_never_charged(which: str, product: str) -> None:
+def test_a_name_that_no_line_can_hold_is_never_charged(which, product):
     with pytest.raises(ValueError, match="can't hold this name"):
         replace(spend("1"), tabulation_pass=which, product=product)
 
@@ -246,7 +245,7 @@ def test_a_name_that_no_line_can_hold_is_never_charged(which: str, product: str)
 # Names of the same people
 
 
-def test_accounts_of_the_same_people_are_added_up_in_every_pass_from_every_name() -> None:
+def test_accounts_of_the_same_people_are_added_up_in_every_pass_from_every_name():
     spends = [
         *(spend("1", dataset="a"), spend("2", dataset="b"), spend("4", dataset="b", which=PR)),
         *(spend("8", dataset="c"), spend("16", dataset="d")),
@@ -260,7 +259,7 @@ def test_accounts_of_the_same_people_are_added_up_in_every_pass_from_every_name(
     assert [each.names for each in all_accounts(content)] == [("a", "b", "c"), ("d",)]
 
 
-def test_the_smallest_limit_of_all_names_holds() -> None:
+def test_the_smallest_limit_of_all_names_holds():
     limits = {
         name: limit(amount, unit, name) for name, amount, unit in (("a", 9, ZCDP), ("b", 5, ZCDP), ("c", 2, PURE))
     }
@@ -268,7 +267,7 @@ def test_the_smallest_limit_of_all_names_holds() -> None:
     assert accounts_of(content, "a").limits == (limits["b"], limits["c"])
 
 
-def test_names_that_shared_records_before_names_were_joined_are_the_same_people() -> None:
+def test_names_that_shared_records_before_names_were_joined_are_the_same_people():
     """A log of an earlier version: the second name was warned of, and its runs counted apart."""
     old = [
         spend("1", dataset="a", records="x"),
@@ -281,7 +280,7 @@ def test_names_that_shared_records_before_names_were_joined_are_the_same_people(
     assert accounts_of(content, "c").of(US).total(ZCDP) == 4
 
 
-def test_two_data_sets_without_records_in_a_pass_have_nobody_in_common() -> None:
+def test_two_data_sets_without_records_in_a_pass_have_nobody_in_common():
     nobody = of_nobody(SECRET)
     spends = [replace(spend("1", dataset=name, which=PR), fingerprint=nobody) for name in "ab"]
     content = LogContent(SECRET, spends)
@@ -293,7 +292,7 @@ def test_two_data_sets_without_records_in_a_pass_have_nobody_in_common() -> None
 # Lines
 
 
-def test_lines_are_read_as_they_were_written() -> None:
+def test_lines_are_read_as_they_were_written():
     spends = [spend("0.1"), spend("1/3", PURE, which=PR), spend("7", run=2, dataset="other-1.2_x")]
     spends.append(replace(spend("2", run=3, which="north-1"), product="Languages, 2031 (second run)"))
     lines = [*map(begun_line, spends), line_of(LineState.RELEASED, run=f"{1:016x}", utc=UTC)]
@@ -304,7 +303,7 @@ def test_lines_are_read_as_they_were_written() -> None:
     assert (begun["budget"], begun["decimal"], begun["pass"], begun["state"]) == ("1/10", "0.1", "us", "begun")
 
 
-def test_the_last_limit_of_a_name_holds() -> None:
+def test_the_last_limit_of_a_name_holds():
     lines = [
         limit_line(limit("9.9")),
         begun_line(spend("1")),
@@ -327,20 +326,20 @@ def test_the_last_limit_of_a_name_holds() -> None:
 
 
 @pytest.mark.parametrize("ending", [None, LineState.RELEASED, LineState.FAILED])
-def test_what_has_begun_counts_however_it_ended(ending: LineState | None) -> None:
+def test_what_has_begun_counts_however_it_ended(ending):
     end = [line_of(ending, run=f"{1:016x}", utc=UTC)] if ending else []
     assert read_lines("log", written(begun_line(spend("4")), *end)).require().spends == [spend("4")]
 
 
 @pytest.mark.parametrize("kept", [1, 40, 200, -2])
-def test_a_torn_last_line_counts_for_nothing(kept: int) -> None:
+def test_a_torn_last_line_counts_for_nothing(kept):
     torn = begun_line(spend("2", run=2))[:kept]
     content = read_lines("log", written(begun_line(spend("1")), torn)).require()
     assert content.spends == [spend("1")]
     assert content.is_torn
 
 
-def test_a_whole_last_line_that_only_lacks_its_newline_counts() -> None:
+def test_a_whole_last_line_that_only_lacks_its_newline_counts():
     content = read_lines("log", written(begun_line(spend("1"))).rstrip(b"\n")).require()
     assert content.spends == [spend("1")]
     assert content.is_unended
@@ -383,7 +382,7 @@ MALFORMED = {
 
 
 @pytest.mark.parametrize("kind", MALFORMED)
-def test_a_malformed_line_is_a_finding_with_its_number(kind: str) -> None:
+def test_a_malformed_line_is_a_finding_with_its_number(kind):
     line = MALFORMED[kind]
     content = written(begun_line(spend("1", run=7))) + (line if isinstance(line, bytes) else line.encode())
     checked = read_lines("log", content + begun_line(spend("1", run=8)).encode())
@@ -392,7 +391,7 @@ def test_a_malformed_line_is_a_finding_with_its_number(kind: str) -> None:
     assert (finding.where, finding.is_error) == ("line 3", True)
 
 
-def test_every_malformed_line_is_told_at_once() -> None:
+def test_every_malformed_line_is_told_at_once():
     lines = written("x\n", begun_line(spend("1")), "y\n", begun_line(spend("1", run=2)))
     assert [finding.where for finding in read_lines("log", lines).findings] == ["line 2", "line 4"]
 
@@ -401,7 +400,7 @@ def test_every_malformed_line_is_told_at_once() -> None:
     "header",
     ["", "x", '{"safetab_spend_log": 2, "keep": "", "secret": "%s"}' % ("0" * 64), '{"safetab_spend_log": 1}', "{}"],
 )
-def test_a_file_that_is_no_spend_log_is_a_finding(header: str) -> None:
+def test_a_file_that_is_no_spend_log_is_a_finding(header):
     (finding,) = read_lines("log", f"{header}\n".encode()).findings
     assert str(InvalidInput([finding])).startswith("log is not a spend log")
 
@@ -424,7 +423,7 @@ def content_of(path: Path):
     return content
 
 
-def test_a_new_log_is_for_its_owner_alone_and_has_a_secret_of_its_own(tmp_path: Path) -> None:
+def test_a_new_log_is_for_its_owner_alone_and_has_a_secret_of_its_own(tmp_path):
     mask = os.umask(0)
     try:
         for name in ("one", "two"):
@@ -435,7 +434,7 @@ def test_a_new_log_is_for_its_owner_alone_and_has_a_secret_of_its_own(tmp_path: 
     assert content_of(tmp_path / "one").secret != content_of(tmp_path / "two").secret
 
 
-def test_what_was_written_stays_byte_for_byte(tmp_path: Path) -> None:
+def test_what_was_written_stays_byte_for_byte(tmp_path):
     path = tmp_path / "log"
     for run in range(5):
         before = path.read_bytes() if path.exists() else b""
@@ -444,7 +443,7 @@ def test_what_was_written_stays_byte_for_byte(tmp_path: Path) -> None:
     assert len(content_of(path).spends) == 5
 
 
-def test_a_torn_line_is_marked_and_the_log_goes_on(tmp_path: Path) -> None:
+def test_a_torn_line_is_marked_and_the_log_goes_on(tmp_path):
     path = tmp_path / "log"
     appended(path, begun_line(spend("1")))
     torn = begun_line(spend("2", run=2))[:70]
@@ -456,7 +455,7 @@ def test_a_torn_line_is_marked_and_the_log_goes_on(tmp_path: Path) -> None:
     assert not content_of(path).is_torn
 
 
-def test_a_lost_newline_is_put_back(tmp_path: Path) -> None:
+def test_a_lost_newline_is_put_back(tmp_path):
     path = tmp_path / "log"
     appended(path, begun_line(spend("1")))
     path.write_bytes(path.read_bytes().rstrip(b"\n"))
@@ -467,7 +466,7 @@ def test_a_lost_newline_is_put_back(tmp_path: Path) -> None:
 # Limits are changed by a command of their own
 
 
-def test_a_limit_is_a_line_of_its_own_and_nothing_else_changes(tmp_path: Path) -> None:
+def test_a_limit_is_a_line_of_its_own_and_nothing_else_changes(tmp_path):
     path = tmp_path / "log"
     appended(path, begun_line(spend("1")))
     before = path.read_bytes()
@@ -479,7 +478,7 @@ def test_a_limit_is_a_line_of_its_own_and_nothing_else_changes(tmp_path: Path) -
     assert accounts_of(read_log(path), "census").limits[0].amount == 12
 
 
-def test_a_limit_is_set_for_all_names_of_the_same_people(tmp_path: Path) -> None:
+def test_a_limit_is_set_for_all_names_of_the_same_people(tmp_path):
     path = tmp_path / "log"
     runs = [begun_line(spend("1", run=run, dataset=name)) for run, name in enumerate("abc")]
     appended(
@@ -489,7 +488,7 @@ def test_a_limit_is_set_for_all_names_of_the_same_people(tmp_path: Path) -> None
     assert {name: each.amount for name, each in read_log(path).limits.items()} == {"a": 9, "b": 9}
 
 
-def test_the_unit_of_a_limit_is_that_of_the_last_one_or_else_of_the_runs(tmp_path: Path) -> None:
+def test_the_unit_of_a_limit_is_that_of_the_last_one_or_else_of_the_runs(tmp_path):
     path = tmp_path / "log"
     runs = [spend("1"), spend("1", PURE, 2, "pure"), spend("1", run=3, dataset="mixed"), spend("1", PURE, 4, "mixed")]
     appended(path, *map(begun_line, runs), limit_line(limit(3, ZCDP, "decided")))
@@ -510,9 +509,7 @@ def test_the_unit_of_a_limit_is_that_of_the_last_one_or_else_of_the_runs(tmp_pat
         ("census", "-1", ZCDP, "--set-limit: must be a decimal"),
     ],
 )
-def test_a_limit_that_makes_no_sense_is_refused_and_nothing_written(
-    dataset: str, amount: str, unit: PrivacyDefinition | None, words: str, tmp_path: Path
-) -> None:
+def test_a_limit_that_makes_no_sense_is_refused_and_nothing_written(dataset, amount, unit, words, tmp_path):
     path = tmp_path / "log"
     appended(path, begun_line(spend("1")))
     before = path.read_bytes()
@@ -521,7 +518,7 @@ def test_a_limit_that_makes_no_sense_is_refused_and_nothing_written(
     assert path.read_bytes() == before
 
 
-def test_a_limit_may_be_set_before_the_first_run(tmp_path: Path) -> None:
+def test_a_limit_may_be_set_before_the_first_run(tmp_path):
     path = tmp_path / "log"
     with pytest.raises(InvalidInput, match="--unit: needed, rho or epsilon"):
         set_limit(path, "census", "9", None)
@@ -531,14 +528,14 @@ def test_a_limit_may_be_set_before_the_first_run(tmp_path: Path) -> None:
     assert read_log(path).limits["census"].amount == 9
 
 
-def test_a_limit_below_what_was_spent_is_warned_about(tmp_path: Path) -> None:
+def test_a_limit_below_what_was_spent_is_warned_about(tmp_path):
     appended(tmp_path / "log", begun_line(spend("4")), begun_line(spend("1", which=PR)))
     (warning,) = set_limit(tmp_path / "log", "census", "3", None)
     assert warning.where == "US pass"
     assert "every further run will be refused" in warning.message
 
 
-def test_a_torn_limit_was_never_set(tmp_path: Path) -> None:
+def test_a_torn_limit_was_never_set(tmp_path):
     path = tmp_path / "log"
     appended(path, limit_line(limit(9)))
     with path.open("a") as file:
@@ -549,7 +546,7 @@ def test_a_torn_limit_was_never_set(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o604, 0o602, 0o610, 0o666])
-def test_a_log_that_others_may_touch_is_refused(mode: int, tmp_path: Path) -> None:
+def test_a_log_that_others_may_touch_is_refused(mode, tmp_path):
     path = tmp_path / "log"
     appended(path)
     path.chmod(mode)
@@ -560,7 +557,7 @@ def test_a_log_that_others_may_touch_is_refused(mode: int, tmp_path: Path) -> No
         SpendLogFile(path, may_create=True)
 
 
-def test_links_directories_and_pipes_are_refused(tmp_path: Path) -> None:
+def test_links_directories_and_pipes_are_refused(tmp_path):
     appended(tmp_path / "log")
     (tmp_path / "link").symlink_to(tmp_path / "log")
     (tmp_path / "dangling").symlink_to(tmp_path / "nothing")
@@ -582,7 +579,7 @@ def test_links_directories_and_pipes_are_refused(tmp_path: Path) -> None:
     assert not (tmp_path / "nothing").exists()
 
 
-def test_appending_waits_for_the_lock(tmp_path: Path) -> None:
+def test_appending_waits_for_the_lock(tmp_path):
     path = tmp_path / "log"
     appended(path)
     holder = SpendLogFile(path, may_create=False)
@@ -598,7 +595,7 @@ def test_appending_waits_for_the_lock(tmp_path: Path) -> None:
     assert [each.budget for each in content_of(path).spends] == [2, 1]
 
 
-def test_lines_are_synced_before_append_returns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_lines_are_synced_before_append_returns(tmp_path, monkeypatch):
     calls: list[str] = []
     write, sync = os.write, os.fsync
     monkeypatch.setattr(os, "write", lambda *arguments: (calls.append("write"), write(*arguments))[1])

@@ -13,9 +13,8 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     InvalidInput,
     LineState,
@@ -73,7 +72,7 @@ def errors_of(path: Path, *against: Path) -> list[str]:
 # Found by the log alone
 
 
-def test_every_line_states_the_hash_of_itself_and_all_before(log: Path) -> None:
+def test_every_line_states_the_hash_of_itself_and_all_before(log):
     lines = log.read_text().splitlines()
     heads = [json.loads(line)["chain"] for line in lines[1:]]
     assert len(set(heads)) == len(heads) == 4
@@ -99,7 +98,7 @@ CHANGES: dict[str, tuple[Callable[[bytes], bytes], str]] = {
 
 
 @pytest.mark.parametrize("change", CHANGES)
-def test_a_changed_line_is_found_without_any_other_file(change: str, log: Path) -> None:
+def test_a_changed_line_is_found_without_any_other_file(change, log):
     changed, where = CHANGES[change]
     before = log.read_bytes()
     log.write_bytes(changed(before))
@@ -110,7 +109,7 @@ def test_a_changed_line_is_found_without_any_other_file(change: str, log: Path) 
         read_log(log)
 
 
-def test_only_the_changed_line_is_named(log: Path) -> None:
+def test_only_the_changed_line_is_named(log):
     log.write_bytes(CHANGES["a date"][0](log.read_bytes()))
     heads_file(log).unlink()
     (error,) = errors_of(log)
@@ -120,7 +119,7 @@ def test_only_the_changed_line_is_named(log: Path) -> None:
 # Found by the heads beside the log
 
 
-def test_an_older_copy_is_refused_by_every_command_that_reads_the_log(log: Path, tmp_path: Path) -> None:
+def test_an_older_copy_is_refused_by_every_command_that_reads_the_log(log, tmp_path):
     whole = log.read_bytes()
     log.write_bytes(b"".join(whole.splitlines(keepends=True)[:3]))
     older = "has 3 lines, and had 5 when .*spend.log.heads was written: it is an older copy, or lost its end"
@@ -131,7 +130,7 @@ def test_an_older_copy_is_refused_by_every_command_that_reads_the_log(log: Path,
     other = tmp_path / "other.log"
     appended(other, begun(9))
     for options in ([], ["--check"], ["--table", "t.csv"], ["--merge", str(other), "-o", str(tmp_path / "new")]):
-        result = CliRunner().invoke(app, ["spend", str(log), *options])
+        result = cli("spend", log, *options)
         assert result.exit_code == 1
         assert "older copy" in " ".join(result.stderr.split())
     assert len(log.read_bytes().splitlines()) == 3
@@ -139,7 +138,7 @@ def test_an_older_copy_is_refused_by_every_command_that_reads_the_log(log: Path,
     assert errors_of(log) == []
 
 
-def test_a_log_that_only_lost_what_it_gained_after_the_last_head_is_as_it_was(log: Path) -> None:
+def test_a_log_that_only_lost_what_it_gained_after_the_last_head_is_as_it_was(log):
     """A run that was killed between its line and the head: the log has more than the file of heads says."""
     heads = heads_file(log).read_text().splitlines(keepends=True)
     heads_file(log).write_text("".join(heads[:-1]) + heads[-1][:20])
@@ -148,7 +147,7 @@ def test_a_log_that_only_lost_what_it_gained_after_the_last_head_is_as_it_was(lo
 
 
 @pytest.mark.parametrize("form", [0, 1])
-def test_a_log_from_before_the_chain_is_continued_in_its_format_and_is_watched_too(form: int, tmp_path: Path) -> None:
+def test_a_log_from_before_the_chain_is_continued_in_its_format_and_is_watched_too(form, tmp_path):
     path = tmp_path / "old.log"
     path.touch(mode=0o600)
     header = earlier_header(bytes(32))
@@ -164,7 +163,7 @@ def test_a_log_from_before_the_chain_is_continued_in_its_format_and_is_watched_t
     assert "has 3 lines, and had 4" in errors_of(path)[0]
 
 
-def test_an_earlier_version_may_add_lines_to_an_earlier_log_meanwhile(tmp_path: Path) -> None:
+def test_an_earlier_version_may_add_lines_to_an_earlier_log_meanwhile(tmp_path):
     path = tmp_path / "old.log"
     path.touch(mode=0o600)
     path.write_text(earlier_header(bytes(32)) + begun(1))
@@ -175,7 +174,7 @@ def test_an_earlier_version_may_add_lines_to_an_earlier_log_meanwhile(tmp_path: 
     assert check_log(path) == ()
 
 
-def test_a_line_that_was_cut_short_is_part_of_the_chain(log: Path) -> None:
+def test_a_line_that_was_cut_short_is_part_of_the_chain(log):
     with log.open("a") as file:
         file.write(begun(3)[:60])
     appended(log, begun(4))
@@ -186,9 +185,7 @@ def test_a_line_that_was_cut_short_is_part_of_the_chain(log: Path) -> None:
 
 
 @pytest.mark.parametrize("how", ["emptied", "removed", "another log"])
-def test_a_log_that_was_emptied_removed_or_replaced_is_refused_with_what_to_do(
-    how: str, log: Path, tmp_path: Path
-) -> None:
+def test_a_log_that_was_emptied_removed_or_replaced_is_refused_with_what_to_do(how, log, tmp_path):
     if how == "another log":
         appended(tmp_path / "other.log", begun(9))
         shutil.copy2(tmp_path / "other.log", log)
@@ -208,14 +205,14 @@ def test_a_log_that_was_emptied_removed_or_replaced_is_refused_with_what_to_do(
     assert bool(refused_file(log)) is (how == "removed")  # before anything is read
 
 
-def test_an_empty_file_is_never_taken_for_a_new_log(tmp_path: Path) -> None:
+def test_an_empty_file_is_never_taken_for_a_new_log(tmp_path):
     (tmp_path / "log").touch(mode=0o600)
     with pytest.raises(InvalidInput, match="is empty"):
         appended(tmp_path / "log", begun(1))
     assert (tmp_path / "log").read_bytes() == b""
 
 
-def test_a_log_without_its_heads_is_doubted_and_continued(log: Path) -> None:
+def test_a_log_without_its_heads_is_doubted_and_continued(log):
     heads_file(log).unlink()
     (doubt,) = check_log(log)
     assert not doubt.is_error
@@ -224,9 +221,7 @@ def test_a_log_without_its_heads_is_doubted_and_continued(log: Path) -> None:
     assert errors_of(log) == []
 
 
-def test_heads_that_can_not_be_written_are_warned_of_and_the_line_counts(
-    log: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_heads_that_can_not_be_written_are_warned_of_and_the_line_counts(log, caplog):
     heads_file(log).unlink()
     heads_file(log).symlink_to(log.parent / "elsewhere")
     with caplog.at_level(logging.WARNING):
@@ -237,9 +232,7 @@ def test_heads_that_can_not_be_written_are_warned_of_and_the_line_counts(
 
 
 @pytest.mark.parametrize("look", [read_log, errors_of])
-def test_a_log_that_grows_while_it_is_looked_at_is_no_older_copy(
-    look: Callable[[Path], object], log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_that_grows_while_it_is_looked_at_is_no_older_copy(look, log, monkeypatch):
     """A run adds its lines and their head as soon as the lock is free."""
     lock, runs = SpendLogFile._lock, [3]
 
@@ -259,27 +252,27 @@ def test_a_log_that_grows_while_it_is_looked_at_is_no_older_copy(
 # Found by what a run wrote into its confidential log
 
 
-def test_a_check_against_a_confidential_log_finds_an_older_copy(log: Path, tmp_path: Path) -> None:
+def test_a_check_against_a_confidential_log_finds_an_older_copy(log, tmp_path):
     confidential = tmp_path / "OUT.confidential.log"
     confidential.write_text(f"2026-01-02T03:04:05+00:00 run 2 is charged. {read_log(log).chain.head}\n")
     command = ["spend", str(log), "--check", "--against", str(confidential)]
-    assert CliRunner().invoke(app, command).exit_code == 0
+    assert cli(*command).exit_code == 0
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:3]))
     heads_file(log).unlink()
     assert errors_of(log) == []  # the log alone can't say
-    result = CliRunner().invoke(app, command)
+    result = cli(*command)
     assert result.exit_code == 1
     assert "has 3 lines, and had 5 when" in " ".join(result.stderr.split())
 
 
-def test_a_file_that_tells_nothing_of_the_log_is_refused(log: Path, tmp_path: Path) -> None:
+def test_a_file_that_tells_nothing_of_the_log_is_refused(log, tmp_path):
     (tmp_path / "other.confidential.log").write_text(f"spend log {'0' * 16}: 3 lines, head {'0' * 32}\n")
     for name in ("other.confidential.log", "no such file"):
         with pytest.raises(InvalidInput, match="tells of no head of this spend log"):
             check_log(log, [tmp_path / name])
 
 
-def test_heads_are_read_from_any_text() -> None:
+def test_heads_are_read_from_any_text():
     text = "x spend log 0123456789abcdef: 12 lines, head " + "0" * 32 + "\nspend log 0123456789abcdef: 3 lines, head"
     ((name, lines, value),) = heads_in(text)
     assert (name, lines, value) == ("0123456789abcdef", 12, "0" * 32)
@@ -288,7 +281,7 @@ def test_heads_are_read_from_any_text() -> None:
 # Merged
 
 
-def test_a_merged_log_knows_the_heads_of_its_logs_and_misses_a_later_run(tmp_path: Path) -> None:
+def test_a_merged_log_knows_the_heads_of_its_logs_and_misses_a_later_run(tmp_path):
     first, other, new = (tmp_path / name for name in ("a.log", "b.log", "new.log"))
     for path, run in ((first, 1), (other, 2)):
         appended(path, begun(run))
@@ -304,7 +297,7 @@ def test_a_merged_log_knows_the_heads_of_its_logs_and_misses_a_later_run(tmp_pat
     assert [each.run[-1] for each in read_log(tmp_path / "again.log").spends] == ["1", "2", "3"]
 
 
-def test_a_merged_log_may_take_the_place_of_the_first_one(log: Path, tmp_path: Path) -> None:
+def test_a_merged_log_may_take_the_place_of_the_first_one(log, tmp_path):
     appended(tmp_path / "b.log", begun(7))
     merge_logs([log, tmp_path / "b.log"], tmp_path / "new.log")
     (tmp_path / "new.log").replace(log)
@@ -313,7 +306,7 @@ def test_a_merged_log_may_take_the_place_of_the_first_one(log: Path, tmp_path: P
     assert len(read_log(log).spends) == 4
 
 
-def test_two_copies_that_went_on_side_by_side_are_found_and_can_be_merged(log: Path, tmp_path: Path) -> None:
+def test_two_copies_that_went_on_side_by_side_are_found_and_can_be_merged(log, tmp_path):
     copy = tmp_path / "copy.log"
     shutil.copy2(log, copy)
     appended(log, begun(3))
@@ -325,9 +318,7 @@ def test_two_copies_that_went_on_side_by_side_are_found_and_can_be_merged(log: P
     assert len(read_log(tmp_path / "new.log").spends) == 4
 
 
-def test_an_older_copy_is_merged_with_the_one_that_has_its_lines_as_the_refusal_advises(
-    log: Path, tmp_path: Path
-) -> None:
+def test_an_older_copy_is_merged_with_the_one_that_has_its_lines_as_the_refusal_advises(log, tmp_path):
     copy = tmp_path / "copy.log"
     shutil.copy2(log, copy)
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:3]))
@@ -342,7 +333,7 @@ def test_an_older_copy_is_merged_with_the_one_that_has_its_lines_as_the_refusal_
     assert errors_of(log) == []
 
 
-def test_copies_that_lack_a_line_together_are_not_merged(log: Path, tmp_path: Path) -> None:
+def test_copies_that_lack_a_line_together_are_not_merged(log, tmp_path):
     lines = log.read_bytes().splitlines(keepends=True)
     log.write_bytes(b"".join(lines[:3]))
     copy, other = tmp_path / "copy.log", tmp_path / "other.log"
@@ -355,7 +346,7 @@ def test_copies_that_lack_a_line_together_are_not_merged(log: Path, tmp_path: Pa
     assert not (tmp_path / "new.log").exists()
 
 
-def test_a_log_in_the_place_of_another_is_merged_with_it_as_the_refusal_advises(log: Path, tmp_path: Path) -> None:
+def test_a_log_in_the_place_of_another_is_merged_with_it_as_the_refusal_advises(log, tmp_path):
     log.rename(tmp_path / "moved.log")
     appended(tmp_path / "other.log", begun(9))
     shutil.copy2(tmp_path / "other.log", log)
@@ -366,20 +357,20 @@ def test_a_log_in_the_place_of_another_is_merged_with_it_as_the_refusal_advises(
     assert len(read_log(tmp_path / "new.log").spends) == 3
 
 
-def test_a_log_that_lost_its_end_in_every_copy_goes_on_with_a_lower_limit(log: Path, tmp_path: Path) -> None:
+def test_a_log_that_lost_its_end_in_every_copy_goes_on_with_a_lower_limit(log, tmp_path):
     """The way in docs/how-to/repeated-runs.md#older-copies, in its order."""
     set_limit(log, "census", "9", None)
     log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:3]))
     limit = ["spend", str(log), "--dataset", "census", "--set-limit", "8.4"]
-    assert CliRunner().invoke(app, limit).exit_code == 1
+    assert cli(*limit).exit_code == 1
     heads_file(log).rename(tmp_path / "spend.log.heads.lost")
-    assert CliRunner().invoke(app, limit).exit_code == 0
+    assert cli(*limit).exit_code == 0
     assert check_log(log) == ()
     appended(log, begun(3))
     assert read_log(log).limits["census"].amount == Fraction("8.4")
 
 
-def test_a_changed_line_of_a_merged_log_is_found(log: Path, tmp_path: Path) -> None:
+def test_a_changed_line_of_a_merged_log_is_found(log, tmp_path):
     appended(tmp_path / "b.log", begun(7))
     new = tmp_path / "new.log"
     merge_logs([log, tmp_path / "b.log"], new)
@@ -390,9 +381,7 @@ def test_a_changed_line_of_a_merged_log_is_found(log: Path, tmp_path: Path) -> N
 # New logs
 
 
-def test_a_full_disk_leaves_no_new_log_and_the_message_names_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_full_disk_leaves_no_new_log_and_the_message_names_it(tmp_path, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -402,9 +391,7 @@ def test_a_full_disk_leaves_no_new_log_and_the_message_names_it(
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_disk_that_is_full_when_a_run_is_charged_is_that_of_the_spend_log(
-    log: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_disk_that_is_full_when_a_run_is_charged_is_that_of_the_spend_log(log, monkeypatch):
     def full(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
@@ -413,7 +400,7 @@ def test_a_disk_that_is_full_when_a_run_is_charged_is_that_of_the_spend_log(
         appended(log, begun(3))
 
 
-def test_of_many_that_begin_a_log_at_once_each_adds_its_line_to_the_same_one(tmp_path: Path) -> None:
+def test_of_many_that_begin_a_log_at_once_each_adds_its_line_to_the_same_one(tmp_path):
     """Eighteen at once; a limit for seven of them is kept exactly."""
     path, start, done = tmp_path / "spend.log", threading.Barrier(18), []
 
@@ -437,7 +424,7 @@ def test_of_many_that_begin_a_log_at_once_each_adds_its_line_to_the_same_one(tmp
     assert sorted(each.name for each in tmp_path.iterdir()) == ["spend.log", "spend.log.heads"]
 
 
-def test_a_limit_begins_a_log_too(tmp_path: Path) -> None:
+def test_a_limit_begins_a_log_too(tmp_path):
     set_limit(tmp_path / "spend.log", "census", "9", ZCDP)
     assert read_log(tmp_path / "spend.log").limits["census"].amount == 9
     assert errors_of(tmp_path / "spend.log") == []

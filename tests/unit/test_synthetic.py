@@ -23,7 +23,6 @@ from tests.inside import (
     US,
     US_PASS,
     FurtherCodes,
-    GroupLevel,
     PeopleChunk,
     PublicLists,
     Shape,
@@ -108,8 +107,8 @@ def race_codes_of_the_lists(lists: PublicLists) -> set[str]:
     return {code for iteration in races for code in lists.codes_of_iteration[iteration]}
 
 
-def test_a_plan_is_made_without_a_finding(demo: Written) -> None:
-    checked = plan_of_files(demo.parameters, demo.data)
+def test_a_plan_is_made_without_a_finding(demo):
+    checked = plan_of_files(*demo)
     assert checked.findings == ()
     plan = checked.require()
     assert plan.config.passes == (US_PASS, PR_PASS)
@@ -118,7 +117,7 @@ def test_a_plan_is_made_without_a_finding(demo: Written) -> None:
 
 
 @pytest.mark.parametrize("people", [1_000, 7_000])
-def test_a_small_census_can_be_planned_too_and_has_people_in_every_state(tmp_path: Path, people: int) -> None:
+def test_a_small_census_can_be_planned_too_and_has_people_in_every_state(tmp_path, people):
     write_demo_census(tmp_path, people)
     assert plan_of_files(tmp_path / "parameters", tmp_path / "data").findings == ()
     written = Written(tmp_path).people
@@ -126,7 +125,7 @@ def test_a_small_census_can_be_planned_too_and_has_people_in_every_state(tmp_pat
     assert {person[3] for person in written} == set(STATES)
 
 
-def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Path) -> None:
+def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path):
     for folder, seed in (("first", 7), ("again", 7), ("other", 8)):
         write_demo_census(tmp_path / folder, people=3_000, seed=seed)
     first, again, other = (bytes_of(tmp_path / folder) for folder in ("first", "again", "other"))
@@ -136,14 +135,14 @@ def test_the_same_seed_gives_the_same_bytes_and_another_one_others(tmp_path: Pat
         assert first[f"data/{table}/44.txt"] != other[f"data/{table}/44.txt"]
 
 
-def test_the_bytes_are_the_same_on_every_machine(tmp_path: Path) -> None:
+def test_the_bytes_are_the_same_on_every_machine(tmp_path):
     """Renew the digest when the tables of the demo change; if it changes without that, a dependency's stream has."""
     write_demo_census(tmp_path, people=5_000, seed=2020)
     digest = hashlib.sha256(b"".join(content for _, content in sorted(bytes_of(tmp_path).items()))).hexdigest()
     assert digest == "48ca8f865a9882af08fd2e571e4205ee9042ccca54e55f645ddfecba23e7fb2c"
 
 
-def test_households_are_of_the_same_people(tmp_path: Path) -> None:
+def test_households_are_of_the_same_people(tmp_path):
     householder = 2
     for folder, has_households in (("people", False), ("homes", True)):
         write_demo_census(tmp_path / folder, people=5_000, has_households=has_households)
@@ -159,7 +158,7 @@ def test_households_are_of_the_same_people(tmp_path: Path) -> None:
     }
 
 
-def test_the_person_file_has_the_header_of_the_format_and_plain_lines(demo: Written) -> None:
+def test_the_person_file_has_the_header_of_the_format_and_plain_lines(demo):
     content = (demo.data / "person-records" / "44.txt").read_bytes()
     assert content.startswith(HEADER.encode() + b"\n")
     assert content.endswith(b"\n")
@@ -169,7 +168,7 @@ def test_the_person_file_has_the_header_of_the_format_and_plain_lines(demo: Writ
 
 
 @pytest.mark.slow
-def test_every_person_is_inside_the_domains(demo: Written) -> None:
+def test_every_person_is_inside_the_domains(demo):
     codes = {code for code, _ in demo.rows("parameters/race-and-ethnicity-codes.txt")}
     race_codes = {code for code in codes if "1000" <= code <= "8999"}
     blocks = {tuple(row[:4]) for row in demo.parts("GRF-C")}
@@ -190,7 +189,7 @@ def test_every_person_is_inside_the_domains(demo: Written) -> None:
         assert len(set(filled)) == len(filled)
 
 
-def test_people_are_many_and_varied_enough(demo: Written) -> None:
+def test_people_are_many_and_varied_enough(demo):
     people = demo.people
     counts = Counter(len(race_codes_of(person)) for person in people)
     assert 0.09 <= 1 - counts[1] / len(people) <= 0.12
@@ -203,7 +202,7 @@ def test_people_are_many_and_varied_enough(demo: Written) -> None:
     assert not any(person[2] == "True" and int(person[0]) < 18 for person in people)
 
 
-def test_puerto_rico_has_its_share_and_ethnicity_varies_by_state(demo: Written) -> None:
+def test_puerto_rico_has_its_share_and_ethnicity_varies_by_state(demo):
     people = demo.people
     state = Counter(person[3] for person in people)
     hispanic = Counter(person[3] for person in people if person[16] != "9950")
@@ -213,7 +212,7 @@ def test_puerto_rico_has_its_share_and_ethnicity_varies_by_state(demo: Written) 
     assert hispanic["50"] / state["50"] < 0.05
 
 
-def test_tracts_and_blocks_have_plausible_sizes(demo: Written) -> None:
+def test_tracts_and_blocks_have_plausible_sizes(demo):
     people = Counter(tuple(person[3:6]) for person in demo.people)
     blocks = Counter(tuple(row[:3]) for row in demo.parts("GRF-C"))
     assert set(people) == set(blocks)
@@ -222,7 +221,7 @@ def test_tracts_and_blocks_have_plausible_sizes(demo: Written) -> None:
     assert 5 <= min(blocks.values()) <= max(blocks.values()) <= 100
 
 
-def test_some_blocks_are_in_no_place_and_most_in_no_aiannh_area(demo: Written) -> None:
+def test_some_blocks_are_in_no_place_and_most_in_no_aiannh_area(demo):
     rows = demo.parts("GRF-C")
     assert 0.3 <= sum(row[4] == "99999" for row in rows) / len(rows) <= 0.6
     assert 0.8 <= sum(row[5] == "9999" for row in rows) / len(rows) <= 0.99
@@ -230,7 +229,7 @@ def test_some_blocks_are_in_no_place_and_most_in_no_aiannh_area(demo: Written) -
 
 
 @pytest.mark.parametrize("people", [1_000, 200_000])
-def test_every_entity_has_a_name_and_every_name_an_entity(demo: Written, tmp_path: Path, people: int) -> None:
+def test_every_entity_has_a_name_and_every_name_an_entity(demo, tmp_path, people):
     written = demo
     if people < 200_000:
         write_demo_census(tmp_path, people)
@@ -249,7 +248,7 @@ def _entities(written: Written) -> Iterator[tuple[str, str]]:
             yield level.label, level.kind.ids.text(entity)
 
 
-def test_groups_gather(demo: Written) -> None:
+def test_groups_gather(demo):
     people = demo.people
     block_area = {tuple(row[:4]): row[5] for row in demo.parts("GRF-C")}
     in_navajo_nation = [person for person in people if block_area[tuple(person[3:7])] == NAVAJO_NATION]
@@ -260,13 +259,13 @@ def test_groups_gather(demo: Written) -> None:
     assert sum(count for _, count in hmong.most_common(3)) / hmong.total() > 0.5
 
 
-def test_frequencies_have_a_long_tail(demo: Written) -> None:
+def test_frequencies_have_a_long_tail(demo):
     codes = Counter(person[8] for person in demo.people)
     assert max(codes.values()) > 20_000
     assert sum(count < 200 for count in codes.values()) >= 8
 
 
-def test_in_one_county_each_table_goes_to_several_detailed_groups(demo: Written) -> None:
+def test_in_one_county_each_table_goes_to_several_detailed_groups(demo):
     thresholds = _thresholds(demo, "(COUNTY, 2)")
     iterations = iteration_map_of(demo.lists(), DETAILED, US.kind("county"), most_answers=8)
     groups = _group_sizes(demo, iterations.iterations_of, PROVIDENCE)
@@ -278,14 +277,14 @@ def test_in_one_county_each_table_goes_to_several_detailed_groups(demo: Written)
     ("level", "key", "state"),
     [(DETAILED, "(STATE, 2)", "44"), (REGIONAL, "(STATE, 1)", "15")],
 )
-def test_in_one_state_each_table_goes_to_several_groups(demo: Written, level: GroupLevel, key: str, state: str) -> None:
+def test_in_one_state_each_table_goes_to_several_groups(demo, level, key, state):
     iterations = iteration_map_of(demo.lists(), level, US.kind("state"), most_answers=8)
     groups = _group_sizes(demo, iterations.iterations_of, state)
     tables = Counter(_shape(size, _thresholds(demo, key)) for size in groups.values())
     assert all(tables[table] >= 2 for table in PERSONS.shapes), tables
 
 
-def test_a_total_only_group_falls_among_the_others_below_state(demo: Written) -> None:
+def test_a_total_only_group_falls_among_the_others_below_state(demo):
     lists = demo.lists()
     names = {iteration.code: iteration.name for iteration in lists.iterations}
     livonian = (("1140",), "9950")
@@ -300,7 +299,7 @@ def test_a_total_only_group_falls_among_the_others_below_state(demo: Written) ->
     }
 
 
-def test_the_lists_have_every_kind_of_iteration(demo: Written) -> None:
+def test_the_lists_have_every_kind_of_iteration(demo):
     lists = demo.lists()
     assert 60 <= len(lists.code_names) <= 90
     assert lists.code_names["9950"] == "Not Hispanic (checkbox)"
@@ -329,7 +328,7 @@ def _group_sizes(written: Written, iterations_of, entity: str) -> Counter[str]:
     return sizes
 
 
-def test_nothing_is_written_where_something_is(tmp_path: Path) -> None:
+def test_nothing_is_written_where_something_is(tmp_path):
     (tmp_path / "data").mkdir()
     with pytest.raises(FileExistsError, match="data already exists"):
         write_demo_census(tmp_path, people=1_000)
@@ -337,7 +336,7 @@ def test_nothing_is_written_where_something_is(tmp_path: Path) -> None:
     assert not list((tmp_path / "data").iterdir())
 
 
-def test_too_few_people_are_refused(tmp_path: Path) -> None:
+def test_too_few_people_are_refused(tmp_path):
     with pytest.raises(ValueError, match="999 people are too few"):
         write_demo_census(tmp_path, people=999)
     assert not list(tmp_path.iterdir())
@@ -357,7 +356,7 @@ def test_too_few_people_are_refused(tmp_path: Path) -> None:
         (["1000", "3000", "5000", "4000", "7000", "8000"], 63),
     ],
 )
-def test_cenrace_numbers_the_major_races(codes: list[str], cenrace: int) -> None:
+def test_cenrace_numbers_the_major_races(codes, cenrace):
     mix = demo_plan(people=1_000, seed=1).mix
     races = [mix.codes.index(code) for code in codes] + [-1] * (8 - len(codes))
     one, race = np.ones(1, dtype=np.int64), np.array(races[:1], dtype=np.uint16)
@@ -366,7 +365,7 @@ def test_cenrace_numbers_the_major_races(codes: list[str], cenrace: int) -> None
     assert cenrace_of_chunk(chunk, mix).tolist() == [cenrace]
 
 
-def test_the_description_is_whole() -> None:
+def test_the_description_is_whole():
     """Everything in it lies in a county, every county in a state, and every code has a weight for each state."""
     description = tomllib.loads((files("safetab.synthetic") / "demo.toml").read_text("utf-8"))
     counties = [row[0] for row in description["counties"]]
@@ -379,7 +378,7 @@ def test_the_description_is_whole() -> None:
     assert {len(row) for kind in ("races", "ethnicities") for row in description[kind]} == {5 + len(STATES)}
 
 
-def test_people_are_where_the_description_puts_them(demo: Written) -> None:
+def test_people_are_where_the_description_puts_them(demo):
     """In a state a code has about its weight; a place covers its part of the county's blocks, from end to end."""
     people = Counter(person[3] for person in demo.people)
     japanese = Counter(person[3] for person in demo.people if person[8] == "4020")

@@ -26,7 +26,6 @@ from tests.inside import (
     US_PASS,
     US_STATES,
     GivenCounty,
-    Pass,
     PeopleChunk,
     RandomBits,
     SizeRequest,
@@ -68,7 +67,7 @@ def block_ids_of(state: StateGeography) -> np.ndarray:
     return (county * 10**6 + state.tract_number[tract]) * 10**4 + state.block_number
 
 
-def test_the_nation_is_that_of_2020() -> None:
+def test_the_nation_is_that_of_2020():
     shares = state_shares(SizeRequest(NATION_PEOPLE))
     assert NATION_PEOPLE == 334_735_155
     assert {share.state.code for share in shares[:-1]} == US_STATES
@@ -81,7 +80,7 @@ def test_the_nation_is_that_of_2020() -> None:
 
 
 @pytest.mark.slow
-def test_the_geography_has_exactly_these_entities(nation: list[StateGeography]) -> None:
+def test_the_geography_has_exactly_these_entities(nation):
     of_us, of_puerto_rico = [0, 0, 0, 0], [0, 0, 0, 0]
     states_of_area: dict[int, set[int]] = {}
     for state in nation:
@@ -101,7 +100,7 @@ def test_the_geography_has_exactly_these_entities(nation: list[StateGeography]) 
     assert 20 <= sum(len(states) > 1 for states in states_of_area.values()) <= 60
 
 
-def test_sizes_vary_as_they_do(nation: list[StateGeography]) -> None:
+def test_sizes_vary_as_they_do(nation):
     of_block = np.concatenate([np.diff(state.last_person, prepend=0) for state in nation])
     assert of_block.sum() == NATION_PEOPLE
     assert 0.28 <= (of_block == 0).mean() <= 0.38
@@ -116,7 +115,7 @@ def test_sizes_vary_as_they_do(nation: list[StateGeography]) -> None:
     assert 0.5 <= inside_places / NATION_PEOPLE <= 0.8
 
 
-def test_a_tract_meets_a_few_places(nation: list[StateGeography]) -> None:
+def test_a_tract_meets_a_few_places(nation):
     atoms = 0
     for state in nation:
         key = (state.tract_of_block * 10**6 + state.place + 1) * 10**5 + state.aiannh + 1
@@ -124,7 +123,7 @@ def test_a_tract_meets_a_few_places(nation: list[StateGeography]) -> None:
     assert 1.6 <= atoms / (84_414 + 981) <= 2.4
 
 
-def test_the_geography_is_the_same_for_any_number_of_people() -> None:
+def test_the_geography_is_the_same_for_any_number_of_people():
     few, many = (
         state_geography(next(share for share in state_shares(SizeRequest(people)) if share.state.code == "44"), seed=7)
         for people in (1_000, 50_000_000)
@@ -150,7 +149,7 @@ def test_the_geography_is_the_same_for_any_number_of_people() -> None:
         (SizeRequest(10_000_000, tracts=100_000), 51, 3_143, 100_000),
     ],
 )
-def test_sizes_that_are_asked_for_are_made(request_: SizeRequest, states: int, counties: int, tracts: int) -> None:
+def test_sizes_that_are_asked_for_are_made(request_, states, counties, tracts):
     assert request_.findings() == ()
     shares = state_shares(request_)
     assert sum(share.people for share in shares) == request_.people
@@ -168,7 +167,7 @@ def test_sizes_that_are_asked_for_are_made(request_: SizeRequest, states: int, c
 
 
 @pytest.mark.parametrize("people", [NATION_PEOPLE, MOST_PEOPLE])
-def test_the_most_people_in_one_state_are_shared_out_too(people: int) -> None:
+def test_the_most_people_in_one_state_are_shared_out_too(people):
     share = state_shares(SizeRequest(people, states=1, counties=1, tracts=20_000))[0]
     geography = state_geography(share, seed=1)
     assert geography.last_person[-1] == share.people > 0.98 * people
@@ -177,44 +176,44 @@ def test_the_most_people_in_one_state_are_shared_out_too(people: int) -> None:
     assert 0.05 < of_tract.min() / of_tract.mean() < of_tract.max() / of_tract.mean() < 6
 
 
-def test_puerto_rico_has_its_share() -> None:
+def test_puerto_rico_has_its_share():
     for people in (102, 1_000, 1_000_000, MOST_PEOPLE):
         there = state_shares(SizeRequest(people, states=1))[-1].people
         assert there == round(people * 3_285_874 / 334_735_155) >= 1
 
 
-def test_what_is_refused_is_told_at_once() -> None:
+def test_what_is_refused_is_told_at_once():
     findings = SizeRequest(0, states=52, counties=3, tracts=2).findings()
     assert [finding.where for finding in findings] == ["--people", "--states", "--counties", "--tracts", "--tracts"]
 
 
-def test_a_state_has_no_more_counties_than_three_digits_can_number() -> None:
+def test_a_state_has_no_more_counties_than_three_digits_can_number():
     assert SizeRequest(1_000, states=1, counties=999).findings() == ()
     (finding,) = SizeRequest(1_000, states=1, counties=1_000).findings()
     assert str(finding) == "--counties: 1,000 are too many for this number of states. A state can have 999."
 
 
-def test_more_areas_than_the_nation_has_still_have_codes_of_four_digits() -> None:
+def test_more_areas_than_the_nation_has_still_have_codes_of_four_digits():
     shares = state_shares(SizeRequest(1_000, tracts=200_000))
     areas = {area for share in shares for area in share.aiannh_areas}
     assert len(areas) == round(704 * 200_000 / 84_414)
     assert 1 <= min(areas) < max(areas) < 9_999
 
 
-def test_parts_sum_to_the_whole_and_keep_to_the_least() -> None:
+def test_parts_sum_to_the_whole_and_keep_to_the_least():
     assert apportioned(10, np.array([1, 1, 1])).tolist() == [3, 3, 4]
     assert apportioned(10, np.array([1, 0, 99]), least=2).tolist() == [2, 2, 6]
     assert apportioned(0, np.array([5, 5])).tolist() == [0, 0]
 
 
-def test_bits_have_an_address() -> None:
+def test_bits_have_an_address():
     first, again, other = (RandomBits(1, *address).words(5, np.uint16).tolist() for address in ((2, 3), (2, 3), (2, 4)))
     assert first == again != other
     assert RandomBits(1, 2).below(3, 10_000).tolist().count(2) == pytest.approx(3_333, abs=300)
 
 
 @pytest.mark.parametrize("iterations", [FEWEST_ITERATIONS, 100, 101, 2_996, MOST_ITERATIONS])
-def test_own_lists_have_exactly_so_many_iterations(iterations: int) -> None:
+def test_own_lists_have_exactly_so_many_iterations(iterations):
     lists = own_public_lists(iterations)
     tabulated = [iteration for iteration in lists.iterations if iteration.listed is not None]
     assert len(tabulated) == iterations
@@ -229,14 +228,14 @@ def test_own_lists_have_exactly_so_many_iterations(iterations: int) -> None:
     assert all(lists.codes_of_iteration[iteration.code] for iteration in tabulated)
 
 
-def test_own_lists_are_heavy_on_detailed_groups_as_those_of_2020_are() -> None:
+def test_own_lists_are_heavy_on_detailed_groups_as_those_of_2020_are():
     lists = own_public_lists(2_996)
     assert 40 <= len(lists.tabulated_iterations(REGIONAL, US.kind("county"))) <= 70
     assert 2_000 <= len(lists.tabulated_iterations(DETAILED, US.kind("county"))) <= 2_400
     assert 1_500 <= len(lists.code_names) <= 2_000
 
 
-def test_codes_have_a_heavy_tail() -> None:
+def test_codes_have_a_heavy_tail():
     mix = code_mix_of(own_public_lists(2_996), seed=1)
     for major in range(len(MAJORS) - 1):
         weights = np.sort(mix.race_weight[mix.race_major == major])[::-1]
@@ -247,14 +246,14 @@ def test_codes_have_a_heavy_tail() -> None:
 
 
 @pytest.mark.needs_2020_files
-def test_the_lists_of_2020_are_understood(spec_2020) -> None:
+def test_the_lists_of_2020_are_understood(spec_2020):
     mix = code_mix_of(read_public_lists(spec_2020).require(), seed=1)
     assert mix.codes[mix.not_hispanic] == "9950"
     assert len(mix.hispanic) == 162
     assert np.bincount(mix.race_major).tolist() == [152, 78, 1195, 74, 58, 197]
 
 
-def test_lists_without_major_groups_or_ethnicities_will_do() -> None:
+def test_lists_without_major_groups_or_ethnicities_will_do():
     own = own_public_lists(FEWEST_ITERATIONS)
     races = tuple(
         one for one in own.iterations if one.kind != ETHNICITY_KIND and one.listed is not None
@@ -266,7 +265,7 @@ def test_lists_without_major_groups_or_ethnicities_will_do() -> None:
 
 
 @pytest.mark.parametrize("which", US.passes)
-def test_ages_and_sexes_are_plausible(which: Pass) -> None:
+def test_ages_and_sexes_are_plausible(which):
     table = demographics(which, seed=1)
     assert len(table.age) == PEOPLE_OF_THE_TABLE
     assert set(table.age.tolist()) == set(range(116))
@@ -279,7 +278,7 @@ def test_ages_and_sexes_are_plausible(which: Pass) -> None:
     assert 0.3 <= table.is_householder.mean() <= 0.45
 
 
-def test_given_counties_places_and_areas_lie_where_they_are_given() -> None:
+def test_given_counties_places_and_areas_lie_where_they_are_given():
     rhode_island = next(share for share in state_shares(SizeRequest(1_000)) if share.state.code == "44")
     counties = (
         GivenCounty(3, "Kent County", 2, (Stretch(74300, "Warwick city", 0, 50),), ()),
@@ -308,7 +307,7 @@ def test_given_counties_places_and_areas_lie_where_they_are_given() -> None:
     assert "Census Tract 3, Providence County, Rhode Island" in names
 
 
-def test_given_weights_and_homes_are_followed() -> None:
+def test_given_weights_and_homes_are_followed():
     mix = code_mix_of(own_public_lists(600), seed=3)
     races, hispanic = np.zeros(mix.races, dtype=np.int64), np.zeros(len(mix.hispanic), dtype=np.int64)
     races[[0, 5]], hispanic[1] = (3, 1), 1
@@ -348,7 +347,7 @@ def chunks(rhode_island: StatePeople) -> Chunks:
     return [rhode_island.chunk(number, seed=3) for number in range(rhode_island.chunks)]
 
 
-def test_chunks_are_the_people_of_their_blocks_in_order(rhode_island: StatePeople, chunks: Chunks) -> None:
+def test_chunks_are_the_people_of_their_blocks_in_order(rhode_island, chunks):
     assert [len(chunk.race) for chunk in chunks] == [CHUNK_PEOPLE] * 4 + [97_379]
     blocks = np.concatenate([np.repeat(chunk.blocks, chunk.people_of_block) for chunk in chunks])
     expected = np.diff(rhode_island.geography.last_person, prepend=0)
@@ -356,7 +355,7 @@ def test_chunks_are_the_people_of_their_blocks_in_order(rhode_island: StatePeopl
     assert (np.bincount(blocks, minlength=len(expected)) == expected).all()
 
 
-def test_shuffled_people_are_as_many_in_each_block(rhode_island: StatePeople, chunks: Chunks) -> None:
+def test_shuffled_people_are_as_many_in_each_block(rhode_island, chunks):
     people = StatePeople(
         rhode_island.geography, rhode_island.palettes, rhode_island.demographics, 26, is_shuffled=True
     )  # fmt: skip
@@ -369,14 +368,14 @@ def test_shuffled_people_are_as_many_in_each_block(rhode_island: StatePeople, ch
     assert (np.diff(scattered) < 0).mean() > 0.3
 
 
-def test_a_chunk_is_the_same_whenever_it_is_made(rhode_island: StatePeople, chunks: Chunks) -> None:
+def test_a_chunk_is_the_same_whenever_it_is_made(rhode_island, chunks):
     again = rhode_island.chunk(2, seed=3)
     assert (again.race == chunks[2].race).all()
     assert (again.several.races == chunks[2].several.races).all()
     assert (rhode_island.chunk(2, seed=4).race != chunks[2].race).any()
 
 
-def test_about_a_tenth_report_several_codes_none_twice(chunks: Chunks) -> None:
+def test_about_a_tenth_report_several_codes_none_twice(chunks):
     people = sum(len(chunk.race) for chunk in chunks)
     races = np.concatenate([chunk.several.races for chunk in chunks])
     assert 0.09 <= len(races) / people <= 0.11
@@ -391,7 +390,7 @@ def test_about_a_tenth_report_several_codes_none_twice(chunks: Chunks) -> None:
         assert (chunk.race[chunk.several.person] == chunk.several.races[:, 0]).all()
 
 
-def test_most_codes_are_absent_from_most_tracts(rhode_island: StatePeople, chunks: Chunks) -> None:
+def test_most_codes_are_absent_from_most_tracts(rhode_island, chunks):
     tract = np.concatenate(
         [np.repeat(rhode_island.geography.tract_of_block[chunk.blocks], chunk.people_of_block) for chunk in chunks]
     )
@@ -407,7 +406,7 @@ def test_most_codes_are_absent_from_most_tracts(rhode_island: StatePeople, chunk
     assert of_tract[: tracts // 10].sum() > 0.5 * of_tract.sum()
 
 
-def test_cenrace_numbers_the_major_races(chunks: Chunks) -> None:
+def test_cenrace_numbers_the_major_races(chunks):
     mix = code_mix_of(own_public_lists(2_996), seed=3)
     cenrace = cenrace_of_chunk(chunks[0], mix)
     assert 1 <= cenrace.min() <= cenrace.max() <= 63

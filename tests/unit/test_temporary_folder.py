@@ -8,11 +8,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import RunOptions, backend_of, refused_options
-from tests.worlds.world import World
 
 NOBODY = 65534
 Asked = Callable[[Path], RunOptions]
@@ -42,7 +40,7 @@ def refusals(options: RunOptions) -> list[tuple[str, str]]:
     return [(finding.where, finding.message) for finding in refused_options(Path("data"), options)]
 
 
-def test_the_folder_that_was_asked_for_is_used(asked: Asked, tmp_path: Path) -> None:
+def test_the_folder_that_was_asked_for_is_used(asked, tmp_path):
     options = asked(tmp_path)
     assert refusals(options) == []
     with backend_of(options):
@@ -51,12 +49,12 @@ def test_the_folder_that_was_asked_for_is_used(asked: Asked, tmp_path: Path) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_is_not_there_is_refused(asked: Asked, name: str, tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_refused(asked, name, tmp_path):
     message = f"{tmp_path / 'gone'} does not exist. Create it, or name another folder with --temp."
     assert refusals(asked(tmp_path / "gone")) == [(name, message)]
 
 
-def test_what_is_no_directory_is_refused(asked: Asked, name: str, tmp_path: Path) -> None:
+def test_what_is_no_directory_is_refused(asked, name, tmp_path):
     (tmp_path / "file").touch()
     assert refusals(asked(tmp_path / "file")) == [
         (name, f"{tmp_path / 'file'} is not a directory. Name another folder with --temp.")
@@ -64,7 +62,7 @@ def test_what_is_no_directory_is_refused(asked: Asked, name: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("mode", [0o777, 0o775, 0o722])
-def test_a_folder_that_others_may_write_to_is_refused(mode: int, asked: Asked, name: str, tmp_path: Path) -> None:
+def test_a_folder_that_others_may_write_to_is_refused(mode, asked, name, tmp_path):
     folder = tmp_path / "shared"
     folder.mkdir()
     folder.chmod(mode)
@@ -75,9 +73,7 @@ def test_a_folder_that_others_may_write_to_is_refused(mode: int, asked: Asked, n
     assert refusals(asked(folder)) == []
 
 
-def test_a_folder_of_another_user_is_refused(
-    asked: Asked, name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_of_another_user_is_refused(asked, name, tmp_path, monkeypatch):
     folder = tmp_path / "theirs"
     folder.mkdir()
     if os.geteuid() == 0:
@@ -89,7 +85,7 @@ def test_a_folder_of_another_user_is_refused(
     assert message.startswith(f"{folder} belongs to another user")
 
 
-def test_a_folder_without_permission_is_refused(asked: Asked, name: str, tmp_path: Path) -> None:
+def test_a_folder_without_permission_is_refused(asked, name, tmp_path):
     folder = tmp_path / "closed"
     folder.mkdir(mode=0o500)
     for path in folder.parents:
@@ -118,12 +114,10 @@ def as_nobody(look: Callable[[], object]) -> str:
 
 
 @pytest.mark.parametrize("command", ["run", "validate", "accuracy"])
-def test_every_command_that_reads_records_refuses_it(
-    command: str, world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_every_command_that_reads_records_refuses_it(command, world, tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "gone"))
     out = [str(tmp_path / "out")] if command != "validate" else []
-    ended = CliRunner().invoke(app, [command, str(world.parameters), str(world.data), *out])
+    ended = cli(command, *world, *out)
     assert ended.exit_code == 1
     assert f"TMPDIR: {tmp_path}" in ended.stderr
     assert list(tmp_path.glob("out*")) == []

@@ -66,13 +66,13 @@ BLOCKS = {
 
 
 @pytest.mark.parametrize("of", BLOCKS.values(), ids=BLOCKS)
-def test_both_readers_read_the_same(of: Rows) -> None:
+def test_both_readers_read_the_same(of):
     for read in (batch_by_arrow, batch_of_lines):
         assert rows_in(read(lines(of), COLUMNS, PERSON_RECORD)) == of
         assert rows_in(read(lines(of), BACKWARDS, PERSON_RECORD)) == [row[::-1] for row in of]
 
 
-def test_the_loop_reads_what_is_short_and_arrow_the_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_loop_reads_what_is_short_and_arrow_the_rest(monkeypatch):
     asked: list[bytes] = []
     monkeypatch.setattr(text_module, "batch_by_arrow", lambda text, *_: asked.append(text))
     for of in BLOCKS.values():
@@ -80,7 +80,7 @@ def test_the_loop_reads_what_is_short_and_arrow_the_rest(monkeypatch: pytest.Mon
     assert asked == [lines(BLOCKS["too long"]), lines(BLOCKS["a byte 0"])]
 
 
-def test_a_column_may_have_many_values(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_column_may_have_many_values(monkeypatch):
     monkeypatch.setattr(text_module, "_FEW_VALUES", 4)
     for name in ("as many values as rows", "other lengths"):
         assert rows_in(batch_of_lines(lines(BLOCKS[name]), COLUMNS, PERSON_RECORD)) == BLOCKS[name]
@@ -91,7 +91,7 @@ def test_a_column_may_have_many_values(monkeypatch: pytest.MonkeyPatch) -> None:
     "line",
     [b"1\n", b"|" * 15 + b"\n", b"|" * 17 + b"\n", b"|" * 33 + b"\n", b"|" * 15 + b"\n|\n"],
 )
-def test_other_numbers_of_fields_are_no_rows(read: Callable[..., ValueBatch], line: bytes) -> None:
+def test_other_numbers_of_fields_are_no_rows(read, line):
     block = lines(BLOCKS["one row"])
     for text in (line, block + line, line + block, block + line + block):
         with pytest.raises(MisshapenRows) as told:
@@ -118,7 +118,7 @@ def small_blocks(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("more", [0, 900])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "marked"])
-def test_a_file_is_read_in_blocks(number: int, end: bytes, more: int, mark: bytes, tmp_path: Path) -> None:
+def test_a_file_is_read_in_blocks(number, end, more, mark, tmp_path):
     of = BLOCKS["as many values as rows"][:40]
     header = "|".join(COLUMNS).encode()
     text = mark + (header + b"\n" + lines(of)).replace(b"\n", end) + end * more
@@ -134,7 +134,7 @@ def test_a_file_is_read_in_blocks(number: int, end: bytes, more: int, mark: byte
 
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
-def test_lines_that_end_in_different_ways_are_damage(end: bytes, tmp_path: Path) -> None:
+def test_lines_that_end_in_different_ways_are_damage(end, tmp_path):
     header, of = "|".join(COLUMNS).encode() + b"\n", lines(BLOCKS["as many values as rows"])
     other = {b"\n": b"\r\n", b"\r\n": b"\n"}[end]
     (tmp_path / "a.txt").write_bytes(header.replace(b"\n", other) + of.replace(b"\n", end))
@@ -142,7 +142,7 @@ def test_lines_that_end_in_different_ways_are_damage(end: bytes, tmp_path: Path)
         batches(tmp_path / "a.txt", TableForm.TEXT, 1)
 
 
-def test_a_file_of_a_header_alone_has_no_rows(tmp_path: Path) -> None:
+def test_a_file_of_a_header_alone_has_no_rows(tmp_path):
     for end in (b"", b"\n", b"\n\n\n"):
         (tmp_path / "a.txt").write_bytes("|".join(COLUMNS).encode() + end)
         assert batches(tmp_path / "a.txt", TableForm.TEXT, 0) == []

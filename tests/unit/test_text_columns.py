@@ -10,7 +10,7 @@ from tests.inside import TextsAt, pass_files_module, texts, with_own_dictionarie
 
 
 @pytest.mark.parametrize("short_list", [0, 64])
-def test_texts_at_positions(short_list: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_texts_at_positions(short_list, monkeypatch):
     monkeypatch.setattr(pass_files_module, "SHORT_LIST", short_list)
     positions = np.array([3, -1, 0, 3, 1])
     column = texts(["b", "a", "never", "b"], positions)
@@ -22,7 +22,7 @@ def test_texts_at_positions(short_list: int, monkeypatch: pytest.MonkeyPatch) ->
     assert texts([], np.array([-1, -1])).to_pylist() == [None, None]
 
 
-def test_a_table_has_the_dictionaries_of_its_own_rows() -> None:
+def test_a_table_has_the_dictionaries_of_its_own_rows():
     rows = ["d", None, "b", "b", "a", "d"]
     ways = [
         pa.chunked_array([pa.array(rows[:at]).dictionary_encode(), pa.array(rows[at:]).dictionary_encode()])

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,8 +28,8 @@ from tests.inside import text_tables_module
     ],
 )
 def test_blank_lines_are_found_whatever_the_blocks(
-    text: bytes, at_the_end: int, rows: int, is_inside: bool, block_bytes: int, tmp_path: Path, monkeypatch
-) -> None:
+    text, at_the_end, rows, is_inside, block_bytes, tmp_path, monkeypatch
+):
     path = tmp_path / "table.txt"
     path.write_bytes(text)
     monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (block_bytes,))
@@ -49,9 +48,7 @@ def test_blank_lines_are_found_whatever_the_blocks(
         (b"a|b\r\n1|2\n", False), (b"a|b\r\n1|2\r\n\r\n", False),
     ],
 )  # fmt: skip
-def test_stray_carriage_returns_are_found_whatever_the_blocks(
-    text: bytes, is_stray: bool, block_bytes: int, tmp_path: Path, monkeypatch
-) -> None:
+def test_stray_carriage_returns_are_found_whatever_the_blocks(text, is_stray, block_bytes, tmp_path, monkeypatch):
     path = tmp_path / "table.txt"
     path.write_bytes(text)
     monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (block_bytes,))
@@ -63,9 +60,7 @@ def test_stray_carriage_returns_are_found_whatever_the_blocks(
     "lengths", [(3, 9, 2), (3, 10, 2), (3, 11, 2), (11, 1), (1, 1, 11), (10, 10), (0, 25, 3), (30,)]
 )
 @pytest.mark.parametrize("end", [b"", b"\n"])
-def test_overlong_lines_are_found_whatever_the_blocks(
-    lengths: tuple[int, ...], end: bytes, block_bytes: int, tmp_path: Path, monkeypatch
-) -> None:
+def test_overlong_lines_are_found_whatever_the_blocks(lengths, end, block_bytes, tmp_path, monkeypatch):
     path = tmp_path / "table.txt"
     path.write_bytes(b"\n".join(b"x" * length for length in lengths) + end)
     monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (block_bytes,))
@@ -74,7 +69,7 @@ def test_overlong_lines_are_found_whatever_the_blocks(
 
 
 @pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 1000])
-def test_the_lines_that_are_blank_are_named_whatever_the_blocks(block_bytes: int, tmp_path: Path, monkeypatch) -> None:
+def test_the_lines_that_are_blank_are_named_whatever_the_blocks(block_bytes, tmp_path, monkeypatch):
     path = tmp_path / "table.txt"
     path.write_bytes(b"a|b\r\n\r\n\n1|2\n3|4\n\n5|6\n\n\n")
     monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (block_bytes,))
@@ -83,9 +78,7 @@ def test_the_lines_that_are_blank_are_named_whatever_the_blocks(block_bytes: int
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-def test_lines_are_those_of_the_whole_file_however_it_is_cut(
-    threads: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_are_those_of_the_whole_file_however_it_is_cut(threads, tmp_path, monkeypatch):
     random, path = np.random.default_rng(11), tmp_path / "a.txt"
     blocks = text_tables_module._blocks
     for number in range(400):

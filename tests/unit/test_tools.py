@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import ast
 import json
-from pathlib import Path
-
-import pytest
 
 from tools import called, touched
 from tools.mutate.mutants import mutants_of
@@ -25,7 +22,7 @@ class Pair:
 '''
 
 
-def test_each_mutant_is_one_change_of_a_function() -> None:
+def test_each_mutant_is_one_change_of_a_function():
     names = []
     for mutant, make in mutants_of("pair.py", SOURCE):
         names.append(str(mutant))
@@ -39,7 +36,7 @@ def test_each_mutant_is_one_change_of_a_function() -> None:
     assert not [name for name in names if "list" in name or "One" in name]
 
 
-def test_a_change_touches_the_tests_that_call_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_change_touches_the_tests_that_call_it(tmp_path, monkeypatch):
     monkeypatch.setattr(called, "MAP", tmp_path)
     for name, module in (("test_tools", "census/groups.py"), ("test_names", "census/areas.py")):
         told = {"tests": f"tests/unit/{name}.py", "seconds": 1, "functions": {module: ["f"]}}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from fractions import Fraction
 from math import sqrt
-from pathlib import Path
 
 import pytest
 
@@ -36,13 +35,13 @@ def households(tmp_path_factory: pytest.TempPathFactory) -> Tuning:
     return tuning_of(path).require()
 
 
-def test_the_2020_households_raise_no_warning(households: Tuning) -> None:
+def test_the_2020_households_raise_no_warning(households):
     assert concern_of_suppression(households.config) is None
     designs = [tuned.design for one in households.by_family() for tuned in one.levels.values()]
     assert [text for design in designs for text in concerns_of_thresholds(design)] == []
 
 
-def test_losses_add_up_both_families(households: Tuning) -> None:
+def test_losses_add_up_both_families(households):
     us, pr = (households.loss_of(one) for one in US.passes)
     assert (us.unbounded, us.bounded) == (Fraction("8.895302"), Fraction("17.790604"))
     assert (pr.unbounded, pr.bounded) == (Fraction("4.754134"), Fraction("9.508268"))
@@ -59,9 +58,7 @@ def test_losses_add_up_both_families(households: Tuning) -> None:
         (REGIONAL, 25.509983, [50, 71, 87, 100, 112]),
     ],
 )
-def test_noise_and_margins_are_those_of_2020(
-    households: Tuning, level: PopulationGroupLevel, sigma: float, margins: list[int]
-) -> None:
+def test_noise_and_margins_are_those_of_2020(households, level, sigma, margins):
     for one in households.by_family():
         tuned = one.levels[level]
         assert tuned.stability == 9
@@ -72,7 +69,7 @@ def test_noise_and_margins_are_those_of_2020(
         assert tuned.design.suppression_threshold is None
 
 
-def test_each_family_has_its_own_budgets_and_thresholds(households: Tuning) -> None:
+def test_each_family_has_its_own_budgets_and_thresholds(households):
     types, tenure = households.by_family()
     changed = tenure.with_budgets({COUNTY: Fraction(1, 2)}).with_thresholds({COUNTY: Thresholds((5,))})
     assert changed.levels[COUNTY].budget == Fraction(1, 2)
@@ -84,41 +81,41 @@ def test_each_family_has_its_own_budgets_and_thresholds(households: Tuning) -> N
     assert changed.loss.unbounded - households.loss.unbounded == Fraction(1, 2) - Fraction("0.142869")
 
 
-def test_a_family_may_leave_a_level_out(households: Tuning) -> None:
+def test_a_family_may_leave_a_level_out(households):
     _, tenure = households.by_family()
     changed = tenure.with_budgets({COUNTY: Fraction(0)})
     assert COUNTY not in changed.levels
     assert COUNTY in changed.by_family()[0].levels
 
 
-def test_published_totals_choose_for_total_only_iterations_too(households: Tuning) -> None:
+def test_published_totals_choose_for_total_only_iterations_too(households):
     tuned = households.levels[NATION]
     assert tuned.facts.lists.iterations == IterationsMeasured(adaptive=2150, total_only=794)
     assert tuned.iterations == IterationsMeasured(adaptive=2944, total_only=0)
 
 
-def test_the_whole_budget_buys_the_margin(households: Tuning) -> None:
+def test_the_whole_budget_buys_the_margin(households):
     found = least_budget(households.levels[COUNTY], 11)
     assert found is not None
     assert (found.budget, found.margin) == (Fraction("0.1304"), 11)
     assert found.paper_budget == Fraction("1.9208") * 9 / 121
 
 
-def test_a_size_has_no_cautious_threshold(households: Tuning) -> None:
+def test_a_size_has_no_cautious_threshold(households):
     finest = households.family.shapes[-1]
     found = threshold_for(households.levels[COUNTY], finest.kind("cell"), Fraction(1, 10))
     assert found is not None
     assert (found.size, found.cautious_threshold) == (11 * 5 * 10, None)
 
 
-def test_margins_of_a_family_spend_what_is_given(households: Tuning) -> None:
+def test_margins_of_a_family_spend_what_is_given(households):
     found = best_margins(households, US_PASS, Fraction(1), {COUNTY: Fraction(1), NATION: Fraction(1)})
     assert found is not None
     assert found.margins[COUNTY] == found.margins[NATION]
     assert found.spent == sum(found.budgets.values()) <= 1
 
 
-def test_both_noises_cost_what_both_families_cost(households: Tuning) -> None:
+def test_both_noises_cost_what_both_families_cost(households):
     found = compare_noises(households, Fraction(1, 10**10))
     assert found is not None
     assert len(found.levels) == 2 * 19
@@ -128,11 +125,11 @@ def test_both_noises_cost_what_both_families_cost(households: Tuning) -> None:
     assert one.geometric_rho == pytest.approx(one.geometric_epsilon**2 / 18)  # 9 counts, each a ninth of it
 
 
-def test_the_configuration_of_2020_raises_no_concern(households: Tuning) -> None:
+def test_the_configuration_of_2020_raises_no_concern(households):
     assert concerns(households) == ()
 
 
-def test_concerns_name_the_family_and_speak_of_people_and_households(households: Tuning) -> None:
+def test_concerns_name_the_family_and_speak_of_people_and_households(households):
     _, tenure = households.by_family()
     (concern,) = concerns(tenure.with_thresholds({COUNTY: Thresholds((12,))}))
     assert (concern.level, concern.family) == (COUNTY, tenure.family)
@@ -142,7 +139,7 @@ def test_concerns_name_the_family_and_speak_of_people_and_households(households:
     assert "a cell of the table with 3 cells holds at most 10 on average" in concern.text
 
 
-def test_fewer_codes_are_a_concern_about_households(households: Tuning) -> None:
+def test_fewer_codes_are_a_concern_about_households(households):
     (concern,) = concerns(households.but(most_answers=3))
     assert "households with more codes" in concern.text
     tuned = households.but(most_answers=3).levels[COUNTY]
@@ -150,7 +147,7 @@ def test_fewer_codes_are_a_concern_about_households(households: Tuning) -> None:
     assert tuned.design.noise(Stage.STAGE_2).width == pytest.approx(sqrt(4 / (2 * 0.142869)))
 
 
-def test_a_configuration_of_both_products_is_refused(tmp_path: Path) -> None:
+def test_a_configuration_of_both_products_is_refused(tmp_path):
     path = tmp_path / "config.json"
     path.write_text(json.dumps(config_of_2020() | {"privacy_budget_p_level_1_usa": 1}))
     assert tuning_of(path).errors

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
@@ -42,7 +41,7 @@ def production() -> Tuning:
     return tuning_of().require()
 
 
-def test_the_2020_production_costs_what_the_paper_says(production: Tuning) -> None:
+def test_the_2020_production_costs_what_the_paper_says(production):
     assert production.loss.unbounded == Fraction("4.944")
     assert production.loss_of(PR_PASS).unbounded == Fraction("2.643")
     assert sum(production.share(tuned.facts.level) for tuned in production.levels_of(US_PASS)) == 1
@@ -50,7 +49,7 @@ def test_the_2020_production_costs_what_the_paper_says(production: Tuning) -> No
     assert production.groups == 266_586_338
 
 
-def test_a_level_of_the_2020_production(production: Tuning) -> None:
+def test_a_level_of_the_2020_production(production):
     county = production.levels[COUNTY]
     assert (county.stability, county.design.suppression_threshold, county.main_stage) == (9, 21, Stage.STAGE_2)
     assert county.design.noise(Stage.STAGE_2).sigma_squared == Fraction(9, 2) / (Fraction("0.159") * Fraction(9, 10))
@@ -61,7 +60,7 @@ def test_a_level_of_the_2020_production(production: Tuning) -> None:
     assert production.levels[STATE].design.suppression_threshold is None
 
 
-def test_the_bias_is_the_mean_of_what_is_published(production: Tuning) -> None:
+def test_the_bias_is_the_mean_of_what_is_published(production):
     county = production.levels[COUNTY]
     noise = county.design.noise(Stage.STAGE_2)
     assert isinstance(noise, DiscreteGaussian)
@@ -72,7 +71,7 @@ def test_the_bias_is_the_mean_of_what_is_published(production: Tuning) -> None:
     assert float(production.levels[STATE].design.bias(3).mid()) == 0
 
 
-def test_chances_of_a_size_add_up_to_one(production: Tuning) -> None:
+def test_chances_of_a_size_add_up_to_one(production):
     county = production.levels[COUNTY]
     for size in (0, 21, 960, 4971, 19_980):
         chances = county.design.shape_chances(size)
@@ -83,7 +82,7 @@ def test_chances_of_a_size_add_up_to_one(production: Tuning) -> None:
     assert float(production.levels[STATE].design.suppression_chance(0).mid()) == 0
 
 
-def test_tuning_without_data_says_what_the_plan_says() -> None:
+def test_tuning_without_data_says_what_the_plan_says():
     parameters, data = SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data"
     plan = safetab.plan(parameters, data)
     (geography,) = data.glob("GRF-C*")
@@ -98,7 +97,7 @@ def test_tuning_without_data_says_what_the_plan_says() -> None:
     assert tuning.loss == plan.loss
 
 
-def test_facts_come_from_lists_and_geography(tmp_path: Path) -> None:
+def test_facts_come_from_lists_and_geography(tmp_path):
     write_demo_census(tmp_path, people=1000)
     (geography,) = (tmp_path / "data").glob("GRF-C*")
     with_both = tuning_of(None, tmp_path / "parameters", geography).require()
@@ -114,7 +113,7 @@ def test_facts_come_from_lists_and_geography(tmp_path: Path) -> None:
     assert list(by_codes) == sorted(by_codes)
 
 
-def test_every_mistake_in_the_files_is_told_at_once(tmp_path: Path) -> None:
+def test_every_mistake_in_the_files_is_told_at_once(tmp_path):
     (tmp_path / "config.json").write_text('{"privacy_defn": "zdcp"}')
     with pytest.raises(InvalidInput) as refused:
         tuning_of(tmp_path / "config.json", None, tmp_path / "no-geography").require()
@@ -126,13 +125,13 @@ def sentences(tuning: Tuning) -> list[str]:
     return [concern.text for concern in concerns(tuning) if concern.level in {None, COUNTY}]
 
 
-def test_the_2020_production_raises_no_concern(production: Tuning) -> None:
+def test_the_2020_production_raises_no_concern(production):
     assert concerns(production) == ()
     assert concern_of_suppression(production.config) is None
     assert [text for tuned in production.levels.values() for text in concerns_of_thresholds(tuned.design)] == []
 
 
-def test_settings_that_make_no_sense_are_told(production: Tuning) -> None:
+def test_settings_that_make_no_sense_are_told(production):
     def with_thresholds(*values: int) -> list[str]:
         return sentences(production.with_thresholds({COUNTY: Thresholds(values)}))
 
@@ -155,7 +154,7 @@ def test_settings_that_make_no_sense_are_told(production: Tuning) -> None:
     ]
 
 
-def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_told(production: Tuning) -> None:
+def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_told(production):
     def with_county(budget: str, **changes: object) -> list[str]:
         return sentences(production.with_budgets({COUNTY: Fraction(budget)}).but(**changes))
 
@@ -178,7 +177,7 @@ def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_told(productio
     )
 
 
-def test_one_stage_without_noise_is_enough_to_protect_nobody(production: Tuning) -> None:
+def test_one_stage_without_noise_is_enough_to_protect_nobody(production):
     """Stage 2 with sigma 0.5 is 0 with a chance of 79 %, stage 1 with sigma 1.5 with 27 %."""
     tuned = production.with_budgets({COUNTY: Fraction(20)})
     assert [tuned.levels[COUNTY].design.noise(stage).is_mostly_zero for stage in (Stage.STAGE_1, Stage.STAGE_2)] == [
@@ -188,7 +187,7 @@ def test_one_stage_without_noise_is_enough_to_protect_nobody(production: Tuning)
     assert any("protects nobody" in sentence for sentence in sentences(tuned))
 
 
-def test_pure_dp_has_scales(production: Tuning) -> None:
+def test_pure_dp_has_scales(production):
     county = production.but(privacy_definition=PrivacyDefinition.PURE_DP).levels[COUNTY]
     assert county.design.noise(Stage.STAGE_2).scale == 9 / (Fraction("0.159") * Fraction(9, 10))
     assert len({county.design.margin(shape.kind(CELL)) for shape in SEX_BY_AGE}) == 1

@@ -54,7 +54,7 @@ def one_digit_less(number: Fraction) -> Fraction:
 
 @pytest.mark.parametrize("definition", list(PrivacyDefinition))
 @pytest.mark.parametrize(("margin", "confidence"), [(0, "0.95"), (1, "0.9"), (3, "0.95"), (11, "0.95"), (50, "0.99")])
-def test_the_least_budget_is_least(production: Tuning, definition, margin: int, confidence: str) -> None:
+def test_the_least_budget_is_least(production, definition, margin, confidence):
     tuned = production.but(privacy_definition=definition).levels[COUNTY]
     found = least_budget(tuned, margin, Fraction(confidence))
     assert found is not None
@@ -68,7 +68,7 @@ def test_the_least_budget_is_least(production: Tuning, definition, margin: int, 
     assert len(str(found.budget.numerator * 10**9 // found.budget.denominator).rstrip("0")) <= 4
 
 
-def test_the_exact_margin_is_cheaper_than_the_papers_formula(production: Tuning) -> None:
+def test_the_exact_margin_is_cheaper_than_the_papers_formula(production):
     found = least_budget(production.levels[COUNTY], 11)
     assert found is not None
     assert found.budget == Fraction("0.1449")
@@ -79,19 +79,19 @@ def test_the_exact_margin_is_cheaper_than_the_papers_formula(production: Tuning)
     assert (other.paper_budget, other.saving) == (None, None)  # the formula is about 95 %
 
 
-def test_a_level_without_a_budget_can_be_asked_about(production: Tuning) -> None:
+def test_a_level_without_a_budget_can_be_asked_about(production):
     tuned = production.level(AIANNH_REGIONAL)
     found = least_budget(tuned, 50)
     assert found is not None
     assert found.budget == Fraction("0.007531")
 
 
-def test_there_is_no_budget_for_noise_that_cannot_be_drawn(production: Tuning) -> None:
+def test_there_is_no_budget_for_noise_that_cannot_be_drawn(production):
     assert least_budget(production.levels[COUNTY], 10**9) is None
     assert least_budget(production.levels[COUNTY], -1) is None
 
 
-def test_a_level_of_totals_alone_has_no_second_stage(production: Tuning) -> None:
+def test_a_level_of_totals_alone_has_no_second_stage(production):
     facts = production.facts[COUNTY]
     lists = replace(facts.lists, iterations=IterationsMeasured(adaptive=0, total_only=5))
     tuned = TunedLevel(replace(facts, lists=lists), production.config, production.family)
@@ -108,9 +108,7 @@ def test_a_level_of_totals_alone_has_no_second_stage(production: Tuning) -> None
 
 
 @pytest.mark.parametrize(("name", "margin", "parts"), [("cell", 11, 46), ("sex_marginal", 53, 2), ("total", 75, 1)])
-def test_a_threshold_is_the_least_size_that_is_precise_enough(
-    production: Tuning, name: str, margin: int, parts: int
-) -> None:
+def test_a_threshold_is_the_least_size_that_is_precise_enough(production, name, margin, parts):
     county, kind = production.levels[COUNTY], SEX_BY_AGE_23.kind(name)
     found = threshold_for(county, kind, Fraction(1, 10))
     assert found is not None
@@ -121,7 +119,7 @@ def test_a_threshold_is_the_least_size_that_is_precise_enough(
 
 
 @pytest.mark.parametrize("total", ["0.5", "3", "5", "40"])
-def test_the_best_margins_spend_the_whole_total(production: Tuning, total: str) -> None:
+def test_the_best_margins_spend_the_whole_total(production, total):
     proportions = {
         level: Fraction(margin) for level, margin in zip(production.levels, (49, 3) * 5 + (11,), strict=False)
     }
@@ -147,14 +145,14 @@ def test_the_best_margins_spend_the_whole_total(production: Tuning, total: str) 
         assert -Fraction(1, 500) < lost <= 0 if level == largest else 0 <= lost < Fraction(1, 1000)
 
 
-def test_what_makes_no_margin_smaller_is_not_spent(production: Tuning) -> None:
+def test_what_makes_no_margin_smaller_is_not_spent(production):
     found = best_margins(production, US_PASS, Fraction(1000), {COUNTY: Fraction(1)})
     assert found is not None
     assert (found.margins[COUNTY], found.spent + found.left) == (0, 1000)
     assert found.left > 900
 
 
-def test_levels_without_a_proportion_are_left_out_of_the_best_margins(production: Tuning) -> None:
+def test_levels_without_a_proportion_are_left_out_of_the_best_margins(production):
     found = best_margins(production, US_PASS, Fraction(1), {COUNTY: Fraction(1), AIANNH_REGIONAL: Fraction(5)})
     assert found is not None
     assert set(found.margins) == {COUNTY, AIANNH_REGIONAL}
@@ -162,7 +160,7 @@ def test_levels_without_a_proportion_are_left_out_of_the_best_margins(production
     assert best_margins(production, US_PASS, Fraction(1, 10**12), {COUNTY: Fraction(1)}) is None
 
 
-def test_the_least_decimal_is_found_across_powers_of_ten() -> None:
+def test_the_least_decimal_is_found_across_powers_of_ten():
     for limit in ("0.001", "0.9999", "1", "1.0001", "123456", "0.00765432"):
         exactly = Fraction(limit)
         found = least_decimal(lambda number, exactly=exactly: number >= exactly)
@@ -172,7 +170,7 @@ def test_the_least_decimal_is_found_across_powers_of_ten() -> None:
     assert least_decimal(lambda number: number >= Fraction(1, 10**20)) is None
 
 
-def test_three_codes_instead_of_eight_are_a_third_less_noise(production: Tuning) -> None:
+def test_three_codes_instead_of_eight_are_a_third_less_noise(production):
     by_codes = {one.codes: one for one in multiplicities(production.levels[COUNTY])}
     assert [one.stability for one in by_codes.values()] == [3, 3, 4, 5, 6, 7, 8, 9]
     assert by_codes[3].deviation_change == pytest.approx(-1 / 3)
@@ -183,7 +181,7 @@ def test_three_codes_instead_of_eight_are_a_third_less_noise(production: Tuning)
     assert multiplicities(pure)[2].deviation_change == pytest.approx(-5 / 9)
 
 
-def test_noises_are_compared_at_the_margins_of_the_configuration(production: Tuning) -> None:
+def test_noises_are_compared_at_the_margins_of_the_configuration(production):
     delta = Fraction(1, 10**10)
     found = compare_noises(production, delta)
     assert found is not None
@@ -201,6 +199,6 @@ def test_noises_are_compared_at_the_margins_of_the_configuration(production: Tun
     assert found.geometric_epsilon_by_zcdp == epsilon_of_rho(rho, delta)
 
 
-def test_noise_that_cannot_be_drawn_is_not_compared(production: Tuning) -> None:
+def test_noise_that_cannot_be_drawn_is_not_compared(production):
     wide = {level: Fraction(1, 10**10) for level, budget in production.config.families[0].budgets.items() if budget}
     assert compare_noises(production.with_budgets(wide), Fraction(1, 10**10)) is None

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
 from functools import reduce
 from operator import or_
-from pathlib import Path
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
 from tests.conftest import PROJECT
-from tests.inside import DeclaredOption, declared_options_module, given_options_module
+from tests.inside import declared_options_module, given_options_module
 
 CALLS = PROJECT / "tests" / "typing" / "calls.py"
 
@@ -39,14 +37,14 @@ def texts_of_choices(kind: Any) -> object:
         (given_options_module.GivenCompare, declared_options_module.COMPARE),
     ],
 )
-def test_the_types_are_those_of_the_declared_options(types: type, declared: Iterable[DeclaredOption]) -> None:
+def test_the_types_are_those_of_the_declared_options(types, declared):
     taken = {name: texts_of_choices(kind) for name, kind in get_type_hints(types).items()}
     assert taken == {option.name: option.python_type for option in declared}
     assert not types.__required_keys__  # type: ignore[attr-defined] # each has a default
 
 
 @pytest.mark.slow
-def test_a_type_checker_finds_each_wrong_call_and_no_other(tmp_path: Path) -> None:
+def test_a_type_checker_finds_each_wrong_call_and_no_other(tmp_path):
     """By hand, with the same result: `basedpyright tests/typing/calls.py`."""
     lines = CALLS.read_text(encoding="utf-8").splitlines()
     wrong = {number for number, line in enumerate(lines, start=1) if line.endswith("# wrong")}

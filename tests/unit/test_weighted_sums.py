@@ -57,7 +57,7 @@ def sum_of(*parts: tuple[WeightedSumNoise, int | Fraction, int]) -> WeightedSum:
         [(GAUSSIANS[3], 9, 4), (GAUSSIANS[3], 8, 1)],
     ],
 )
-def test_probabilities_and_margins_are_those_of_the_convolution(parts: list[tuple[WeightedSumNoise, int, int]]) -> None:
+def test_probabilities_and_margins_are_those_of_the_convolution(parts):
     exact, noise = convolved(parts), sum_of(*parts)
     middle = len(exact) // 2
     within = np.cumsum(np.concatenate([[exact[middle]], 2 * exact[middle + 1 :]]))
@@ -72,7 +72,7 @@ def test_probabilities_and_margins_are_those_of_the_convolution(parts: list[tupl
 
 @pytest.mark.parametrize("noise", [*GAUSSIANS, *LAPLACES])
 @pytest.mark.parametrize("draws", [1, 2, 8, 46])
-def test_the_integral_agrees_with_what_is_certified(noise: WeightedSumNoise, draws: int) -> None:
+def test_the_integral_agrees_with_what_is_certified(noise, draws):
     integral = _Integral([WeightedDraws(noise, Fraction(1), draws)], Fraction(1))
     certified = noise.sum_of(draws)
     assert integral.margin_of_error(0.95) == certified.margin_of_error(Fraction(19, 20))
@@ -81,7 +81,7 @@ def test_the_integral_agrees_with_what_is_certified(noise: WeightedSumNoise, dra
         assert 1 - integral.chance_below(Fraction(at_least)) == pytest.approx(exact, abs=1e-9)
 
 
-def test_equal_draws_have_the_margins_of_a_release() -> None:
+def test_equal_draws_have_the_margins_of_a_release():
     noise = GAUSSIANS[3]
     assert sum_of((noise, 1, 18)).margin_of_error(Fraction(19, 20)) == noise.sum_of(18).margin_of_error(
         Fraction(19, 20)
@@ -90,12 +90,12 @@ def test_equal_draws_have_the_margins_of_a_release() -> None:
     assert sum_of((noise, 3, 1)).chance_of_at_least(Fraction(4)) == pytest.approx(2 * float(noise.tail(2).mid()))
 
 
-def test_thousands_of_narrow_draws_are_added_up_quickly_and_well() -> None:
+def test_thousands_of_narrow_draws_are_added_up_quickly_and_well():
     noise = sum_of((GAUSSIANS[2], 1, 50_000))
     assert noise.margin_of_error(Fraction(19, 20)) == pytest.approx(1.959964 * noise.variance**0.5, abs=1)
 
 
-def test_weights_that_hardly_have_a_common_measure_get_a_margin_that_is_a_hair_too_wide() -> None:
+def test_weights_that_hardly_have_a_common_measure_get_a_margin_that_is_a_hair_too_wide():
     weights = [Fraction(9, 17), Fraction(9, 27), Fraction(9, 55), Fraction(1, 10_007)]
     noise = sum_of(*((GAUSSIANS[3], weight, 24_000) for weight in weights))
     assert noise.is_smoothed
@@ -106,14 +106,14 @@ def test_weights_that_hardly_have_a_common_measure_get_a_margin_that_is_a_hair_t
     assert noise.chance_of_at_least(margin) < 0.0502
 
 
-def test_no_noise_is_no_noise() -> None:
+def test_no_noise_is_no_noise():
     nothing = sum_of()
     assert (nothing.variance, nothing.margin_of_error(Fraction(19, 20))) == (0, 0)
     assert nothing.chance_of_at_least(Fraction(0)) == 1
     assert nothing.chance_of_at_least(Fraction(1)) == 0
 
 
-def test_the_tails_of_a_sum_are_those_of_the_convolution_on_both_sides_of_0() -> None:
+def test_the_tails_of_a_sum_are_those_of_the_convolution_on_both_sides_of_0():
     parts = [(GAUSSIANS[1], 1, 2), (LAPLACES[0], 2, 1)]
     chances = convolved(parts)
     values = np.arange(len(chances)) - len(chances) // 2
@@ -122,7 +122,7 @@ def test_the_tails_of_a_sum_are_those_of_the_convolution_on_both_sides_of_0() ->
     assert sum_of(*parts).tail_bounds(distances) == pytest.approx(exact, abs=1e-9)
 
 
-def test_the_margin_of_one_wide_draw_is_certified_and_not_rounded() -> None:
+def test_the_margin_of_one_wide_draw_is_certified_and_not_rounded():
     noise = DiscreteGaussian(Fraction(10**10))
     wide = sum_of((noise, 1, 1))
     assert not wide.is_smoothed
@@ -130,8 +130,8 @@ def test_the_margin_of_one_wide_draw_is_certified_and_not_rounded() -> None:
 
 
 def test_a_smoothed_sum_is_that_of_the_convolution_but_for_the_width_of_its_smoothing(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     """The second weight is tiny: the sum has narrow heaps of values around whole numbers, and nothing between them."""
     monkeypatch.setattr(weighted_sum_module, "_MOST_NODES", 1 << 14)  # a coarser step would be smoothed
     tiny, confidence = Fraction(1, 5003), Fraction(19, 20)

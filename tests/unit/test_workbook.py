@@ -87,7 +87,7 @@ def rows_of(path: Path, sheet: str, first_row: int) -> dict[str, list[object]]:
 
 
 @pytest.mark.parametrize("definition", list(PrivacyDefinition))
-def test_the_numbers_kept_in_the_file_are_those_of_python(production: Tuning, tmp_path: Path, definition) -> None:
+def test_the_numbers_kept_in_the_file_are_those_of_python(production, tmp_path, definition):
     is_zcdp = definition is PrivacyDefinition.ZCDP
     write_workbook(production if is_zcdp else under_pure_dp(production), tmp_path / "w.xlsx")
     live, exact = (rows_of(tmp_path / "w.xlsx", sheet, 11) for sheet in ("Results", "Exact"))
@@ -107,7 +107,7 @@ def test_the_numbers_kept_in_the_file_are_those_of_python(production: Tuning, tm
         assert live_losses[2:] == [float(epsilon) for epsilon in epsilons]
 
 
-def test_losses_are_never_shown_too_small(production: Tuning, tmp_path: Path) -> None:
+def test_losses_are_never_shown_too_small(production, tmp_path):
     budgets = {
         level: budget * Fraction(10_000_001, 10**7) for level, budget in production.config.families[0].budgets.items()
     }
@@ -119,7 +119,7 @@ def test_losses_are_never_shown_too_small(production: Tuning, tmp_path: Path) ->
     assert live["anyone"][:2] == [4.944001, 9.888002]
 
 
-def test_the_paper_is_in_the_file(production: Tuning, tmp_path: Path) -> None:
+def test_the_paper_is_in_the_file(production, tmp_path):
     write_workbook(production, tmp_path / "w.xlsx")
     live = rows_of(tmp_path / "w.xlsx", "Results", 11)
     assert live["County, Detailed"][4:8] == [21, 9, 11, 14]
@@ -127,7 +127,7 @@ def test_the_paper_is_in_the_file(production: Tuning, tmp_path: Path) -> None:
     assert live["Nation, Detailed"][18] == pytest.approx(2.1342, abs=1e-4)  # the paper's formula
 
 
-def test_sizes_reach_the_target_error_as_in_python(production: Tuning, tmp_path: Path) -> None:
+def test_sizes_reach_the_target_error_as_in_python(production, tmp_path):
     write_workbook(production, tmp_path / "w.xlsx")
     live = rows_of(tmp_path / "w.xlsx", "Results", 11)
     assert live["County, Detailed"][-5:-1] == [110, 880, 1980, 5060]
@@ -138,7 +138,7 @@ def test_sizes_reach_the_target_error_as_in_python(production: Tuning, tmp_path:
     assert set(live["AIANNH area, Regional"][-5:-1]) <= {None, ""}  # it has no budget
 
 
-def test_formulas_are_made_of_known_functions_cells_and_numbers_alone(production: Tuning, tmp_path: Path) -> None:
+def test_formulas_are_made_of_known_functions_cells_and_numbers_alone(production, tmp_path):
     write_workbook(production, tmp_path / "w.xlsx")
     book = load_workbook(tmp_path / "w.xlsx")
     formulas = [cell.value for sheet in book for row in sheet.iter_rows() for cell in row if cell.data_type == "f"]
@@ -163,7 +163,7 @@ def test_formulas_are_made_of_known_functions_cells_and_numbers_alone(production
     assert kinds == {"s", "n"}
 
 
-def test_the_first_sheet_bounds_pure_dp_level_by_level(production: Tuning, tmp_path: Path) -> None:
+def test_the_first_sheet_bounds_pure_dp_level_by_level(production, tmp_path):
     pure = under_pure_dp(production)
     write_workbook(pure, tmp_path / "w.xlsx")
     sheet = load_workbook(tmp_path / "w.xlsx", data_only=True)["Start"]
@@ -173,7 +173,7 @@ def test_the_first_sheet_bounds_pure_dp_level_by_level(production: Tuning, tmp_p
     assert sheet["A19"].value == "All tables together cost at most 8.38 times as much privacy as 2020."
 
 
-def test_the_first_sheet_answers_both_questions_in_words(production: Tuning, tmp_path: Path) -> None:
+def test_the_first_sheet_answers_both_questions_in_words(production, tmp_path):
     budgets = dict(production.config.families[0].budgets)
     county = next(level for level in budgets if str(level) == "(COUNTY, Detailed)")
     write_workbook(production.with_budgets({county: Fraction("0.5")}), tmp_path / "w.xlsx")
@@ -194,7 +194,7 @@ def test_the_first_sheet_answers_both_questions_in_words(production: Tuning, tmp
     assert set(margins["AIANNH area, Regional"]) <= {None, ""}  # it has no budget
 
 
-def test_the_workbooks_epsilon_is_the_pages(production: Tuning, tmp_path: Path) -> None:
+def test_the_workbooks_epsilon_is_the_pages(production, tmp_path):
     for factor in (Fraction(1, 1000), Fraction(1, 7), Fraction(50)):
         budgets = {level: factor * budget for level, budget in production.config.families[0].budgets.items()}
         tuning = production.but(passes=production.config.passes[1:]).with_budgets(budgets)
@@ -204,7 +204,7 @@ def test_the_workbooks_epsilon_is_the_pages(production: Tuning, tmp_path: Path) 
         assert live[2:4] == [float(epsilon_of_rho(loss, DELTA)) for loss in losses]
 
 
-def test_a_cell_holds_the_config_of_the_inputs(production: Tuning, tmp_path: Path) -> None:
+def test_a_cell_holds_the_config_of_the_inputs(production, tmp_path):
     text = presets()["2020 production"].replace('"reader"', '"mine": ["=1+1", {"a": "\\"x\\""}],\n"reader"')
     write_workbook(production.but(most_answers=5), tmp_path / "w.xlsx", loaded_config=text)
     book = load_workbook(tmp_path / "w.xlsx", data_only=True)
@@ -217,7 +217,7 @@ def test_a_cell_holds_the_config_of_the_inputs(production: Tuning, tmp_path: Pat
     assert [cell.value for cell in book["Inputs"][8][8:13]] == ["anyone", 4.944, 9.888, 25.3629, 38.9488]
 
 
-def test_on_paper_a_repeated_column_cuts_no_text_and_helper_rows_stay_away(production: Tuning, tmp_path: Path) -> None:
+def test_on_paper_a_repeated_column_cuts_no_text_and_helper_rows_stay_away(production, tmp_path):
     write_workbook(production, tmp_path / "w.xlsx")
     book = load_workbook(tmp_path / "w.xlsx")
     for name in ("Results", "Exact"):
@@ -230,7 +230,7 @@ def test_on_paper_a_repeated_column_cuts_no_text_and_helper_rows_stay_away(produ
     assert book["Config"].print_area == "'Config'!$A$1:$C$4"  # down to the framed cell
 
 
-def test_a_text_that_looks_like_a_formula_stays_a_text(tmp_path: Path) -> None:
+def test_a_text_that_looks_like_a_formula_stays_a_text(tmp_path):
     text = '=HYPERLINK("http://example.org","x")'
     book = xlsxwriter.Workbook(str(tmp_path / "w.xlsx"))
     styles = Styles(book)
@@ -243,7 +243,7 @@ def test_a_text_that_looks_like_a_formula_stays_a_text(tmp_path: Path) -> None:
             of(given)
 
 
-def test_a_workbook_is_never_overwritten_and_never_half_written(tmp_path: Path) -> None:
+def test_a_workbook_is_never_overwritten_and_never_half_written(tmp_path):
     there = tmp_path / "there.xlsx"
     there.write_text("mine")
     with pytest.raises(InvalidInput, match="already exists"):
@@ -256,7 +256,7 @@ def test_a_workbook_is_never_overwritten_and_never_half_written(tmp_path: Path) 
     assert [path.name for path in tmp_path.iterdir()] == ["there.xlsx"]
 
 
-def test_strange_configurations_have_workbooks_too(production: Tuning, tmp_path: Path) -> None:
+def test_strange_configurations_have_workbooks_too(production, tmp_path):
     puerto_rico = production.but(passes=production.config.passes[1:])
     config = puerto_rico.config
     narrow = {level: 10**6 * budget for level, budget in config.families[0].budgets.items()}
@@ -288,7 +288,7 @@ CHANCES = [Fraction(9, 10), Fraction(999, 1000), Fraction(9999, 10_000), Fractio
 
 
 @pytest.mark.parametrize(("low", "high", "most_off", "one_in"), [(0.7, 3, 1, 100), (3, 1000, 0, 1)])
-def test_gaussian_margins_are_as_near_as_the_sheet_says(low: float, high: float, most_off: int, one_in: int) -> None:
+def test_gaussian_margins_are_as_near_as_the_sheet_says(low, high, most_off, one_in):
     distances = []
     for sigma in steps(low, high, 80):
         noise, live = DiscreteGaussian(sigma**2), LiveNoise(GAUSSIAN, of(float(sigma)))
@@ -303,7 +303,7 @@ def test_gaussian_margins_are_as_near_as_the_sheet_says(low: float, high: float,
 
 
 @pytest.mark.parametrize(("low", "high", "most_off", "one_in"), [(0.7, 3, 1, 30), (3, 1000, 0, 1)])
-def test_gaussian_thresholds_are_as_near_as_the_sheet_says(low: float, high: float, most_off: int, one_in: int) -> None:
+def test_gaussian_thresholds_are_as_near_as_the_sheet_says(low, high, most_off, one_in):
     distances = [
         abs(DiscreteGaussian(sigma**2).quantile(p) - LiveNoise(GAUSSIAN, of(float(sigma))).quantile(of(float(p))).value)
         for sigma in steps(low, high, 50)
@@ -317,9 +317,7 @@ def test_gaussian_thresholds_are_as_near_as_the_sheet_says(low: float, high: flo
     ("sigma", "of_chance", "of_bias", "of_tail"),
     [("1.5", 1e-4, 0.05, 0.02), ("2.2", 1e-4, 0.05, 0.02), ("5", 1e-6, 0.001, 2e-4), ("25", 1e-6, 0.001, 2e-4)],
 )
-def test_gaussian_curves_are_as_near_as_the_sheet_says(
-    sigma: str, of_chance: float, of_bias: float, of_tail: float
-) -> None:
+def test_gaussian_curves_are_as_near_as_the_sheet_says(sigma, of_chance, of_bias, of_tail):
     noise, live = DiscreteGaussian(Fraction(sigma) ** 2), LiveNoise(GAUSSIAN, of(float(sigma)))
     threshold = noise.quantile(Fraction(9999, 10_000))
     for least in range(1 - threshold, threshold + 2):
@@ -330,7 +328,7 @@ def test_gaussian_curves_are_as_near_as_the_sheet_says(
     assert far == pytest.approx(float(noise.tail(threshold + 1).mid()), rel=of_tail)
 
 
-def test_geometric_formulas_of_one_draw_are_exact() -> None:
+def test_geometric_formulas_of_one_draw_are_exact():
     for scale in steps(0.3, 1000, 100):
         noise, live = DiscreteLaplace(scale), LiveNoise(GEOMETRIC, of(float(scale)))
         assert [noise.margin_of_error(c) for c in CONFIDENCES] == [live.margin(of(float(c))).value for c in CONFIDENCES]
@@ -342,7 +340,7 @@ def test_geometric_formulas_of_one_draw_are_exact() -> None:
             assert live.mean_given_at_least(of(least)).value == pytest.approx(mean, rel=1e-9, abs=1e-12)
 
 
-def test_margins_of_sums_of_geometrics_are_as_near_as_the_sheet_says() -> None:
+def test_margins_of_sums_of_geometrics_are_as_near_as_the_sheet_says():
     for scale in steps(1, 300, 10):
         for draws in (4, 8, 18, 46):
             exact = DiscreteLaplace(scale).sum_of(draws).margin_of_error(Fraction(95, 100))
@@ -350,7 +348,7 @@ def test_margins_of_sums_of_geometrics_are_as_near_as_the_sheet_says() -> None:
             assert abs(exact - shown) <= max(1, 0.04 * exact)
 
 
-def test_the_least_rho_keeps_its_margin_and_is_hardly_more() -> None:
+def test_the_least_rho_keeps_its_margin_and_is_hardly_more():
     for margin in (*range(1, 21), 50, 200, 1000):
         shown = Fraction(live_rounded_up(least_rho(of(margin), of(0.95), of(9), of(0.9)), 9).value)
         noise = DiscreteGaussian(5 / shown)  # 9 / (2 * 0.9)
@@ -358,7 +356,7 @@ def test_the_least_rho_keeps_its_margin_and_is_hardly_more() -> None:
         assert not DiscreteGaussian(5 / (shown * Fraction("0.999"))).covers(margin, Fraction(95, 100)), margin
 
 
-def test_a_formula_knows_its_value() -> None:
+def test_a_formula_knows_its_value():
     formula = when(of(3).is_above(2), of(7) - 2 * of(3), "")
     assert (formula.text, formula.value) == ('IF((3>2),(7-(2*3)),"")', 1)
     broken = of(1) / 0

@@ -44,7 +44,7 @@ def write_household_world(folder: Path, seed: int, *, budget: float = EXACT, peo
     """Households whose householders are people of a random world, and totals of those people, some left out."""
     world = write_random_world(folder, seed, people=people, max_race_codes=3)
     rng, old = random.Random(seed), json.loads((world.parameters / "config.json").read_text())
-    groups = BruteForce(world.parameters, world.data).people_of_groups()
+    groups = BruteForce(*world).people_of_groups()
     rows = [
         "|".join([*(one[name] for name in (*BLOCK, "CENRACE", *RACES, "QSPAN")), str(kind), str(tenure)])
         for one in rows_of(world.data / "person-records.txt")
@@ -120,7 +120,7 @@ def write_small_households(folder: Path, seed: int = 7, people: int = 900) -> Wo
 
 def _true_totals(world: World) -> list[str]:
     """Of every group with somebody in it, and one too high or low, as noise makes them."""
-    checked, rows = read_inputs(world.parameters, world.data), []
+    checked, rows = read_inputs(*world), []
     with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):
         engine.prepare()
         for level in checked.require().plan.levels:

@@ -29,7 +29,7 @@ class World(NamedTuple):
 
     def run(self, out: Path, **options: Any) -> Path:
         """The output of a run with a test key."""
-        safetab.run(self.parameters, self.data, out, **{"test_key": KEY} | options)
+        safetab.run(*self, out, **{"test_key": KEY} | options)
         return out
 
     def config(self) -> dict[str, Any]:

@@ -7,17 +7,16 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
 from tests.browser.chromium import Watched, chromium
 from tests.browser.explorer_page import opened
+from tests.commands import cli
 
 
 @pytest.fixture(scope="module")
 def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("explorer") / "explorer.html"
-    told = CliRunner().invoke(app, ["explore", "-o", str(file)])
+    told = cli("explore", "-o", file)
     assert told.exit_code == 0, told.output
     return file
 

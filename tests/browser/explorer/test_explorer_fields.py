@@ -5,14 +5,13 @@ from __future__ import annotations
 from fractions import Fraction
 
 import pytest
-from playwright.sync_api import Page
 
 from tests.browser.explorer_page import field
 
 pytestmark = pytest.mark.browser
 
 
-def test_typed_values_answer_at_once_and_undo_takes_them_back(page: Page) -> None:
+def test_typed_values_answer_at_once_and_undo_takes_them_back(page):
     budget = field(page, "Budget of County, Detailed")
     margin = field(page, "Target margin of error of County, Detailed, persons; sets the budget")
     budget.fill("0.5")
@@ -32,7 +31,7 @@ def test_typed_values_answer_at_once_and_undo_takes_them_back(page: Page) -> Non
     assert budget.input_value() == "0.5"
 
 
-def test_a_wrong_entry_is_told_beside_its_field_and_changes_nothing(page: Page) -> None:
+def test_a_wrong_entry_is_told_beside_its_field_and_changes_nothing(page):
     before = page.evaluate("window.explorer.setting()")
     for label, text in [
         ("Budget of County, Detailed", "-1"),
@@ -50,7 +49,7 @@ def test_a_wrong_entry_is_told_beside_its_field_and_changes_nothing(page: Page) 
 
 
 @pytest.mark.parametrize("budget", ["1e-30", "1e-9"])
-def test_a_budget_whose_noise_cannot_be_drawn_is_refused_at_once(page: Page, budget: str) -> None:
+def test_a_budget_whose_noise_cannot_be_drawn_is_refused_at_once(page, budget):
     entry = field(page, "Budget of County, Detailed")
     entry.fill(budget)
     assert entry.get_attribute("aria-invalid") == "true"
@@ -60,7 +59,7 @@ def test_a_budget_whose_noise_cannot_be_drawn_is_refused_at_once(page: Page, bud
     assert page.evaluate("window.explorer.slowestAnswer()") < 5000
 
 
-def test_the_page_can_be_used_with_the_keyboard_alone(page: Page) -> None:
+def test_the_page_can_be_used_with_the_keyboard_alone(page):
     reached = []
     for _ in range(400):
         page.keyboard.press("Tab")
@@ -92,7 +91,7 @@ def test_the_page_can_be_used_with_the_keyboard_alone(page: Page) -> None:
     assert page.evaluate("window.explorer.setting().budgets['COUNTY,2']") == "0.159"
 
 
-def test_every_control_and_table_says_what_it_is(page: Page) -> None:
+def test_every_control_and_table_says_what_it_is(page):
     nameless = page.evaluate("""() => [...document.querySelectorAll("input, select, button")].filter(one =>
         !(one.getAttribute("aria-label") || one.labels?.length || one.textContent.trim())).map(one => one.outerHTML)""")
     assert nameless == []
@@ -106,7 +105,7 @@ def test_every_control_and_table_says_what_it_is(page: Page) -> None:
     assert page.evaluate("document.documentElement.lang") == "en"
 
 
-def test_a_level_is_few_tab_stops_away_and_arrows_move_between_levels(page: Page) -> None:
+def test_a_level_is_few_tab_stops_away_and_arrows_move_between_levels(page):
     budget = field(page, "Budget of County, Detailed")
     stops = page.evaluate("""() => [...document.querySelectorAll("a[href], button, input, select, summary, [tabindex]")]
         .filter(one => one.tabIndex >= 0 && one.offsetParent !== null).map(one => one.getAttribute("aria-label"))""")

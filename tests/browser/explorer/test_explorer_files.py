@@ -7,19 +7,18 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
-from typer.testing import CliRunner
+from playwright.sync_api import Page, expect
 
-from safetab.cli.main import app
 from safetab.tuning import Tuning
 from tests.browser.explorer_page import FACTS, field, load, opened, saved_config
+from tests.commands import cli
 from tests.explorer_numbers import can_be_drawn, random_config, setting_of
-from tests.inside import PRODUCTS, VERSION, Product, parse_config, presets, production_of_2020, write_demo_census
+from tests.inside import PRODUCTS, VERSION, parse_config, presets, production_of_2020, write_demo_census
 
 pytestmark = pytest.mark.browser
 
 
-def test_a_config_is_saved_as_it_was_loaded_and_changed_only_where_it_was_changed(page: Page) -> None:
+def test_a_config_is_saved_as_it_was_loaded_and_changed_only_where_it_was_changed(page):
     odd = (
         presets()["2020 production"]
         .replace("0.159", "0.15900", 3)
@@ -36,7 +35,7 @@ def test_a_config_is_saved_as_it_was_loaded_and_changed_only_where_it_was_change
 
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.name)
-def test_a_saved_config_means_what_the_page_shows(page: Page, product: Product) -> None:
+def test_a_saved_config_means_what_the_page_shows(page, product):
     page.evaluate("number => window.explorer.show(number)", PRODUCTS.index(product))
     configs = [random_config(production_of_2020(product), seed) for seed in range(1000, 1010)]
     for config in (config for config in configs if can_be_drawn(Tuning(config, FACTS))):
@@ -49,18 +48,18 @@ def test_a_saved_config_means_what_the_page_shows(page: Page, product: Product) 
             assert all(of_page.thresholds[level] == totals for level, totals in of_file.thresholds.items())
 
 
-def test_a_config_saved_by_the_page_is_accepted_by_validate(page: Page, tmp_path: Path) -> None:
+def test_a_config_saved_by_the_page_is_accepted_by_validate(page, tmp_path):
     write_demo_census(tmp_path / "census")
     parameters = tmp_path / "census" / "parameters"
     load(page, (parameters / "config.json").read_text("utf-8"))
     field(page, "Share of each budget for stage 1, gamma").fill("0.2")
     (parameters / "config.json").write_text(saved_config(page), encoding="utf-8")
-    told = CliRunner().invoke(app, ["validate", str(parameters), str(tmp_path / "census" / "data")])
+    told = cli("validate", parameters, tmp_path / "census" / "data")
     assert (told.exit_code, told.stdout) == (0, "Everything is valid.\n"), told.output
     assert parse_config((parameters / "config.json").read_text("utf-8")).require().stage_1_fraction == Fraction(1, 5)
 
 
-def test_a_config_at_fault_is_told_whole_and_changes_nothing(page: Page) -> None:
+def test_a_config_at_fault_is_told_whole_and_changes_nothing(page):
     before = page.evaluate("window.explorer.setting()")
     wrong = presets()["2020 production"].replace('"zcdp"', '"<img src=x onerror=alert(1)>"').replace("0.159", "-1", 1)
     load(page, wrong)
@@ -79,7 +78,7 @@ def downloaded(page: Page, button: str) -> list[list[str]]:
     return [*csv.reader(Path(started.value.path()).read_text("utf-8-sig").splitlines())]
 
 
-def test_tables_are_downloaded_as_csv(page: Page) -> None:
+def test_tables_are_downloaded_as_csv(page):
     rows = [row[:-3] for row in downloaded(page, "#save-margins")]
     level = ["us", "County, Detailed", "COUNTY", "Detailed", "persons", "sex_age_23"]
     assert [*level, "total", "95", "75"] in rows
@@ -89,7 +88,7 @@ def test_tables_are_downloaded_as_csv(page: Page) -> None:
     assert len(rows) > 40
 
 
-def test_every_download_says_which_setting_it_is_of_where_it_is_from_and_when(page: Page) -> None:
+def test_every_download_says_which_setting_it_is_of_where_it_is_from_and_when(page):
     page.clock.set_fixed_time("2026-03-09T12:00:00")
     field(page, "Budget of County, Detailed").fill("0.2")
     source = f"safetab {VERSION}. {page.locator('#source').text_content()}"
@@ -100,19 +99,19 @@ def test_every_download_says_which_setting_it_is_of_where_it_is_from_and_when(pa
         assert {len(row) for row in rows} == {len(header)}
 
 
-def test_a_configuration_of_the_other_product_brings_it_into_view(page: Page) -> None:
+def test_a_configuration_of_the_other_product_brings_it_into_view(page):
     load(page, presets(PRODUCTS[1])["2020 production"])
     assert page.locator("[data-product='1']").get_attribute("aria-pressed") == "true"
     expect(page.locator("#started-from")).to_have_text("Current setting: loaded config.json.")
 
 
-def test_a_file_with_a_budget_beyond_all_measure_is_refused_in_words(page: Page) -> None:
+def test_a_file_with_a_budget_beyond_all_measure_is_refused_in_words(page):
     load(page, presets()["2020 production"].replace("0.159", "1e99", 1))
     assert "can't be drawn" in page.locator("#load-problems").text_content()
     assert page.locator("#started-from").text_content() == "Current setting: 2020 production."
 
 
-def test_a_reload_and_a_link_bring_the_settings_of_both_products_back(browser: Browser, file: Path) -> None:
+def test_a_reload_and_a_link_bring_the_settings_of_both_products_back(browser, file):
     with opened(browser, file) as one:
         page = one.page
         field(page, "Budget of County, Detailed").fill("0.2")
@@ -143,7 +142,7 @@ def test_a_reload_and_a_link_bring_the_settings_of_both_products_back(browser: B
         assert other.complaints == []
 
 
-def test_a_restored_setting_says_so_and_can_be_left(browser: Browser, file: Path) -> None:
+def test_a_restored_setting_says_so_and_can_be_left(browser, file):
     with opened(browser, file) as one:
         page, line = one.page, one.page.locator("#restored")
         assert not line.is_visible()
@@ -179,7 +178,7 @@ def test_a_restored_setting_says_so_and_can_be_left(browser: Browser, file: Path
         assert one.complaints == []
 
 
-def test_the_date_is_that_of_the_last_change_and_not_of_the_last_visit(browser: Browser, file: Path) -> None:
+def test_the_date_is_that_of_the_last_change_and_not_of_the_last_visit(browser, file):
     with opened(browser, file) as one:
         page = one.page
         page.clock.install(time="2026-03-01T12:00:00")
@@ -197,9 +196,7 @@ def test_the_date_is_that_of_the_last_change_and_not_of_the_last_visit(browser: 
         assert "(March 9, 2026)" in page.locator("#restored").text_content()
 
 
-def test_a_link_is_not_called_the_last_setting_until_the_page_comes_back_without_it(
-    browser: Browser, file: Path
-) -> None:
+def test_a_link_is_not_called_the_last_setting_until_the_page_comes_back_without_it(browser, file):
     with opened(browser, file) as one:
         page, line = one.page, one.page.locator("#restored")
         page.goto("about:blank")
@@ -215,7 +212,7 @@ def test_a_link_is_not_called_the_last_setting_until_the_page_comes_back_without
         assert not line.is_visible()
 
 
-def test_leaving_asks_only_if_something_is_unsaved(page: Page) -> None:
+def test_leaving_asks_only_if_something_is_unsaved(page):
     asks = "() => { const leaving = new Event('beforeunload', { cancelable: true }); return !window.dispatchEvent(leaving); }"
     assert not page.evaluate(asks)
     field(page, "Budget of County, Detailed").fill("0.2")

@@ -6,7 +6,6 @@ import random
 from fractions import Fraction
 
 import pytest
-from playwright.sync_api import Page
 
 from safetab.tuning import Tuning, tuning_of
 from tests.browser.explorer_page import FACTS, LEVELS, asked_on, disagreements, field
@@ -20,7 +19,7 @@ CHUNK = 25
 
 @pytest.mark.parametrize("first", range(0, SETTINGS, CHUNK))
 @pytest.mark.parametrize("product", LEVELS)
-def test_every_number_of_random_settings_is_pythons_to_the_digits_shown(page: Page, product: int, first: int) -> None:
+def test_every_number_of_random_settings_is_pythons_to_the_digits_shown(page, product, first):
     base = production_of_2020(PRODUCTS[product])
     pinned = None
     page.evaluate("number => window.explorer.show(number)", product)
@@ -44,14 +43,14 @@ def test_every_number_of_random_settings_is_pythons_to_the_digits_shown(page: Pa
         assert page.evaluate("window.explorer.results().warnings") == exact.warnings
 
 
-def test_a_total_that_is_a_sum_of_cells_has_the_margin_of_the_sum_on_the_map(page: Page) -> None:
+def test_a_total_that_is_a_sum_of_cells_has_the_margin_of_the_sum_on_the_map(page):
     """2020: a County Detailed group of 300 gets a total alone, of 30,000 sex by 23 ages: 46 cells."""
     at = '#heat [data-number="at/COUNTY,2/{}/relative_in_likeliest"]'
     shown = [page.locator(at.format(size)).text_content() for size in (300, 30000)]
     assert shown == ["3.7 %", "0.25 %"]  # 11 of 300 and 75 of 30,000 people
 
 
-def test_a_wrong_number_would_be_seen(page: Page) -> None:
+def test_a_wrong_number_would_be_seen(page):
     """The comparison itself: half a unit of the last digit is allowed, and no more."""
     exact = ExactNumbers(tuning_of().require(), asked_on(page))
     assert disagreements(page, exact) == []
@@ -65,7 +64,7 @@ def test_a_wrong_number_would_be_seen(page: Page) -> None:
     assert not agrees("99.99 %", 0.99996)
 
 
-def test_a_loss_is_never_shown_too_small(page: Page) -> None:
+def test_a_loss_is_never_shown_too_small(page):
     dice = random.Random(4944)
     losses = [f"{10 ** dice.uniform(-6, 9):.{dice.randint(0, 18)}f}" for _ in range(5000)]
     losses = [loss for loss in losses if float(loss)]
@@ -83,7 +82,7 @@ def test_a_loss_is_never_shown_too_small(page: Page) -> None:
     assert disagreements(page, exact) == ["loss/us/unbounded: 4.943"]
 
 
-def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_warned_of(page: Page) -> None:
+def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_warned_of(page):
     assert page.locator("#warning-count").text_content() == "No warnings"
     reference = page.locator("#cost-losses tr").last.text_content()
     assert reference == "For comparison: the 2020 Detailed DHC-A4.9449.88825.362938.9488"

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
 
 from tests.browser.explorer_page import LEVELS, opened
 
@@ -14,7 +12,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (820, "light"), (1440, "dark")])
-def test_it_fits_any_screen_and_reads_in_both_schemes(browser: Browser, file: Path, width: int, scheme: str) -> None:
+def test_it_fits_any_screen_and_reads_in_both_schemes(browser, file, width, scheme):
     with opened(browser, file, viewport={"width": width, "height": 740}, color_scheme=scheme) as one:
         assert one.page.evaluate("document.documentElement.scrollWidth") <= width
         text, ground = one.page.evaluate(
@@ -37,7 +35,7 @@ def contrast(one: str, other: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_words_upon_colours_are_4_5_to_1_or_more(browser: Browser, file: Path, scheme: str) -> None:
+def test_words_upon_colours_are_4_5_to_1_or_more(browser, file, scheme):
     """Every shade of the heat maps, and every bar of the simulation that has words."""
     with opened(browser, file, viewport={"width": 1440, "height": 900}, color_scheme=scheme) as one:
         pairs = one.page.evaluate("""() => {
@@ -66,7 +64,7 @@ def test_words_upon_colours_are_4_5_to_1_or_more(browser: Browser, file: Path, s
 
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
 @pytest.mark.parametrize("product", LEVELS)
-def test_the_summary_for_a_committee_is_one_page(page: Page, product: int, paper: str) -> None:
+def test_the_summary_for_a_committee_is_one_page(page, product, paper):
     page.evaluate("number => window.explorer.show(number)", product)
     printed = page.pdf(format=paper)
     assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
@@ -74,9 +72,7 @@ def test_the_summary_for_a_committee_is_one_page(page: Page, product: int, paper
 
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("product", LEVELS)
-def test_every_target_is_large_enough_and_the_margin_is_in_sight(
-    browser: Browser, file: Path, width: int, product: int
-) -> None:
+def test_every_target_is_large_enough_and_the_margin_is_in_sight(browser, file, width, product):
     with opened(browser, file, viewport={"width": width, "height": 844}) as one:
         one.page.evaluate("number => window.explorer.show(number)", product)
         small = one.page.evaluate("""() => [...document.querySelectorAll("a[href], button, input, select, summary")]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.browser.chromium import axe_violations, opened
 from tests.browser.explorer_page import field
@@ -27,7 +27,7 @@ def total_of(page: Page, *, without: str = "PR-") -> Fraction:
 
 
 @pytest.mark.parametrize(("width", "most"), [(1400, 900), (390, 2100)])
-def test_the_first_screen_is_short_and_has_few_controls(browser: Browser, file: Path, width: int, most: int) -> None:
+def test_the_first_screen_is_short_and_has_few_controls(browser, file, width, most):
     with opened(browser, file, viewport={"width": width, "height": 900}) as one:
         page = one.page
         height, needed = page.evaluate(SIZE)
@@ -47,7 +47,7 @@ def test_the_first_screen_is_short_and_has_few_controls(browser: Browser, file: 
         assert one.complaints == []
 
 
-def test_axe_finds_nothing(browser: Browser, file: Path) -> None:
+def test_axe_finds_nothing(browser, file):
     with opened(browser, file) as one:
         assert axe_violations(one.page) == []
         one.page.locator("#more-button").click()
@@ -55,7 +55,7 @@ def test_axe_finds_nothing(browser: Browser, file: Path) -> None:
         assert axe_violations(one.page) == []
 
 
-def test_margin_cost_and_answer_are_one_setting(browser: Browser, file: Path) -> None:
+def test_margin_cost_and_answer_are_one_setting(browser, file):
     with opened(browser, file, viewport={"width": 1400, "height": 900}) as one:
         page = one.page
         margin = field(page, "Wanted margin of error, persons")
@@ -97,7 +97,7 @@ def test_margin_cost_and_answer_are_one_setting(browser: Browser, file: Path) ->
         assert one.complaints == []
 
 
-def test_a_pass_is_compared_with_its_own_loss(browser: Browser, file: Path) -> None:
+def test_a_pass_is_compared_with_its_own_loss(browser, file):
     with opened(browser, file, viewport={"width": 1400, "height": 900}) as one:
         page = one.page
         answer, cost = page.locator("#opening-answer"), field(page, "Privacy cost, times 2020")
@@ -117,7 +117,7 @@ def test_a_pass_is_compared_with_its_own_loss(browser: Browser, file: Path) -> N
         expect(answer).to_contain_text("In Puerto Rico, all tables together cost 2 times as much privacy as 2020")
 
 
-def test_pure_dp_is_bounded_level_by_level(browser: Browser, file: Path) -> None:
+def test_pure_dp_is_bounded_level_by_level(browser, file):
     with opened(browser, file, viewport={"width": 1400, "height": 900}) as one:
         page, rho = one.page, Fraction("4.944")
         page.evaluate("window.explorer.set({...window.explorer.setting(), definition: 'puredp'})")
@@ -137,7 +137,7 @@ def test_pure_dp_is_bounded_level_by_level(browser: Browser, file: Path) -> None
         )
 
 
-def test_a_slider_moved_there_and_back_leaves_every_budget_as_it_was(browser: Browser, file: Path) -> None:
+def test_a_slider_moved_there_and_back_leaves_every_budget_as_it_was(browser, file):
     with opened(browser, file, viewport={"width": 1400, "height": 900}) as one:
         page = one.page
         before = page.evaluate(BUDGETS)
@@ -153,7 +153,7 @@ def test_a_slider_moved_there_and_back_leaves_every_budget_as_it_was(browser: Br
         }
 
 
-def test_budgets_of_the_other_definition_are_converted_with_one_button(page: Page) -> None:
+def test_budgets_of_the_other_definition_are_converted_with_one_button(page):
     margins = "() => Object.values(window.explorer.results().levels).map(one => one && one.margins['95'].total)"
     before, loss = page.evaluate(margins), page.evaluate(BUDGETS)
     for label in ("Pure DP: ", "zCDP: "):

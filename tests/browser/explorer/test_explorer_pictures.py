@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.explorer_page import field, opened
 
 pytestmark = pytest.mark.browser
 
 
-def test_the_relative_error_reaches_as_high_as_the_numbers(page: Page) -> None:
+def test_the_relative_error_reaches_as_high_as_the_numbers(page):
     page.evaluate("window.explorer.look('STATE,1')")
     drawn = page.locator("#figure-relative .chart-image path.line").last.get_attribute("d")
     heights = [float(height) for height in re.findall(r"[ML][\d.]+ ([\d.]+)", drawn)]
@@ -21,7 +20,7 @@ def test_the_relative_error_reaches_as_high_as_the_numbers(page: Page) -> None:
 
 
 @pytest.mark.parametrize("width", [390, 1440])
-def test_the_marks_of_the_first_picture_are_dragged_and_fields_follow(browser: Browser, file: Path, width: int) -> None:
+def test_the_marks_of_the_first_picture_are_dragged_and_fields_follow(browser, file, width):
     with opened(browser, file, viewport={"width": width, "height": 900}) as one:
         page = one.page
         for what, index in (("budget", 0), ("margin", 0), ("threshold", 1)):
@@ -48,7 +47,7 @@ def test_the_marks_of_the_first_picture_are_dragged_and_fields_follow(browser: B
         assert one.complaints == []
 
 
-def test_more_begins_with_the_picture_of_all_levels_and_the_line_of_2020(page: Page) -> None:
+def test_more_begins_with_the_picture_of_all_levels_and_the_line_of_2020(page):
     for _ in range(2):  # hides it and shows it again
         page.locator("#more-button").click()
     assert page.locator("#overview-chart").bounding_box()["y"] < 450
@@ -61,7 +60,7 @@ def test_more_begins_with_the_picture_of_all_levels_and_the_line_of_2020(page: P
 @pytest.mark.parametrize(
     "figure", ["figure-suppression", "figure-bias", "figure-tables", "figure-relative", "cost-curve"]
 )
-def test_pointing_at_a_curve_or_the_arrow_keys_read_it_off(page: Page, figure: str) -> None:
+def test_pointing_at_a_curve_or_the_arrow_keys_read_it_off(page, figure):
     image = page.locator(f"#{figure} .chart-image")
     image.scroll_into_view_if_needed()
     image.hover()

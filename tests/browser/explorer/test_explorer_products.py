@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Page
 
 from tests.browser.explorer_page import LEVELS, field, numbers_on, opened
 
 pytestmark = pytest.mark.browser
 
 
-def test_both_products_have_settings_of_their_own_and_a_joint_loss(page: Page) -> None:
+def test_both_products_have_settings_of_their_own_and_a_joint_loss(page):
     field(page, "Budget of County, Detailed").fill("0.2")
     page.get_by_role("button", name="Households (SafeTab-H)").click()
     field(page, "Budget of County, Detailed, tenure").fill("0.242869")
@@ -30,14 +29,14 @@ def test_both_products_have_settings_of_their_own_and_a_joint_loss(page: Page) -
     assert {path: text for path, text in numbers_on(page) if path.startswith("joint/")} == joint
 
 
-def test_thresholds_of_households_are_in_people(page: Page) -> None:
+def test_thresholds_of_households_are_in_people(page):
     page.evaluate("window.explorer.show(1)")
     assert field(page, "Threshold for tenure in 3 cells, County, Detailed, tenure, people").input_value() == "971"
     assert "Least size for household type in … cells, people" in page.locator("#levels-table").text_content()
     assert page.locator("#figure-suppression").is_hidden()
 
 
-def test_thresholds_for_a_target_error_stand_beside_those_in_force_and_are_taken_over(page: Page) -> None:
+def test_thresholds_for_a_target_error_stand_beside_those_in_force_and_are_taken_over(page):
     row = page.locator("#thresholds tr", has_text="County, Detailed").first
     assert row.locator("td").all_text_contents() == [
         *("110", "880", "971 fits", "1,980", "4,971 high", "5,060", "19,971 high")
@@ -54,7 +53,7 @@ def test_thresholds_for_a_target_error_stand_beside_those_in_force_and_are_taken
     assert row.locator("td").all_text_contents() == ["110", "330", "990", "971 too low"]
 
 
-def test_up_to_six_settings_are_kept_by_name_and_told_apart_in_words(page: Page) -> None:
+def test_up_to_six_settings_are_kept_by_name_and_told_apart_in_words(page):
     keep = page.get_by_role("button", name="Keep the current setting")
     page.get_by_label("Name (optional)").fill("as in 2020")
     keep.click()
@@ -79,7 +78,7 @@ def test_up_to_six_settings_are_kept_by_name_and_told_apart_in_words(page: Page)
     assert page.locator("#kept-list li").count() == 0  # each product has its own
 
 
-def test_a_name_that_is_taken_is_refused_and_a_number_stays_with_its_setting(page: Page) -> None:
+def test_a_name_that_is_taken_is_refused_and_a_number_stays_with_its_setting(page):
     name, keep = page.get_by_label("Name (optional)"), page.get_by_role("button", name="Keep the current setting")
     for wanted in ("wide", "narrow", "wide"):
         name.fill(wanted)
@@ -97,7 +96,7 @@ def test_a_name_that_is_taken_is_refused_and_a_number_stays_with_its_setting(pag
     ]
 
 
-def test_every_kept_setting_is_on_the_first_picture_by_its_number(page: Page) -> None:
+def test_every_kept_setting_is_on_the_first_picture_by_its_number(page):
     keep = page.get_by_role("button", name="Keep the current setting")
     for budget in ("0.159", "0.159", "0.01"):
         field(page, "Budget of County, Detailed").fill(budget)
@@ -113,9 +112,7 @@ def test_every_kept_setting_is_on_the_first_picture_by_its_number(page: Page) ->
     assert ["3 C: budget 0.01", "3"] in drawn
 
 
-def test_kept_settings_stand_beside_each_field_where_they_differ_and_outlive_a_reload(
-    browser: Browser, file: Path
-) -> None:
+def test_kept_settings_stand_beside_each_field_where_they_differ_and_outlive_a_reload(browser, file):
     with opened(browser, file) as one:
         assert_kept_settings_stay(one.page)
 
@@ -138,7 +135,7 @@ def assert_kept_settings_stay(page: Page) -> None:
     assert page.get_by_role("button", name="Compare with as in 2020").get_attribute("aria-pressed") == "true"
 
 
-def test_households_have_their_units_on_the_axis_and_the_total_in_sight(page: Page) -> None:
+def test_households_have_their_units_on_the_axis_and_the_total_in_sight(page):
     labels = page.locator("#overview-chart .axis-label")
     assert "persons" in labels.all_text_contents()
     page.evaluate("window.explorer.show(1)")
@@ -151,7 +148,7 @@ def test_households_have_their_units_on_the_axis_and_the_total_in_sight(page: Pa
 
 
 @pytest.mark.parametrize("product", LEVELS)
-def test_every_epsilon_has_its_delta_and_says_which_neighbours_are_meant(page: Page, product: int) -> None:
+def test_every_epsilon_has_its_delta_and_says_which_neighbours_are_meant(page, product):
     page.evaluate("number => window.explorer.show(number)", product)
     page.evaluate("document.getElementById('pin').click()")
     page.evaluate("window.explorer.settle()")

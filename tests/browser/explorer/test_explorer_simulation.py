@@ -36,7 +36,7 @@ def expected_on(page: Page, key: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("product", LEVELS)
 @pytest.mark.parametrize("seed", [None, 1, 4, 5, 7, 9])
-def test_what_is_expected_is_pythons(page: Page, product: int, seed: int | None) -> None:
+def test_what_is_expected_is_pythons(page, product, seed):
     base = production_of_2020(PRODUCTS[product])
     tuning = Tuning(base if seed is None else random_config(base, seed), FACTS)
     assert can_be_drawn(tuning), "choose another seed"
@@ -60,7 +60,7 @@ def test_what_is_expected_is_pythons(page: Page, product: int, seed: int | None)
     assert compared
 
 
-def test_draws_vary_around_what_is_expected_as_much_as_they_should(page: Page) -> None:
+def test_draws_vary_around_what_is_expected_as_much_as_they_should(page):
     """300 draws of one level, each number by its own binomial law; a false alarm once in 10^4 runs."""
     page.set_input_files("#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": SIZES})
     page.wait_for_selector('#simulation[data-state="drawn"]')
@@ -86,7 +86,7 @@ FACTS_GROUPS = next(
 @pytest.mark.parametrize(
     ("number", "chance"), [(10, 0.3), (100, 0.02), (5_000, 0.4), (1_000_000, 0.9), (200_000_000, 1e-6), (7, 1.0)]
 )
-def test_binomial_draws_have_their_mean_and_their_variance(page: Page, number: int, chance: float) -> None:
+def test_binomial_draws_have_their_mean_and_their_variance(page, number, chance):
     """2,000 draws; mean within 4.5 and variance within 5 standard deviations of theirs."""
     draws = page.evaluate(
         "([n, p]) => Array.from({ length: 2000 }, () => window.explorer.binomial(n, p))", [number, chance]
@@ -99,7 +99,7 @@ def test_binomial_draws_have_their_mean_and_their_variance(page: Page, number: i
     assert abs(spread - variance) <= 5 * sqrt(max(fourth - variance**2, 0) / 2000)
 
 
-def test_a_change_draws_anew_and_the_words_follow(page: Page) -> None:
+def test_a_change_draws_anew_and_the_words_follow(page):
     simulate(page)
     before = page.locator("#simulation [role=status]").text_content()
     assert re.match(r"Drawn from the groups of a census of [\d,]+ synthetic people: of [\d,]+ groups", before)
@@ -111,7 +111,7 @@ def test_a_change_draws_anew_and_the_words_follow(page: Page) -> None:
     told(page, "within 50 %")
 
 
-def test_sizes_and_the_draw_stay_when_another_product_comes_into_view(page: Page) -> None:
+def test_sizes_and_the_draw_stay_when_another_product_comes_into_view(page):
     page.set_input_files("#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": SIZES})
     told(page, "the sizes in sizes.csv")
     for product in (1, 0, 1):  # the last two in haste, while the other is being drawn
@@ -122,7 +122,7 @@ def test_sizes_and_the_draw_stay_when_another_product_comes_into_view(page: Page
 
 
 @pytest.mark.parametrize("product", LEVELS)
-def test_the_words_count_empty_groups_below_state_alone(page: Page, product: int) -> None:
+def test_the_words_count_empty_groups_below_state_alone(page, product):
     page.evaluate("number => window.explorer.show(number)", product)
     simulate(page)
     words = page.locator("#simulation [role=status]").text_content()
@@ -138,7 +138,7 @@ def test_the_words_count_empty_groups_below_state_alone(page: Page, product: int
     assert int(found[1].replace(",", "")) == sum(counts)
 
 
-def test_sizes_of_the_reader_are_used_or_refused_in_words(page: Page) -> None:
+def test_sizes_of_the_reader_are_used_or_refused_in_words(page):
     page.evaluate("document.querySelector('#simulation details').open = true")
     upload = page.locator("#simulation input[type=file]")
     upload.set_input_files({"name": "sizes.csv", "mimeType": "text/csv", "buffer": SIZES})
@@ -165,7 +165,7 @@ def test_sizes_of_the_reader_are_used_or_refused_in_words(page: Page) -> None:
 HEAD = "geography_level,iteration_level,people,groups\n"
 
 
-def test_sizes_may_have_thousands_in_quotes_and_levels_in_any_case(page: Page) -> None:
+def test_sizes_may_have_thousands_in_quotes_and_levels_in_any_case(page):
     content = HEAD + 'county,2,50,"1,000"\n"County" , DETAILED,"1,900",500\n'
     page.set_input_files(
         "#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": content.encode()}
@@ -184,7 +184,7 @@ def test_sizes_may_have_thousands_in_quotes_and_levels_in_any_case(page: Page) -
         ("", "These columns are missing in the first line: geography_level, iteration_level, people, groups."),
     ],
 )
-def test_a_line_that_could_be_read_wrongly_is_refused(page: Page, content: str, problem: str) -> None:
+def test_a_line_that_could_be_read_wrongly_is_refused(page, content, problem):
     page.set_input_files(
         "#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": content.encode()}
     )

@@ -15,11 +15,10 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
 from safetab.tuning import Tuning, tuning_of
 from tests.browser.explorer_page import asked_on, disagreements, load, opened, saved_config
+from tests.commands import cli
 from tests.explorer_numbers import ExactNumbers, can_be_drawn, setting_of, tuned_levels
 from tests.inside import PrivacyDefinition, RunConfig, Thresholds, loss_of_config
 from tests.unit.test_specified_words import AMERICAN
@@ -91,7 +90,7 @@ def parameters(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 @pytest.fixture
 def page(browser: Browser, parameters: Path, tmp_path: Path) -> Iterator[Page]:
     file = tmp_path / "explorer.html"
-    told = CliRunner().invoke(app, ["explore", "-o", str(file), "--parameters", str(parameters)])
+    told = cli("explore", "-o", file, "--parameters", parameters)
     assert told.exit_code == 0, told.output
     with opened(browser, file, viewport={"width": 1440, "height": 900}) as one:
         yield one.page
@@ -121,7 +120,7 @@ def _random_config(base: RunConfig, seed: int) -> RunConfig:
     )
 
 
-def test_every_number_of_random_settings_is_pythons(page: Page, parameters: Path) -> None:
+def test_every_number_of_random_settings_is_pythons(page, parameters):
     given = tuning_of(parameters=parameters).require()
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     page.wait_for_timeout(500)
@@ -136,9 +135,7 @@ def test_every_number_of_random_settings_is_pythons(page: Page, parameters: Path
         assert page.evaluate("window.explorer.results().warnings") == exact.warnings
 
 
-def test_a_saved_privacy_file_says_the_setting_to_a_run_and_to_the_page(
-    page: Page, parameters: Path, tmp_path: Path
-) -> None:
+def test_a_saved_privacy_file_says_the_setting_to_a_run_and_to_the_page(page, parameters, tmp_path):
     given = tuning_of(parameters=parameters).require()
     assert page.evaluate("window.explorer.setting()") == setting_of(given.config)
     census = (parameters / "census.toml").read_text("utf-8")
@@ -167,7 +164,7 @@ def test_a_saved_privacy_file_says_the_setting_to_a_run_and_to_the_page(
     assert page.evaluate("window.explorer.setting()") == setting_of(given.config)
 
 
-def test_the_page_speaks_of_its_own_census(page: Page, parameters: Path) -> None:
+def test_the_page_speaks_of_its_own_census(page, parameters):
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     page.evaluate("window.explorer.settle()")
     text = page.evaluate("document.body.innerText")
@@ -185,7 +182,7 @@ def test_the_page_speaks_of_its_own_census(page: Page, parameters: Path) -> None
     assert page.locator("#joint").is_hidden()
 
 
-def test_the_first_screen_asks_of_its_own_census(page: Page, parameters: Path) -> None:
+def test_the_first_screen_asks_of_its_own_census(page, parameters):
     config = tuning_of(parameters=parameters).require().config
     opening = page.locator("#opening")
     assert re.match(
@@ -204,7 +201,7 @@ def test_the_first_screen_asks_of_its_own_census(page: Page, parameters: Path) -
     assert "are within ±\u00a025 " in page.locator("#opening-answer").inner_text()
 
 
-def test_a_wrong_privacy_file_is_refused_with_its_problems(page: Page) -> None:
+def test_a_wrong_privacy_file_is_refused_with_its_problems(page):
     before, saved = page.evaluate("window.explorer.setting()"), saved_config(page)
     wrong = {
         "budget = ": "budget = -",
@@ -222,7 +219,7 @@ def test_a_wrong_privacy_file_is_refused_with_its_problems(page: Page) -> None:
     assert "has an entry before" in page.locator("#load-problems").inner_text()
 
 
-def test_the_last_level_of_a_pass_stays(page: Page, parameters: Path) -> None:
+def test_the_last_level_of_a_pass_stays(page, parameters):
     tuning = tuning_of(parameters=parameters).require()
     boxes = page.locator("#levels input[type=checkbox]")
     for number in range(boxes.count()):

@@ -39,7 +39,7 @@ def area():
 @pytest.mark.parametrize(
     "spec", ["none", "round:base=1", "round-random:base=1", "threshold:people=1", "suppress:below=1"]
 )
-def test_everybody_is_exposed_without_protection(area, spec: str) -> None:
+def test_everybody_is_exposed_without_protection(area, spec):
     found = attacked(area, publication_of(area, spec), 1)
     everybody = Claims(area.uniques, area.uniques)
     assert area.uniques > 20
@@ -52,7 +52,7 @@ def test_everybody_is_exposed_without_protection(area, spec: str) -> None:
     assert (found.outside, found.not_finished, found.r_hat) == (0, (), 1.0)
 
 
-def test_a_protection_names_fewer_and_the_baseline_still_fewer(area) -> None:
+def test_a_protection_names_fewer_and_the_baseline_still_fewer(area):
     rounded = attacked(area, publication_of(area, "round-random:base=3"), 1)
     nothing = baseline(area, 1)
     assert nothing.proven is None
@@ -64,13 +64,13 @@ def test_a_protection_names_fewer_and_the_baseline_still_fewer(area) -> None:
 
 
 @pytest.mark.parametrize("spec", ["suppress:rule=1980", "suppress:below=3", "cell-key:D=2,V=0"])
-def test_a_mark_or_a_number_where_zeros_are_shown_proves_that_somebody_is_there(area, spec: str) -> None:
+def test_a_mark_or_a_number_where_zeros_are_shown_proves_that_somebody_is_there(area, spec):
     """The rules of 1980 withhold the tables of groups of 1 to 14 people, and no others."""
     small = sum(np.isin(system.exact.counts[system.totals[:-1]], (1, 2)).sum() for system in area.systems)
     assert attacked(area, publication_of(area, spec), 1).presence == Claims(small, small)
 
 
-def test_what_proved_is_said(area, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_proved_is_said(area, monkeypatch):
     few = replace(area, systems=area.systems[:1])
     publication = publication_of(few, "none")
     assert attacked(few, publication, 1).proven_by == "propagation and CP-SAT"
@@ -79,12 +79,12 @@ def test_what_proved_is_said(area, monkeypatch: pytest.MonkeyPatch) -> None:
     assert attacked(few, publication, 1).proven_by == "propagation alone: OR-Tools is not installed"
 
 
-def test_one_thread_and_two_find_the_same(area) -> None:
+def test_one_thread_and_two_find_the_same(area):
     publication = publication_of(area, "suppress:below=3")
     assert attacked(area, publication, 5, threads=1) == attacked(area, publication, 5, threads=2)
 
 
-def test_what_is_found_does_not_depend_on_the_truth(area) -> None:
+def test_what_is_found_does_not_depend_on_the_truth(area):
     """The same publication, but the truth is turned around: the same chances, and other scores."""
     publication = publication_of(area, "round-random:base=3")
     turned = [
@@ -103,21 +103,21 @@ def test_what_is_found_does_not_depend_on_the_truth(area) -> None:
         assert np.array_equal(one.proven, other.proven)
 
 
-def test_time_that_is_up_is_said_and_nobody_is_named(area) -> None:
+def test_time_that_is_up_is_said_and_nobody_is_named(area):
     found = attacked(area, publication_of(area, "none"), 1, seconds=0.0)
     assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 12.",)
     assert found.proven == found.named == found.presence == Claims(0, 0), "proofs apply, but none was made"
     assert (found.r_hat, found.unfinished) == (None, 12)
 
 
-def test_the_time_limit_is_asked_before_each_group(area, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_time_limit_is_asked_before_each_group(area, monkeypatch):
     clock = itertools.count()
     monkeypatch.setattr(attack_module, "monotonic", lambda: float(next(clock)))
     found = attacked(area, publication_of(area, "none"), 1, seconds=4.5)
     assert found.not_finished == ("groups that were not attacked, because the time limit was reached: 8.",)
 
 
-def test_a_publication_that_nothing_fits_is_said(area) -> None:
+def test_a_publication_that_nothing_fits_is_said(area):
     right = publication_of(area, "none")
     windows = [replace(of, firsts=of.firsts + (np.arange(len(of.firsts)) == 0)) for of in right.windows[:2]]
     found = attacked(area, replace(right, windows=[*windows, *right.windows[2:]]), 1)
@@ -132,7 +132,7 @@ def calls(system, is_one=None, is_present=None) -> AttackFinding:
     return AttackFinding(Chances(nothing if is_one is None else is_one, nothing if is_present is None else is_present))
 
 
-def test_equal_chances_are_ranked_by_lot() -> None:
+def test_equal_chances_are_ranked_by_lot():
     """All 400 leaves look alike; 100 hold one person, all at the front. About 25 of the first 100 are right."""
     truth = np.zeros((100, 4), dtype=np.int64)
     truth[:25] = 1
@@ -143,7 +143,7 @@ def test_equal_chances_are_ranked_by_lot() -> None:
     assert len(set(found)) > 1
 
 
-def test_claims_of_presence_leave_out_groups_of_three_or_more() -> None:
+def test_claims_of_presence_leave_out_groups_of_three_or_more():
     system = system_of(np.array([[1, 0], [2, 0], [3, 0], [0, 0], [0, 0]]), np.ones((5, 2)))
     called = np.zeros(len(system.lines))
     called[system.totals[[0, 1, 2, 3]]] = 0.95
@@ -153,7 +153,7 @@ def test_claims_of_presence_leave_out_groups_of_three_or_more() -> None:
     assert found.presence == Claims(3, 2)
 
 
-def test_the_baseline_knows_the_total_of_the_whole_area_alone() -> None:
+def test_the_baseline_knows_the_total_of_the_whole_area_alone():
     """No cell is certain if 8 people are in 4 equal cells, and every cell is if nobody is there."""
     crowd, nobody = (system_of(np.full((2, 2), count), np.ones((2, 2))) for count in (2, 0))
     found = baseline(area_of([crowd, nobody], 2, 5.0), 1)
@@ -165,12 +165,12 @@ def test_the_baseline_knows_the_total_of_the_whole_area_alone() -> None:
     assert windows.of(6)[0] == 8
 
 
-def test_an_area_without_systems_exposes_nobody() -> None:
+def test_an_area_without_systems_exposes_nobody():
     found = attacked(area_of([], 1, 0.5), Publication((), (), can_be_proven=True), 1)
     assert (found.uniques, found.named, found.likeliest) == (0, Claims(0, 0), Claims(0, 0))
 
 
-def test_the_example_of_a_named_person_has_every_number_that_counts_them() -> None:
+def test_the_example_of_a_named_person_has_every_number_that_counts_them():
     systems = [system_of(np.array([[0, 1, 3, 4], [2, 2, 0, 6]]), np.full((2, 4), 0.5))]
     area = replace(area_of(systems, 2, 0.3), line_words=("", "one half", "other half", *"abcd"))
     publication = publication_of(area, "cell-key:D=2,V=0.9")
@@ -184,7 +184,7 @@ def test_the_example_of_a_named_person_has_every_number_that_counts_them() -> No
     assert printed["b, county"] == f"{publication.tables[0].numbers[2 * 7 + 4]:,}"
 
 
-def test_no_example_is_named_by_chains_that_disagree_or_by_one_person_s_error_counted_twice() -> None:
+def test_no_example_is_named_by_chains_that_disagree_or_by_one_person_s_error_counted_twice():
     system = system_of(np.array([[0, 1, 3, 4], [2, 0, 0, 6]]), np.full((2, 4), 0.5))
     keys = system.rows.sums((np.arange(8, dtype=np.uint64) + np.uint64(1)) * (system.truth > 0))
     system = replace(system, exact=replace(system.exact, keys=keys))

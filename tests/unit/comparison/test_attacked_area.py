@@ -53,7 +53,7 @@ def _area(counted: Counted, tables: AskedTables) -> CountedArea:
 
 
 @pytest.mark.parametrize("tables", ["as-released", "every-group"])
-def test_every_number_is_what_the_engine_counts(counted: Counted, tables: AskedTables) -> None:
+def test_every_number_is_what_the_engine_counts(counted, tables):
     inputs, engine = counted
     area = _area(counted, tables).area
     plans = {
@@ -85,13 +85,13 @@ def _index(plan: LevelPlan, entity: int, code: str) -> np.ndarray:
     return plan.universe.index.index_of(np.array([entity]), np.array([position]))
 
 
-def test_the_design_says_what_a_table_tells(counted: Counted) -> None:
+def test_the_design_says_what_a_table_tells(counted):
     for system in _area(counted, "as-released").area.systems:
         assert (system.least <= system.exact.counts).all()
         assert (system.exact.counts <= system.most).all()
 
 
-def test_a_leaf_is_a_cell_or_a_lone_total_of_a_smallest_area(counted: Counted) -> None:
+def test_a_leaf_is_a_cell_or_a_lone_total_of_a_smallest_area(counted):
     area = _area(counted, "every-group").area
     assert area.levels[area.smallest] == "TRACT"
     for system in area.systems:
@@ -103,7 +103,7 @@ def test_a_leaf_is_a_cell_or_a_lone_total_of_a_smallest_area(counted: Counted) -
         assert system.exact.counts[system.leaves].sum() == system.truth.sum()
 
 
-def test_the_people_are_the_same_with_one_thread_and_two(demo_census: Path, counted: Counted, tmp_path: Path) -> None:
+def test_the_people_are_the_same_with_one_thread_and_two(demo_census, counted, tmp_path):
     other = _counted(demo_census, tmp_path / "one", 1)
     one, two = (_area(each, "every-group") for each in (other, counted))
     for mine, theirs in zip(one.area.systems, two.area.systems, strict=True):
@@ -112,14 +112,14 @@ def test_the_people_are_the_same_with_one_thread_and_two(demo_census: Path, coun
     other[1].close()
 
 
-def test_the_same_people_recounted_give_the_same_numbers(counted: Counted) -> None:
+def test_the_same_people_recounted_give_the_same_numbers(counted):
     whole = _area(counted, "as-released")
     for system, again in zip(whole.area.systems, whole.recounted(whole.people), strict=True):
         for name in ("counts", "keys", "group_totals", "area_people"):
             assert getattr(system.exact, name).tolist() == getattr(again, name).tolist()
 
 
-def test_record_keys_are_uniform_and_depend_on_the_seed() -> None:
+def test_record_keys_are_uniform_and_depend_on_the_seed():
     """False alarms: about 1e-6 for each of 16 bins, by the normal limit of the binomial."""
     people = PeopleOfArea(*[np.zeros(1 << 16, dtype=np.int64)] * 3, lists=None, encoding=None)
     keys = people.keys(3)

@@ -35,7 +35,7 @@ def shares(spec: str, people_of_an_age: float = 6) -> dict[int, float]:
     return dict(averaging(groups_of(people_of_an_age), parse(spec, Path()), 1))
 
 
-def test_exact_numbers_are_exact_after_any_number_of_splits() -> None:
+def test_exact_numbers_are_exact_after_any_number_of_splits():
     assert shares("none") == dict.fromkeys(SPLITS, 1.0)
 
 
@@ -43,29 +43,29 @@ def test_exact_numbers_are_exact_after_any_number_of_splits() -> None:
     ("spec", "splits"),
     [("cell-key:D=2,V=0.9", 30), ("round-random:base=3,fixed=yes", 90), ("round-random:base=3,fixed=no", 90)],
 )
-def test_averages_of_errors_around_0_find_the_total(spec: str, splits: int) -> None:
+def test_averages_of_errors_around_0_find_the_total(spec, splits):
     """About 31 V splits average errors of variance V away in 95 % of groups (Asghar and Kaafar): here 28 and 41."""
     found = shares(spec)
     assert found[0] < 0.5 < found[10]
     assert found[splits] > 0.95
 
 
-def test_splits_of_small_groups_repeat_and_fixed_errors_with_them() -> None:
+def test_splits_of_small_groups_repeat_and_fixed_errors_with_them():
     """Most splits of 5 people divide them alike: the same people have the same errors, which no average removes."""
     fixed, free = (shares(f"round-random:base=3,fixed={fixed}", 0.04)[90] for fixed in ("yes", "no"))
     assert fixed < 0.9 < free
 
 
-def test_the_average_of_biased_errors_is_wrong_but_limits_of_sums_help() -> None:
+def test_the_average_of_biased_errors_is_wrong_but_limits_of_sums_help():
     found = shares("round:base=5")
     assert found[90] > 2 * found[0]
 
 
-def test_what_is_never_shown_is_never_exact() -> None:
+def test_what_is_never_shown_is_never_exact():
     assert shares("threshold:people=100000", 0.1) == dict.fromkeys(SPLITS, 0.0)
 
 
-def test_noise_with_one_budget_is_as_exact_as_its_totals() -> None:
+def test_noise_with_one_budget_is_as_exact_as_its_totals():
     published = PublishedTables.of(np.array([7, 4, 9, 2, 0]), np.array([False, False, False, False, True]))
     publication = Publication([published], [], can_be_proven=False)
     totals = np.array([4, 8, 2, 0])
@@ -74,7 +74,7 @@ def test_noise_with_one_budget_is_as_exact_as_its_totals() -> None:
     assert as_published(split, publication) == {0: 0.5}
 
 
-def test_the_example_is_a_wrong_total_whose_splits_sum_to_the_right_one() -> None:
+def test_the_example_is_a_wrong_total_whose_splits_sum_to_the_right_one():
     groups, protection = groups_of(6), parse("cell-key:D=2,V=0.9", Path())
     shown = averaging_example(groups, protection, 1)
     assert shown is not None

@@ -26,7 +26,7 @@ REFERENCE = {
 
 
 @pytest.mark.parametrize("name", sorted(REFERENCE))
-def test_tables_are_those_of_the_r_package(name: str) -> None:
+def test_tables_are_those_of_the_r_package(name):
     """The file beside this one was made by R's ptable 0.3.3 with these parameters."""
     with Path(__file__).with_name("ptable_reference.csv").open() as file:
         rows = [row for row in csv.DictReader(file) if row["conf"] == name]
@@ -37,12 +37,12 @@ def test_tables_are_those_of_the_r_package(name: str) -> None:
         assert table[count, change + REFERENCE[name][0]] == pytest.approx(float(row["p"]), abs=1e-6)
 
 
-def test_the_example_of_the_packages_vignette() -> None:
+def test_the_example_of_the_packages_vignette():
     table = table_of(2, 1.08, 1, 0.0, (True, True, False, True))
     assert table[1].round(4).tolist() == [0, 0.5133, 0, 0.46, 0.0267]
 
 
-def test_the_example_of_the_packages_own_tests() -> None:
+def test_the_example_of_the_packages_own_tests():
     """D=5, V=3, js=2, pstay=0.5: the number of rows, and the means of chances, bounds and changes."""
     table = table_of(5, 3.0, 2, 0.5)
     counts, places = np.nonzero(table)
@@ -56,7 +56,7 @@ def test_the_example_of_the_packages_own_tests() -> None:
 @pytest.mark.parametrize(
     "parameters", [(10, 8.0), (2, 1e-6), (3, 100.0), (5, 4.0, 3), (7, 2.01, 2), (2, 0.9, 0, 0.99), (5, 3.0, 0, 1.0)]
 )
-def test_every_row_is_a_distribution_with_mean_0_and_the_variance_at_most(parameters: tuple[float, ...]) -> None:
+def test_every_row_is_a_distribution_with_mean_0_and_the_variance_at_most(parameters):
     table = table_of(*parameters)  # type: ignore[arg-type]
     changes = np.arange(-int(parameters[0]), int(parameters[0]) + 1)
     assert np.abs(table.sum(axis=1) - 1).max() < 1e-12
@@ -67,21 +67,21 @@ def test_every_row_is_a_distribution_with_mean_0_and_the_variance_at_most(parame
     assert not table[(published < 0) | ((published > 0) & (published <= js))].any()
 
 
-def test_a_chance_to_stay_that_is_larger_than_asked_is_not_lowered() -> None:
+def test_a_chance_to_stay_that_is_larger_than_asked_is_not_lowered():
     """Holding it at 0.07 exactly would give this row an entropy of 2.80617."""
     row = table_of(9, 21.113, 0, 0.07)[7]
     assert row[9] > 0.0704
     assert -(row[row > 0] @ np.log(row[row > 0])) > 2.80619
 
 
-def test_a_cell_key_takes_its_interval_of_the_row() -> None:
+def test_a_cell_key_takes_its_interval_of_the_row():
     table = CellKey(np.array([[0, 1, 0], [0.25, 0.5, 0.25]]))
     keys = (np.array([0, 0.2499, 0.25, 0.7499, 0.75, 0.9999999]) * 2**64).astype(np.uint64)
     assert table.changes(np.ones(6, dtype=np.int64), keys).tolist() == [-1, -1, 0, 0, 1, 1]
     assert table.changes(np.array([7, 0]), np.array([2**64 - 1] * 2, dtype=np.uint64)).tolist() == [1, 0]
 
 
-def test_two_ones_and_a_margin_of_0_leave_1_to_3_and_0_to_2() -> None:
+def test_two_ones_and_a_margin_of_0_leave_1_to_3_and_0_to_2():
     """Published 1, 1 and margin 0 with D=2: the windows from which both inner cells follow."""
     published = PublishedTables.of(np.array([1, 1, 0]))
     known = Known(np.zeros(3), np.full(3, 50), np.ones(3), np.zeros(3, dtype=np.bool_))
@@ -110,7 +110,7 @@ def sums_by_cell(cells: NDArray[np.int64], values: NDArray[np.uint64]) -> NDArra
 
 
 @pytest.mark.parametrize(("seed", "bits"), [pytest.param(1, 8, marks=pytest.mark.slow), (2, 4), (3, 4)])
-def test_look_ups_are_those_of_the_package_of_ons(seed: int, bits: int, tmp_path: Path) -> None:
+def test_look_ups_are_those_of_the_package_of_ons(seed, bits, tmp_path):
     pandas = pytest.importorskip("pandas")
     judge = pytest.importorskip("cell_key_perturbation.create_perturbed_table")
     file = ons_table(tmp_path / "ptable.csv", seed, 2**bits)
@@ -130,7 +130,7 @@ def test_look_ups_are_those_of_the_package_of_ons(seed: int, bits: int, tmp_path
     assert theirs["count"].to_numpy(dtype=np.int64)[is_ours].tolist() == ours.numbers.data[places[is_ours]].tolist()
 
 
-def test_the_10_5_rule_of_the_package_of_ons_is_ours() -> None:
+def test_the_10_5_rule_of_the_package_of_ons_is_ours():
     pandas = pytest.importorskip("pandas")
     judge = pytest.importorskip("cell_key_perturbation.create_perturbed_table")
     tables = pytest.importorskip("cell_key_perturbation.utils.generate_test_ptable")
@@ -147,7 +147,7 @@ def test_the_10_5_rule_of_the_package_of_ons_is_ours() -> None:
 # Files
 
 
-def test_a_table_of_the_r_package_is_read_back(tmp_path: Path) -> None:
+def test_a_table_of_the_r_package_is_read_back(tmp_path):
     table = table_of(3, 1.05, 1)
     lines = [
         f"{count};{count + place - 3};{table[count, place]:.12f}"
@@ -176,13 +176,13 @@ def test_a_table_of_the_r_package_is_read_back(tmp_path: Path) -> None:
         ("pcv,ckey,pvalue\n", "rows: every pcv from 1 to 750 needs each ckey"),
     ],
 )
-def test_a_bad_table_is_refused_with_what_is_wrong(text: str, message: str, tmp_path: Path) -> None:
+def test_a_bad_table_is_refused_with_what_is_wrong(text, message, tmp_path):
     (tmp_path / "ptable.csv").write_text(text)
     with pytest.raises(ValueError, match=re.escape(message)):
         cell_key_of_file(tmp_path / "ptable.csv")
 
 
-def test_a_table_by_keys_that_would_go_below_0_is_refused(tmp_path: Path) -> None:
+def test_a_table_by_keys_that_would_go_below_0_is_refused(tmp_path):
     file = ons_table(tmp_path / "ptable.csv", 1, 1)
     lines = ["2,0,-3" if line.startswith("2,0,") else line for line in file.read_text().splitlines()]
     file.write_text("\n".join(lines))

@@ -8,7 +8,7 @@ import pytest
 from tests.inside import SAFETAB_H, SEX_BY_AGE, distinct_lines, largest_groups, misplaced, table_gaps
 
 
-def test_a_total_that_is_printed_twice_is_asked_for_once() -> None:
+def test_a_total_that_is_printed_twice_is_asked_for_once():
     coarsest, *_ = SEX_BY_AGE
     addresses, lines, places = distinct_lines(coarsest)
     runs = [(coarsest.lines[line].first_cell, coarsest.lines[line].cells) for line in lines]
@@ -17,7 +17,7 @@ def test_a_total_that_is_printed_twice_is_asked_for_once() -> None:
     assert runs == [(0, 8), (0, 4), *((cell, 1) for cell in range(4)), (4, 4), *((cell, 1) for cell in range(4, 8))]
 
 
-def test_a_table_is_not_additive_if_any_line_is_not_the_sum_of_its_cells() -> None:
+def test_a_table_is_not_additive_if_any_line_is_not_the_sum_of_its_cells():
     shape = SAFETAB_H.shape("T03003")  # all; first half: two cells; second half: two cells
     tables = np.array([[10, 3, 1, 2, 7, 3, 4], [12, 3, 1, 2, 7, 3, 4], [10, 4, 1, 2, 7, 3, 4], [0, 0, 0, 0, 0, 0, 0]])
     differs, gaps = table_gaps(shape, tables) or pytest.fail("it has parts")
@@ -39,9 +39,7 @@ def test_a_table_is_not_additive_if_any_line_is_not_the_sum_of_its_cells() -> No
         ([60, 80, 90, 70], [0, 0, 1, 0], None),  # one alone is no order
     ],
 )
-def test_rank_changes_are_places_where_the_wrong_group_stands(
-    shown: list[int], is_shown: list[int], changes: int | None
-) -> None:
+def test_rank_changes_are_places_where_the_wrong_group_stands(shown, is_shown, changes):
     """Those of the second of two areas; the first has one group, of another kind."""
     own, sizes, numbers = np.array([0, 3, 3, 3, 3]), np.array([5, 90, 80, 70, 70]), np.array([7, *shown])
     largest = largest_groups(own, sizes)
@@ -51,7 +49,7 @@ def test_rank_changes_are_places_where_the_wrong_group_stands(
     assert own[chosen][wrong].tolist() == [3] * (changes or 0)
 
 
-def test_only_the_ten_largest_groups_are_ranked() -> None:
+def test_only_the_ten_largest_groups_are_ranked():
     sizes, changes = np.arange(12, 0, -1), []
     largest = largest_groups(np.zeros(12, dtype=np.int64), sizes)
     for swapped in ([8, 9], [10, 11]):

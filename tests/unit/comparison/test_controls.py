@@ -34,7 +34,7 @@ def failing(found, names=NAMES) -> list[str]:
 
 
 @pytest.mark.slow
-def test_the_controls_hold_and_say_what_was_measured(area) -> None:
+def test_the_controls_hold_and_say_what_was_measured(area):
     found = controls(area, 1)
     assert failing(found) == []
     named = sum(sorted(len(system.uniques) for system in area.systems)[-4:])
@@ -47,7 +47,7 @@ def test_the_controls_hold_and_say_what_was_measured(area) -> None:
     assert found[4].sentence.startswith("0 of ")
 
 
-def test_a_data_set_outside_a_window_makes_a_control_fail(small, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_data_set_outside_a_window_makes_a_control_fail(small, monkeypatch):
     monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
     nobody = attack_module.baseline(replace(small, systems=[]), 1)
     assert failing(controls(small, 1, {"some": nobody})) == []
@@ -56,7 +56,7 @@ def test_a_data_set_outside_a_window_makes_a_control_fail(small, monkeypatch: py
     assert "(other); it must be 0." in found[3].sentence
 
 
-def test_where_nobody_is_alone_a_check_that_names_somebody_could_not_fail(area) -> None:
+def test_where_nobody_is_alone_a_check_that_names_somebody_could_not_fail(area):
     """It is left out: if there is nobody to name, it would always hold."""
     nobody = replace(area, systems=[system for system in area.systems if not len(system.uniques)])
     assert failing(controls(nobody, 1), NAMES[2:]) == []
@@ -77,21 +77,19 @@ def prior_from_windows(system, shape, windows, *others):
 
 
 @pytest.mark.slow
-def test_a_dropped_factor_makes_controls_fail(area, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_dropped_factor_makes_controls_fail(area, monkeypatch):
     monkeypatch.setattr(attack_module, "posterior", half_dropped)
     monkeypatch.setattr(attack_module, "_TINY_WORLDS", attack_module._TINY_WORLDS[:1])
     assert failing(controls(area, 1))[:3] == NAMES[:3]
 
 
-def test_another_prior_makes_a_control_fail(area, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_prior_makes_a_control_fail(area, monkeypatch):
     monkeypatch.setattr(attack_module, "posterior", prior_from_windows)
     monkeypatch.setattr(attack_module, "_TINY_WORLDS", attack_module._TINY_WORLDS[:1])
     assert failing(controls(replace(area, systems=[]), 1), NAMES[2:]) == NAMES[2:3]
 
 
-def test_swapping_that_is_taken_for_stronger_than_it_is_makes_a_control_fail(
-    small, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_swapping_that_is_taken_for_stronger_than_it_is_makes_a_control_fail(small, monkeypatch):
     """Also leaves that are not read: either attack is weak for swapping alone."""
     monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
     read, seen = attack_module.windows_of_swapped, []
@@ -114,7 +112,7 @@ def large_safetab(part, *, drops: bool = False) -> Publication:
     return Publication([PublishedTables.of(each.exact.counts) for each in part.systems], windows, can_be_proven=False)
 
 
-def test_safetab_is_checked_with_a_very_large_budget(small, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_safetab_is_checked_with_a_very_large_budget(small, monkeypatch):
     monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
     good, weak = (controls(small, 1, None, partial(large_safetab, drops=drops))[2] for drops in (False, True))
     assert good.name == weak.name == "SafeTab with a very large budget"
@@ -123,7 +121,7 @@ def test_safetab_is_checked_with_a_very_large_budget(small, monkeypatch: pytest.
     assert (good.holds, weak.holds) == (True, False)
 
 
-def test_a_mark_instead_of_a_withheld_number_makes_a_control_fail(small, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mark_instead_of_a_withheld_number_makes_a_control_fail(small, monkeypatch):
     def marked(*given):
         tables = publish(*given)
         return replace(tables, numbers=np.ma.MaskedArray(tables.numbers.filled(-1)))

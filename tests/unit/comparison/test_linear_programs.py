@@ -21,7 +21,7 @@ def said(program: IntegerProgram) -> tuple[object, bool]:
     return answer.values, answer.is_finished
 
 
-def test_a_linear_program_finds_the_cheapest_solution_after_each_change() -> None:
+def test_a_linear_program_finds_the_cheapest_solution_after_each_change():
     program = LinearProgram()
     x, y = program.add_unknown(0, 10, cost=1), program.add_unknown(0, 10, cost=3)
     program.add_row([x, y], [1, 1], 4, 20)
@@ -35,7 +35,7 @@ def test_a_linear_program_finds_the_cheapest_solution_after_each_change() -> Non
     assert 0 < program.seconds < 1
 
 
-def test_an_integer_program_knows_that_halves_are_no_people() -> None:
+def test_an_integer_program_knows_that_halves_are_no_people():
     program = IntegerProgram()
     x, y = program.add_unknown(0, 5), program.add_unknown(1, 4, holes=[0, 2, 3, 9])
     program.add_row([x, y], [2, 1], 6, 6)
@@ -46,13 +46,13 @@ def test_an_integer_program_knows_that_halves_are_no_people() -> None:
     assert said(program) == NO_SOLUTION
 
 
-def test_an_unknown_without_values_has_no_solution() -> None:
+def test_an_unknown_without_values_has_no_solution():
     program = IntegerProgram()
     program.add_unknown(2, 3, holes=[2, 3])
     assert said(program) == NO_SOLUTION
 
 
-def test_a_limit_that_comes_first_proves_nothing() -> None:
+def test_a_limit_that_comes_first_proves_nothing():
     program = IntegerProgram()
     unknowns = [program.add_unknown(0, 1, cost=-1) for _ in range(40)]
     rng = np.random.default_rng(1)
@@ -62,7 +62,7 @@ def test_a_limit_that_comes_first_proves_nothing() -> None:
     assert not answer.is_finished
 
 
-def test_the_same_program_has_the_same_solution() -> None:
+def test_the_same_program_has_the_same_solution():
     def values() -> list[int]:
         program = IntegerProgram()
         unknowns = [program.add_unknown(0, 9) for _ in range(30)]
@@ -75,7 +75,7 @@ def test_the_same_program_has_the_same_solution() -> None:
     assert values() == values()
 
 
-def test_nothing_loads_or_tools_at_start_up() -> None:
+def test_nothing_loads_or_tools_at_start_up():
     modules = "comparison.attacks.solver, comparison.protections.rounding, comparison.linear_programs"
     imports = "; ".join(f"import safetab.{module}" for module in modules.split(", "))
     words = f"{imports}; import sys; print([name for name in sys.modules if 'ortools' in name or name == 'pandas'])"
@@ -83,7 +83,7 @@ def test_nothing_loads_or_tools_at_start_up() -> None:
     assert done.stdout == "[]\n"
 
 
-def test_where_or_tools_is_not_installed_it_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_where_or_tools_is_not_installed_it_is_said(monkeypatch):
     assert linear_programs_module.is_available()
     monkeypatch.setattr(linear_programs_module, "find_spec", lambda _: None)
     assert not linear_programs_module.is_available()
@@ -194,9 +194,9 @@ THE_BLOCK = "8FBS 18MWS 24FWS 30MWM 36FBM 66FBM 84MBM"
 ANOTHER = "2FBS 12MWS 24FWM 30MBM 36FWS 72FBM 90MBM"
 
 
-def test_one_data_set_fits_the_statistics_of_the_block() -> None:
+def test_one_data_set_fits_the_statistics_of_the_block():
     assert Block().data_sets() == {THE_BLOCK}
 
 
-def test_two_data_sets_fit_without_the_statistic_of_black_females() -> None:
+def test_two_data_sets_fit_without_the_statistic_of_black_females():
     assert Block(without="4A").data_sets() == {THE_BLOCK, ANOTHER}

@@ -63,31 +63,31 @@ def best(counts: list[int], base: int) -> float:
 
 
 @pytest.mark.parametrize("spec", ["none", "round:ladder=drb", "suppress:below=3"])
-def test_exact_numbers_and_shown_zeros_tell_all(spec: str) -> None:
+def test_exact_numbers_and_shown_zeros_tell_all(spec):
     assert measured(spec, 9, 4) == 1
 
 
-def test_what_is_withheld_with_and_without_the_person_tells_nothing() -> None:
+def test_what_is_withheld_with_and_without_the_person_tells_nothing():
     assert measured("threshold:people=100", 9, 4) == 0
     assert measured("threshold:people=9", 9, 4) == 1  # one person fewer, and the table is missing
 
 
 @pytest.mark.parametrize(("total", "in_sex"), [(9, 4), (8, 5), (30, 12)])
 @pytest.mark.parametrize("base", [3, 5])
-def test_random_rounding_has_the_advantage_of_the_best_test(total: int, in_sex: int, base: int) -> None:
+def test_random_rounding_has_the_advantage_of_the_best_test(total, in_sex, base):
     expected = best([total, in_sex, 1], base)
     for fixed in ("yes", "no"):
         found = measured(f"round-random:base={base},fixed={fixed}", total, in_sex)
         assert found == pytest.approx(expected, abs=FAR)
 
 
-def test_numbers_of_the_same_people_count_once_if_their_errors_are_equal() -> None:
+def test_numbers_of_the_same_people_count_once_if_their_errors_are_equal():
     """A group of one person: with fixed rounding her three numbers are one, otherwise three."""
     assert measured("round-random:base=3,fixed=yes", 1, 1) == pytest.approx(1 / 3, abs=FAR)
     assert measured("round-random:base=3,fixed=no", 1, 1) == pytest.approx(best([1, 1, 1], 3), abs=FAR)
 
 
-def test_equal_seeds_give_equal_advantages() -> None:
+def test_equal_seeds_give_equal_advantages():
     assert measured("cell-key:D=2,V=0.9", 9, 4) == measured("cell-key:D=2,V=0.9", 9, 4)
     assert measured("cell-key:D=2,V=0.9", 9, 4) != measured("cell-key:D=2,V=0.9", 9, 4, seed=2)
 
@@ -102,23 +102,23 @@ class WholeSystem:
         return PublishedTables.of(np.zeros(len(tables.counts), dtype=np.int64), is_odd)
 
 
-def test_a_method_on_whole_systems_is_compared_with_and_without_the_person() -> None:
+def test_a_method_on_whole_systems_is_compared_with_and_without_the_person():
     protection = Protection("x", "x", None, numbers=WholeSystem())
     assert membership(area_with(9, 4), protection, 1) == 1
 
 
-def test_only_secondary_suppression_is_tested_on_whole_systems(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_secondary_suppression_is_tested_on_whole_systems(monkeypatch):
     monkeypatch.setattr(membership_module, "_is_seen", lambda people, _: [False] * len(people))
     assert measured("suppress:below=3,secondary=lp", 9, 4) == 0
     assert measured("suppress:below=3", 9, 4) == 1
 
 
-def test_nobody_to_test_and_changed_records_have_no_advantage() -> None:
+def test_nobody_to_test_and_changed_records_have_no_advantage():
     assert membership(area_with(9, 4, systems=0), parse("none", Path()), 1) is None
     assert membership(area_with(9, 4), parse("swap:rate=0.05", Path()), 1, unchanged=()) is None
 
 
-def test_after_swapping_only_the_numbers_that_it_leaves_alone_are_read() -> None:
+def test_after_swapping_only_the_numbers_that_it_leaves_alone_are_read():
     """Groups of a county that live in one of its tracts: only the county's total is read."""
     area = area_with(9, 4)
     county, tract = replace(area.areas[0], level=0), replace(area.areas[0], level=1)
@@ -132,7 +132,7 @@ def test_after_swapping_only_the_numbers_that_it_leaves_alone_are_read() -> None
     assert membership(area, whole, 1, unchanged={0}) is None
 
 
-def test_a_count_outside_a_window_is_impossible_and_no_window_tells_nothing() -> None:
+def test_a_count_outside_a_window_is_impossible_and_no_window_tells_nothing():
     windows = Windows(np.array([2, 0]), np.array([0, 2, 2]), np.log([0.25, 0.5]))
     assert logs_at(windows, np.array([3, 7])).tolist() == [np.log(0.5), 0.0]
     assert logs_at(windows, np.array([1, 7])).tolist() == [-np.inf, 0.0]

@@ -122,7 +122,7 @@ def names_in(page: str) -> list[str]:
     return names
 
 
-def test_rows_keep_the_order_asked_for_whatever_the_results_are() -> None:
+def test_rows_keep_the_order_asked_for_whatever_the_results_are():
     specs = list(MADE_UP)
     results = [compared(spec) for spec in specs]
     moved = [
@@ -137,14 +137,14 @@ def test_rows_keep_the_order_asked_for_whatever_the_results_are() -> None:
     assert all(name in row for name, row in zip(expected, names_in(backwards), strict=True))
 
 
-def test_no_cell_has_a_colour_and_no_class_depends_on_a_result(page: str) -> None:
+def test_no_cell_has_a_colour_and_no_class_depends_on_a_result(page):
     cells = [cell for table in body_of(page).iter("table") for cell in (*table.iter("td"), *table.iter("th"))]
     assert len(cells) > 200
     assert {cell.get("class") for cell in cells} == {None, "text"}
     assert not [cell for cell in cells if cell.get("style")]
 
 
-def test_no_sentence_judges(page: str) -> None:
+def test_no_sentence_judges(page):
     body = body_of(page)
     (limits,) = [one for one in body.iter("section") if one.get("id") == "does-not-say"]
     limits.clear()
@@ -152,20 +152,20 @@ def test_no_sentence_judges(page: str) -> None:
 
 
 @pytest.mark.parametrize("word", ["safe", "Best", "weak", "stronger", "score"])
-def test_a_planted_judgement_is_found(page: str, word: str) -> None:
+def test_a_planted_judgement_is_found(page, word):
     assert JUDGING.search(
         text_of(body_of(page.replace("One draw", f"One {word} draw").replace("as one draw", f"as one {word} draw")))
     )
 
 
 @pytest.mark.parametrize("number", range(len(REQUIRED)))
-def test_what_the_page_does_not_say_is_there_word_for_word(page: str, number: int) -> None:
+def test_what_the_page_does_not_say_is_there_word_for_word(page, number):
     (limits,) = [one for one in body_of(page).iter("section") if one.get("id") == "does-not-say"]
     assert [text_of(item) for item in limits.iter("li")][number] == REQUIRED[number]
     assert len(WORDS["does_not_say"]) == len(REQUIRED)
 
 
-def test_every_section_of_a_method_begins_with_what_is_said_for_it(page: str) -> None:
+def test_every_section_of_a_method_begins_with_what_is_said_for_it(page):
     cards = [one for one in body_of(page).iter("div") if one.get("class") == "agency"]
     assert len(cards) == len(MADE_UP)
     for card, spec in zip(cards, MADE_UP, strict=True):
@@ -186,19 +186,19 @@ def test_every_section_of_a_method_begins_with_what_is_said_for_it(page: str) ->
         ("suppress:rule=1980", "are exact, except"),
     ],
 )
-def test_what_is_said_for_each_method_is_what_its_agency_names_first(spec: str, word: str) -> None:
+def test_what_is_said_for_each_method_is_what_its_agency_names_first(spec, word):
     assert word in said_for(spec)
     both = f"Its steps, each alone: {said_for(spec)} {WORDS['said_for_it']['threshold']}"
     assert said_for(f"{spec}+threshold:people=100") == both
 
 
-def test_steps_that_change_each_other_have_words_of_their_own() -> None:
+def test_steps_that_change_each_other_have_words_of_their_own():
     both = said_for("swap:rate=0.08,target=unique+cell-key:D=3,V=0.14")
     assert both == WORDS["said_for_it"]["swap+cell-key"]
     assert not [claim for claim in ("all sums agree", "Zero stays zero", "off by more") if claim in both]
 
 
-def test_measured_membership_and_the_guarantee_stand_in_different_columns(page: str) -> None:
+def test_measured_membership_and_the_guarantee_stand_in_different_columns(page):
     heads = exposed_of(page)[0]
     measured, promised = (
         next(i for i, head in enumerate(heads) if word in head) for word in ("Membership", "Formal limit")
@@ -213,18 +213,18 @@ def test_measured_membership_and_the_guarantee_stand_in_different_columns(page: 
     assert {"membership_measured", "membership_limit_of_guarantee"} <= set(columns)
 
 
-def test_the_page_says_that_choosing_by_the_true_size_tells_something(page: str) -> None:
+def test_the_page_says_that_choosing_by_the_true_size_tells_something(page):
     assert "Choosing by the true size tells something itself" in page
 
 
-def test_there_is_no_total_score(page: str) -> None:
+def test_there_is_no_total_score(page):
     assert not [
         name for name in committee_table(sample_comparison()).column_names if "score" in name or "rank_" in name
     ]
     assert not [row for row in (*users_of(page), *exposed_of(page)) if "total" in row[0].lower()]
 
 
-def test_what_was_not_measured_is_said_in_words(page: str) -> None:
+def test_what_was_not_measured_is_said_in_words(page):
     by_letter = {row[0][:1]: row for row in exposed_of(page)[1:-1]}
     assert by_letter["G"][1] == "none can be"  # proven, where noise may give any number
     assert by_letter["G"][2] == "no claims"
@@ -245,7 +245,7 @@ def test_what_was_not_measured_is_said_in_words(page: str) -> None:
     assert "None" not in unescape(re.sub("<[^>]*>", " ", without[without.index("<body") :])).replace("“None shown”", "")
 
 
-def test_nothing_of_a_real_census_is_in_the_page_s_own_words() -> None:
+def test_nothing_of_a_real_census_is_in_the_page_s_own_words():
     census = ComparedCensus(5_000, "dwellings", "kinds of heating", "a total for every kind", "Region 7", "parishes")
     page = compare_page(sample_comparison(census=census, shown_area="Parish 3", shown=(), examples=(), facts={}))
     body = body_of(page)
@@ -257,7 +257,7 @@ def test_nothing_of_a_real_census_is_in_the_page_s_own_words() -> None:
     assert not re.findall(r"\b(tracts?|county|counties|races?)\b", words)
 
 
-def test_a_control_that_does_not_hold_is_said_and_what_was_not_finished_too() -> None:
+def test_a_control_that_does_not_hold_is_said_and_what_was_not_finished_too():
     page = compare_page(
         sample_comparison(controls=(Control("Enumeration", "It differed by 0.2.", False),), not_finished=("This.",))
     )
@@ -266,7 +266,7 @@ def test_a_control_that_does_not_hold_is_said_and_what_was_not_finished_too() ->
     assert "Not finished" not in compare_page(sample_comparison(not_finished=()))
 
 
-def test_every_attack_is_explained_with_its_example(page: str) -> None:
+def test_every_attack_is_explained_with_its_example(page):
     body = body_of(page)
     (section,) = [one for one in body.iter("section") if one.get("id") == "attacks"]
     assert [one.text for one in section.iter("h3")] == [attack.capitalize() for attack in WORDS["attacks"]]
@@ -277,7 +277,7 @@ def test_every_attack_is_explained_with_its_example(page: str) -> None:
     assert "both0" in examples[0]
 
 
-def test_pictures_have_words_and_no_line_is_known_by_colour_alone(page: str) -> None:
+def test_pictures_have_words_and_no_line_is_known_by_colour_alone(page):
     figures = list(body_of(page).iter("figure"))
     assert [text_of(one.find("figcaption")) for one in figures] == [
         "Error against true size", "Share published against true size", "Error and people exposed",
@@ -292,7 +292,7 @@ def test_pictures_have_words_and_no_line_is_known_by_colour_alone(page: str) -> 
     assert {letter_of(number) for number in range(len(MADE_UP))} <= letters
 
 
-def test_families_of_every_preset_have_marks_of_their_own() -> None:
+def test_families_of_every_preset_have_marks_of_their_own():
     own = [one.protection for one in sample_comparison().protections]
     for group in GROUPS:
         asked, _ = protections_of(group)
@@ -311,7 +311,7 @@ def of_few_groups(one: Compared, numbers: int) -> Compared:
     return replace(one, utility=pa.Table.from_pylist(rows))
 
 
-def test_a_mean_of_few_groups_is_printed_with_their_number_and_used_nowhere_else(page: str) -> None:
+def test_a_mean_of_few_groups_is_printed_with_their_number_and_used_nowhere_else(page):
     first, *others = sample_comparison().protections
     few = compare_page(sample_comparison(protections=(of_few_groups(first, 20), *others)))
     column = users_of(few)[0].index("Mean error of totals, groups of 10 to 99")
@@ -329,12 +329,12 @@ def test_a_mean_of_few_groups_is_printed_with_their_number_and_used_nowhere_else
     assert "off by an unknown number of people" in every
 
 
-def test_an_interval_says_how_often_it_held(page: str) -> None:
+def test_an_interval_says_how_often_it_held(page):
     (safetab,) = [row for row in exposed_of(page) if row[0].startswith("G ")]
     assert safetab[-1] == "an interval for 95% (held for 96%)"
 
 
-def test_strengths_of_one_family_are_joined_by_a_line() -> None:
+def test_strengths_of_one_family_are_joined_by_a_line():
     assert (
         family_of("area:people=40+round-random:base=5") == family_of("round-random:base=3,fixed=yes") == "round-random"
     )
@@ -344,21 +344,21 @@ def test_strengths_of_one_family_are_joined_by_a_line() -> None:
     assert joined.count('class="line') == apart.count('class="line') + 2  # proven and named
 
 
-def test_the_file_has_numbers_and_nulls() -> None:
+def test_the_file_has_numbers_and_nulls():
     row = committee_table(sample_comparison()).to_pylist()[6]
     assert (row["letter"], row["protection"], row["proven"], row["named_claims"]) == ("G", "safetab", None, 0)
     assert (row["ranked_cells"], row["ranked_right"], row["ranked_right_of_baseline"]) == (500, 83, 69)
     assert row["error_10_to_99"] == pytest.approx(4.5)
 
 
-def test_the_same_comparison_gives_the_same_bytes_without_a_script_or_an_address(page: str) -> None:
+def test_the_same_comparison_gives_the_same_bytes_without_a_script_or_an_address(page):
     assert page == compare_page(sample_comparison())
     assert len(page.encode()) < 200_000
     assert "<script" not in page
     assert "http" not in page.replace("http-equiv", "")
 
 
-def test_names_are_escaped() -> None:
+def test_names_are_escaped():
     census = replace(sample_comparison().census, attacked_area="<b>Area</b>")
     assert "<b>" not in compare_page(sample_comparison(census=census))
 
@@ -367,7 +367,7 @@ def named_nobody(one: Compared) -> Compared:
     return replace(one, exposure=replace(one.exposure, named=Claims(0, 0)))
 
 
-def test_the_lines_at_the_top_give_ranges_and_no_names() -> None:
+def test_the_lines_at_the_top_give_ranges_and_no_names():
     some = sample_comparison()
     header = compare_page(some).split("<nav")[0].split("<body")[1]
     assert "9 protections, and no protection, made numbers" in header
@@ -379,7 +379,7 @@ def test_the_lines_at_the_top_give_ranges_and_no_names() -> None:
     assert "and 0 rightly named." in compare_page(replace(some, protections=tuple(map(named_nobody, some.protections))))
 
 
-def test_the_page_says_whether_the_attack_worked() -> None:
+def test_the_page_says_whether_the_attack_worked():
     some = sample_comparison()
     assert "All 3 checks hold: " in compare_page(some)
     first, *others = some.protections
@@ -391,7 +391,7 @@ def test_the_page_says_whether_the_attack_worked() -> None:
     assert "No check of the attack ran" in compare_page(replace(some, controls=())).split("<nav")[0]
 
 
-def test_numbers_of_an_attack_that_was_not_finished_are_marked_and_have_no_point(page: str) -> None:
+def test_numbers_of_an_attack_that_was_not_finished_are_marked_and_have_no_point(page):
     first, *others = sample_comparison().protections
     apart = replace(first, exposure=replace(first.exposure, unfinished=3))
     marked = compare_page(sample_comparison(protections=(apart, *others)))
@@ -403,7 +403,7 @@ def test_numbers_of_an_attack_that_was_not_finished_are_marked_and_have_no_point
     assert "†" not in page
 
 
-def test_ranges_leave_out_what_an_attack_found_that_was_not_finished_and_say_so() -> None:
+def test_ranges_leave_out_what_an_attack_found_that_was_not_finished_and_say_so():
     some = sample_comparison()
     apart = tuple(
         replace(one, exposure=replace(one.exposure, unfinished=8, small_groups=40))
@@ -431,7 +431,7 @@ def test_ranges_leave_out_what_an_attack_found_that_was_not_finished_and_say_so(
     assert "exactly one of the people, an unknown number did" in header
 
 
-def test_false_non_zeros_stand_with_their_number(page: str) -> None:
+def test_false_non_zeros_stand_with_their_number(page):
     heads, *rows = users_of(page)
     place = heads.index("Not zero where the truth is zero: how many")
     found = {row["letter"]: row["false_nonzeros_of_a_draw"] for row in committee_table(sample_comparison()).to_pylist()}
@@ -440,7 +440,7 @@ def test_false_non_zeros_stand_with_their_number(page: str) -> None:
     assert shown == {letter: f"{found[letter]:,.0f}" for letter in shown}
 
 
-def test_shares_of_secondary_suppression_are_upper_limits(page: str) -> None:
+def test_shares_of_secondary_suppression_are_upper_limits(page):
     heads, *rows = users_of(page)
     (suppressed,) = [row for row in rows if row[0].startswith("H ")]
     marked = {head for head, cell in zip(heads, suppressed, strict=True) if cell.endswith("‡")}
@@ -455,7 +455,7 @@ def test_shares_of_secondary_suppression_are_upper_limits(page: str) -> None:
     assert [row["letter"] for row in found if row["shares_are_upper_limits"]] == ["H", "I"]
 
 
-def test_what_linear_programs_checked_is_explained_below_the_table(page: str) -> None:
+def test_what_linear_programs_checked_is_explained_below_the_table(page):
     checked = "none below 1: nothing is random; by linear programs no withheld count follows"
     one = replace(compared("suppress:below=3,secondary=lp"), guarantee=checked)
     said = compare_page(sample_comparison(protections=(one,)))
@@ -467,7 +467,7 @@ def test_what_linear_programs_checked_is_explained_below_the_table(page: str) ->
     assert "¶" not in page
 
 
-def test_a_membership_of_a_method_without_random_bits_is_a_share_of_people() -> None:
+def test_a_membership_of_a_method_without_random_bits_is_a_share_of_people():
     some = sample_comparison()
     first = replace(compared("round:rule=10-5"), exposure=replace(compared("round:rule=10-5").exposure, membership=0.3))
     said = "(0.30 of A: certainty for this share of them, nothing for the others)"
@@ -475,7 +475,7 @@ def test_a_membership_of_a_method_without_random_bits_is_a_share_of_people() -> 
     assert ": certainty for" not in compare_page(some)
 
 
-def test_larger_areas_are_attacked_or_left_and_the_page_says_which(page: str) -> None:
+def test_larger_areas_are_attacked_or_left_and_the_page_says_which(page):
     assert "Tables of the nation and the state were not attacked. With them no membership would be lower" in page
     census = replace(sample_comparison().census, larger_attacked="the state", larger_left="")
     both = unescape(compare_page(sample_comparison(census=census)))
@@ -484,7 +484,7 @@ def test_larger_areas_are_attacked_or_left_and_the_page_says_which(page: str) ->
     assert "of its privacy loss there" not in both
 
 
-def test_small_groups_that_noise_lifts_over_a_threshold_are_said_to_be_too_large(page: str) -> None:
+def test_small_groups_that_noise_lifts_over_a_threshold_are_said_to_be_too_large(page):
     (own,) = (one for one in sample_comparison().protections if one.protection.is_safetab)
     of_level = {"County": (1.0, 0.5), "Tract": (0.4, 6.0)}
     rows = [
@@ -497,7 +497,7 @@ def test_small_groups_that_noise_lifts_over_a_threshold_are_said_to_be_too_large
     assert "of 10 to 19 by" not in page  # nobody of that size is shown
 
 
-def test_tables_that_a_method_does_not_give_are_counted_and_said(page: str) -> None:
+def test_tables_that_a_method_does_not_give_are_counted_and_said(page):
     heads, first = users_of(page)[:2]
     assert first[heads.index("Cells of tables shown")] == "50%"
     assert "SafeTab chose its tables by its noisy totals, as in a release." in page
@@ -517,13 +517,13 @@ def test_tables_that_a_method_does_not_give_are_counted_and_said(page: str) -> N
         ("safetab", "SafeTab spends 86% of its privacy loss there"),
     ],
 )
-def test_what_the_attack_leaves_out_is_said_of_the_methods_compared(page: str, kinds: str, said: str) -> None:
+def test_what_the_attack_leaves_out_is_said_of_the_methods_compared(page, kinds, said):
     assert said in page
     others = tuple(one for one in sample_comparison().protections if not re.search(kinds, one.protection.spec))
     assert said not in compare_page(sample_comparison(protections=others))
 
 
-def test_the_table_of_further_measures_has_a_baseline_and_no_averaging_of_safetab(page: str) -> None:
+def test_the_table_of_further_measures_has_a_baseline_and_no_averaging_of_safetab(page):
     rows = tables_of(page, "further")[-1]
     (safetab,) = [row for row in rows if row[0].startswith("G ")]
     assert safetab[1:] == [
@@ -533,7 +533,7 @@ def test_the_table_of_further_measures_has_a_baseline_and_no_averaging_of_safeta
     assert "Presence: of 45 groups of 1 or 2, found;" in rows[0][1]
 
 
-def test_lines_are_promised_only_in_a_sweep(page: str) -> None:
+def test_lines_are_promised_only_in_a_sweep(page):
     swept = compare_page(sample_comparison(is_sweep=True))
     assert ("--preset sweep joins" in page, "--preset sweep joins" in swept) == (True, False)
     assert ("see the lines of the third picture" in page, "see the lines of the third picture" in swept) == (
@@ -542,7 +542,7 @@ def test_lines_are_promised_only_in_a_sweep(page: str) -> None:
     )
 
 
-def test_a_preset_stands_in_the_order_of_names_and_a_request_in_its_own(tmp_path: Path) -> None:
+def test_a_preset_stands_in_the_order_of_names_and_a_request_in_its_own(tmp_path):
     data = tmp_path / "data"
     data.mkdir()
     (data / SYNTHETIC_MARKER).touch()
@@ -559,7 +559,7 @@ def test_a_preset_stands_in_the_order_of_names_and_a_request_in_its_own(tmp_path
     assert len(preset) > 5
 
 
-def test_the_largest_error_is_promised_only_where_it_is_known() -> None:
+def test_the_largest_error_is_promised_only_where_it_is_known():
     own = parse("cell-key:D=2,V=0.9", Path())
     assert comes_with(own) == "the largest error, 2"
     source = Source("An agency", "2021", "A document", (), ("D and V.",))
@@ -579,11 +579,11 @@ def test_the_largest_error_is_promised_only_where_it_is_known() -> None:
         ("swap:rate=0.05+threshold:people=10", "a mark where withheld"),
     ],
 )
-def test_what_comes_with_a_number(spec: str, given: str) -> None:
+def test_what_comes_with_a_number(spec, given):
     assert comes_with(parse(spec, Path())) == given
 
 
-def test_several_areas_are_ranked_together_and_the_page_says_so() -> None:
+def test_several_areas_are_ranked_together_and_the_page_says_so():
     one = sample_comparison()
     five = replace(
         one,
@@ -598,7 +598,7 @@ def test_several_areas_are_ranked_together_and_the_page_says_so() -> None:
     assert committee_rows(five)[0]["ranked_cells"] == 2_500
 
 
-def test_a_protection_asked_for_by_its_text_has_the_source_of_its_preset(tmp_path: Path) -> None:
+def test_a_protection_asked_for_by_its_text_has_the_source_of_its_preset(tmp_path):
     (tmp_path / "data").mkdir()
     (tmp_path / "data" / SYNTHETIC_MARKER).touch()
     request = CompareRequest(("cell-key:D=2,V=0.9", "round:base=7"))
@@ -608,5 +608,5 @@ def test_a_protection_asked_for_by_its_text_has_the_source_of_its_preset(tmp_pat
     assert unknown.source is None
 
 
-def test_an_attack_without_an_example_says_so() -> None:
+def test_an_attack_without_an_example_says_so():
     assert str(compare_page(sample_comparison(examples=()))).count("No example in this run") == 4

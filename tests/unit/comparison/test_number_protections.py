@@ -72,18 +72,18 @@ def window_of(spec: str, number: int | None, *, most: int = 60, is_total: bool =
         (334_735_155, 334_700_000),
     ],
 )  # fmt: skip
-def test_the_ladder_has_seven_rows_and_halves_go_to_the_even_multiple(count: int, rounded: int | None) -> None:
+def test_the_ladder_has_seven_rows_and_halves_go_to_the_even_multiple(count, rounded):
     assert published_by("round:ladder=drb", tables_of([count])) == [rounded]
 
 
-def test_the_10_5_rule_withholds_below_10_and_rounds_the_others_to_5() -> None:
+def test_the_10_5_rule_withholds_below_10_and_rounds_the_others_to_5():
     counts = [0, 1, 9, 10, 12, 13, 17, 18, 1_002]
     rounded = [None, None, 10, 10, 15, 15, 20, 1_000]
     assert published_by("round:rule=10-5", tables_of(counts)) == [0, *rounded]
     assert published_by("round:rule=10-5,zeros=withheld", tables_of(counts)) == [None, *rounded]
 
 
-def test_rounding_to_a_base_keeps_nothing_back() -> None:
+def test_rounding_to_a_base_keeps_nothing_back():
     assert published_by("round:base=5", tables_of([0, 2, 3, 7, 8])) == [0, 0, 5, 5, 10]
     assert published_by("round:base=10", tables_of([5, 15, 25])) == [0, 20, 20]
 
@@ -91,7 +91,7 @@ def test_rounding_to_a_base_keeps_nothing_back() -> None:
 # Random rounding
 
 
-def test_17_is_rounded_to_15_one_time_in_three_and_to_18_two_times() -> None:
+def test_17_is_rounded_to_15_one_time_in_three_and_to_18_two_times():
     """Stats NZ's example. A chi-square test that rejects fair rounding once in a million, and chances off by 0.01."""
     draws = 300_000
     published = many_published_by("round-random:base=3", 17, draws)
@@ -106,14 +106,14 @@ def test_17_is_rounded_to_15_one_time_in_three_and_to_18_two_times() -> None:
     assert chi_square(2 / 3 - 0.01) > CHI_SQUARE_1_AT_1E_6
 
 
-def test_every_rest_is_rounded_up_with_its_own_chance() -> None:
+def test_every_rest_is_rounded_up_with_its_own_chance():
     draws = 100_000
     for rest in range(5):
         ups = np.mean(many_published_by("round-random:base=5", 20 + rest, draws) == 25)
         assert abs(ups - rest / 5) < 5 * np.sqrt(0.25 / draws)  # false alarm: below 1e-6
 
 
-def test_fixed_rounding_looks_only_at_the_people_counted() -> None:
+def test_fixed_rounding_looks_only_at_the_people_counted():
     tables = tables_of([17, 17, 17, 3, 0], keys=[0.6, 0.7, 0.0, 0.0, 0.0])
     fixed = [published_by("round-random:base=3,fixed=yes", tables, seed) for seed in range(5)]
     assert fixed == [[18, 15, 18, 3, 0]] * 5
@@ -124,13 +124,13 @@ def test_fixed_rounding_looks_only_at_the_people_counted() -> None:
 # Suppression and selection
 
 
-def test_suppression_withholds_1_to_below_and_zeros_if_asked() -> None:
+def test_suppression_withholds_1_to_below_and_zeros_if_asked():
     counts = [0, 1, 2, 3, 50]
     assert published_by("suppress:below=3", tables_of(counts)) == [0, None, None, 3, 50]
     assert published_by("suppress:below=3,zeros=withheld", tables_of(counts)) == [None, None, None, 3, 50]
 
 
-def test_secondary_suppression_gets_the_primary_pattern_and_its_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secondary_suppression_gets_the_primary_pattern_and_its_bounds(monkeypatch):
     given = {}
 
     def secondary(tables: ExactTables, is_primary: object, **bounds: object) -> tuple[object, bool]:
@@ -150,14 +150,14 @@ def test_secondary_suppression_gets_the_primary_pattern_and_its_bounds(monkeypat
     assert given == {"primary": [True, False, False], "zeros_shown": True, "width": 2, "limit": 600.0}
 
 
-def test_a_withheld_number_may_be_anything_if_it_may_be_a_secondary_one() -> None:
+def test_a_withheld_number_may_be_anything_if_it_may_be_a_secondary_one():
     assert window_of("suppress:below=3", None) == {1: 1.0, 2: 1.0}
     assert window_of("suppress:below=3,zeros=withheld", None) == {0: 1.0, 1: 1.0, 2: 1.0}
     assert window_of("suppress:below=3,secondary=lp", None, most=5) == dict.fromkeys(range(1, 6), 1.0)
     assert window_of("suppress:below=3,secondary=lp,zeros=withheld", None, most=5) == dict.fromkeys(range(6), 1.0)
 
 
-def test_the_rules_of_1980_withhold_whole_tables_and_show_1_and_2_as_0() -> None:
+def test_the_rules_of_1980_withhold_whole_tables_and_show_1_and_2_as_0():
     assert published_by("suppress:rule=1980", tables_of([14, 9, 0], group=14)) == [None, None, None]
     assert published_by("suppress:rule=1980", tables_of([15, 12, 2, 1, 0], group=15)) == [15, 12, 0, 0, 0]
     assert published_by("suppress:rule=1980", tables_of([0, 0], group=0)) == [0, 0]
@@ -168,7 +168,7 @@ def test_the_rules_of_1980_withhold_whole_tables_and_show_1_and_2_as_0() -> None
     assert window_of("suppress:rule=1980", 15, is_total=True) == {15: 1.0}
 
 
-def test_thresholds_look_at_the_group_and_at_the_area() -> None:
+def test_thresholds_look_at_the_group_and_at_the_area():
     assert published_by("threshold:people=100", tables_of([99, 50], group=99)) == [None, None]
     assert published_by("threshold:people=100", tables_of([100, 50], group=100)) == [100, 50]
     assert published_by("area:people=40", tables_of([5, 39], area=39)) == [None, None]
@@ -176,21 +176,21 @@ def test_thresholds_look_at_the_group_and_at_the_area() -> None:
     assert window_of("area:people=40", None) == dict.fromkeys(range(40), 1.0)
 
 
-def test_a_total_that_is_there_is_at_least_as_large_as_its_threshold() -> None:
+def test_a_total_that_is_there_is_at_least_as_large_as_its_threshold():
     spec = "threshold:people=10+round-random:base=3"
     assert list(window_of(spec, 9)) == [7, 8, 9, 10, 11]
     assert list(window_of(spec, 9, is_total=True)) == [10, 11]
     assert list(window_of(spec, None, is_total=True)) == list(range(10))
 
 
-def test_the_design_of_the_tables_does_not_limit_changed_records() -> None:
+def test_the_design_of_the_tables_does_not_limit_changed_records():
     """A group of 20 people has no table because of its true size; after swapping 25 people may be counted."""
     known, published = known_of(1, most=21), PublishedTables.of(np.array([25]))
     of_changed, of_true = (windows_of(parse("none", Path()), published, of) for of in (known.of_changed_records, known))
     assert (of_changed.of(0)[0], len(of_changed.of(0)[1]), len(of_true.of(0)[1])) == (25, 1, 0)
 
 
-def test_each_withheld_number_says_which_step_withheld_it_and_has_that_steps_window() -> None:
+def test_each_withheld_number_says_which_step_withheld_it_and_has_that_steps_window():
     protection = parse("area:people=40+threshold:people=10+suppress:below=3", Path())
     true = np.array([1, 1, 1, 30])
     keys = np.zeros(4, dtype=np.uint64)
@@ -227,7 +227,7 @@ SPECS = [
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_windows_are_the_frequencies_of_what_is_published(spec: str) -> None:
+def test_windows_are_the_frequencies_of_what_is_published(spec):
     """For every true count, every published number has its chance in the window, within six standard errors."""
     protection, most, draws = parse(spec, Path()), 30, 4_000
     generator = np.random.default_rng(40)
@@ -251,7 +251,7 @@ def test_windows_are_the_frequencies_of_what_is_published(spec: str) -> None:
 
 
 @pytest.mark.parametrize("spec", [spec for spec in SPECS if spec.startswith(("round-random", "cell-key"))])
-def test_the_chances_of_all_that_can_be_published_sum_to_1_and_keep_the_mean(spec: str) -> None:
+def test_the_chances_of_all_that_can_be_published_sum_to_1_and_keep_the_mean(spec):
     protection = parse(spec, Path())
     base = getattr(protection.numbers, "base", 1)
     numbers = np.arange(0, 80, base)
@@ -266,7 +266,7 @@ def test_the_chances_of_all_that_can_be_published_sum_to_1_and_keep_the_mean(spe
 
 
 @pytest.mark.parametrize("spec", SPECS)
-def test_the_truth_lies_in_every_window_and_in_what_is_known(spec: str) -> None:
+def test_the_truth_lies_in_every_window_and_in_what_is_known(spec):
     protection, generator = parse(spec, Path()), np.random.default_rng(41)
     true = generator.integers(0, 3_000, 5_000) // generator.integers(1, 300, 5_000)
     tables = ExactTables(true, generator.integers(0, 2**64, 5_000, dtype=np.uint64), true, true + 20)
@@ -282,7 +282,7 @@ def test_the_truth_lies_in_every_window_and_in_what_is_known(spec: str) -> None:
 
 
 @pytest.mark.parametrize("spec", [spec for spec in SPECS if "threshold" not in spec])
-def test_no_published_number_is_further_off_than_the_largest_error(spec: str) -> None:
+def test_no_published_number_is_further_off_than_the_largest_error(spec):
     protection, generator = parse(spec, Path()), np.random.default_rng(42)
     true = generator.integers(0, 300, 5_000)
     tables = ExactTables(true, generator.integers(0, 2**64, 5_000, dtype=np.uint64), true + 20, true + 20)
@@ -296,7 +296,7 @@ def test_no_published_number_is_further_off_than_the_largest_error(spec: str) ->
     "spec",
     ["none", "round:base=1", "round-random:base=1", "suppress:below=1", "cell-key:D=2,V=0", "threshold:people=1", "area:people=1"],
 )  # fmt: skip
-def test_at_strength_zero_every_number_is_exact_and_its_window_has_one_count(spec: str) -> None:
+def test_at_strength_zero_every_number_is_exact_and_its_window_has_one_count(spec):
     protection = parse(spec, Path())
     true = np.arange(1, 200)
     keys = np.random.default_rng(1).integers(0, 2**64, len(true), dtype=np.uint64)
@@ -308,25 +308,25 @@ def test_at_strength_zero_every_number_is_exact_and_its_window_has_one_count(spe
     assert (windows.logs == 0).all()
 
 
-def test_the_same_draw_gives_the_same_numbers_and_another_draw_others() -> None:
+def test_the_same_draw_gives_the_same_numbers_and_another_draw_others():
     tables = tables_of([4] * 50)
     assert published_by("round-random:base=3", tables, 1) == published_by("round-random:base=3", tables, 1)
     assert published_by("round-random:base=3", tables, 1) != published_by("round-random:base=3", tables, 2)
 
 
-def test_no_numbers_at_all_are_no_problem() -> None:
+def test_no_numbers_at_all_are_no_problem():
     empty = tables_of([])
     for spec in SPECS:
         published = publish(parse(spec, Path()), empty, np.random.default_rng(0))
         assert len(windows_of(parse(spec, Path()), published, known_of(0)).logs) == 0
 
 
-def test_steps_without_a_protection_of_numbers_are_exact() -> None:
+def test_steps_without_a_protection_of_numbers_are_exact():
     published = publish(Protection("none", "no protection"), tables_of([7]), np.random.default_rng(0))
     assert list(published.numbers) == [7]
 
 
-def test_of_equal_sums_with_equal_errors_the_last_one_alone_tells() -> None:
+def test_of_equal_sums_with_equal_errors_the_last_one_alone_tells():
     rows, three = Rows.of_lists([[0, 1], [1], [0, 1]]), np.full(3, 2)
     windows = between(three, three + 1, known_of(3))
     once = told_once(windows, rows)

@@ -51,14 +51,14 @@ def difference(system: System, windows: Windows, of: tuple[System, Windows], see
 
 
 @pytest.mark.parametrize("spec", [FAMILIES[number] for number in (3, 4, 6, 8)])
-def test_chances_are_those_of_all_data_sets(spec: str) -> None:
+def test_chances_are_those_of_all_data_sets(spec):
     system, windows = tiny_world(spec, 3)
     assert difference(system, windows, (system, windows), 3) < 0.01
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("spec", FAMILIES)
-def test_chances_are_those_of_all_data_sets_in_many_worlds(spec: str) -> None:
+def test_chances_are_those_of_all_data_sets_in_many_worlds(spec):
     for seed in range(6):
         system, windows = tiny_world(spec, seed)
         assert difference(system, windows, (system, windows), seed) < 0.01
@@ -88,7 +88,7 @@ def worst_of(planted) -> float:
     return max(found)
 
 
-def test_a_dropped_factor_is_seen() -> None:
+def test_a_dropped_factor_is_seen():
     def last_area_dropped(system, windows, noisy):
         dropped = np.arange(len(noisy)) >= len(noisy) - len(noisy) // 3
         return system, without(windows, dropped)
@@ -96,14 +96,14 @@ def test_a_dropped_factor_is_seen() -> None:
     assert worst_of(last_area_dropped) > 0.03
 
 
-def test_a_prior_from_clipped_cells_is_seen() -> None:
+def test_a_prior_from_clipped_cells_is_seen():
     def clipped(system, windows, noisy):
         return replace(system, expected=np.maximum(noisy[system.leaves], 0) + 0.02), windows
 
     assert worst_of(clipped) > 0.03
 
 
-def test_minus_one_as_the_mark_of_a_withheld_number_is_seen() -> None:
+def test_minus_one_as_the_mark_of_a_withheld_number_is_seen():
     system, noisy, tells = noisy_world(1)
     noisy[system.leaves[0]] = -1
     windows = noise_windows(noisy, 0.8, tells)
@@ -111,7 +111,7 @@ def test_minus_one_as_the_mark_of_a_withheld_number_is_seen() -> None:
     assert difference(system, windows, (system, without(windows, noisy == -1)), 1) > 0.03
 
 
-def test_the_truth_is_not_looked_at() -> None:
+def test_the_truth_is_not_looked_at():
     system, windows = tiny_world("round-random:base=3", 5)
     random = np.random.default_rng(1)
     exact = replace(system.exact, counts=random.permutation(system.exact.counts), keys=system.exact.keys[::-1].copy())
@@ -126,7 +126,7 @@ def test_the_truth_is_not_looked_at() -> None:
     assert not hidden.exact.keys.any()
 
 
-def test_a_number_without_window_tells_nothing_and_a_known_group_needs_no_sampling() -> None:
+def test_a_number_without_window_tells_nothing_and_a_known_group_needs_no_sampling():
     system, windows = tiny_world("none", 3)
     found = posterior(system, SHAPE, windows, [1], Effort(records=0, rounds=0))
     assert np.array_equal(found.is_one, system.exact.counts == 1)
@@ -136,7 +136,7 @@ def test_a_number_without_window_tells_nothing_and_a_known_group_needs_no_sampli
     assert np.abs(prior.is_present[system.leaves] - (1 - share**SHAPE)).max() < 0.01
 
 
-def test_windows_that_nothing_fits_are_reported() -> None:
+def test_windows_that_nothing_fits_are_reported():
     system, windows = tiny_world("none", 3)
     firsts = windows.firsts.copy()
     firsts[0] += 1  # a total that its cells do not give
@@ -155,7 +155,7 @@ def either_or(large, fit) -> tuple[System, float, Windows]:
     return system, 0.15, Windows(firsts, starts, logs)
 
 
-def test_a_walk_that_finds_no_start_takes_the_solvers(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_walk_that_finds_no_start_takes_the_solvers(monkeypatch):
     """Which of twelve counts are large, a walk can't find. Without a start it says what is certain."""
     monkeypatch.setattr(posterior_module, "_MOST_BLOCKS", 4)
     large = np.random.default_rng(1).integers(500, 1_000, 13)
@@ -173,7 +173,7 @@ def test_a_walk_that_finds_no_start_takes_the_solvers(monkeypatch: pytest.Monkey
     assert np.array_equal(found.is_one[leaves], fit == 1)
 
 
-def test_a_walk_that_finds_in_and_out_again_takes_the_solvers_start_later(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_walk_that_finds_in_and_out_again_takes_the_solvers_start_later(monkeypatch):
     """It is inside when the solver would be asked for the first time, and never before or after."""
     monkeypatch.setattr(posterior_module, "_MOST_BLOCKS", 60)
     walk, blocks = posterior_module._Chain._walk, Counter[object]()
@@ -192,7 +192,7 @@ def test_a_walk_that_finds_in_and_out_again_takes_the_solvers_start_later(monkey
     assert np.array_equal(found.is_one[world[0].leaves], fit == 1)
 
 
-def test_what_only_one_chain_says_is_not_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_only_one_chain_says_is_not_said(monkeypatch):
     """Two counts fit in two ways, each with a single 1, and no walk gets from one to the other."""
     monkeypatch.setattr(posterior_module, "_MOST_BLOCKS", 4)
     large, fits = np.array([5_001, 5_001]), [np.array([5_001, 1]), np.array([1, 5_001])]
@@ -203,7 +203,7 @@ def test_what_only_one_chain_says_is_not_said(monkeypatch: pytest.MonkeyPatch) -
     assert not found.is_one[world[0].leaves].any()
 
 
-def test_chains_go_round_where_exact_sums_leave_one_long_way() -> None:
+def test_chains_go_round_where_exact_sums_leave_one_long_way():
     """Each row and each column has two withheld counts, so all of them rise and fall together."""
     size = 7
     is_open = np.eye(size, dtype=np.int64) + np.roll(np.eye(size, dtype=np.int64), 1, axis=1)
@@ -241,7 +241,7 @@ def is_calibrated(chances, is_one, least: float) -> bool:
     return bool(abs(is_one[claimed].sum() - expected) <= 4.5 * spread + 0.005 * claimed.sum())
 
 
-def test_claims_are_right_as_often_as_they_say() -> None:
+def test_claims_are_right_as_often_as_they_say():
     """Counts come from the attacker's own prior. False alarm: 7e-6 (4.5 standard errors)."""
     chances, is_one = called("round-random:base=3", 20)
     assert is_calibrated(chances, is_one, 0.05)
@@ -255,7 +255,7 @@ NUMBER_WISE = [each.spec for each in PRESETS if not each.spec.startswith(("swap"
 @pytest.mark.parametrize(
     "spec", [*NUMBER_WISE, "suppress:below=3", "round:rule=10-5", "threshold:people=5", "noise:0.3"]
 )
-def test_claims_of_95_percent_are_right_in_95_percent(spec: str) -> None:
+def test_claims_of_95_percent_are_right_in_95_percent(spec):
     """In 100 worlds of the attacker's own prior. False alarms: 7e-6 each (4.5 standard errors).
 
     The attacker does not use which numbers secondary suppression needs to withhold, so there he claims too little.

@@ -17,7 +17,7 @@ def bounds(numbers: list[list[int]], windows: list[tuple[int, int]], most: int =
     return propagated(Rows.of_lists(numbers), low, high, np.full(unknowns, most))
 
 
-def test_two_cells_and_a_margin_published_as_1_1_and_0_are_both_1() -> None:
+def test_two_cells_and_a_margin_published_as_1_1_and_0_are_both_1():
     """Cell keys with D = 2: no number errs by more than 2, and zero stays zero (STACE D2.11, 2024)."""
     found = bounds([[0], [1], [0, 1]], [(1, 3), (1, 3), (0, 2)])
     assert found.unknown_low.tolist() == found.unknown_high.tolist() == [1, 1]
@@ -25,12 +25,12 @@ def test_two_cells_and_a_margin_published_as_1_1_and_0_are_both_1() -> None:
     assert found.is_consistent
 
 
-def test_without_the_margin_nothing_follows() -> None:
+def test_without_the_margin_nothing_follows():
     found = bounds([[0], [1]], [(1, 3), (1, 3)])
     assert (found.unknown_low.tolist(), found.unknown_high.tolist()) == ([1, 1], [3, 3])
 
 
-def test_a_number_is_bounded_by_numbers_inside_it() -> None:
+def test_a_number_is_bounded_by_numbers_inside_it():
     """The county's cell has three tracts of two atoms each: no atom is bounded from below, but the tracts are."""
     numbers = [[0, 1], [2, 3], [4, 5], [0, 1, 2, 3, 4, 5]]
     found = bounds(numbers, [(1, 9), (1, 9), (0, 9), (2, 2)])
@@ -38,11 +38,11 @@ def test_a_number_is_bounded_by_numbers_inside_it() -> None:
     assert found.unknown_high.tolist() == [1, 1, 1, 1, 0, 0]
 
 
-def test_windows_that_contradict_each_other_fit_no_data_set() -> None:
+def test_windows_that_contradict_each_other_fit_no_data_set():
     assert not bounds([[0], [1], [0, 1]], [(2, 3), (2, 3), (0, 3)]).is_consistent
 
 
-def test_a_number_is_a_sum_in_every_way_that_the_numbers_allow() -> None:
+def test_a_number_is_a_sum_in_every_way_that_the_numbers_allow():
     """Four tracts' cells, two sexes of two cells: the county is the sum of its tracts and of its sexes."""
     rows = random_system(np.random.default_rng(1), tracts=3, cells=4, crossed=False).exact.parts
     totals, parts_of = relations_of(rows, 12)
@@ -57,7 +57,7 @@ def test_a_number_is_a_sum_in_every_way_that_the_numbers_allow() -> None:
     assert sums[10] == [[28]]
 
 
-def test_equal_numbers_have_equal_bounds() -> None:
+def test_equal_numbers_have_equal_bounds():
     found = bounds([[0, 1], [0, 1], [0]], [(0, 5), (3, 9), (0, 1)])
     assert found.row_low.tolist() == [3, 3, 0]
     assert found.row_high.tolist() == [5, 5, 1]
@@ -65,7 +65,7 @@ def test_equal_numbers_have_equal_bounds() -> None:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_bounds_hold_for_every_data_set_that_fits(seed: int) -> None:
+def test_bounds_hold_for_every_data_set_that_fits(seed):
     rng = np.random.default_rng([40, seed])
     numbers = [[0], [1, 2], [3], [0, 1, 2, 3], [1, 3], [0, 2]]
     rows = Rows.of_lists(numbers)

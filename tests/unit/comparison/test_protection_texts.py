@@ -57,14 +57,14 @@ from tests.inside import (
         ),
     ],
 )
-def test_a_text_has_one_canonical_form_which_gives_the_same_protection(text: str, canonical: str) -> None:
+def test_a_text_has_one_canonical_form_which_gives_the_same_protection(text, canonical):
     protection = parse(text, Path())
     assert protection.spec == canonical
     again = parse(canonical, Path())
     assert (again.spec, again.name) == (protection.spec, protection.name)
 
 
-def test_steps_go_to_their_places() -> None:
+def test_steps_go_to_their_places():
     protection = parse("swap:rate=0.1+area:people=40+threshold:people=10+suppress:below=3,zeros=withheld", Path())
     assert protection.records == Swapping(0.1)
     assert protection.selections == (Threshold(40, is_of_areas=True), Threshold(10, is_of_areas=False))
@@ -73,7 +73,7 @@ def test_steps_go_to_their_places() -> None:
     assert parse("none", Path()).numbers is None
 
 
-def test_safetab_takes_a_directory_of_parameters(tmp_path: Path) -> None:
+def test_safetab_takes_a_directory_of_parameters(tmp_path):
     (tmp_path / "other").mkdir()
     protection = parse("safetab:other", tmp_path)
     assert protection.is_safetab
@@ -128,7 +128,7 @@ def test_safetab_takes_a_directory_of_parameters(tmp_path: Path) -> None:
         ("rund:base=5+cell-key:D=x,V=1", ["rund: There is no such protection.", 'cell-key D: "x"']),
     ],
 )
-def test_every_mistake_in_a_text_is_found_at_once(text: str, messages: list[str]) -> None:
+def test_every_mistake_in_a_text_is_found_at_once(text, messages):
     with pytest.raises(InvalidInput) as refusal:
         parse(text, Path())
     assert len(refusal.value.findings) == len(messages)
@@ -136,7 +136,7 @@ def test_every_mistake_in_a_text_is_found_at_once(text: str, messages: list[str]
         assert message in str(refusal.value)
 
 
-def test_a_table_that_does_not_sum_to_1_is_refused_with_its_row(tmp_path: Path) -> None:
+def test_a_table_that_does_not_sum_to_1_is_refused_with_its_row(tmp_path):
     (tmp_path / "ptable.csv").write_text("i,j,p\n0,0,1\n1,1,0.9\n")
     with pytest.raises(InvalidInput, match=r"cell-key ptable: i = 1: the probabilities sum to 0\.9, not to 1\."):
         parse("cell-key:ptable=ptable.csv", tmp_path)
@@ -144,7 +144,7 @@ def test_a_table_that_does_not_sum_to_1_is_refused_with_its_row(tmp_path: Path) 
     assert parse("cell-key:ptable=ptable.csv", tmp_path).spec == "cell-key:ptable=ptable.csv"
 
 
-def test_secondary_suppression_without_or_tools_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_secondary_suppression_without_or_tools_is_refused(monkeypatch):
     monkeypatch.setattr(spec_text_module, "is_available", lambda: False)
     with pytest.raises(InvalidInput, match=r"Install it: pip install ortools\."):
         parse("suppress:below=3,secondary=lp", Path())
@@ -156,7 +156,7 @@ def test_secondary_suppression_without_or_tools_is_refused(monkeypatch: pytest.M
 _NOTHING_ASSUMED = ("none", "safetab")  # SafeTab takes the parameters that it is given
 
 
-def test_every_preset_is_canonical_and_has_a_source() -> None:
+def test_every_preset_is_canonical_and_has_a_source():
     specs = [preset.spec for preset in PRESETS]
     assert len(set(specs)) == len(specs)
     for preset in PRESETS:
@@ -168,7 +168,7 @@ def test_every_preset_is_canonical_and_has_a_source() -> None:
         assert bool(preset.source.assumed) == (preset.spec not in _NOTHING_ASSUMED)
 
 
-def test_groups_hold_what_they_promise() -> None:
+def test_groups_hold_what_they_promise():
     for group in set(GROUPS) - {"sweep"}:
         protections, left_out = protections_of(group)
         assert not left_out
@@ -181,12 +181,12 @@ def test_groups_hold_what_they_promise() -> None:
 
 
 @pytest.mark.parametrize("group", sorted(set(GROUPS) - {"sweep"}))
-def test_the_protections_of_a_group_are_in_order_of_their_names(group: str) -> None:
+def test_the_protections_of_a_group_are_in_order_of_their_names(group):
     names = [protection.name.casefold() for protection in protections_of(group)[0]]
     assert names == sorted(names)
 
 
-def test_the_sweep_has_every_family_at_five_strengths_by_name() -> None:
+def test_the_sweep_has_every_family_at_five_strengths_by_name():
     assert {len(set(specs)) for specs in SWEEP.values()} == {5}
     assert list(SWEEP) == sorted(SWEEP, key=str.casefold)
     protections, left_out = protections_of("sweep")
@@ -196,7 +196,7 @@ def test_the_sweep_has_every_family_at_five_strengths_by_name() -> None:
     assert scales == [16, 4, 1, Fraction(1, 4), Fraction(1, 16)]
 
 
-def test_without_or_tools_a_group_has_all_others_and_says_what_was_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_or_tools_a_group_has_all_others_and_says_what_was_left_out(monkeypatch):
     every, _ = protections_of("agencies")
     monkeypatch.setattr(spec_text_module, "is_available", lambda: False)
     some, left_out = protections_of("agencies")
@@ -207,7 +207,7 @@ def test_without_or_tools_a_group_has_all_others_and_says_what_was_left_out(monk
     assert all(reason.startswith("lp needs OR-Tools") for reason in left_out.values())
 
 
-def test_a_protection_that_equals_a_preset_gets_its_name_and_source() -> None:
+def test_a_protection_that_equals_a_preset_gets_its_name_and_source():
     named = with_source(parse("round-random:fixed=yes,base=3", Path()))
     assert named.source is not None
     assert named.source.agency == "Stats NZ"
@@ -215,7 +215,7 @@ def test_a_protection_that_equals_a_preset_gets_its_name_and_source() -> None:
     assert (own.name, own.source) == ("random rounding to base 7", None)
 
 
-def test_the_like_of_ons_changes_about_14_percent_of_the_counts_above_0() -> None:
+def test_the_like_of_ons_changes_about_14_percent_of_the_counts_above_0():
     numbers = parse("cell-key:D=3,V=0.14", Path()).numbers
     stays = numbers.chances[1:, 3]  # type: ignore[union-attr]
     assert ((stays > 0.85) & (stays < 0.87)).all()
@@ -224,7 +224,7 @@ def test_the_like_of_ons_changes_about_14_percent_of_the_counts_above_0() -> Non
 # Texts
 
 
-def test_the_list_names_every_preset_with_published_and_assumed() -> None:
+def test_the_list_names_every_preset_with_published_and_assumed():
     text = list_text()
     assert max(map(len, text.splitlines())) <= 100
     unfolded = " ".join(text.split())
@@ -251,9 +251,7 @@ def test_the_list_names_every_preset_with_published_and_assumed() -> None:
         ("safetab", "SafeTab has a formal guarantee", "area 2             7    withheld"),
     ],
 )
-def test_an_explanation_begins_with_what_the_method_is_good_at_and_ends_with_ten_numbers(
-    name: str, strength: str, line: str
-) -> None:
+def test_an_explanation_begins_with_what_the_method_is_good_at_and_ends_with_ten_numbers(name, strength, line):
     text = explanation(name)
     assert text.split("\n\n")[1].startswith(strength)
     assert line in text
@@ -281,7 +279,7 @@ def example_of(name: str) -> dict[str, list[str]]:
     ("name", "examples"),
     [("none", 1), ("rounding", 3), ("random-rounding", 2), ("suppression", 2), ("cell-key", 2), ("thresholds", 2)],
 )
-def test_the_examples_are_what_the_protections_publish(name: str, examples: int) -> None:
+def test_the_examples_are_what_the_protections_publish(name, examples):
     columns, tables = example_of(name), example_tables()
     assert columns.pop("true") == [str(count) for count in tables.counts]
     assert len(columns.pop("")) == 10
@@ -291,7 +289,7 @@ def test_the_examples_are_what_the_protections_publish(name: str, examples: int)
         assert printed == ["withheld" if number is None else f"{number:,}" for number in numbers]
 
 
-def test_the_example_of_swapping_adds_up() -> None:
+def test_the_example_of_swapping_adds_up():
     cells = [int(number) for number in example_of("swapping")["after one swap"]]
     parts = example_tables().parts
     assert parts.sums(np.array([cells[place] for place in (0, 1, 3, 4, 6, 7)])).tolist() == cells
@@ -301,16 +299,16 @@ def test_the_example_of_swapping_adds_up() -> None:
     ("spelled", "name"),
     [("round", "rounding"), ("suppress", "suppression"), ("swap", "swapping"), ("area", "thresholds"), ("threshold", "thresholds"), ("round-random", "random-rounding")],
 )  # fmt: skip
-def test_names_of_steps_are_explained_too(spelled: str, name: str) -> None:
+def test_names_of_steps_are_explained_too(spelled, name):
     assert explanation(spelled) == explanation(name)
 
 
-def test_an_unknown_method_is_refused_with_the_nearest_name() -> None:
+def test_an_unknown_method_is_refused_with_the_nearest_name():
     with pytest.raises(InvalidInput, match=r"swaping: There is no such method\. Did you mean \"swapping\"\?"):
         explanation("swaping")
 
 
-def test_no_text_ranks_a_method() -> None:
+def test_no_text_ranks_a_method():
     """Explanations and sources use no word that praises or blames."""
     folder = Path(presets_module.__file__).parent
     texts = [(folder / name).read_text().lower() for name in ("presets.toml", "explanations.toml")]

@@ -90,7 +90,7 @@ def attacked(
 
 
 def plan_of_world(world: World, product: Product = SAFETAB_P, **changes: object) -> RunPlan:
-    files = read_public_files(world.parameters, world.data).require()
+    files = read_public_files(*world).require()
     return plan_of(replace(files, config=replace(files.config, product=product, **changes))).require()
 
 
@@ -129,9 +129,7 @@ def copies_of(area: AttackedArea, plan: RunPlan) -> SafeTabCopies:
 @pytest.mark.parametrize("level", ["STATE", "COUNTY"])
 @pytest.mark.parametrize("tables", ["as-released", "every-group"])
 @pytest.mark.parametrize(("world", "out", "table"), [("p", "people", "T01001"), ("h", "households", "T03001")])
-def test_the_numbers_are_those_of_a_run_with_the_same_key(
-    both_products: Path, world, out, table, level, tables
-) -> None:
+def test_the_numbers_are_those_of_a_run_with_the_same_key(both_products, world, out, table, level, tables):
     area, publication, plan = attacked(both_products / world, tables, level, 0)
     rows = ds.dataset(both_products / out / "release" / "numbers", partitioning="hive").to_table().to_pylist()
     published = {}  # totals, and lines such as "Male", which tables of all shapes have
@@ -154,7 +152,7 @@ def test_the_numbers_are_those_of_a_run_with_the_same_key(
     assert seen[True] >= 2 or world == "h" or tables == "as-released"
 
 
-def test_without_noise_a_window_holds_the_truth_alone(tmp_path: Path) -> None:
+def test_without_noise_a_window_holds_the_truth_alone(tmp_path):
     """The lines of the systems are those of the published tables, or cells would not be their own."""
     world = write_random_world(tmp_path / "world", 5, people=90, allow_negative_counts=True)
     for tables in ("as-released", "every-group"):
@@ -171,7 +169,7 @@ def test_without_noise_a_window_holds_the_truth_alone(tmp_path: Path) -> None:
     assert not publication.can_be_proven
 
 
-def test_membership_of_households_whose_tables_published_totals_choose(both_products: Path) -> None:
+def test_membership_of_households_whose_tables_published_totals_choose(both_products):
     area, _, plan = attacked(both_products / "h", "every-group", "STATE", 0)
     assert area.uniques > 5
     measured = membership_of_safetab(area, plan, 1)
@@ -180,7 +178,7 @@ def test_membership_of_households_whose_tables_published_totals_choose(both_prod
     assert measured == membership_of_safetab(area, plan, 1)
 
 
-def test_a_total_of_another_family_tells_the_same_size_once_more(both_products: Path) -> None:
+def test_a_total_of_another_family_tells_the_same_size_once_more(both_products):
     area, both, _ = attacked(both_products / "h", "every-group", "STATE", 0)
     _, one, _ = attacked(both_products / "h", "every-group", "STATE", 0, families=1)
     narrower = 0
@@ -192,7 +190,7 @@ def test_a_total_of_another_family_tells_the_same_size_once_more(both_products: 
 
 
 @pytest.mark.slow
-def test_equal_bits_give_equal_publications(both_products: Path) -> None:
+def test_equal_bits_give_equal_publications(both_products):
     one, other = (attacked(both_products / "p", "every-group", "STATE", 0)[1] for _ in range(2))
     for first, second in zip(one.windows, other.windows, strict=True):
         assert first.logs.tobytes() == second.logs.tobytes()
@@ -245,7 +243,7 @@ TOTALS = [person_in(n, has_cells=False) for n in (1, 3, 12, 22, 40)]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("systems", [SIZES, TOTALS])
-def test_windows_are_the_chances_of_what_is_published(systems, plan, half_sigma) -> None:
+def test_windows_are_the_chances_of_what_is_published(systems, plan, half_sigma):
     area = area_of(plan, *systems)
     assert distance_from_one(area, plan).max() < 6
     half_sigma()
@@ -253,7 +251,7 @@ def test_windows_are_the_chances_of_what_is_published(systems, plan, half_sigma)
 
 
 @pytest.mark.slow
-def test_total_only_groups_and_groups_without_a_selector_have_windows_of_their_noise(world, plan, half_sigma) -> None:
+def test_total_only_groups_and_groups_without_a_selector_have_windows_of_their_noise(world, plan, half_sigma):
     every_group = plan_of_world(world, replace(SAFETAB_P, selector=Selector.NONE))
     total_only = area_of(plan, *TOTALS, total_only=True, level="STATE")
     assert distance_from_one(total_only, plan).max() < 6
@@ -264,7 +262,7 @@ def test_total_only_groups_and_groups_without_a_selector_have_windows_of_their_n
 
 
 @pytest.mark.slow
-def test_a_suppressed_group_has_the_window_of_its_chance_to_be_suppressed(plan: RunPlan) -> None:
+def test_a_suppressed_group_has_the_window_of_its_chance_to_be_suppressed(plan):
     sizes = (1, 2, 3, 4)
     area = area_of(plan, *(person_in(size) for size in sizes))
     windows = copies_of(area, plan).windows(AddressedBits(bytes.fromhex(KEY)))
@@ -283,14 +281,14 @@ OF_2020 = 9 / (2 * 2.134)
 """The smallest sigma squared of 2020: Nation and State Detailed, where a person changes nine numbers."""
 
 
-def test_the_bound_of_a_loss() -> None:
+def test_the_bound_of_a_loss():
     assert bound_of_loss(PrivacyDefinition.ZCDP, 4.944, 1e9) == pytest.approx(0.884, abs=5e-4)
     assert bound_of_loss(PrivacyDefinition.ZCDP, 4.944, OF_2020) == pytest.approx(0.9051, abs=5e-5)
     assert bound_of_loss(PrivacyDefinition.ZCDP, 40.0, 1.0) == 1
     assert bound_of_loss(PrivacyDefinition.PURE_DP, 1.0, 1.0) == pytest.approx((np.e - 1) / (np.e + 1))
 
 
-def test_the_documents_have_the_bound_of_2020() -> None:
+def test_the_documents_have_the_bound_of_2020():
     stated = Path("docs/comparison.md").read_text(encoding="utf-8")
     assert (
         f"that sigma² is {OF_2020:.2f}, and the limit {bound_of_loss(PrivacyDefinition.ZCDP, 4.944, OF_2020):.3f}"
@@ -305,7 +303,7 @@ def advantage_of(sigma_squared: Fraction, counts: int) -> float:
 
 @pytest.mark.parametrize("counts", [1, 9, pytest.param(40, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("sigma_squared", [Fraction(1, 2), Fraction(1), Fraction(234, 100), Fraction(5000, 159)])
-def test_whole_numbers_as_noise_stay_below_the_bound(sigma_squared: Fraction, counts: int) -> None:
+def test_whole_numbers_as_noise_stay_below_the_bound(sigma_squared, counts):
     loss, advantage = float(counts / (2 * sigma_squared)), advantage_of(sigma_squared, counts)
     bound = bound_of_loss(PrivacyDefinition.ZCDP, loss, float(sigma_squared))
     assert 0.8 * bound < advantage <= bound
@@ -314,7 +312,7 @@ def test_whole_numbers_as_noise_stay_below_the_bound(sigma_squared: Fraction, co
 
 
 @pytest.mark.parametrize("sigma_squared", [1.0, 1.3, OF_2020, 5.0, 31.4, 1000.0])
-def test_noise_in_whole_numbers_is_that_of_a_slightly_narrower_normal_distribution(sigma_squared: float) -> None:
+def test_noise_in_whole_numbers_is_that_of_a_slightly_narrower_normal_distribution(sigma_squared):
     """Neighbouring tails of the noise, as places of a normal distribution, are never further apart: so every test,
     and every composition of such noise, is no better than with that distribution."""
     sigma = np.sqrt(sigma_squared)
@@ -327,7 +325,7 @@ def test_noise_in_whole_numbers_is_that_of_a_slightly_narrower_normal_distributi
     assert apart <= (1 + 1 / (20 * sigma_squared)) / sigma
 
 
-def test_narrow_noise_has_the_bound_of_any_mechanism(world: World) -> None:
+def test_narrow_noise_has_the_bound_of_any_mechanism(world):
     advantage = advantage_of(Fraction(1, 10), 1)
     wide, narrow = (bound_of_loss(PrivacyDefinition.ZCDP, 5.0, variance) for variance in (1e9, 0.1))
     assert wide < 0.98 < advantage <= narrow < 0.99
@@ -357,7 +355,7 @@ def seeds(number: int):
 
 
 @pytest.mark.parametrize("seed", seeds(20))
-def test_membership_is_below_the_bound_of_the_tables_and_half_sigma_above(world, monkeypatch, seed: int) -> None:
+def test_membership_is_below_the_bound_of_the_tables_and_half_sigma_above(world, monkeypatch, seed):
     """The group gets 9 ages, and the attacked tables have 4: her cell sums two draws, of which she changes one.
 
     So the right noise leaves the attacker some 0.75 of the bound, and half the sigma 1.8 of it.
@@ -387,7 +385,7 @@ def advantage_of_copies(area: AttackedArea, plan: RunPlan, all_draws: int) -> fl
     return alarms[0] - alarms[1]
 
 
-def test_membership_is_that_against_the_real_algorithm(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_membership_is_that_against_the_real_algorithm(world, monkeypatch):
     """Groups of 4 sizes around suppression and the thresholds, each with a person who is alone in her cell."""
     plan = plan_with_budget(world, 3)
     area = area_of(plan, *(person_in(total) for total in (3, 11, 18, 40)))

@@ -55,7 +55,7 @@ def compared(census: Path, world: World, request: CompareRequest, *specs: str) -
     return comparing.comparison([parse(spec, census) for spec in specs], {})
 
 
-def test_a_quarter_of_the_budgets_is_a_quarter_of_the_loss_and_four_times_the_variance(world: World) -> None:
+def test_a_quarter_of_the_budgets_is_a_quarter_of_the_loss_and_four_times_the_variance(world):
     plan, scaled = world.inputs.plan, world.scaled(Fraction(1, 4)).inputs.plan
     assert scaled.loss.unbounded == plan.loss.unbounded / 4 > 0
     for own, other in zip(plan.levels, scaled.levels, strict=True):
@@ -71,22 +71,22 @@ def test_a_quarter_of_the_budgets_is_a_quarter_of_the_loss_and_four_times_the_va
 
 
 def test_larger_areas_are_attacked_where_they_hold_the_same_people_and_else_their_budgets_are_told(
-    world: World,
-) -> None:
+    world,
+):
     found = world.words(world.areas(REQUEST), REQUEST)
     told = (found.larger_attacked, found.larger_left, found.spent_on_left)
     assert told == ("the state", "the nation", "43%")  # (2.134 + 0.008) / 4.944
     assert world.words((), REQUEST).larger_left == ""
 
 
-def test_totals_of_secondary_suppression_are_read_as_published(census: Path, world: World) -> None:
+def test_totals_of_secondary_suppression_are_read_as_published(census, world):
     (suppressed,) = compared(census, world, REQUEST, "suppress:below=10,secondary=lp").protections
     assert suppressed.exposure is not None
     assert list(suppressed.exposure.averaging) == [0]
     assert suppressed.guarantee.endswith("no withheld count follows")
 
 
-def test_a_guarantee_says_why_there_is_none_and_what_was_checked(world: World) -> None:
+def test_a_guarantee_says_why_there_is_none_and_what_was_checked(world):
     plan, found = world.inputs.plan, Exposure(0, None, Claims(0, 0), {}, Claims(0, 0), None, None)
     late = replace(found, not_finished=("secondary suppression ran out of time, so more numbers may follow.",))
     assert guarantee_of(parse("cell-key:D=2,V=0.9", Path()), plan, found) == "none stated"
@@ -102,7 +102,7 @@ def test_a_guarantee_says_why_there_is_none_and_what_was_checked(world: World) -
     assert suppressed[1:] == ["none below 1: nothing is random"] * 2
 
 
-def test_a_scale_gives_the_numbers_of_parameters_with_such_budgets(census: Path, world: World) -> None:
+def test_a_scale_gives_the_numbers_of_parameters_with_such_budgets(census, world):
     for name, factor in (("same", 1), ("quarter", Decimal("0.25"))):
         shutil.copytree(census / "parameters", census / name, dirs_exist_ok=True)
         config = json.loads((census / name / "config.json").read_text(), parse_float=Decimal)
@@ -118,7 +118,7 @@ def test_a_scale_gives_the_numbers_of_parameters_with_such_budgets(census: Path,
     assert own != of_a_quarter == quarter
 
 
-def test_the_budgets_of_2020_have_its_loss_and_the_thresholds_given(census: Path, world: World) -> None:
+def test_the_budgets_of_2020_have_its_loss_and_the_thresholds_given(census, world):
     plan, quarter = world.of_2020().inputs.plan, world.scaled(Fraction(1, 4))
     assert plan.loss.unbounded == Fraction("4.944")
     assert quarter.of_2020().inputs.plan.loss.unbounded == Fraction("4.944"), "whatever the budgets given"
@@ -129,14 +129,14 @@ def test_the_budgets_of_2020_have_its_loss_and_the_thresholds_given(census: Path
     assert ["rho = 4.944" in each.guarantee for each in asked] == [False, True]
 
 
-def test_a_census_of_its_own_has_no_budgets_of_2020(tmp_path: Path) -> None:
+def test_a_census_of_its_own_has_no_budgets_of_2020(tmp_path):
     of_case = counted_world(*write_nz_case(tmp_path, None), REQUEST, NoProgress())
     with of_case as other, pytest.raises(InvalidInput, match="the 2020 Census had other tables"):
         other.of_2020()
 
 
 @pytest.mark.slow
-def test_the_sweep_has_a_point_for_each_strength_and_a_line_through_them(census: Path, world: World) -> None:
+def test_the_sweep_has_a_point_for_each_strength_and_a_line_through_them(census, world):
     strengths = SWEEP["SafeTab"]
     comparison = compared(census, world, REQUEST, *strengths, "safetab")
     *swept, own = comparison.protections
@@ -155,7 +155,7 @@ def test_the_sweep_has_a_point_for_each_strength_and_a_line_through_them(census:
 
 
 @pytest.mark.slow
-def test_the_attack_is_checked_on_safetab_with_a_very_large_budget(census: Path, world: World, monkeypatch) -> None:
+def test_the_attack_is_checked_on_safetab_with_a_very_large_budget(census, world, monkeypatch):
     """An attack that forgets what the cells of SafeTab's tables and its lone totals tell finds nobody."""
     good = compared(census, world, REQUEST, "safetab").controls
     assert [each.holds for each in good if each.name == "SafeTab with a very large budget"] == [True]
@@ -168,6 +168,6 @@ def test_the_attack_is_checked_on_safetab_with_a_very_large_budget(census: Path,
     assert [each.name for each in weak if not each.holds] == ["SafeTab with a very large budget"]
 
 
-def test_noise_that_cannot_be_drawn_is_refused(world: World) -> None:
+def test_noise_that_cannot_be_drawn_is_refused(world):
     with pytest.raises(InvalidInput, match="out of range"):
         world.scaled(Fraction("0.000000000001"))

@@ -46,7 +46,7 @@ def _is_possible(tables: ExactTables, is_withheld: np.ndarray, least: int, numbe
     return answer.values is not None
 
 
-def test_a_row_in_which_the_usual_bound_of_zero_protects_nothing() -> None:
+def test_a_row_in_which_the_usual_bound_of_zero_protects_nothing():
     """1 and 1 are withheld and their sum follows: they could be 0 and 2, but a withheld number isn't 0."""
     tables = system_of([1, 1, 7, 9], ROW).exact
     usual, _ = secondary(tables, small(tables), zeros_shown=False, limit=LIMIT)
@@ -59,27 +59,27 @@ def test_a_row_in_which_the_usual_bound_of_zero_protects_nothing() -> None:
     assert not not_finished
 
 
-def test_shown_zeros_stay_and_hide_nothing() -> None:
+def test_shown_zeros_stay_and_hide_nothing():
     tables = system_of([1, 0, 0, 8], ROW).exact
     is_withheld, _ = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
     assert is_withheld.tolist() == [True, False, False, True, False]
 
 
-def test_withheld_zeros_are_protected_too() -> None:
+def test_withheld_zeros_are_protected_too():
     tables = system_of([1, 0, 0, 8], ROW).exact
     is_withheld, _ = secondary(tables, tables.counts <= 2, zeros_shown=False, limit=LIMIT)
     assert is_withheld.tolist() == [True, True, True, True, False]
     assert exactly_known(tables, is_withheld, least=0) == []
 
 
-def test_a_total_that_equals_its_only_cell_is_withheld_with_it() -> None:
+def test_a_total_that_equals_its_only_cell_is_withheld_with_it():
     tables = system_of([1, 0, 0, 0], ROW).exact
     is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
     assert is_withheld.tolist() == [True, False, False, False, True]
     assert not not_finished
 
 
-def test_a_wider_range_withholds_more() -> None:
+def test_a_wider_range_withholds_more():
     """With 3 and 4 withheld beside the 1, it can be 1 to 6; a 3 alone leaves 1 to 3."""
     tables = system_of([1, 3, 4, 90], ROW).exact
     narrow, _ = secondary(tables, small(tables), zeros_shown=True, width=2, limit=LIMIT)
@@ -88,7 +88,7 @@ def test_a_wider_range_withholds_more() -> None:
     assert wide.tolist() == [True, True, True, False, False]
 
 
-def test_a_group_smaller_than_the_width_is_protected() -> None:
+def test_a_group_smaller_than_the_width_is_protected():
     """All its numbers are withheld, so each can be larger by any width."""
     tables = system_of([1, 0, 0, 0], ROW).exact
     is_withheld, not_finished = secondary(tables, tables.counts < 10, zeros_shown=False, width=10, limit=LIMIT)
@@ -97,7 +97,7 @@ def test_a_group_smaller_than_the_width_is_protected() -> None:
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_the_stated_reader_computes_nothing(seed: int) -> None:
+def test_the_stated_reader_computes_nothing(seed):
     """Three levels, places across tracts."""
     tables = random_system(np.random.default_rng([43, seed]), tracts=5).exact
     is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
@@ -107,7 +107,7 @@ def test_the_stated_reader_computes_nothing(seed: int) -> None:
     assert exactly_known(tables, is_withheld, least=1) == []
 
 
-def test_a_bound_of_zero_is_seen() -> None:
+def test_a_bound_of_zero_is_seen():
     """The same check, with the pattern that the usual bound gives, finds numbers that are exactly known."""
     known = 0
     for seed in (3, 4, 5):
@@ -121,7 +121,7 @@ def test_a_bound_of_zero_is_seen() -> None:
     assert known >= 30
 
 
-def test_a_dropped_equation_is_seen() -> None:
+def test_a_dropped_equation_is_seen():
     """A pattern made without knowing the totals leaves numbers that follow from them."""
     tables = system_of([1, 5, 6, 9], ROW).exact
     without = tables_of(tables.counts[:4], Rows.of_lists(ROW[:4]))
@@ -134,7 +134,7 @@ def uneven() -> ExactTables:
     return system_of([4, 4, 2, 0, 1, 1], [[1, 2, 3], [1, 5], [2, 3, 4], [0, 3, 5], [0, 2, 5], [3, 5]]).exact
 
 
-def test_the_audit_protects_what_only_half_people_protected(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_audit_protects_what_only_half_people_protected(monkeypatch):
     tables = uneven()
     is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
     assert not not_finished
@@ -144,21 +144,21 @@ def test_the_audit_protects_what_only_half_people_protected(monkeypatch: pytest.
     assert exactly_known(tables, is_withheld, least=1) == [5]
 
 
-def test_a_limit_that_comes_first_is_said() -> None:
+def test_a_limit_that_comes_first_is_said():
     tables = random_system(np.random.default_rng(1)).exact
     is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=-1.0)
     assert is_withheld.tolist() == small(tables).tolist()
     assert not_finished
 
 
-def test_nothing_to_protect_withholds_nothing() -> None:
+def test_nothing_to_protect_withholds_nothing():
     tables = system_of([5, 6, 7, 8], ROW).exact
     is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
     assert not is_withheld.any()
     assert not not_finished
 
 
-def test_the_same_tables_give_the_same_pattern() -> None:
+def test_the_same_tables_give_the_same_pattern():
     tables = random_system(np.random.default_rng(2)).exact
     patterns = [secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)[0].tolist() for _ in range(2)]
     assert patterns[0] == patterns[1]
@@ -198,7 +198,7 @@ def table_of(cells: np.ndarray) -> tuple[ExactTables, list[tuple[str, str]]]:
 
 
 @pytest.mark.slow
-def test_as_few_numbers_are_withheld_as_by_tau_argus(tmp_path: Path) -> None:
+def test_as_few_numbers_are_withheld_as_by_tau_argus(tmp_path):
     """Tables without zeros and the usual bound of 0: the program that tau-ARGUS solves to the optimum."""
     rng = np.random.default_rng(44)
     worlds = [rng.integers(1, 13, size=(rng.integers(4, 8), rng.integers(3, 6))) for _ in range(20)]
@@ -218,7 +218,7 @@ def test_as_few_numbers_are_withheld_as_by_tau_argus(tmp_path: Path) -> None:
     assert optimal > 20
 
 
-def test_where_nothing_is_small_nothing_is_withheld() -> None:
+def test_where_nothing_is_small_nothing_is_withheld():
     nobody = ExactTables(*(np.zeros(2, dtype=kind) for kind in (int, np.uint64, int, int)), Rows.of_lists([[0], [0]]))
     is_withheld, not_finished = secondary(nobody, np.zeros(2, dtype=np.bool_), zeros_shown=True, limit=1.0)
     assert (is_withheld.any(), not_finished) == (False, False)

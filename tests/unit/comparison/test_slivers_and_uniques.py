@@ -46,41 +46,41 @@ def published(area: AttackedArea, widths: list[int] | int = 1) -> Publication:
 TRACTS_AND_A_PLACE = [[0, 1], [2], [0]]  # a tract with a place in it, another tract, the place
 
 
-def test_a_tract_without_its_place_follows_from_their_totals() -> None:
+def test_a_tract_without_its_place_follows_from_their_totals():
     area = area_of(TRACTS_AND_A_PLACE, [40, 3, 7])
     assert differencing(area, published(area)) == (1, 3)
     assert differencing(area, published(area, [1, 1, 0])) == (1, 0)  # the place is withheld
     assert differencing(area, published(area, [3, 1, 3])) == (1, 0)
 
 
-def test_slivers_of_nobody_or_of_many_people_are_not_counted() -> None:
+def test_slivers_of_nobody_or_of_many_people_are_not_counted():
     for people in (0, 10):
         area = area_of(TRACTS_AND_A_PLACE, [40, people, 7])
         assert differencing(area, published(area)) == (0, 0)
 
 
-def test_cells_of_an_atom_are_one_sliver() -> None:
+def test_cells_of_an_atom_are_one_sliver():
     area = area_of(TRACTS_AND_A_PLACE, [10, 2, 7], cells=3)
     assert differencing(area, published(area)) == (1, 6)
 
 
-def test_three_areas_that_overlap_pairwise_are_solved_by_equations_alone() -> None:
+def test_three_areas_that_overlap_pairwise_are_solved_by_equations_alone():
     area = area_of([[0, 1], [1, 2], [0, 2]], [3, 4, 5])
     assert differencing(area, published(area)) == (3, 12)
 
 
-def test_limits_tell_where_no_equation_does() -> None:
+def test_limits_tell_where_no_equation_does():
     """A place with at least 3 people lies in a tract of 3 and an empty one: all of them are where both meet."""
     area = area_of([[0, 1], [1, 2], [2, 3]], [0, 3, 0, 0])
     assert differencing(area, published(area, [1, 3, 1])) == (1, 3)
 
 
-def test_areas_that_divide_each_other_have_no_slivers() -> None:
+def test_areas_that_divide_each_other_have_no_slivers():
     area = area_of([[0, 1], [0], [1]], [3, 4])
     assert differencing(area, published(area)) == (0, 0)
 
 
-def test_the_example_subtracts_published_totals() -> None:
+def test_the_example_subtracts_published_totals():
     area = area_of(TRACTS_AND_A_PLACE, [40, 2, 7])
     shown = differencing_example(area, published(area), "none")
     assert shown is not None
@@ -93,14 +93,14 @@ def test_the_example_subtracts_published_totals() -> None:
         assert differencing_example(area, published(area), "none") is None
 
 
-def test_somebody_is_unique_who_is_alone_in_a_row() -> None:
+def test_somebody_is_unique_who_is_alone_in_a_row():
     blocks, ages = np.array([1, 1, 1, 2]), np.array([30, 30, 31, 30])
     assert share_unique(4, np.arange(4), blocks, ages) == 0.5
     assert share_unique(4, np.arange(4), blocks) == 0.25
     assert share_unique(0, np.arange(0), np.arange(0)) == 0
 
 
-def test_somebody_in_two_groups_counts_once() -> None:
+def test_somebody_in_two_groups_counts_once():
     person, group = np.array([0, 0, 1, 1]), np.array([5, 6, 5, 7])
     assert share_unique(2, person, group) == 1
     assert share_unique(4, person, group) == pytest.approx(0.5)

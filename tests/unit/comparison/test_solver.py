@@ -17,7 +17,7 @@ CYCLE = [[0, 1], [1, 2], [0, 2], [0], [1], [2]]
 """Three sums of two: each unknown follows from all three, and from no two of them."""
 
 
-def test_what_propagation_proves_needs_no_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_propagation_proves_needs_no_solver(monkeypatch):
     monkeypatch.setattr(linear_programs_module, "find_spec", lambda _: None)
     is_proven, undecided = proven(
         system_of([1, 1], MARGIN), windows_of([range(1, 4), range(1, 4), range(3)]), np.array([0, 1, 2]), LIMIT
@@ -30,19 +30,19 @@ def cycle() -> tuple[System, list[range | None]]:
     return system_of([1, 1, 1], CYCLE), [range(2, 3), range(2, 3), range(2, 3), None, None, None]
 
 
-def test_the_solver_proves_what_propagation_leaves_open(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_solver_proves_what_propagation_leaves_open(monkeypatch):
     system, windows = cycle()
     assert proven(system, windows_of(windows), np.array([3, 4, 5]), LIMIT)[0].all()
     monkeypatch.setattr(linear_programs_module, "find_spec", lambda _: None)
     assert not proven(system, windows_of(windows), np.array([3, 4, 5]), LIMIT)[0].any()
 
 
-def test_without_one_equation_the_same_numbers_are_not_proven() -> None:
+def test_without_one_equation_the_same_numbers_are_not_proven():
     system, windows = cycle()
     assert not proven(system, windows_of([*windows[:2], None, *windows[3:]]), np.array([3, 4, 5]), LIMIT)[0].any()
 
 
-def test_a_hole_in_a_window_is_respected() -> None:
+def test_a_hole_in_a_window_is_respected():
     """Two unknowns of 0, 1 or 3 with the sum 2 are both 1; if 2 is possible too, nothing is proven."""
     system = system_of([1, 1], MARGIN)
     with_hole, without = windows_of([[0, 1, 3], [0, 1, 3], [2]]), windows_of([range(4), range(4), [2]])
@@ -50,7 +50,7 @@ def test_a_hole_in_a_window_is_respected() -> None:
     assert not proven(system, without, np.array([0, 1]), LIMIT)[0].any()
 
 
-def test_where_no_data_set_fits_nothing_is_proven() -> None:
+def test_where_no_data_set_fits_nothing_is_proven():
     holes = windows_of([[1, 3], [1, 3], [3]])
     for windows in (holes, windows_of([[2], [2], [3]])):
         is_proven, undecided = proven(system_of([1, 1], MARGIN), windows, np.array([0, 1]), LIMIT)
@@ -59,14 +59,14 @@ def test_where_no_data_set_fits_nothing_is_proven() -> None:
         assert any_fit(system_of([1, 1], MARGIN), windows, LIMIT) is None
 
 
-def test_a_limit_that_comes_first_is_said() -> None:
+def test_a_limit_that_comes_first_is_said():
     system, windows = cycle()
     is_proven, undecided = proven(system, windows_of(windows), np.array([3, 4, 5]), 0.0)
     assert not is_proven.any()
     assert undecided == 3
 
 
-def test_the_ends_of_windows() -> None:
+def test_the_ends_of_windows():
     low, high = window_ends(windows_of([[2, 5], None, [0]]))
     assert low.tolist() == [2, 0, 0]
     assert high[[0, 2]].tolist() == [5, 0]
@@ -100,7 +100,7 @@ def small_world(seed: int) -> SmallWorld:
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_proofs_are_those_of_enumeration(seed: int) -> None:
+def test_proofs_are_those_of_enumeration(seed):
     """A number is proven if and only if it is 1 in all data sets that fit."""
     world = small_world(seed)
     is_proven, undecided = proven(world.system, world.windows, np.arange(10), LIMIT)
@@ -111,14 +111,14 @@ def test_proofs_are_those_of_enumeration(seed: int) -> None:
     assert world.system.exact.parts.sums(fit).tolist() in world.fits
 
 
-def test_costs_choose_among_the_data_sets_that_fit() -> None:
+def test_costs_choose_among_the_data_sets_that_fit():
     worlds = [small_world(seed) for seed in range(20)]
     few, many = ([any_fit(world.system, world.windows, LIMIT, [cost] * 5) for world in worlds] for cost in (1, -1))
     assert all(low.sum() <= high.sum() for low, high in zip(few, many, strict=True))
     assert any(low.sum() < high.sum() for low, high in zip(few, many, strict=True))
 
 
-def test_enumeration_sees_a_solver_that_forgets_that_a_number_may_be_larger(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_enumeration_sees_a_solver_that_forgets_that_a_number_may_be_larger(monkeypatch):
     alternatives = solver_module._is_other_than_one
     monkeypatch.setattr(solver_module, "_is_other_than_one", lambda *given: alternatives(*given)[:-1])
     worlds = [small_world(seed) for seed in range(20)]
@@ -150,7 +150,7 @@ def proofs(protect, seeds: range) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("protect", [rounded_at_random, small_counts_withheld])
-def test_every_proof_is_right_in_20_worlds(protect) -> None:
+def test_every_proof_is_right_in_20_worlds(protect):
     right, wrong = proofs(protect, range(20))
     assert wrong == 0
     assert right >= {rounded_at_random: 1, small_counts_withheld: 50}[protect]
@@ -196,7 +196,7 @@ def tract_of(people: list[tuple[int, int, int]]) -> tuple[System, Windows, list[
     )
 
 
-def test_all_records_of_a_tract_follow_from_its_tables() -> None:
+def test_all_records_of_a_tract_follow_from_its_tables():
     system, windows, records = tract_of(TRACT)
     assert proven(system, windows, np.array(records), LIMIT)[0].sum() == 11
     fit = any_fit(system, windows, LIMIT)
@@ -204,7 +204,7 @@ def test_all_records_of_a_tract_follow_from_its_tables() -> None:
     assert fit.tolist() == system.truth.tolist()
 
 
-def test_two_people_who_could_change_blocks_are_not_proven() -> None:
+def test_two_people_who_could_change_blocks_are_not_proven():
     """Two of one sex, race and age group, in two blocks and of two ages: two data sets fit."""
     system, windows, records = tract_of([*TRACT[:9], (2, 0, 18), TRACT[10]])
     found = proven(system, windows, np.array(records), LIMIT)[0]

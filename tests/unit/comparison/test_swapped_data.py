@@ -9,9 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from typer.testing import CliRunner
 
-from safetab.cli.main import app
+from tests.commands import cli
 from tests.inside import (
     COUNTY,
     PERSON_HOUSEHOLD_FILE,
@@ -19,7 +18,6 @@ from tests.inside import (
     TRACT,
     US,
     US_PASS,
-    AreaKind,
     CensusFormat,
     CensusRequest,
     InvalidInput,
@@ -69,7 +67,7 @@ def after(census: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return swapped_data(census / "data", tmp_path_factory.mktemp("swapped"), HI, inputs_of(census), 1)
 
 
-def test_households_move_as_a_whole_and_nothing_else_changes(census: Path, after: Path) -> None:
+def test_households_move_as_a_whole_and_nothing_else_changes(census, after):
     before, moved = records_of(census / "data"), records_of(after)
     others = [name for name in before.column_names if name not in WHERE]
     assert moved.column_names == before.column_names
@@ -87,17 +85,17 @@ def test_households_move_as_a_whole_and_nothing_else_changes(census: Path, after
 
 
 @pytest.mark.parametrize("parameters", ["parameters", "household-parameters"])
-def test_the_engine_reads_them(census: Path, after: Path, parameters: str) -> None:
+def test_the_engine_reads_them(census, after, parameters):
     of_data = [read_inputs(census / parameters, data).findings for data in (census / "data", after)]
     assert [each.where for each in of_data[0]] == [each.where for each in of_data[1]]
     assert {path.name for path in after.iterdir()} == {path.name for path in (census / "data").iterdir()}
     assert (after / "SYNTHETIC").is_file()
     if parameters == "parameters":
-        result = CliRunner().invoke(app, ["validate", str(census / parameters), str(after)])
+        result = cli("validate", census / parameters, after)
         assert result.exit_code == 0, result.stderr
 
 
-def test_swaps_are_a_function_of_the_seed(census: Path, after: Path, tmp_path: Path) -> None:
+def test_swaps_are_a_function_of_the_seed(census, after, tmp_path):
     same, other = (
         places_of(records_of(swapped_data(census / "data", tmp_path / str(seed), HI, inputs_of(census), seed)))
         for seed in (1, 2)
@@ -105,7 +103,7 @@ def test_swaps_are_a_function_of_the_seed(census: Path, after: Path, tmp_path: P
     assert places_of(records_of(after)) == same != other
 
 
-def test_records_of_text_give_the_same_people_and_the_same_swaps(after: Path, tmp_path: Path) -> None:
+def test_records_of_text_give_the_same_people_and_the_same_swaps(after, tmp_path):
     text = write_people(tmp_path / "text", households=True, shared_codes=0.9, form=CensusFormat.TEXT)
     moved = records_of(swapped_data(text / "data", tmp_path, HI, inputs_of(text), 1))
     wanted = records_of(after)
@@ -113,7 +111,7 @@ def test_records_of_text_give_the_same_people_and_the_same_swaps(after: Path, tm
     assert moved["QRACE2"].to_pylist() == [code or "Null" for code in wanted["QRACE2"].to_pylist()]
 
 
-def test_households_with_somebody_who_is_alone_with_their_codes_go_first(census: Path, tmp_path: Path) -> None:
+def test_households_with_somebody_who_is_alone_with_their_codes_go_first(census, tmp_path):
     before = records_of(census / "data")
     codes = [f"QRACE{number}" for number in range(1, 9)]
     columns = [*WHERE[:3], *codes, "QSPAN"]  # without sex and age
@@ -136,7 +134,7 @@ def test_households_with_somebody_who_is_alone_with_their_codes_go_first(census:
 
 
 @pytest.mark.parametrize("more", [{}, {"form": CensusFormat.CEF}])
-def test_it_is_refused_where_nobody_knows_who_lives_with_whom(tmp_path: Path, more: dict) -> None:
+def test_it_is_refused_where_nobody_knows_who_lives_with_whom(tmp_path, more):
     folder = write_people(tmp_path / "census", **more)
     data = folder / "data" / "reader.ini" if more else folder / "data"
     inputs = read_inputs(folder / "parameters", data).require()
@@ -145,7 +143,7 @@ def test_it_is_refused_where_nobody_knows_who_lives_with_whom(tmp_path: Path, mo
     assert not (tmp_path / "out").exists()
 
 
-def test_a_file_of_other_people_is_refused(census: Path, tmp_path: Path) -> None:
+def test_a_file_of_other_people_is_refused(census, tmp_path):
     data = tmp_path / "data"
     data.mkdir()
     for path in (census / "data").iterdir():
@@ -159,7 +157,7 @@ def test_a_file_of_other_people_is_refused(census: Path, tmp_path: Path) -> None
         swapped_data(data, tmp_path / "out", HI, inputs_of(census), 1)
 
 
-def test_the_share_who_leave_an_area_under_attack(census: Path, after: Path) -> None:
+def test_the_share_who_leave_an_area_under_attack(census, after):
     areas = inputs_of(census).files.geography_of_pass[US_PASS]
     assert kinds_around(areas, US.kinds) == [TRACT, COUNTY, STATE]
     tracts = areas.entities(TRACT)
@@ -183,9 +181,7 @@ def test_the_share_who_leave_an_area_under_attack(census: Path, after: Path) -> 
         ((0.5, 0, 0.5), {STATE}),
     ],
 )
-def test_areas_that_nobody_leaves_keep_their_numbers(
-    census: Path, tmp_path: Path, geography: tuple[float, float, float], kept: set[AreaKind]
-) -> None:
+def test_areas_that_nobody_leaves_keep_their_numbers(census, tmp_path, geography, kept):
     areas = inputs_of(census).files.geography_of_pass[US_PASS]
     swapping = Swapping(0.5, (0.25, 0.5, 0.25), geography)
     found = kinds_nobody_leaves(swapping, areas, US.kinds)
@@ -200,10 +196,10 @@ def test_areas_that_nobody_leaves_keep_their_numbers(
         assert any(moved) == (kind not in kept)
 
 
-def test_any_census_can_be_swapped_once_its_households_are_known(tmp_path: Path) -> None:
+def test_any_census_can_be_swapped_once_its_households_are_known(tmp_path):
     folder, data = tmp_path / "own", tmp_path / "own-data"
-    assert CliRunner().invoke(app, ["new", str(folder)]).exit_code == 0
-    assert CliRunner().invoke(app, ["synthesize", str(folder), "--people", "2000"]).exit_code == 0
+    assert cli("new", folder).exit_code == 0
+    assert cli("synthesize", folder, "--people", "2000").exit_code == 0
     inputs = read_inputs(folder, data).require()
     with pytest.raises(InvalidInput, match="swap needs to know"):
         swapped_data(data, tmp_path / "out", HI, inputs, 1)

@@ -34,14 +34,14 @@ def marked(people: Households) -> Households:
 
 
 @pytest.mark.parametrize("swapping", [LO, HI, Swapping(0.08, geography=(0.0, 1.0, 0.0), target="unique")])
-def test_the_share_of_households_that_are_swapped_is_the_rate(swapping: Swapping) -> None:
+def test_the_share_of_households_that_are_swapped_is_the_rate(swapping):
     people = marked(world())
     share = np.mean(swapped(people, swapping).areas != people.areas)
     assert abs(share - swapping.rate) < 0.001
 
 
 @pytest.mark.parametrize("swapping", [LO, HI])
-def test_every_household_is_equally_likely(swapping: Swapping) -> None:
+def test_every_household_is_equally_likely(swapping):
     """The false-alarm rate is 6e-7 for each of two shares: five standard errors."""
     people = marked(world())
     moved = swapped(people, swapping).areas != people.areas
@@ -51,14 +51,14 @@ def test_every_household_is_equally_likely(swapping: Swapping) -> None:
 
 
 @pytest.mark.parametrize("swapping", [LO, HI])
-def test_areas_keep_their_number_of_households(swapping: Swapping) -> None:
+def test_areas_keep_their_number_of_households(swapping):
     people = world()
     after = swapped(people, swapping)
     assert (np.bincount(after.areas, minlength=1000) == np.bincount(people.areas, minlength=1000)).all()
     assert (after.sizes == people.sizes).all()
 
 
-def test_blocks_keep_their_people_unless_sizes_may_differ() -> None:
+def test_blocks_keep_their_people_unless_sizes_may_differ():
     people = world()
     before = np.bincount(people.areas, people.sizes)
     far = Swapping(0.5, geography=(0.3, 0.4, 0.3))
@@ -69,7 +69,7 @@ def test_blocks_keep_their_people_unless_sizes_may_differ() -> None:
 
 @pytest.mark.parametrize("households", [80_000, 300])
 @pytest.mark.parametrize(("geography", "stays_in"), [((1.0, 0.0, 0.0), 0), ((0.2, 0.8, 0.0), 1), ((0.3, 0.4, 0.3), 2)])
-def test_nobody_goes_further_than_the_parameters_allow(households: int, geography: tuple, stays_in: int) -> None:
+def test_nobody_goes_further_than_the_parameters_allow(households, geography, stays_in):
     people = world(households)
     after = swapped(people, Swapping(0.5, (0.25, 0.5, 0.25), geography))
     around = people.around[stays_in]
@@ -79,13 +79,13 @@ def test_nobody_goes_further_than_the_parameters_allow(households: int, geograph
         assert (smaller[after.areas] != smaller[people.areas]).any()
 
 
-def test_a_draw_is_a_function_of_its_random_bits() -> None:
+def test_a_draw_is_a_function_of_its_random_bits():
     people = world(5_000)
     assert (swapped(people, HI, 3).areas == swapped(people, HI, 3).areas).all()
     assert (swapped(people, HI, 3).areas != swapped(people, HI, 4).areas).any()
 
 
-def test_households_with_a_unique_person_are_swapped_first_if_they_are_the_target() -> None:
+def test_households_with_a_unique_person_are_swapped_first_if_they_are_the_target():
     people = marked(world())
     few, all_of_them = (
         swapped(people, Swapping(rate, geography=(0.0, 1.0, 0.0), target="unique")).areas != people.areas
@@ -98,7 +98,7 @@ def test_households_with_a_unique_person_are_swapped_first_if_they_are_the_targe
 @pytest.mark.parametrize(
     "swapping", [LO, HI, Swapping(0.3, geography=(0.5, 0.5, 0.0)), Swapping(1.0, geography=(0, 0, 1))]
 )
-def test_the_share_who_leave_follows_from_the_parameters(swapping: Swapping) -> None:
+def test_the_share_who_leave_follows_from_the_parameters(swapping):
     """About 80,000 households leave independently: 0.01 is more than five standard errors."""
     people = world()
     tract = people.around[0]
@@ -136,29 +136,29 @@ def chances_of(leaving: float, expected: float, true_counts: int, numbers: int =
 
 @pytest.mark.parametrize("leaving", [0.001, 0.3, 0.9])
 @pytest.mark.parametrize("expected", [0.0, 0.4, 20.0])
-def test_the_chances_of_each_true_count_sum_to_one(leaving: float, expected: float) -> None:
+def test_the_chances_of_each_true_count_sum_to_one(leaving, expected):
     assert chances_of(leaving, expected, 40).sum(axis=1) == pytest.approx(1, abs=1e-9)
 
 
-def test_without_leaving_windows_stay_as_they_are() -> None:
+def test_without_leaving_windows_stay_as_they_are():
     windows = exact(np.arange(5))
     assert windows_before_swapping(windows, known(5, 1.0), 0.0) is windows
 
 
-def test_a_number_that_tells_nothing_still_tells_nothing() -> None:
+def test_a_number_that_tells_nothing_still_tells_nothing():
     windows = Windows(np.array([0, 2]), np.array([0, 0, 1]), np.zeros(1))
     after = windows_before_swapping(windows, known(2, 1.0), 0.2)
     assert len(after.of(0)[1]) == 0
     assert len(after.of(1)[1]) > 5
 
 
-def test_what_is_known_bounds_the_true_counts() -> None:
+def test_what_is_known_bounds_the_true_counts():
     bounds = Known(np.array([3]), np.array([6]), np.array([4.0]), np.array([True]))
     first, logs = windows_before_swapping(exact(np.array([4])), bounds, 0.4).of(0)
     assert (first, len(logs)) == (3, 4)
 
 
-def test_windows_of_several_swapped_counts_are_weighted_sums() -> None:
+def test_windows_of_several_swapped_counts_are_weighted_sums():
     """Swapping and then, say, rounding: 1 or 2 would be shown alike, with chances 0.25 and 0.5."""
     together = Windows(np.array([1]), np.array([0, 2]), np.log([0.25, 0.5]))
     first, logs = windows_before_swapping(together, known(1, 0.7), 0.3).of(0)
@@ -177,7 +177,7 @@ def chi_square(seen: np.ndarray, chances: np.ndarray) -> tuple[float, int]:
     return float(((seen_of - wanted_of) ** 2 / wanted_of).sum()), classes
 
 
-def test_the_likelihood_agrees_with_swapping_people_who_live_alone() -> None:
+def test_the_likelihood_agrees_with_swapping_people_who_live_alone():
     """Chi-square at a false-alarm rate of 1e-6; a likelihood with 0.7 or 1.4 times the moves is refused.
 
     400 groups of 100 people in 50 tracts, a quarter of everybody.

@@ -85,7 +85,7 @@ def totals_of(census: CountedCensus) -> dict[str, dict[int, int]]:
     }
 
 
-def test_everybody_in_an_area_is_counted_once_whatever_their_groups(census: Path, truth: CountedCensus) -> None:
+def test_everybody_in_an_area_is_counted_once_whatever_their_groups(census, truth):
     records = pq.read_table(census / "data" / "person-records").to_pydict()
     tracts = Counter(map("".join, zip(*(records[name] for name in BLOCK[:3]), strict=True)))
     for level in truth.levels.values():
@@ -98,7 +98,7 @@ def test_everybody_in_an_area_is_counted_once_whatever_their_groups(census: Path
 
 
 @pytest.mark.parametrize("tables", ["as-released", "every-group"])
-def test_a_group_has_the_table_that_is_asked_for_and_its_exact_numbers(census: Path, tables: str) -> None:
+def test_a_group_has_the_table_that_is_asked_for_and_its_exact_numbers(census, tables):
     with counted(census / "parameters", census / "data", tables) as asked:
         seen = set()
         for level in asked.levels.values():
@@ -118,7 +118,7 @@ def test_a_group_has_the_table_that_is_asked_for_and_its_exact_numbers(census: P
         assert "sex_age_4" in seen
 
 
-def test_without_protection_everything_is_shown_exact_and_adds_up(truth: CountedCensus, exact: pa.Table) -> None:
+def test_without_protection_everything_is_shown_exact_and_adds_up(truth, exact):
     totals = totals_of(truth)
     for row in rows_of(exact):
         sizes = totals[row["level"]].values()
@@ -138,7 +138,7 @@ def test_without_protection_everything_is_shown_exact_and_adds_up(truth: Counted
     }  # fmt: skip
 
 
-def test_errors_of_rounded_totals_are_those_of_a_plain_count_in_every_class(truth: CountedCensus) -> None:
+def test_errors_of_rounded_totals_are_those_of_a_plain_count_in_every_class(truth):
     table = utility(protection("nearest 5", nearest_5, 2), truth, runs=4, seed=1)
     rows = [row for row in table.to_pylist() if (row["kind"], row["sort"]) == ("all", "total")]
     row_of = {(row["level"], row["size_class"]): row for row in rows}
@@ -162,7 +162,7 @@ def test_errors_of_rounded_totals_are_those_of_a_plain_count_in_every_class(trut
             assert row["runs"] == 1  # nothing is random
 
 
-def test_a_withheld_number_has_no_error_and_its_table_is_not_judged(truth: CountedCensus, exact: pa.Table) -> None:
+def test_a_withheld_number_has_no_error_and_its_table_is_not_judged(truth, exact):
     table = utility(protection("below 20", below_20, 0), truth, runs=1, seed=1)
     for level, totals in totals_of(truth).items():
         (row,) = rows_of(table, level=level)
@@ -185,7 +185,7 @@ def test_a_withheld_number_has_no_error_and_its_table_is_not_judged(truth: Count
 
 
 @pytest.mark.slow
-def test_runs_differ_and_their_spread_is_the_standard_error(truth: CountedCensus) -> None:
+def test_runs_differ_and_their_spread_is_the_standard_error(truth):
     several = utility(protection("round-random:own", random_3, 2), truth, runs=6, seed=7)
     assert several.equals(utility(protection("round-random:own", random_3, 2), truth, runs=6, seed=7))
     assert not several.equals(utility(protection("round-random:own", random_3, 2), truth, runs=6, seed=8))
@@ -197,13 +197,13 @@ def test_runs_differ_and_their_spread_is_the_standard_error(truth: CountedCensus
     assert error_by_size(several)["1 to 9"] == pytest.approx(8 / 9, rel=0.4)
 
 
-def test_an_interval_that_is_too_narrow_is_found_out(truth: CountedCensus) -> None:
+def test_an_interval_that_is_too_narrow_is_found_out(truth):
     (row,) = rows_of(utility(protection("bold", nearest_5, 1), truth, runs=1, seed=1), level="(TRACT, Detailed)")
     assert row["interval_share"] == 1
     assert 0.3 < row["interval_holding_share"] < 0.9
 
 
-def test_small_groups_that_are_shown_as_0_are_counted_apart(truth: CountedCensus) -> None:
+def test_small_groups_that_are_shown_as_0_are_counted_apart(truth):
     def mostly_nothing(tables: object, _: np.random.Generator) -> tuple:
         return np.where(tables.counts < 5, 0, tables.counts), (tables.counts > 3) & (tables.counts < 10)
 
@@ -214,7 +214,7 @@ def test_small_groups_that_are_shown_as_0_are_counted_apart(truth: CountedCensus
     assert found["groups_1_to_9_shown_as_0"] == pytest.approx(found["groups_1_to_9_published"]) != 0
 
 
-def test_one_total_too_many_breaks_the_sum_of_one_area_and_no_other(truth: CountedCensus) -> None:
+def test_one_total_too_many_breaks_the_sum_of_one_area_and_no_other(truth):
     nested = {level: parts for level, parts in truth.parts.items() if parts is not None}
     assert nested.keys() >= {"(TRACT, Detailed)", "(COUNTY, Detailed)"}
     assert not any("PLACE" in level for level in nested)  # places don't cover a state
@@ -237,7 +237,7 @@ def test_one_total_too_many_breaks_the_sum_of_one_area_and_no_other(truth: Count
     assert {each["areas_not_additive_share"] for each in rows_of(table) if each != row} <= {0, None}
 
 
-def test_moved_people_are_errors_that_add_up_and_fill_empty_groups(truth: CountedCensus, moved: CountedCensus) -> None:
+def test_moved_people_are_errors_that_add_up_and_fill_empty_groups(truth, moved):
     swap = protection("swap", records=object())
     table = utility(swap, truth, runs=5, seed=1, published=moved)
     before, after = totals_of(truth), totals_of(moved)
@@ -266,7 +266,7 @@ def test_moved_people_are_errors_that_add_up_and_fill_empty_groups(truth: Counte
     assert row["mean_absolute_error"] == pytest.approx(np.mean(np.abs(errors)))
 
 
-def test_safetab_has_the_numbers_of_accuracy_with_the_same_key(truth: CountedCensus) -> None:
+def test_safetab_has_the_numbers_of_accuracy_with_the_same_key(truth):
     table = utility(SAFETAB, truth, runs=2, seed=9)
     options = RunOptions(test_key=key_of_seed(9))
     accuracy = accuracy_table(assess(truth.inputs, truth.known, options, 2, NoProgress()), "given").to_pylist()
@@ -300,14 +300,14 @@ def test_safetab_has_the_numbers_of_accuracy_with_the_same_key(truth: CountedCen
 
 
 @pytest.mark.slow
-def test_threads_change_no_number(census: Path, truth: CountedCensus) -> None:
+def test_threads_change_no_number(census, truth):
     with counted(census / "parameters", census / "data", options=RunOptions(threads=1)) as alone:
         one = utility(SAFETAB, alone, runs=2, seed=4)
         assert truth.options.threads > 1
         assert one.equals(utility(SAFETAB, truth, runs=2, seed=4))
 
 
-def test_keys_are_new_in_every_draw(truth: CountedCensus) -> None:
+def test_keys_are_new_in_every_draw(truth):
     table = utility(protection("cell-key:own", by_key, 1), truth, runs=2, seed=1)
     (row,) = rows_of(table, level="(TRACT, Detailed)")
     assert row["runs"] == 2

@@ -44,7 +44,7 @@ def sums(table: pa.Table) -> dict[tuple[str, str, str], tuple[int, int]]:
     }
 
 
-def test_safetab_has_the_numbers_of_accuracy(truth: CountedCensus) -> None:
+def test_safetab_has_the_numbers_of_accuracy(truth):
     found = sums(utility(protection("safetab", is_safetab=True), truth, runs=2, seed=3))
     assessment = assess(truth.inputs, truth.known, RunOptions(test_key=key_of_seed(3)), 2, NoProgress())
     expected: dict[tuple[str, str, str], tuple[int, int]] = {}
@@ -61,7 +61,7 @@ def test_safetab_has_the_numbers_of_accuracy(truth: CountedCensus) -> None:
     assert len(found) > 20
 
 
-def test_rounding_errs_by_two_at_most_and_nothing_by_nothing(truth: CountedCensus) -> None:
+def test_rounding_errs_by_two_at_most_and_nothing_by_nothing(truth):
     nothing, rounded = (
         utility(protection(name, *change), truth, runs=1, seed=1)
         for name, change in (("none", ()), ("nearest 5", (nearest_5, 2)))
@@ -73,7 +73,7 @@ def test_rounding_errs_by_two_at_most_and_nothing_by_nothing(truth: CountedCensu
     assert summary(nothing)["tables_not_additive"] == 0
 
 
-def test_tables_are_those_of_the_plan(truth: CountedCensus) -> None:
+def test_tables_are_those_of_the_plan(truth):
     for level in truth.levels.values():
         known = level.plan.known_shapes()
         if known is not None:
