@@ -63,7 +63,7 @@ def _judged_by_paths(case: Case, _: Path) -> Result:
 
 def _judged_by_plan(case: Case, folder: Path) -> Result:
     written = write_case(case, WORLDS, folder)
-    code, document, errors = _told("plan", *written)
+    code, document, errors = _told("plan", written.parameters, written.data)
     if code:
         return "stricter", errors
     level_of = {f"{one['geography_level']}, {one['iteration_level']}": one for one in document["levels"]}
@@ -81,7 +81,7 @@ def _judged_by_verdict(case: Case, folder: Path) -> Result:
     """Validate or run: refused or accepted, and after a run the tables."""
     written = write_case(case, WORLDS, folder)
     out = [folder / "out"] if case["do"] == "run" else []
-    code, document, errors = _told(case["do"], *written, *out)
+    code, document, errors = _told(case["do"], written.parameters, written.data, *out)
     if code not in {0, 1}:
         return "different", f"exit code {code}"
     expected = case["expect"]
@@ -105,7 +105,7 @@ def _judged_refusal(case: Case, document: dict[str, Any], errors: str) -> Result
 
 def _judged_by_accuracy(case: Case, folder: Path) -> Result:
     written, out = write_case(case, WORLDS, folder), folder / "out"
-    code, _, errors = _told("accuracy", *written, out, "--runs", "5")
+    code, _, errors = _told("accuracy", written.parameters, written.data, out, "--runs", "5")
     wrote = any(path.is_file() for path in out.rglob("*"))
     return ("equal" if wrote and not code else "stricter"), errors
 
@@ -114,7 +114,7 @@ def _judged_by_marginals(case: Case, folder: Path) -> Result:
     """All lines of a table whose cells have as many households as the case says, without noise."""
     table, shape = case["note"][:2], int(case["note"][-1])
     written = _marginals_world(case, table, shape, folder)
-    code, _, errors = _told("run", *written, folder / "out")
+    code, _, errors = _told("run", written.parameters, written.data, folder / "out")
     if code:
         return "stricter", errors
     name = HOUSEHOLD_TABLE.format(table, shape + 1)

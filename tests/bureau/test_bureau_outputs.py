@@ -42,7 +42,7 @@ def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Output]:
         }
         written = write_case({"world": "toy-p-zcdp", "config": config, "thresholds": [0, 1, 2]}, worlds, folder)
         out = folder / "out"
-        told("run", *written, out, "--test-key", "07" * 32)
+        told("run", written.parameters, written.data, out, "--test-key", "07" * 32)
         made[may_be_negative] = Output(out, written)
     return made
 
