@@ -1,12 +1,15 @@
-"""Commands of safetab in this process, as a user gives them."""
+"""Commands of safetab in this process, as a user gives them, and what they and the functions of the package refuse."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
+import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from safetab import InvalidInput
 from safetab.cli.main import app
 
 
@@ -26,3 +29,10 @@ def refused(*arguments: object, code: int = 1) -> str:
     result = cli(*arguments)
     assert result.exit_code == code, result.output
     return " ".join(result.output.split())
+
+
+def invalid(function: Callable[..., object], *given: object, **named: object) -> str:
+    """What a function of the package says of input that it must refuse."""
+    with pytest.raises(InvalidInput) as told:
+        function(*given, **named)
+    return str(told.value)

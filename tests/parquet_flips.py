@@ -1,8 +1,8 @@
 """Flips bits of Parquet files and reads each as the program does, all in one process, which a signal would end.
 
-    python -m tests.parquet_flips persons|geography|release FOLDER footer|pages FLIPS
+    python -m tests.parquet_flips persons|geography|release FOLDER FLIPS footer pages
 
-Prints how many flips were refused. Fails if one is refused without the name of the file, or as anything but bad input.
+Prints how many flips of each part were refused. Fails if one is refused without the name of the file, or as anything but bad input.
 """
 
 from __future__ import annotations
@@ -71,21 +71,23 @@ def _subject(kind: str, folder: Path) -> tuple[Path, Callable[[], None]]:
     )
 
 
-def main(kind: str, folder: str, part: str, flips: str) -> None:
+def main(kind: str, folder: str, flips: str, *parts: str) -> None:
     path, read = _subject(kind, Path(folder))
-    content, numbers, refused = path.read_bytes(), random.Random(35), 0
+    content = path.read_bytes()
     read()
-    for number in range(int(flips)):
-        path.write_bytes(flipped(content, part, numbers))
-        faulthandler.dump_traceback_later(_LONGEST_READ, exit=True)
-        sys.stderr.write(f"{number}\n")  # the last one is the flip that ended the process
-        try:
-            read()
-        except InvalidInput as invalid:
-            if path.stem not in str(invalid):
-                raise
-            refused += 1
-    sys.stdout.write(str(refused))
+    for part in parts:
+        numbers, refused = random.Random(35), 0
+        for number in range(int(flips)):
+            path.write_bytes(flipped(content, part, numbers))
+            faulthandler.dump_traceback_later(_LONGEST_READ, exit=True)
+            sys.stderr.write(f"{part} {number}\n")  # the last one is the flip that ended the process
+            try:
+                read()
+            except InvalidInput as invalid:
+                if path.stem not in str(invalid):
+                    raise
+                refused += 1
+        sys.stdout.write(f"{refused}\n")
 
 
 if __name__ == "__main__":

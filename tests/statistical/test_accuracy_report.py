@@ -7,7 +7,6 @@ less than once in ten thousand times. The slow test has a fixed key, so that it 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -37,15 +36,15 @@ def distances(world: Path, out: Path, runs: int, statistic: str = "") -> np.ndar
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def world(tmp_path_factory):
     return write_small_census(tmp_path_factory.mktemp("statistical") / "census")
 
 
 @pytest.fixture
-def plant(monkeypatch: pytest.MonkeyPatch) -> Callable:
+def plant(monkeypatch):
     """Changes the noise of every number on its way."""
 
-    def planted(change: Callable[[np.ndarray], np.ndarray]) -> None:
+    def planted(change):
         def faulty(counts, shape, right):
             noise = noisy_count(counts, shape, right) - counts.confidential_counts
             return counts.confidential_counts + change(noise)
@@ -86,10 +85,10 @@ def test_intervals_that_forget_the_selection_show_up_in_their_coverage(world, tm
     """The plain margin given out as the selection-aware interval."""
 
     class Forgetful:
-        def __init__(self, noise, _, confidence) -> None:
+        def __init__(self, noise, _, confidence):
             self._margin = noise.margin_of_error(confidence)
 
-        def of(self, totals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        def of(self, totals):
             return np.maximum(totals - self._margin, 0), totals + self._margin
 
     monkeypatch.setattr(level_numbers_module, "selection_aware_intervals", Forgetful)

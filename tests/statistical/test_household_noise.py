@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -26,7 +25,7 @@ CELLS = {"t3/T03001": ("0",), "t3/T03004": ("2", "4", "5", "7", "8"), "t4/T04001
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory) -> Path:
+def released(tmp_path_factory):
     """Groups with a total and no household: every measured cell is noise. Half of them get the finest tables."""
     folder = tmp_path_factory.mktemp("noise")
     shutil.copytree(SMALL_EXAMPLE / "parameters", folder / "parameters")

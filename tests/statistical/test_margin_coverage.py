@@ -67,7 +67,7 @@ class FixedCounts:
 
 
 @pytest.fixture(scope="module")
-def planned(tmp_path_factory) -> tuple[RunPlan, Universe]:
+def planned(tmp_path_factory):
     parameters, data = write_world(tmp_path_factory.mktemp("coverage"), thresholds=[60, 200, 400], run_pr=False)
     config = json.loads((parameters / "config.json").read_text())
     config |= {"privacy_budget_p_level_2_county": 0.0353, "zero_suppression_chance": 0.9}

@@ -38,7 +38,7 @@ def at_least(value: int) -> float:
 def sizes_of(total: int, error: float) -> tuple[int, int]:
     """The least and the greatest size that a published total does not contradict."""
 
-    def is_inside(size: int) -> bool:
+    def is_inside(size):
         published = at_least(THRESHOLD + 1 - size)
         is_low = at_least(total - size) > error / 2 * published
         return is_low and published - at_least(total + 1 - size) > error / 2 * published

@@ -57,7 +57,7 @@ def accounts_at_the_first_draw(world: World, folder: Path) -> dict[str, str]:
     folder.mkdir()
     log, seen = folder / "spend-log.jsonl", list[dict[str, str]]()
 
-    def look() -> None:
+    def look():
         lines = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
         seen.append({line["pass"]: line["budget"] for line in lines if line.get("state") == "begun"})
 
@@ -111,7 +111,7 @@ def noise_of_counts(plan: LevelPlan, people: int) -> list[int]:
 
 
 @pytest.fixture
-def level(tmp_path: Path) -> LevelPlan:
+def level(tmp_path):
     """Groups that all get the finest table, or a total, with noise of a standard deviation of at least 2."""
     world = persons_of(tmp_path / "world")
     low = {key: [0, 0, 1] for key in world.config()["thresholds_p"]}

@@ -54,7 +54,7 @@ class During(NoProgress):
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+def world(tmp_path_factory):
     return write_random_world(tmp_path_factory.mktemp("world"), 3, people=40, budget=1, privacy_defn="zcdp")
 
 
@@ -171,7 +171,7 @@ def test_an_account_that_vanishes_at_publication_is_told(world, tmp_path, monkey
 def test_of_two_runs_into_one_out_the_second_is_refused_and_costs_nothing(overwrite, world, tmp_path):
     refused: list[InvalidInput] = []
 
-    def another() -> None:
+    def another():
         with pytest.raises(InvalidInput, match="another run is writing it now") as second:
             run(world, tmp_path, overwrite=overwrite)
         refused.append(second.value)
@@ -221,7 +221,7 @@ def test_a_lock_that_another_process_holds_refuses_before_anything_is_written(wo
 def test_of_many_runs_into_one_out_at_once_one_pays(overwrite, world, tmp_path):
     start, refused = threading.Barrier(6), list[str]()
 
-    def one() -> None:
+    def one():
         start.wait()
         try:
             run(world, tmp_path, overwrite=overwrite)
@@ -247,7 +247,7 @@ def test_records_that_change_while_their_fingerprint_is_taken_cost_nothing(tmp_p
     path = changing.data / "person-records.txt"
     original = LocalEngine.fingerprint
 
-    def changed_after(engine: LocalEngine, secret: bytes):
+    def changed_after(engine, secret):
         found = original(engine, secret)
         path.write_text(path.read_text() + "\n")
         return found
@@ -271,7 +271,7 @@ def test_records_that_change_are_named_whatever_follows_from_it(method, error, t
     changing = write_random_world(tmp_path / "world", 3, people=40, budget=1, privacy_defn="zcdp")
     path = changing.data / "person-records.txt"
 
-    def fails(*_: object) -> None:
+    def fails(*_):
         path.write_text(path.read_text() + "\n")
         raise WORDS[error]
 
@@ -281,7 +281,7 @@ def test_records_that_change_are_named_whatever_follows_from_it(method, error, t
 
 
 def test_what_failed_is_named_if_no_record_changed(world, tmp_path, monkeypatch):
-    def fails(*_: object) -> None:
+    def fails(*_):
         raise WORDS["miscounted"]
 
     monkeypatch.setattr(LocalEngine, "check", fails)

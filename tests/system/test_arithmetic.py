@@ -5,34 +5,33 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 import safetab
-from tests.inside import Absence, Difference, Estimate, GroupTable, Release
+from tests.inside import Absence, Difference, Estimate, GroupTable
 from tests.releases import numbers_of
 
 pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")
-def release(demo_out: Path) -> Release:
+def release(demo_out):
     return safetab.open_release(demo_out)
 
 
 @pytest.fixture(scope="module")
-def a(release: Release) -> Estimate:
+def a(release):
     return present(release.total("Providence County", "Dominican"))
 
 
 @pytest.fixture(scope="module")
-def b(release: Release) -> Estimate:
+def b(release):
     return present(release.total("Providence County", "Puerto Rican"))
 
 
 @pytest.fixture(scope="module")
-def absent(release: Release) -> Absence:
+def absent(release):
     answer = release.total("Kent County", "Hmong", kind="alone")
     assert isinstance(answer, Absence)
     return answer

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
-def bad_paths(tmp_path: Path) -> dict[str, Path]:
+def bad_paths(tmp_path):
     folder = tmp_path / "bad"
     folder.mkdir()
     os.mkfifo(folder / "pipe")
@@ -71,7 +71,7 @@ def assert_sentences(kind: str, bad: Path, world: World, both_products: Path, tm
 
 
 @pytest.fixture
-def output(both_products: Path, tmp_path: Path) -> Path:
+def output(both_products, tmp_path):
     return Path(shutil.copytree(both_products / "people", tmp_path / "out"))
 
 

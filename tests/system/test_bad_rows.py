@@ -18,7 +18,7 @@ AGE = "QAGE: must be an age from 0 to 115. 3 rows break this rule."
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path):
     return write_random_world(tmp_path / "world", 3, budget=1)
 
 

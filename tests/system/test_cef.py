@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from tests.cef_files import (
-    Cef,
     blanks_behind,
     cef_of,
     configure,
@@ -24,7 +23,6 @@ from tests.inside import RecordFingerprint
 from tests.plain_engine import plain_sums
 from tests.worlds.households import COLUMNS, write_household_world
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -45,12 +43,12 @@ def run(parameters: Path, data: Path, out: Path, *options: object) -> dict[str, 
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path):
     return write_random_world(tmp_path / "world", 11, people=90, budget=1)
 
 
 @pytest.fixture
-def cef(world: World, tmp_path: Path) -> Cef:
+def cef(world, tmp_path):
     return write_cef(world, tmp_path / "cef")
 
 

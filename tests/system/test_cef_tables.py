@@ -10,27 +10,26 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.cef_files import Cef, cef_of, write_cef
+from tests.cef_files import cef_of, write_cef
 from tests.commands import cli
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 KEY = "07" * 32
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path):
     return write_random_world(tmp_path / "world", 11, people=90, budget=1)
 
 
 @pytest.fixture
-def sparse(tmp_path: Path) -> World:
+def sparse(tmp_path):
     """Few people, so that some blocks hold nobody."""
     return write_random_world(tmp_path / "sparse", 11, people=12, budget=1)
 
 
 @pytest.fixture
-def cef(world: World, tmp_path: Path) -> Cef:
+def cef(world, tmp_path):
     return write_cef(world, tmp_path / "cef")
 
 
@@ -38,7 +37,7 @@ def as_text(table: Path, columns: list[str]) -> Counter[str]:
     """The rows of a Parquet table, as the delimited file spells them."""
     digits = {"TABBLKST": 2, "TABBLKCOU": 3, "TABTRACTCE": 6, "TABBLK": 4, "CENRACE": 2, "HHRACE": 2}
 
-    def spelled(name: str, value: object) -> str:
+    def spelled(name, value):
         return "Null" if value is None else str(value).rjust(digits.get(name, 0), "0")
 
     rows = pq.read_table(table).to_pylist()

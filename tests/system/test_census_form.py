@@ -6,7 +6,7 @@ import shutil
 
 import pytest
 
-from tests.official_forms import Made, cli, done, rows_of
+from tests.official_forms import cli, done, rows_of
 from tests.releases import numbers_of
 
 pytestmark = pytest.mark.slow
@@ -19,7 +19,7 @@ GEO_IDS = {
 
 
 @pytest.fixture
-def made(made_in_census_form: Made) -> Made:
+def made(made_in_census_form):
     return made_in_census_form
 
 

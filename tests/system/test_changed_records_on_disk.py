@@ -45,7 +45,7 @@ DAMAGES = {"flipped": flipped, "cut": cut, "removed": Path.unlink}
 
 
 @pytest.fixture
-def records(tmp_path: Path) -> PartRecords:
+def records(tmp_path):
     many = np.arange(1_500, dtype=np.int32)
     found = PartRecords(tmp_path, [PartAtoms(US_PASS, 0, 2)], 100)
     for piece in np.split(many, [13, 901]):
@@ -73,7 +73,7 @@ def test_records_that_changed_after_they_were_sorted_are_found(damage, name, rec
 
 
 @pytest.fixture
-def numbers(tmp_path: Path) -> NumbersFile[np.uint8]:
+def numbers(tmp_path):
     found = NumbersFile(tmp_path / "numbers", np.uint8)
     content = np.random.default_rng(7).integers(0, 256, 3 * 4096 + 5).astype(np.uint8)
     for piece in np.split(content, [4_096, 8_192]):
@@ -134,7 +134,7 @@ def test_a_file_of_pieces_is_read_as_it_was_written(tmp_path):
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path):
     return write_random_world(tmp_path / "world", 5, people=300, budget=1)
 
 
@@ -152,7 +152,7 @@ def damaging(monkeypatch: pytest.MonkeyPatch, where: type, step: str, damage: Ca
     """Damage something right before a step of a run."""
     original = getattr(where, step)
 
-    def damaged(self: object, *given: object) -> object:
+    def damaged(self, *given):
         damage()
         return original(self, *given)
 

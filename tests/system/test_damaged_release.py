@@ -24,7 +24,7 @@ ENTITIES = "universe/entities.parquet"
 
 
 @pytest.fixture(scope="module")
-def released(tmp_path_factory) -> Path:
+def released(tmp_path_factory):
     folder = tmp_path_factory.mktemp("released")
     world = write_random_world(folder, 2, people=200, budget=1)
     safetab.run(*world, folder / "out")
@@ -32,7 +32,7 @@ def released(tmp_path_factory) -> Path:
 
 
 @pytest.fixture
-def release(released: Path, tmp_path: Path) -> Path:
+def release(released, tmp_path):
     return Path(shutil.copytree(released, tmp_path / "release"))
 
 
@@ -45,7 +45,7 @@ def cut(name: str) -> Callable[[Path], object]:
 
 
 def one_bit(name: str) -> Callable[[Path], None]:
-    def damage(release: Path) -> None:
+    def damage(release):
         content = bytearray((release / name).read_bytes())
         content[len(content) // 2] ^= 1
         (release / name).write_bytes(content)
@@ -63,7 +63,7 @@ def linked(release: Path) -> None:
 
 
 def a_pipe(name: str) -> Callable[[Path], None]:
-    def damage(release: Path) -> None:
+    def damage(release):
         (release / name).unlink()
         os.mkfifo(release / name)
 
@@ -228,7 +228,7 @@ def test_numbers_with_other_columns_are_told_though_the_checksums_fit(release, t
     ("number", "code", "words"), [(errno.EIO, 3, "Input/output error"), (errno.EACCES, 1, "may not be read")]
 )
 def test_what_the_machine_refuses_is_not_called_damage(number, code, words, release, monkeypatch):
-    def refused(path: Path) -> str:
+    def refused(path):
         raise OSError(number, os.strerror(number), str(path))
 
     monkeypatch.setattr(manifest_module, "sha256_of", refused)

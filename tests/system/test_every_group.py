@@ -20,18 +20,18 @@ PEOPLE = 80
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path):
     return write_random_world(tmp_path / "world", 23, people=PEOPLE, budget=2, privacy_defn="zcdp", max_race_codes=8)
 
 
 @pytest.fixture
-def every_group(monkeypatch: pytest.MonkeyPatch) -> None:
+def every_group(monkeypatch):
     """The whole program takes SafeTab-P to have no selector."""
     monkeypatch.setitem(vars(SAFETAB_P), "selector", Selector.NONE)
 
 
 @pytest.fixture
-def units(monkeypatch: pytest.MonkeyPatch) -> None:
+def units(monkeypatch):
     """The whole program takes SafeTab-P to protect people of one age, of whom there may be as many as there are."""
     unit = Unit("household", "QAGE", PEOPLE)
     monkeypatch.setitem(vars(SAFETAB_P), "record", replace(SAFETAB_P.record, unit=unit))

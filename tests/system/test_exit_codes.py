@@ -39,7 +39,7 @@ from safetab.cli.start import main; main()
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+def world(tmp_path_factory):
     return write_random_world(tmp_path_factory.mktemp("last-word"), 3, people=60, budget=1)
 
 
@@ -106,7 +106,7 @@ summaries.show_run = lambda *given, **how: (signal.raise_signal(signal.SIGINT), 
 def test_a_log_that_can_no_longer_be_written_is_a_warning_once_the_output_is_there(world, tmp_path, monkeypatch):
     write = ConfidentialLog.write
 
-    def full(log: ConfidentialLog, line: str) -> None:
+    def full(log, line):
         if (tmp_path / "out").exists():
             raise OSError(errno.ENOSPC, "No space left on device")
         write(log, line)
