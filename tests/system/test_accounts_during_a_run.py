@@ -6,7 +6,6 @@ import fcntl
 import json
 import os
 import threading
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -32,7 +31,6 @@ from tests.inside import (
     run_files,
 )
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 KEY = bytes(range(32))
 CHECKING, FINGERPRINT = "Checking the person records", "Taking the fingerprint of the records"
@@ -42,44 +40,68 @@ TABULATING, RELEASING = "Tabulating the levels", "Writing and checking the relea
 class During(NoProgress):
     """Does something when a step begins, and keeps what is told."""
 
-    def __init__(self, step: str = "", action: Callable[[], object] = lambda: None) -> None:
-        self._step, self._action, self.told = step, action, list[str]()
+    def __init__(self, step="", action=lambda: None):
+        self._step, self._action, self.told = step, action, []
 
-    def step(self, name: str, parts: int) -> None:  # noqa: ARG002 - as Progress has it
+    def step(self, name, parts):  # noqa: ARG002 - as Progress has it
         if name == self._step:
             self._action()
 
-    def tell(self, text: str) -> None:
+    def tell(self, text):
         self.told.append(text)
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory):
-    return write_random_world(tmp_path_factory.mktemp("world"), 3, people=40, budget=1, privacy_defn="zcdp")
+    """Of one level, so that runs are short."""
+    folder = tmp_path_factory.mktemp("world")
+    world = write_random_world(folder, 3, people=40, budget=0, privacy_defn="zcdp", run_pr=False)
+    world.configure(privacy_budget_p_level_2_state=1)
+    return world
 
 
-def options(tmp_path: Path, **more: object) -> RunOptions:
-    return RunOptions(test_key=KEY, dataset="census", spend_log=tmp_path / "spend.log", **more)
+@pytest.fixture
+def log(tmp_path):
+    return tmp_path / "spend.log"
 
 
-def run(world: World, tmp_path: Path, name: str = "out", during: During | None = None, **more: object):
-    return run_files(*world, tmp_path / name, options(tmp_path, **more), during or During())
+def options(folder, **more):
+    return RunOptions(test_key=KEY, dataset="census", spend_log=folder / "spend.log", **more)
 
 
-def states_of(log: Path) -> list[str]:
+def run(world, folder, name="out", during=None, **more):
+    return run_files(*world, folder / name, options(folder, **more), during or During())
+
+
+def refused(*given, words, **more):
+    with pytest.raises(InvalidInput, match=words) as told:
+        run(*given, **more)
+    return told.value
+
+
+def states_of(log):
     return [json.loads(line)["state"] for line in log.read_text().splitlines()[1:]] if log.exists() else []
+
+
+def begin(log, *lines):
+    file = SpendLogFile(log, may_create=True)
+    with file.locked() as content:
+        file.append(content, lines)
+    file.close()
 
 
 # What a run leaves for the next
 
 
-def test_a_run_leaves_its_cost_and_the_head_of_the_log_at_the_end_of_its_confidential_log(world, tmp_path):
+def test_a_run_leaves_its_cost_and_the_head_of_the_log_at_the_end_of_its_confidential_log(world, log, tmp_path):
+    """And takes over a lock that a killed run left."""
+    lock = tmp_path / ".out.safetab-lock"
+    lock.touch()
     run(world, tmp_path)
-    log, confidential = tmp_path / "spend.log", tmp_path / "out.confidential.log"
-    head = read_log(log).chain.head
+    assert not lock.exists()
+    confidential, head, [spend] = tmp_path / "out.confidential.log", read_log(log).chain.head, read_log(log).spends
     last = [line for line in confidential.read_text().splitlines() if "is charged with" in line][-1]
-    run_name = read_log(log).spends[0].run
-    assert f"run {run_name} is charged with rho " in last
+    assert f"run {spend.run} is charged with rho " in last
     assert last.endswith(f'on "census" in {log}. {head}')
     assert heads_in_file(heads_file(log))[-1] == heads_in_file(confidential)[-1] == head
     assert check_log(log, [confidential]) == ()
@@ -87,55 +109,47 @@ def test_a_run_leaves_its_cost_and_the_head_of_the_log_at_the_end_of_its_confide
         assert file.is_dir() or head.value.encode() not in file.read_bytes()
 
 
-@pytest.mark.parametrize("is_overwritten", [True, False])
-def test_an_older_copy_is_found_by_the_next_run_beside_an_earlier_one(is_overwritten, world, tmp_path):
+def test_an_older_copy_is_found_by_the_next_run_beside_an_earlier_one(world, log, tmp_path):
     """The log and the heads beside it both come from a backup; OUT.confidential.log does not."""
-    log = tmp_path / "spend.log"
-    file = SpendLogFile(log, may_create=True)
-    with file.locked() as content:
-        file.append(content, [])
-    file.close()
+    begin(log)
     backup = {path: path.read_bytes() for path in (log, heads_file(log))}
     run(world, tmp_path)
     for path, content in backup.items():
         path.write_bytes(content)
-    again = {"name": "out", "overwrite": True} if is_overwritten else {"name": "out-2"}
-    with pytest.raises(InvalidInput, match=r"had 4 when .*out\.confidential\.log was written: it is an older copy"):
-        run(world, tmp_path, **again)
+    words = r"had 3 when .*out\.confidential\.log was written: it is an older copy"
+    refused(world, tmp_path, "out", overwrite=True, words=words)
+    refused(world, tmp_path, "out-2", words=words)
     assert states_of(log) == []
 
 
-@pytest.mark.parametrize("is_begun_anew", [True, False])
+@pytest.mark.parametrize("is_begun_anew", [True, pytest.param(False, marks=pytest.mark.slow)])
 def test_a_log_that_was_removed_with_its_heads_is_missed_by_the_next_run_beside_an_earlier_one(
-    is_begun_anew, world, tmp_path
+    is_begun_anew, world, log, tmp_path
 ):
-    log, next_run = tmp_path / "spend.log", During()
-    run(world, tmp_path)
-    run(world, tmp_path, "out-2", during=next_run)
     missed = f"{log}: {tmp_path / 'out.confidential.log'} names runs that were charged to an earlier log"
-    assert not any(missed in told for told in next_run.told)
-    log.unlink()
-    heads_file(log).unlink()
-    if is_begun_anew:
-        SpendLogFile(log, may_create=True).close()
-    run(world, tmp_path, "out-3", during=next_run)
-    assert any(missed in told for told in next_run.told)
+    run(world, tmp_path)
+    for name, is_missed in (("out-2", False), ("out-3", True)):
+        during = During()
+        if is_missed:
+            log.unlink()
+            heads_file(log).unlink()
+            if is_begun_anew:
+                begin(log)
+        run(world, tmp_path, name, during=during)
+        assert any(missed in told for told in during.told) is is_missed
 
 
 # The log during a run
 
 
-def replaced(log: Path) -> None:
+def replaced(log):
     other = log.with_name("other.log")
-    file = SpendLogFile(other, may_create=True)
-    with file.locked() as content:
-        spend = Spend("0" * 16, "2026-01-02T03:04:05Z", "census", "us", PrivacyDefinition.ZCDP, Fraction(1), "a" * 32)
-        file.append(content, [begun_line(spend)])
-    file.close()
+    spend = Spend("0" * 16, "2026-01-02T03:04:05Z", "census", "us", PrivacyDefinition.ZCDP, Fraction(1), "a" * 32)
+    begin(other, begun_line(spend))
     other.replace(log)
 
 
-LOSSES: dict[str, Callable[[Path], object]] = {
+LOSSES = {
     "removed": Path.unlink,
     "replaced": replaced,
     "moved": lambda log: log.rename(log.with_name("moved.log")),
@@ -144,146 +158,126 @@ LOSSES: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("how", LOSSES)
-def test_an_account_that_vanishes_after_the_charge_is_found_before_publication(how, world, tmp_path):
-    during = During(RELEASING, lambda: LOSSES[how](tmp_path / "spend.log"))
+def test_an_account_that_vanishes_after_the_charge_is_found_before_publication(how, world, log, tmp_path):
     with pytest.raises(RunFailed, match=r"is not the file that was charged: .* Nothing was released") as failed:
-        run(world, tmp_path, during=during)
-    assert "counts as spent" in str(failed.value) or "count as spent" in str(failed.value)
+        run(world, tmp_path, during=During(RELEASING, lambda: LOSSES[how](log)))
+    assert "counts as spent" in str(failed.value)
     assert not (tmp_path / "out").exists()
     assert "is charged with rho" in (tmp_path / "out.confidential.log").read_text()
-    with pytest.raises(InvalidInput, match=r"spend\.log has 1 problem:"):  # nor does the next run start without it
-        run(world, tmp_path, "next")
+    refused(world, tmp_path, "next", words=r"spend\.log has 1 problem:")  # nor does the next run start without it
 
 
-def test_an_account_that_vanishes_at_publication_is_told(world, tmp_path, monkeypatch):
+def test_an_account_that_vanishes_at_publication_is_told(world, log, tmp_path, monkeypatch):
     during = During()
-    monkeypatch.setattr(RunSpending, "require_charged", lambda _: (tmp_path / "spend.log").unlink())
+    monkeypatch.setattr(RunSpending, "require_charged", lambda _: log.unlink())
     run(world, tmp_path, during=during)
     assert (tmp_path / "out").exists()
-    assert "is not the file that was charged" in during.told[-1]
-    assert "Merge the two before the next run" in during.told[-1]
+    for words in ("is not the file that was charged", "Merge the two before the next run"):
+        assert words in during.told[-1]
 
 
 # OUT during a run
 
 
-@pytest.mark.parametrize("overwrite", [False, True])
-def test_of_two_runs_into_one_out_the_second_is_refused_and_costs_nothing(overwrite, world, tmp_path):
-    refused: list[InvalidInput] = []
+def test_of_two_runs_into_one_out_the_second_is_refused_and_costs_nothing(world, log, tmp_path):
+    advice = []
 
     def another():
-        with pytest.raises(InvalidInput, match="another run is writing it now") as second:
-            run(world, tmp_path, overwrite=overwrite)
-        refused.append(second.value)
+        for overwrite in (False, True):
+            told = refused(world, tmp_path, words="another run is writing it now", overwrite=overwrite)
+            advice.append(told.advice)
 
-    run(world, tmp_path, during=During(CHECKING, another), overwrite=overwrite)
-    assert len(refused) == 1
-    assert refused[0].advice == "Nothing was spent."
-    assert states_of(tmp_path / "spend.log") == ["begun", "begun", "released"]
+    run(world, tmp_path, during=During(CHECKING, another))
+    assert advice == ["Nothing was spent."] * 2
+    assert states_of(log) == ["begun", "released"]
     assert not [path for path in tmp_path.iterdir() if path.name.startswith(".")]
 
 
-APPEARS: dict[str, Callable[[Path], object]] = {
-    "a folder": Path.mkdir,
-    "a file": Path.touch,
-    "a dangling link": lambda out: out.symlink_to("nowhere"),
-}
+APPEARS = {"a folder": Path.mkdir, "a file": Path.touch, "a dangling link": lambda out: out.symlink_to("nowhere")}
 
 
 @pytest.mark.parametrize(("what", "has_accounts"), [*((what, True) for what in APPEARS), ("a folder", False)])
-def test_an_out_that_appears_before_the_charge_costs_nothing(what, has_accounts, world, tmp_path):
+def test_an_out_that_appears_before_the_charge_costs_nothing(what, has_accounts, world, log, tmp_path):
     out = tmp_path / "out"
     step = FINGERPRINT if has_accounts else "Counting the persons of each state"
     chosen = options(tmp_path) if has_accounts else RunOptions(test_key=KEY)
-    with pytest.raises(InvalidInput) as refused:
+    with pytest.raises(InvalidInput) as told:
         run_files(*world, out, chosen, During(step, lambda: APPEARS[what](out)))
-    assert refused.value.advice == "Nothing was spent."
-    assert states_of(tmp_path / "spend.log") == []
-
-
-def test_a_lock_that_a_killed_run_left_is_taken_over(world, tmp_path):
-    lock = tmp_path / ".out.safetab-lock"
-    lock.touch()
-    run(world, tmp_path)
-    assert not lock.exists()
+    assert told.value.advice == "Nothing was spent."
+    assert states_of(log) == []
 
 
 def test_a_lock_that_another_process_holds_refuses_before_anything_is_written(world, tmp_path):
     with (tmp_path / ".out.safetab-lock").open("w") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(InvalidInput, match="another run is writing it now"):
-            run(world, tmp_path)
+        refused(world, tmp_path, words="another run is writing it now")
     assert [path.name for path in tmp_path.iterdir()] == [".out.safetab-lock"]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("overwrite", [False, True])
-def test_of_many_runs_into_one_out_at_once_one_pays(overwrite, world, tmp_path):
-    start, refused = threading.Barrier(6), list[str]()
+def test_of_many_runs_into_one_out_at_once_one_pays(overwrite, world, log, tmp_path):
+    start, told = threading.Barrier(6), []
 
     def one():
         start.wait()
         try:
             run(world, tmp_path, overwrite=overwrite)
         except InvalidInput as error:
-            refused.append(str(error))
+            told.append(error)
 
     threads = [threading.Thread(target=one) for _ in range(6)]
     for each in threads:
         each.start()
     for each in threads:
         each.join(300)
-    released = states_of(tmp_path / "spend.log").count(LineState.RELEASED.value)
-    assert released + len(refused) == 6
+    states = states_of(log)
+    released = states.count(LineState.RELEASED.value)
+    assert released + len(told) == 6
     assert released == 1 or overwrite  # one that begins after another has ended may replace its output
-    assert states_of(tmp_path / "spend.log").count("begun") == 2 * released
+    assert states.count("begun") == released
 
 
 # The records during a run
 
 
-def test_records_that_change_while_their_fingerprint_is_taken_cost_nothing(tmp_path, monkeypatch):
-    changing = write_random_world(tmp_path / "world", 3, people=40, budget=1, privacy_defn="zcdp")
-    path = changing.data / "person-records.txt"
+@pytest.fixture
+def changing(world, tmp_path):
+    """A world, and what changes its records."""
+    copy = world.copy(tmp_path / "world")
+    return copy, lambda: copy.append("person-records.txt", "")
+
+
+def test_records_that_change_while_their_fingerprint_is_taken_cost_nothing(changing, log, tmp_path, monkeypatch):
     original = LocalEngine.fingerprint
 
     def changed_after(engine, secret):
         found = original(engine, secret)
-        path.write_text(path.read_text() + "\n")
+        changing[1]()
         return found
 
     monkeypatch.setattr(LocalEngine, "fingerprint", changed_after)
     with pytest.raises(RunFailed, match=r"person-records.txt changed while the run was reading it.* Nothing was spent"):
-        run(changing, tmp_path)
-    assert states_of(tmp_path / "spend.log") == []
+        run(changing[0], tmp_path)
+    assert states_of(log) == []
 
 
-WORDS = {
-    "miscounted": MiscountedRecords("the number of rows read differs from the number in the files."),
-    "failed": RunFailed("the records changed while they were read. Nothing was written."),
-}
+MISCOUNTED = MiscountedRecords("the number of rows read differs from the number in the files.")
+FAILED = RunFailed("the records changed while they were read. Nothing was written.")
 
 
 @pytest.mark.parametrize(
-    ("method", "error"), [("check", "miscounted"), ("prepare", "failed"), ("fingerprint", "miscounted")]
+    ("method", "error"), [("check", MISCOUNTED), ("prepare", FAILED), ("fingerprint", MISCOUNTED), ("check", None)]
 )
-def test_records_that_change_are_named_whatever_follows_from_it(method, error, tmp_path, monkeypatch):
-    changing = write_random_world(tmp_path / "world", 3, people=40, budget=1, privacy_defn="zcdp")
-    path = changing.data / "person-records.txt"
+def test_records_that_change_are_named_whatever_follows_from_it(method, error, changing, tmp_path, monkeypatch):
+    """And what failed is named if no record changed."""
 
     def fails(*_):
-        path.write_text(path.read_text() + "\n")
-        raise WORDS[error]
+        if error is not None:
+            changing[1]()
+        raise error or MISCOUNTED
 
     monkeypatch.setattr(LocalEngine, method, fails)
-    with pytest.raises(RunFailed, match=r"person-records.txt changed while the run was reading it"):
-        run(changing, tmp_path)
-
-
-def test_what_failed_is_named_if_no_record_changed(world, tmp_path, monkeypatch):
-    def fails(*_):
-        raise WORDS["miscounted"]
-
-    monkeypatch.setattr(LocalEngine, "check", fails)
-    with pytest.raises(RunFailed, match="the number of rows read differs"):
-        run(world, tmp_path)
+    words = "person-records.txt changed while the run was reading it" if error else "the number of rows read differs"
+    with pytest.raises(RunFailed, match=words):
+        run(changing[0], tmp_path)

@@ -7,7 +7,6 @@ import shlex
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -88,7 +87,7 @@ def test_plan_for_programs_is_json_alone():
 def test_plan_opens_no_person_file_and_a_reader_who_leaves_early_is_no_error(world):
     os.mkfifo(world.data / "person-records.txt")  # whoever opens it to read waits for ever
     command = f"{shlex.join([*SAFETAB, 'plan', *map(str, world), '--json'])} | head -1"
-    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=60)
+    result = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, timeout=600)
     assert (result.stdout, result.stderr) == ("{\n", "")
 
 
@@ -97,15 +96,15 @@ def test_help_is_quick_and_names_what_is_needed():
     loaded = (
         "import atexit, sys; atexit.register(lambda: print({'numpy', 'pyarrow', 'flint', 'duckdb'} & {*sys.modules}))"
     )
-    started = time.perf_counter()
+    before = os.times().children_user
     shown = subprocess.check_output([*SAFETAB[:2], f"{loaded}; {SAFETAB[2]}", "--help"], text=True)
-    assert time.perf_counter() - started < 5  # a hang, not a benchmark
+    assert os.times().children_user - before < 5
     for word in ("PARAMETERS", "DATA", "plan", "validate", "Exit codes"):
         assert word in shown
     assert shown.endswith("\nset()\n")
 
 
-@pytest.mark.parametrize("arguments", ["plan", "plan a", "nothing", "plan a b c", "plan a b --xml"])
+@pytest.mark.parametrize("arguments", ["plan", f"plan {SMALL.parameters}", "nothing", "plan a b c", "plan a b --xml"])
 def test_wrong_usage_is_exit_2(arguments):
     refused(*arguments.split(), code=2)
 
@@ -249,16 +248,18 @@ def test_data_in_the_place_of_parameters_is_told_once(words, tmp_path):
 
 @pytest.mark.parametrize("command", ["convert", "blocks"])
 def test_a_folder_in_the_place_of_the_ini_file_is_told(command, tmp_path):
-    told = refused("cef", command, tmp_path, tmp_path / "x")
+    told = refused("cef", command, tmp_path, f"{tmp_path}-x")
     assert "READER.INI is the .ini file of a CEF." in told
     assert "config.json" not in told
 
 
 def test_records_of_another_census_are_told_once(tmp_path):
     done("new", tmp_path / "mine")
-    (tmp_path / "person-records.txt").touch()
-    has = f"{tmp_path} has the person-records of SafeTab-P"
-    told = refused("validate", tmp_path / "mine", tmp_path, "-q")
+    data = tmp_path / "data"
+    data.mkdir()
+    (data / "person-records.txt").touch()
+    has = f"{data} has the person-records of SafeTab-P"
+    told = refused("validate", tmp_path / "mine", data, "-q")
     assert told == f"census.toml describes other records: {has}. Give the DATA of this census."
 
 

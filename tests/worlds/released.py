@@ -42,6 +42,7 @@ class Releases:
     def _once(self, name: str, make: Callable[[Path], object]) -> Path:
         if name not in self._made:
             folder = self._folder / str(len(self._made))
+            folder.mkdir()
             make(folder)
             self._made[name] = folder
         return self._made[name]
