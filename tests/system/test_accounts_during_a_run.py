@@ -122,7 +122,7 @@ def test_an_older_copy_is_found_by_the_next_run_beside_an_earlier_one(world, log
     assert states_of(log) == []
 
 
-@pytest.mark.parametrize("is_begun_anew", [True, pytest.param(False, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("is_begun_anew", [True, False])
 def test_a_log_that_was_removed_with_its_heads_is_missed_by_the_next_run_beside_an_earlier_one(
     is_begun_anew, world, log, tmp_path
 ):

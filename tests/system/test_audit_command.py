@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from tests.commands import cli
+from tests.commands import cli, done, refused
 from tests.inside import (
     ATTACKS,
     AUDITED_PRODUCTS,
@@ -37,9 +37,8 @@ from tests.report_pages import ReportPage
 class AuditPage(ReportPage):
     """`lines` are those at the top, `rows` the cells of each table, by caption; those of checks have names first."""
 
-    def __init__(self, page: str) -> None:
-        self.lines: list[str] = []
-        self.rows: dict[str, list[list[str]]] = {}
+    def __init__(self, page):
+        self.lines, self.rows = [], {}
         super().__init__(page)
 
     def handle_starttag(self, tag, attrs):
@@ -60,6 +59,8 @@ class AuditPage(ReportPage):
 
 
 FEW = verdict("third", [], "4 samples are too few", "nothing below fourfold spending", could_find=False)
+NO_FAULT = "The audit found no fault"
+FAILED = "1 audit check failed. Do not release anything with this installation."
 
 
 def planted_parts(monkeypatch: pytest.MonkeyPatch, *faults: str, more: tuple[Verdict, ...] = ()) -> None:
@@ -75,18 +76,16 @@ def planted_parts(monkeypatch: pytest.MonkeyPatch, *faults: str, more: tuple[Ver
 
 def test_it_says_what_it_will_do_and_how_long_it_takes(monkeypatch):
     planted_parts(monkeypatch)
-    result = cli("audit", "--quick")
-    assert result.exit_code == 0
-    assert result.stdout.startswith("worlds: about 61 CPU seconds\nIn all, about 2 minutes on one core.\n")
-    assert result.stdout.endswith("The audit found no fault.\n")
+    said = cli("audit", "--quick").stdout
+    assert said.startswith("worlds: about 61 CPU seconds\nIn all, about 2 minutes on one core.\n")
+    assert said.endswith(f"{NO_FAULT}.\n")
 
 
 def test_a_fault_is_shown_and_ends_with_3(monkeypatch, tmp_path):
     planted_parts(monkeypatch, "x differs")
-    result = cli("audit", "--page", tmp_path / "page.html")
-    assert result.exit_code == 3
-    assert "FAILED  second: two worlds" in result.output
-    assert "1 audit check failed. Do not release anything with this installation." in result.output
+    told = refused("audit", "--page", tmp_path / "page.html", code=3)
+    assert "FAILED second: two worlds" in told
+    assert FAILED in told
     page = AuditPage((tmp_path / "page.html").read_text())
     assert page.rows["Checks: Nothing is lost"] == [
         ["First. "],
@@ -103,52 +102,35 @@ def test_a_fault_is_shown_and_ends_with_3(monkeypatch, tmp_path):
 )
 def test_a_check_that_could_not_find_anything_is_not_counted_as_passed(monkeypatch, words, advice):
     planted_parts(monkeypatch, more=(FEW,))
-    result = cli("audit", *words)
-    assert result.exit_code == 0
-    assert "not shown  third: 4 samples are too few" in result.stdout
-    said = " ".join(result.stdout[result.stdout.index("3 checks:") :].split())
-    assert said == (
-        "3 checks: 2 passed, 0 failed, 1 not shown. The audit found no fault, but 1 of 3 checks had too little"
-        f" data to find one: its claim is not shown.{advice}"
-    )
+    said = " ".join(done("audit", *words).split())
+    assert "not shown third: 4 samples are too few" in said
+    end = f"{NO_FAULT}, but 1 of 3 checks had too little data to find one: its claim is not shown.{advice}"
+    assert said.endswith(f"3 checks: 2 passed, 0 failed, 1 not shown. {end}")
 
 
 def test_json_has_every_verdict_the_counts_and_the_last_sentence(monkeypatch):
     planted_parts(monkeypatch, "x differs", more=(FEW,))
     result = cli("audit", "--json", "--quick")
-    assert result.exit_code == 3
     told = json.loads(result.stdout)
-    assert re.fullmatch(r"\d{4}-\d\d-\d\d", told.pop("date"))
-    last = "1 audit check failed. Do not release anything with this installation."
-    assert last in " ".join(result.stderr.split())
-    nothing_lost, noise = (
-        {"part": "worlds", "claim": "Nothing is lost"},
-        {"part": "samples", "claim": "Noise < data & noise"},
-    )
-    assert told == {
-        "format": 1,
-        "safetab_version": VERSION,
-        "command": "audit",
-        "failure": last,
-        "advice": None,
-        "findings": [],
-        "version": VERSION,
-        "form": "quick",
-        "summary": {"checks": 3, "passed": 1, "failed": 1, "not_shown": 1},
-        "conclusion": last,
-        "exit_code": 3,
-        "verdicts": [
-            nothing_lost
-            | {"check": "first", "result": "passed", "faults": [], "seen": "three worlds"}
-            | {"would_have_found": "any difference"},
-            nothing_lost
-            | {"check": "second", "result": "failed", "faults": ["x differs"], "seen": "two worlds"}
-            | {"would_have_found": "a budget overspent by 4.7%"},
-            noise
-            | {"check": "third", "result": "not shown", "faults": [], "seen": "4 samples are too few"}
-            | {"would_have_found": "nothing below fourfold spending"},
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", told["date"])
+    assert FAILED in " ".join(result.stderr.split())
+    assert told["failure"] == told["conclusion"] == FAILED
+    assert (result.exit_code, told["exit_code"], told["form"], told["version"]) == (3, 3, "quick", VERSION)
+    assert told["summary"] == {"checks": 3, "passed": 1, "failed": 1, "not_shown": 1}
+    names = ("part", "claim", "check", "result", "seen", "would_have_found")
+    assert [[one[name] for name in names] for one in told["verdicts"]] == [
+        ["worlds", "Nothing is lost", "first", "passed", "three worlds", "any difference"],
+        ["worlds", "Nothing is lost", "second", "failed", "two worlds", "a budget overspent by 4.7%"],
+        [
+            "samples",
+            "Noise < data & noise",
+            "third",
+            "not shown",
+            "4 samples are too few",
+            "nothing below fourfold spending",
         ],
-    }
+    ]
+    assert [one["faults"] for one in told["verdicts"]] == [[], ["x differs"], []]
 
 
 def test_json_of_an_audit_that_found_nothing_ends_with_0(monkeypatch):
@@ -156,31 +138,30 @@ def test_json_of_an_audit_that_found_nothing_ends_with_0(monkeypatch):
     result = cli("audit", "--json")
     told = json.loads(result.stdout)
     assert (result.exit_code, told["exit_code"]) == (0, 0)
-    assert (told["form"], told["conclusion"]) == ("full", "The audit found no fault.")
+    assert (told["form"], told["conclusion"]) == ("full", f"{NO_FAULT}.")
 
 
 def test_the_page_is_html_with_the_counts_at_the_top(monkeypatch, tmp_path):
     planted_parts(monkeypatch, more=(FEW, verdict("<fourth>", [], "a & b")))
-    result = cli("audit", "--quick", "--page", tmp_path / "page.html")
-    assert result.exit_code == 0
+    done("audit", "--quick", "--page", tmp_path / "page.html")
     text = (tmp_path / "page.html").read_text()
     assert text.startswith('<!doctype html>\n<html lang="en">')
     page = AuditPage(text)  # every element is closed
     assert page.tags.count(("h1", {})) == 1
-    policies = [
-        attributes for tag, attributes in page.tags if attributes.get("http-equiv") == "Content-Security-Policy"
-    ]
-    assert [policy["content"].split(";")[0] for policy in policies] == ["default-src 'none'"]
-    lines = page.lines
-    assert len(lines) == 5
-    assert re.fullmatch(rf"What is this\? safetab {VERSION}, .* Quick audit of \d+ [A-Z][a-z]+ \d{{4}}\.", lines[0])
-    assert lines[1].startswith("May it be used? Nothing here rules it out. The audit found no fault, but 1 of 4 checks")
-    assert (
-        lines[2]
-        == "How strong was the attack? 2 of 4 checks are exact: a single difference fails them. See how strong."
-    )
-    assert lines[3].endswith("No loss was seen.")
-    assert lines[4].startswith("What should you check? Not shown: Noise < data & noise. ")
+    [policy] = [attributes for _, attributes in page.tags if attributes.get("http-equiv") == "Content-Security-Policy"]
+    assert policy["content"].startswith("default-src 'none';")
+    for line, words in zip(
+        page.lines,
+        (
+            rf"What is this\? safetab {VERSION}, .* Quick audit of \d+ [A-Z][a-z]+ \d{{4}}\.",
+            rf"May it be used\? Nothing here rules it out\. {NO_FAULT}, but 1 of 4 checks.*",
+            r"How strong was the attack\? 2 of 4 checks are exact: a single difference fails them\. See how strong\.",
+            r".*No loss was seen\.",
+            r"What should you check\? Not shown: Noise < data & noise\. .*",
+        ),
+        strict=True,
+    ):
+        assert re.fullmatch(words, line)
     assert "not every claim was shown. 4 checks: 3 passed, 0 failed, 1 not shown." in page.text
     assert page.rows["Checks: Noise < data & noise"] == [
         ["Third. "],
@@ -221,11 +202,10 @@ def test_every_claim_and_every_check_has_a_plain_sentence():
 
 
 def test_a_page_that_is_there_is_refused_before_anything_is_done(tmp_path):
-    (tmp_path / "page.md").write_text("mine")
-    result = cli("audit", "--page", tmp_path / "page.md")
-    assert result.exit_code == 1
-    assert "already exists" in result.output
-    assert (tmp_path / "page.md").read_text() == "mine"
+    page = tmp_path / "page.md"
+    page.write_text("mine")
+    assert "already exists" in refused("audit", "--page", page)
+    assert page.read_text() == "mine"
 
 
 @pytest.mark.parametrize(("is_quick", "most"), [(True, 60), (False, 1_000)])
