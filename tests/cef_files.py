@@ -6,7 +6,6 @@ Fields are written by names and widths of this module's own, so that the reader'
 from __future__ import annotations
 
 import gzip
-import json
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -195,8 +194,3 @@ def person(one: Record, home: Record, number: int) -> Record:
         "RELSHIP": "20" if is_householder else "38" if in_quarters else "36", "QGQTYP": home["QGQTYP"],
         "LIVE_ALONE": "0",
     }  # fmt: skip
-
-
-def configure(parameters: Path, **changes: object) -> None:
-    path = parameters / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | changes))

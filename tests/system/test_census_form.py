@@ -1,12 +1,11 @@
 """`safetab export --form census`: a release in the form of data.census.gov and the Census API."""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest
 
-from tests.official_forms import cli, done, rows_of
+from tests.commands import done, refused
+from tests.official_forms import rows_of
 from tests.releases import numbers_of
 
 pytestmark = pytest.mark.slow
@@ -23,7 +22,6 @@ def made(made_in_census_form):
     return made_in_census_form
 
 
-@pytest.mark.slow
 def test_every_number_of_the_release_is_there_under_its_official_name(made):
     found = {}
     for path in made.tables:
@@ -65,52 +63,44 @@ def test_the_readme_has_the_words_of_persons(made):
     assert {row["BELOW_0"] for row in rows_of(made.census / "columns.csv")} == {"withheld"}
 
 
-@pytest.mark.slow
 def test_numbers_that_were_raised_to_0_are_not_read_as_published_ones(made, tmp_path):
     """Their margin would be that of a number which is not there."""
+    census, new = tmp_path / "census", tmp_path / "new"
     done("rerelease", made.out, tmp_path / "clamped", "--rule", "clamp-negatives")
-    done("export", tmp_path / "clamped", tmp_path / "census", "--form", "census")
-    assert {row["BELOW_0"] for row in rows_of(tmp_path / "census" / "columns.csv")} == {"shown as 0"}
-    assert "Numbers below 0 are shown as 0" in (tmp_path / "census" / "README.txt").read_text()
-    new = tmp_path / "new"
-    refused = cli("official", tmp_path / "census" / "T01001.csv", new, "--parameters", made.world.parameters)
-    assert refused.exit_code == 1
-    assert "FILES: the columns.csv beside them says that numbers below 0 are shown as 0" in refused.stderr
+    done("export", tmp_path / "clamped", census, "--form", "census")
+    assert {row["BELOW_0"] for row in rows_of(census / "columns.csv")} == {"shown as 0"}
+    assert "Numbers below 0 are shown as 0" in (census / "README.txt").read_text()
+    command = ("official", census / "T01001.csv", new, "--parameters", made.world.parameters)
+    assert "FILES: the columns.csv beside them says that numbers below 0 are shown as 0" in refused(*command)
     assert not new.exists()
-    (tmp_path / "census" / "columns.csv").write_text("COLUMN\nT01001_001N\n")
-    done("official", tmp_path / "census" / "T01001.csv", new, "--parameters", made.world.parameters)
+    (census / "columns.csv").write_text("COLUMN\nT01001_001N\n")
+    done(*command)
 
 
 @pytest.mark.parametrize("form", ["tidy", "census"])
 def test_an_export_is_replaced_only_if_that_is_asked_for(made, tmp_path, form):
     folder = shutil.copytree(made.census, tmp_path / "csv")
     (folder / "T01001.csv").write_text("old\n")
-    refused = cli("export", made.out, folder, "--form", form)
-    assert refused.exit_code == 1
-    assert "already exists. Choose another folder, or add --overwrite." in refused.stderr
-    done("export", made.out, folder, "--form", form, "--overwrite")
+    command = ("export", made.out, folder, "--form", form)
+    assert "already exists. Choose another folder, or add --overwrite." in refused(*command)
+    done(*command, "--overwrite")
     done("export", made.out, folder, "--form", "census", "--overwrite")
     assert (folder / "T01001.csv").read_bytes() == (made.census / "T01001.csv").read_bytes()
     assert not (folder / "numbers").exists()
 
 
-def test_what_is_no_export_is_never_replaced(made, tmp_path):
-    other = shutil.copytree(made.out / "release", tmp_path / "release")
-    for form in ("tidy", "census"):
-        refused = cli("export", made.out, other, "--form", form, "--overwrite")
-        assert refused.exit_code == 1
-        assert "of an earlier output, so it is not replaced" in refused.stderr
-    assert (other / "datapackage.json").is_file()
-
-
 @pytest.mark.parametrize("form", ["tidy", "census"])
-def test_what_somebody_put_into_an_export_stays(form, made, tmp_path):
-    done("export", made.out, tmp_path / "csv", "--form", form)
-    (tmp_path / "csv" / "numbers").mkdir(exist_ok=True)
-    (tmp_path / "csv" / "numbers" / "mine.csv").write_text("years of work")
-    refused = cli("export", made.out, tmp_path / "csv", "--overwrite")
-    assert refused.exit_code == 1
-    assert "holds what safetab didn't write there: numbers/mine.csv. Move it away" in " ".join(refused.stderr.split())
-    assert (tmp_path / "csv" / "numbers" / "mine.csv").read_text() == "years of work"
-    (tmp_path / "csv" / "numbers" / "mine.csv").unlink()
-    done("export", made.out, tmp_path / "csv", "--overwrite")
+def test_what_is_no_export_is_never_replaced_and_what_somebody_put_into_one_stays(form, made, tmp_path):
+    other, csv = shutil.copytree(made.out / "release", tmp_path / "release"), tmp_path / "csv"
+    told = refused("export", made.out, other, "--form", form, "--overwrite")
+    assert "of an earlier output, so it is not replaced" in told
+    assert (other / "datapackage.json").is_file()
+    done("export", made.out, csv, "--form", form)
+    mine = csv / "numbers" / "mine.csv"
+    mine.parent.mkdir(exist_ok=True)
+    mine.write_text("years of work")
+    told = refused("export", made.out, csv, "--overwrite")
+    assert "holds what safetab didn't write there: numbers/mine.csv. Move it away" in told
+    assert mine.read_text() == "years of work"
+    mine.unlink()
+    done("export", made.out, csv, "--overwrite")

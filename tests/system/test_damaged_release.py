@@ -21,7 +21,7 @@ DAMAGED = "regional-sex-by-age.parquet has 1 problem:\n  is damaged"
 
 @pytest.fixture(scope="module")
 def released(releases):
-    return releases.people(2, people=60, budget=1).out / "release"
+    return releases.people(2, people=200, budget=1).out / "release"
 
 
 @pytest.fixture
@@ -137,10 +137,11 @@ def test_nothing_is_written_into_a_release(command, release):
 
 
 def test_an_export_is_no_release_and_says_so(released, tmp_path):
-    safetab.export(released, tmp_path)
-    assert "holds CSV files that were made of a release" in refused("show", tmp_path, "--nation")
-    assert "README of the release" in " ".join((tmp_path / "README.txt").read_text().split())
-    assert "checksums" not in (tmp_path / "datapackage.json").read_text()
+    csv = tmp_path / "csv"
+    safetab.export(released, csv)
+    assert "holds CSV files that were made of a release" in refused("show", csv, "--nation")
+    assert "README of the release" in " ".join((csv / "README.txt").read_text().split())
+    assert "checksums" not in (csv / "datapackage.json").read_text()
 
 
 def test_a_site_is_no_release_and_says_how_it_is_checked(released, tmp_path):
