@@ -27,6 +27,7 @@ def done(*arguments: object, **given: Any) -> str:
 def refused(*arguments: object, code: int = 1) -> str:
     """What a command that must not succeed says, in one line."""
     result = cli(*arguments)
+    assert isinstance(result.exception, SystemExit), "an error of the program itself"
     assert result.exit_code == code, result.output
     return " ".join(result.output.split())
 

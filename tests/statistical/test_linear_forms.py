@@ -3,10 +3,7 @@
 Each check fails by chance less than once in a million times (5 standard errors); seeds are fixed.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
-from functools import partial
 from math import sqrt
 
 import numpy as np
@@ -23,14 +20,10 @@ from tests.inside import (
     Measured,
     Ratio,
     Stage,
-    WeightedSumNoise,
-    Weights,
     combined,
     covariance,
     sum_of_forms,
 )
-
-of_product = partial(Estimate, product=SAFETAB_P, universe=None)
 
 CONFIDENCE = Fraction(19, 20)
 NARROW, WIDE = DiscreteGaussian(Fraction(2500, 1067)), DiscreteGaussian(Fraction(5000, 159))
@@ -38,15 +31,11 @@ FIRST = DiscreteGaussian(Fraction(15000, 53))
 LAPLACE = DiscreteLaplace(Fraction(9, 2))
 
 
-def measured(region: str, noise: WeightedSumNoise, stage: Stage = Stage.STAGE_2) -> Measured:
-    return Measured("", US.area_level("COUNTY"), region, "3010", stage, noise)
+def form(region, noise, weights, stage=Stage.STAGE_2):
+    return LinearForm({Measured("", US.area_level("COUNTY"), region, "3010", stage, noise): weights})
 
 
-def form(region: str, noise: WeightedSumNoise, weights: Weights, stage: Stage = Stage.STAGE_2) -> LinearForm:
-    return LinearForm({measured(region, noise, stage): weights})
-
-
-def sample(noise: WeightedSumNoise, size: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
+def sample(noise, size, rng):
     k = np.arange(-400, 401)
     if isinstance(noise, DiscreteGaussian):
         weights = np.exp(-(k**2) / (2 * float(noise.sigma_squared)))
@@ -55,7 +44,7 @@ def sample(noise: WeightedSumNoise, size: tuple[int, ...], rng: np.random.Genera
     return rng.choice(k, size, p=weights / weights.sum())
 
 
-def simulated(a_form: LinearForm, times: int, rng: np.random.Generator) -> np.ndarray:
+def simulated(a_form, times, rng):
     """The noise of a form: one draw for each cell of each measured group, with its weight."""
     noise = np.zeros(times)
     for key, weights in a_form.weights.items():
@@ -64,18 +53,22 @@ def simulated(a_form: LinearForm, times: int, rng: np.random.Generator) -> np.nd
 
 
 TOTAL, CHILDREN = (1, 1, 1, 1, 1, 1, 1, 1), (1, 0, 0, 0, 1, 0, 0, 0)
+WHOLE, PART, ONCE = form("44001", WIDE, TOTAL), form("44001", WIDE, CHILDREN), form("44001", NARROW, (1,))
+STAGE_1 = form("44001", FIRST, (1,), Stage.STAGE_1)
+
+
+def best_of(*guesses):
+    return combined([Guess(Fraction(value), a_form) for value, a_form in guesses])
+
+
 FORMS = {
     "a sum over areas of different noise": sum_of_forms(
-        [form("44001", WIDE, TOTAL), form("44003", NARROW, TOTAL), form("44005", LAPLACE, (1,))]
+        [WHOLE, form("44003", NARROW, TOTAL), form("44005", LAPLACE, (1,))]
     ),
-    "a total and its children, whose noise is in it": sum_of_forms(
-        [form("44001", WIDE, TOTAL), form("44001", WIDE, CHILDREN)]
-    ),
-    "adults: a total without its children": form("44001", WIDE, TOTAL).minus(form("44001", WIDE, CHILDREN)),
-    "a number twice": sum_of_forms([form("44001", NARROW, (1,))] * 2),
-    "a combined total": combined(
-        [Guess(Fraction(0), form("44001", WIDE, TOTAL)), Guess(Fraction(0), form("44001", FIRST, (1,), Stage.STAGE_1))]
-    ).form,
+    "a total and its children, whose noise is in it": sum_of_forms([WHOLE, PART]),
+    "adults: a total without its children": WHOLE.minus(PART),
+    "a number twice": sum_of_forms([ONCE, ONCE]),
+    "a combined total": best_of((0, WHOLE), (0, STAGE_1)).form,
     "Laplace with rational weights": form("44001", LAPLACE, (Fraction(1, 3), Fraction(2, 7), 1)),
 }
 
@@ -96,34 +89,31 @@ def test_margins_and_chances_are_those_of_simulated_noise(name):
 
 def test_simulation_would_see_noise_that_is_wrongly_taken_for_independent():
     """A total plus its children, as if they were two areas: too little noise for the simulation."""
-    times = 400_000
-    wrong = sum_of_forms([form("44001", WIDE, TOTAL), form("44003", WIDE, CHILDREN)]).noise
-    drawn = np.abs(simulated(FORMS["a total and its children, whose noise is in it"], times, np.random.default_rng(7)))
+    times, wrong = 400_000, sum_of_forms([WHOLE, form("44003", WIDE, CHILDREN)]).noise
+    drawn = np.abs(simulated(sum_of_forms([WHOLE, PART]), times, np.random.default_rng(7)))
     margin = wrong.margin_of_error(CONFIDENCE)
     exact = 1 - wrong.chance_of_at_least(margin + wrong.step)
     assert abs(np.mean(drawn <= float(margin)) - exact) > 20 * sqrt(exact * (1 - exact) / times)
 
 
 def test_a_difference_of_copies_has_no_noise():
-    number = form("44001", WIDE, TOTAL)
-    assert number.minus(number).noise.parts == ()
-    assert covariance(number, number) == pytest.approx(number.noise.variance)
+    assert WHOLE.minus(WHOLE).noise.parts == ()
+    assert covariance(WHOLE, WHOLE) == pytest.approx(WHOLE.noise.variance)
 
 
 def test_the_combination_has_the_least_variance_of_all_weights():
-    cells, first = form("44001", WIDE, TOTAL), form("44001", FIRST, (1,), Stage.STAGE_1)
-    best = combined([Guess(Fraction(100), cells), Guess(Fraction(117), first)])
+    best = best_of((100, WHOLE), (117, STAGE_1))
     assert best.value == 100 * Fraction(9, 17) + 117 * Fraction(8, 17)
-    for share in np.linspace(0, 1, 101):
-        mixed = sum_of_forms([cells.times(Fraction(share)), first.times(1 - Fraction(share))])
+    for share in map(Fraction, np.linspace(0, 1, 101)):
+        mixed = sum_of_forms([WHOLE.times(share), STAGE_1.times(1 - share)])
         assert best.form.noise.variance <= mixed.noise.variance + 1e-9
 
 
 @pytest.mark.parametrize(("cells", "smaller"), [(8, 0.27), (18, 0.42), (46, 0.60)])
 def test_the_margin_of_a_combined_total_is_so_much_smaller(cells, smaller):
-    own, first = form("44001", WIDE, (1,) * cells), form("44001", FIRST, (1,), Stage.STAGE_1)
-    better = combined([Guess(Fraction(0), own), Guess(Fraction(0), first)]).form.noise.margin_of_error(CONFIDENCE)
-    assert 1 - better / own.noise.margin_of_error(CONFIDENCE) == pytest.approx(smaller, abs=0.015)
+    own = form("44001", WIDE, (1,) * cells)
+    better, alone = (one.noise.margin_of_error(CONFIDENCE) for one in (best_of((0, own), (0, STAGE_1)).form, own))
+    assert 1 - better / alone == pytest.approx(smaller, abs=0.015)
 
 
 @pytest.mark.slow
@@ -141,18 +131,19 @@ def test_fiellers_interval_holds_the_true_ratio(noise, true_cells, inside):
     """A share of a group's own cells, or a ratio of two groups (`inside` is none); 4,000 releases of each."""
     times, rng = 4_000, np.random.default_rng(11)
     whole = form("44001", noise, (1,) * len(true_cells))
-    part = form("44001", noise, inside) if inside is not None else form("44003", noise, (1,))
-    weights = np.array(inside if inside is not None else (1,))
     cells = sample(noise, (times, len(true_cells)), rng) + np.array(true_cells)
-    above = cells @ weights if inside is not None else sample(noise, (times,), rng) + 30
-    truth = (np.array(true_cells) @ weights if inside is not None else 30) / sum(true_cells)
+    if inside is None:
+        part, above, true = form("44003", noise, (1,)), sample(noise, (times,), rng) + 30, 30
+    else:
+        part, above, true = form("44001", noise, inside), cells @ inside, np.dot(true_cells, inside)
     held = bounded = 0
     for a, b in zip(above.tolist(), cells.sum(axis=1).tolist(), strict=True):
+        given = ((a, part), (b, whole))
         ratio = Ratio(
-            of_product("a", Fraction(a), part, CONFIDENCE, ()), of_product("b", Fraction(b), whole, CONFIDENCE, ())
+            *(Estimate("x", Fraction(n), one, CONFIDENCE, (), product=SAFETAB_P, universe=None) for n, one in given)
         )
         low, high = ratio.interval
-        held += low <= truth <= high
+        held += low <= true / sum(true_cells) <= high
         bounded += ratio.is_bounded
     assert held / times > 0.95 - 5 * sqrt(0.95 * 0.05 / times)
     assert held / times < 0.985  # not wide beyond what is needed

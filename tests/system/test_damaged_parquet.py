@@ -25,7 +25,7 @@ _ASKS_AFTER_A_READER = {
 @pytest.mark.parametrize(
     ("flips", "parts", "least"),
     [
-        (6, "footer,pages", 1),
+        (8, "footer,pages", 1),
         pytest.param(40, "footer,pages", 6, marks=pytest.mark.slow),
         pytest.param(2_000, "footer", 201, marks=pytest.mark.slow),
     ],

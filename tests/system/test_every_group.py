@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from fractions import Fraction
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 import safetab
-from tests.commands import cli
+from tests.commands import done
 from tests.inside import SAFETAB_P, Selector, Stage, Unit, open_release_folder
 from tests.worlds.people import write_random_world
-from tests.worlds.world import KEY, World
 
 PEOPLE = 80
 
@@ -37,49 +35,32 @@ def units(monkeypatch):
     monkeypatch.setitem(vars(SAFETAB_P), "record", replace(SAFETAB_P.record, unit=unit))
 
 
-def run(world: World, out: Path, *options: str) -> None:
-    command = ["run", str(world.parameters), str(world.data), str(out), "--test-key", KEY, *options]
-    result = cli(*command)
-    assert result.exit_code == 0, result.output
-
-
 @pytest.mark.usefixtures("every_group")
 def test_a_run_without_a_selector_releases_every_group_with_the_noise_of_its_level(world, tmp_path):
-    run(world, tmp_path / "out")
-    plan = safetab.plan(*world)
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    charged = {Fraction(each["cost"]) for each in manifest["charged"]}
-    assert {each["stage"] for each in manifest["charged"]} == {int(Stage.STAGE_2)}
-    assert charged == {level.design.budget for level in plan.levels}
-    for level in open_release_folder(tmp_path / "out").universe.levels:
-        assert level.design.thresholds.totals == ()
-    measured = sum(pq.read_table(path).num_rows for path in (tmp_path / "out" / "measurements").glob("*.parquet"))
-    assert measured == sum(level.universe.size * level.family.finest.cells for level in plan.levels)
-    files, out = [str(world.parameters), str(world.data)], str(tmp_path / "out")
-    told = {
-        command[0]: cli(*command)
-        for command in (
-            ["status", out],
-            ["report", out, "-o", str(tmp_path / "report.html")],
-            ["site", out, str(tmp_path / "site")],
-            ["accuracy", *files, str(tmp_path / "accuracy"), "--runs", "3"],
-            ["plan", *files],
-        )
-    }
-    assert {command: result.exit_code for command, result in told.items()} == dict.fromkeys(told, 0), told
-    assert "suppressed" not in told["status"].output
+    out = world.run(tmp_path / "out")
+    levels = safetab.plan(*world).levels
+    charged = json.loads((out / "manifest.json").read_text())["charged"]
+    assert {each["stage"] for each in charged} == {int(Stage.STAGE_2)}
+    assert {Fraction(each["cost"]) for each in charged} == {level.design.budget for level in levels}
+    assert {level.design.thresholds.totals for level in open_release_folder(out).universe.levels} == {()}
+    measured = sum(pq.read_table(path).num_rows for path in (out / "measurements").glob("*.parquet"))
+    assert measured == sum(level.universe.size * level.family.finest.cells for level in levels)
+    assert "suppressed" not in done("status", out)
+    done("report", out, "-o", tmp_path / "report.html")
+    done("site", out, tmp_path / "site")
+    done("accuracy", *world, tmp_path / "accuracy", "--runs", 3)
+    done("plan", *world)
 
 
 @pytest.mark.usefixtures("units")
 def test_a_release_of_units_is_read_with_the_noise_that_it_has(world, tmp_path):
-    run(world, tmp_path / "out")
-    plan = safetab.plan(*world)
-    privacy = json.loads((tmp_path / "out" / "release" / "privacy.json").read_text())
+    out = world.run(tmp_path / "out")
+    privacy = json.loads((out / "release" / "privacy.json").read_text())
     assert privacy["unit_of_privacy"] == "What is protected is one household, with up to 80 people."
     assert privacy["neighbours"]["unbounded"].startswith("data sets that differ by all records of one household,")
     assert privacy["mechanism"]["parameter"] == "sigma_squared = 6400 stability / (2 budget)"
-    read = {str(level.level): level.design for level in open_release_folder(tmp_path / "out").universe.levels}
-    for level in plan.levels:
+    read = {str(level.level): level.design for level in open_release_folder(out).universe.levels}
+    for level in safetab.plan(*world).levels:
         assert read[str(level.level)].sensitivity == level.design.sensitivity
         assert read[str(level.level)].stages == level.design.stages
     state = read["(STATE, Detailed)"]
