@@ -127,7 +127,7 @@ def test_it_goes_neither_into_a_release_nor_in_its_place(census, releases, insid
 
 def test_an_unrelated_manifest_above_is_no_release(census, tmp_path):
     (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
-    told = refused("accuracy", *census, tmp_path / "out", "--runs", 0)  # refused for the runs alone
+    told = refused("accuracy", *census, tmp_path / "out", "--runs", 0, code=2)  # refused for the runs alone
     assert "output of a run" not in told
 
 
@@ -154,7 +154,7 @@ def test_a_run_does_not_take_the_place_of_a_report(census, report):
 def test_mistakes_are_told_at_once_and_leave_nothing_behind(census, tmp_path):
     out = tmp_path / "out"
     many = ("--runs", 0, "--memory", "lots", "--empty-blocks", "x.txt")
-    told = refused("accuracy", *census, tmp_path / "nowhere" / "out", *many)
+    told = refused("accuracy", *census, tmp_path / "nowhere" / "out", *many, code=2)
     for part in ("--runs: must be from 1", "--memory", "--empty-blocks", "nowhere is not a directory"):
         assert part in told
     absent = tmp_path / "absent"

@@ -19,7 +19,12 @@ PEOPLE = 80
 
 @pytest.fixture
 def world(tmp_path):
-    return write_random_world(tmp_path / "world", 23, people=PEOPLE, budget=2, privacy_defn="zcdp", max_race_codes=8)
+    """Of states and counties, so that a table of every group is soon made."""
+    config = {"privacy_defn": "zcdp", "max_race_codes": 8, "run_pr": False}
+    world = write_random_world(tmp_path / "world", 23, people=PEOPLE, budget=0, **config)
+    levels = ("1_state", "2_state", "2_county")
+    world.configure(**{f"privacy_budget_p_level_{level}": 2 for level in levels})
+    return world
 
 
 @pytest.fixture
