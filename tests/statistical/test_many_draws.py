@@ -1,7 +1,5 @@
 """A thousand million draws against exact probabilities: chi-square over all usual values, and every tail."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -29,21 +27,19 @@ NOISES = [
 FALSE_ALARM = 1e-9 / len(NOISES)
 
 
-def drawn_values(noise, key: bytes) -> dict[int, int]:
-    """How often each value was drawn."""
-    right = right_to_draw(noise, AddressedBits(key))
+@pytest.mark.slow
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+def test_a_thousand_million_draws_have_the_right_distribution(noise):
+    """Chi-square and each tail; false alarm of all together 2e-9. Noise that is 0.1 % too narrow would be rejected.
+
+    The most extreme of all draws lies where a tail has a chance between 1e-10 and 30 of one expected.
+    """
+    right = right_to_draw(noise, AddressedBits(bytes(range(32))))
     least, counts = -(1 << 12), np.zeros(1 << 13, dtype=np.int64)
     for first in range(0, DRAWS, AT_ONCE):
         nobody = ExactCounts(np.arange(first, first + AT_ONCE), np.zeros((AT_ONCE, 1), dtype=np.int64))
         counts += np.bincount(noisy_count(nobody, TOTAL, right)[:, 0] - least, minlength=len(counts))
-    return {least + int(position): int(counts[position]) for position in np.flatnonzero(counts)}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("noise", NOISES, ids=str)
-def test_a_thousand_million_draws_have_the_right_distribution(noise):
-    """Chi-square and each tail; false alarm of all together 2e-9. Noise that is 0.1 % too narrow would be rejected."""
-    seen = drawn_values(noise, bytes(range(32)))
+    seen = {least + int(position): int(counts[position]) for position in np.flatnonzero(counts)}
     assert sum(seen.values()) == DRAWS
     assert p_value_of_counts(seen, noise) >= FALSE_ALARM
     if isinstance(noise, DiscreteGaussian) and noise.sigma_squared > 1:
@@ -55,13 +51,6 @@ def test_a_thousand_million_draws_have_the_right_distribution(noise):
         for values in ((v for v in seen if v >= far), (v for v in seen if v <= -far)):
             observed = sum(seen[value] for value in values)
             assert abs(observed - expected) < 7.5 * np.sqrt(expected) + 7, far  # below 1e-12 for one tail
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("noise", NOISES, ids=str)
-def test_nothing_is_drawn_where_nothing_can_be_expected(noise):
-    """The most extreme of all draws lies where a tail has a chance between 1e-6 of one draw and a few of them."""
-    seen = drawn_values(noise, bytes(range(1, 33)))
     farthest = max(map(abs, seen))
     assert float(noise.tail(farthest)) * DRAWS > 1e-10
     assert float(noise.tail(farthest + 1)) * DRAWS < 30

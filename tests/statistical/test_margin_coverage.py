@@ -5,8 +5,6 @@ least 95 % for every true size; plain margins can't for small sizes, and are rep
 a million times: each of about fifty bounds is the binomial one at 2e-8.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import defaultdict
 from fractions import Fraction

@@ -4,8 +4,6 @@ Each test raises a false alarm with probability 1e-6: the chi-square statistic i
 reject noise that is a rounded normal of the same variance, and noise 3 % too narrow or too wide.
 """
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -5,8 +5,6 @@ are drawn with fixed seeds; a check fails by chance less than once in 10,000 tim
 is more.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 from itertools import combinations_with_replacement, product
@@ -98,26 +96,20 @@ def test_selection_matters_to_a_lone_total_near_its_threshold(total, threshold, 
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("weights", [SUM, MINUS])
+@pytest.mark.parametrize("weights", [SUM, MINUS, (1, 1, 1), (1, -1, -1), (1, 1, 1, 1), (1, 1, -1, -1)])
 @pytest.mark.parametrize("level", LEVELS)
-def test_pairs_of_sizes_from_0_to_200_are_held_often_enough(level, weights):
-    """Enumerated for the narrowest noise; drawn for the others, whose pairs are too many."""
+def test_parts_of_sizes_from_0_to_200_are_held_often_enough(level, weights):
+    """Pairs are enumerated for the narrowest noise; drawn for the others, whose pairs are too many."""
     threshold = LEVELS[level][1]
-    for pair in combinations_with_replacement((0, threshold // 2, threshold, 3 * threshold // 2, 200), 2):
-        if level == "rho 0.543":
+    if len(weights) == 2:
+        pairs = combinations_with_replacement((0, threshold // 2, threshold, 3 * threshold // 2, 200), 2)
+    else:
+        pairs = product((0, threshold, 200), (0, threshold + 8))
+    for pair in pairs:
+        if len(weights) == 2 and level == "rho 0.543":
             assert exact_coverage(level, pair, weights, 1e-6) >= CONFIDENCE, pair
         else:
-            assert seen_coverage(level, pair, weights, 300) >= least_seen(300), pair
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("weights", [(1, 1, 1), (1, -1, -1), (1, 1, 1, 1), (1, 1, -1, -1)])
-@pytest.mark.parametrize("level", LEVELS)
-def test_three_and_four_parts_of_sizes_from_0_to_200(level, weights):
-    threshold = LEVELS[level][1]
-    for size, other in product((0, threshold, 200), (0, threshold + 8)):
-        sizes = (size, other, size, other)[: len(weights)]
-        assert seen_coverage(level, sizes, weights, 250) >= least_seen(250), sizes
+            assert seen_coverage(level, (*pair, *pair)[: len(weights)], weights, 300) >= least_seen(300), pair
 
 
 def held_ratios(level, sizes, cells, times):

@@ -1,7 +1,5 @@
 """The interval of a number with selected parts, made again from the four steps of its definition, with plain sums."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 from math import exp

@@ -1,7 +1,5 @@
 """The accounts, OUT and the records stay what they were while a run is at work, or it costs nothing."""
 
-from __future__ import annotations
-
 import fcntl
 import json
 import os

@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 import safetab
-from tests.releases import numbers_of
 
 pytestmark = pytest.mark.slow
 
@@ -34,25 +33,17 @@ def facts(one):
     return one.value, one.margin_of_error, one.interval, one.variance
 
 
-def test_a_number_added_to_itself_has_twice_the_noise(a):
-    twice = a + a
-    assert (twice.value, twice.margin_of_error) == (2 * a.value, 2 * a.margin_of_error)
-    assert twice.variance == pytest.approx(4 * a.variance)
-    assert any("more than once" in note for note in twice.notes)
-
-
-def test_independent_numbers_add_their_variances(a, b):
-    assert (a + b).value == a.value + b.value
-    assert (a + b).variance == (a - b).variance == pytest.approx(a.variance + b.variance)
-    assert (a + b).margin_of_error < a.margin_of_error + b.margin_of_error
-
-
 def test_the_signs_and_the_functions_give_the_same(release, a, b):
-    by_sum = release.sum([a, b])
-    assert facts(a + b) == facts(sum([a, b])) == facts(by_sum)
-    assert (a + b).notes == by_sum.notes
-    assert facts((a + b).combined) == facts(by_sum.combined)
-    assert facts(a - b) == facts(release.differ(a, b))
+    """Of two numbers, of one twice, and of two that passed suppression."""
+    totals = [one for area in release.areas("county") for one in release.totals(area=area).numbers]
+    small = [one for one in totals if one.selection_matters][:2]
+    for one, other in ((a, b), (a, a), small):
+        both = release.sum([one, other])
+        assert facts(one + other) == facts(sum([one, other])) == facts(both)
+        assert (one + other).notes == both.notes
+        assert (one + other).selection_matters == (one is small[0])
+        assert facts(one - other) == facts(release.differ(one, other))
+    assert facts((a + b).combined) == facts(release.sum([a, b]).combined)
     assert (a / b).interval == release.ratio(a, b).interval
 
 
@@ -72,28 +63,6 @@ def test_differences_add_up_from_the_left(a, b):
     assert facts((a - b) + b + b) == facts((a + b + b) - b)
     assert facts((a - b) - (b - a)) == facts(sum([a - b, a - b])) == facts((a + a) - (b + b))
     assert facts(-(a - b)) == facts(b - a)
-
-
-def test_a_copy_has_the_noise_of_its_donor(release, demo_out):
-    row = next(row for row in numbers_of(demo_out) if row["donor_region_id"] and row["table_id"] == "T01001")
-    copy, donor = (
-        release.total(
-            row[f"{kind}region_id"],
-            row["iteration_code"],
-            level=row[f"{kind}geography_level"].removeprefix("PR-").lower(),
-        )
-        for kind in ("", "donor_")
-    )
-    assert (copy - donor).variance == 0
-    assert (copy + donor).variance == pytest.approx(4 * donor.variance)
-
-
-def test_a_sum_of_selected_totals_knows_of_their_selection(release):
-    totals = [one for area in release.areas("county") for one in release.totals(area=area).numbers]
-    small = [one for one in totals if one.selection_matters][:2]
-    both = small[0] + small[1]
-    assert both.selection_matters
-    assert both.interval == release.sum(small).interval
 
 
 def test_who_is_missing_from_a_sum_is_missing_from_sums_of_it(release, a):

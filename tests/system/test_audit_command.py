@@ -1,7 +1,5 @@
 """`safetab audit`: what it says beforehand, its exit codes, its page, its JSON."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import re

@@ -1,7 +1,5 @@
 """Rows that break a rule: how many is for the terminal, where they are for the confidential log, their values for nobody."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What is made from a CEF for others: Parquet for engines that read no CEF, and which blocks have a unit."""
 
-from __future__ import annotations
-
 import json
 import stat
 from collections import Counter

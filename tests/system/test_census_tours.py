@@ -1,10 +1,8 @@
 """The tours of the two shipped censuses that are not the U.S. census, from made-up people to a web site."""
 
-from __future__ import annotations
-
 import pytest
 
-from tests.commands import cli
+from tests.commands import done, refused
 from tests.inside import PEOPLE_OF
 
 PLACES = {"nz": ("Aldbridge District", "Samoan"), "ons": ("Norstead", "White: Irish")}
@@ -21,25 +19,19 @@ LONG_NAMES = {
 def test_a_tour_ends_with_a_site_and_says_that_nobody_is_real(name, tmp_path, monkeypatch):
     monkeypatch.setitem(PEOPLE_OF, name, 40_000)
     out = tmp_path / "tour"
-    ended = cli("demo", out, "--census", name)
-    assert ended.exit_code == 0, ended.stderr
-    printed = " ".join(ended.stdout.split())
-    assert "40,000 made-up people in made-up places" in printed
-    assert "Nobody in this census is real, and no agency published it." in printed
-    both = " ".join(ended.output.split())
-    assert both.index("without opening a record.") < both.index("Checking the records")
+    said = " ".join(done("demo", out, "--census", name).split())
+    assert "40,000 made-up people in made-up places" in said
+    assert "Nobody in this census is real, and no agency published it." in said
+    assert said.index("without opening a record.") < said.index("Checking the records")
     for path in ("site/index.html", "output/report.html", "output/release/README.txt", "data/SYNTHETIC"):
         assert (out / path).is_file(), path
     specification = (out / "parameters" / "census.toml").read_text()
     assert "shaped after" in specification
     assert 'agency  = "safetab, with invented people"' in specification
-    shown = cli("show", out / "output", *PLACES[name])
-    assert shown.exit_code == 0
-    assert ", ".join(reversed(PLACES[name])) in shown.stdout
-    named = cli("show", out / "output", *SHORT_NAMES[name])
-    assert LONG_NAMES[name] in named.stdout
-    assert cli("demo", out, "--census", name, "--overwrite").exit_code == 0
+    assert ", ".join(reversed(PLACES[name])) in done("show", out / "output", *PLACES[name])
+    assert LONG_NAMES[name] in done("show", out / "output", *SHORT_NAMES[name])
+    done("demo", out, "--census", name, "--overwrite")
 
 
 def test_another_name_is_wrong_usage(tmp_path):
-    assert cli("demo", tmp_path / "tour", "--census", "mars").exit_code == 2
+    refused("demo", tmp_path / "tour", "--census", "mars", code=2)

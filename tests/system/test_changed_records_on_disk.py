@@ -1,7 +1,5 @@
 """Encoded records in --temp that a disk or another program changed are found, before anything is published."""
 
-from __future__ import annotations
-
 import os
 from functools import partial
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Combined totals of households use measured numbers alone, and none of a family of which a rule withheld a number."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from pathlib import Path
 

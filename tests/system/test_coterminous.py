@@ -1,7 +1,5 @@
 """The coterminous step on hand-made worlds, where noise vanishes and every table can be counted by hand."""
 
-from __future__ import annotations
-
 import csv
 import json
 import shutil

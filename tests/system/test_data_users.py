@@ -44,12 +44,6 @@ def table(release):
     return release.table(*DOMINICANS)
 
 
-@pytest.fixture(scope="module")
-def answers(release):
-    """All totals of the nation and of some states."""
-    return [one for area in AREAS for one in release.totals(area=area).numbers]
-
-
 # a journalist
 
 
@@ -386,30 +380,22 @@ def test_where_negative_numbers_were_raised_to_0_the_number_without_that_is_used
     assert f"shown in the release as {row['count']:,}" in str(answer)
 
 
-def test_results_convert_to_arrow_pandas_and_polars(release):
-    pytest.importorskip("pandas")
-    pytest.importorskip("polars")
-    counties = release.totals(group="Hmong", kind="alone", level="county")
-    assert (len(counties.to_arrow()), len(counties.to_pandas()), len(counties.to_polars())) == (len(counties),) * 3
-    assert counties.to_arrow()["estimate"].null_count == len(counties.absences)
-    total = release.total("Rhode Island", "Dominican")
-    assert total.to_pandas()["estimate"][0] == total.value
-    assert total.to_pandas()["combined_total"][0] == pytest.approx(float(total.combined.exact_value))
-    difference = release.differ(total, release.total("Utah", "Dominican"))
-    assert difference.to_polars()["chance_of_noise_alone"][0] == difference.chance_of_noise_alone
-    assert release.ratio(total, total).to_arrow()["ratio"][0].as_py() == 1
-    assert repr(total) == str(total)
-
-
-def test_libraries_of_arrow_take_results_and_several_make_one_frame(release):
+def test_results_convert_to_arrow_pandas_and_polars_and_several_make_one_frame(release):
     pandas, polars = pytest.importorskip("pandas"), pytest.importorskip("polars")
-    numbers = [release.total("Utah", "Mexican"), release.total("Kent County", "Hmong alone")]
-    results = [*numbers, release.totals(area="Utah"), release.table("Utah", "Mexican"), release.find("prov")]
-    for result in (*results, release.differ(numbers[0], numbers[0]), release.status(area="Utah")):
+    number, absent = release.total("Rhode Island", "Dominican"), release.total("Kent County", "Hmong alone")
+    counties, difference = release.totals(group="Hmong alone", level="county"), release.differ(number, number)
+    results = [number, absent, counties, difference, release.table("Utah", "Mexican"), release.find("prov")]
+    for result in (*results, release.status(area="Utah"), release.ratio(number, number)):
         assert pa.table(result) == result.to_arrow()
         assert polars.DataFrame(result).equals(result.to_polars())
-    frame = pandas.concat([number.to_pandas() for number in numbers], ignore_index=True)
+        assert len(result.to_pandas()) == len(result.to_arrow())
+    assert counties.to_arrow()["estimate"].null_count == len(counties.absences)
+    assert difference.to_polars()["chance_of_noise_alone"][0] == difference.chance_of_noise_alone
+    frame = pandas.concat([number.to_pandas(), absent.to_pandas()], ignore_index=True)
     assert list(frame["status"]) == ["number", "suppressed"]
+    assert frame["estimate"][0] == number.value
+    assert frame["combined_total"][0] == pytest.approx(float(number.combined.exact_value))
+    assert repr(number) == str(number)
 
 
 def test_the_notes_of_a_row_are_apart(release):
@@ -583,35 +569,28 @@ def test_a_file_that_is_damaged_later_is_told_when_it_is_needed(demo_out, tmp_pa
     assert opened.total("Rhode Island", "Dominican").value
 
 
-def test_a_combined_total_near_a_threshold_says_so(answers, totals):
-    """Thresholds of the demo are few, and groups many: some stage-1 total is within 2 sigma of one."""
-    notes = 0
-    for one in answers:
-        if one.combined is not None:
-            entity = one.counted[0].entity
-            key = (entity.geography.label, entity.region_id, one.counted[0].group.code)
-            assert totals[key]["stage_1_total"] is not None
-            notes += bool(one.combined.notes)
-            for words in ("near a table threshold", "not at 95 %"):
-                assert (words in str(one)) == bool(one.combined.notes)
-    assert 0 < notes < 100
+def test_a_combined_total_is_as_unsure_as_its_threshold_and_the_groups_that_it_adds_up(release, totals):
+    """Thresholds of the demo are few, and groups many: some stage-1 total is within 2 sigma of one.
 
-
-def test_a_combined_total_is_as_unsure_as_the_groups_that_it_adds_up(release, answers):
-    """Of a Regional group whose own total is far from every threshold, and that of a Detailed part is near one."""
-    unsure_by_parts = 0
-    for one in answers:
-        entity, own = one.counted[0].entity, one.counted[0].group
-        parts = parts_of_group(one.universe, own, entity.geography)
-        if one.combined is None or not parts:
-            continue
-        of_parts = [release.total(entity, part).combined for part in parts]
+    Some Regional group's own total is far from every threshold, and that of a Detailed part is near one.
+    """
+    noted = unsure_by_parts = 0
+    for one in (one for area in AREAS for one in release.totals(area=area).numbers if one.combined is not None):
+        entity, own, notes = one.counted[0].entity, one.counted[0].group, one.combined.notes
+        assert totals[entity.geography.label, entity.region_id, own.code]["stage_1_total"] is not None
+        for words in ("near a table threshold", "not at 95 %"):
+            assert (words in str(one)) == bool(notes)
+        noted += bool(notes)
+        of_parts = [
+            release.total(entity, part).combined for part in parts_of_group(one.universe, own, entity.geography)
+        ]
         near = sum(part is not None and not part.holds_confidence for part in of_parts)
-        assert one.combined.holds_confidence <= (near == 0)
-        if near and "groups that it adds up" in " ".join(one.combined.notes):
-            assert f"{near} of the groups that it adds up ha" in one.combined.notes[0]
-            assert "not at 95 %" in str(one)
+        if of_parts:
+            assert one.combined.holds_confidence <= (near == 0)
+        if near and "groups that it adds up" in " ".join(notes):
+            assert f"{near} of the groups that it adds up ha" in notes[0]
             unsure_by_parts += 1
+    assert 0 < noted < 100
     assert unsure_by_parts
 
 

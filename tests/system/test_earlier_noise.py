@@ -1,7 +1,5 @@
 """A site with an earlier release states the noise of each release from its own budgets, by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from pathlib import Path
 

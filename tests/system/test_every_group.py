@@ -1,7 +1,5 @@
 """Whole runs in which every group gets the finest table, and runs that protect units."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from fractions import Fraction
