@@ -333,6 +333,7 @@ _MODULES = {
     "part_records_module": "engines.local.part_records",
     "pass_files_module": "outputs.pass_files",
     "patterns_module": "engines.patterns",
+    "people_accounts_module": "pipeline.spend_log.people_accounts",
     "planner_module": "planning.planner",
     "posterior_module": "comparison.attacks.posterior",
     "presets_module": "comparison.presets",

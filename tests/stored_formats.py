@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.worlds.households import household_config, write_household_world
 from tests.worlds.people import GEOGRAPHIES, write_random_world
 from tests.worlds.world import World
 
 STORED = Path(__file__).parent / "formats"
+LATEST = STORED / "format-2"
 FORMAT_OF = {"format-0-1e9a05d": 0, "format-0-6153825": 0, "format-1": 1, "format-2": 2}
 """The stored folders, and the format that each is in."""
 PERSONS = World(STORED / "world" / "persons" / "parameters", STORED / "world" / "persons" / "data")
@@ -25,6 +28,16 @@ _LEVELS = ("usa", "state", "county", "pr_state", "pr_county")
 def stored(name: str) -> list[Path]:
     """The stored releases of one kind: persons, households, official."""
     return [path for folder in FORMAT_OF if (path := STORED / folder / name).is_dir()]
+
+
+def each(*names: str, by_day: str = LATEST.name) -> pytest.MarkDecorator:
+    """A case for each stored release of these kinds; those whose words don't begin with `by_day` are slow."""
+    paths = {f"{path.parent.name} {path.name}": path for name in names for path in stored(name)}
+    cases = [
+        pytest.param(path, id=words, marks=[] if words.startswith(by_day) else pytest.mark.slow)
+        for words, path in paths.items()
+    ]
+    return pytest.mark.parametrize("path", cases)
 
 
 def write_worlds(folder: Path) -> None:

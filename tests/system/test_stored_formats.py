@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from click.testing import Result
 
 import safetab
-from tests.commands import cli
+from tests.commands import done, refused
 from tests.inside import (
     OUTPUT_FORMAT,
     SAFETAB_P,
@@ -27,33 +25,14 @@ from tests.inside import (
     write_checksums,
 )
 from tests.releases import Row, numbers_of
-from tests.stored_formats import FORMAT_OF, GEOGRAPHY, HOUSEHOLDS, KEY, PERSONS, STORED, stored
+from tests.stored_formats import FORMAT_OF, GEOGRAPHY, HOUSEHOLDS, KEY, LATEST, PERSONS, STORED, each
 
-LATEST = STORED / "format-2"
 NEWER = "was written by a newer version of safetab (format 7; this one reads up to 2). Update safetab."
 NEWER_LOG = NEWER.replace("up to 2", "up to 3")
 AREA = "44007"
 DAY_OR_VERSION = re.compile(r"\d{4}-\d\d-\d\d|\d+ [A-Z][a-z]+ \d{4}|safetab \d+\.\d+\.\d+")
 ABOUT_ITSELF = {"README.txt", "datapackage.json", "privacy.json", "MADE-OF.json", "SHA256SUMS"}
 """These files of an export or a site tell version and day, or name the very release."""
-
-
-def each(*names: str) -> Callable[..., Any]:
-    """A case for each stored release of these kinds."""
-    paths = [path for name in names for path in stored(name)]
-    return pytest.mark.parametrize("path", [pytest.param(one, id=f"{one.parent.name} {one.name}") for one in paths])
-
-
-def done(*arguments: object) -> Result:
-    result = cli(*arguments)
-    assert result.exit_code == 0, result.output
-    return result
-
-
-def refused(*arguments: object) -> str:
-    result = cli(*arguments)
-    assert result.exit_code == 1, result.output
-    return " ".join(result.stderr.split())
 
 
 def json_of(path: Path) -> dict[str, Any]:
@@ -113,25 +92,16 @@ def test_a_numbers_file_is_named_by_its_family_however_many_the_product_has(both
         assert {name.partition("-")[2] for name in names} == families
 
 
-@each("persons", "households", "official")
-def test_python_answers_from_it(path):
+@each("persons", "households", "official", by_day="format-")
+def test_it_is_verified_and_its_numbers_are_those_of_the_same_key_today(path):
+    assert safetab.verify(path).findings == ()
+    rows, is_old = rows_in(path), FORMAT_OF[path.parent.name] < 2
+    assert [with_interval(row) if is_old else row for row in rows] == rows_in(LATEST / path.name)
     opened = safetab.open_release(path)
-    published = {
-        row["iteration_code"]: row["count"]
-        for row in rows_in(path)
-        if row["region_id"] == AREA and row["table_id"] in {"T01001", "T03001"}
-    }
+    published = [row for row in rows if row["region_id"] == AREA and row["table_id"] in {"T01001", "T03001"}]
     assert published
-    for code, count in published.items():
-        assert opened.total(AREA, code).value == count
-
-
-@each("persons", "households", "official")
-def test_its_numbers_are_those_of_the_same_key_today(path):
-    if FORMAT_OF[path.parent.name] == 2:
-        assert rows_in(path) == rows_in(LATEST / path.name)
-    else:
-        assert [with_interval(row) for row in rows_in(path)] == rows_in(LATEST / path.name)
+    for row in published:
+        assert opened.total(AREA, row["iteration_code"]).value == row["count"]
 
 
 def with_interval(row: Row) -> Row:
@@ -142,12 +112,7 @@ def with_interval(row: Row) -> Row:
     return row | {"interval_low": max(number - margin, 0), "interval_high": max(number + margin, 0)}
 
 
-@each("persons", "households", "official")
-def test_its_numbers_are_verified(path):
-    assert "Nothing is wrong." in done("verify", path).stdout
-
-
-@pytest.mark.parametrize("name", ["persons", "official"])
+@pytest.mark.parametrize("name", [pytest.param("persons", marks=pytest.mark.slow), "official"])
 def test_a_release_from_before_format_2_with_intervals_of_format_2_is_told_from_what_it_was(name, tmp_path):
     out = Path(shutil.copytree(STORED / "format-1" / name, tmp_path / name))
     shutil.rmtree(release_in(out) / "numbers")
@@ -159,29 +124,28 @@ def test_a_release_from_before_format_2_with_intervals_of_format_2_is_told_from_
     assert ("interval_low is not what the measurements give" in told) == (name == "persons")
 
 
-@each("persons", "households", "official")
-@pytest.mark.parametrize("command", [["show", AREA], ["status"], ["status", "--area", AREA]])
-def test_what_is_printed_is_the_same_for_every_format(command, path):
-    name, *rest = command
-    printed = done(name, path, *rest).stdout
-    assert printed == done(name, LATEST / path.name, *rest).stdout
-    assert printed.count("\n") > 3
+@each("persons", "households", "official", by_day="format-1")
+def test_what_is_printed_is_the_same_for_every_format(path):
+    for command, *more in (["show", AREA], ["status"], ["status", "--area", AREA]):
+        printed = done(command, path, *more)
+        assert printed == done(command, LATEST / path.name, *more)
+        assert printed.count("\n") > 3
 
 
-@each("persons", "households", "official")
-@pytest.mark.parametrize("form", ["tidy", "census"])
-def test_it_is_exported_with_the_same_numbers(form, path, tmp_path):
-    for out, release in ((tmp_path / "old", path), (tmp_path / "new", LATEST / path.name)):
-        done("export", release, out, "--form", form)
-    assert files_in(tmp_path / "old") == files_in(tmp_path / "new")
-    if form == "tidy":
-        old, new = (json_of(tmp_path / one / "datapackage.json") for one in ("old", "new"))
-        assert old["resources"] == new["resources"]
-        assert old["safetab"].keys() == new["safetab"].keys()
-        assert old["safetab"]["format"] == 2
+@each("persons", "households", "official", by_day="format-1 households")
+def test_it_is_exported_with_the_same_numbers(path, tmp_path):
+    for form in ("tidy", "census"):
+        old, new = tmp_path / f"old-{form}", tmp_path / f"new-{form}"
+        done("export", path, old, "--form", form)
+        done("export", LATEST / path.name, new, "--form", form)
+        assert files_in(old) == files_in(new)
+    old, new = (json_of(tmp_path / f"{one}-tidy" / "datapackage.json") for one in ("old", "new"))
+    assert old["resources"] == new["resources"]
+    assert old["safetab"].keys() == new["safetab"].keys()
+    assert old["safetab"]["format"] == 2
 
 
-@each("persons", "households", "official")
+@each("persons", "households", "official", by_day="format-1 official")
 def test_its_report_and_its_site_are_written(path, tmp_path):
     pages = []
     for out, release in ((tmp_path / "old", path), (tmp_path / "new", LATEST / path.name)):
@@ -191,14 +155,11 @@ def test_its_report_and_its_site_are_written(path, tmp_path):
     assert pages[0] == pages[1]
     old, new = files_in(tmp_path / "old"), files_in(tmp_path / "new")
     assert old.keys() == new.keys()
-    assert {name for name in old if old[name] != new[name]} <= {
-        "report.html",
-        "index.html",
-        "data/facts.js",
-    }  # version and day
+    of_version_and_day = {"report.html", "index.html", "data/facts.js"}
+    assert {name for name in old if old[name] != new[name]} <= of_version_and_day
 
 
-@each("persons", "households")
+@each("persons", "households", by_day="format-1 persons")
 def test_a_rerelease_is_of_today_and_says_who_measured(path, tmp_path):
     before, new, again = json_of(path / "manifest.json"), tmp_path / "new", tmp_path / "again"
     done("rerelease", path, new, "--confidence", "0.9")
@@ -215,7 +176,7 @@ def test_a_rerelease_is_of_today_and_says_who_measured(path, tmp_path):
             assert (out / name).read_bytes() == (path / name).read_bytes()
 
 
-@each("persons")
+@each("persons", by_day="format-1")
 def test_the_version_of_an_older_program_is_not_written_on(path, tmp_path):
     shutil.copytree(path, tmp_path / "out")
     (tmp_path / "out" / "manifest.json").write_text(json.dumps(json_of(path / "manifest.json") | {"version": "0.0.1"}))
@@ -225,7 +186,7 @@ def test_the_version_of_an_older_program_is_not_written_on(path, tmp_path):
     assert "(safetab 0.0.1)" in (tmp_path / "new" / "log.txt").read_text()
 
 
-@each("persons", "households")
+@each("persons", "households", by_day="format-1 persons")
 def test_the_coterminous_step_is_taken(path, tmp_path):
     done("coterminous", path, tmp_path / "old", "--geography", GEOGRAPHY)
     done("coterminous", LATEST / path.name, tmp_path / "new", "--geography", GEOGRAPHY)
@@ -233,13 +194,13 @@ def test_the_coterminous_step_is_taken(path, tmp_path):
     assert "copied" in {row["status"] for row in numbers_of(tmp_path / "old")}
 
 
-@each("persons")
+@each("persons", by_day="format-1")
 def test_its_totals_choose_the_tables_of_households(path, tmp_path):
     done("run", *HOUSEHOLDS, tmp_path / "out", "--totals", path, "--test-key", KEY)
     assert counts_in(tmp_path / "out") == counts_in(LATEST / "households")
 
 
-@each("persons")
+@each("persons", by_day="format-1")
 def test_its_tables_are_read_as_published_files(path, tmp_path):
     done("export", path, tmp_path / "census", "--form", "census")
     tables = sorted((tmp_path / "census").glob("T0*.csv"))
@@ -262,38 +223,40 @@ def stored_log(name: str, log: Path) -> Path:
     return log
 
 
-@pytest.mark.parametrize(("name", "rho", "runs"), LOGS)
-def test_a_spend_log_is_read_and_carried_on(name, rho, runs, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "rho", "runs"), [pytest.param(*log, marks=[] if "log-" in log[0] else pytest.mark.slow) for log in LOGS]
+)
+def test_a_spend_log_is_carried_on(name, rho, runs, tmp_path):
     log = stored_log(name, tmp_path / "spend.log")
-    account = json.loads(done("spend", log, "--json").stdout)["accounts"][0]
-    assert (account["pass"], account["spent"]["rho"], account["runs"]) == ("us", rho, runs)
-    spending = ("--dataset", "made-up", "--spend-log", log)
-    done("run", *PERSONS, tmp_path / "out", "--test-key", KEY, *spending)
-    account = json.loads(done("spend", log, "--json").stdout)["accounts"][0]
+    done("run", *PERSONS, tmp_path / "out", "--test-key", KEY, "--dataset", "made-up", "--spend-log", log)
+    account = account_in(done("spend", log, "--json"))
     assert (float(account["spent"]["rho"]), account["runs"]) == (float(rho) + 1.2, runs + 1)
     assert log.read_text().startswith((STORED / name / "spend.log").read_text())  # nobody's line is changed
 
 
+def account_in(document: str) -> Row:
+    return json.loads(document)["accounts"][0]
+
+
 @pytest.mark.parametrize(("name", "rho", "runs"), LOGS)
-def test_a_spend_log_is_checked_merged_and_made_a_table(name, rho, runs, tmp_path):
+def test_a_spend_log_is_read_checked_merged_and_made_a_table(name, rho, runs, tmp_path):
     log, other = (stored_log(each, tmp_path / each) for each in (name, "format-1"))
-    checked = json.loads(done("spend", log, "--check", "--json").stdout)
+    account = account_in(done("spend", log, "--json"))
+    assert (account["pass"], account["spent"]["rho"], account["runs"]) == ("us", rho, runs)
+    checked = json.loads(done("spend", log, "--check", "--json"))
     assert (checked["exit_code"], checked["in_doubt"], checked["findings"]) == (0, 0, [])
     done("spend", log, "--table", tmp_path / "table.json")
     rows = json_of(tmp_path / "table.json")["rows"]
     assert [row["cumulative_rho"] for row in rows if row["pass"] == "us"][-1] == rho
-    new = tmp_path / "new.log"
-    merged = done("spend", log, "--merge", other, "-o", new, "--json").stdout
+    merged = account_in(done("spend", log, "--merge", other, "-o", tmp_path / "new.log", "--json"))
     others = {"format-0-1e9a05d": ("7.2", 3), "format-0-6153825": ("12", 4), "log-format-3": ("12", 4)}
-    expected = others.get(name, (rho, runs))
-    account = json.loads(merged)["accounts"][0]
-    assert (account["spent"]["rho"], account["runs"]) == expected
+    assert (merged["spent"]["rho"], merged["runs"]) == others.get(name, (rho, runs))
 
 
 def of_the_future(tmp_path: Path, number: object = 7) -> Path:
     """A release that is whole, and whose format is unknown."""
     out = tmp_path / "future"
-    shutil.copytree(LATEST / "persons", out)
+    shutil.copytree(LATEST / "persons", out, dirs_exist_ok=True)
     package = json_of(out / "release" / "datapackage.json")
     package["safetab"] = {"format": number, "something": "else"}
     (out / "release" / "datapackage.json").write_text(json.dumps(package))
@@ -309,26 +272,32 @@ COMMANDS = (
     ["export", "OUT", "NEW"],
     ["export", "OUT", "NEW", "--form", "census"],
     ["rerelease", "OUT", "NEW"],
-    ["coterminous", "OUT", "NEW", "--geography", str(GEOGRAPHY)],
-    ["run", str(HOUSEHOLDS.parameters), str(HOUSEHOLDS.data), "NEW", "--totals", "OUT", "--test-key", KEY],
+    ["coterminous", "OUT", "NEW", "--geography", GEOGRAPHY],
+    ["run", *HOUSEHOLDS, "NEW", "--totals", "OUT", "--test-key", KEY],
 )
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_release_of_a_newer_format_is_refused_by_every_command(command, tmp_path):
-    places = {"OUT": str(of_the_future(tmp_path)), "NEW": str(tmp_path / "new")}
-    assert NEWER in refused(*(places.get(word, word) for word in command))
-    assert not (tmp_path / "new").exists()
+def refusals_of_every_command(out: Path, new: Path) -> set[str]:
+    """What each says; none may write anything."""
+    places = {"OUT": out, "NEW": new}
+    said = {refused(*(places.get(word, word) for word in command)) for command in COMMANDS}
+    assert not new.exists()
+    return said
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_privacy_document_of_a_newer_format_is_refused_by_every_command(command, tmp_path):
+def test_a_release_of_a_newer_format_is_refused_by_every_command(tmp_path):
+    out = of_the_future(tmp_path)
+    assert all(NEWER in said for said in refusals_of_every_command(out, tmp_path / "new"))
+    with pytest.raises(safetab.InvalidInput, match="newer version of safetab"):
+        safetab.open_release(out)
+
+
+def test_a_privacy_document_of_a_newer_format_is_refused_by_every_command(tmp_path):
     path = Path(shutil.copytree(LATEST / "persons", tmp_path / "out")) / "release" / "privacy.json"
     path.write_text(json.dumps(json_of(path) | {"format": 7}))
     write_checksums(path.parent)
-    places = {"OUT": str(tmp_path / "out"), "NEW": str(tmp_path / "new")}
-    assert f"privacy.json has 1 problem: {NEWER}" in refused(*(places.get(word, word) for word in command))
-    assert not (tmp_path / "new").exists()
+    told = f"privacy.json has 1 problem: {NEWER}"
+    assert all(told in said for said in refusals_of_every_command(tmp_path / "out", tmp_path / "new"))
 
 
 @pytest.mark.parametrize("name", ["datapackage.json", "privacy.json"])
@@ -340,23 +309,18 @@ def test_a_newer_format_is_told_rather_than_damage(name, tmp_path):
     assert "changed after the release was made" not in shown
 
 
-@pytest.mark.parametrize("number", ["one", 1.0, True, -1, None])
-def test_a_manifest_whose_format_is_no_number_is_told_so(number, tmp_path):
+def test_a_manifest_whose_format_is_no_number_is_told_so(tmp_path):
     shutil.copytree(LATEST / "persons", tmp_path / "out")
-    manifest = json_of(LATEST / "persons" / "manifest.json") | {"format": number}
-    (tmp_path / "out" / "manifest.json").write_text(json.dumps(manifest))
-    shown = refused("rerelease", tmp_path / "out", tmp_path / "new")
-    assert "manifest.json has 1 problem: the format must be a whole number, 0 or above." in shown
+    manifest = tmp_path / "out" / "manifest.json"
+    for number in ("one", 1.0, True, -1, None):
+        manifest.write_text(json.dumps(json_of(manifest) | {"format": number}))
+        shown = refused("rerelease", tmp_path / "out", tmp_path / "new")
+        assert "manifest.json has 1 problem: the format must be a whole number, 0 or above." in shown
 
 
-def test_python_refuses_a_newer_format_too(tmp_path):
-    with pytest.raises(safetab.InvalidInput, match="newer version of safetab"):
-        safetab.open_release(of_the_future(tmp_path))
-
-
-@pytest.mark.parametrize("number", ["7", True, -1, 1.5, [1]])
-def test_a_format_that_is_no_number_is_damage(number, tmp_path):
-    assert "is a release that is damaged" in refused("show", of_the_future(tmp_path, number), "44007")
+def test_a_format_that_is_no_number_is_damage(tmp_path):
+    for number in ("7", True, -1, 1.5, [1]):
+        assert "is a release that is damaged" in refused("show", of_the_future(tmp_path, number), AREA)
 
 
 def test_measurements_and_manifests_of_a_newer_format_are_refused(tmp_path):
@@ -379,9 +343,8 @@ def test_a_spend_log_of_a_newer_format_is_refused_and_stays(tmp_path):
     log.write_text(text)
     log.chmod(0o600)
     assert NEWER_LOG in refused("spend", log)
-    spending = ("--dataset", "made-up", "--spend-log", log)
-    given = (PERSONS.parameters, PERSONS.data, tmp_path / "out", "--test-key", KEY)
-    assert NEWER_LOG in refused("run", *given, *spending)
+    given = ("--test-key", KEY, "--dataset", "made-up", "--spend-log", log)
+    assert NEWER_LOG in refused("run", *PERSONS, tmp_path / "out", *given)
     assert log.read_text() == text
     log.write_text(text.replace('"format": 7', '"format": "seven"'))
     assert " is not a spend log" in refused("spend", log)
