@@ -29,7 +29,7 @@ FAULTS = {
 
 
 @pytest.fixture(scope="module")
-def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[bool, Output]:
+def outputs(tmp_path_factory):
     """An output where counts may be negative, and one where they may not."""
     made, worlds = {}, all_worlds()
     for may_be_negative in (True, False):

@@ -9,8 +9,6 @@ import json
 import shutil
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,14 +30,14 @@ COLUMNS = {"person-records": PERSON_HEADER.split("|"), "household-records": list
 
 
 @pytest.fixture(scope="module")
-def census(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def census(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cef") / "census"
     told("synthesize", folder, "--us", "--format", "cef", *SIZE)
     return folder
 
 
 @pytest.fixture(scope="module")
-def cef(census: Path) -> Cef:
+def cef(census):
     return Cef(census / "data" / "reader.ini")
 
 
@@ -59,14 +57,12 @@ class Counted:
 
 
 @pytest.fixture(scope="module", params=STATES)
-def counted(
-    request: pytest.FixtureRequest, census: Path, cef: Cef, tmp_path_factory: pytest.TempPathFactory
-) -> Counted:
+def counted(request, census, cef, tmp_path_factory):
     states, folder = STATES[request.param], tmp_path_factory.mktemp("counted")
     blocks = {"GRF-C.txt": text_of(cef.blocks, [*BLOCK, "PLACEFP", "AIANNHCE"])}
     passes = {"run_us": "06" in states, "run_pr": "72" in states}
 
-    def run(product: str, thresholds: list[Any], files: dict[str, str], *options: object, **config: int) -> Output:
+    def run(product, thresholds, files, *options, **config):
         parameters = shutil.copytree(census / product, folder / product)
         asked = {"budgets": "without noise", "thresholds": thresholds, "config": passes | config}
         changed = config_of(asked, {"config": json.loads((parameters / "config.json").read_text())})
@@ -102,7 +98,7 @@ def test_households_are_counted_in_regions_of_these_states_for_each_total(counte
 
 
 @pytest.fixture(scope="module")
-def converted(cef: Cef, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def converted(cef, tmp_path_factory):
     out = tmp_path_factory.mktemp("converted") / "out"
     told("cef", "convert", cef.reader, out)
     return out

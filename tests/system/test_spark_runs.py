@@ -54,7 +54,7 @@ def invoke(world: World, out: Path, *options: str):
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path):
     """Few levels, tables for groups of a person or more, and one planted record."""
     world = write_random_world(tmp_path / "world", 3, 300, privacy_defn="zcdp", zero_suppression_chance=0.9)
     world.configure(**FEW_LEVELS, thresholds_p={key: [1, 4, 9] for key in world.config()["thresholds_p"]})
@@ -64,14 +64,14 @@ def world(tmp_path: Path) -> World:
 
 
 @pytest.fixture
-def expected(world: World, tmp_path: Path) -> dict[str, bytes]:
+def expected(world, tmp_path):
     """What the local engine writes with the key."""
     run_files(*world, tmp_path / "expected", RunOptions(test_key=KEY))
     return released(tmp_path / "expected")
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory):
+def cluster(tmp_path_factory):
     from tests.spark_clusters import loopback_cluster  # noqa: PLC0415 - who has no Spark skips
 
     with loopback_cluster(tmp_path_factory.mktemp("spark") / "cluster") as cluster:

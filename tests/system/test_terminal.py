@@ -24,7 +24,7 @@ WIDTH = 80
 
 
 @pytest.fixture(scope="module")
-def folder(both_products: Path) -> Path:
+def folder(both_products):
     return both_products
 
 

@@ -22,7 +22,7 @@ COMMANDS = [
 
 
 @pytest.fixture(scope="module")
-def config(tmp_path_factory: pytest.TempPathFactory) -> str:
+def config(tmp_path_factory):
     path = tmp_path_factory.mktemp("households") / "config.json"
     path.write_text(json.dumps(config_of_2020()))
     return str(path)

@@ -117,7 +117,7 @@ STATE, COUNTY = NUMBERS.format("STATE", "detailed"), NUMBERS.format("COUNTY", "r
 
 
 def column(file: str, name: str, change: Callable[[list[Any]], list[Any]]) -> Damage:
-    def damage(out: Path) -> None:
+    def damage(out):
         table = pq.read_table(out / file, partitioning=None)
         values = pa.array(change(table[name].to_pylist()), table.schema.field(name).type)
         pq.write_table(table.set_column(table.column_names.index(name), name, values), out / file, store_schema=False)
@@ -134,7 +134,7 @@ def first(change: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
 
 
 def rows_taken(file: str, rows: Callable[[int], list[int]]) -> Damage:
-    def damage(out: Path) -> None:
+    def damage(out):
         table = pq.read_table(out / file, partitioning=None)
         pq.write_table(table.take(rows(len(table))), out / file, store_schema=False)
 
@@ -168,7 +168,7 @@ def cell_of_a_whole_table_raised(out: Path) -> None:
 
 
 def edited(name: str, change: Callable[[dict[str, Any]], object]) -> Damage:
-    def damage(out: Path) -> None:
+    def damage(out):
         document = json_of(out / name)
         change(document)
         (out / name).write_text(json.dumps(document))
@@ -177,7 +177,7 @@ def edited(name: str, change: Callable[[dict[str, Any]], object]) -> Damage:
 
 
 def replaced(name: str, old: str, new: str) -> Damage:
-    def damage(out: Path) -> None:
+    def damage(out):
         text = (out / name).read_text()
         assert old in text
         (out / name).write_text(text.replace(old, new))
@@ -211,7 +211,7 @@ def parts_of(line: str) -> tuple[str, ...]:
 def edits(*lines: str) -> Damages:
     """Changes of JSON documents, `FILE KEY.KEY=VALUE -> WORDS`; without a value the key is removed."""
 
-    def put(assignment: str, document: Any) -> None:
+    def put(assignment, document):
         path, _, value = assignment.partition("=")
         *inside, last = (int(key) if key.isdigit() else key for key in path.split("."))
         for key in inside:
@@ -334,7 +334,7 @@ FOUND_BESIDE_THE_RELEASE = {
 
 
 def facts_without(*names: str, **values: object) -> Damage:
-    def change(package: dict[str, Any]) -> None:
+    def change(package):
         for name in names:
             del package["safetab"][name]
         package["safetab"].update(values)
@@ -345,7 +345,7 @@ def facts_without(*names: str, **values: object) -> Damage:
 def downgraded(*more: str) -> Damage:
     """Take away whatever the oldest releases don't have, and say that the rest may be released."""
 
-    def damage(out: Path) -> None:
+    def damage(out):
         facts_without("status", "status_sentence", "checksums", *more, for_release=True)(out)
         (out / PRIVACY).unlink()
         (out / "release" / "SHA256SUMS").unlink()
@@ -354,7 +354,7 @@ def downgraded(*more: str) -> Damage:
 
 
 def with_column_more(name: str) -> Damage:
-    def damage(out: Path) -> None:
+    def damage(out):
         table = pq.read_table(out / name, partitioning=None)
         table = table.append_column("population", pa.array(range(len(table))))
         pq.write_table(table, out / name, store_schema=False)
@@ -363,7 +363,7 @@ def with_column_more(name: str) -> Damage:
 
 
 def with_metadata(name: str) -> Damage:
-    def damage(out: Path) -> None:
+    def damage(out):
         table = pq.read_table(out / name, partitioning=None)
         pq.write_table(table.replace_schema_metadata({"records": "1,2,3"}), out / name)
 
@@ -373,7 +373,7 @@ def with_metadata(name: str) -> Damage:
 def with_hidden_bytes(name: str) -> Damage:
     """Hide records between the last page of a Parquet file and its footer."""
 
-    def damage(out: Path) -> None:
+    def damage(out):
         content = (out / name).read_bytes()
         footer = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
         (out / name).write_bytes(content[:footer] + b"44,007,000100,1001,34,1120\n" + content[footer:])
@@ -382,7 +382,7 @@ def with_hidden_bytes(name: str) -> Damage:
 
 
 def written(name: str) -> Damage:
-    def damage(out: Path) -> None:
+    def damage(out):
         (out / name).parent.mkdir(exist_ok=True)
         (out / name).write_text("x")
 
@@ -395,7 +395,7 @@ def without_measurements(out: Path) -> None:
 
 
 def with_csv(**values: object) -> Damage:
-    def damage(out: Path) -> None:
+    def damage(out):
         facts_without(csv=True, **values)(out)
         written("release/csv/people.csv")(out)
 

@@ -25,7 +25,6 @@ from tests.inside import (
     run_files,
 )
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 KEY = bytes(range(32))
 READING, CHECKING = "Reading the public files", "Checking the person records"
@@ -57,7 +56,7 @@ def replaced(path: Path) -> None:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path):
     return write_random_world(tmp_path / "world", 3, budget=1)
 
 

@@ -44,7 +44,7 @@ STATED = ReadingPublication(
 
 
 @pytest.fixture(scope="module")
-def outputs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def outputs(tmp_path_factory):
     """People and households of one census, and people of another."""
     folder = tmp_path_factory.mktemp("isles")
     people = write_random_world(folder / "p", 21, people=80, max_race_codes=3)

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
 import safetab
 from tests.commands import cli
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 KEY = "5a" * 32
 
 
 @pytest.fixture(scope="module")
-def unprotected(tmp_path_factory: pytest.TempPathFactory) -> tuple[World, Path]:
+def unprotected(tmp_path_factory):
     folder = tmp_path_factory.mktemp("unprotected")
     world = write_random_world(folder, seed=3, budget=100)
     safetab.run(*world, folder / "out", test_key=KEY)

@@ -76,7 +76,7 @@ def made(world: World, folder: Path, *options: object) -> Output:
 
 
 @pytest.fixture(scope="module")
-def persons(tmp_path_factory: pytest.TempPathFactory) -> Output:
+def persons(tmp_path_factory):
     folder = tmp_path_factory.mktemp("persons")
     return made(
         write_random_world(folder / "world", 2, people=60, budget=1, zero_suppression_chance=0.99), folder / "p"
@@ -84,7 +84,7 @@ def persons(tmp_path_factory: pytest.TempPathFactory) -> Output:
 
 
 @pytest.fixture(scope="module")
-def households(tmp_path_factory: pytest.TempPathFactory) -> Output:
+def households(tmp_path_factory):
     """Their tables are chosen by the totals of a release of persons."""
     folder = tmp_path_factory.mktemp("households")
     people = write_random_world(folder / "people", 21, people=60, budget=1, allow_negative_counts=True)

@@ -117,12 +117,12 @@ def spoken(folder: Path, parameters: Path, data: Path) -> Output:
 
 
 @pytest.fixture(scope="module")
-def nz(tmp_path_factory: pytest.TempPathFactory) -> Output:
+def nz(tmp_path_factory):
     return made(tmp_path_factory.mktemp("nz"), "nz", people=3_000, names=NAMES)
 
 
 @pytest.fixture(scope="module")
-def hospital(tmp_path_factory: pytest.TempPathFactory) -> Output:
+def hospital(tmp_path_factory):
     """Admissions, of which a patient may have three."""
     folder = tmp_path_factory.mktemp("hospital")
     parameters = folder / "parameters"

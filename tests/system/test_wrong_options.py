@@ -167,7 +167,7 @@ EARLIER = {"coterminous", "convert", "blocks-with-units", "selftest"}
 def options_of_commands() -> Iterator[tuple[str, str]]:
     """Every option with a value of every command."""
 
-    def walk(words: tuple[str, ...], command: Any) -> Iterator[tuple[str, str]]:
+    def walk(words, command):
         for name, inner in getattr(command, "commands", {}).items():
             yield from walk((*words, name), inner)
         if hasattr(command, "commands"):
@@ -192,7 +192,7 @@ def wrong_value(command: str, option: str) -> tuple[str, int]:
 
 
 @pytest.fixture(scope="module")
-def places(both_products: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def places(both_products, tmp_path_factory):
     folder = tmp_path_factory.mktemp("options")
     file = folder / "file"
     file.write_text("nothing of use")
