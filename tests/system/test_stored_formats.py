@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import safetab
-from tests.commands import done, refused
+from tests.commands import cli, done, refused
 from tests.inside import (
     OUTPUT_FORMAT,
     SAFETAB_P,
@@ -229,26 +229,29 @@ def stored_log(name: str, log: Path) -> Path:
 def test_a_spend_log_is_carried_on(name, rho, runs, tmp_path):
     log = stored_log(name, tmp_path / "spend.log")
     done("run", *PERSONS, tmp_path / "out", "--test-key", KEY, "--dataset", "made-up", "--spend-log", log)
-    account = account_in(done("spend", log, "--json"))
+    account = told("spend", log)["accounts"][0]
     assert (float(account["spent"]["rho"]), account["runs"]) == (float(rho) + 1.2, runs + 1)
     assert log.read_text().startswith((STORED / name / "spend.log").read_text())  # nobody's line is changed
 
 
-def account_in(document: str) -> Row:
-    return json.loads(document)["accounts"][0]
+def told(*arguments: object) -> dict[str, Any]:
+    """The document of a command."""
+    ended = cli(*arguments, "--json")
+    assert ended.exit_code == 0, ended.output
+    return json.loads(ended.stdout)
 
 
 @pytest.mark.parametrize(("name", "rho", "runs"), LOGS)
 def test_a_spend_log_is_read_checked_merged_and_made_a_table(name, rho, runs, tmp_path):
     log, other = (stored_log(each, tmp_path / each) for each in (name, "format-1"))
-    account = account_in(done("spend", log, "--json"))
+    account = told("spend", log)["accounts"][0]
     assert (account["pass"], account["spent"]["rho"], account["runs"]) == ("us", rho, runs)
-    checked = json.loads(done("spend", log, "--check", "--json"))
+    checked = told("spend", log, "--check")
     assert (checked["exit_code"], checked["in_doubt"], checked["findings"]) == (0, 0, [])
     done("spend", log, "--table", tmp_path / "table.json")
     rows = json_of(tmp_path / "table.json")["rows"]
     assert [row["cumulative_rho"] for row in rows if row["pass"] == "us"][-1] == rho
-    merged = account_in(done("spend", log, "--merge", other, "-o", tmp_path / "new.log", "--json"))
+    merged = told("spend", log, "--merge", other, "-o", tmp_path / "new.log")["accounts"][0]
     others = {"format-0-1e9a05d": ("7.2", 3), "format-0-6153825": ("12", 4), "log-format-3": ("12", 4)}
     assert (merged["spent"]["rho"], merged["runs"]) == others.get(name, (rho, runs))
 

@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from tests.conftest import SMALL_EXAMPLE
-from tests.faults.commands import code_of_command, ended
+from tests.faults.commands import code_of_command, started
 from tests.inside import (
     ArrayEngine,
     OutputChecks,
@@ -76,7 +76,7 @@ def in_a_fork(moment, fault, *given):
         setattr(place, name, after_all if moment is WHILE_NOISE_IS_DRAWN else before)
         return code_of_command(given)
 
-    done = ended(work)
+    done = started(work).ended(seconds=600)
     assert "Traceback" not in done.stderr
     return done
 
