@@ -49,7 +49,10 @@ class BruteForce:
             if row["TABBLKST"] in self.states:
                 key = tuple(row[column] for column in BLOCK)
                 self.blocks[key] = entities_of(row, row["PLACEFP"], row["AIANNHCE"])
-        self.people = [row for row in rows_of(data / "person-records.txt") if row["TABBLKST"] in self.states]
+        persons = data / "person-records.txt"
+        self.people = [row for row in rows_of(persons) if row["TABBLKST"] in self.states] if persons.exists() else []
+        self.iterations = {row["ITERATION_CODE"]: row for row in [*self.race, *self.ethnicity]}
+        self.entities = {pair for entities in self.blocks.values() for pair in entities.items()}
 
     def is_in(self, person: dict[str, str], iteration: dict[str, str]) -> bool:
         codes = [person[f"QRACE{n}"] for n in range(1, self.config["max_race_codes"] + 1)]
@@ -64,7 +67,7 @@ class BruteForce:
         by_group: defaultdict = defaultdict(Counter)
         for person in self.people:
             block = tuple(person[column] for column in BLOCK)
-            codes = [row["ITERATION_CODE"] for row in [*self.race, *self.ethnicity] if self.is_in(person, row)]
+            codes = [code for code, row in self.iterations.items() if self.is_in(person, row)]
             for level, entity in self.blocks[block].items():
                 for code in codes:
                     by_group[level, entity, code][int(person["QSEX"]), int(person["QAGE"])] += 1
@@ -74,26 +77,38 @@ class BruteForce:
         """Rows of t1 and of t2, sorted."""
         by_group = self.people_of_groups()
         t1, t2 = [], []
-        for level, entity in {pair for entities in self.blocks.values() for pair in entities.items()}:
-            for iteration in [*self.race, *self.ethnicity]:
-                group = by_group.get((level, entity, iteration["ITERATION_CODE"]), Counter())
-                self.publish(level, entity, iteration, group, t1, t2)
+        for level, entity, code in self.measured():
+            group = by_group.get((level, entity, code), Counter())
+            self.publish(level, entity, self.iterations[code], group, t1, t2)
         return sorted(t1), sorted(t2)
 
-    def publish(self, level, entity, iteration, group, t1, t2) -> None:
-        number = iteration["LEVEL"]
-        suffix = level.lower().replace("-", "_")
-        if number == "0" or not self.config[f"privacy_budget_p_level_{number}_{suffix}"]:
-            return
-        is_substate = level in SUBSTATE
-        if iteration["DETAILED_ONLY" if is_substate else "COARSE_ONLY"] == "True":
-            return
-        total = sum(group.values())
-        thresholds = self.config["thresholds_p"][f"({level}, {number})"]
+    def measured(self) -> list[tuple[str, str, str]]:
+        """By level, entity and iteration: the groups of people that noise is drawn for."""
+        return [
+            (level, entity, code)
+            for level, entity in self.entities
+            for code, iteration in self.iterations.items()
+            if self.is_tabulated(level, iteration) and self.budget(level, iteration, "p")
+        ]
+
+    def is_tabulated(self, level: str, iteration: dict[str, str]) -> bool:
+        return (
+            iteration["LEVEL"] != "0" and iteration["DETAILED_ONLY" if level in SUBSTATE else "COARSE_ONLY"] == "False"
+        )
+
+    def budget(self, level: str, iteration: dict[str, str], family: str) -> float:
+        return self.config[f"privacy_budget_{family}_level_{iteration['LEVEL']}_{level.lower().replace('-', '_')}"]
+
+    def ages_of(self, level: str, iteration: dict[str, str], total: int) -> int | None:
+        """How many ages the table of a group with this total has; None is a total alone."""
+        thresholds = self.config["thresholds_p"][f"({level}, {iteration['LEVEL']})"]
         ages = [None, 4, 9, 23][sum(total >= threshold for threshold in thresholds)]
-        if iteration["DETAILED_ONLY"] == "True":
-            ages = None
-        if ages is None and is_substate and self.config.get("zero_suppression_chance") and total == 0:
+        return None if iteration["DETAILED_ONLY"] == "True" else ages
+
+    def publish(self, level, entity, iteration, group, t1, t2) -> None:
+        total = sum(group.values())
+        ages = self.ages_of(level, iteration, total)
+        if ages is None and level in SUBSTATE and self.config.get("zero_suppression_chance") and total == 0:
             return
         code = iteration["ITERATION_CODE"]
         t1.append(f"{entity}|{level}|{code}|{total}")
@@ -114,7 +129,7 @@ def written_tables(out: Path) -> tuple[list[str], list[str]]:
     return t1, t2
 
 
-_T3_LINES = {
+T3_LINES = {
     "T03001": {0: (1, 2, 3, 4, 5)},
     "T03002": {0: (1, 2, 3, 4, 5), 1: (1, 2, 3), 6: (4, 5)},
     "T03003": {0: (1, 2, 3, 4, 5), 1: (1, 2, 3), 2: (1,), 3: (2, 3), 6: (4, 5), 7: (4,), 8: (5,)},
@@ -122,7 +137,7 @@ _T3_LINES = {
         0: (1, 2, 3, 4, 5), 1: (1, 2, 3), 2: (1,), 3: (2, 3), 4: (2,), 5: (3,), 6: (4, 5), 7: (4,), 8: (5,),
     },
 }  # fmt: skip
-_T4_LINES = {"T04001": {0: (1, 2, 3, 4)}, "T04002": {0: (1, 2, 3, 4), 1: (1,), 2: (2,), 3: (3, 4)}}
+T4_LINES = {"T04001": {0: (1, 2, 3, 4)}, "T04002": {0: (1, 2, 3, 4), 1: (1,), 2: (2,), 3: (3, 4)}}
 
 
 class HouseholdBruteForce(BruteForce):
@@ -132,21 +147,17 @@ class HouseholdBruteForce(BruteForce):
         super().__init__(parameters, data)
         self.households = [row for row in rows_of(data / "household-records.txt") if row["TABBLKST"] in self.states]
         self.totals = rows_of(data / "pop-group-totals.txt")
-        self.entities = {pair for entities in self.blocks.values() for pair in entities.items()}
 
     def tables(self) -> dict[str, list[str]]:
         counted = self._counted()
         rows: dict[str, list[str]] = defaultdict(list)
-        iterations = {row["ITERATION_CODE"]: row for row in [*self.race, *self.ethnicity]}
         for total in self.totals:
             level, entity, code = total["REGION_TYPE"], total["REGION_ID"], total["ITERATION_CODE"]
-            one = iterations[code]
-            is_tabulated = one["DETAILED_ONLY" if level in SUBSTATE else "COARSE_ONLY"] == "False"
-            if (level, entity) not in self.entities or one["LEVEL"] == "0" or not is_tabulated:
+            one = self.iterations.get(code)
+            if one is None or (level, entity) not in self.entities or not self.is_tabulated(level, one):
                 continue
-            for family, lines, part in (("t3", _T3_LINES, 0), ("t4", _T4_LINES, 1)):
-                suffix = f"level_{one['LEVEL']}_{level.lower().replace('-', '_')}"
-                if not self.config[f"privacy_budget_h_{family}_{suffix}"]:
+            for family, lines, part in (("t3", T3_LINES, 0), ("t4", T4_LINES, 1)):
+                if not self.budget(level, one, f"h_{family}"):
                     continue
                 thresholds = self.config[f"thresholds_h_{family}"][f"({level}, {one['LEVEL']})"]
                 table = list(lines)[sum(int(total["COUNT"]) >= threshold for threshold in thresholds)]
@@ -159,7 +170,7 @@ class HouseholdBruteForce(BruteForce):
     def _counted(self) -> defaultdict:
         counted: defaultdict = defaultdict(Counter)
         for one in self.households:
-            codes = [row["ITERATION_CODE"] for row in [*self.race, *self.ethnicity] if self.is_in(one, row)]
+            codes = [code for code, row in self.iterations.items() if self.is_in(one, row)]
             for level, entity in self.blocks[tuple(one[name] for name in BLOCK)].items():
                 for code in codes:
                     counted[level, entity, code][int(one["HOUSEHOLD_TYPE"]), int(one["TEN"])] += 1

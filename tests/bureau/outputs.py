@@ -10,21 +10,19 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from tests.bureau.truth import (
-    AGE_CUTS,
-    HOUSEHOLD_TABLES,
-    NATION_AND_STATES,
-    Lists,
-    budget_of,
-    passes_of,
-    statistics_level,
-    truth_of,
+from tests.brute_force import (
+    AGES,
+    SUBSTATE,
+    T3_LINES,
+    T4_LINES,
+    BruteForce,
+    HouseholdBruteForce,
+    written_household_tables,
+    written_tables,
 )
-from tests.bureau.worlds import TOTALS, Row, Written, regions_of, rows_of
-from tests.commands import cli
+from tests.bureau.worlds import Row, Written
 
-_ROWS_OF_LEVEL = {0: 0, 10: 1, 20: 2, 48: 3}
-"""How many rows of t2 each statistics level has."""
+HOUSEHOLD_TABLES = tuple(f"t{name[2]}/{name}" for name in (*T3_LINES, *T4_LINES))
 _IDS = {"USA": "1", "STATE": r"\d{2}", "COUNTY": r"\d{5}", "TRACT": r"\d{11}", "PLACE": r"\d{7}", "AIANNH": r"\d{4}"}
 _IDS |= {f"PR-{kind}": pattern for kind, pattern in _IDS.items() if kind not in {"USA", "AIANNH"}}
 _HEADERS = {
@@ -42,6 +40,7 @@ class Output:
         self.folder, self.written = folder, written
         self.names = ("t1", "t2") if written.is_of_persons else HOUSEHOLD_TABLES
         self.tables = {name: _read(folder / name) for name in self.names}
+        self.truth = (BruteForce if written.is_of_persons else HouseholdBruteForce)(*written.world)
 
     @cached_property
     def rows(self) -> list[Row]:
@@ -54,13 +53,6 @@ def _read(folder: Path) -> list[Row]:
         with path.open(newline="", encoding="utf-8") as file:
             found += list(csv.DictReader(file, delimiter="|"))
     return found
-
-
-def told(*words: object, code: int = 0) -> str:
-    """What a command says that must end with this exit code."""
-    done = cli(*words)
-    assert done.exit_code == code, done.output
-    return done.output
 
 
 def group_of(row: Row) -> Group:
@@ -93,18 +85,23 @@ def equal(name: str, found: object, wanted: object) -> Wrong:
 
 
 def oracle(output: Output, _: bool) -> Wrong:
-    for name, truth in truth_of(output.written).items():
-        yield from differing(name, as_tuples(output.tables[name]), truth)
+    """What a run without noise must write, in plain Python, from the files and the Bureau's rules alone."""
+    truth, found = output.truth.tables(), written_tables(output.folder)
+    if not output.written.is_of_persons:
+        found = written_household_tables(output.folder)
+        names = sorted({*truth, *found})
+        truth, found = ([tables.get(name, []) for name in names] for tables in (truth, found))
+    for ours, theirs in zip(found, truth, strict=True):
+        yield from differing("tables", ours, theirs)
 
 
 def granularity(output: Output, _: bool) -> Wrong:
-    """Each group's rows of t2 are those of the statistics level that its count in t1 asks for."""
-    lists, config = Lists(output.written), output.written.config
+    """Each group's rows of t2 are those of the table that its count in t1 asks for: a sex has its ages and a total."""
     rows = Counter(map(group_of, output.tables["t2"]))
     for row in output.tables["t1"]:
-        group = group_of(row)
-        level = statistics_level(lists, config, group[1], group[2], int(row["COUNT"]))
-        yield from equal(f"{group}, statistics level", _ROWS_OF_LEVEL.get(rows[group]), level)
+        _, kind, code = group = group_of(row)
+        ages = output.truth.ages_of(kind, output.truth.iterations[code], int(row["COUNT"]))
+        yield from equal(f"{group}, rows of t2", rows[group], 2 * (ages + 1) if ages else 0)
 
 
 def tables(output: Output, wanted: dict[str, list[list[str]]]) -> Wrong:
@@ -115,12 +112,12 @@ def tables(output: Output, wanted: dict[str, list[list[str]]]) -> Wrong:
 
 def t1_high(output: Output, wanted: list[list[str]], regions: list[str]) -> Wrong:
     found = [group for group in map(group_of, output.tables["t1"]) if group[0] in regions]
-    high = [group for group in found if group[1] in NATION_AND_STATES]
+    high = [group for group in found if group[1] not in SUBSTATE]
     yield from differing("t1 of nation and states", high, set(map(tuple, wanted)))
 
 
 def t1_low_at_most(output: Output, most: int, regions: list[str]) -> Wrong:
-    low = [row for row in output.tables["t1"] if row["REGION_TYPE"] not in NATION_AND_STATES]
+    low = [row for row in output.tables["t1"] if row["REGION_TYPE"] in SUBSTATE]
     found = sum(row["REGION_ID"] in regions for row in low)
     if found > most:
         yield f"{found} rows below the state, at most {most} expected"
@@ -173,45 +170,21 @@ def _are(row: Row, forms: dict[str, str]) -> bool:
     return all(re.fullmatch(form, row[column]) for column, form in forms.items())
 
 
-def _age_ranges() -> Iterator[tuple[str, str]]:
-    yield "*", "*"
-    for cuts in AGE_CUTS.values():
-        ends = [*(cut - 1 for cut in cuts), 115]
-        yield from zip(map(str, [0, *cuts]), map(str, ends), strict=True)
-
-
-_AGE_RANGES = frozenset(_age_ranges())
+_AGE_RANGES = {("*", "*")} | {
+    (str(first), str(after - 1))
+    for starts in AGES.values()
+    for first, after in zip(starts, [*starts[1:], 116], strict=True)
+}
 
 
 def pop_groups(output: Output, product: str) -> Wrong:
     """The groups that are measured are those of the universe, or those with a published total."""
-    wanted = _universe(output.written) if product == "p" else _selected(output.written)
-    yield from differing("population groups", set(map(group_of, output.rows)), set(wanted))
-
-
-def _universe(written: Written) -> Iterator[Group]:
-    lists, config = Lists(written), written.config
-    for kinds, states_of_pass in passes_of(config):
-        for block in rows_of(written.files["GRF-C.txt"]):
-            for kind, region in regions_of(block).items():
-                if block["TABBLKST"] in states_of_pass and kind in kinds:
-                    for code, row in lists.tabulated.items():
-                        if lists.is_at(code, kind) and budget_of(config, kind, row["LEVEL"]):
-                            yield region, kind, code
-
-
-def _selected(written: Written) -> Iterator[Group]:
-    asked = {state for _, of_pass in passes_of(written.config) for state in of_pass}
-    geography = rows_of(written.files["GRF-C.txt"])
-    areas = {block["AIANNHCE"] for block in geography if block["TABBLKST"] in asked}
-    for row in rows_of(written.files[TOTALS]):
-        kind, region = row["REGION_TYPE"], row["REGION_ID"]
-        if kind == "USA":
-            is_there = written.config["run_us"]
-        else:
-            is_there = region in areas if kind == "AIANNH" else region[:2] in asked
-        if is_there:
-            yield group_of(row)
+    truth = output.truth
+    if product == "p":
+        wanted = {(entity, level, code) for level, entity, code in truth.measured()}
+    else:
+        wanted = {one for one in map(group_of, truth.totals) if (one[1], one[0]) in truth.entities}
+    yield from differing("population groups", set(map(group_of, output.rows)), wanted)
 
 
 def cells(output: Output, wanted: dict[str, dict[str, Any]]) -> Wrong:
@@ -259,8 +232,7 @@ def listed(output: Output, wanted: dict[str, list[str]]) -> Wrong:
 
 def codes(output: Output, wanted: dict[str, Any]) -> Wrong:
     """Which iterations are tabulated where, by kind: race or ethnicity, alone or in combination."""
-    lists = Lists(output.written)
-    race = {row["ITERATION_CODE"]: row for row in lists.race}
+    race = {row["ITERATION_CODE"]: row for row in output.truth.race}
     there = {
         kind: {row["ITERATION_CODE"] for row in output.tables["t1"] if row["REGION_TYPE"] == kind} for kind in _IDS
     }

@@ -8,13 +8,12 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.bureau.outputs import Output, line_of, wrong_with
-from tests.bureau.truth import HOUSEHOLD_TABLE, lines_of
-from tests.bureau.worlds import TOTALS, TOTALS_COLUMNS, Case, Written, all_cases, all_worlds, write_case
+from tests.brute_force import T3_LINES, T4_LINES
+from tests.bureau.outputs import HOUSEHOLD_TABLES, Output, line_of, wrong_with
+from tests.bureau.worlds import TOTALS, TOTALS_COLUMNS, all_cases, all_worlds, write_case
 from tests.commands import cli
 
 CASES = {case["id"]: case for case in all_cases() if case["do"] != "not applicable"}
@@ -23,7 +22,7 @@ KNOWN: dict[str, dict[str, str]] = json.loads((Path(__file__).parent / "expected
 _SLOW = {"run", "marginals", "accuracy"}
 
 
-def _parameters() -> list[object]:
+def _parameters():
     marks = {True: [pytest.mark.slow], False: []}
     return [pytest.param(case, id=name, marks=marks[case["do"] in _SLOW]) for name, case in CASES.items()]
 
@@ -47,7 +46,7 @@ Result = tuple[str, str]
 """equal, stricter, looser or different; and what is not equal."""
 
 
-def _told(*words: object) -> tuple[int, dict[str, Any], str]:
+def _told(*words):
     """The exit code of a command, its JSON document, and all errors in words."""
     done = cli(*words, "--json")
     document = json.loads(done.stdout) if done.stdout.startswith("{") else {"findings": []}
@@ -56,14 +55,14 @@ def _told(*words: object) -> tuple[int, dict[str, Any], str]:
     return done.exit_code, document, "\n".join([*lines, document.get("failure") or ""])
 
 
-def _judged_by_paths(case: Case, _: Path) -> Result:
+def _judged_by_paths(case, _):
     code, *_others = _told("validate", *case["paths"])
     return ("equal" if code in {1, 2} else "looser"), f"exit code {code}"
 
 
-def _judged_by_plan(case: Case, folder: Path) -> Result:
+def _judged_by_plan(case, folder):
     written = write_case(case, WORLDS, folder)
-    code, document, errors = _told("plan", written.parameters, written.data)
+    code, document, errors = _told("plan", *written.world)
     if code:
         return "stricter", errors
     level_of = {f"{one['geography_level']}, {one['iteration_level']}": one for one in document["levels"]}
@@ -77,11 +76,11 @@ def _judged_by_plan(case: Case, folder: Path) -> Result:
     return ("different" if wrong else "equal"), "; ".join(wrong)
 
 
-def _judged_by_verdict(case: Case, folder: Path) -> Result:
+def _judged_by_verdict(case, folder):
     """Validate or run: refused or accepted, and after a run the tables."""
     written = write_case(case, WORLDS, folder)
     out = [folder / "out"] if case["do"] == "run" else []
-    code, document, errors = _told(case["do"], written.parameters, written.data, *out)
+    code, document, errors = _told(case["do"], *written.world, *out)
     if code not in {0, 1}:
         return "different", f"exit code {code}"
     expected = case["expect"]
@@ -93,7 +92,7 @@ def _judged_by_verdict(case: Case, folder: Path) -> Result:
     return ("different" if wrong else "equal"), "; ".join(wrong)
 
 
-def _judged_refusal(case: Case, document: dict[str, Any], errors: str) -> Result:
+def _judged_refusal(case, document, errors):
     """The findings must name the key, column, file or code that theirs names, not merely be there."""
     missing = [name for name in case.get("names", ()) if not re.search(name, errors)]
     if "rows" in case and all(found["rows"] != case["rows"] for found in document["findings"]):
@@ -103,30 +102,30 @@ def _judged_refusal(case: Case, document: dict[str, Any], errors: str) -> Result
     return ("different" if missing else "equal"), f"the findings do not name {missing}: {errors}"
 
 
-def _judged_by_accuracy(case: Case, folder: Path) -> Result:
+def _judged_by_accuracy(case, folder):
     written, out = write_case(case, WORLDS, folder), folder / "out"
-    code, _, errors = _told("accuracy", written.parameters, written.data, out, "--runs", "5")
+    code, _, errors = _told("accuracy", *written.world, out, "--runs", "5")
     wrote = any(path.is_file() for path in out.rglob("*"))
     return ("equal" if wrote and not code else "stricter"), errors
 
 
-def _judged_by_marginals(case: Case, folder: Path) -> Result:
+def _judged_by_marginals(case, folder):
     """All lines of a table whose cells have as many households as the case says, without noise."""
     table, shape = case["note"][:2], int(case["note"][-1])
     written = _marginals_world(case, table, shape, folder)
-    code, _, errors = _told("run", written.parameters, written.data, folder / "out")
+    code, _, errors = _told("run", *written.world, folder / "out")
     if code:
         return "stricter", errors
-    name = HOUSEHOLD_TABLE.format(table, shape + 1)
+    name = HOUSEHOLD_TABLES[shape + (table == "t4") * len(T3_LINES)]
     rows = Output(folder / "out", written).tables[name]
     found = sorted([int(line_of(row, name)), int(row["COUNT"])] for row in rows)
     return ("equal" if found == case["expect"]["lines"] else "different"), str(found)
 
 
-def _marginals_world(case: Case, table: str, shape: int, folder: Path) -> Written:
-    values_of_line, homes = lines_of(table, shape), []
+def _marginals_world(case, table, shape, folder):
+    shapes, homes = list((T3_LINES if table == "t3" else T4_LINES).values()), []
     for line, count in case["cells"]:
-        value = min(values_of_line[line])
+        value = min(shapes[shape][line])
         answers = (value, 1) if table == "t3" else (1, value)
         fields = ["01|001|000001|0001|01|1000", *["Null"] * 7, "1000", *map(str, answers)]
         homes += ["|".join(fields)] * count

@@ -9,8 +9,9 @@ import shutil
 
 import pytest
 
-from tests.bureau.outputs import Output, told
+from tests.bureau.outputs import Output
 from tests.bureau.worlds import all_worlds, write_case
+from tests.commands import done, refused
 from tests.system.test_output_checks import line_changed, renewed_manifest
 
 T1 = "t1/pr.csv"
@@ -42,7 +43,7 @@ def outputs(tmp_path_factory):
         }
         written = write_case({"world": "toy-p-zcdp", "config": config, "thresholds": [0, 1, 2]}, worlds, folder)
         out = folder / "out"
-        told("run", written.parameters, written.data, out, "--test-key", "07" * 32)
+        done("run", *written.world, out, "--test-key", "07" * 32)
         made[may_be_negative] = Output(out, written)
     return made
 
@@ -51,7 +52,7 @@ def outputs(tmp_path_factory):
 def test_a_valid_output_passes(may_be_negative, outputs):
     output = outputs[may_be_negative]
     assert any(int(row["COUNT"]) < 0 for row in output.tables["t1"]) == may_be_negative
-    told("verify", output.folder)
+    done("verify", output.folder)
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -62,4 +63,4 @@ def test_an_invalid_output_is_told(name, outputs, tmp_path):
     row = next(number for number, line in enumerate(lines) if f"|{kind}|" in line)
     line_changed(T1, row, lambda cells: [*cells[:column], value, *cells[column + 1 :]])(out)
     renewed_manifest(out)
-    assert f"{T1}: {message}" in told("verify", out, code=1)
+    assert f"{T1}: {message}" in refused("verify", out)

@@ -5,7 +5,6 @@ The truth is read in plain Python by the positions of the record layout, and joi
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections import Counter
 from dataclasses import dataclass
@@ -14,12 +13,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.bureau.outputs import Output, group_of, told, wrong_with
-from tests.bureau.worlds import BLOCK, TOTALS, TOTALS_COLUMNS, Row, Written, config_of, regions_of, text_of
+from tests.bureau.outputs import Output, group_of, wrong_with
+from tests.bureau.worlds import BLOCK, RECORDS, TOTALS, TOTALS_COLUMNS, Row, Written, config_of, regions_of, text_of
+from tests.commands import done
 from tests.plain_cef import Cef
 from tests.system.test_cef_tables import as_text
 from tests.worlds.households import COLUMNS as HOUSEHOLD_COLUMNS
 from tests.worlds.people import PERSON_HEADER
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -32,7 +33,7 @@ COLUMNS = {"person-records": PERSON_HEADER.split("|"), "household-records": list
 @pytest.fixture(scope="module")
 def census(tmp_path_factory):
     folder = tmp_path_factory.mktemp("cef") / "census"
-    told("synthesize", folder, "--us", "--format", "cef", *SIZE)
+    done("synthesize", folder, "--us", "--format", "cef", *SIZE)
     return folder
 
 
@@ -41,7 +42,7 @@ def cef(census):
     return Cef(census / "data" / "reader.ini")
 
 
-def truth_in(cef: Cef, table: str) -> list[str]:
+def truth_in(cef, table):
     records = {"person-records": cef.person_records, "household-records": cef.household_records}[table]()
     return list(map("|".join, records))
 
@@ -59,27 +60,24 @@ class Counted:
 @pytest.fixture(scope="module", params=STATES)
 def counted(request, census, cef, tmp_path_factory):
     states, folder = STATES[request.param], tmp_path_factory.mktemp("counted")
-    blocks = {"GRF-C.txt": text_of(cef.blocks, [*BLOCK, "PLACEFP", "AIANNHCE"])}
+    data = tmp_path_factory.mktemp("data")
+    (data / "GRF-C.txt").write_text(text_of(cef.blocks, [*BLOCK, "PLACEFP", "AIANNHCE"]))
+    for table, columns in COLUMNS.items():
+        (data / f"{table}.txt").write_text("\n".join(["|".join(columns), *truth_in(cef, table)]))
     passes = {"run_us": "06" in states, "run_pr": "72" in states}
 
-    def run(product, thresholds, files, *options, **config):
-        parameters = shutil.copytree(census / product, folder / product)
+    def run(product, thresholds, records, *options, **config):
+        world = World(shutil.copytree(census / product, folder / product), data)
         asked = {"budgets": "without noise", "thresholds": thresholds, "config": passes | config}
-        changed = config_of(asked, {"config": json.loads((parameters / "config.json").read_text())})
-        (parameters / "config.json").write_text(json.dumps(changed))
+        world.write_config(config_of(asked, {"config": world.config()}))
         out = folder / f"{product}-out"
-        told("run", parameters, cef.reader, out, *options)
-        lists = {path.name: path.read_text() for path in parameters.glob("*.txt")}
-        return Output(out, Written(parameters, census / "data", changed, lists | blocks | files))
+        done("run", world.parameters, cef.reader, out, *options)
+        return Output(out, Written(world, world.config(), {records: ""}))
 
-    persons = run("parameters", [0, 1, 2], file_of(cef, "person-records"), zero_suppression_chance=0)
-    files = file_of(cef, "household-records") | {TOTALS: text_of(persons.tables["t1"], TOTALS_COLUMNS)}
-    households = run("household-parameters", [[1, 2, 3], [2]], files, "--totals", persons.folder)
+    persons = run("parameters", [0, 1, 2], RECORDS[0], zero_suppression_chance=0)
+    (data / TOTALS).write_text(text_of(persons.tables["t1"], TOTALS_COLUMNS))
+    households = run("household-parameters", [[1, 2, 3], [2]], RECORDS[1], "--totals", persons.folder)
     return Counted(states, [block for block in cef.blocks if block["TABBLKST"] in states], persons, households)
-
-
-def file_of(cef: Cef, table: str) -> dict[str, str]:
-    return {f"{table}.txt": "\n".join(["|".join(COLUMNS[table]), *truth_in(cef, table)])}
 
 
 def test_tables_are_those_of_the_records_in_the_files(counted):
@@ -100,7 +98,7 @@ def test_households_are_counted_in_regions_of_these_states_for_each_total(counte
 @pytest.fixture(scope="module")
 def converted(cef, tmp_path_factory):
     out = tmp_path_factory.mktemp("converted") / "out"
-    told("cef", "convert", cef.reader, out)
+    done("cef", "convert", cef.reader, out)
     return out
 
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.worlds.world import World
+
 DATA = Path(__file__).parent / "data"
 ABSENT = "__absent__"
 NO_NOISE = 1_000_000  # rho or epsilon: the chance that any number is not exact is below 10^-1000
@@ -25,8 +27,7 @@ Case = dict[str, Any]
 class Written:
     """A world as it was written."""
 
-    parameters: Path
-    data: Path
+    world: World
     config: dict[str, Any]
     files: dict[str, Any]  # texts, or bytes where a case recodes one
 
@@ -90,15 +91,15 @@ def write_case(case: Case, worlds: dict[str, Any], folder: Path) -> Written:
     if case.get("fix") in {"p", "h-regions"}:
         drop_outside(files)
     config = case["whole_config"] if "whole_config" in case else config_of(case, world)
-    written = Written(folder / "p", folder / "d", config, files)
-    for each in (written.parameters, written.data):
+    written = Written(World.of(folder), config, files)
+    for each in written.world:
         each.mkdir(parents=True)
-    (written.parameters / "config.json").write_text(json.dumps(config))
+    written.world.write_config(config)
     for name, content in files.items():
         is_public = name in world["lists"] or "short-form" in name
-        path = (written.parameters if is_public else written.data) / name
+        path = written.world[not is_public] / name
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    (written.data / "SYNTHETIC").touch()
+    (written.world.data / "SYNTHETIC").touch()
     return written
 
 

@@ -6,7 +6,6 @@ import json
 import re
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -24,7 +23,7 @@ from tests.inside import (
     sha256_of,
     write_checksums,
 )
-from tests.releases import Row, numbers_of
+from tests.releases import numbers_of
 from tests.stored_formats import FORMAT_OF, GEOGRAPHY, HOUSEHOLDS, KEY, LATEST, PERSONS, STORED, each
 
 NEWER = "was written by a newer version of safetab (format 7; this one reads up to 2). Update safetab."
@@ -35,11 +34,11 @@ ABOUT_ITSELF = {"README.txt", "datapackage.json", "privacy.json", "MADE-OF.json"
 """These files of an export or a site tell version and day, or name the very release."""
 
 
-def json_of(path: Path) -> dict[str, Any]:
+def json_of(path):
     return json.loads(path.read_text())
 
 
-def files_in(folder: Path) -> dict[str, bytes]:
+def files_in(folder):
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in sorted(folder.rglob("*"))
@@ -47,11 +46,11 @@ def files_in(folder: Path) -> dict[str, bytes]:
     }
 
 
-def release_in(path: Path) -> Path:
+def release_in(path):
     return path if path.name == "official" else path / "release"
 
 
-def rows_in(path: Path) -> list[Row]:
+def rows_in(path):
     """All rows of a release's numbers, whatever the names of its files."""
     found = []
     for file in sorted((release_in(path) / "numbers").rglob("*.parquet"), key=str):
@@ -60,7 +59,7 @@ def rows_in(path: Path) -> list[Row]:
     return found
 
 
-def counts_in(path: Path) -> list[tuple[object, ...]]:
+def counts_in(path):
     keys = ("level", "region_id", "iteration_code", "table_id", "line", "count", "margin_of_error")
     return [tuple(row[key] for key in keys) for row in rows_in(path)]
 
@@ -104,7 +103,7 @@ def test_it_is_verified_and_its_numbers_are_those_of_the_same_key_today(path):
         assert opened.total(AREA, row["iteration_code"]).value == row["count"]
 
 
-def with_interval(row: Row) -> Row:
+def with_interval(row):
     """The row as format 2 has it: before, only totals that passed suppression had an interval."""
     if row["interval_low"] is not None or row["status"] == "withheld":
         return row
@@ -213,7 +212,7 @@ LOGS = [("format-0-1e9a05d", "1.2", 1), ("format-0-6153825", "6", 2), ("format-1
 LOGS += [("log-format-3", "6", 2)]
 
 
-def stored_log(name: str, log: Path) -> Path:
+def stored_log(name, log):
     """A copy of a stored log with its heads, if it has any."""
     shutil.copy(STORED / name / "spend.log", log)
     log.chmod(0o600)
@@ -234,7 +233,7 @@ def test_a_spend_log_is_carried_on(name, rho, runs, tmp_path):
     assert log.read_text().startswith((STORED / name / "spend.log").read_text())  # nobody's line is changed
 
 
-def told(*arguments: object) -> dict[str, Any]:
+def told(*arguments):
     """The document of a command."""
     ended = cli(*arguments, "--json")
     assert ended.exit_code == 0, ended.output
@@ -256,7 +255,7 @@ def test_a_spend_log_is_read_checked_merged_and_made_a_table(name, rho, runs, tm
     assert (merged["spent"]["rho"], merged["runs"]) == others.get(name, (rho, runs))
 
 
-def of_the_future(tmp_path: Path, number: object = 7) -> Path:
+def of_the_future(tmp_path, number=7):
     """A release that is whole, and whose format is unknown."""
     out = tmp_path / "future"
     shutil.copytree(LATEST / "persons", out, dirs_exist_ok=True)
@@ -280,7 +279,7 @@ COMMANDS = (
 )
 
 
-def refusals_of_every_command(out: Path, new: Path) -> set[str]:
+def refusals_of_every_command(out, new):
     """What each says; none may write anything."""
     places = {"OUT": out, "NEW": new}
     said = {refused(*(places.get(word, word) for word in command)) for command in COMMANDS}

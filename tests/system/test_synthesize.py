@@ -6,7 +6,6 @@ import hashlib
 import json
 import shutil
 from collections import Counter, namedtuple
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
@@ -43,11 +42,11 @@ def made(out, *arguments):
     return out
 
 
-def bytes_of(folder: Path) -> dict[str, bytes]:
+def bytes_of(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def text_people(out: Path) -> list[list[str]]:
+def text_people(out):
     parts = sorted((out / "data" / "person-records").iterdir())
     return [line.split("|") for part in parts for line in part.read_text().splitlines()[1:]]
 
@@ -175,7 +174,7 @@ def test_non_empty_groups_are_those_of_a_count_person_by_person(tmp_path, max_ra
     assert sum(one.non_empty for one in told) > 1_000
 
 
-def _non_empty_by_hand(out: Path, max_race_codes: int) -> dict[object, set[tuple[str, str]]]:
+def _non_empty_by_hand(out, max_race_codes):
     lists = read_public_lists(out / "parameters").require()
     maps = {
         (level.iterations, US.grain_of(level.geography.kind)): iteration_map_of(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 from collections import Counter
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -15,8 +14,6 @@ from tests.commands import done, refused
 from tests.conftest import SHARED, SMALL_EXAMPLE
 from tests.inside import (
     GRF_COLUMNS,
-    CensusPlan,
-    PeopleChunk,
     StatePeople,
     demo_plan,
     demographics,
@@ -33,7 +30,6 @@ from tests.plain_cef import (
     SPOUSES,
     UNIT,
     Cef,
-    Record,
     ages_of_children,
     broken_fields,
     household_type,
@@ -65,12 +61,12 @@ def refusal(out, *arguments, code=2):
     return said
 
 
-def text_rows(out: Path, table: str) -> list[list[str]]:
+def text_rows(out, table):
     parts = sorted((out / "data" / table).iterdir())
     return [line.split("|") for part in parts for line in part.read_text().splitlines()[1:]]
 
 
-def bytes_of(folder: Path) -> dict[str, bytes]:
+def bytes_of(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
@@ -139,7 +135,7 @@ def test_what_the_unit_record_says_follows_from_the_members(cef):
             check_not_in_universe(unit, members)
 
 
-def check_household(unit: Record, members: list[Record]) -> None:
+def check_household(unit, members):
     (householder,) = (person for person in members if person["RELSHIP"] == "20")
     ages = [int(person["QAGE"]) for person in members]
     own = [int(person["QAGE"]) for person in members if person["RELSHIP"] in OWN_CHILDREN]
@@ -160,7 +156,7 @@ def check_household(unit: Record, members: list[Record]) -> None:
     check_relationships(unit, householder, members)
 
 
-def type_2(householder: Record, members: list[Record]) -> str:
+def type_2(householder, members):
     relationships = {person["RELSHIP"] for person in members}
     has_own = any(person["RELSHIP"] in OWN_CHILDREN and int(person["QAGE"]) < 18 for person in members)
     if relationships & (SPOUSES | PARTNERS):
@@ -169,7 +165,7 @@ def type_2(householder: Record, members: list[Record]) -> str:
     return f"{(5 if householder['QSEX'] == '2' else 9) + others:02d}"
 
 
-def check_relationships(unit: Record, householder: Record, members: list[Record]) -> None:
+def check_relationships(unit, householder, members):
     couple = [person for person in members if person["RELSHIP"] in SPOUSES | PARTNERS]
     assert len(couple) <= 1
     assert unit["CPLT"] == ({"21": "1", "23": "2", "22": "3", "24": "4"}[couple[0]["RELSHIP"]] if couple else "5")
@@ -197,7 +193,7 @@ def check_relationships(unit: Record, householder: Record, members: list[Record]
     assert unit["MULTG"] == ("2" if len(generations) >= 3 else "1")
 
 
-def check_not_in_universe(unit: Record, members: list[Record]) -> None:
+def check_not_in_universe(unit, members):
     zeros = ("TEN", "TEN_A", "TEN_R", "HHT", "HHT2", "CPLT", "UPART", "MULTG", "PAOC", "PAC", "HHSEX", "P18", "P75")
     assert {int(unit[name]) for name in zeros} == {0}
     assert not any(unit[name].strip() for name in ("HHLDRAGE", "HHSPAN", "HHLDRACE", "HHRACE"))
@@ -256,7 +252,7 @@ def test_the_command_says_how_to_run_it(tmp_path):
     assert f"safetab run {out}/parameters {out}/data/reader.ini {out}-output" in said
 
 
-def moved(code: str) -> str:
+def moved(code):
     """The Hispanic codes of a census's own lists, as a CEF has them."""
     return str(int(code) - 2000) if "9000" <= code < "9900" else code
 
@@ -352,13 +348,13 @@ def test_a_state_without_anybody_has_its_files_too(tmp_path):
     assert {int(cef.counts(state)["COUNT_PER"]) for state in nobody} == {0}
 
 
-def people_of(plan: CensusPlan, number: int) -> StatePeople:
+def people_of(plan, number):
     geography = state_geography(plan.shares[number], plan.seed)
     palettes = palettes_of(geography, plan.mix, plan.seed)
     return StatePeople(geography, palettes, demographics(geography.share.tabulation_pass, plan.seed), 26, False)
 
 
-def columns_of(chunks: list[PeopleChunk]) -> list[list[int]]:
+def columns_of(chunks):
     starts = np.cumsum([0, *(len(chunk.race) for chunk in chunks)])
     several = [chunk.several.person + start for chunk, start in zip(chunks, starts, strict=False)]
     parts = (

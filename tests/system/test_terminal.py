@@ -76,12 +76,12 @@ def test_every_command_fits_80_columns_and_breaks_no_word(command, both_products
     assert words(told[WIDTH]) <= words(told[1000])
 
 
-def words(text: str) -> set[str]:
+def words(text):
     """Without numbers, which no two runs share, and lines."""
     return {word for word in re.sub("[│╭╮╰╯─]", " ", text).split() if not re.fullmatch(r"[\d.,]+", word)}
 
 
-def every_command() -> list[tuple[str, ...]]:
+def every_command():
     found: list[tuple[str, ...]] = [()]
     for name, command in typer.main.get_command(app).commands.items():
         found.append((name,))

@@ -33,7 +33,7 @@ def answer(words, *more):
     return json.loads(printed_by(words, *more, "--json"))
 
 
-def rows(text: str) -> list[str]:
+def rows(text):
     return [" ".join(line.split()) for line in text.splitlines()]
 
 

@@ -40,7 +40,7 @@ def answer(config, words, *more):
     return json.loads(printed_by(config, words, *more, "--json"))
 
 
-def rows(text: str) -> list[str]:
+def rows(text):
     return [" ".join(line.split()) for line in text.splitlines()]
 
 

@@ -11,7 +11,6 @@ import subprocess
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -38,15 +37,15 @@ Damages = dict[str, tuple[Damage, str]]
 SIGNATURE = ("SIGNATURE.json", "SIGNATURE.sig")
 
 
-def found_in(path: Path, key: Path | None = None) -> list[str]:
+def found_in(path, key=None):
     return [f"{one.where}: {one.message}" for one in safetab.verify(path, key).findings]
 
 
-def json_of(path: Path) -> dict[str, Any]:
+def json_of(path):
     return json.loads(path.read_text())
 
 
-def with_true_checksums(out: Path) -> None:
+def with_true_checksums(out):
     """Write SHA256SUMS and the hashes and rows of the manifest again, as anybody who changes a file can."""
     if not (out / "manifest.json").is_file():
         write_checksums(out)
@@ -62,7 +61,7 @@ def with_true_checksums(out: Path) -> None:
     (out / "manifest.json").write_text(json.dumps(manifest | outputs_as_json(out, rows)))
 
 
-def assert_all_found(damages: Damages, out: Path, looked_at: Path) -> None:
+def assert_all_found(damages, out, looked_at):
     """That a release which was changed in all these ways shows each, though its checksums are right."""
     for damage, _ in damages.values():
         damage(out)
@@ -71,7 +70,7 @@ def assert_all_found(damages: Damages, out: Path, looked_at: Path) -> None:
     assert [name for name, (_, words) in damages.items() if words not in found] == []
 
 
-def copied(folder: Path, to: Path) -> Path:
+def copied(folder, to):
     return Path(shutil.copytree(folder, to / "out"))
 
 
@@ -108,7 +107,7 @@ def signed_official(key, tmp_path_factory):
     return out
 
 
-def public(key: Path) -> Path:
+def public(key):
     return key.with_name(f"{key.name}.pub")
 
 
@@ -116,7 +115,7 @@ NUMBERS = "release/numbers/geography_level={}/{}-sex-by-age.parquet"
 STATE, COUNTY = NUMBERS.format("STATE", "detailed"), NUMBERS.format("COUNTY", "regional")
 
 
-def column(file: str, name: str, change: Callable[[list[Any]], list[Any]]) -> Damage:
+def column(file, name, change):
     def damage(out):
         table = pq.read_table(out / file, partitioning=None)
         values = pa.array(change(table[name].to_pylist()), table.schema.field(name).type)
@@ -125,15 +124,15 @@ def column(file: str, name: str, change: Callable[[list[Any]], list[Any]]) -> Da
     return damage
 
 
-def at(row: int, change: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
+def at(row, change):
     return lambda values: [*values[:row], change(values[row]), *values[row + 1 :]]
 
 
-def first(change: Callable[[Any], Any]) -> Callable[[list[Any]], list[Any]]:
+def first(change):
     return at(0, change)
 
 
-def rows_taken(file: str, rows: Callable[[int], list[int]]) -> Damage:
+def rows_taken(file, rows):
     def damage(out):
         table = pq.read_table(out / file, partitioning=None)
         pq.write_table(table.take(rows(len(table))), out / file, store_schema=False)
@@ -141,18 +140,18 @@ def rows_taken(file: str, rows: Callable[[int], list[int]]) -> Damage:
     return damage
 
 
-def rows_swapped(file: str) -> Damage:
+def rows_swapped(file):
     return rows_taken(file, lambda rows: [1, 0, *range(2, rows)])
 
 
-def group_left_out(out: Path, file: str = COUNTY) -> None:
+def group_left_out(out, file=COUNTY):
     table = pq.read_table(out / file, partitioning=None)
     codes, regions = table["iteration_code"].to_pylist(), table["region_id"].to_pylist()
     kept = [row for row in range(len(table)) if (codes[row], regions[row]) != (codes[0], regions[0])]
     pq.write_table(table.take(kept), out / file, store_schema=False)
 
 
-def cell_of_a_whole_table_raised(out: Path) -> None:
+def cell_of_a_whole_table_raised(out):
     """Raise one cell and every sum that it is in, and their intervals: the release alone is consistent then."""
     table = pq.read_table(out / STATE, partitioning=None)
     rows = table.to_pylist()
@@ -167,7 +166,7 @@ def cell_of_a_whole_table_raised(out: Path) -> None:
     pq.write_table(pa.Table.from_pylist(rows, table.schema), out / STATE, store_schema=False)
 
 
-def edited(name: str, change: Callable[[dict[str, Any]], object]) -> Damage:
+def edited(name, change):
     def damage(out):
         document = json_of(out / name)
         change(document)
@@ -176,7 +175,7 @@ def edited(name: str, change: Callable[[dict[str, Any]], object]) -> Damage:
     return damage
 
 
-def replaced(name: str, old: str, new: str) -> Damage:
+def replaced(name, old, new):
     def damage(out):
         text = (out / name).read_text()
         assert old in text
@@ -185,30 +184,30 @@ def replaced(name: str, old: str, new: str) -> Damage:
     return damage
 
 
-def removed(name: str) -> Damage:
+def removed(name):
     return lambda out: (out / name).unlink()
 
 
-def t2_count_raised(out: Path) -> None:
+def t2_count_raised(out):
     lines = (out / "t2" / "us.csv").read_text().splitlines(keepends=True)
     *fields, count = lines[3].rstrip("\n").split("|")
     lines[3] = "|".join([*fields, f"{int(count) + 7}\n"])
     (out / "t2" / "us.csv").write_text("".join(lines))
 
 
-def mention_removed(out: Path) -> None:
+def mention_removed(out):
     (out / NUMBERS.format("USA", "detailed")).unlink()
     name = NUMBERS.format("USA", "detailed").removeprefix("release/")
     edited(PACKAGE, lambda one: one["resources"][0]["path"].remove(name))(out)
 
 
-def parts_of(line: str) -> tuple[str, ...]:
+def parts_of(line):
     """`FILE CHANGE -> WORDS` in three parts."""
     asked, words = line.split(" -> ")
     return (*asked.split(" ", 1), words)
 
 
-def edits(*lines: str) -> Damages:
+def edits(*lines):
     """Changes of JSON documents, `FILE KEY.KEY=VALUE -> WORDS`; without a value the key is removed."""
 
     def put(assignment, document):
@@ -225,13 +224,13 @@ def edits(*lines: str) -> Damages:
     return {line: (edited(name, partial(put, change)), words) for line, (name, change, words) in found.items()}
 
 
-def replacements(*lines: str) -> Damages:
+def replacements(*lines):
     """Changes of texts, `FILE OLD => NEW -> WORDS`."""
     found = {line: parts_of(line) for line in lines}
     return {line: (replaced(name, *change.split(" => ")), words) for line, (name, change, words) in found.items()}
 
 
-def first_numbers(*lines: str) -> Damages:
+def first_numbers(*lines):
     """Changes of the first value of a column of a level's numbers, `LEVEL/KIND COLUMN=VALUE -> WORDS`."""
     damages = {}
     for line in lines:
@@ -244,7 +243,7 @@ def first_numbers(*lines: str) -> Damages:
     return damages
 
 
-def changed_number(value: str, before: Any) -> Any:
+def changed_number(value, before):
     return before + int(value) if value in {"+1", "-1"} else json.loads(value)
 
 
@@ -333,7 +332,7 @@ FOUND_BESIDE_THE_RELEASE = {
 ) | replacements("log.txt Status: test key. => Status: for release. -> log.txt: " + STATUS)  # fmt: skip
 
 
-def facts_without(*names: str, **values: object) -> Damage:
+def facts_without(*names, **values):
     def change(package):
         for name in names:
             del package["safetab"][name]
@@ -342,7 +341,7 @@ def facts_without(*names: str, **values: object) -> Damage:
     return edited(PACKAGE, change)
 
 
-def downgraded(*more: str) -> Damage:
+def downgraded(*more):
     """Take away whatever the oldest releases don't have, and say that the rest may be released."""
 
     def damage(out):
@@ -353,7 +352,7 @@ def downgraded(*more: str) -> Damage:
     return damage
 
 
-def with_column_more(name: str) -> Damage:
+def with_column_more(name):
     def damage(out):
         table = pq.read_table(out / name, partitioning=None)
         table = table.append_column("population", pa.array(range(len(table))))
@@ -362,7 +361,7 @@ def with_column_more(name: str) -> Damage:
     return damage
 
 
-def with_metadata(name: str) -> Damage:
+def with_metadata(name):
     def damage(out):
         table = pq.read_table(out / name, partitioning=None)
         pq.write_table(table.replace_schema_metadata({"records": "1,2,3"}), out / name)
@@ -370,7 +369,7 @@ def with_metadata(name: str) -> Damage:
     return damage
 
 
-def with_hidden_bytes(name: str) -> Damage:
+def with_hidden_bytes(name):
     """Hide records between the last page of a Parquet file and its footer."""
 
     def damage(out):
@@ -381,7 +380,7 @@ def with_hidden_bytes(name: str) -> Damage:
     return damage
 
 
-def written(name: str) -> Damage:
+def written(name):
     def damage(out):
         (out / name).parent.mkdir(exist_ok=True)
         (out / name).write_text("x")
@@ -389,12 +388,12 @@ def written(name: str) -> Damage:
     return damage
 
 
-def without_measurements(out: Path) -> None:
+def without_measurements(out):
     t2_count_raised(out)
     shutil.rmtree(out / "measurements")
 
 
-def with_csv(**values: object) -> Damage:
+def with_csv(**values):
     def damage(out):
         facts_without(csv=True, **values)(out)
         written("release/csv/people.csv")(out)
@@ -402,7 +401,7 @@ def with_csv(**values: object) -> Damage:
     return damage
 
 
-def downgraded_with_the_mark_alone(out: Path) -> None:
+def downgraded_with_the_mark_alone(out):
     downgraded("format")(out)
     (out / "release" / "README.txt").unlink()
     written("release/NOT-FOR-RELEASE")(out)
@@ -471,7 +470,7 @@ SAID_TWICE = edits(
 )
 
 
-def no_longer_listed(out: Path) -> None:
+def no_longer_listed(out):
     """Take what is no longer there out of the manifest."""
     listed = lambda one: {name: of for name, of in one["outputs"].items() if (out / name).is_file()}  # noqa: E731
     edited("manifest.json", lambda one: one.update(outputs=listed(one)))(out)
@@ -517,7 +516,7 @@ OF_A_SPECIFICATION = replacements(
 ) | edits(f'{PRIVACY} date="2999-01-01" -> {PRIVACY}: has a later date than the release.')
 
 
-def status_changed_everywhere(out: Path) -> None:
+def status_changed_everywhere(out):
     (out / "NOT-FOR-RELEASE").unlink()
     new = {"status": "for release", "status_sentence": "This output may be released.", "for_release": True}
     edited(PACKAGE, lambda one: one["safetab"].update(new))(out)
@@ -528,14 +527,14 @@ def status_changed_everywhere(out: Path) -> None:
         (out / name).write_text(text.replace("Status: test key.", "Status: for release."))
 
 
-def version_and_day_changed_everywhere(out: Path) -> None:
+def version_and_day_changed_everywhere(out):
     for path in (
         out / name for name in (PACKAGE, PRIVACY, "manifest.json", "release/README.txt", "report.html", "log.txt")
     ):
         path.write_text(path.read_text().replace("2026-11-19", "2026-11-16").replace("0.1.0", "0.2.0"))
 
 
-def bytes_in_a_page(out: Path) -> None:
+def bytes_in_a_page(out):
     """Write a file of numbers with a text in its dictionary that no row has."""
     table = pq.read_table(out / STATE, partitioning=None)
     names = table["stub"].combine_chunks().dictionary_encode()
@@ -779,7 +778,7 @@ def test_a_signature_tells_whose_a_release_is(official, signed, key):
     assert again.signature.fingerprint == fingerprint
 
 
-def names_in(folder: Path) -> set[str]:
+def names_in(folder):
     return {path.name for path in folder.iterdir()}
 
 
@@ -1041,5 +1040,5 @@ def test_no_value_of_any_column_can_be_changed_unseen_in_a_release_alone(file, t
             assert any(file.removeprefix("release/") in one for one in found_in(release)), field.name
 
 
-def another(kind: pa.DataType) -> Callable[[Any], Any]:
+def another(kind):
     return lambda value: "other" if kind == pa.string() else (value or 0) + 1

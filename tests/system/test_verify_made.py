@@ -18,11 +18,11 @@ from tests.stored_formats import PERSONS as WORLD
 OTHER = "is not what the release gives."
 
 
-def found_in(path: Path, of: Path, **given: object) -> list[str]:
+def found_in(path, of, **given):
     return [f"{one.where}: {one.message}" for one in safetab.verify(path, of=of, **given).findings]  # type: ignore[arg-type]
 
 
-def told_of(made: Path, of: Path) -> list[str]:
+def told_of(made, of):
     """What the command finds: it ends with 1, in its document too, as scripts that ask for the exit code need."""
     ended = cli("verify", made, of, "--json")
     document = json.loads(ended.stdout)
@@ -61,7 +61,7 @@ def test_what_is_made_of_a_signed_release_names_its_checksum_and_is_found_right(
     assert "with the given key" in said
 
 
-def replaced_once(path: Path, old: str, new: str) -> None:
+def replaced_once(path, old, new):
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))

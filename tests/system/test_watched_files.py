@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -34,20 +32,20 @@ COUNTING, TABULATING = "Counting the persons of each state", "Tabulating the lev
 class During(NoProgress):
     """Does something when a step begins."""
 
-    def __init__(self, step: str, action: Callable[[], object]) -> None:
+    def __init__(self, step, action):
         self._step, self._action = step, action
 
-    def step(self, description: str, total: int) -> None:
+    def step(self, description, total):
         if description == self._step:
             self._action()
         super().step(description, total)
 
 
-def appended(path: Path) -> None:
+def appended(path):
     path.write_text(path.read_text() + "\n")
 
 
-def replaced(path: Path) -> None:
+def replaced(path):
     """The same bytes in another file, as old as the first."""
     before, other = path.stat(), path.with_name("other")
     other.write_bytes(path.read_bytes())

@@ -8,11 +8,12 @@ import shutil
 import signal
 import subprocess
 import sys
+from functools import partial
 
 import pytest
 
 from tests.conftest import SMALL_EXAMPLE
-from tests.faults.commands import code_of_command, started
+from tests.faults.commands import code_of_command, ended
 from tests.inside import (
     ArrayEngine,
     OutputChecks,
@@ -26,70 +27,98 @@ from tests.inside import (
     run_files,
     run_module,
 )
-from tests.worlds.world import World
+from tests.worlds.people import write_random_world
 
 SMALL = [SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data"]
-BEFORE_THE_CHARGE = (ArrayEngine, "prepare")
-WHILE_IT_IS_CHARGED = (SpendLogFile, "append")
-WHILE_NOISE_IS_DRAWN = (run_module, "safetab")
-WHILE_IT_IS_WRITTEN = (output_folder_module, "_settle")
-IN_A_WORKER = (PassFiles, "write")
-OF_A_CHECK = (OutputChecks, "of_remaining_files")
+MOMENTS = {
+    "before the charge": (ArrayEngine, "prepare"),
+    "while it is charged": (SpendLogFile, "append"),
+    "after all noise": (run_module, "safetab"),
+    "while it is written": (output_folder_module, "_settle"),
+    "in a worker": (PassFiles, "write"),
+    "of a check": (OutputChecks, "of_remaining_files"),
+    "while it plans": (planner_module, "plan_of_files"),
+    "once a limit is set": (people_accounts_module, "_warnings"),
+}
+FAULTS = {
+    "is full": OSError(28, "No space left on device"),
+    "Input/output error": OSError(5, "Input/output error"),
+    "out of memory": MemoryError(),
+    "an error of the program itself (LookupError)": LookupError("a value"),
+    "the output breaks a rule.": RunFailed("the output breaks a rule."),
+}
+"""By what is told of them."""
 CODES = {"SIGINT": 130, "SIGTERM": 143, "SIGHUP": 129}
 SIGNALS = ["SIGINT", *(pytest.param(name, marks=pytest.mark.slow) for name in ("SIGTERM", "SIGHUP"))]
 SPENT = r"rho [0-9.]+ \(US pass\) and rho [0-9.]+ \(PR pass\) count as spent \(run ([0-9a-f]{16})\)\."
 
 
 @pytest.fixture(scope="module")
-def world(releases):
-    """Its release is made first, so that forks of this process find everything loaded."""
-    return releases.people(2, people=60, budget=1).world
+def world(tmp_path_factory):
+    return write_random_world(tmp_path_factory.mktemp("spent"), 3, people=60, budget=1)
 
 
-def sent(name):
-    return lambda: signal.raise_signal(signal.Signals[name])
+@pytest.fixture(scope="module")
+def server():
+    """A process that has loaded everything and has no threads: what it forks costs what the command itself costs."""
+    command = [sys.executable, "-c", f"from {__name__} import serve; serve()"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        yield process
 
 
-def failing(error):
+def serve():
+    for line in sys.stdin:
+        ending = ended(partial(faulty_command, *json.loads(line)))
+        print(json.dumps([ending.code, ending.stdout, ending.stderr]), flush=True)  # noqa: T201
+
+
+def faulty_command(moment, fault, *given):
+    """A command with a fault before what happens at this moment, or after all noise."""
+    place, name = MOMENTS[moment]
+    original = getattr(place, name)
+
     def fail():
-        raise error
+        if fault in CODES:
+            signal.raise_signal(signal.Signals[fault])
+        else:
+            raise FAULTS[fault]
 
-    return fail
+    def before(*arguments):
+        fail()
+        return original(*arguments)
 
+    def after_all(*arguments):
+        yield from original(*arguments)
+        fail()
 
-def in_a_fork(moment, fault, *given):
-    """How a command ends in a fork of this process, with a fault before what happens at this moment, or after all noise."""
-
-    def work():
-        sys.stdout, sys.stderr = (open(number, "w", closefd=False) for number in (1, 2))  # noqa: SIM115
-        place, name = moment
-        original = getattr(place, name)
-
-        def before(*arguments):
-            fault()
-            return original(*arguments)
-
-        def after_all(*arguments):
-            yield from original(*arguments)
-            fault()
-
-        setattr(place, name, after_all if moment is WHILE_NOISE_IS_DRAWN else before)
-        return code_of_command(given)
-
-    done = started(work).ended(seconds=600)
-    assert "Traceback" not in done.stderr
-    return done
+    setattr(place, name, after_all if moment == "after all noise" else before)
+    return code_of_command(given)
 
 
-def run(world, folder, moment, fault, *more, code=3):
-    """What the terminal shows as one line, and the confidential log."""
-    (folder / "temp").mkdir()
-    given = ("run", *world, folder / "out", "--temp", folder / "temp", "--threads", "2", *more)
-    done = in_a_fork(moment, fault, *given)
-    assert done.code == code, done.stderr
-    assert not (folder / "out").exists()
-    assert list((folder / "temp").iterdir()) == []
-    return done.words, (folder / "out.confidential.log").read_text()
+def ending_of(server, *asked):
+    """Exit code, output and errors of a command with a fault."""
+    server.stdin.write(json.dumps([*map(str, asked)]) + "\n")
+    server.stdin.flush()
+    code, stdout, stderr = json.loads(server.stdout.readline())
+    assert "Traceback" not in stderr
+    return code, stdout, stderr
+
+
+@pytest.fixture
+def run(server, world, tmp_path):
+    """Gives what the terminal shows as one line, and the confidential log."""
+
+    def run(moment, fault, *more, data=world.data):
+        temporary = tmp_path / "temp"
+        temporary.mkdir()
+        given = (world.parameters, data, tmp_path / "out", "--temp", temporary, "--threads", 2, *more)
+        code, _, stderr = ending_of(server, moment, fault, "run", *given)
+        assert code == CODES.get(fault, 3), stderr
+        assert not (tmp_path / "out").exists()
+        assert list(temporary.iterdir()) == []
+        return " ".join(stderr.split()), (tmp_path / "out.confidential.log").read_text()
+
+    return run
 
 
 def kept_in(folder):
@@ -110,18 +139,17 @@ def assert_told(pattern, folder, shown, log):
 
 
 @pytest.mark.parametrize("name", SIGNALS)
-def test_an_interrupt_before_the_charge_says_that_nothing_was_spent(name, world, tmp_path):
-    shown, log = run(world, tmp_path, BEFORE_THE_CHARGE, sent(name), *kept_in(tmp_path), code=CODES[name])
+def test_an_interrupt_before_the_charge_says_that_nothing_was_spent(name, run, tmp_path):
+    shown, log = run("before the charge", name, *kept_in(tmp_path))
     assert shown.endswith("Interrupted. Nothing was released. Nothing was spent.")
     assert log.endswith(" Interrupted. Nothing was released. Nothing was spent.\n")
     assert runs_in(tmp_path / "spend.log") == set()
 
 
 @pytest.mark.parametrize("name", SIGNALS)
-@pytest.mark.parametrize("moment", [WHILE_IT_IS_CHARGED, WHILE_NOISE_IS_DRAWN, WHILE_IT_IS_WRITTEN])
-def test_an_interrupt_after_the_charge_says_what_was_spent(moment, name, world, tmp_path):
-    told = run(world, tmp_path, moment, sent(name), *kept_in(tmp_path), code=CODES[name])
-    assert_told("Interrupted. Nothing was released.", tmp_path, *told)
+@pytest.mark.parametrize("moment", ["while it is charged", "after all noise", "while it is written"])
+def test_an_interrupt_after_the_charge_says_what_was_spent(moment, name, run, tmp_path):
+    assert_told("Interrupted. Nothing was released.", tmp_path, *run(moment, name, *kept_in(tmp_path)))
 
 
 @pytest.mark.slow
@@ -142,60 +170,52 @@ def test_a_signal_at_any_moment_is_told_as_the_spend_log_has_it(step, world, tmp
     assert runs_in(tmp_path / "spend.log") == ({told[1]} if told[1] else set())
 
 
-FAULTS = {
-    "is full": OSError(28, "No space left on device"),
-    "Input/output error": OSError(5, "Input/output error"),
-    "out of memory": MemoryError(),
-    "an error of the program itself (LookupError)": LookupError("a value"),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("words", FAULTS)
-@pytest.mark.parametrize("moment", [WHILE_NOISE_IS_DRAWN, WHILE_IT_IS_WRITTEN, IN_A_WORKER, OF_A_CHECK])
-def test_a_failure_after_the_charge_says_what_was_spent(moment, words, world, tmp_path):
-    shown, log = run(world, tmp_path, moment, failing(FAULTS[words]), *kept_in(tmp_path))
-    assert_told(f"The run failed: .*{re.escape(words)}.*", tmp_path, shown, log)
+@pytest.mark.parametrize(
+    ("moment", "fault"),
+    [
+        ("of a check", "the output breaks a rule."),
+        *(
+            pytest.param(moment, fault, marks=pytest.mark.slow)
+            for moment in ("after all noise", "while it is written", "in a worker", "of a check")
+            for fault in FAULTS
+        ),
+    ],
+)
+def test_a_failure_after_the_charge_says_what_was_spent(moment, fault, run, tmp_path):
+    shown, log = run(moment, fault, *kept_in(tmp_path))
+    assert_told(f"The run failed: .*{re.escape(fault)}.*", tmp_path, shown, log)
     assert "a value" not in shown
 
 
-def test_a_failed_check_of_the_output_says_what_was_spent(world, tmp_path):
-    told = run(world, tmp_path, OF_A_CHECK, failing(RunFailed("the output breaks a rule.")), *kept_in(tmp_path))
-    assert_told(r"The run failed: the output breaks a rule\.", tmp_path, *told)
-
-
-def test_a_failure_before_the_charge_says_that_nothing_was_spent(world, tmp_path):
-    for said in run(world, tmp_path, BEFORE_THE_CHARGE, failing(FAULTS["Input/output error"]), *kept_in(tmp_path)):
+def test_a_failure_before_the_charge_says_that_nothing_was_spent(run, tmp_path):
+    for said in run("before the charge", "Input/output error", *kept_in(tmp_path)):
         assert said.rstrip("\n").endswith("Nothing was written. Nothing was spent.")
 
 
-def test_a_charge_that_could_not_be_written_points_at_the_spend_log(world, tmp_path):
-    shown, _ = run(world, tmp_path, WHILE_IT_IS_CHARGED, failing(FAULTS["is full"]), *kept_in(tmp_path))
+def test_a_charge_that_could_not_be_written_points_at_the_spend_log(run, tmp_path):
+    shown, _ = run("while it is charged", "is full", *kept_in(tmp_path))
     asked = f"`safetab spend {tmp_path}/spend.log` shows whether run "
     assert re.search(rf"{re.escape(asked)}[0-9a-f]{{16}} counts as spent\.$", shown)
 
 
-@pytest.mark.parametrize(
-    ("fault", "code"), [(sent("SIGINT"), 130), pytest.param(failing(MemoryError()), 3, marks=pytest.mark.slow)]
-)
-def test_without_a_spend_log_the_loss_of_a_finished_run_is_told(fault, code, world, tmp_path):
+@pytest.mark.parametrize("fault", ["SIGINT", pytest.param("out of memory", marks=pytest.mark.slow)])
+def test_without_a_spend_log_the_loss_of_a_finished_run_is_told(fault, run, world, tmp_path):
     data = shutil.copytree(world.data, tmp_path / "data", ignore=shutil.ignore_patterns("SYNTHETIC"))
-    shown, log = run(World(world.parameters, data), tmp_path, WHILE_NOISE_IS_DRAWN, fault, code=code)
+    shown, log = run("after all noise", fault, data=data)
     losses = r"rho [0-9.]+ \(US pass\) and rho [0-9.]+ \(PR pass\)"
     told = re.search(rf"This run has no spend log\. It would have cost {losses}\.$", shown)
     assert told is not None, shown
     assert log.endswith(f"{told[0]}\n")
 
 
-def test_synthetic_people_spend_nothing_without_a_spend_log(world, tmp_path):
-    shown, _ = run(world, tmp_path, WHILE_NOISE_IS_DRAWN, sent("SIGINT"), code=130)
+def test_synthetic_people_spend_nothing_without_a_spend_log(run):
+    shown, _ = run("after all noise", "SIGINT")
     assert shown.endswith("Interrupted. Nothing was released. Nothing was spent: the records are synthetic.")
 
 
 @pytest.mark.parametrize("name", CODES)
-def test_a_command_that_only_reads_says_no_more_than_that_it_was_interrupted(name):
-    done = in_a_fork((planner_module, "plan_of_files"), sent(name), "plan", *SMALL)
-    assert (done.code, done.stdout, done.stderr) == (CODES[name], "", "Interrupted.\n")
+def test_a_command_that_only_reads_says_no_more_than_that_it_was_interrupted(name, server):
+    assert ending_of(server, "while it plans", name, "plan", *SMALL) == (CODES[name], "", "Interrupted.\n")
 
 
 @pytest.mark.parametrize(
@@ -220,23 +240,27 @@ from safetab.cli.start import main; main()
 
 
 def test_python_is_told_too(world, tmp_path, monkeypatch):
-    monkeypatch.setattr(run_module, "safetab", lambda *_: failing(KeyboardInterrupt())())
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(run_module, "safetab", interrupted)
     options = RunOptions(dataset="these-people", spend_log=tmp_path / "spend.log")
     with pytest.raises(KeyboardInterrupt, match=f"^Nothing was released. {SPENT}$"):
         run_files(*world, tmp_path / "out", options)
 
 
-def test_the_tour_has_written_nothing(tmp_path):
-    done = in_a_fork(WHILE_NOISE_IS_DRAWN, sent("SIGINT"), "demo", tmp_path / "tour")
-    assert done.code == 130
-    assert done.stderr.endswith("\nInterrupted. Nothing was written.\n")
+def test_the_tour_has_written_nothing(server, tmp_path):
+    code, _, stderr = ending_of(server, "after all noise", "SIGINT", "demo", tmp_path / "tour", "--census", "nz")
+    assert code == 130
+    assert stderr.endswith("\nInterrupted. Nothing was written.\n")
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_limit_that_was_set_is_not_said_to_be_unwritten(tmp_path):
+def test_a_limit_that_was_set_is_not_said_to_be_unwritten(server, tmp_path):
     """Once it is in the log, an interrupt has nothing to stop."""
-    given = ("spend", tmp_path / "spend.log", "--dataset", "a", "--set-limit", "4", "--unit", "rho")
-    done = in_a_fork((people_accounts_module, "_warnings"), sent("SIGINT"), *given)
-    assert done.code == 0, done.stderr
-    assert "Interrupted" not in done.stderr
-    assert '"limit"' in (tmp_path / "spend.log").read_text()
+    log = tmp_path / "spend.log"
+    given = ("spend", log, "--dataset", "a", "--set-limit", "4", "--unit", "rho")
+    code, _, stderr = ending_of(server, "once a limit is set", "SIGINT", *given)
+    assert code == 0, stderr
+    assert "Interrupted" not in stderr
+    assert '"limit"' in log.read_text()

@@ -31,12 +31,12 @@ class Output:
 
     folder: Path
 
-    def texts(self) -> dict[str, str]:
+    def texts(self):
         files = (path for path in sorted(self.folder.rglob("*")) if path.is_file() and path.suffix not in NO_TEXT)
         return {str(path.relative_to(self.folder)): words_of(path) for path in files}
 
 
-def words_of(path: Path) -> str:
+def words_of(path):
     """What somebody reads: names of colours and programs inside a page are none of it."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".html":
@@ -45,7 +45,7 @@ def words_of(path: Path) -> str:
     return text
 
 
-def found(pattern: str, texts: dict[str, str]) -> list[str]:
+def found(pattern, texts):
     whole = re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
     return [
         f"{name}: ...{text[max(one.start() - 60, 0) : one.end() + 60]!r}"
@@ -54,7 +54,7 @@ def found(pattern: str, texts: dict[str, str]) -> list[str]:
     ]
 
 
-def made(world: World, folder: Path, *options: object) -> Output:
+def made(world, folder, *options):
     folder.mkdir()
     out = folder / "out"
     accounts = ["--dataset", "census", "--spend-log", folder / "spend.log"]

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
@@ -164,7 +161,7 @@ VALIDATORS = {name: Draft202012Validator(schema) for name, schema in json_schema
 EARLIER = {"coterminous", "convert", "blocks-with-units", "selftest"}
 
 
-def options_of_commands() -> Iterator[tuple[str, str]]:
+def options_of_commands():
     """Every option with a value of every command."""
 
     def walk(words, command):
@@ -183,7 +180,7 @@ def options_of_commands() -> Iterator[tuple[str, str]]:
 ALL = sorted(options_of_commands())
 
 
-def wrong_value(command: str, option: str) -> tuple[str, int]:
+def wrong_value(command, option):
     """A wrong value of an option, with more words if it needs them, and the exit code."""
     for options, code in ((FILES_OF, 1), (OPTIONS_OF, 2)):
         if (command, option) in options:
@@ -202,7 +199,7 @@ def places(both_products, tmp_path_factory):
     return places | {"log": folder / "spend.log", "nothing": folder / "nothing", "new": folder / "new"}
 
 
-def ended(words: list[str], places: dict[str, Path]) -> tuple[int, dict[str, Any], str]:
+def ended(words, places):
     """The code of a command, its document, and what it says to people."""
     named = [word.format_map(places) for word in words]
     result = cli(*named, "--json")
