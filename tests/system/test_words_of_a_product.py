@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tests.commands import done
+from tests.system.test_words_of_a_specification import found
 from tests.worlds.households import write_household_world
 from tests.worlds.world import KEY, World
 
@@ -43,15 +44,6 @@ def words_of(path):
         text = re.sub(r"<style.*?</style>", "", text, flags=re.DOTALL)
         text = re.sub(r' class="[^"]*"', "", text)
     return text
-
-
-def found(pattern, texts):
-    whole = re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
-    return [
-        f"{name}: ...{text[max(one.start() - 60, 0) : one.end() + 60]!r}"
-        for name, text in texts.items()
-        for one in whole.finditer(text)
-    ]
 
 
 def made(world, folder, *options):
