@@ -33,7 +33,7 @@ from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
-SMALL = ("--states", "2", "--counties", "6", "--tracts", "40", "--iterations", "120")
+SMALL = ["--states", "2", "--counties", "6", "--tracts", "40", "--iterations", "120"]
 KEY = "ab" * 32
 
 
@@ -241,8 +241,8 @@ def refusal(folder, *arguments, code=1):
 
 
 def test_every_mistake_in_the_options_is_told_at_once(tmp_path):
-    options = ("--people", 0, "--states", 60, "--tracts", 0, "--iterations", 3, "--seed", -1, "--threads", 0)
-    said = refusal(tmp_path, *options, code=2)
+    options = "--people 0 --states 60 --tracts 0 --iterations 3 --seed -1 --threads 0"
+    said = refusal(tmp_path, *options.split(), code=2)
     for words in [
         "--people: must be from 102 to 2,000,000,000.",
         "--states: must be from 1 to 51.",

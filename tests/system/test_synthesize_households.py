@@ -37,9 +37,9 @@ from tests.plain_cef import (
 
 pytestmark = pytest.mark.slow
 
-SMALL = ("--states", "2", "--counties", "6", "--tracts", "30", "--iterations", "120", "--seed", "11")
-DENSE = ("--states", "1", "--counties", "1", "--tracts", "1", "--iterations", "40")  # blocks that cross chunks
-SPARSE = ("--states", "3", "--counties", "9", "--tracts", "90", "--iterations", "40")  # hardly two people a block
+SMALL = ["--states", "2", "--counties", "6", "--tracts", "30", "--iterations", "120", "--seed", "11"]
+DENSE = ["--states", "1", "--counties", "1", "--tracts", "1", "--iterations", "40"]  # blocks that cross chunks
+SPARSE = ["--states", "3", "--counties", "9", "--tracts", "90", "--iterations", "40"]  # hardly two people a block
 HOUSEHOLDS_HEADER = (
     "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|HHRACE|"
     "QRACE1|QRACE2|QRACE3|QRACE4|QRACE5|QRACE6|QRACE7|QRACE8|QSPAN|HOUSEHOLD_TYPE|TEN"
@@ -340,7 +340,7 @@ def test_very_large_group_quarters_are_several_units(tmp_path, monkeypatch):
 
 
 def test_a_state_without_anybody_has_its_files_too(tmp_path):
-    cef = made_cef(tmp_path / "cef", 110, "--iterations", 40, "--tracts", 60, "--counties", 51)
+    cef = made_cef(tmp_path / "cef", 110, *["--iterations", "40", "--tracts", "60", "--counties", "51"])
     assert len(cef.states) == 52
     assert len(cef.persons) == 110
     nobody = set(cef.states) - {person["file's state"] for person in cef.persons}
