@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -23,6 +25,7 @@ from tests.inside import (
     run_files,
 )
 from tests.worlds.people import write_random_world
+from tests.worlds.world import World
 
 KEY = bytes(range(32))
 READING, CHECKING = "Reading the public files", "Checking the person records"
@@ -32,20 +35,20 @@ COUNTING, TABULATING = "Counting the persons of each state", "Tabulating the lev
 class During(NoProgress):
     """Does something when a step begins."""
 
-    def __init__(self, step, action):
+    def __init__(self, step: str, action: Callable[[], object]) -> None:
         self._step, self._action = step, action
 
-    def step(self, description, total):
+    def step(self, description: str, total: int) -> None:
         if description == self._step:
             self._action()
         super().step(description, total)
 
 
-def appended(path):
+def appended(path: Path) -> None:
     path.write_text(path.read_text() + "\n")
 
 
-def replaced(path):
+def replaced(path: Path) -> None:
     """The same bytes in another file, as old as the first."""
     before, other = path.stat(), path.with_name("other")
     other.write_bytes(path.read_bytes())
@@ -54,25 +57,26 @@ def replaced(path):
 
 
 @pytest.fixture
-def world(tmp_path):
+def world(tmp_path: Path) -> World:
     return write_random_world(tmp_path / "world", 3, budget=1)
 
 
-@pytest.mark.parametrize("change", [appended, pytest.param(replaced, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("change", [appended, replaced])
 @pytest.mark.parametrize(
     ("step", "file"),
     [
-        (READING, "GRF-C.txt"),
-        (READING, "race-and-ethnicity-codes.txt"),
-        (READING, "person-records.txt"),
-        (CHECKING, "person-records.txt"),
-        (COUNTING, "person-records.txt"),
+        (READING, "data/GRF-C.txt"),
+        (READING, "parameters/race-and-ethnicity-codes.txt"),
+        (READING, "data/person-records.txt"),
+        (CHECKING, "data/person-records.txt"),
+        (COUNTING, "data/person-records.txt"),
     ],
 )
 def test_a_file_that_changes_while_it_is_read_stops_the_run(world, step, file, change, tmp_path):
-    path = world.path(file)
+    path = tmp_path / "world" / file
+    during = During(step, lambda: change(path))
     with pytest.raises(RunFailed, match=f"{path.name} changed while the run was reading it. Nothing was written."):
-        run_files(*world, tmp_path / "out", RunOptions(test_key=KEY), During(step, lambda: change(path)))
+        run_files(*world, tmp_path / "out", RunOptions(test_key=KEY), during)
     assert not (tmp_path / "out").exists()
 
 
@@ -90,10 +94,11 @@ def test_the_manifest_has_the_bytes_that_were_used(world, tmp_path):
     used = hashlib.sha256(path.read_bytes()).hexdigest()
     during = During(TABULATING, lambda: appended(path))
     run_files(*world, tmp_path / "out", RunOptions(test_key=KEY), during)
-    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["public_files"]["GRF-C.txt"] == used
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert manifest["public_files"]["GRF-C.txt"] == used
 
 
-@pytest.mark.parametrize("step", [READING, pytest.param(CHECKING, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", [READING, CHECKING])
 def test_a_file_cut_while_it_is_read_is_not_called_wrong(world, step, tmp_path):
     path = world.data / "person-records.txt"
     during = During(step, lambda: path.write_text(path.read_text()[:-20]))
@@ -101,13 +106,12 @@ def test_a_file_cut_while_it_is_read_is_not_called_wrong(world, step, tmp_path):
         run_files(*world, tmp_path / "out", RunOptions(test_key=KEY), during)
 
 
-@pytest.mark.parametrize("change", [appended, replaced])
-def test_the_numbers_of_given_totals_are_watched(change, tmp_path):
+def test_the_numbers_of_given_totals_are_watched(tmp_path):
     file = tmp_path / "out" / "release" / "numbers" / "geography_level=COUNTY" / "detailed-sex-by-age.parquet"
     file.parent.mkdir(parents=True)
     file.write_text("numbers")
     watched = WatchedFiles([tmp_path / "out"])
-    change(file)
+    appended(file)
     with pytest.raises(RunFailed, match=r"detailed-sex-by-age.parquet changed"):
         watched.hashes_of({"totals": file})
 
