@@ -6,9 +6,16 @@ import numpy as np
 import pytest
 
 from tests.inside import text_tables_module
+from tests.seeds import seeds
 
 
-@pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 1000])
+@pytest.fixture(params=[1, 2, 3, 5, 7, 1000])
+def path(request, tmp_path, monkeypatch):
+    """A file that is read in blocks of so many bytes."""
+    monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (request.param,))
+    return tmp_path / "table.txt"
+
+
 @pytest.mark.parametrize(
     ("text", "at_the_end", "rows", "is_inside"),
     [
@@ -27,12 +34,8 @@ from tests.inside import text_tables_module
         (b"a|b\n1|2\n" + b"\n" * 50 + b"x", 0, 52, True),
     ],
 )
-def test_blank_lines_are_found_whatever_the_blocks(
-    text, at_the_end, rows, is_inside, block_bytes, tmp_path, monkeypatch
-):
-    path = tmp_path / "table.txt"
+def test_blank_lines_are_found_whatever_the_blocks(text, at_the_end, rows, is_inside, path):
     path.write_bytes(text)
-    monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (block_bytes,))
     assert text_tables_module.blank_lines_at_the_end(path) == at_the_end
     lines = text_tables_module.lines_of_text(path)
     assert (lines.rows, lines.has_blank_line_inside) == (rows, is_inside)
@@ -40,48 +43,34 @@ def test_blank_lines_are_found_whatever_the_blocks(
     assert not lines.has_stray_return
 
 
-@pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 1000])
-@pytest.mark.parametrize(
-    ("text", "is_stray"),
-    [
-        (b"a|b\n\r1|2\n", True), (b"a|b\r1|2\r", True), (b"a|b\r\r\n1|2\r\n", True), (b"a|b\n1|2\r", True),
-        (b"a|b\r\n1|2\n", False), (b"a|b\r\n1|2\r\n\r\n", False),
-    ],
-)  # fmt: skip
-def test_stray_carriage_returns_are_found_whatever_the_blocks(text, is_stray, block_bytes, tmp_path, monkeypatch):
-    path = tmp_path / "table.txt"
+@pytest.mark.parametrize("text", [b"a|b\n\r1|2\n", b"a|b\r1|2\r", b"a|b\r\r\n1|2\r\n", b"a|b\n1|2\r"])
+def test_stray_carriage_returns_are_found_whatever_the_blocks(text, path):
     path.write_bytes(text)
-    monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (block_bytes,))
-    assert text_tables_module.lines_of_text(path).has_stray_return is is_stray
+    assert text_tables_module.lines_of_text(path).has_stray_return
 
 
-@pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 7, 1000])
 @pytest.mark.parametrize(
     "lengths", [(3, 9, 2), (3, 10, 2), (3, 11, 2), (11, 1), (1, 1, 11), (10, 10), (0, 25, 3), (30,)]
 )
 @pytest.mark.parametrize("end", [b"", b"\n"])
-def test_overlong_lines_are_found_whatever_the_blocks(lengths, end, block_bytes, tmp_path, monkeypatch):
-    path = tmp_path / "table.txt"
+def test_overlong_lines_are_found_whatever_the_blocks(lengths, end, path, monkeypatch):
     path.write_bytes(b"\n".join(b"x" * length for length in lengths) + end)
-    monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (block_bytes,))
     monkeypatch.setattr(text_tables_module, "LONGEST_LINE", 10)
     assert text_tables_module.lines_of_text(path).has_overlong_line == (max(lengths) > 10)
 
 
-@pytest.mark.parametrize("block_bytes", [1, 2, 3, 5, 1000])
-def test_the_lines_that_are_blank_are_named_whatever_the_blocks(block_bytes, tmp_path, monkeypatch):
-    path = tmp_path / "table.txt"
+def test_the_lines_that_are_blank_are_named_whatever_the_blocks(path):
     path.write_bytes(b"a|b\r\n\r\n\n1|2\n3|4\n\n5|6\n\n\n")
-    monkeypatch.setattr(text_tables_module._blocks, "__defaults__", (block_bytes,))
     assert text_tables_module.blank_lines_inside(path, 100) == (3, [2, 3, 6])
     assert text_tables_module.blank_lines_inside(path, 1) == (3, [2])
 
 
+@pytest.mark.parametrize("seed", seeds(1, 4))
 @pytest.mark.parametrize("threads", [1, 2])
-def test_lines_are_those_of_the_whole_file_however_it_is_cut(threads, tmp_path, monkeypatch):
-    random, path = np.random.default_rng(11), tmp_path / "a.txt"
+def test_lines_are_those_of_the_whole_file_however_it_is_cut(threads, seed, tmp_path, monkeypatch):
+    random, path = np.random.default_rng(seed), tmp_path / "a.txt"
     blocks = text_tables_module._blocks
-    for number in range(400):
+    for number in range(120):
         letters = [b"a\n", b"a\r\n", b"aaaaa\r\n", b"\r\n"][number % 4]
         content = bytes(random.choice(list(letters), int(random.integers(0, 40))).tolist())
         size = int(random.integers(1, 9))
