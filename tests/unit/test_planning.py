@@ -9,6 +9,7 @@ import pytest
 
 import safetab
 from tests.cef_files import write_cef
+from tests.conftest import SHARED
 from tests.inside import (
     DETAILED,
     NO_ENTITY,
@@ -17,15 +18,11 @@ from tests.inside import (
     SEX_BY_AGE_23,
     US,
     US_PASS,
-    AreaLevel,
     Areas,
     Blocks,
-    Finding,
-    GroupLevel,
     InvalidInput,
     LevelPlan,
     PublicFiles,
-    RunPlan,
     Stage,
     areas_of_blocks,
     exact,
@@ -38,150 +35,131 @@ from tests.inside import (
     read_public_lists,
 )
 from tests.worlds.households import write_household_world
+from tests.worlds.world import World
 
 
-def level_of(plan: RunPlan, geography: AreaLevel, iterations: GroupLevel) -> LevelPlan:
-    (level,) = (one for one in plan.levels if (one.level.geography, one.level.iterations) == (geography, iterations))
+def level_of(plan, geography, iterations=DETAILED) -> LevelPlan:
+    wanted = (US.area_level(geography), iterations)
+    (level,) = (one for one in plan.levels if (one.level.geography, one.level.iterations) == wanted)
     return level
 
 
-def test_a_level_with_budget_0_is_left_out(world):
-    plan = safetab.plan(*world)
+@pytest.fixture
+def plan(world):
+    return safetab.plan(*world)
+
+
+def test_a_level_with_budget_0_is_left_out(plan):
     assert [str(level) for level in plan.levels_left_out] == ["(AIANNH, Regional)"]
     assert len(plan.levels) == 19
-    assert plan.loss_of(US_PASS).unbounded == Fraction("4.85")
-    assert plan.loss.bounded == Fraction("9.7")
+    assert (plan.loss_of(US_PASS).unbounded, plan.loss.bounded) == (Fraction("4.85"), Fraction("9.7"))
 
 
-def test_stages_share_the_budget_of_a_level(world):
-    plan = safetab.plan(*world)
-    state = level_of(plan, US.area_level("STATE"), DETAILED)
-    assert {stage: stage_plan.budget for stage, stage_plan in state.design.stages.items()} == {
-        Stage.STAGE_1: Fraction(2, 10),
-        Stage.STAGE_2: Fraction(18, 10),
-        Stage.TOTAL_ONLY: Fraction(2),
-    }
-    assert state.design.stages[Stage.TOTAL_ONLY].noise.sigma_squared == Fraction(9, 4)
-    county = level_of(plan, US.area_level("COUNTY"), DETAILED)
-    assert set(county.design.stages) == {Stage.STAGE_1, Stage.STAGE_2}
+def test_stages_share_the_budget_of_a_level(plan):
+    stages = level_of(plan, "STATE").design.stages
+    budgets = {Stage.STAGE_1: Fraction(2, 10), Stage.STAGE_2: Fraction(18, 10), Stage.TOTAL_ONLY: 2}
+    assert {stage: stage_plan.budget for stage, stage_plan in stages.items()} == budgets
+    assert stages[Stage.TOTAL_ONLY].noise.sigma_squared == Fraction(9, 4)
+    assert set(level_of(plan, "COUNTY").design.stages) == {Stage.STAGE_1, Stage.STAGE_2}
 
 
-def test_the_loss_is_told_for_a_table_of_deltas(world):
-    loss = plan_as_json(safetab.plan(*world))["loss"]["whole_run"]
+def test_the_loss_is_told_for_a_table_of_deltas(plan):
+    loss = plan_as_json(plan)["loss"]["whole_run"]
     by_delta = loss["unbounded_epsilon_by_delta"]
     assert by_delta["1e-10"] == loss["unbounded_epsilon"] == 25.0701
     assert list(by_delta.values()) == sorted(by_delta.values())
     assert loss["bounded_epsilon_by_delta"]["1e-10"] == loss["bounded_epsilon"]
 
 
-def test_only_groups_below_state_are_suppressed(world):
-    plan = safetab.plan(*world)
-    thresholds = {str(level.level): level.design.suppression_threshold for level in plan.levels}
-    assert thresholds["(STATE, Detailed)"] is None
-    assert thresholds["(PR-STATE, Detailed)"] is None
-    assert thresholds["(COUNTY, Detailed)"] == 19
-    assert thresholds["(AIANNH, Detailed)"] == 19
-    assert thresholds["(PR-TRACT, Regional)"] == 55
+def test_only_groups_below_state_are_suppressed(plan, world):
+    for iterations, threshold, names in (
+        (DETAILED, None, ("STATE", "PR-STATE")),
+        (DETAILED, 19, ("COUNTY", "AIANNH")),
+        (REGIONAL, 55, ("PR-TRACT",)),
+    ):
+        assert {level_of(plan, name, iterations).design.suppression_threshold for name in names} == {threshold}
     world.configure(zero_suppression_chance=0)
-    plan = safetab.plan(*world)
-    assert {level.design.suppression_threshold for level in plan.levels} == {None}
+    assert {level.design.suppression_threshold for level in safetab.plan(*world).levels} == {None}
 
 
 def test_pure_dp_gets_geometric_noise(world):
     world.configure(privacy_defn="puredp")
     plan = safetab.plan(*world)
-    county = level_of(plan, US.area_level("COUNTY"), DETAILED)
-    assert county.design.stages[Stage.STAGE_1].noise.scale == Fraction(450)
-    assert county.design.stages[Stage.STAGE_2].noise.scale == Fraction(50)
-    loss = plan_as_json(plan)["loss"]
-    assert loss["us"] == {"unbounded_epsilon": "4.85", "bounded_epsilon": "9.7"}
+    stages = level_of(plan, "COUNTY").design.stages
+    assert [stages[stage].noise.scale for stage in (Stage.STAGE_1, Stage.STAGE_2)] == [450, 50]
+    assert plan_as_json(plan)["loss"]["us"] == {"unbounded_epsilon": "4.85", "bounded_epsilon": "9.7"}
 
 
 @pytest.mark.parametrize("definition", ["zcdp", "puredp"])
 def test_a_budget_of_a_thousand_million_makes_noise_vanish(definition, world):
-    budgets = {
-        key: 10**9 for key, value in world.config().items() if key.startswith("privacy_budget_p_level") and value
-    }
+    budgets = {key: 10**9 for key, value in world.config().items() if key.startswith("privacy_budget_p_le") and value}
     world.configure(privacy_defn=definition, **budgets)
     for level in safetab.plan(*world).levels:
         assert level.design.margins().shapes[SEX_BY_AGE_23]["total"] == 0
         assert level.design.suppression_threshold in (None, 0)
 
 
-def test_published_empty_groups_are_counted_as_theory_says(world):
+@pytest.mark.parametrize(("chance", "low", "high"), [("0.9999", 1e-5, 1e-4), ("0.99999999999999999999", 0, 1e-20)])
+def test_published_empty_groups_are_counted_as_theory_says(chance, low, high, world):
+    """The rarest publications are not lost in rounding."""
+    world.edit("config.json", '"zero_suppression_chance": 0.9999', f'"zero_suppression_chance": {chance}')
     plan = safetab.plan(*world)
-    tract = level_of(plan, US.area_level("TRACT"), DETAILED)
-    chance = float(tract.design.stages[Stage.STAGE_2].noise.tail(20))  # T is 19
-    assert 0 < chance < 1e-4
-    assert output_if_all_groups_are_empty(tract).published_groups == pytest.approx(252 * chance, rel=1e-12)
-    state = output_if_all_groups_are_empty(level_of(plan, US.area_level("STATE"), DETAILED))
+    tract = level_of(plan, "TRACT")
+    is_published = float(tract.design.stages[Stage.STAGE_2].noise.tail(tract.design.suppression_threshold + 1))
+    assert low < is_published < high
+    assert output_if_all_groups_are_empty(tract).published_groups == pytest.approx(252 * is_published, rel=1e-9)
+    state = output_if_all_groups_are_empty(level_of(plan, "STATE"))
     assert (state.published_groups, state.rows) == (42, {"t1": 42, "t2": 0})
-
-
-def test_the_rarest_publications_are_not_lost_in_rounding(world):
-    world.edit("config.json", '"zero_suppression_chance": 0.9999', '"zero_suppression_chance": 0.99999999999999999999')
-    plan = safetab.plan(*world)
-    tract = level_of(plan, US.area_level("TRACT"), DETAILED)
-    chance = float(tract.design.stages[Stage.STAGE_2].noise.tail(tract.design.suppression_threshold + 1))
-    assert 0 < chance < 1e-20
-    assert output_if_all_groups_are_empty(tract).published_groups == pytest.approx(252 * chance, rel=1e-9)
 
 
 def test_thresholds_of_zero_give_empty_groups_tables(world):
     world.configure(thresholds_p={level: [0, 0, 0] for level in world.config()["thresholds_p"]})
-    plan = safetab.plan(*world)
-    tract = level_of(plan, US.area_level("TRACT"), DETAILED)
-    gets_a_table = float(tract.design.stages[Stage.STAGE_1].noise.tail(0))
-    passes = float(tract.design.stages[Stage.STAGE_2].noise.tail(20))
-    output = output_if_all_groups_are_empty(tract)
+    tract = level_of(safetab.plan(*world), "TRACT")
+    stages, output = tract.design.stages, output_if_all_groups_are_empty(tract)
+    gets_a_table, passes = float(stages[Stage.STAGE_1].noise.tail(0)), float(stages[Stage.STAGE_2].noise.tail(20))
     assert 0.5 < gets_a_table < 0.6
     assert output.rows["t2"] == pytest.approx(252 * 48 * gets_a_table, rel=1e-12)
     assert output.published_groups == pytest.approx(252 * (gets_a_table + (1 - gets_a_table) * passes), rel=1e-12)
 
 
 def test_a_level_without_entities_is_planned_with_a_warning(world):
-    world.edit("GRF-C.txt", "2320", "9999")
-    for _ in range(3):
+    for _ in range(4):
         world.edit("GRF-C.txt", "2320", "9999")
     checked = plan_of_files(*world)
     (warning,) = checked.warnings
     assert "the geography lists no AIANNH area" in warning.message
-    aiannh = level_of(checked.require(), US.area_level("AIANNH"), DETAILED)
+    aiannh = level_of(checked.require(), "AIANNH")
     assert (aiannh.universe.size, aiannh.design.stability) == (0, 9)
     assert output_if_all_groups_are_empty(aiannh).rows["t1"] == 0
 
 
 def test_a_level_without_codes_is_planned_with_a_warning(world):
-    pairs = world.parameters / "race-and-ethnicity-code-to-iteration.txt"
+    pairs = world.path("race-and-ethnicity-code-to-iteration.txt")
     regional = ("1002", "2002", "1101", "2101", "1201", "2201", "4002")
     lines = pairs.read_text().splitlines(keepends=True)
     pairs.write_text("".join(line for line in lines if not line.startswith(regional)))
     checked = plan_of_files(*world)
-    messages = [warning.message for warning in checked.warnings]
-    assert any(message.startswith("no code belongs to 1002, 1101, 1201, 2002, 2101 and 2 more") for message in messages)
-    assert sum("nothing will be measured for this budget" in message for message in messages) == 9
-    county = level_of(checked.require(), US.area_level("COUNTY"), REGIONAL)
+    messages = "\n".join(warning.message for warning in checked.warnings)
+    assert "no code belongs to 1002, 1101, 1201, 2002, 2101 and 2 more" in messages
+    assert messages.count("nothing will be measured for this budget") == 9
+    county = level_of(checked.require(), "COUNTY", REGIONAL)
     assert (county.design.stability, dict(county.design.stages)) == (0, {})
     assert output_if_all_groups_are_empty(county).published_groups == 0
 
 
-STAGE_1_DECIDES = "The lowest threshold, 5, lies within the noise of stage 1 (±29 at 95 %): groups with nobody in them would get tables."
-
-
-def warned(findings: tuple[Finding, ...]) -> list[tuple[str, str]]:
-    return [(finding.where, finding.message) for finding in findings]
+def warned(world) -> list[tuple[str, str]]:
+    return [(finding.where, finding.message) for finding in plan_of_files(*world).warnings]
 
 
 def test_a_plan_warns_of_choices_that_noise_makes(world):
-    given = world.config()["thresholds_p"]
-    world.configure(thresholds_p={**given, "(COUNTY, 2)": [5, 100, 7000], "(TRACT, 2)": [5, 100, 7000]})
-    total = (
-        "At its threshold of 5 persons, the total of the table with 4 ages has a larger margin of error: ±28 at 95 %."
-    )
-    not_above_t = "The lowest threshold, 5, is not above the suppression threshold T = 19."
-    assert warned(plan_of_files(*world).warnings) == [
-        ("(COUNTY, Detailed); (TRACT, Detailed)", text) for text in (STAGE_1_DECIDES, not_above_t, total)
-    ]
+    low = {level: [5, 100, 7000] for level in ("(COUNTY, 2)", "(TRACT, 2)")}
+    world.configure(thresholds_p=world.config()["thresholds_p"] | low)
+    told = warned(world)
+    assert {where for where, _ in told} == {"(COUNTY, Detailed); (TRACT, Detailed)"}
+    in_stage_1, not_above_t, total = (message for _, message in told)
+    assert "5, lies within the noise of stage 1 (±29 at 95 %): groups with nobody in them would get" in in_stage_1
+    assert "5, is not above the suppression threshold T = 19." in not_above_t
+    assert "the total of the table with 4 ages has a larger margin of error: ±28 at 95 %." in total
 
 
 @pytest.mark.parametrize(
@@ -193,10 +171,10 @@ def test_a_plan_warns_of_choices_that_noise_makes(world):
 )
 def test_a_plan_warns_of_empty_groups_that_are_published(world, chance, sentence):
     world.configure(zero_suppression_chance=chance)
-    assert warned(plan_of_files(*world).warnings) == [("", sentence)]
+    assert warned(world) == [("", sentence)]
     suppressing = ("county", "tract", "place", "aiannh", "pr_county", "pr_tract", "pr_place")
     world.configure(**{f"privacy_budget_p_level_{n}_{level}": 0 for n in (1, 2) for level in suppressing})
-    assert plan_of_files(*world).warnings == ()
+    assert warned(world) == []
 
 
 def test_python_raises_all_findings_at_once(world):
@@ -207,19 +185,9 @@ def test_python_raises_all_findings_at_once(world):
     assert "config.json has 2 problems" in str(raised.value)
 
 
-@pytest.mark.parametrize(
-    ("number", "text"),
-    [
-        (Fraction(2134, 1000), "2.134"),
-        (Fraction(5), "5"),
-        (Fraction(1, 3), "1/3"),
-        (Fraction(-1, 8), "-0.125"),
-        (Fraction(1, 1000), "0.001"),
-    ],
-)
-def test_exact_numbers_are_written_exactly(number, text):
-    assert exact(number) == text
-    assert Fraction(text) == number
+@pytest.mark.parametrize("text", ["2.134", "5", "1/3", "-0.125", "0.001"])
+def test_exact_numbers_are_written_exactly(text):
+    assert exact(Fraction(text)) == text
 
 
 # The 2020 parameter files
@@ -227,17 +195,13 @@ def test_exact_numbers_are_written_exactly(number, text):
 
 @pytest.mark.needs_2020_files
 def test_the_2020_files_give_the_papers_and_the_bureaus_numbers(spec_2020, cases, tmp_path):
-    parameters = shutil.copytree(spec_2020, tmp_path / "parameters", copy_function=shutil.copyfile)
-    config = (parameters / "config.json").read_text()
-    assert '"reader": "cef"' in config
-    (parameters / "config.json").write_text(config.replace('"reader": "cef"', '"reader": "csv"'))
-    plan = plan_of_files(parameters, cases / "two-states-20k" / "data").require()
-    assert (plan.loss_of(US_PASS).unbounded, plan.loss_of(US_PASS).bounded) == (
-        Fraction("4.944"),
-        Fraction("9.888"),
-    )
-    assert plan.loss_of(PR_PASS).unbounded == Fraction("2.643")
-    assert plan.loss_of(PR_PASS).bounded == Fraction("5.286")
+    world = World(tmp_path, cases / "two-states-20k" / "data")
+    shutil.copytree(spec_2020, tmp_path, copy_function=shutil.copyfile, dirs_exist_ok=True)
+    world.edit("config.json", '"reader": "cef"', '"reader": "csv"')
+    plan = plan_of_files(*world).require()
+    us, pr = (plan.loss_of(one) for one in (US_PASS, PR_PASS))
+    assert (us.unbounded, us.bounded) == (Fraction("4.944"), Fraction("9.888"))
+    assert (pr.unbounded, pr.bounded) == (Fraction("2.643"), Fraction("5.286"))
     assert {level.design.stability for level in plan.levels} == {9}
     assert {level.design.suppression_threshold for level in plan.levels} == {None, 21, 93}
     for level in plan.levels:
@@ -248,76 +212,69 @@ def test_the_2020_files_give_the_papers_and_the_bureaus_numbers(spec_2020, cases
         assert adaptive == {REGIONAL: 48, DETAILED: 2150}[level.level.iterations]
 
 
+@pytest.fixture(scope="module")
+def config_and_lists():
+    return read_config(SHARED / "spec-2020").require(), read_public_lists(SHARED / "spec-2020").require()
+
+
 @pytest.mark.needs_2020_files
-def test_the_2020_lists_tabulate_2996_iterations_798_of_them_as_totals_only(spec_2020):
-    lists = read_public_lists(spec_2020).require()
-    tabulated = [iteration for iteration in lists.iterations if iteration.listed is not None]
-    assert len(tabulated) == 2996
-    assert sum(iteration.is_total_only for iteration in tabulated) == 798
+def test_the_2020_lists_tabulate_2996_iterations_798_of_them_as_totals_only(config_and_lists):
+    tabulated = [iteration for iteration in config_and_lists[1].iterations if iteration.listed is not None]
+    assert (len(tabulated), sum(iteration.is_total_only for iteration in tabulated)) == (2996, 798)
 
 
 @pytest.mark.needs_2020_files
 @pytest.mark.parametrize(("max_race_codes", "most"), [(8, 9), (3, 4), (1, 3)])
-def test_stability_of_the_2020_lists(max_race_codes, most, spec_2020):
-    config, lists = read_config(spec_2020).require(), read_public_lists(spec_2020).require()
-    config = replace(config, most_answers=max_race_codes)
-    plan = plan_of(
-        PublicFiles(config, lists, dict.fromkeys(config.passes, _national_geography(1, 1, 1, 1, 1)))
-    ).require()
+def test_stability_of_the_2020_lists(max_race_codes, most, config_and_lists):
+    config, lists = config_and_lists
+    areas = dict.fromkeys(config.passes, _national_geography(1, 1, 1, 1, 1))
+    plan = plan_of(PublicFiles(replace(config, most_answers=max_race_codes), lists, areas)).require()
     assert {level.design.stability for level in plan.levels} == {most}
 
 
 @pytest.mark.needs_2020_files
-def test_the_nation_has_266_586_338_population_groups(spec_2020):
-    config, lists = read_config(spec_2020).require(), read_public_lists(spec_2020).require()
-    geography_of_pass = {
-        US_PASS: _national_geography(51, 3_143, 84_414, 31_617, 704),
-        PR_PASS: _national_geography(1, 78, 981, 292, 0),
-    }
-    plan = plan_of(PublicFiles(config, lists, geography_of_pass)).require()
+def test_the_nation_has_266_586_338_population_groups(config_and_lists):
+    sizes = {US_PASS: (51, 3_143, 84_414, 31_617, 704), PR_PASS: (1, 78, 981, 292, 0)}
+    areas = {of_pass: _national_geography(*numbers) for of_pass, numbers in sizes.items()}
+    plan = plan_of(PublicFiles(*config_and_lists, areas)).require()
     assert sum(level.universe.size for level in plan.levels) == 266_586_338
     below_state = [level for level in plan.levels if level.level.geography.kind.suppresses]
     empty = sum(output_if_all_groups_are_empty(level).published_groups for level in below_state)
-    assert empty == pytest.approx(
-        260_642_350 * 6.175e-5 + 5_785_200 * 9.192e-5, rel=1e-4
-    )  # Detailed and Regional groups
+    detailed, regional = 260_642_350 * 6.175e-5, 5_785_200 * 9.192e-5
+    assert empty == pytest.approx(detailed + regional, rel=1e-4)
 
 
 @pytest.mark.needs_2020_files
-@pytest.mark.parametrize("case", ["toy", "tricky-8-codes", "tricky-3-codes", "two-states-20k"])
+@pytest.mark.parametrize(
+    "case", ["toy", "tricky-8-codes", "tricky-3-codes", pytest.param("two-states-20k", marks=pytest.mark.slow)]
+)
 def test_the_cases_are_accepted(case, cases):
-    assert plan_of_files(cases / case / "parameters", cases / case / "data").errors == ()
+    assert plan_of_files(*World.of(cases / case)).errors == ()
 
 
-def _national_geography(states: int, counties: int, tracts: int, places: int, aiannh: int) -> Areas:
+def _national_geography(states, counties, tracts, places, aiannh) -> Areas:
     """One block a tract; so many distinct entities of each kind."""
     tract = np.arange(tracts)
     county = tract % counties
-    state = county % states
-    block = ((state * 1000 + county // states) * 10**6 + tract) * 10**4
-    place = np.where(tract < places, tract, NO_ENTITY)
-    return areas_of_blocks(Blocks(np.sort(block), place, np.where(tract < aiannh, tract, NO_ENTITY)))
+    block = ((county % states * 1000 + county // states) * 10**6 + tract) * 10**4
+    place, aiannh_area = (np.where(tract < number, tract, NO_ENTITY) for number in (places, aiannh))
+    return areas_of_blocks(Blocks(np.sort(block), place, aiannh_area))
 
 
-def test_a_level_is_unprotected_if_the_noise_of_any_stage_is_mostly_zero(world):
-    assert safetab.plan(*world).unprotected_levels == ()
+def test_a_level_is_unprotected_if_the_noise_of_any_stage_is_mostly_zero(plan, world):
+    assert plan.unprotected_levels == ()
     world.configure(privacy_budget_p_level_2_county=14)  # sigma squared of stage 2: 9 / (2 * 0.9 * 14) = 0.357
     plan = safetab.plan(*world)
-    county = level_of(plan, US.area_level("COUNTY"), DETAILED)
+    county = level_of(plan, "COUNTY")
     assert [stage.noise.is_mostly_zero for stage in county.design.stages.values()] == [False, True]
     assert plan.unprotected_levels == (county.level,)
 
 
-@pytest.mark.parametrize("has_key", [True, False])
-def test_totals_lie_in_the_folder_that_the_ini_file_of_a_cef_names(tmp_path, has_key):
+def test_totals_lie_in_the_folder_that_the_ini_file_of_a_cef_names(tmp_path):
     world = write_household_world(tmp_path / "world", 12, budget=1, people=20)
-    cef = write_cef(world, tmp_path / "cef")
+    ini = write_cef(world, tmp_path / "cef").ini
     (tmp_path / "t1").mkdir()
     shutil.copy(world.data / "pop-group-totals.txt", tmp_path / "t1" / "part-00000-x.csv")
-    if has_key:
-        cef.ini.write_text(cef.ini.read_text() + "pop_dir = ../t1/\n")
-    files = read_public_files(world.parameters, cef.ini)
-    if has_key:
-        assert list(files.require().totals_files) == ["part-00000-x.csv"]
-    else:
-        assert any("pop-group-totals.txt" in str(finding) for finding in files.errors)
+    assert "pop-group-totals.txt" in " ".join(map(str, read_public_files(world.parameters, ini).errors))
+    ini.write_text(ini.read_text() + "pop_dir = ../t1/\n")
+    assert list(read_public_files(world.parameters, ini).require().totals_files) == ["part-00000-x.csv"]

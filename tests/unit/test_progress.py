@@ -31,7 +31,7 @@ from tests.worlds.people import write_random_world
 class Clock:
     """Stands still until a test moves it; the processor works half of the time."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.seconds = 0.0
 
     def __call__(self) -> float:
@@ -41,9 +41,28 @@ class Clock:
         return Elapsed(self.seconds, self.seconds / 2)
 
 
-def test_a_log_tells_when_a_step_begins_and_how_long_it_took():
-    lines, clock = [], Clock()
-    steps = StepLines(lines.append, clock)
+@pytest.fixture
+def clock():
+    return Clock()
+
+
+@pytest.fixture
+def lines():
+    """What a log says."""
+    return []
+
+
+@pytest.fixture
+def steps(lines, clock):
+    return StepLines(lines.append, clock)
+
+
+@pytest.fixture
+def times(lines, clock):
+    return StepTimes(NoProgress(), lines.append, clock.moment)
+
+
+def test_a_log_tells_when_a_step_begins_and_how_long_it_took(steps, lines, clock):
     steps.step("Reading", 1)
     clock.seconds = 2.5
     steps.step("Counting", 10)
@@ -52,10 +71,9 @@ def test_a_log_tells_when_a_step_begins_and_how_long_it_took():
     assert lines == ["Reading", "Reading: done in 2.5 s", "Counting", "Counting: done in 1 min 38 s"]
 
 
-def test_a_log_tells_of_a_long_step_how_far_it_is_each_half_minute():
-    lines, clock = [], Clock()
-    steps = StepLines(lines.append, clock)
+def test_a_log_tells_of_a_long_step_how_far_it_is_each_half_minute(steps, lines, clock):
     steps.step("Checking", 4_000)
+    steps.advance(0)
     for clock.seconds in (10, 20, 30, 40, 59, 61):
         steps.advance(500)
     assert lines == [
@@ -65,18 +83,14 @@ def test_a_log_tells_of_a_long_step_how_far_it_is_each_half_minute():
     ]
 
 
-def test_a_log_guesses_no_rate_before_a_part_is_done():
-    lines, clock = [], Clock()
-    steps = StepLines(lines.append, clock)
+def test_a_log_guesses_no_rate_before_a_part_is_done(steps, lines, clock):
     steps.step("Checking", 4_000)
     clock.seconds = 100
     steps.advance(0)
     assert lines == ["Checking"]
 
 
-def test_a_log_never_tells_of_more_than_there_is():
-    lines, clock = [], Clock()
-    steps = StepLines(lines.append, clock)
+def test_a_log_never_tells_of_more_than_there_is(steps, lines, clock):
     steps.step("Checking", 100)
     for clock.seconds in (40, 80):
         steps.advance(90)
@@ -90,14 +104,11 @@ def test_a_log_never_tells_of_more_than_there_is():
 def test_a_bar_never_exceeds_its_total_and_has_none_where_none_is_known(monkeypatch):
     monkeypatch.setattr("sys.stderr", Terminal())
     progress = TerminalProgress()
-    progress.step("Checking", 100)
-    progress.advance(90)
-    progress.advance(90)
-    progress.step("Checking what can be checked", 0)
-    progress.advance(7)
-    first, second = progress._bars.tasks
-    assert (first.completed, first.total) == (100, 100)
-    assert (second.completed, second.total) == (7, None)
+    for name, parts, advances in (("Checking", 100, (90, 90)), ("Checking what can be checked", 0, (7,))):
+        progress.step(name, parts)
+        for advance in advances:
+            progress.advance(advance)
+    assert [(task.completed, task.total) for task in progress._bars.tasks] == [(100, 100), (7, None)]
 
 
 def test_bars_fit_80_columns_and_break_between_words():
@@ -128,10 +139,7 @@ def test_durations_are_told_in_words(seconds, words):
     assert seconds_in_words(seconds) == words
 
 
-def test_the_time_of_a_part_is_its_own_without_the_parts_inside():
-    lines, clock = [], Clock()
-    times = StepTimes(NoProgress(), lines.append, clock.moment)
-
+def test_the_time_of_a_part_is_its_own_without_the_parts_inside(times, lines, clock):
     def answers():
         for answer in ("first", "second"):
             clock.seconds += 1
@@ -150,9 +158,7 @@ def test_the_time_of_a_part_is_its_own_without_the_parts_inside():
     ]
 
 
-def test_the_time_of_work_in_another_thread_is_not_that_of_the_part_that_is_open():
-    lines, clock = [], Clock()
-    times = StepTimes(NoProgress(), lines.append, clock.moment)
+def test_the_time_of_work_in_another_thread_is_not_that_of_the_part_that_is_open(times, lines, clock):
     times.step("Tabulating", 1)
     with times.part("noise"):
         clock.seconds += 10
@@ -162,13 +168,10 @@ def test_the_time_of_work_in_another_thread_is_not_that_of_the_part_that_is_open
     times.end_step()
     assert lines[0] == 'step "Tabulating": 10.00 s, 5.00 CPU s'
     of_part = re.fullmatch(r'of it "noise": 10.00 s, ([0-9.]+) CPU s', lines[1])
-    assert of_part is not None
     assert float(of_part[1]) == pytest.approx(5 - taken, abs=0.02)
 
 
-def test_a_part_in_which_longer_work_of_another_thread_ends_takes_no_negative_time():
-    lines: list[str] = []
-    times = StepTimes(NoProgress(), lines.append, Clock().moment)
+def test_a_part_in_which_longer_work_of_another_thread_ends_takes_no_negative_time(times, lines):
     times.step("Tabulating", 1)
     with times.part("counting"):
         times.in_another_thread(_work_for_a_tenth_of_a_second)()
@@ -185,15 +188,14 @@ def _work_for_a_tenth_of_a_second() -> None:
 class Steps(NoProgress):
     """Remembers the steps, and how many parts each advance counted."""
 
-    def __init__(self) -> None:
-        self.names: list[str] = []
-        self.advances: list[int] = []
+    def __init__(self):
+        self.names, self.advances = [], []
 
-    def step(self, name: str, parts: int) -> None:  # noqa: ARG002
+    def step(self, name, parts):  # noqa: ARG002
         self.names.append(name)
         self.advances.clear()
 
-    def advance(self, parts: int = 1) -> None:
+    def advance(self, parts=1):
         self.advances.append(parts)
 
 

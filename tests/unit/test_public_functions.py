@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -40,7 +39,7 @@ class Wrong:
     """Of no type that any function takes."""
 
 
-def public_functions() -> dict[str, Callable[..., Any]]:
+def public_functions():
     found = {f"safetab.{name}": getattr(safetab, name) for name in safetab.__all__}
     found |= {f"safetab.tuning.{name}": getattr(safetab.tuning, name) for name in safetab.tuning.__all__}
     functions = {name: one for name, one in found.items() if inspect.isfunction(one)}
@@ -52,7 +51,7 @@ def public_functions() -> dict[str, Callable[..., Any]]:
 
 FUNCTIONS = public_functions()
 MANY = {inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD}
-SAMPLES: dict[str, Any] = {
+SAMPLES = {
     "str": "text",
     "int": 1,
     "list[str | Path]": ["path"],
@@ -84,6 +83,10 @@ def test_what_is_public_is_there():
         _ = safetab.bogus
 
 
+def output_of(program, **how) -> str:
+    return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, **how).stdout
+
+
 def test_importing_it_loads_nothing_heavy():
     """Nothing outside the standard library, and of safetab little but the words of its options."""
     program = (
@@ -91,21 +94,19 @@ def test_importing_it_loads_nothing_heavy():
         "print({name for name in loaded if name.split('.')[0] not in {'safetab', *sys.stdlib_module_names}});"
         "print(len([name for name in loaded if name.startswith('safetab')]) < 15)"
     )
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert ended.stdout == "set()\nTrue\n"
+    assert output_of(program) == "set()\nTrue\n"
 
 
 def test_importing_it_takes_less_than_a_tenth_of_a_second(tmp_path):
     """CPU seconds beyond those of modules of the standard library that it needs: the least of several times each."""
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     env |= {"PYTHONPYCACHEPREFIX": str(tmp_path)}
-    needed = "import dataclasses, enum, fractions, inspect, pathlib, re, tomllib, typing"
 
-    def least(program: str) -> float:
-        timed = f"import time; {program}; print(time.process_time())"
-        return min(float(subprocess.check_output([sys.executable, "-c", timed], env=env)) for _ in range(5))
+    def least(program):
+        return min(float(output_of(f"import time; {program}; print(time.process_time())", env=env)) for _ in range(3))
 
-    assert least("import safetab") - least(needed) < 0.1
+    needed = least("import dataclasses, enum, fractions, inspect, pathlib, re, tomllib, typing")
+    assert least("import safetab") - needed < 0.1
 
 
 def test_the_words_of_options_are_those_of_the_census():
@@ -142,52 +143,40 @@ def test_an_argument_of_the_wrong_type_is_answered_by_a_sentence(name):
             function(*of_object, **needed | {one.name: Wrong()})
 
 
+PATHS = ("parameters", "data", "out")
+
+
 @pytest.mark.parametrize(
-    ("given", "sentence"),
+    ("call", "error", "sentence"),
     [
-        ({"threads": "2"}, "options: threads must be a whole number, not str."),
-        ({"threads": True}, "options: threads must be a whole number, not bool."),
-        ({"rules": "clamp-negatives"}, "options: rules must be a list of texts or None, not str."),
-        ({"temp": 3}, "options: temp must be a pathlib.Path, text or None, not int."),
-        ({"overwrite": "yes"}, "options: overwrite must be True or False, not str."),
-        ({"confidence": None}, "options: confidence must be text or a number, not None."),
-        ({"options": {}}, "run: options must be a RunOptions or None, not dict."),
+        (lambda: safetab.run(*PATHS, threads="2"), TypeError, "options: threads must be a whole number, not str."),
+        (lambda: safetab.run(*PATHS, threads=True), TypeError, "options: threads must be a whole number, not bool."),
+        (lambda: safetab.run(*PATHS, rules="x"), TypeError, "options: rules must be a list of texts or None, not str."),
+        (lambda: safetab.run(*PATHS, temp=3), TypeError, "options: temp must be a pathlib.Path, text or None, not int."),
+        (lambda: safetab.run(*PATHS, overwrite="yes"), TypeError, "options: overwrite must be True or False, not str."),
+        (lambda: safetab.run(*PATHS, confidence=None), TypeError, "options: confidence must be text or a number, not None."),
+        (lambda: safetab.run(*PATHS, options={}), TypeError, "run: options must be a RunOptions or None, not dict."),
+        (lambda: safetab.sign("OUT"), TypeError, "sign() missing a required argument: 'key'"),
+        (lambda: safetab.sign("OUT", kye="x"), TypeError, "sign() has no argument kye. Did you mean key?"),
+        (lambda: safetab.docs(x="index"), TypeError, "docs() has no argument x. Known: page."),
+        (lambda: safetab.run(*PATHS, confidnce="0.9"), TypeError, "there is no option confidnce. Did you mean confidence?"),
+        (lambda: safetab.run(*PATHS, qqq=1), TypeError, "there is no option qqq. Known: engine, "),
+        (lambda: safetab.demo("D", census="fr"), TypeError, "demo: census must be 'nz', 'ons' or None, not 'fr'."),
+        (lambda: safetab.export("O", "C", form="wide"), TypeError, "export: form must be 'tidy' or 'census', not 'wide'."),
+        (lambda: safetab.export("O", "C", form=1), TypeError, "export: form must be 'tidy' or 'census', not int."),
+        (lambda: safetab.run("p", "a\0b", "o"), ValueError, "run: data must be a path without a NUL character."),
+        (lambda: safetab.run(*PATHS, temp=Path("a\0b")), ValueError, "options: temp must be a path without a NUL character."),
+        (lambda: safetab.open_release("a\0b"), ValueError, "open_release: path must be a path without a NUL character."),
+        (lambda: SAFETAB_P.line_question.cells_of(SEX_BY_AGE_4, ages=17), TypeError,
+         "count: ages must be a pair (a whole number, a whole number), not int."),
+        (lambda: SAFETAB_H.line_question.cells_of(TENURE.total, category=["x"]), TypeError,
+         "count: category must be text, not list."),
     ],
-)
-def test_options_of_the_wrong_type_are_answered_by_a_sentence(given, sentence):
-    with pytest.raises(TypeError, match=f"^{re.escape(sentence)}$"):
-        safetab.run("parameters", "data", "out", **given)
-
-
-def test_a_misspelled_or_missing_argument_is_answered_with_the_function_and_the_right_name():
-    with pytest.raises(TypeError, match=r"^sign\(\) missing a required argument: 'key'$"):
-        safetab.sign("OUT")
-    with pytest.raises(TypeError, match=r"^sign\(\) has no argument kye\. Did you mean key\?$"):
-        safetab.sign("OUT", kye="agency")
-    with pytest.raises(TypeError, match=r"^docs\(\) has no argument x\. Known: page\.$"):
-        safetab.docs(x="index")
-    with pytest.raises(TypeError, match=r"^there is no option confidnce\. Did you mean confidence\?$"):
-        safetab.run("parameters", "data", "out", confidnce="0.9")
-    with pytest.raises(TypeError, match=r"^there is no option qqq\. Known: engine, "):
-        safetab.run("parameters", "data", "out", qqq=1)
-
-
-def test_a_choice_that_there_is_not_is_answered_with_those_that_there_are():
-    with pytest.raises(TypeError, match=r"^demo: census must be 'nz', 'ons' or None, not 'fr'\.$"):
-        safetab.demo("DEMO", census="fr")
-    with pytest.raises(TypeError, match=r"^export: form must be 'tidy' or 'census', not 'wide'\.$"):
-        safetab.export("OUT", "CSV", form="wide")
-    with pytest.raises(TypeError, match=r"^export: form must be 'tidy' or 'census', not int\.$"):
-        safetab.export("OUT", "CSV", form=1)
-
-
-def test_a_path_that_no_file_can_have_is_answered_by_a_sentence():
-    with pytest.raises(ValueError, match=r"^run: data must be a path without a NUL character\.$"):
-        safetab.run("parameters", "a\0b", "out")
-    with pytest.raises(ValueError, match=r"^options: temp must be a path without a NUL character\.$"):
-        safetab.run("parameters", "data", "out", temp=Path("a\0b"))
-    with pytest.raises(ValueError, match=r"^open_release: path must be a path without a NUL character\.$"):
-        safetab.open_release("a\0b")
+)  # fmt: skip
+def test_what_is_no_argument_is_answered_by_a_sentence(call, error, sentence):
+    """With the function, and the right name or the choices that there are."""
+    with pytest.raises(error, match=f"^{re.escape(sentence)}"):
+        call()
 
 
 def test_an_engine_that_there_is_not_is_refused_by_a_sentence():
@@ -195,21 +184,18 @@ def test_an_engine_that_there_is_not_is_refused_by_a_sentence():
         safetab.run("parameters", "data", "out", engine="abacus")
 
 
-def test_questions_about_lines_are_checked():
-    with pytest.raises(TypeError, match=r"count: ages must be a pair \(a whole number, a whole number\), not int\."):
-        SAFETAB_P.line_question.cells_of(SEX_BY_AGE_4, ages=17)
-    with pytest.raises(TypeError, match=r"count: category must be text, not list\."):
-        SAFETAB_H.line_question.cells_of(TENURE.total, category=["family"])
-
-
-def test_types_are_checked_as_people_mean_them():
-    assert is_of_type(("a", "b"), list[str])
-    assert not is_of_type("ab", list[str])
-    assert not is_of_type(["a", 1], list[str])
-    assert is_of_type(1, float)
-    assert not is_of_type(True, int)
-    assert is_of_type((0, 17), tuple[int, int])
-    assert not is_of_type((0, 17, 18), tuple[int, int])
+@pytest.mark.parametrize(
+    ("right", "wrong", "kind"),
+    [
+        (("a", "b"), "ab", list[str]),
+        (["a"], ["a", 1], list[str]),
+        (1, "1", float),
+        (1, True, int),
+        ((0, 17), (0, 17, 18), tuple[int, int]),
+    ],
+)
+def test_types_are_checked_as_people_mean_them(right, wrong, kind):
+    assert [is_of_type(one, kind) for one in (right, wrong)] == [True, False]
 
 
 def test_a_function_without_annotations_takes_anything():
@@ -221,12 +207,10 @@ def test_a_function_without_annotations_takes_anything():
 
 
 def test_the_wheel_says_that_it_has_types(tmp_path):
-    program = f"from flit_core.buildapi import build_wheel; print(build_wheel({str(tmp_path)!r}))"
-    made = subprocess.run([sys.executable, "-c", program], cwd=PROJECT, capture_output=True, text=True, check=True)
-    names = zipfile.ZipFile(tmp_path / made.stdout.strip()).namelist()
-    assert "safetab/py.typed" in names
+    made = output_of(f"from flit_core.buildapi import build_wheel; print(build_wheel({str(tmp_path)!r}))", cwd=PROJECT)
+    names = zipfile.ZipFile(tmp_path / made.strip()).namelist()
+    assert {"safetab/__init__.py", "safetab/py.typed"} <= {*names}
     assert {f"safetab/products/{product}/census.toml" for product in ("safetab_p", "safetab_h")} <= {*names}
-    assert "safetab/__init__.py" in names
 
 
 @pytest.mark.parametrize(("folder", "front"), [("build/docs", "index.html"), ("docs", "overview.md")])

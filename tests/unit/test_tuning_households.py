@@ -8,7 +8,7 @@ from math import sqrt
 
 import pytest
 
-from safetab.tuning import Tuning, best_margins, compare_noises, concerns, least_budget, threshold_for, tuning_of
+from safetab.tuning import best_margins, compare_noises, concerns, least_budget, threshold_for, tuning_of
 from tests.inside import (
     DETAILED,
     US,
@@ -29,7 +29,7 @@ REGIONAL = PopulationGroupLevel(US.area_level("PR-TRACT"), US.group_level("Regio
 
 
 @pytest.fixture(scope="module")
-def households(tmp_path_factory: pytest.TempPathFactory) -> Tuning:
+def households(tmp_path_factory):
     path = tmp_path_factory.mktemp("households") / "config.json"
     path.write_text(json.dumps(config_of_2020()))
     return tuning_of(path).require()
@@ -39,6 +39,7 @@ def test_the_2020_households_raise_no_warning(households):
     assert concern_of_suppression(households.config) is None
     designs = [tuned.design for one in households.by_family() for tuned in one.levels.values()]
     assert [text for design in designs for text in concerns_of_thresholds(design)] == []
+    assert concerns(households) == ()
 
 
 def test_losses_add_up_both_families(households):
@@ -46,8 +47,7 @@ def test_losses_add_up_both_families(households):
     assert (us.unbounded, us.bounded) == (Fraction("8.895302"), Fraction("17.790604"))
     assert (pr.unbounded, pr.bounded) == (Fraction("4.754134"), Fraction("9.508268"))
     assert households.loss.unbounded == us.unbounded
-    shares = [one.share(level) for one in households.by_family() for level in one.levels]
-    assert sum(shares) == len(US.passes)
+    assert sum(one.share(level) for one in households.by_family() for level in one.levels) == len(US.passes)
 
 
 @pytest.mark.parametrize(
@@ -70,22 +70,20 @@ def test_noise_and_margins_are_those_of_2020(households, level, sigma, margins):
 
 
 def test_each_family_has_its_own_budgets_and_thresholds(households):
-    types, tenure = households.by_family()
-    changed = tenure.with_budgets({COUNTY: Fraction(1, 2)}).with_thresholds({COUNTY: Thresholds((5,))})
-    assert changed.levels[COUNTY].budget == Fraction(1, 2)
+    types, tenure = (one.levels[COUNTY] for one in households.by_family())
+    _, changed = households.by_family()
+    changed = changed.with_budgets({COUNTY: Fraction(1, 2)}).with_thresholds({COUNTY: Thresholds((5,))})
     assert changed.levels[COUNTY].design.thresholds == Thresholds((5,))
-    of_types, of_tenure = changed.by_family()
-    assert of_tenure.levels[COUNTY].budget == Fraction(1, 2)
-    assert of_types.levels[COUNTY].budget == types.levels[COUNTY].budget
-    assert of_types.levels[COUNTY].design.thresholds == Thresholds((971, 4971, 19971))
-    assert changed.loss.unbounded - households.loss.unbounded == Fraction(1, 2) - Fraction("0.142869")
+    of_types, of_tenure = (one.levels[COUNTY] for one in changed.by_family())
+    assert changed.levels[COUNTY].budget == of_tenure.budget == Fraction(1, 2)
+    assert of_types.budget == types.budget
+    assert of_types.design.thresholds == Thresholds((971, 4971, 19971))
+    assert changed.loss.unbounded - households.loss.unbounded == Fraction(1, 2) - tenure.budget
 
 
 def test_a_family_may_leave_a_level_out(households):
-    _, tenure = households.by_family()
-    changed = tenure.with_budgets({COUNTY: Fraction(0)})
-    assert COUNTY not in changed.levels
-    assert COUNTY in changed.by_family()[0].levels
+    changed = households.by_family()[1].with_budgets({COUNTY: Fraction(0)})
+    assert [COUNTY in one.levels for one in (changed, changed.by_family()[0])] == [False, True]
 
 
 def test_published_totals_choose_for_total_only_iterations_too(households):
@@ -96,53 +94,42 @@ def test_published_totals_choose_for_total_only_iterations_too(households):
 
 def test_the_whole_budget_buys_the_margin(households):
     found = least_budget(households.levels[COUNTY], 11)
-    assert found is not None
-    assert (found.budget, found.margin) == (Fraction("0.1304"), 11)
-    assert found.paper_budget == Fraction("1.9208") * 9 / 121
+    assert (found.budget, found.margin, found.paper_budget) == (Fraction("0.1304"), 11, Fraction("1.9208") * 9 / 121)
 
 
 def test_a_size_has_no_cautious_threshold(households):
-    finest = households.family.shapes[-1]
-    found = threshold_for(households.levels[COUNTY], finest.kind("cell"), Fraction(1, 10))
-    assert found is not None
+    found = threshold_for(households.levels[COUNTY], households.family.finest.kind("cell"), Fraction(1, 10))
     assert (found.size, found.cautious_threshold) == (11 * 5 * 10, None)
 
 
 def test_margins_of_a_family_spend_what_is_given(households):
-    found = best_margins(households, US_PASS, Fraction(1), {COUNTY: Fraction(1), NATION: Fraction(1)})
-    assert found is not None
+    found = best_margins(households, US_PASS, Fraction(1), dict.fromkeys((COUNTY, NATION), Fraction(1)))
     assert found.margins[COUNTY] == found.margins[NATION]
     assert found.spent == sum(found.budgets.values()) <= 1
 
 
 def test_both_noises_cost_what_both_families_cost(households):
     found = compare_noises(households, Fraction(1, 10**10))
-    assert found is not None
     assert len(found.levels) == 2 * 19
     us = [one for one in found.levels if one.level.geography.tabulation_pass == US_PASS]
     assert found.gaussian_rho == sum(one.gaussian_rho for one in us)
-    one = next(one for one in us if one.level == COUNTY)
-    assert one.geometric_rho == pytest.approx(one.geometric_epsilon**2 / 18)  # 9 counts, each a ninth of it
-
-
-def test_the_configuration_of_2020_raises_no_concern(households):
-    assert concerns(households) == ()
+    county = next(one for one in us if one.level == COUNTY)
+    assert county.geometric_rho == pytest.approx(county.geometric_epsilon**2 / 18)  # 9 counts, each a ninth of it
 
 
 def test_concerns_name_the_family_and_speak_of_people_and_households(households):
     _, tenure = households.by_family()
-    (concern,) = concerns(tenure.with_thresholds({COUNTY: Thresholds((12,))}))
-    assert (concern.level, concern.family) == (COUNTY, tenure.family)
-    assert "threshold of 12 people a group has at most as many households" in concern.text
-    assert concern.text.endswith("the total of the table with 3 cells has a larger margin of error: ±19 at 95 %.")
-    (concern,) = concerns(tenure.with_thresholds({COUNTY: Thresholds((30,))}))
-    assert "a cell of the table with 3 cells holds at most 10 on average" in concern.text
+    (low,), (higher,) = (concerns(tenure.with_thresholds({COUNTY: Thresholds((one,))})) for one in (12, 30))
+    assert (low.level, low.family) == (COUNTY, tenure.family)
+    assert "threshold of 12 people a group has at most as many households" in low.text
+    assert low.text.endswith("the total of the table with 3 cells has a larger margin of error: ±19 at 95 %.")
+    assert "a cell of the table with 3 cells holds at most 10 on average" in higher.text
 
 
 def test_fewer_codes_are_a_concern_about_households(households):
-    (concern,) = concerns(households.but(most_answers=3))
+    changed = households.but(most_answers=3)
+    (concern,), tuned = concerns(changed), changed.levels[COUNTY]
     assert "households with more codes" in concern.text
-    tuned = households.but(most_answers=3).levels[COUNTY]
     assert tuned.stability == 4
     assert tuned.design.noise(Stage.STAGE_2).width == pytest.approx(sqrt(4 / (2 * 0.142869)))
 

@@ -11,7 +11,6 @@ import pytest
 
 from safetab.tuning import (
     TunedLevel,
-    Tuning,
     best_margins,
     compare_noises,
     least_budget,
@@ -42,7 +41,7 @@ PERCENT_95 = Fraction(95, 100)
 
 
 @pytest.fixture(scope="module")
-def production() -> Tuning:
+def production():
     return tuning_of().require()
 
 
@@ -55,13 +54,12 @@ def one_digit_less(number: Fraction) -> Fraction:
 @pytest.mark.parametrize("definition", list(PrivacyDefinition))
 @pytest.mark.parametrize(("margin", "confidence"), [(0, "0.95"), (1, "0.9"), (3, "0.95"), (11, "0.95"), (50, "0.99")])
 def test_the_least_budget_is_least(production, definition, margin, confidence):
-    tuned = production.but(privacy_definition=definition).levels[COUNTY]
-    found = least_budget(tuned, margin, Fraction(confidence))
-    assert found is not None
+    tuned, confidence = production.but(privacy_definition=definition).levels[COUNTY], Fraction(confidence)
+    found = least_budget(tuned, margin, confidence)
 
-    def margin_at(budget: Fraction) -> int:
+    def margin_at(budget):
         noise = calibrated_noise(definition, Sensitivity.of_groups(9), budget * Fraction(9, 10))
-        return noise.margin_of_error(Fraction(confidence))
+        return noise.margin_of_error(confidence)
 
     assert margin_at(found.budget) == found.margin <= margin
     assert margin_at(one_digit_less(found.budget)) > margin
@@ -70,75 +68,58 @@ def test_the_least_budget_is_least(production, definition, margin, confidence):
 
 def test_the_exact_margin_is_cheaper_than_the_papers_formula(production):
     found = least_budget(production.levels[COUNTY], 11)
-    assert found is not None
-    assert found.budget == Fraction("0.1449")
-    assert found.paper_budget == Fraction("1.9208") * 9 / 121 / Fraction(9, 10)
+    assert (found.budget, found.paper_budget) == (Fraction("0.1449"), Fraction("1.9208") * 9 / 121 / Fraction(9, 10))
     assert float(found.saving) == pytest.approx(0.0872, abs=1e-4)
     other = least_budget(production.levels[COUNTY], 11, Fraction(9, 10))
-    assert other is not None
     assert (other.paper_budget, other.saving) == (None, None)  # the formula is about 95 %
 
 
-def test_a_level_without_a_budget_can_be_asked_about(production):
-    tuned = production.level(AIANNH_REGIONAL)
-    found = least_budget(tuned, 50)
-    assert found is not None
-    assert found.budget == Fraction("0.007531")
-
-
-def test_there_is_no_budget_for_noise_that_cannot_be_drawn(production):
-    assert least_budget(production.levels[COUNTY], 10**9) is None
-    assert least_budget(production.levels[COUNTY], -1) is None
+def test_a_level_without_a_budget_can_be_asked_about_and_noise_that_cannot_be_drawn_has_none(production):
+    assert least_budget(production.level(AIANNH_REGIONAL), 50).budget == Fraction("0.007531")
+    assert least_budget(production.levels[COUNTY], 10**9) is least_budget(production.levels[COUNTY], -1) is None
 
 
 def test_a_level_of_totals_alone_has_no_second_stage(production):
     facts = production.facts[COUNTY]
+
+    def tuned(lists):
+        return TunedLevel(replace(facts, lists=lists), production.config, production.family)
+
     lists = replace(facts.lists, iterations=IterationsMeasured(adaptive=0, total_only=5))
-    tuned = TunedLevel(replace(facts, lists=lists), production.config, production.family)
-    assert tuned.main_stage is Stage.TOTAL_ONLY
-    found = least_budget(tuned, 11)
-    assert found is not None
-    assert found.budget == pytest.approx(Fraction("0.1449") * Fraction(9, 10), rel=1e-3)
-    assert threshold_for(tuned, SEX_BY_AGE_4.kind("cell"), Fraction(1, 10)) is None
-    lists = replace(lists, sensitivity_by_codes=(Sensitivity.of_groups(0),) * 8)
-    nobody = TunedLevel(replace(facts, lists=lists), production.config, production.family)
-    assert nobody.main_stage is None
-    assert least_budget(nobody, 11) is None
-    assert multiplicities(nobody) == ()
+    totals = tuned(lists)
+    assert totals.main_stage is Stage.TOTAL_ONLY
+    assert least_budget(totals, 11).budget == pytest.approx(Fraction("0.1449") * Fraction(9, 10), rel=1e-3)
+    assert threshold_for(totals, SEX_BY_AGE_4.kind("cell"), Fraction(1, 10)) is None
+    nobody = tuned(replace(lists, sensitivity_by_codes=(Sensitivity.of_groups(0),) * 8))
+    assert (nobody.main_stage, least_budget(nobody, 11), multiplicities(nobody)) == (None, None, ())
 
 
-@pytest.mark.parametrize(("name", "margin", "parts"), [("cell", 11, 46), ("sex_marginal", 53, 2), ("total", 75, 1)])
-def test_a_threshold_is_the_least_size_that_is_precise_enough(production, name, margin, parts):
-    county, kind = production.levels[COUNTY], SEX_BY_AGE_23.kind(name)
-    found = threshold_for(county, kind, Fraction(1, 10))
-    assert found is not None
-    assert found.size == margin * parts * 10
-    assert found.cautious_threshold == found.size + 33
-    assert county.relative_margin(found.size, kind) <= Fraction(1, 10)
-    assert county.relative_margin(found.size - 1, kind) > Fraction(1, 10)
+@pytest.mark.parametrize(("name", "size"), [("cell", 11 * 46), ("sex_marginal", 53 * 2), ("total", 75)])
+def test_a_threshold_is_the_least_size_that_is_precise_enough(production, name, size):
+    county, kind, tenth = production.levels[COUNTY], SEX_BY_AGE_23.kind(name), Fraction(1, 10)
+    found = threshold_for(county, kind, tenth)
+    assert (found.size, found.cautious_threshold) == (10 * size, 10 * size + 33)
+    assert county.relative_margin(found.size, kind) <= tenth < county.relative_margin(found.size - 1, kind)
 
 
-@pytest.mark.parametrize("total", ["0.5", "3", "5", "40"])
+@pytest.mark.parametrize("total", [Fraction(1, 2), Fraction(3), Fraction(5), Fraction(40)], ids=str)
 def test_the_best_margins_spend_the_whole_total(production, total):
-    proportions = {
-        level: Fraction(margin) for level, margin in zip(production.levels, (49, 3) * 5 + (11,), strict=False)
-    }
-    found = best_margins(production, US_PASS, Fraction(total), proportions)
-    assert found is not None
-    assert (found.spent, found.left) == (Fraction(total), 0)
-    assert found.spent == sum(found.budgets.values())
+    margins = zip(production.levels, (49, 3) * 5 + (11,), strict=False)
+    proportions = {level: Fraction(margin) for level, margin in margins}
+    found = best_margins(production, US_PASS, total, proportions)
+    assert (found.spent, found.left, sum(found.budgets.values())) == (total, 0, total)
     for level, budget in found.budgets.items():
         tuned = production.with_budgets({level: budget}).levels[level]
         assert tuned.design.margin(SEX_BY_AGE_4.kind("cell")) == found.margins[level]
 
-    def least_budgets(steps: int) -> dict[PopulationGroupLevel, Fraction]:
+    def least_budgets(steps):
         margins = {level: ceil(steps * proportions[level] / 1000) for level in found.margins}
         return {level: least_budget(production.levels[level], margin).budget for level, margin in margins.items()}
 
     # the first thousandths of the proportions that the total pays for; the rest raises all budgets alike
-    steps = bisect_left(range(10**6), True, lo=1, key=lambda one: sum(least_budgets(one).values()) <= Fraction(total))
+    steps = bisect_left(range(10**6), True, lo=1, key=lambda one: sum(least_budgets(one).values()) <= total)
     least = least_budgets(steps)
-    factor = found.spent / sum(least.values())
+    factor = total / sum(least.values())
     largest = max(found.budgets, key=found.budgets.__getitem__)
     for level, budget in found.budgets.items():
         lost = 1 - budget / (least[level] * factor)
@@ -147,36 +128,29 @@ def test_the_best_margins_spend_the_whole_total(production, total):
 
 def test_what_makes_no_margin_smaller_is_not_spent(production):
     found = best_margins(production, US_PASS, Fraction(1000), {COUNTY: Fraction(1)})
-    assert found is not None
-    assert (found.margins[COUNTY], found.spent + found.left) == (0, 1000)
-    assert found.left > 900
+    assert (found.margins[COUNTY], found.spent + found.left, found.left > 900) == (0, 1000, True)
 
 
 def test_levels_without_a_proportion_are_left_out_of_the_best_margins(production):
-    found = best_margins(production, US_PASS, Fraction(1), {COUNTY: Fraction(1), AIANNH_REGIONAL: Fraction(5)})
-    assert found is not None
-    assert set(found.margins) == {COUNTY, AIANNH_REGIONAL}
+    proportions = {COUNTY: Fraction(1), AIANNH_REGIONAL: Fraction(5)}
+    assert set(best_margins(production, US_PASS, Fraction(1), proportions).margins) == {*proportions}
     assert best_margins(production, US_PASS, Fraction(1), {}) is None
-    assert best_margins(production, US_PASS, Fraction(1, 10**12), {COUNTY: Fraction(1)}) is None
+    assert best_margins(production, US_PASS, Fraction(1, 10**12), proportions) is None
 
 
 def test_the_least_decimal_is_found_across_powers_of_ten():
-    for limit in ("0.001", "0.9999", "1", "1.0001", "123456", "0.00765432"):
-        exactly = Fraction(limit)
-        found = least_decimal(lambda number, exactly=exactly: number >= exactly)
-        assert found is not None
-        assert exactly <= found <= exactly * Fraction(1001, 1000)
+    for limit in map(Fraction, ("0.001", "0.9999", "1", "1.0001", "123456", "0.00765432")):
+        assert limit <= least_decimal(limit.__le__) <= limit * Fraction(1001, 1000)
     assert least_decimal(lambda number: number >= 10**20) is None
     assert least_decimal(lambda number: number >= Fraction(1, 10**20)) is None
 
 
 def test_three_codes_instead_of_eight_are_a_third_less_noise(production):
-    by_codes = {one.codes: one for one in multiplicities(production.levels[COUNTY])}
-    assert [one.stability for one in by_codes.values()] == [3, 3, 4, 5, 6, 7, 8, 9]
-    assert by_codes[3].deviation_change == pytest.approx(-1 / 3)
-    assert (by_codes[3].margin, by_codes[8].margin) == (7, 11)
-    assert by_codes[3].change == Fraction(-4, 11)
-    assert by_codes[8].change == by_codes[8].deviation_change == 0
+    county = multiplicities(production.levels[COUNTY])
+    assert [(one.codes, one.stability) for one in county] == [*zip(range(1, 9), (3, 3, 4, 5, 6, 7, 8, 9), strict=True)]
+    three, eight = county[2], county[7]
+    assert (three.margin, three.change, three.deviation_change) == (7, Fraction(-4, 11), pytest.approx(-1 / 3))
+    assert (eight.margin, eight.change, eight.deviation_change) == (11, 0, 0)
     pure = production.but(privacy_definition=PrivacyDefinition.PURE_DP).levels[COUNTY]
     assert multiplicities(pure)[2].deviation_change == pytest.approx(-5 / 9)
 
@@ -184,19 +158,19 @@ def test_three_codes_instead_of_eight_are_a_third_less_noise(production):
 def test_noises_are_compared_at_the_margins_of_the_configuration(production):
     delta = Fraction(1, 10**10)
     found = compare_noises(production, delta)
-    assert found is not None
     assert {one.margin for one in found.levels} == {3, 11, 49}
-    us = [one for one in found.levels if one.level.geography.tabulation_pass == US_PASS]
-    assert found.gaussian_rho == sum(one.gaussian_rho for one in us) == Fraction("3.67679")
-    assert found.gaussian_epsilon == epsilon_of_rho(found.gaussian_rho, delta)
-    assert found.geometric_epsilon_pure == sum(one.geometric_epsilon for one in us) == Fraction("30.056")
-    (county,) = (one for one in found.levels if one.level == COUNTY)
-    epsilon = county.geometric_epsilon
-    assert county.geometric_rho == 9 * (epsilon / 9) ** 2 / 2 * (Fraction(1, 100) + Fraction(81, 100))
-    (nation,) = (one for one in us if one.level == PopulationGroupLevel(US.area_level("USA"), DETAILED))
+    us = {one.level: one for one in found.levels if one.level.geography.tabulation_pass == US_PASS}
+    rho, geometric_rho, epsilon = (
+        sum(getattr(one, name) for one in us.values())
+        for name in ("gaussian_rho", "geometric_rho", "geometric_epsilon")
+    )
+    assert found.gaussian_rho == rho == Fraction("3.67679")
+    assert found.gaussian_epsilon == epsilon_of_rho(rho, delta)
+    assert found.geometric_epsilon_pure == epsilon == Fraction("30.056")
+    assert found.geometric_epsilon_by_zcdp == epsilon_of_rho(geometric_rho, delta)
+    county, nation = us[COUNTY], us[PopulationGroupLevel(US.area_level("USA"), DETAILED)]
+    assert county.geometric_rho == (county.geometric_epsilon / 9) ** 2 * 9 / 2 * Fraction(82, 100)
     assert nation.geometric_rho == nation.geometric_epsilon**2 / 18  # TotalOnly groups are the costlier
-    rho = sum(one.geometric_rho for one in us)
-    assert found.geometric_epsilon_by_zcdp == epsilon_of_rho(rho, delta)
 
 
 def test_noise_that_cannot_be_drawn_is_not_compared(production):
