@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -19,57 +17,44 @@ WAYS = {
 }
 
 
-def footer_of(file: Path) -> tuple[bytes, bytes]:
+def footer_of(file) -> tuple[bytes, bytes]:
     """The pages, and the footer with its end."""
     content = file.read_bytes()
     start = len(content) - 8 - int.from_bytes(content[-8:-4], "little")
     return content[:start], content[start:]
 
 
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "x.parquet"
+
+
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("rows", [0, 1, 1_200])
-def test_nothing_is_hidden_in_what_is_written(way, rows, tmp_path):
-    file = tmp_path / "x.parquet"
+def test_nothing_is_hidden_in_what_is_written(way, rows, file):
     pq.write_table(TABLE.slice(0, rows), file, **WAYS[way])
     assert all_bytes_are_read(file)
 
 
-def test_bytes_before_the_footer_are_found(tmp_path):
-    file = tmp_path / "x.parquet"
-    pq.write_table(TABLE, file)
-    pages, footer = footer_of(file)
-    file.write_bytes(pages + HIDDEN + footer)
-    assert pq.read_table(file) == TABLE
-    assert not all_bytes_are_read(file)
-
-
-def test_bytes_that_a_column_claims_and_no_page_holds_are_found(tmp_path):
-    file = tmp_path / "x.parquet"
+@pytest.mark.parametrize("place", ["before the footer", "claimed by a column", "before the first page"])
+def test_bytes_that_no_page_holds_are_found(place, file):
     table = TABLE.select(["people"])
     pq.write_table(table, file, use_dictionary=False, compression="none", write_statistics=False)
     size = pq.read_metadata(file).row_group(0).column(0).total_compressed_size
     pages, footer = footer_of(file)
-    claim, larger = (b"\x16" + varint(2 * length) for length in (size, size + len(HIDDEN)))
-    assert claim in footer
-    file.write_bytes(pages + HIDDEN + footer.replace(claim, larger))
+    if place == "before the footer":
+        pages += HIDDEN
+    else:
+        mark, number, at = (b"\x16", size, len(pages)) if "claimed" in place else (b"\x26", 4, 4)
+        true, false = (mark + varint(2 * one) for one in (number, number + len(HIDDEN)))
+        assert true in footer
+        pages, footer = pages[:at] + HIDDEN + pages[at:], footer.replace(true, false)
+    file.write_bytes(pages + footer)
     assert pq.read_table(file) == table
     assert not all_bytes_are_read(file)
 
 
-def test_bytes_before_the_first_page_are_found(tmp_path):
-    file = tmp_path / "x.parquet"
-    table = TABLE.select(["people"])
-    pq.write_table(table, file, use_dictionary=False, compression="none", write_statistics=False)
-    pages, footer = footer_of(file)
-    offset, later = (b"\x26" + varint(2 * at) for at in (4, 4 + len(HIDDEN)))
-    assert offset in footer
-    file.write_bytes(pages[:4] + HIDDEN + pages[4:] + footer.replace(offset, later))
-    assert pq.read_table(file) == table
-    assert not all_bytes_are_read(file)
-
-
-def test_another_program_is_named_in_the_footer(tmp_path):
-    file = tmp_path / "x.parquet"
+def test_another_program_is_named_in_the_footer(file):
     pq.write_table(TABLE, file)
     content = file.read_bytes()
     assert content.count(b"parquet-cpp-arrow version") == 1
@@ -77,8 +62,7 @@ def test_another_program_is_named_in_the_footer(tmp_path):
     assert not all_bytes_are_read(file)
 
 
-def test_a_damaged_file_ends_in_an_answer(tmp_path):
-    file = tmp_path / "x.parquet"
+def test_a_damaged_file_ends_in_an_answer(file):
     pq.write_table(TABLE.slice(0, 3), file, compression="none", store_schema=False)
     content = file.read_bytes()
     for at in range(len(content) - 8):
@@ -86,7 +70,7 @@ def test_a_damaged_file_ends_in_an_answer(tmp_path):
         assert all_bytes_are_read(file) in {True, False}
 
 
-def varint(number: int) -> bytes:
+def varint(number) -> bytes:
     found = bytearray()
     while number > 127:
         found.append(number & 127 | 128)
