@@ -4,38 +4,39 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 
 import pytest
 
-from tests.commands import cli
+from tests.commands import done, refused
 from tests.inside import NoProgress, a_or_an, write_example
 
 RULE = re.compile(r"^ ─+\s*$", re.MULTILINE)
 
 
-@pytest.fixture(scope="module")
-def nz(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("nz")
-    write_example("nz", 1, folder, NoProgress())
+@pytest.fixture(scope="module", params=["nz"])
+def example(request, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("example")
+    write_example(request.param, 1, folder, NoProgress())
     return folder / "parameters"
 
 
-def planned(parameters: Path, *options: str, columns: int = 80) -> str:
-    told = cli("plan", parameters, *options, env={"COLUMNS": str(columns)})
-    assert told.exit_code == 0, told.output
-    return told.stdout
+@pytest.fixture
+def nz(example):
+    return example
 
 
-def rows(text: str) -> list[str]:
+def planned(parameters, *options, columns=80) -> str:
+    return done("plan", parameters, *options, env={"COLUMNS": str(columns)})
+
+
+def rows(text) -> list[str]:
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
-@pytest.mark.parametrize("name", ["nz", "ons"])
+@pytest.mark.parametrize("example", ["nz", "ons"], indirect=True)
 @pytest.mark.parametrize("columns", [80, 120])
-def test_no_table_of_a_plan_is_broken(name, columns, tmp_path):
-    write_example(name, 1, tmp_path, NoProgress())
-    text = planned(tmp_path / "parameters", columns=columns)
+def test_no_table_of_a_plan_is_broken(columns, example):
+    text = planned(example, columns=columns)
     assert len(RULE.findall(text)) == 3
     assert max(map(len, text.splitlines())) <= columns
 
@@ -77,25 +78,18 @@ def test_without_a_selector_only_the_finest_table_has_margins(nz, tmp_path):
     assert "Gender by age (18 groups) every group every group every group" in rows(text)
     assert not re.search(r"lone total|from \d|^ T |stage|Age \(4 groups\)", text, re.MULTILINE)
     margins = json.loads(planned(tmp_path, "--json"))["levels"][0]["margins_of_error"]
-    assert margins == {
-        "stage_1_total": None,
-        "total_only": None,
-        "gender_age_18": {"cell": 24, "gender_marginal": 102, "total": 176},
-    }
+    assert [value for value in margins.values() if value] == [{"cell": 24, "gender_marginal": 102, "total": 176}]
 
 
 def test_a_specification_is_planned_without_data_and_a_config_json_is_not(nz, world):
-    assert "This plan was made without opening a record." in " ".join(planned(nz).split())
-    told = cli("plan", world.parameters)
-    assert told.exit_code == 2
-    assert "DATA: needed unless PARAMETERS has a census.toml." in " ".join(told.stderr.split())
+    assert "This plan was made without opening a record." in " ".join(rows(planned(nz)))
+    assert "DATA: needed unless PARAMETERS has a census.toml." in refused("plan", world.parameters, code=2)
 
 
 def test_the_paper_is_no_measure_for_another_census(nz, world):
-    own = cli("tune", "budget", "region, level 1", "11", "--parameters", nz)
-    config = str(world.parameters / "config.json")
-    usual = cli("tune", "budget", "county-detailed", "11", "--config", config)
-    assert ["paper" in one.stdout for one in (own, usual)] == [False, True]
+    own = done("tune", "budget", "region, level 1", "11", "--parameters", nz)
+    usual = done("tune", "budget", "county-detailed", "11", "--config", world.parameters / "config.json")
+    assert ["paper" in one for one in (own, usual)] == [False, True]
 
 
 @pytest.mark.parametrize("noun", ["an admission", "a patient", "a usual resident", "a unit", "a European", "an uncle"])

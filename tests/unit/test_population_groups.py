@@ -37,7 +37,7 @@ def lists():
 
 def iterations_of(lists, level, races, ethnicity=NOT_HISPANIC, kind="state", most_answers=8) -> set[str]:
     """Their names; of each group in any combination a star instead of the words."""
-    codes = iteration_map_of(lists, level, US.kind(kind), most_answers).iterations_of(races, ethnicity)
+    codes = iteration_map_of(lists, level, US.kind(kind), most_answers=most_answers).iterations_of(races, ethnicity)
     names = {iteration.code: iteration.name for iteration in lists.iterations}
     return {names[code].replace(" alone or in any combination", "*") for code in codes}
 

@@ -35,8 +35,7 @@ NO_SELECTOR = NO_SELECTOR.replace("thresholds = [10, 100]\n", "")
 @pytest.mark.parametrize("text", [SMALL, LIST_COLUMN, TEXT_LIST, REFERENCE, NO_SELECTOR])
 def test_keys_read_back_equal_after_json(text, tmp_path):
     spec = read_specification(write_specification(tmp_path, text)).require()
-    findings = FindingsOf("keys")
-    assert specification_of_keys(json.loads(json.dumps(keys_of(spec))), findings) == spec
+    assert specification_of_keys(json.loads(json.dumps(keys_of(spec))), FindingsOf("keys")) == spec
 
 
 @pytest.mark.parametrize("text", [SMALL, NO_SELECTOR])

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 from itertools import product as combinations_of
 from math import prod
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
 
 import pyarrow as pa
 import pytest
@@ -30,11 +27,9 @@ from tests.inside import (
     PrivacyDefinition,
     Product,
     RecordField,
-    RecordLayout,
     Reference,
     Refusal,
     Selector,
-    Shape,
     Specification,
     TableOfAreas,
     TableShape,
@@ -60,15 +55,15 @@ GENDER = RecordField(
 AGE = RecordField("AGE", "integer", attribute="age", unit_name="years", minimum=0, maximum=99)
 ROOMS = RecordField("ROOMS", "integer", attribute="rooms", minimum=1, maximum=9)
 WORKS = RecordField("works", "boolean")
-BREAKS: Mapping[str, tuple[int, ...]] = {"age": (0, 15, 65), "rooms": (1, 2, 5)}
+BREAKS = {"age": (0, 15, 65), "rooms": (1, 2, 5)}
 
 
-def by(label: str, *names: str) -> TableShape:
+def by(label, *names) -> TableShape:
     breaks = {name: BREAKS[name] for name in names if name in BREAKS}
     return TableShape(f"T-{label}", label, label.title(), by=names, breaks=breaks)
 
 
-def specification(*families: Family, selector: str = "stage 1", **about: Any) -> Specification:
+def specification(*families, selector="stage 1", **about) -> Specification:
     return Specification(
         About("Example", "An example", "example", "person", "people", "group", "groups", **about),
         ConfidentialRecords("people", (AGE, GENDER, ROOMS, WORKS)),
@@ -80,30 +75,37 @@ def specification(*families: Family, selector: str = "stage 1", **about: Any) ->
     )
 
 
-def compiled(spec: Specification) -> Product:
+def compiled(spec) -> Product:
     values = prod(len(field.values) for field in spec.divided)
-    return product_of(
-        spec,
-        cast(
-            "RecordLayout", SimpleNamespace(attribute_values=values, noun="person", nouns="people", protected="person")
-        ),
-    )
+    return product_of(spec, SimpleNamespace(attribute_values=values, noun="person", nouns="people", protected="person"))
 
 
-def ladder(*shapes: TableShape, name: str = "all tables", **more: Any) -> Family:
+def product_with(*families, **more) -> Product:
+    return compiled(specification(*families, **more))
+
+
+def ladder(*shapes, name="all tables", **more) -> Family:
     return Family(name, "gender by age", (by(f"{name} total"), *shapes), **more)
 
 
 GENDER_BY_AGE = specification(ladder(by("age", "age"), by("gender age", "gender", "age")))
 
 
-def records_in(spec: Specification, shape: Shape) -> dict[int, set[tuple[str, ...]]]:
+def records_in(spec, shape) -> dict[int, set[tuple[str, ...]]]:
     """The values that each cell counts, by a plain walk through all records that there could be."""
-    found: dict[int, set[tuple[str, ...]]] = {}
+    found = {}
     every = combinations_of(*(field.values for field in spec.divided))
     for values, cell in zip(every, shape.cell_of_value, strict=True):
         found.setdefault(cell, set()).add(values)
     return found
+
+
+def kinds_of(shape) -> list[tuple[str, int, int]]:
+    return [(kind.name, kind.draws, kind.parts) for kind in shape.kinds]
+
+
+def stubs_of(lines) -> str:
+    return ", ".join(line.stub for line in lines)
 
 
 def test_the_attribute_has_the_fields_in_the_order_in_which_tables_name_them():
@@ -126,31 +128,23 @@ def test_lines_of_one_and_of_two_attributes():
         (4, "65 years and over", "65 years and over", ("all", 65, 99), (2,)),
     ]
     assert [line.number for line in gender_by_age.lines] == [*range(1, 14)]
-    ages = ["Under 15 years", "15 to 64 years", "65 years and over"]
-    assert [line.stub for line in gender_by_age.lines] == [
-        "Total", "Male", *ages, "Female", *ages, "Another gender", *ages,
-    ]  # fmt: skip
+    ages = "Under 15 years, 15 to 64 years, 65 years and over"
+    assert stubs_of(gender_by_age.lines) == f"Total, Male, {ages}, Female, {ages}, Another gender, {ages}"
     women = gender_by_age.lines[5]
     assert (women.words, women.labels, women.run) == ("female", ("female", 0, 99), (3, 4, 5))
     assert gender_by_age.lines[-1].words == "another gender 65 years and over"
     assert gender_by_age.cell_labels[3:5] == (("female", 0, 14), ("female", 15, 64))
     assert age.cell_labels[0] == (None, 0, 14)
-    assert [(kind.name, kind.draws, kind.parts) for kind in gender_by_age.kinds] == [
-        ("cell", 1, 9), ("gender_marginal", 3, 3), ("total", 9, 1),
-    ]  # fmt: skip
+    assert kinds_of(gender_by_age) == [("cell", 1, 9), ("gender_marginal", 3, 3), ("total", 9, 1)]
     assert [shape.words for shape in (total, age, gender_by_age)] == ["a total", "3 ages", "gender by 3 ages"]
 
 
 def test_three_attributes_nest():
-    spec = specification(ladder(by("fine", "works", "rooms", "gender")))
-    (family,) = compiled(spec).families
-    (shape,) = family.finer
+    shape = product_with(ladder(by("fine", "works", "rooms", "gender"))).families[0].finest
     assert shape.cells == 2 * 3 * 3
-    assert [line.stub for line in shape.lines[:8]] == ["Total", "True", "1", "Male", "Female", "Another gender", "2 to 4",
-                                                       "Male"]  # fmt: skip
-    assert [(kind.name, kind.draws, kind.parts) for kind in shape.kinds] == [
-        ("cell", 1, 18), ("works_by_rooms_marginal", 3, 6), ("works_marginal", 9, 2), ("total", 18, 1),
-    ]  # fmt: skip
+    assert stubs_of(shape.lines[:8]) == "Total, True, 1, Male, Female, Another gender, 2 to 4, Male"
+    marginals = [("works_by_rooms_marginal", 3, 6), ("works_marginal", 9, 2)]
+    assert kinds_of(shape) == [("cell", 1, 18), *marginals, ("total", 18, 1)]
     assert {kind.draws for kind in shape.kinds} == {line.cells for line in shape.lines}
     assert [line.run for line in shape.lines if line.stub == "False"] == [tuple(range(9, 18))]
 
@@ -162,7 +156,6 @@ def test_every_line_counts_exactly_the_records_that_its_labels_name():
     product = compiled(spec)
     columns = [column.name for column in product.label_columns]
     assert columns == ["gender", "age_start", "age_end", "works", "rooms_start", "rooms_end"]
-    values = {name: number for number, name in enumerate(["age", "gender", "works", "rooms"])}
     label_of = dict(zip(GENDER.values, ("male", "female", "another gender"), strict=True))
     for shape in (shape for family in product.families for shape in family.shapes):
         cells = records_in(spec, shape)
@@ -170,12 +163,12 @@ def test_every_line_counts_exactly_the_records_that_its_labels_name():
         for line in shape.lines:
             labels = dict(zip(columns, line.labels, strict=True))
             counted = {
-                record
-                for record in everybody
-                if labels["gender"] in {"all", label_of[record[values["gender"]]]}
-                and labels["works"] in {"both", record[values["works"]]}
-                and labels["age_start"] <= int(record[values["age"]]) <= labels["age_end"]
-                and labels["rooms_start"] <= int(record[values["rooms"]]) <= labels["rooms_end"]
+                (age, gender, works, rooms)
+                for age, gender, works, rooms in everybody
+                if labels["gender"] in {"all", label_of[gender]}
+                and labels["works"] in {"both", works}
+                and labels["age_start"] <= int(age) <= labels["age_end"]
+                and labels["rooms_start"] <= int(rooms) <= labels["rooms_end"]
             }
             assert set().union(*(cells[cell] for cell in line.run)) == counted
 
@@ -183,66 +176,64 @@ def test_every_line_counts_exactly_the_records_that_its_labels_name():
 @pytest.mark.parametrize(
     ("field", "breaks", "stubs"),
     [
-        (AGE, (0, 20, 21, 85), ["Under 20 years", "20 years", "21 to 84 years", "85 years and over"]),
-        (ROOMS, (1, 2, 3, 8), ["1", "2", "3 to 7", "8 and over"]),
-        (AGE, (0,), ["All ages"]),
-        (RecordField("n", "integer", unit_name="rooms", minimum=0, maximum=3), (0, 1), ["0 rooms", "1 rooms and over"]),
-        (RecordField("n", "integer", unit_name="rooms", minimum=2, maximum=9), (2, 5), ["2 to 4 rooms", "5 rooms and over"]),
+        (AGE, (0, 20, 21, 85), "Under 20 years, 20 years, 21 to 84 years, 85 years and over"),
+        (ROOMS, (1, 2, 3, 8), "1, 2, 3 to 7, 8 and over"),
+        (AGE, (0,), "All ages"),
+        (replace(ROOMS, unit_name="rooms", minimum=0), (0, 1), "0 rooms, 1 rooms and over"),
+        (replace(ROOMS, unit_name="rooms", minimum=2), (2, 5), "2 to 4 rooms, 5 rooms and over"),
     ],
-)  # fmt: skip
+)
 def test_ranges_in_words(field, breaks, stubs):
-    assert [part.stub for part in Attribute(field).parts(breaks, {})] == stubs
+    assert stubs_of(Attribute(field).parts(breaks, {})) == stubs
 
 
 def test_stubs_are_exceptions():
     given = {"0-17": "Children", "65+": "Old", "18": "Eighteen", "female": "Women", "X": "Others"}
-    assert [part.stub for part in Attribute(AGE).parts((0, 18, 19, 65), given)] == [
-        "Children", "Eighteen", "19 to 64 years", "Old",
-    ]  # fmt: skip
-    assert [part.stub for part in Attribute(GENDER).parts((), given)] == ["Male", "Women", "Others"]
+    assert stubs_of(Attribute(AGE).parts((0, 18, 19, 65), given)) == "Children, Eighteen, 19 to 64 years, Old"
+    assert stubs_of(Attribute(GENDER).parts((), given)) == "Male, Women, Others"
 
 
 def test_the_total_is_repeated_only_if_the_specification_says_so():
     (plain,) = compiled(GENDER_BY_AGE).families
     assert [[line.is_total for line in shape.lines][:2] for shape in plain.finer] == [[True, False]] * 2
-    (repeated,) = compiled(specification(ladder(by("age", "age"), repeat_total=True))).families
-    first, second, *_ = repeated.finer[0].lines
-    assert (first.table_id, first.number, first.is_total, first.run) == ("T-all tables total", 1, True, (0, 1, 2))
-    assert (second.table_id, second.number, second.is_total, second.run) == ("T-age", 1, False, (0, 1, 2))
+    (repeated,) = product_with(ladder(by("age", "age"), repeat_total=True)).families
+    assert [(line.table_id, line.number, line.is_total, line.run) for line in repeated.finer[0].lines[:2]] == [
+        ("T-all tables total", 1, True, (0, 1, 2)),
+        ("T-age", 1, False, (0, 1, 2)),
+    ]
 
 
 @pytest.mark.parametrize(
-    ("shapes", "divided_into", "divisions"),
+    ("shapes", "grains"),
     [
-        ((by("a", "age"), by("b", "gender", "rooms")), "cells", [3, 9]),
-        ((by("a", "gender"), by("b", "gender", "age")), "cells", [3, 9]),
-        ((by("a", "age"), by("b", "gender", "age")), "cells", [3, 9]),  # both have 3 ages
-        ((by("b", "gender", "age"),), "ages", [3]),
+        ((by("a", "age"), by("b", "gender", "rooms")), "3 / 9 cells"),
+        ((by("a", "gender"), by("b", "gender", "age")), "3 / 9 cells"),
+        ((by("a", "age"), by("b", "gender", "age")), "3 / 9 cells"),  # both have 3 ages
+        ((by("b", "gender", "age"),), "3 ages"),
     ],
 )
-def test_what_a_finer_table_has_more_of(shapes, divided_into, divisions):
-    (family,) = compiled(specification(ladder(*shapes))).families
-    assert (family.divided_into, [shape.divisions for shape in family.finer]) == (divided_into, divisions)
-    assert family.grains == f"{' / '.join(map(str, divisions))} {divided_into}"
+def test_what_a_finer_table_has_more_of(shapes, grains):
+    (family,) = product_with(ladder(*shapes)).families
+    assert family.grains == grains
+    assert grains.endswith(family.divided_into)
+    assert " / ".join(str(shape.divisions) for shape in family.finer) in grains
     assert family.total.divisions == 0
 
 
-def named(*lines: tuple[str, str]) -> tuple[LineOfValues, ...]:
-    return tuple(LineOfValues(label, tuple(values), label.capitalize(), label) for label, values in lines)
+def named(**lines) -> tuple[LineOfValues, ...]:
+    return tuple(LineOfValues(label, tuple(values), label.capitalize(), label) for label, values in lines.items())
 
 
-SIZES = named(
-    ("everyone", "123456789"), ("small", "123"), ("one", "1"), ("two", "2"), ("three", "3"), ("large", "456789")
-)
+SIZES = named(everyone="123456789", small="123", one="1", two="2", three="3", large="456789")
 
 
-def sizes(*labels: str, lines: tuple[LineOfValues, ...] = SIZES) -> Family:
-    shapes = (TableShape("S1", "s1", "Total"), TableShape("S2", "s2", "Sizes (fine)", lines=labels))
-    return Family("sizes", "size", shapes, of="rooms", lines=lines)
+def sizes(labels="everyone small one two three large", lines=SIZES) -> Family:
+    fine = TableShape("S2", "s2", "Sizes (fine)", lines=tuple(labels.split()))
+    return Family("sizes", "size", (TableShape("S1", "s1", "Total"), fine), of="rooms", lines=lines)
 
 
 def test_cells_of_named_lines_are_those_that_no_other_divides():
-    product = compiled(specification(sizes("everyone", "small", "one", "two", "three", "large"), *GENDER_BY_AGE.tables))
+    product = product_with(sizes(), *GENDER_BY_AGE.tables)
     total, shape = product.families[0].shapes
     assert [line.run for line in shape.lines] == [(0, 1, 2, 3), (0, 1, 2), (0,), (1,), (2,), (3,)]
     assert total.lines[0].labels == shape.lines[0].labels == ("all", 0, 99, "everyone")
@@ -258,34 +249,31 @@ def test_cells_of_named_lines_are_those_that_no_other_divides():
     hint = 'Tables of sizes have it: give the family, "sizes".'
     assert hint in str(question.cells_of(by_age, category="small"))
     other = question.cells_of(shape, gender="female")
-    assert other == Refusal(
-        "gender", 'this table has no numbers by gender. Tables of all tables have it: give the family, "all tables".'
-    )
+    told = 'this table has no numbers by gender. Tables of all tables have it: give the family, "all tables".'
+    assert other == Refusal("gender", told)
 
 
 @pytest.mark.parametrize(
     ("labels", "lines"),
     [
-        (("everyone", "small", "one", "large", "two", "three"), SIZES),
-        (("everyone", "small", "one", "two", "large"), SIZES),
-        (("everyone", "small", "large", "more"), (*SIZES, *named(("more", "3456789")))),
-        (("everyone", "a", "b", "c"), named(("everyone", "123456789"), ("a", "12"), ("b", "345"), ("c", "6789"))[:3]
-         + named(("c", "56789"))),
-        (("everyone", "a", "b", "c"), named(("everyone", "123456789"), ("a", "1"), ("b", "23456789"), ("c", "12"))),
+        ("everyone small one large two three", SIZES),
+        ("everyone small one two large", SIZES),
+        ("everyone small large more", (*SIZES, *named(more="3456789"))),
+        ("everyone a b c", named(everyone="123456789", a="12", b="345", c="56789")),
+        ("everyone a b c", named(everyone="123456789", a="1", b="23456789", c="12")),
     ],
     ids=["not neighbours", "in no cell", "in two cells", "overlapping", "part of a cell"],
-)  # fmt: skip
+)
 def test_lines_that_are_no_runs_of_cells_are_refused(labels, lines):
     with pytest.raises(ValueError, match="s2: "):
-        compiled(specification(sizes(*labels, lines=lines)))
+        product_with(sizes(labels, lines))
 
 
-@pytest.mark.parametrize("label", ["all", "Both"])
-def test_no_category_has_the_label_of_all(label):
-    categories = (Category("a", label), Category("b", "b"), Category("c", "c"))[: 3 if label == "all" else 2]
-    field = RecordField("f", "string", categories=categories)
+@pytest.mark.parametrize(("label", "more"), [("all", ["b", "c"]), ("Both", ["b"])])
+def test_no_category_has_the_label_of_all(label, more):
+    categories = tuple(Category(one[0], one) for one in (label, *more))
     with pytest.raises(ValueError, match=f'can\'t be labelled "{label.lower()}"'):
-        _ = Attribute(field).whole
+        _ = Attribute(RecordField("f", "string", categories=categories)).whole
 
 
 def test_columns_never_have_the_name_of_another_column():
@@ -294,24 +282,23 @@ def test_columns_never_have_the_name_of_another_column():
         others = {column.name for column in number_columns(product, US)} | set(schema_of(product).names)
         of_csv = {"geo_id", "donor_geo_id", "iteration_id"}
         assert others - own == TAKEN_COLUMNS - {"area_level", "area", "group"} - of_csv  # of plain files
-    taken = RecordField("status", "string", enum=("a", "b", "c"))
-    (column,) = Attribute(taken).columns
+    (column,) = Attribute(RecordField("status", "string", enum=("a", "b", "c"))).columns
     assert (column.name, column.values) == ("record_status", ("all", "a", "b", "c"))
-    assert Attribute(RecordField("class", "boolean")).argument == "class_"
-    assert Attribute(RecordField("5 or more", "boolean")).argument == "_5_or_more"
-    spec = specification(sizes("everyone", "small", "one", "two", "three", "large"), ladder(by("c", "category")))
+    arguments = [Attribute(RecordField(name, "boolean")).argument for name in ("class", "5 or more")]
+    assert arguments == ["class_", "_5_or_more"]
+    spec = specification(sizes(), ladder(by("c", "category")))
     fields = (ROOMS, replace(WORKS, attribute="category"))
     with pytest.raises(ValueError, match="columns of one name"):
         compiled(replace(spec, records=replace(spec.records, fields=fields)))
 
 
 @pytest.mark.parametrize(
-    ("values", "types"),
-    [((0, 127), ("int8", "int16")), ((0, 128), ("int16", "int16")), ((-40_000, 5), ("int32", "int32"))],
+    ("minimum", "maximum", "types"),
+    [(0, 127, ("int8", "int16")), (0, 128, ("int16", "int16")), (-40_000, 5, ("int32", "int32"))],
 )
-def test_a_column_holds_its_integers(values, types):
-    start, end = Attribute(RecordField("n", "integer", minimum=values[0], maximum=values[1])).columns
-    assert (start.line_type, start.cell_type) == (end.line_type, end.cell_type) == types
+def test_a_column_holds_its_integers(minimum, maximum, types):
+    for column in Attribute(RecordField("n", "integer", minimum=minimum, maximum=maximum)).columns:
+        assert (column.line_type, column.cell_type) == types
 
 
 @pytest.mark.parametrize(
@@ -327,33 +314,37 @@ def test_questions_of_any_census():
     total, age, fine = product.families[0].shapes
     asked = product.line_question
     assert (asked.arguments, asked.everything) == (("gender", "age"), "all genders and ages")
-    for female in ("female", "Female", "2"):
-        assert asked.cells_of(fine, female, "15+") == WantedCells((4, 5), "female 15 years and over")
-    assert asked.cells_of(fine, gender="x") == WantedCells((6, 7, 8), "another gender all ages")
-    assert asked.cells_of(fine, age=(0, 64)) == WantedCells((0, 1, 3, 4, 6, 7), "0 to 64 years")
-    assert asked.cells_of(age, age="0-14") == WantedCells((0,), "0 to 14 years")
-    assert asked.cells_of(age, "all", (0, 99)) == WantedCells((0, 1, 2), "all ages")
-    assert asked.cells_of(age, "male") == Refusal("gender", "this table has no numbers by gender.")
-    assert asked.cells_of(total, "male") == Refusal("gender", "the group has a total alone, with no numbers by gender.")
-    assert asked.cells_of(total, "men") == Refusal("gender", 'must be all, male, female or another gender, not "men".')
-    assert asked.cells_of(fine, age="young") == Refusal("age", "must be like 0-17 or 65+.")
+    for shape, gender, ages, cells, words in (
+        (fine, "female", "15+", (4, 5), "female 15 years and over"),
+        (fine, "Female", "15+", (4, 5), "female 15 years and over"),
+        (fine, "2", "15+", (4, 5), "female 15 years and over"),
+        (fine, "x", "all", (6, 7, 8), "another gender all ages"),
+        (fine, "all", (0, 64), (0, 1, 3, 4, 6, 7), "0 to 64 years"),
+        (age, "all", "0-14", (0,), "0 to 14 years"),
+        (age, "all", (0, 99), (0, 1, 2), "all ages"),
+    ):
+        assert asked.cells_of(shape, gender, ages) == WantedCells(cells, words)
+    for shape, name, value, told in (
+        (age, "gender", "male", "this table has no numbers by gender."),
+        (total, "gender", "male", "the group has a total alone, with no numbers by gender."),
+        (total, "gender", "men", 'must be all, male, female or another gender, not "men".'),
+        (fine, "age", "young", "must be like 0-17 or 65+."),
+    ):
+        assert asked.cells_of(shape, **{name: value}) == Refusal(name, told)
     assert asked.parsed({"gender": "all", "age": "15+"}) == {"age": (15, 99)}
     for wrong in ({"gander": "male"}, {"gender": 1}, {"age": 5}):
         with pytest.raises(TypeError):
             asked.cells_of(fine, **wrong)
-    assert [asked.name_of(line) for line in fine.lines[:3]] == [
-        "all genders, all ages", "male, all ages", "male, 0 to 14 years",
-    ]  # fmt: skip
+    names = "; ".join(map(asked.name_of, fine.lines[:3]))
+    assert names == "all genders, all ages; male, all ages; male, 0 to 14 years"
 
 
 def test_only_two_categories_are_drawn_on_two_sides():
     product = compiled(GENDER_BY_AGE)
-    fine = product.families[0].shapes[-1]
-    assert product.line_question.bar_of(fine.lines[2]) == (None, "male, 0 to 14 years")
-    two = compiled(
-        specification(ladder(by("works", "works"), by("fine", "works", "age"), by("finest", "works", "age", "gender")))
-    )
-    _, alone, fine, finest = two.families[0].shapes
+    assert product.line_question.bar_of(product.families[0].finest.lines[2]) == (None, "male, 0 to 14 years")
+    shapes = (by("works", "works"), by("fine", "works", "age"), by("finest", "works", "age", "gender"))
+    two = product_with(ladder(*shapes))
+    alone, fine, finest = two.families[0].finer
     bar_of = two.line_question.bar_of
     assert bar_of(alone.lines[1]) == (None, "True")
     assert [bar_of(line) for line in fine.lines[:3]] == [(None, "Total"), ("true", "True"), ("true", "Under 15 years")]
@@ -361,67 +352,65 @@ def test_only_two_categories_are_drawn_on_two_sides():
 
 
 @pytest.mark.parametrize(
-    ("selector", "counts"),
+    ("selector", "of_product", "counts"),
     [
-        ("stage 1", "how many people there are, in all, and for larger groups by gender and age and by rooms"),
-        ("none", "how many people there are, in all, and by gender and age and by rooms"),
+        ("stage 1", Selector.NOISY_STAGE_1, "in all, and for larger groups by gender and age and by rooms"),
+        ("none", Selector.NONE, "in all, and by gender and age and by rooms"),
     ],
 )
-def test_sentences(selector, counts):
-    spec = specification(
-        ladder(by("gender age", "gender", "age"), repeat_total=True),
-        Family("rooms", "rooms", (by("r"), by("rooms", "rooms"))),
-        selector=selector,
-    )
-    product = compiled(spec)
-    assert product.counts == counts
-    assert product.adding_up == (
-        "Don't add a table's total to its parts: lines that hold others (Total, Male, Female, Another gender) are rows"
-        " too. The total in T-all tables total and that in the first line of a gender-by-age table are one number, not"
-        " two. The totals of all tables and of rooms count the same people, each with noise of its own: they differ,"
-        " and safetab's open_release gives their best mean."
-    )
+def test_sentences(selector, of_product, counts):
+    rooms = Family("rooms", "rooms", (by("r"), by("rooms", "rooms")))
+    product = product_with(ladder(by("gender age", "gender", "age"), repeat_total=True), rooms, selector=selector)
+    assert product.counts == f"how many people there are, {counts}"
+    for part in (
+        "lines that hold others (Total, Male, Female, Another gender) are rows too.",
+        "that in the first line of a gender-by-age table are one number, not two.",
+        "The totals of all tables and of rooms count the same people, each with noise of its own: they differ,",
+        "and safetab's open_release gives their best mean.",
+    ):
+        assert part in product.adding_up
     assert [family.file_word for family in product.families] == ["gender-by-age", "rooms"]
-    assert product.selector is {"stage 1": Selector.NOISY_STAGE_1, "none": Selector.NONE}[selector]
-    assert product.number == 15
+    assert (product.selector, product.number) == (of_product, 15)
 
 
 def test_families_with_one_detail_have_files_of_their_own():
-    product = compiled(specification(ladder(by("a", "age")), ladder(by("b", "gender"), name="Other Tables")))
-    assert [family.file_word for family in product.families] == ["all-tables", "other-tables"]
-    alike = compiled(specification(ladder(by("a", "age"), name="a b"), ladder(by("b", "gender"), name="a-b")))
-    assert [family.file_word for family in alike.families] == ["1-a-b", "2-a-b"]
-    assert [layout.folder for layout in alike.files] == ["tables/1-a-b", "tables/2-a-b"]
-    other = Family("年", "年齢", (by("t"), by("a", "age")))
-    assert [family.file_word for family in compiled(specification(other)).families] == ["1"]
+    for first, second, words in (
+        ("all tables", "Other Tables", ["all-tables", "other-tables"]),
+        ("a b", "a-b", ["1-a-b", "2-a-b"]),
+    ):
+        product = product_with(ladder(by("a", "age"), name=first), ladder(by("b", "gender"), name=second))
+        assert [family.file_word for family in product.families] == words
+        assert [layout.folder for layout in product.files] == [f"tables/{word}" for word in words]
+    (other,) = product_with(Family("年", "年齢", (by("t"), by("a", "age")))).families
+    assert other.file_word == "1"
 
 
 def test_files_and_columns_hold_more_than_127_lines():
-    rooms = replace(ROOMS, maximum=42)
-    spec = specification(ladder(by("fine", "gender", "rooms")))
-    spec = replace(spec, records=replace(spec.records, fields=(GENDER, rooms)))
-    shapes = (spec.tables[0].shapes[0], replace(spec.tables[0].shapes[1], breaks={}))
-    product = compiled(replace(spec, tables=(replace(spec.tables[0], shapes=shapes),)))
+    spec = specification(ladder(replace(by("fine", "gender", "rooms"), breaks={})))
+    fields = (GENDER, replace(ROOMS, maximum=42))
+    product = compiled(replace(spec, records=replace(spec.records, fields=fields)))
     assert [line.number for line in product.families[0].finest.lines] == [*range(1, 1 + 1 + 3 + 3 * 42)]
     types = {column.name: column.type for column in number_columns(product, US)}
     assert (types["line"], types["noise_draws"]) == (pa.int16(), pa.int8())
     assert {str(column.type) for column in number_columns(PRODUCTS[0], US) if column.name == "line"} == {"int8"}
 
 
+ZCDP = PrivacyDefinition.ZCDP
+
+
 def test_without_a_reference_nothing_is_compared():
     product = compiled(GENDER_BY_AGE)
     assert product.reference is None
-    assert (presets(product), reported_references(product)) == ({}, {})
-    assert reference_words(product, PrivacyDefinition.ZCDP) == []
-    assert total_far_above(product, PrivacyDefinition.ZCDP, Fraction(1000)) is None
-    assert level_far_above(product, PrivacyDefinition.ZCDP, Fraction(1000)) is None
+    assert (presets(product), reported_references(product), reference_words(product, ZCDP)) == ({}, {}, [])
+    for far_above in (total_far_above, level_far_above):
+        assert far_above(product, ZCDP, Fraction(1000)) is None
 
 
 def test_a_reference_is_compared_with_the_whole_run_alone():
-    product = compiled(specification(*GENDER_BY_AGE.tables, reference=Reference("last census", Fraction(2))))
-    assert reference_words(product, PrivacyDefinition.ZCDP)[0].startswith("For comparison, the last census: rho 2 ")
-    assert "last census" in (total_far_above(product, PrivacyDefinition.ZCDP, Fraction(5)) or "")
-    assert level_far_above(product, PrivacyDefinition.ZCDP, Fraction(1000)) is None
+    product = product_with(*GENDER_BY_AGE.tables, reference=Reference("last census", Fraction(2)))
+    assert reference_words(product, ZCDP)[0].startswith("For comparison, the last census: rho 2 ")
+    assert "last census" in total_far_above(product, ZCDP, Fraction(5))
+    assert level_far_above(product, ZCDP, Fraction(1000)) is None
 
 
 EXAMPLES = {
@@ -434,7 +423,7 @@ EXAMPLES = {
 @pytest.mark.needs_2020_files
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_example_specifications(name):
-    folder = Path(SHARED / "census" / name)
+    folder = SHARED / "census" / name
     if not folder.exists():
         pytest.skip("the examples are not there")
     product, (arguments, cells) = compiled(read_specification(folder).require()), EXAMPLES[name]
