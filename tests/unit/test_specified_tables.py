@@ -318,7 +318,7 @@ def test_questions_of_any_census():
         (fine, "female", "15+", (4, 5), "female 15 years and over"),
         (fine, "Female", "15+", (4, 5), "female 15 years and over"),
         (fine, "2", "15+", (4, 5), "female 15 years and over"),
-        (fine, "x", "all", (6, 7, 8), "another gender all ages"),
+        (fine, "x", (0, 99), (6, 7, 8), "another gender all ages"),
         (fine, "all", (0, 64), (0, 1, 3, 4, 6, 7), "0 to 64 years"),
         (age, "all", "0-14", (0,), "0 to 14 years"),
         (age, "all", (0, 99), (0, 1, 2), "all ages"),
