@@ -6,7 +6,6 @@ import json
 import shutil
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 import pytest
 from click.testing import Result
@@ -23,11 +22,11 @@ PARAMETERS, DATA = SMALL / "parameters", SMALL / "data"
 NZ = Path(str(files("safetab.synthetic.specified"))) / "nz"
 
 
-def diff(*arguments: object) -> Result:
+def diff(*arguments) -> Result:
     return cli("diff", *arguments)
 
 
-def changed(folder: Path, lines: dict[str, tuple[str, str]] | None = None, **keys: Any) -> Path:
+def changed(folder, lines=None, **keys) -> Path:
     """A copy of the small parameters with other keys, and with texts replaced in its lists."""
     shutil.copytree(PARAMETERS, folder)
     config = json.loads((folder / "config.json").read_text()) | keys
@@ -39,7 +38,7 @@ def changed(folder: Path, lines: dict[str, tuple[str, str]] | None = None, **key
     return folder
 
 
-def rows(before: Path, after: Path, data: Path | None = None) -> set[tuple[str | None, ...]]:
+def rows(before, after, data=None) -> set[tuple[str | None, ...]]:
     return {tuple(row) for row in safetab.diff(before, after, data).rows}
 
 

@@ -43,7 +43,7 @@ def test_threads_that_ask_for_different_precisions_get_what_one_gets():
     alone = [_numbers(one) for one in noise]
     found: dict[int, list[object]] = {}
 
-    def again(number: int) -> None:
+    def again(number) -> None:
         found[number] = [_numbers(one) for one in noise]
 
     threads = [Thread(target=again, args=(number,)) for number in range(4)]
@@ -54,7 +54,7 @@ def test_threads_that_ask_for_different_precisions_get_what_one_gets():
     assert found == dict.fromkeys(range(4), alone)
 
 
-def _numbers(noise: DiscreteGaussian) -> list[object]:
+def _numbers(noise) -> list[object]:
     balls = (noise.variance(90), noise.probability(3, 160))
     return [part.man_exp() for ball in balls for part in (ball.mid(), ball.rad())]
 

@@ -70,7 +70,7 @@ SAMPLES = {
 }
 
 
-def parameters_of(name: str) -> list[inspect.Parameter]:
+def parameters_of(name) -> list[inspect.Parameter]:
     return [one for one in inspect.signature(FUNCTIONS[name]).parameters.values() if one.name != "self"]
 
 
@@ -114,7 +114,7 @@ def test_the_words_of_options_are_those_of_the_census():
     assert ", ".join(kind.name for kind in DEFAULT_CENSUS.donor_order) == option_words_module.DONORS
 
 
-def _owner(name: str) -> Any:
+def _owner(name) -> Any:
     """By its class, so that what it inherits is found."""
     owner, _, own = name.rpartition(".")
     return getattr({one.__name__: one for one in CLASSES}.get(owner), own, FUNCTIONS[name])

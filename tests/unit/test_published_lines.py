@@ -1,7 +1,5 @@
 """The published tables line by line, compared with literals."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.inside import SEX_BY_AGE_4, SEX_BY_AGE_9, SEX_BY_AGE_23, TOTAL

@@ -68,7 +68,7 @@ def test_five_lines_have_five_answers():
         five_lines("only one")
 
 
-def share(column: str, count: str, value: float, number: int = 10_000) -> dict:
+def share(column, count, value, number=10_000) -> dict:
     return {column: value, count: number}
 
 

@@ -1,7 +1,5 @@
 """docs/the-paper-reproduced.md is what `make paper` writes, and its loss distributions are right."""
 
-from __future__ import annotations
-
 from functools import partial
 from math import comb, exp
 

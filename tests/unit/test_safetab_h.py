@@ -1,7 +1,5 @@
 """SafeTab-H as a value: its tables, and the numbers of the 2020 Detailed DHC-B."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 

@@ -38,7 +38,7 @@ def test_a_tail_far_out_is_right_too():
     assert tails.at_least(np.array([250_000]))[0] == pytest.approx(exact, rel=1e-9)
 
 
-def coverage_given_publication(noise, threshold, size: int, is_inside) -> float:
+def coverage_given_publication(noise, threshold, size, is_inside) -> float:
     """The exact chance that the interval holds the size, among publications; sums certified probabilities."""
     farthest = noise.least_with_tail_below(Fraction(1, 10**14))
     totals = np.arange(threshold + 1, max(size + farthest, threshold + 2))

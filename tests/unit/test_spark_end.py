@@ -10,7 +10,6 @@ import threading
 import time
 from contextlib import suppress
 from types import SimpleNamespace
-from typing import BinaryIO
 
 from tests import inside
 from tests.engine_inputs import SPARK_MARKS
@@ -40,7 +39,7 @@ class SlowJava:
                 self._connections.append(connection)
                 threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
 
-    def _answer(self, connection: socket.socket) -> None:
+    def _answer(self, connection) -> None:
         with suppress(OSError), connection, connection.makefile("rb") as commands:
             for number, command in enumerate(iter(lambda: _command(commands), [])):
                 is_dropped = command[0] == b"m\n"
@@ -55,12 +54,12 @@ class SlowJava:
             with suppress(OSError):  # Py4J may have left it
                 connection.shutdown(socket.SHUT_RDWR)
 
-    def wait(self, seconds: float) -> None: ...
+    def wait(self, seconds) -> None: ...
 
     def kill(self) -> None: ...
 
 
-def _command(lines: BinaryIO) -> list[bytes]:
+def _command(lines) -> list[bytes]:
     """The lines of the next command; none after the last one."""
     command = list[bytes]()
     for line in lines:

@@ -1,7 +1,5 @@
 """A specification can be written again, and what is written reads back equal."""
 
-from __future__ import annotations
-
 import json
 import tomllib
 from decimal import Decimal

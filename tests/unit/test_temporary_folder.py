@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -42,7 +41,7 @@ def folder(tmp_path):
     return made
 
 
-def refusals(options: RunOptions) -> list[tuple[str, str]]:
+def refusals(options) -> list[tuple[str, str]]:
     return [(finding.where, finding.message) for finding in refused_options(Path("data"), options)]
 
 
@@ -93,7 +92,7 @@ def test_a_folder_without_permission_is_refused(asked, name, folder):
     assert found == repr([(name, f"{folder} can't be written to: permission denied. Name another folder with --temp.")])
 
 
-def as_nobody(look: Callable[[], object]) -> str:
+def as_nobody(look) -> str:
     """What is seen without the rights of root, which tests may have."""
     if os.geteuid():
         return repr(look())

@@ -1,7 +1,5 @@
 """Texts as dictionaries: what is in them, and that rows keep their texts."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest

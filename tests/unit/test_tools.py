@@ -1,7 +1,5 @@
 """The tools that judge the tests: mutants of a module, and the tests that a change touches."""
 
-from __future__ import annotations
-
 import ast
 import json
 

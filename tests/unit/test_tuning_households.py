@@ -1,7 +1,5 @@
 """Tuning a product with several table families and published totals: the numbers of the 2020 Detailed DHC-B."""
 
-from __future__ import annotations
-
 import json
 from fractions import Fraction
 from math import sqrt

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 
 import safetab
-from safetab.tuning import Tuning, concerns, tuning_of
+from safetab.tuning import concerns, tuning_of
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import (
     CELL,
@@ -105,7 +105,7 @@ def test_every_mistake_in_the_files_is_told_at_once(tmp_path):
     assert "no-geography" in str(refused.value)
 
 
-def sentences(tuning: Tuning) -> list[str]:
+def sentences(tuning) -> list[str]:
     return [concern.text for concern in concerns(tuning) if concern.level in {None, COUNTY}]
 
 

@@ -1,7 +1,5 @@
 """The paper's numbers, to the last digit."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import exp, pi, sqrt
 from statistics import NormalDist

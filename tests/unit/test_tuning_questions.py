@@ -45,7 +45,7 @@ def production():
     return tuning_of().require()
 
 
-def one_digit_less(number: Fraction) -> Fraction:
+def one_digit_less(number) -> Fraction:
     """The next smaller decimal of four significant digits."""
     power = floor(log10(number * (1 - Fraction(1, 10**9))))
     return number - Fraction(10) ** (power - 3)

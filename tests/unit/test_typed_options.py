@@ -8,7 +8,7 @@ import sys
 from functools import reduce
 from operator import or_
 from types import UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -18,7 +18,7 @@ from tests.inside import declared_options_module, given_options_module
 CALLS = PROJECT / "tests" / "typing" / "calls.py"
 
 
-def texts_of_choices(kind: Any) -> object:
+def texts_of_choices(kind) -> object:
     """The type that checks values when they are given: it takes older names, too."""
     kinds = [type(get_args(each)[0]) if get_origin(each) is Literal else each for each in get_args(kind) or (kind,)]
     return (

@@ -12,7 +12,6 @@ from tests.inside import (
     DiscreteLaplace,
     WeightedDraws,
     WeightedSum,
-    WeightedSumNoise,
     _Integral,
     weighted_sum_module,
 )
@@ -21,7 +20,7 @@ GAUSSIANS = [DiscreteGaussian(Fraction(text)) for text in ("1/100", "1/2", "2500
 LAPLACES = [DiscreteLaplace(Fraction(text)) for text in ("1/3", "5/2", "6")]
 
 
-def probabilities(noise: WeightedSumNoise, reach: int = 250) -> np.ndarray:
+def probabilities(noise, reach=250) -> np.ndarray:
     k = np.arange(-reach, reach + 1)
     if isinstance(noise, DiscreteGaussian):
         weights = np.exp(-(k**2) / (2 * float(noise.sigma_squared)))
@@ -30,7 +29,7 @@ def probabilities(noise: WeightedSumNoise, reach: int = 250) -> np.ndarray:
     return weights / weights.sum()
 
 
-def convolved(parts: list[tuple[WeightedSumNoise, int, int]]) -> np.ndarray:
+def convolved(parts) -> np.ndarray:
     """Probabilities of the sum, term by term: weights are whole numbers."""
     sums = np.ones(1)
     for noise, weight, draws in parts:
@@ -42,7 +41,7 @@ def convolved(parts: list[tuple[WeightedSumNoise, int, int]]) -> np.ndarray:
     return sums
 
 
-def sum_of(*parts: tuple[WeightedSumNoise, int | Fraction, int]) -> WeightedSum:
+def sum_of(*parts) -> WeightedSum:
     return WeightedSum(tuple(WeightedDraws(noise, Fraction(weight), draws) for noise, weight, draws in parts))
 
 
