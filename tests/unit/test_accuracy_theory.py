@@ -1,7 +1,5 @@
 """The theory beside which measured errors are set, against sums over exact probabilities; and small statistics."""
 
-from __future__ import annotations
-
 import dataclasses
 from fractions import Fraction
 
@@ -22,7 +20,6 @@ from tests.inside import (
     DiscreteGaussian,
     DiscreteLaplace,
     Histograms,
-    LevelDesign,
     LevelTheory,
     MeasuredAs,
     PopulationGroupLevel,
@@ -41,13 +38,13 @@ NOISES = [DiscreteGaussian(Fraction(25)), DiscreteGaussian(Fraction(9, 4)), Disc
 
 
 @pytest.fixture(scope="module")
-def county() -> LevelDesign:
+def county():
     plan = plan_of_files(SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data").require()
     wanted = PopulationGroupLevel(US.area_level("COUNTY"), DETAILED)
     return next(level.design for level in plan.levels if level.level == wanted)
 
 
-def chances(noise, reach: int) -> dict[int, float]:
+def chances(noise, reach):
     return {value: float(noise.probability(value).mid()) for value in range(-reach, reach + 1)}
 
 

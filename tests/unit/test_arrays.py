@@ -1,7 +1,5 @@
 """Parallel arrays, look-ups in sorted lists, and runs of equal neighbours."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +15,7 @@ class _People(Columns):
     block: NDArray[np.int64]
 
 
-def _people(*ages: int) -> _People:
+def _people(*ages):
     return _People(np.array(ages), np.array(ages) * 10)
 
 

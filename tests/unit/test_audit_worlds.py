@@ -1,7 +1,5 @@
 """The audit's worlds are diverse, and it reads their configuration by itself."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -14,12 +12,10 @@ from tests.inside import (
     SAFETAB_P,
     US,
     DrawnNoise,
-    LevelPlan,
     MeasurementEvent,
     PlainCensus,
     PrivacyDefinition,
     Result,
-    RunPlan,
     Sensitivity,
     Stage,
     config_check,
@@ -83,7 +79,7 @@ def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path):
         assert config_check(plan, world.parameters).result is Result.FAILED
 
 
-def drawn(noise) -> DrawnNoise:
+def drawn(noise):
     (family, *_), level = SAFETAB_P.families, US.levels[0]
     event = MeasurementEvent(
         SAFETAB_P, family, level, Stage.STAGE_2, PrivacyDefinition.ZCDP, Sensitivity.of_groups(1), Fraction(1, 200)
@@ -140,7 +136,7 @@ def test_the_plain_reader_of_a_specification_counts_as_a_person_does(tmp_path):
     assert config_check(plan, world.parameters).result is Result.PASSED
 
 
-def level_named(plan: RunPlan, label: str, groups: str) -> LevelPlan:
+def level_named(plan, label, groups):
     wanted = (label, groups, "mood and age")
     names = {
         (level.level.geography.label, level.level.iterations.name, level.family.name): level for level in plan.levels

@@ -1,9 +1,5 @@
 """The audit's worlds of households: totals that choose every table, and groups of households that have none."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import numpy as np
 import pytest
 
@@ -13,7 +9,6 @@ from tests.inside import (
     HOUSEHOLD_LOSS_WORLDS,
     HOUSEHOLDS,
     SAFETAB_H,
-    LevelPlan,
     chosen_shapes,
     plan_of_files,
     usual_config,
@@ -23,7 +18,7 @@ from tests.inside import (
 _MANY_ENTITIES = 30
 
 
-def plans(folder: Path) -> tuple[LevelPlan, ...]:
+def plans(folder):
     world = write_world(SAFETAB_H, folder, HOUSEHOLDS.population, usual_config("SafeTab-H"))
     return plan_of_files(*world).require().levels
 

@@ -1,7 +1,5 @@
 """Amdahl's law, as docs/benchmarks.md predicts by it."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.threads import Amdahl

@@ -1,14 +1,10 @@
 """Shapes as the Bureau's cartographic boundary files have them, and as others do."""
 
-from __future__ import annotations
-
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.inside import US, InvalidInput, Shapes, read_boundaries
+from tests.inside import US, InvalidInput, read_boundaries
 from tests.named_world import named_universe
 
 SQUARE = [[-71.9, 41.1], [-71.1, 41.1], [-71.1, 42.0], [-71.9, 42.0], [-71.9, 41.1]]
@@ -16,13 +12,13 @@ LAKE = [[-71.6, 41.4], [-71.6, 41.6], [-71.4, 41.6], [-71.4, 41.4], [-71.6, 41.4
 ISLAND = [[-71.6, 41.0], [-71.5, 41.0], [-71.5, 41.05], [-71.6, 41.0]]
 
 
-def read(tmp_path: Path, *features: dict[str, Any]) -> tuple[Shapes, int]:
+def read(tmp_path, *features):
     path = tmp_path / "shapes.json"
     path.write_text(json.dumps({"type": "FeatureCollection", "features": list(features)}))
     return read_boundaries(path, named_universe())
 
 
-def feature(properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+def feature(properties, **more):
     return {
         "type": "Feature",
         "properties": properties,

@@ -1,7 +1,5 @@
 """Bytes of lines -> numbers: as Python would read them, compiled or not, wherever blocks end."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np
@@ -27,7 +25,7 @@ from tests.inside import (
 CHARACTERS = b"  001123456789  x|"
 
 
-def random_lines(width: int, count: int, seed: int) -> np.ndarray:
+def random_lines(width, count, seed):
     rng = random.Random(seed)
     return np.array([[rng.choice(CHARACTERS) for _ in range(width)] for _ in range(count)], dtype=np.uint8)
 

@@ -1,7 +1,5 @@
 """A census is a value: equal by its fields, and refused if noise or accounts could go wrong."""
 
-from __future__ import annotations
-
 import pickle
 from dataclasses import replace
 
@@ -71,7 +69,7 @@ def test_ids_say_which_area_is_around_only_where_they_begin_with_it():
 
 
 def test_an_id_does_not_say_what_is_around_if_a_kind_between_has_ids_of_its_own():
-    def kind(name: str, ids: DigitIds, parent: AreaKind | None = None) -> AreaKind:
+    def kind(name, ids, parent=None):
         return AreaKind(name, name, f"{name}s", name, ids, parent=parent, suppresses=True)
 
     region = kind("region", DigitIds(2))

@@ -1,7 +1,5 @@
 """Every charge of the audit's worlds, judged by others: OpenDP's maps, and Tumult's accounting by hand."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import opendp.prelude as dp
@@ -11,7 +9,6 @@ from tests.inside import (
     PERSON_LOSS_WORLDS,
     PRODUCTS_PERSONS,
     SAFETAB_P,
-    LevelPlan,
     PrivacyDefinition,
     Stage,
     read_inputs,
@@ -22,7 +19,7 @@ from tests.inside import (
 SMALL = [world for world in PERSON_LOSS_WORLDS if world.entities <= 4_000]
 
 
-def opendp_loss(noise, stability: int) -> float:
+def opendp_loss(noise, stability):
     """What OpenDP says of a vector of counts of which one person changes so many, by one each."""
     dp.enable_features("contrib")
     vector, scale = dp.vector_domain(dp.atom_domain(T="i64")), float(noise.parameter)
@@ -31,13 +28,13 @@ def opendp_loss(noise, stability: int) -> float:
     return dp.m.make_laplace(vector, dp.l1_distance(T="i64"), scale=scale).map(d_in=stability)
 
 
-def tumult_loss(noise, stability: int) -> Fraction:
+def tumult_loss(noise, stability):
     """A person becomes at most `stability` rows; each row changes one count by one; independent groups compose."""
     of_one_row = 1 / (2 * noise.parameter) if noise.mechanism == "discrete_gaussian" else 1 / noise.parameter
     return stability * of_one_row
 
 
-def judged(level: LevelPlan) -> None:
+def judged(level):
     design = level.design
     for stage in design.stages.values():
         assert opendp_loss(stage.noise, design.stability) == pytest.approx(float(stage.budget), rel=1e-9)

@@ -1,7 +1,5 @@
 """Codes are numbered by the public list: any texts, more than 10,000 of them, are counted as plain Python does."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
@@ -54,7 +52,7 @@ def test_many_text_codes_are_in_the_groups_that_plain_python_finds(most_answers)
     number_of = numbers_of_codes(CODES)
     groups = [f"G{number}" for number in range(40)]
 
-    def random_map() -> dict[str, str]:
+    def random_map():
         return {code: dice.choice(groups) for code in CODES if dice.random() < 0.8}
 
     maps = [

@@ -1,7 +1,5 @@
 """Every command has its function in Python, and what is old in Python still works, with a warning."""
 
-from __future__ import annotations
-
 import inspect
 import subprocess
 import sys
@@ -66,8 +64,8 @@ OPTIONS = {
 """Options that do something else than their command, and have functions of their own."""
 
 
-def commands_of(group: object, before: str = "") -> set[str]:
-    found = set[str]()
+def commands_of(group, before=""):
+    found = set()
     for name, command in group.commands.items():  # type: ignore[attr-defined]
         inside = hasattr(command, "commands")
         found |= commands_of(command, f"{before}{name} ") if inside else {before + name}

@@ -1,7 +1,5 @@
 """Gains and losses of one configuration beside another: what chance makes is none."""
 
-from __future__ import annotations
-
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -12,7 +10,7 @@ NAMES = ("given", "other")
 COUNTY = ("COUNTY", "Detailed", SAFETAB_P.families[0].name)
 
 
-def row(configuration: str, size_from: int = 20, **figures: float) -> dict:
+def row(configuration, size_from=20, **figures):
     """A class of counties, one of 100 groups in one run unless told otherwise."""
     keys = {"configuration": configuration, "pass": "US", "geography_level": "COUNTY", "iteration_level": "Detailed"}
     kinds = {"measured": "adaptive", "iteration_kind": "all", "size_class": f"from {size_from}", "size_from": size_from}
@@ -21,11 +19,11 @@ def row(configuration: str, size_from: int = 20, **figures: float) -> dict:
     return keys | kinds | {"number": "total", "table": "all"} | usual | errors | figures
 
 
-def verdicts(rows: list[dict], product=SAFETAB_P, alike=frozenset()) -> list[str]:
+def verdicts(rows, product=SAFETAB_P, alike=frozenset()):
     return comparison_table(pa.Table.from_pylist(rows), NAMES, product, alike)["verdict"].to_pylist()
 
 
-def verdict(given: dict, other: dict, **options) -> str:
+def verdict(given, other, **options):
     [found] = verdicts([row("given", **given), row("other", **other)], **options)
     return found
 
@@ -38,7 +36,7 @@ def test_a_single_number_shows_no_difference():
     assert verdict(one | {"published_share": 0.0, "numbers": 0}, one) == "same"
 
 
-def many_classes(name: str, seed: int, sigma: float) -> list[dict]:
+def many_classes(name, seed, sigma):
     """2,000 classes of 100 groups, of which half are published on average."""
     random = np.random.default_rng(seed)
     noise, published = random.normal(0, sigma, (2_000, 100)), random.binomial(100, 0.5, 2_000) / 100

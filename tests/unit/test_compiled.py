@@ -1,14 +1,11 @@
 """What goes wrong with machine code that was kept costs time alone."""
 
-from __future__ import annotations
-
 import hashlib
 import importlib.util
 import pickle
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import numba
 import numpy as np
@@ -19,7 +16,7 @@ from tests.inside import compiled
 NUMBERS = np.arange(5, dtype=np.int64)
 
 
-def loops(path: Path) -> ModuleType:
+def loops(path):
     """A module of its own, so that it has a cache of its own."""
     spec = importlib.util.spec_from_file_location("loops", path)
     assert spec is not None
@@ -30,13 +27,13 @@ def loops(path: Path) -> ModuleType:
 
 
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def own_cache(tmp_path, monkeypatch):
     monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
 
 
 @pytest.fixture
-def loop_file(tmp_path: Path) -> Path:
+def loop_file(tmp_path):
     path = tmp_path / "loops.py"
     path.write_text(
         "def added(numbers):\n    total = 0\n    for one in numbers:\n        total += one\n    return total\n"
@@ -44,7 +41,7 @@ def loop_file(tmp_path: Path) -> Path:
     return path
 
 
-def hits(made: object) -> int:
+def hits(made):
     return sum(made.stats.cache_hits.values())  # type: ignore[attr-defined]
 
 
@@ -133,10 +130,10 @@ def test_the_code_that_was_made_ready_is_the_code_that_runs(loop_file):
 class Planted:
     """What runs when it is unpickled."""
 
-    def __init__(self, made: Path) -> None:
+    def __init__(self, made):
         self._made = made
 
-    def __reduce__(self) -> tuple[object, ...]:
+    def __reduce__(self):
         return Path.touch, (self._made,)
 
 

@@ -1,14 +1,12 @@
 """SafeTab-P and SafeTab-H, compiled from their specifications, are what they always were."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from dataclasses import asdict
 
 import pytest
 
-from tests.inside import PRODUCTS, Product, Shape, TableFamily
+from tests.inside import PRODUCTS
 
 DIGESTS = {
     "SafeTab-P": "570eb53de9610c48cfb333d15470a3d7efc7bd2803e8079bd579f0492fa5d989",
@@ -16,7 +14,7 @@ DIGESTS = {
 }
 
 
-def dump_of_shape(shape: Shape) -> dict[str, object]:
+def dump_of_shape(shape):
     return {
         "label": shape.label,
         "title": shape.title,
@@ -31,13 +29,13 @@ def dump_of_shape(shape: Shape) -> dict[str, object]:
     }
 
 
-def sums_of(family: TableFamily) -> tuple[str, ...]:
+def sums_of(family):
     """The kinds of lines in finer shapes that sum several cells, fewest cells first."""
     draws = {kind.name: kind.draws for shape in family.finer for kind in shape.kinds if kind.draws > 1}
     return tuple(sorted(draws, key=draws.__getitem__))
 
 
-def dump_of(product: Product) -> dict[str, object]:
+def dump_of(product):
     """Everything that a product says of its tables, as JSON can hold it; not the sentence about published losses."""
     fields = ("number", "name", "file_word", "detail", "grains", "divided_into", "is_unnamed_in_format_0")
     families = [

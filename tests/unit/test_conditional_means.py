@@ -1,15 +1,13 @@
 """The mean of noise that is known to be large, against sums term by term."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 
 import mpmath
 import pytest
 
-from tests.inside import DiscreteGaussian, DiscreteLaplace, NoiseDistribution
+from tests.inside import DiscreteGaussian, DiscreteLaplace
 
-NOISES: list[tuple[NoiseDistribution, int]] = [
+NOISES = [
     (DiscreteGaussian(Fraction(1, 50)), 30),
     (DiscreteGaussian(Fraction(9, 4)), 80),
     (DiscreteGaussian(Fraction("31.45")), 300),
@@ -20,7 +18,7 @@ NOISES: list[tuple[NoiseDistribution, int]] = [
 ]
 
 
-def weight(noise: NoiseDistribution, value: int) -> mpmath.mpf:
+def weight(noise, value):
     if isinstance(noise, DiscreteGaussian):
         squared = noise.sigma_squared
         return mpmath.exp(-(mpmath.mpf(value) ** 2) * squared.denominator / (2 * squared.numerator))

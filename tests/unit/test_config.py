@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from fractions import Fraction
 
 import numpy as np
@@ -20,7 +18,6 @@ from tests.inside import (
     PopulationGroupLevel,
     PrivacyDefinition,
     ReaderKind,
-    Shape,
     Thresholds,
     budget_key,
     chosen_shapes,
@@ -32,7 +29,7 @@ TRACT_DETAILED = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
 PR_COUNTY_REGIONAL = PopulationGroupLevel(US.area_level("PR-COUNTY"), REGIONAL)
 
 
-def shape_chosen(noisy_total: int, thresholds: tuple[int, int, int]) -> Shape:
+def shape_chosen(noisy_total, thresholds):
     (number,) = chosen_shapes(np.array([noisy_total]), Thresholds(thresholds))
     return PERSONS.shapes[number]
 

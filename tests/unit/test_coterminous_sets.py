@@ -1,19 +1,17 @@
 """Coterminous sets against sets of blocks compared one by one."""
 
-from __future__ import annotations
-
 import random
 from itertools import product
 
 import numpy as np
 import pytest
 
-from tests.inside import NO_ENTITY, US, AreaKind, Areas, Blocks, areas_of_blocks, coterminous_sets, without_blocks
+from tests.inside import NO_ENTITY, US, Blocks, areas_of_blocks, coterminous_sets, without_blocks
 
 STATE, COUNTY, PLACE, AIANNH, TRACT = US.donor_order
 
 
-def geography(*blocks: tuple[int, int, int]) -> Areas:
+def geography(*blocks):
     block, place, aiannh = (np.array(column, dtype=np.int64) for column in zip(*sorted(blocks), strict=True))
     return areas_of_blocks(Blocks(block, place, aiannh))
 
@@ -55,7 +53,7 @@ def test_sets_are_what_comparing_all_blocks_gives(seed):
             place = rng.choice([NO_ENTITY, state * 100_000 + rng.choice([1, 2])])
             blocks.append((((state * 1000 + county) * 10**6 + tract) * 10**4 + block, place, rng.choice([-1, 10, 20])))
     world = geography(*blocks)
-    held: dict[frozenset[int], list[tuple[AreaKind, int]]] = {}
+    held = {}
     for kind in US.donor_order:
         of_block = world.number_of_area(kind)
         for entity in world.entities(kind).tolist():

@@ -1,17 +1,14 @@
 """Totals of the next level, counted while one is measured: the same answers, each counted once."""
 
-from __future__ import annotations
-
 import threading
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from tests.inside import CountsAhead
 
 
-def level(name: str, universe: Any, *, is_measured: bool = True) -> Any:
+def level(name, universe, *, is_measured=True):
     return SimpleNamespace(name=name, universe=universe, design=SimpleNamespace(stages=[1] if is_measured else []))
 
 
@@ -31,25 +28,25 @@ ASKED = [LEVELS[0], LEVELS[4], LEVELS[5]]
 class Counts:
     """Notes who is counted, and in which thread; some can't be."""
 
-    def __init__(self, fails_at: str = "") -> None:
-        self.asked: list[str] = []
-        self.threads: set[int] = set()
+    def __init__(self, fails_at=""):
+        self.asked = []
+        self.threads = set()
         self._fails_at = fails_at
 
-    def totals(self, one: Any) -> Any:
+    def totals(self, one):
         self.asked.append(one.name)
         self.threads.add(threading.get_ident())
         if one.name == self._fails_at:
             raise MemoryError
         return f"totals of {one.name}"
 
-    def cells(self, one: Any, groups_of: Any) -> Any:
+    def cells(self, one, groups_of):
         return f"cells of {one.name}, {groups_of}"
 
 
 @pytest.mark.parametrize("is_beside", [False, True])
 def test_every_level_is_counted_once(is_beside):
-    counts: Any = Counts()
+    counts = Counts()
     with CountsAhead(counts, LEVELS, is_ahead=is_beside) as ahead:
         assert ahead.totals(LEVELS[0]) == ahead.totals(LEVELS[1]) == "totals of counties, by type"
         assert [ahead.totals(one) for one in ASKED] == [f"totals of {one.name}" for one in ASKED]
@@ -59,7 +56,7 @@ def test_every_level_is_counted_once(is_beside):
 
 
 def test_who_skips_a_level_gets_its_own():
-    counts: Any = Counts()
+    counts = Counts()
     with CountsAhead(counts, LEVELS, is_ahead=True) as ahead:
         ahead.totals(LEVELS[0])
         assert ahead.totals(LEVELS[5]) == "totals of places, by type"
@@ -67,7 +64,7 @@ def test_who_skips_a_level_gets_its_own():
 
 
 def test_what_goes_wrong_ahead_is_told_to_whom_asks_for_it():
-    counts: Any = Counts(fails_at="tracts, by type")
+    counts = Counts(fails_at="tracts, by type")
     with CountsAhead(counts, LEVELS, is_ahead=True) as ahead:
         ahead.totals(LEVELS[0])
         with pytest.raises(MemoryError):

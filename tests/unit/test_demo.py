@@ -1,9 +1,6 @@
 """The tour removes only what a tour made."""
 
-from __future__ import annotations
-
 import webbrowser
-from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -13,12 +10,12 @@ from tests.inside import demo_module, functions_demo_module
 
 
 @pytest.fixture(autouse=True)
-def quick_tour(monkeypatch: pytest.MonkeyPatch) -> None:
-    def write(folder: Path, **_: object) -> None:
+def quick_tour(monkeypatch):
+    def write(folder, **_):
         (folder / "data").mkdir()
         (folder / "data" / "SYNTHETIC").write_text("nobody")
 
-    def write_site(_: Path, folder: Path, **_linked: object) -> None:
+    def write_site(_, folder, **_linked):
         folder.mkdir()
         (folder / "index.html").write_text("a site")
 
@@ -31,15 +28,15 @@ def quick_tour(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def opened(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+def opened(monkeypatch):
     """Addresses that a browser was asked to open, on a machine with a display."""
-    addresses: list[str] = []
+    addresses = []
     monkeypatch.setattr(webbrowser, "open", lambda address: not addresses.append(address))
     monkeypatch.setenv("DISPLAY", ":0")
     return addresses
 
 
-def tour(out: Path, *more: str) -> tuple[int, str]:
+def tour(out, *more):
     ended = cli("demo", out, *more)
     return ended.exit_code, ended.stderr
 

@@ -1,7 +1,5 @@
 """The disk that a run needs, before it needs it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pyarrow as pa

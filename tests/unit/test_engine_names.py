@@ -1,7 +1,5 @@
 """The engines are called by what they do; an earlier name is still accepted, and shown to nobody."""
 
-from __future__ import annotations
-
 import inspect
 import re
 
@@ -9,11 +7,11 @@ import pytest
 
 import safetab
 from tests.commands import cli
-from tests.inside import ASSESS, RUN, VALIDATE, DeclaredOption, EngineKind
+from tests.inside import ASSESS, RUN, VALIDATE, EngineKind
 from tests.worlds.people import write_random_world
 
 
-def option(name: str, options: tuple[DeclaredOption, ...]) -> DeclaredOption:
+def option(name, options):
     return next(one for one in options if one.name == name)
 
 

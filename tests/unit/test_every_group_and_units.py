@@ -1,34 +1,24 @@
 """Units with several records, and the selector "none", by hand."""
 
-from __future__ import annotations
-
 import tracemalloc
-from collections.abc import Mapping
 from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
-from tests.engine_inputs import EngineInputs, engine_inputs
+from tests.engine_inputs import engine_inputs
 from tests.inside import (
     SAFETAB_P,
     TAKEN_TO_BE_PUBLIC,
     US,
     AddressedBits,
     ExactCounts,
-    GroupCounts,
     GroupUniverse,
     Ledger,
-    LevelPlan,
-    Measurements,
     PrivacyDefinition,
-    Product,
-    RunPlan,
     Selector,
     Sensitivity,
-    Shape,
     Stage,
     Thresholds,
     Unit,
@@ -43,7 +33,6 @@ from tests.inside import (
 )
 from tests.plain_engine import PlainEngine
 from tests.worlds.people import problems_with, write_random_world
-from tests.worlds.world import World
 
 THREE = Unit("patient", "PATIENT", 3)
 OF_UNITS = replace(SAFETAB_P, record=replace(SAFETAB_P.record, unit=THREE))
@@ -51,12 +40,12 @@ EVERY_GROUP = replace(SAFETAB_P, selector=Selector.NONE)
 ELSEWHERE = replace(US, name="elsewhere")
 
 
-def plan_with(world: World, product: Product, **changes: object) -> RunPlan:
+def plan_with(world, product, **changes):
     files = read_public_files(*world).require()
     return plan_of(replace(files, config=replace(files.config, product=product, **changes))).require()
 
 
-def level_named(plan: RunPlan, name: str) -> LevelPlan:
+def level_named(plan, name):
     (level,) = (each for each in plan.levels if str(each.level) == name)
     return level
 
@@ -150,7 +139,7 @@ def test_without_a_selector_stage_2_has_the_whole_budget_and_there_is_nothing_el
     assert (output.published_groups, output.rows["t1"], output.rows["t2"]) == (252, 252, 252 * 48)
 
 
-def measured(level: LevelPlan, inputs: EngineInputs, engine: GroupCounts, at_once: int) -> list[Measurements]:
+def measured(level, inputs, engine, at_once):
     ledger = Ledger(inputs.plan.config.budgets, AddressedBits(bytes(32)))
     found = list(tabulate_level(level, engine, ledger, at_once))
     assert [(event.stage, event.cost) for event in ledger.events] == [(Stage.STAGE_2, level.design.budget)]
@@ -182,10 +171,10 @@ def test_every_group_is_published_in_the_finest_shape_even_if_it_is_empty(at_onc
 class Nobody:
     """Counts of a census without anybody."""
 
-    def totals(self, _: LevelPlan) -> ExactCounts:
+    def totals(self, _):
         return ExactCounts(np.empty(0, dtype=np.int64), np.empty((0, 1), dtype=np.int64))
 
-    def cells(self, _: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+    def cells(self, _, groups_of):
         return {
             shape: ExactCounts(groups, np.zeros((len(groups), shape.cells), dtype=np.int64))
             for shape, groups in groups_of.items()

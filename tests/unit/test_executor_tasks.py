@@ -1,7 +1,5 @@
 """What Python on the executors does, without Spark: tasks are called one after the other."""
 
-from __future__ import annotations
-
 import pickle
 import re
 import subprocess
@@ -26,7 +24,6 @@ from tests.inside import (
     Encoding,
     PartAtoms,
     PieceCells,
-    PieceCounts,
     RecordFingerprint,
     TaskInputs,
     count_cells,
@@ -46,7 +43,7 @@ from tests.worlds.specified.random_world import write_foreign_world
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory):
+def world(tmp_path_factory):
     return write_random_world(tmp_path_factory.mktemp("tasks") / "world", 3, 120)
 
 
@@ -56,34 +53,34 @@ def inputs(world):
 
 
 @pytest.fixture(scope="module")
-def encoding(inputs) -> Encoding:
+def encoding(inputs):
     return Encoding(inputs.files)
 
 
 @pytest.fixture(scope="module")
-def sent(encoding: Encoding):
+def sent(encoding):
     lists = TaskInputs.of_encoding(encoding, range(7))
     return SimpleNamespace(value=pickle.loads(pickle.dumps(lists)))
 
 
-def batch_of(rows: list[str], misfit: int = 0) -> pa.RecordBatch:
+def batch_of(rows, misfit=0):
     columns = zip(*(row.split("|") for row in rows), strict=True)
     arrays = {name: pa.array(column) for name, column in zip(PERSON_RECORD.columns, columns, strict=True)}
     return pa.RecordBatch.from_pydict(arrays | {MISFIT: pa.array([misfit] * len(rows), pa.int32())})
 
 
-def counted_in(sent, *tasks: list[str]) -> list[dict]:
+def counted_in(sent, *tasks):
     """Rows of COUNTED for records that so many tasks encode, and one counts."""
     encoded = [batch for rows in tasks for batch in encode_records(sent, read_rows, [batch_of(rows)] if rows else [])]
     return [row for batch in count_pieces(sent, encoded) for row in batch.to_pylist()]
 
 
-def counts_of_pieces(rows: list[dict]) -> dict[int, PieceCounts]:
+def counts_of_pieces(rows):
     return {row["piece"]: unpacked(row["counts"]) for row in rows if row["piece"] != NO_PIECE}
 
 
-def by_atom(rows: list[dict], sent) -> Counter[tuple[int, int]]:
-    found: Counter[tuple[int, int]] = Counter()
+def by_atom(rows, sent):
+    found = Counter()
     for piece, counted in counts_of_pieces(rows).items():
         first_atom = sent.value.pieces[piece].first_atom
         atoms = np.repeat(np.arange(len(counted.starts) - 1), np.diff(counted.starts)) + first_atom

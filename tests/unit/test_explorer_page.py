@@ -1,7 +1,5 @@
 """The explorer's page as a text; tests/browser looks at it in a browser."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace
@@ -34,28 +32,28 @@ from tests.lint.test_general_rooms import WORDS
 
 
 class _Elements(HTMLParser):
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__()
-        self.found: list[tuple[str, dict[str, str | None]]] = []
-        self.texts: dict[str, str] = {}
+        self.found = []
+        self.texts = {}
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.found.append((tag, dict(attrs)))
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         _, attributes = self.found[-1] if self.found else ("", {})
         if attributes.get("id") == "facts":
             self.texts["facts"] = self.texts.get("facts", "") + data
 
 
-def elements_of(page: str) -> _Elements:
+def elements_of(page):
     elements = _Elements()
     elements.feed(page)
     return elements
 
 
 @pytest.fixture(scope="module")
-def page() -> str:
+def page():
     return explorer_page(page_facts(tuning_of().require().facts, "2020", None))
 
 

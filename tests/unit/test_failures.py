@@ -1,11 +1,8 @@
 """Want of memory is said as such, whoever runs out of it."""
 
-from __future__ import annotations
-
 import errno
 import os
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pytest
@@ -43,7 +40,7 @@ def test_a_run_that_runs_out_of_memory_says_so(error):
 
 @pytest.mark.parametrize("error", NO_MEMORY[1:4], ids=lambda error: type(error).__name__)
 def test_no_file_is_called_damaged_for_want_of_memory(error, monkeypatch):
-    def fail(*_: object) -> None:
+    def fail(*_):
         raise error
 
     findings = FindingsOf("GRF-C.txt")
@@ -94,7 +91,7 @@ def test_a_file_that_arrow_could_not_close_is_no_damaged_one():
             told()
 
 
-def raise_as_run_failed(error: OSError) -> None:
+def raise_as_run_failed(error):
     with os_errors_as_run_failed():
         raise error
 
@@ -120,7 +117,7 @@ def test_what_was_given_stays_at_fault():
 @pytest.mark.parametrize("number", [errno.EIO, errno.EMFILE, errno.ENFILE])
 @pytest.mark.parametrize("file", ["config.json", "race-and-ethnicity-codes.txt"])
 def test_a_file_that_the_machine_refuses_to_read_is_not_at_fault(file, number, world, monkeypatch):
-    def refusing(path: Path, *more: Any, **named: Any) -> Any:
+    def refusing(path, *more, **named):
         if path.name == file:
             raise OSError(number, os.strerror(number), str(path))
         return opened(path, *more, **named)

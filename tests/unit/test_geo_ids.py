@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import pytest
 
 from tests.inside import US, area_of_geo_id, geo_id

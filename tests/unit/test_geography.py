@@ -1,7 +1,4 @@
-from __future__ import annotations
-
 import gzip
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.csv as pacsv
@@ -17,7 +14,6 @@ from tests.inside import (
     STATE,
     TRACT,
     US,
-    Areas,
     read_geography,
     text_tables_module,
 )
@@ -32,49 +28,49 @@ BLOCKS = [
 ]
 
 
-def text(blocks: list[tuple[str, ...]]) -> str:
+def text(blocks):
     return "\n".join("|".join(row) for row in [COLUMNS, *blocks]) + "\n"
 
 
-def columns_of(blocks: list[tuple[str, ...]]) -> dict[str, list[str]]:
+def columns_of(blocks):
     return {column: [row[position] for row in blocks] for position, column in enumerate(COLUMNS)}
 
 
-def write_text(folder: Path) -> None:
+def write_text(folder):
     (folder / "GRF-C.txt").write_text(text(BLOCKS))
 
 
-def write_more_columns(folder: Path) -> None:
+def write_more_columns(folder):
     lines = ["OIDTABBLK|" + "|".join(COLUMNS).replace("|PLACEFP", "|UR|PLACEFP") + "|LAST"]
     lines += ["1|" + "|".join([*row[:4], '"', *row[4:]]) + "|x" for row in BLOCKS]
     (folder / "GRF-C.txt").write_text("\n".join(lines))
 
 
-def write_gzip(folder: Path) -> None:
+def write_gzip(folder):
     (folder / "GRF-C.txt.gz").write_bytes(gzip.compress(text(BLOCKS).encode()))
 
 
-def write_parquet_of_strings(folder: Path) -> None:
+def write_parquet_of_strings(folder):
     shuffled = dict(reversed([*columns_of(BLOCKS).items(), ("MORE", [0] * len(BLOCKS))]))
     pq.write_table(pa.table(shuffled), folder / "GRF-C.parquet")
 
 
-def write_parquet_of_integers(folder: Path) -> None:
+def write_parquet_of_integers(folder):
     table = pa.table({column: pa.array(map(int, values), pa.int32()) for column, values in columns_of(BLOCKS).items()})
     pq.write_table(table, folder / "GRF-C.parquet")
 
 
-def write_parquet_of_dictionaries(folder: Path) -> None:
+def write_parquet_of_dictionaries(folder):
     table = pa.table({column: pa.array(values).dictionary_encode() for column, values in columns_of(BLOCKS).items()})
     pq.write_table(table, folder / "GRF-C.parquet")
 
 
-def write_parquet_of_string_views(folder: Path) -> None:
+def write_parquet_of_string_views(folder):
     table = pa.table({column: pa.array(values, pa.string_view()) for column, values in columns_of(BLOCKS).items()})
     pq.write_table(table, folder / "GRF-C.parquet")
 
 
-def write_folder(folder: Path) -> None:
+def write_folder(folder):
     (folder / "GRF-C").mkdir()
     (folder / "GRF-C" / "_SUCCESS").touch()
     (folder / "GRF-C" / "a.txt").write_text(text(BLOCKS[:2]))
@@ -122,7 +118,7 @@ def test_batches_do_not_change_what_is_read(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def geography(tmp_path: Path) -> Areas:
+def geography(tmp_path):
     write_text(tmp_path)
     return read_geography(tmp_path).require()
 

@@ -1,7 +1,5 @@
 """geography-names.txt: optional, public, and written by anybody."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.commands import cli

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 from safetab.tuning import tuning_of
 from tests.inside import _scaled, group_sizes
 

@@ -1,11 +1,8 @@
 """Work in threads gives what it would give one after the other, and stops when it must."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
-from collections.abc import Iterator
 from concurrent.futures import Future
 from functools import partial
 from threading import Event, Timer, get_ident
@@ -19,11 +16,11 @@ from tests.inside import SecondThread, Workers, closing_without_masking, in_thre
 def test_results_come_in_the_order_of_the_work_whichever_ends_first():
     second_is_done = Event()
 
-    def first() -> int:
+    def first():
         assert second_is_done.wait(10)
         return 1
 
-    def second() -> int:
+    def second():
         second_is_done.set()
         return 2
 
@@ -31,7 +28,7 @@ def test_results_come_in_the_order_of_the_work_whichever_ends_first():
 
 
 def test_one_thread_is_the_callers_and_nothing_is_done_ahead():
-    done: list[int] = []
+    done = []
     results = results_in_threads([partial(done.append, number) for number in range(3)], 1)
     next(results)
     assert done == [0]
@@ -39,7 +36,7 @@ def test_one_thread_is_the_callers_and_nothing_is_done_ahead():
 
 
 def test_few_pieces_are_taken_ahead():
-    taken: list[int] = []
+    taken = []
 
     def pieces():
         for number in range(100):
@@ -54,9 +51,9 @@ def test_few_pieces_are_taken_ahead():
 
 
 def test_an_error_comes_in_its_turn_and_ends_the_work():
-    begun: list[int] = []
+    begun = []
 
-    def piece(number: int) -> int:
+    def piece(number):
         begun.append(number)
         if number == 1:
             raise ValueError("the second")
@@ -71,7 +68,7 @@ def test_an_error_comes_in_its_turn_and_ends_the_work():
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads):
-    caller, done = get_ident(), list[tuple[int, bool]]()
+    caller, done = get_ident(), []
     with SecondThread(threads) as alongside:
         for number in range(20):
             alongside.do(partial(lambda n: done.append((n, get_ident() == caller)), number))
@@ -80,9 +77,9 @@ def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads):
 
 def test_a_piece_about_few_things_is_the_callers_unless_one_waits(monkeypatch):
     monkeypatch.setattr(in_threads_module, "_SMALL", 10)
-    caller, may_end, done = get_ident(), Event(), list[tuple[str, bool]]()
+    caller, may_end, done = get_ident(), Event(), []
 
-    def piece(name: str) -> None:
+    def piece(name):
         done.append((name, get_ident() == caller))
 
     with SecondThread(2) as alongside:
@@ -96,13 +93,13 @@ def test_a_piece_about_few_things_is_the_callers_unless_one_waits(monkeypatch):
 
 def test_an_error_of_work_alongside_is_raised_before_the_caller_does_a_piece(monkeypatch):
     monkeypatch.setattr(in_threads_module, "_SMALL", 10)
-    has_failed, done = Event(), list[int]()
+    has_failed, done = Event(), []
 
-    def full() -> None:
+    def full():
         has_failed.set()
         raise OSError("no space")
 
-    def both() -> None:
+    def both():
         with SecondThread(2) as alongside:
             alongside.do(full, 10)
             assert has_failed.wait(10)
@@ -114,7 +111,7 @@ def test_an_error_of_work_alongside_is_raised_before_the_caller_does_a_piece(mon
 
 
 def test_the_caller_goes_on_while_work_alongside_waits_and_is_held_up_by_the_third_piece():
-    may_end, done = Event(), list[int]()
+    may_end, done = Event(), []
     with SecondThread(2) as alongside:
         alongside.do(lambda: done.append(may_end.wait(10)))
         alongside.do(lambda: done.append(2))
@@ -127,16 +124,16 @@ def test_the_caller_goes_on_while_work_alongside_waits_and_is_held_up_by_the_thi
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_what_work_alongside_raises_is_raised_and_nothing_else_begins(threads):
-    done: list[str] = []
+    done = []
 
-    def full() -> None:
+    def full():
         raise OSError("no space")
 
-    def closed() -> None:
+    def closed():
         done.append("went on")
         raise ValueError("the file is closed")
 
-    def both() -> None:
+    def both():
         with SecondThread(threads) as alongside:
             alongside.do(full)
             alongside.do(closed)
@@ -147,13 +144,13 @@ def test_what_work_alongside_raises_is_raised_and_nothing_else_begins(threads):
 
 
 def test_what_the_caller_raises_is_raised_and_work_that_waits_never_begins():
-    may_end, done = Event(), list[int]()
+    may_end, done = Event(), []
 
-    def slow() -> None:
+    def slow():
         may_end.wait(10)
         raise OSError("no space")
 
-    def interrupted() -> None:
+    def interrupted():
         with SecondThread(2) as alongside:
             alongside.do(slow)
             alongside.do(lambda: done.append(1))
@@ -168,23 +165,23 @@ def test_what_the_caller_raises_is_raised_and_work_that_waits_never_begins():
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_steps_alongside_are_all_done_by_the_end(threads):
-    done: list[int] = []
+    done = []
     with SecondThread(threads) as alongside:
         alongside.do_steps(done.append(number) for number in range(20))
     assert done == list(range(20))
 
 
 def test_steps_alongside_end_when_the_caller_fails():
-    has_begun, may_go_on, done = Event(), Event(), list[int]()
+    has_begun, may_go_on, done = Event(), Event(), []
 
-    def steps() -> Iterator[None]:
+    def steps():
         for number in range(20):
             has_begun.set()
             may_go_on.wait(10)
             done.append(number)
             yield
 
-    def interrupted() -> None:
+    def interrupted():
         with SecondThread(2) as alongside:
             alongside.do_steps(steps())
             assert has_begun.wait(10)
@@ -197,9 +194,9 @@ def test_steps_alongside_end_when_the_caller_fails():
 
 
 def test_ctrl_c_is_answered_while_steps_alongside_are_waited_for():
-    done: list[int] = []
+    done = []
 
-    def steps() -> Iterator[None]:
+    def steps():
         for number in range(20):
             if number == 1:
                 os.kill(os.getpid(), signal.SIGINT)  # answered by the main thread, which waits
@@ -210,7 +207,7 @@ def test_ctrl_c_is_answered_while_steps_alongside_are_waited_for():
 
     is_answered = Event()
 
-    def answered(*_: object) -> None:
+    def answered(*_):
         is_answered.set()
         raise KeyboardInterrupt
 
@@ -226,7 +223,7 @@ def test_ctrl_c_is_answered_while_steps_alongside_are_waited_for():
 
 def test_what_failed_before_is_raised_whatever_closing_says():
     class Broken:
-        def close(self) -> None:
+        def close(self):
             raise ValueError("the file is closed")
 
     with pytest.raises(OSError, match="no space"), closing_without_masking(Broken()):
@@ -239,7 +236,7 @@ def test_what_failed_before_is_raised_whatever_closing_says():
 def test_a_thread_that_dies_without_a_result_is_no_endless_wait(threads, monkeypatch):
     """As one that has no memory left to say so."""
 
-    def dies(*_: object) -> None:
+    def dies(*_):
         raise MemoryError
 
     monkeypatch.setattr(in_threads_module, "_SECONDS", 0.01)

@@ -1,12 +1,9 @@
 """Interrupts stop the work until its output is published, and no longer."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 
@@ -14,13 +11,13 @@ from tests.inside import is_the_command, publishing, publishing_for_itself, unti
 
 
 @pytest.fixture(autouse=True)
-def python_answers_ctrl_c() -> Iterator[None]:
+def python_answers_ctrl_c():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
-def interrupt() -> None:
+def interrupt():
     signal.raise_signal(signal.SIGINT)
 
 
@@ -44,7 +41,7 @@ def test_an_interrupt_before_stops_the_work():
 
 
 def test_if_publishing_fails_the_interrupt_is_answered():
-    def fail() -> None:
+    def fail():
         interrupt()
         raise OSError
 

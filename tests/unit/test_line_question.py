@@ -1,7 +1,5 @@
 """Questions about people of a sex, from one age to another."""
 
-from __future__ import annotations
-
 import itertools
 from math import prod
 

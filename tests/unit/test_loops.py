@@ -1,12 +1,9 @@
 """The loops over records write what plain Python, record by record, says they must."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tests.inside import (
     US_PASS,
@@ -39,7 +36,7 @@ def test_every_row_has_the_atom_of_its_block(seed):
     encoder_module.atoms_of_rows(positions, tuple(parts), *lookup, atoms)
     atom_of = dict(zip(blocks.tolist(), atom_of_block.tolist(), strict=True))
 
-    def expected(row: int) -> int:
+    def expected(row):
         state, county, tract, block = (int(part[at[row]]) for part, at in zip(parts, positions, strict=True))
         if min(state, county, tract, block) < 0:
             return encoder_module.NOT_DIGITS
@@ -50,7 +47,7 @@ def test_every_row_has_the_atom_of_its_block(seed):
     assert {-3, -2, -1} < set(atoms.tolist())  # each kind of row was there
 
 
-def _codes(source: np.random.Generator, rows: int, codes: int) -> NDArray[np.int16]:
+def _codes(source, rows, codes):
     """Mostly right: some are not valid, and some follow an absent one."""
     drawn = source.integers(1, codes, (9, rows))
     ends = source.integers(1, 9, rows)
@@ -60,7 +57,7 @@ def _codes(source: np.random.Generator, rows: int, codes: int) -> NDArray[np.int
     return drawn.astype(np.int16)
 
 
-def _pattern_of(codes: list[int], most_codes: int) -> tuple[int, ...] | None:
+def _pattern_of(codes, most_codes):
     """The ordered codes of one record, or None if they break a rule."""
     *races, ethnicity = codes
     given = [code for code in races if code]
@@ -70,7 +67,7 @@ def _pattern_of(codes: list[int], most_codes: int) -> tuple[int, ...] | None:
     return (*kept, *[0] * (8 - len(kept)), ethnicity)
 
 
-def _by_position(codes: NDArray[np.int16]) -> tuple[tuple[NDArray[np.int32], ...], tuple[NDArray[np.int16], ...]]:
+def _by_position(codes):
     """Each column's different codes, and where those of each row are."""
     both = [np.unique(of_column, return_inverse=True) for of_column in codes]
     return tuple(at.astype(np.int32) for _, at in both), tuple(numbers for numbers, _ in both)
@@ -92,7 +89,7 @@ def test_patterns_are_numbered_as_they_are_met_in_whatever_thread(seed):
     codes = _codes(np.random.default_rng(seed), 3_000, 40)
     shared = PatternTable(8)
     threads = [ThreadPatterns(shared) for _ in range(2)]
-    number_of: dict[tuple[int, ...], int] = {}
+    number_of = {}
     for turn, part in enumerate(np.array_split(codes, 6, axis=1)):
         found = threads[turn % 2].numbers_of_positions(*_by_position(part))
         assert np.array_equal(threads[turn % 2].numbers_of(part), found)  # remembered ones, too
@@ -112,7 +109,7 @@ def test_a_pattern_has_each_iteration_of_its_codes_once(seed):
     starts, lists = np.empty(201, dtype=np.int64), np.empty(200 * 40, dtype=np.int32)
     patterns_module.iterations_of_patterns(codes, alone, in_combination, ethnicity, starts, lists)
     for number, (*races, ethnic) in enumerate(codes.tolist()):
-        expected = set[int]()
+        expected = set()
         for level in range(4):
             expected |= {int(in_combination[level, code]) for code in races if code}
             around = {int(alone[level, code]) for code in races if code}
@@ -125,7 +122,7 @@ def test_a_pattern_has_each_iteration_of_its_codes_once(seed):
 class World:
     """Records of four atoms, three patterns with lists of up to five of six iterations, and seven attributes."""
 
-    def __init__(self, seed: int, records: int) -> None:
+    def __init__(self, seed, records):
         source = np.random.default_rng(seed)
         self.atoms = source.choice([0, 1, 3], records).astype(np.int32)  # atom 2 has no record
         self.patterns = source.integers(0, 3, records).astype(np.int32)
@@ -134,17 +131,17 @@ class World:
         self.iterations_of = [of_pattern.tolist() for of_pattern in lists]
         self.lists = patterns_module.IterationLists(np.array([0, 0, 2, 7]), np.concatenate(lists).astype(np.int32))
 
-    def rows(self) -> list[tuple[int, int, int]]:
+    def rows(self):
         columns = (self.atoms.tolist(), self.patterns.tolist(), self.attributes.tolist())
         return list(zip(*columns, strict=True))
 
-    def memberships(self) -> list[tuple[int, int, int]]:
+    def memberships(self):
         """Atom, iteration and attribute, for each iteration that a record is in."""
         return [
             (atom, one, attribute) for atom, pattern, attribute in self.rows() for one in self.iterations_of[pattern]
         ]
 
-    def sorted(self) -> SortedRecords:
+    def sorted(self):
         starts = np.zeros(5, dtype=np.int64)
         of_atoms, attributes = np.empty_like(self.patterns), np.empty_like(self.attributes)
         part_records_module.sort_by_atom(self.atoms, self.patterns, self.attributes, starts, of_atoms, attributes)
@@ -161,7 +158,7 @@ class World:
 @pytest.mark.parametrize("records", [0, 1, 60])
 def test_sorted_records_are_the_same_records(seed, records):
     world = World(seed, records)
-    made, found = world.sorted(), list[tuple[int, int, int]]()
+    made, found = world.sorted(), []
     for atom in range(4):
         at = made.starts[atom]
         of_atom = range(made.run_starts[atom], made.run_starts[atom + 1])
@@ -184,7 +181,7 @@ def test_every_record_is_counted_in_each_of_its_iterations(seed, records):
     iterations, counts = np.empty(len(members), dtype=np.int32), np.empty(len(members), dtype=np.int32)
     counter_module.count_atoms(made, world.lists, starts, iterations, counts, np.full(6, -1, dtype=np.int64))
     counter_module.count_attributes(made, world.lists, np.zeros((2, 7), dtype=np.int32), by_attribute)
-    found = Counter[tuple[int, int]]()
+    found = Counter()
     for atom in range(4):
         for place in range(starts[atom], starts[atom + 1]):
             found[atom, int(iterations[place])] += int(counts[place])
@@ -196,7 +193,7 @@ def test_every_record_is_counted_in_each_of_its_iterations(seed, records):
     _compare_totals(made, (starts, iterations[: starts[-1]], counts[: starts[-1]]), members)
 
 
-def _compare_totals(made: SortedRecords, counted: tuple[NDArray, ...], members: list[tuple[int, int, int]]) -> None:
+def _compare_totals(made, counted, members):
     """The dense and the sparse way to add up atoms to entities."""
     entities, positions = np.array([1, -1, 0, 1]), np.array([0, -1, 1, 2, -1, -1])
     expected = np.zeros((2, 3), dtype=np.int64)

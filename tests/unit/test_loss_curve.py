@@ -1,7 +1,5 @@
 """The exact delta(epsilon) of noisy counts, beside sums by hand, the conversion from rho, and dp-accounting."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import pairwise, product
 from math import exp, prod
@@ -24,11 +22,11 @@ from tests.inside import (
 EPSILONS = [Fraction(0), Fraction(1, 3), Fraction(1), Fraction(5, 2), Fraction(6)]
 
 
-def curve(*counts: tuple) -> LossCurve:
+def curve(*counts):
     return LossCurve(tuple(ChangedCounts(*one) for one in counts))
 
 
-def delta_by_enumeration(noises: list, epsilon: float, by: int, reach: int = 40) -> float:
+def delta_by_enumeration(noises, epsilon, by, reach=40):
     """Over all outputs of a few counts that a person raises from 0 to `by`: the sum of max(0, P - exp(epsilon) Q)."""
     values = range(-reach, reach + 1)
     chances = [{value: float(noise.probability(value)) for value in range(-reach - by, reach + 1)} for noise in noises]
@@ -79,7 +77,7 @@ def test_a_curve_has_one_or_two_kinds_of_noise():
 # An independent judge; tests/unit/test_charges.py has two more
 
 
-def _theirs(counts: tuple, step: float) -> pld.privacy_loss_distribution.PrivacyLossDistribution:
+def _theirs(counts, step):
     """Exact on a grid that has every loss: 1 / sigma^2 and 1 / scale are powers of two here."""
     noise, number = counts
     if isinstance(noise, DiscreteGaussian):

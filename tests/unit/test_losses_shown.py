@@ -1,7 +1,5 @@
 """A loss is never shown too small, and is compared with that of 2020."""
 
-from __future__ import annotations
-
 import json
 import random
 import re
@@ -36,7 +34,7 @@ from tests.worlds.specified.small_world import nz_keys, write_specification
 REFERENCE = SAFETAB_P.reference
 
 
-def read(text: str) -> Fraction:
+def read(text):
     return Fraction(text.replace(",", ""))
 
 

@@ -1,11 +1,7 @@
 """People made up for a specification: clustered in places, rare and common groups, several answers, and the same each time."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -32,7 +28,7 @@ Rows = list[dict[str, str | None]]
 
 
 @pytest.fixture(scope="module")
-def nz(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def nz(tmp_path_factory):
     """The parameters of a shipped census."""
     folder = tmp_path_factory.mktemp("nz")
     write_example("nz", 1, folder, NoProgress())
@@ -40,10 +36,10 @@ def nz(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def own(tmp_path: Path) -> Callable[..., Path]:
+def own(tmp_path):
     """The parameters of `safetab new`, with changes to its text."""
 
-    def changed(*changes: tuple[str, str]) -> Path:
+    def changed(*changes):
         folder = tmp_path / "own"
         folder.mkdir()
         write_new_census(folder, columns_of_package(None), "own")
@@ -57,14 +53,14 @@ def own(tmp_path: Path) -> Callable[..., Path]:
     return changed
 
 
-def people(parameters: Path, folder: Path, count: int, *, is_text: bool = False, seed: int = 7) -> Path:
+def people(parameters, folder, count, *, is_text=False, seed=7):
     folder.mkdir()
     plan = PeopleRequest(parameters, count, seed, is_text).checked().require()
     write_people(folder, plan, NoProgress())
     return folder / plan.file
 
 
-def rows_of(path: Path) -> Rows:
+def rows_of(path):
     if path.suffix == ".parquet":
         return pq.read_table(path).to_pylist()
     separator = "," if path.suffix == ".csv" else "|"
@@ -187,7 +183,7 @@ def test_a_list_that_is_not_there_is_named(own):
 
 
 def test_the_command_writes_beside_the_specification(own, tmp_path):
-    def synthesize(*more: str) -> tuple[int, str]:
+    def synthesize(*more):
         ended = cli("synthesize", parameters, "--people", "40", *more)
         return ended.exit_code, " ".join(ended.stderr.split())
 

@@ -1,25 +1,21 @@
 """People count as made up only if the marker lies where their records are, whatever DATA is."""
 
-from __future__ import annotations
-
 import shutil
-from pathlib import Path
 
 import pytest
 
 import safetab
 from tests.inside import InvalidInput
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 
-def world_without_marker(folder: Path) -> World:
+def world_without_marker(folder):
     world = write_random_world(folder / "world", 2, people=20)
     (world.data / "SYNTHETIC").unlink()
     return world
 
 
-def a_marker_beside_data_does_not_count(folder: Path) -> None:
+def a_marker_beside_data_does_not_count(folder):
     """In the folder above DATA, in PARAMETERS and in a folder of DATA it says nothing about the records."""
     world = world_without_marker(folder)
     (world.data / "deeper").mkdir()
@@ -35,7 +31,7 @@ def test_a_marker_beside_data_does_not_count(tmp_path):
     a_marker_beside_data_does_not_count(tmp_path)
 
 
-def people_of_a_file_of_settings_may_be_real(folder: Path) -> None:
+def people_of_a_file_of_settings_may_be_real(folder):
     """An .ini file of the CEF has no marker unless one lies beside it."""
     world = world_without_marker(folder)
     settings = folder / "cef.ini"

@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import multiprocessing
 import threading
 from collections import Counter
@@ -52,21 +50,21 @@ BITS = AddressedBits(KEY)
 
 
 @pytest.fixture(autouse=True)
-def no_work_so_far(monkeypatch: pytest.MonkeyPatch) -> None:
+def no_work_so_far(monkeypatch):
     """What is compiled doesn't depend on other tests."""
     monkeypatch.setattr(compiled_module, "_work_so_far", Counter())
 
 
-def bits() -> AddressedBits:
+def bits():
     """Of one key, for a ledger to own."""
     return AddressedBits(KEY)
 
 
-def event(stage: Stage, cost: Fraction, level: PopulationGroupLevel = LEVEL) -> MeasurementEvent:
+def event(stage, cost, level=LEVEL):
     return MeasurementEvent(SAFETAB_P, PERSONS, level, stage, PrivacyDefinition.ZCDP, NINE_GROUPS, cost)
 
 
-def right(stage: Stage = Stage.STAGE_2, level: PopulationGroupLevel = LEVEL) -> DrawingRight:
+def right(stage=Stage.STAGE_2, level=LEVEL):
     """To draw NOISE: 9 / (2 rho) = 5000 / 159."""
     cost = Fraction(1431, 10000)
     return Ledger({(PERSONS, level): cost}, bits()).charge(event(stage, cost, level))
@@ -155,7 +153,7 @@ def test_a_number_without_room_in_an_address_is_refused(place, most):
             prefix_of_numbers(**others | {place: number})
 
 
-def prefix_of_numbers(shape: int, cell: int, extension: int) -> int:
+def prefix_of_numbers(shape, cell, extension):
     """The prefix of the last event, of a shape with this number in its family."""
     family = SimpleNamespace(number_of=lambda _: shape)
     last_right = SimpleNamespace(address_prefix=2**24 - 1, event=SimpleNamespace(family=family))
@@ -177,7 +175,7 @@ def test_threads_that_read_at_once_have_their_own_bits():
     """Each keeps what it has, while the other goes on: a shared buffer would be overwritten."""
     both_have_read, found = threading.Barrier(2, timeout=30), {}
 
-    def read(prefix: int) -> None:
+    def read(prefix):
         found[prefix] = []
         for _, words in BITS.first_words_of_range(prefix, 0, 50_000):
             both_have_read.wait()
@@ -223,7 +221,7 @@ def test_two_runs_have_two_keys():
     assert len(words) == 50
 
 
-def _first_words(_: int) -> bytes:
+def _first_words(_):
     return AddressedBits.of_the_operating_system().words(0, np.array([0])).tobytes()
 
 
@@ -293,7 +291,7 @@ def test_counts_are_not_given_for_groups_that_do_not_rise():
 FEW, MANY = 1, 1 << 20
 
 
-def values_of(table: InversionTable, words: list[int], draws: int) -> tuple[list[int], list[int]]:
+def values_of(table, words, draws):
     """The values, and the positions of the undecided ones, by the way that is taken for so many draws."""
     blocks = np.array([[word << (64 - table.word_bits), 0] for word in words], dtype=np.uint64)
     compiled_module._work_so_far.clear()
@@ -349,7 +347,7 @@ def test_an_undecided_draw_reads_more_bits_until_it_is_certain():
     first_128, next_128 = on_a_threshold >> 128, on_a_threshold & (2**128 - 1)
     asked = []
 
-    def more_bits(block: int, shift: int) -> int:
+    def more_bits(block, shift):
         asked.append(block)
         return next_128 + shift if block == 1 else 0
 

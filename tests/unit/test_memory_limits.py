@@ -1,12 +1,9 @@
 """Limits on memory that were set for a process are kept to, or said to be too small before anything is loaded."""
 
-from __future__ import annotations
-
 import re
 import resource
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 from typer.main import get_command
@@ -102,11 +99,11 @@ def test_a_system_without_control_groups_has_no_such_limit(text, tmp_path):
     assert control_group_limit(str(tmp_path), str(tmp_path / "nowhere")) is None
 
 
-def limit_of(folder: Path) -> int | None:
+def limit_of(folder):
     return control_group_limit(str(folder), str(folder / "own"))
 
 
-def limited(space: int, *arguments: object) -> subprocess.CompletedProcess[str]:
+def limited(space, *arguments):
     return subprocess.run(
         [sys.executable, "-m", "safetab", *map(str, arguments)],
         capture_output=True,

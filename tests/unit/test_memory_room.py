@@ -1,22 +1,20 @@
 """The memory that a run needs, before it needs it."""
 
-from __future__ import annotations
-
 import pytest
 
 import safetab
-from tests.inside import RunFailed, RunPlan, least_growth, memory_left, memory_room_module, require_memory
+from tests.inside import RunFailed, least_growth, memory_left, memory_room_module, require_memory
 from tests.worlds.people import write_random_world
 
 MB = 10**6
 
 
 class _Level:
-    def __init__(self, groups: int) -> None:
+    def __init__(self, groups):
         self.universe = type("Universe", (), {"size": groups})
 
 
-def plan_with(*groups: int) -> RunPlan:
+def plan_with(*groups):
     return type("Plan", (), {"levels": [_Level(each) for each in groups]})()  # type: ignore[return-value]
 
 

@@ -1,17 +1,13 @@
 """A merged spend log has every run of the logs once, and none of their accounts says less than before."""
 
-from __future__ import annotations
-
 import csv
 import json
 import random
 import stat
 from fractions import Fraction
 from itertools import combinations
-from pathlib import Path
 
 import pytest
-from click.testing import Result
 
 from tests.commands import cli
 from tests.inside import (
@@ -42,33 +38,31 @@ UTC = "2026-01-02T03:04:05Z"
 PRINT_A, PRINT_B = "a" * 32, "b" * 32
 
 
-def begun(
-    run: int, budget: str, which: str = "us", dataset: str = "census", fingerprint: str = PRINT_A, utc: str = UTC
-) -> str:
+def begun(run, budget, which="us", dataset="census", fingerprint=PRINT_A, utc=UTC):
     definition = PURE if budget.startswith("epsilon") else ZCDP
     amount = Fraction(budget.removeprefix("epsilon "))
     return begun_line(Spend(f"{run:016x}", utc, dataset, which, definition, amount, fingerprint))
 
 
-def ended(run: int, state: LineState = LineState.RELEASED) -> str:
+def ended(run, state=LineState.RELEASED):
     return line_of(state, run=f"{run:016x}", utc=UTC)
 
 
-def limit(amount: str, dataset: str = "census", definition: PrivacyDefinition = ZCDP, utc: str = UTC) -> str:
+def limit(amount, dataset="census", definition=ZCDP, utc=UTC):
     return limit_line(Limit(dataset, utc, definition, Fraction(amount)))
 
 
-def log_of(path: Path, secret: bytes, *lines: str) -> Path:
+def log_of(path, secret, *lines):
     path.touch(mode=0o600)
     path.write_text(earlier_header(secret) + "".join(lines))
     return path
 
 
-def spent(log: Path, dataset: str = "census", which: str = "us") -> Fraction | None:
+def spent(log, dataset="census", which="us"):
     return accounts_of(read_log(log), dataset).of(which).total(ZCDP)
 
 
-def spend(*arguments: object) -> Result:
+def spend(*arguments):
     return cli("spend", *arguments)
 
 
@@ -155,7 +149,7 @@ def test_the_smaller_limit_holds_and_is_said(tmp_path):
     assert read_log(other_way).limits["census"].amount == 2
 
 
-def a_limit_of_either_log_holds_in_a_merge(folder: Path) -> None:
+def a_limit_of_either_log_holds_in_a_merge(folder):
     for number, (mine, others) in enumerate((((), (limit("2"),)), ((limit("2"),), ()), ((), (limit("3"), limit("2"))))):
         first = log_of(folder / f"{number}-a", A, *mine, begun(1, "1"))
         other = log_of(folder / f"{number}-b", B, begun(2, "1"), *others)
@@ -313,7 +307,7 @@ def test_the_statement_has_exact_sums_and_the_limit_then_in_force(tmp_path):
 
 
 def test_the_order_of_a_merge_does_not_change_the_table(tmp_path):
-    def day(number: int) -> str:
+    def day(number):
         return UTC.replace("-02T", f"-0{number}T")
 
     first = log_of(

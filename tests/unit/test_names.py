@@ -1,7 +1,5 @@
 """The resolver of names: one way to read what people write, for the command line, Python and pages."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -29,7 +27,7 @@ from tests.named_world import named_universe
 
 
 @pytest.fixture(scope="module")
-def lookup() -> Lookup:
+def lookup():
     return Lookup(named_universe(), "the release")
 
 
@@ -259,7 +257,7 @@ def test_who_asks_seldom_finds_the_same(kind, monkeypatch):
         US.spelling.starts if isinstance(kind, AreaKind) else [end for one in US.group_kinds for end in one.ends]
     )
 
-    def forms_of(position: int) -> tuple[list[str], list[str]]:
+    def forms_of(position):
         name = ODD_NAMES[position]
         return areas.heads_of_area(name, kind) if isinstance(kind, AreaKind) else forms_of_group(name, kind)
 

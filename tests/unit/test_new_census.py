@@ -1,7 +1,5 @@
 """`safetab new`: a specification that is valid as it is, and that no record was read for."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -23,12 +21,12 @@ STRACE = shutil.which("strace")
 SECRET = "a secret of one person"
 
 
-def new(folder: Path, *arguments: object) -> tuple[int, str]:
+def new(folder, *arguments):
     ended = cli("new", folder, *arguments)
     return ended.exit_code, " ".join(ended.stderr.split())
 
 
-def people_file(path: Path) -> Path:
+def people_file(path):
     columns = {
         "block_id": ["11", "12"],
         "age": pa.array([3, 44], pa.int16()),
@@ -131,7 +129,7 @@ def test_areas_and_codes_that_a_file_holds_as_integers_become_texts(tmp_path):
     assert types == {"ward": "string", "age": "integer", "ethnic_code": "string"}
 
 
-def questionnaire(path: Path) -> Path:
+def questionnaire(path):
     columns = ["person_id", "ward", "sex", "age", "lang", *(f"q{number}" for number in range(3))]
     if path.suffix == ".parquet":
         pq.write_table(pa.table({name: [1] for name in columns}), path)
@@ -196,10 +194,10 @@ def test_columns_come_from_a_data_package(tmp_path):
 
 def test_only_the_footer_of_a_parquet_file_is_read(tmp_path, monkeypatch):
     path = people_file(tmp_path / "persons.parquet")
-    reads: list[tuple[int, int]] = []
+    reads = []
 
     class Watched(io.FileIO):
-        def read(self, size: int | None = -1) -> bytes:
+        def read(self, size=-1):
             begin = self.tell()
             content = super().read(-1 if size is None else size)
             reads.append((begin, begin + len(content)))
@@ -212,7 +210,7 @@ def test_only_the_footer_of_a_parquet_file_is_read(tmp_path, monkeypatch):
     assert min(begin for begin, _ in reads) == footer_begin(path)
 
 
-def footer_begin(path: Path) -> int:
+def footer_begin(path):
     content = path.read_bytes()
     return len(content) - 8 - int.from_bytes(content[-8:-4], "little")
 
@@ -234,7 +232,7 @@ class WatchedFile(io.FileIO):
 
     noted = b""
 
-    def read(self, size: int | None = -1) -> bytes:
+    def read(self, size=-1):
         content = super().read(-1 if size is None else size)
         WatchedFile.noted += content
         return content

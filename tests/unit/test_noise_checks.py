@@ -1,7 +1,5 @@
 """The audit's checks of noise, each repeated with many keys: a bug that shows only by luck is not caught."""
 
-from __future__ import annotations
-
 from tests.inside import Result, _counts_enter_exactly
 from tests.planted.noise_bugs import a_float_between_count_and_noise
 

@@ -1,8 +1,5 @@
 """The exact facts about noise against independent computations: mpmath with 50 digits, NumPy convolutions, OpenDP."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from math import ceil, sqrt
@@ -31,20 +28,20 @@ def _fifty_digits():
         yield
 
 
-def contains(ball: arb, value: mpmath.mpf) -> bool:
+def contains(ball, value):
     """Whether the ball has the value, up to the digits that mpmath computed it with."""
     middle, radius = mpmath.mpf(ball.mid().str(60, radius=False)), mpmath.mpf(ball.rad().str(10, radius=False))
     return abs(middle - value) <= radius + abs(value) * mpmath.mpf(10) ** -45 + mpmath.mpf(10) ** -10000
 
 
-def mp(number: Fraction) -> mpmath.mpf:
+def mp(number):
     return mpmath.mpf(number.numerator) / number.denominator
 
 
-def gaussian_tail(sigma_squared: Fraction, at_least: int) -> mpmath.mpf:
+def gaussian_tail(sigma_squared, at_least):
     """Term by term, which takes long for a wide Gaussian."""
 
-    def weight(k: int) -> mpmath.mpf:
+    def weight(k):
         return mpmath.exp(-(mpmath.mpf(k) ** 2) / (2 * mp(sigma_squared)))
 
     enough = int(16 * sqrt(sigma_squared)) + 3
@@ -107,7 +104,7 @@ def test_probabilities_tails_and_cdf_fit_together(noise, draws):
         assert noise.cdf(value).overlaps(noise.tail(-value))
 
 
-def one_draw(noise: DiscreteGaussian | DiscreteLaplace) -> np.ndarray:
+def one_draw(noise):
     """Probabilities of one draw in double precision, around zero."""
     if isinstance(noise, DiscreteGaussian):
         values = np.arange(-int(12 * sqrt(noise.sigma_squared)) - 9, int(12 * sqrt(noise.sigma_squared)) + 10)
@@ -149,7 +146,7 @@ def test_sums_of_the_widest_gaussian_are_normal_to_the_eye(draws):
     assert margin == pytest.approx(1.959963984540054 * spread, abs=1)
 
 
-def least_with_tail_at_most(tail: Callable[[int], mpmath.mpf], chance: mpmath.mpf) -> int:
+def least_with_tail_at_most(tail, chance):
     least = 1
     while tail(least) > chance:
         least += 1
@@ -164,7 +161,7 @@ def test_quantiles_are_the_least_integer(sigma_squared, chance):
     noise = DiscreteGaussian(sigma_squared)
     quantile = noise.quantile(chance)
 
-    def cdf(value: int) -> mpmath.mpf:
+    def cdf(value):
         return gaussian_tail(sigma_squared, -value) if value < 0 else 1 - gaussian_tail(sigma_squared, value + 1)
 
     assert cdf(quantile) >= mp(chance) > cdf(quantile - 1)

@@ -1,7 +1,5 @@
 """A web site names the noise that its pages compute with, and none that they can't."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from types import SimpleNamespace
@@ -19,7 +17,7 @@ class Staircase(DiscreteLaplace):
     mechanism = "staircase"
 
 
-def named(noise: DiscreteGaussian | DiscreteLaplace) -> object:
+def named(noise):
     design = SimpleNamespace(stages={Stage.STAGE_2: SimpleNamespace(noise=noise)}, suppression_threshold=None)
     universe = SimpleNamespace(levels=[SimpleNamespace(design=design)])
     return noise_of_level(0, cast(Universe, universe), Fraction(95, 100))["STAGE_2"]

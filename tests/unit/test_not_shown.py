@@ -1,7 +1,5 @@
 """A check of the audit that could not have found a fault is "not shown", never "passed"."""
 
-from __future__ import annotations
-
 import pickle
 from fractions import Fraction
 
@@ -23,7 +21,6 @@ from tests.inside import (
     NoiseVerdict,
     PrivacyDefinition,
     Result,
-    Samples,
     Sensitivity,
     Stage,
     judged,
@@ -33,7 +30,7 @@ from tests.inside import (
 )
 
 
-def samples(size: int, with_record: float, without: float) -> Samples:
+def samples(size, with_record, without):
     """This many samples of each world; these shares of them say that the record is present."""
     places = (np.arange(size) * 0.618033988749895) % 1
     return np.stack([(places < share).astype(float) for share in (with_record, without)])
@@ -75,13 +72,13 @@ def test_a_loss_world_can_be_sent_to_other_processes(world):
 
 
 def test_noise_checks_without_noise_are_not_shown():
-    nothing: list[DrawnNoise] = []
+    nothing = []
     found = [noise_checks_module._two_runs(nothing, nothing), noise_checks_module._as_wide_as_due(nothing)]
     found.append(noise_checks_module._unrelated(nothing))
     assert [one.result for one in found] == [Result.NOT_SHOWN] * 3
 
 
-def totals_drawn(counts: np.ndarray) -> DrawnNoise:
+def totals_drawn(counts):
     """Noise of totals of these counts, as it should be."""
     (family, *_), level = SAFETAB_P.families, US.levels[0]
     event = MeasurementEvent(

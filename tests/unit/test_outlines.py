@@ -1,9 +1,6 @@
 """The outlines that the program carries: how they are made, what they hold, and which census gets them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 from supply_chain.outlines import decoded_arcs, outlines_of, simplified
 from tests.inside import PUERTO_RICO_STATE, US, US_STATES, BoundariesShape, BoundaryFiles, shipped_outlines, write_maps
@@ -11,7 +8,7 @@ from tests.named_world import named_universe
 from tests.site_files import read_data
 
 # Two squares beside each other, 10 by 10 steps of a tenth of a degree, whose common border has a point in the middle.
-TOPOLOGY: dict[str, Any] = {
+TOPOLOGY = {
     "transform": {"scale": [0.1, 0.1], "translate": [-72.0, 41.0]},
     "arcs": [
         [[10, 0], [0, 5], [0, 5]],  # the border, northwards

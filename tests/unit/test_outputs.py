@@ -1,11 +1,8 @@
-from __future__ import annotations
-
 import datetime
 import hashlib
 import json
 import time
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -26,7 +23,6 @@ from tests.inside import (
     schema_of,
 )
 from tests.worlds.people import PERSON_HEADER, write_random_world
-from tests.worlds.world import World
 
 CELLS_4 = np.array([[1, 2, 3, 4, 10, 20, 30, -40]])
 
@@ -54,7 +50,7 @@ def test_a_noisy_total_that_equals_a_threshold_moves_up():
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+def world(tmp_path_factory):
     return write_random_world(
         tmp_path_factory.mktemp("outputs"),
         2,
@@ -66,13 +62,13 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
 
 
 @pytest.fixture(scope="module")
-def out(world: World, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def out(world, tmp_path_factory):
     out = tmp_path_factory.mktemp("outputs") / "out"
     safetab.run(*world, out)
     return out
 
 
-def rows_of(path: Path) -> list[dict[str, str]]:
+def rows_of(path):
     header, *lines = path.read_text().splitlines()
     return [dict(zip(header.split("|"), line.split("|"), strict=True)) for line in lines]
 

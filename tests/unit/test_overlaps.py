@@ -1,7 +1,5 @@
 """Which areas lie in which, by the facts of their kinds."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.inside import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US, area_facts, areas_overlap

@@ -1,13 +1,10 @@
 """Clearing away touches only our own, and an output changes in one step."""
 
-from __future__ import annotations
-
 import datetime
 import errno
 import os
 import signal
 import stat
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -36,21 +33,21 @@ TODAY = datetime.date(2026, 1, 1)
 
 
 @contextmanager
-def umask(mask: int) -> Iterator[None]:
+def umask(mask):
     before = os.umask(mask)
     yield
     os.umask(before)
 
 
-def contents(folder: Path) -> dict[str, str]:
+def contents(folder):
     return {path.name: path.read_text() for path in folder.iterdir()}
 
 
-def names(folder: Path) -> list[str]:
+def names(folder):
     return [path.name for path in folder.iterdir()]
 
 
-def left_by_a_killed_run(parent: Path, name: str) -> Path:
+def left_by_a_killed_run(parent, name):
     folder = parent / name
     folder.mkdir(mode=0o700)
     (folder / ".safetab-lock").touch()
@@ -101,7 +98,7 @@ def test_a_folder_of_another_user_stays(tmp_path, monkeypatch):
 def test_an_interrupt_while_a_folder_is_made_leaves_none(tmp_path, monkeypatch):
     made = locked_folder_module.tempfile.mkdtemp
 
-    def interrupted(**where: object) -> str:
+    def interrupted(**where):
         folder = made(**where)
         signal.raise_signal(signal.SIGINT)
         return folder
@@ -125,7 +122,7 @@ def test_a_folder_that_cannot_be_removed_is_told(tmp_path, monkeypatch):
 def test_an_interrupt_while_clearing_away_waits_for_its_end(tmp_path, monkeypatch):
     remove = locked_folder_module._remove
 
-    def interrupted(folder: Path) -> None:
+    def interrupted(folder):
         signal.raise_signal(signal.SIGINT)
         remove(folder)
 
@@ -152,11 +149,11 @@ def test_encoded_persons_are_for_their_owner_alone_whatever_the_umask(tmp_path):
     assert found.run_patterns.tolist() == [*range(1, 100_000, 2), *range(0, 100_000, 2)]
 
 
-def cannot(*_: object) -> None:
+def cannot(*_):
     raise CantBeDone
 
 
-def write_output(out: Path, text: str, *, overwrite: bool = True) -> None:
+def write_output(out, text, *, overwrite=True):
     with whole_output(out, overwrite=overwrite) as output:
         (output / "manifest.json").write_text(text)
 
@@ -192,7 +189,7 @@ def test_an_output_that_a_killed_run_had_moved_aside_is_put_back(after, tmp_path
     out, renames, rename = tmp_path / "out", [], Path.rename
     write_output(out, "old")
 
-    def killed(path: Path, to: Path) -> Path:
+    def killed(path, to):
         renames.append(rename(path, to))
         if len(renames) == after:
             raise Killed
@@ -232,7 +229,7 @@ def test_a_published_output_is_no_failure_though_something_is_left(tmp_path, mon
 
 
 def test_a_full_disk_is_a_failure_and_no_fault_of_what_was_given(tmp_path):
-    def full(_: Path) -> None:
+    def full(_):
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with pytest.raises(RunFailed, match="No space left on device"):
@@ -241,7 +238,7 @@ def test_a_full_disk_is_a_failure_and_no_fault_of_what_was_given(tmp_path):
 
 
 def test_a_file_that_somebody_made_meanwhile_stays(tmp_path):
-    def write(beside: Path) -> None:
+    def write(beside):
         beside.write_text("ours")
         (tmp_path / "file").write_text("theirs")
 
@@ -268,7 +265,7 @@ def test_of_two_files_both_appear_or_none(before, has_links, tmp_path, monkeypat
 
 
 def test_a_first_file_that_cant_be_taken_back_is_told(tmp_path, monkeypatch):
-    def refused(*_: object) -> None:
+    def refused(*_):
         raise OSError(errno.ESTALE, "Stale file handle")
 
     monkeypatch.setattr(new_files_module, "_publish", refusing_the_second)
@@ -278,11 +275,11 @@ def test_a_first_file_that_cant_be_taken_back_is_told(tmp_path, monkeypatch):
     assert contents(tmp_path) == {"first": "new"}
 
 
-def knows_no_links(*_: object) -> None:
+def knows_no_links(*_):
     raise OSError(errno.EPERM, "Operation not permitted")
 
 
-def refusing_the_second(beside: Path, file: Path, **_: object) -> None:
+def refusing_the_second(beside, file, **_):
     if file.name == "second":
         raise OSError(errno.EIO, "Input/output error")
     beside.replace(file)
