@@ -12,13 +12,10 @@ from tests.inside import (
     DETAILED,
     PERSONS,
     SEX_BY_AGE_4,
-    SEX_BY_AGE_9,
     SEX_BY_AGE_23,
     TALLY_TOTAL,
     TOTAL,
     US,
-    DiscreteGaussian,
-    DiscreteLaplace,
     Histograms,
     LevelTheory,
     MeasuredAs,
@@ -33,8 +30,9 @@ from tests.inside import (
     sorts_of,
     wilson_interval,
 )
+from tests.noises import gaussian, laplace
 
-NOISES = [DiscreteGaussian(Fraction(25)), DiscreteGaussian(Fraction(9, 4)), DiscreteLaplace(Fraction(7, 2))]
+NOISES = [gaussian(25), gaussian("9/4"), laplace("7/2")]
 
 
 @pytest.fixture(scope="module")
@@ -44,8 +42,24 @@ def county():
     return next(level.design for level in plan.levels if level.level == wanted)
 
 
+@pytest.fixture(scope="module")
+def theory(county):
+    return LevelTheory(county, MeasuredAs.ADAPTIVE)
+
+
+@pytest.fixture(scope="module")
+def everywhere(county):
+    """The theory if no total is suppressed."""
+    return LevelTheory(dataclasses.replace(county, suppression_threshold=None), MeasuredAs.ADAPTIVE)
+
+
 def chances(noise, reach):
     return {value: float(noise.probability(value).mid()) for value in range(-reach, reach + 1)}
+
+
+def mean_of(figure, of):
+    """Over some values with their chances."""
+    return sum(figure(value) * chance for value, chance in of.items()) / sum(of.values())
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -55,12 +69,13 @@ def test_moments_above_a_limit_are_sums_over_exact_probabilities(noise):
     margin = noise.margin_of_error(Fraction(95, 100))
     for position, limit in enumerate(limits.tolist()):
         above = {value: chance for value, chance in of.items() if value > limit}
-        whole = sum(above.values())
-        assert theory.mean[position] == pytest.approx(sum(v * p for v, p in above.items()) / whole, abs=1e-9)
-        assert theory.absolute[position] == pytest.approx(sum(abs(v) * p for v, p in above.items()) / whole, rel=1e-9)
-        assert theory.square[position] == pytest.approx(sum(v * v * p for v, p in above.items()) / whole, rel=1e-9)
-        inside = sum(p for v, p in above.items() if abs(v) <= margin) / whole
-        assert theory.covered[1][position] == pytest.approx(inside, abs=1e-9)
+        for found, figure in (
+            (theory.mean, int),
+            (theory.absolute, abs),
+            (theory.square, lambda value: value**2),
+            (theory.covered[1], lambda value: abs(value) <= margin),
+        ):
+            assert found[position] == pytest.approx(mean_of(figure, above), rel=1e-9, abs=1e-9)
 
 
 @pytest.mark.parametrize("noise", NOISES)
@@ -69,20 +84,18 @@ def test_the_noise_of_a_sum_of_cells_covers_as_often_as_its_certified_tails_say(
     summed, theory = noise.sum_of(draws), SumOfDraws(noise, draws)
     for margin, covered in zip(theory.margins, theory.covered, strict=True):
         assert covered == pytest.approx(1 - 2 * float(summed.tail(margin + 1).mid()), abs=1e-9)
-    everywhere = theory.above(np.array([-theory.reach - 1]))
-    assert everywhere.square[0] == pytest.approx(theory.variance, rel=1e-9)
+    assert theory.above(np.array([-theory.reach - 1])).square[0] == pytest.approx(theory.variance, rel=1e-9)
 
 
 def test_moments_between_two_limits_are_sums_over_exact_probabilities():
-    noise = NOISES[0]
-    inside = {value: chance for value, chance in chances(noise, 100).items() if -2 <= value < 9}
-    mean, square = SumOfDraws(noise, 1).between(np.array([-2]), np.array([9]))
-    assert mean[0] == pytest.approx(sum(v * p for v, p in inside.items()) / sum(inside.values()), rel=1e-9)
-    assert square[0] == pytest.approx(sum(v * v * p for v, p in inside.items()) / sum(inside.values()), rel=1e-9)
+    inside = {value: chance for value, chance in chances(NOISES[0], 100).items() if -2 <= value < 9}
+    mean, square = SumOfDraws(NOISES[0], 1).between(np.array([-2]), np.array([9]))
+    assert mean[0] == pytest.approx(mean_of(int, inside), rel=1e-9)
+    assert square[0] == pytest.approx(mean_of(lambda value: value**2, inside), rel=1e-9)
 
 
-def test_tables_are_chosen_and_lone_totals_suppressed_as_certified_tails_say(county):
-    theory, sizes = LevelTheory(county, MeasuredAs.ADAPTIVE), np.array([0, 15, 990, 1_010, 21_000])
+def test_tables_are_chosen_and_lone_totals_suppressed_as_certified_tails_say(county, theory):
+    sizes = np.array([0, 15, 990, 1_010, 21_000])
     first, second = (county.noise(stage) for stage in (Stage.STAGE_1, Stage.STAGE_2))
     chosen, shown = theory.shape_chances(sizes), theory.shown_chances(sizes)
     assert chosen.sum(axis=0) == pytest.approx(1)
@@ -94,21 +107,20 @@ def test_tables_are_chosen_and_lone_totals_suppressed_as_certified_tails_say(cou
         assert shown[1:, position] == pytest.approx(chosen[1:, position])
 
 
-def test_theory_for_many_sizes_is_the_exact_theory_of_each(county):
+def test_theory_for_many_sizes_is_the_exact_theory_of_each(county, theory):
     """Which the explorer tells: chances by true size, and the paper's bias."""
-    theory, sizes = LevelTheory(county, MeasuredAs.ADAPTIVE), np.array([0, 5, 19, 40, 960, 1_000, 5_030])
+    sizes = np.array([0, 5, 19, 40, 960, 1_000, 5_030])
     shown, bias = theory.shown_chances(sizes), theory.error(TALLY_TOTAL, TOTAL, sizes).mean
     for position, size in enumerate(sizes.tolist()):
-        exact = county.shape_chances(size)
-        assert theory.shape_chances(sizes)[:, position] == pytest.approx([float(one.mid()) for one in exact.values()])
-        chance = county.publication_chance(size)
-        assert shown[:, position].sum() == pytest.approx(float(chance.mid()), rel=1e-7)
+        exact = [float(one.mid()) for one in county.shape_chances(size).values()]
+        assert theory.shape_chances(sizes)[:, position] == pytest.approx(exact)
+        assert shown[:, position].sum() == pytest.approx(float(county.publication_chance(size).mid()), rel=1e-7)
         mean = county.noise(Stage.STAGE_2).mean_given_at_least(county.suppression_threshold + 1 - size)
         assert bias[position] == pytest.approx(float(mean.mid()), rel=1e-7, abs=1e-9)
 
 
-def test_a_lone_total_is_biased_upwards_near_the_threshold_and_a_table_never_is(county):
-    theory, sizes = LevelTheory(county, MeasuredAs.ADAPTIVE), np.array([0, 19, 200])
+def test_a_lone_total_is_biased_upwards_near_the_threshold_and_a_table_never_is(theory):
+    sizes = np.array([0, 19, 200])
     bias = theory.error(TALLY_TOTAL, TOTAL, sizes).mean
     assert bias[0] > 19  # who is shown although nobody is there has noise above T = 19
     assert 3 < bias[1] < 5  # about 0.8 sigma
@@ -119,65 +131,51 @@ def test_a_lone_total_is_biased_upwards_near_the_threshold_and_a_table_never_is(
 SIZES = np.array([0, 1, 7, 15, 19, 20, 26, 45, 90, 400, 5_000])
 
 
-def test_selection_aware_coverage_is_a_sum_over_exact_probabilities_and_at_least_what_is_promised(
-    county,
-):
+def test_selection_aware_coverage_is_a_sum_over_exact_probabilities_and_at_least_what_is_promised(county, theory):
     noise, threshold = county.noise(Stage.STAGE_2), county.suppression_threshold
-    theory, of = LevelTheory(county, MeasuredAs.ADAPTIVE), chances(noise, 80)
-    covered = theory.interval_covered(TOTAL, SIZES)
+    of, covered = chances(noise, 80), theory.interval_covered(TOTAL, SIZES)
     for position, size in enumerate(SIZES.tolist()):
         shown = {size + value: chance for value, chance in of.items() if size + value > threshold}
-        low, high = SelectionAwareIntervals(noise, threshold, Fraction(95, 100)).of(np.array(list(shown)))
-        holding = sum(
-            chance for chance, *ends in zip(shown.values(), low, high, strict=True) if ends[0] <= size <= ends[1]
-        )
-        assert covered[position] == pytest.approx(holding / sum(shown.values()), rel=1e-9)
+        ends = SelectionAwareIntervals(noise, threshold, Fraction(95, 100)).of(np.array(list(shown)))
+        holds = {value: low <= size <= high for value, low, high in zip(shown, *ends, strict=True)}
+        assert covered[position] == pytest.approx(mean_of(holds.get, shown), rel=1e-9)
     assert (covered >= 0.95).all()
 
 
-def test_a_total_that_is_always_shown_has_the_interval_of_its_margin(county):
-    theory = LevelTheory(county, MeasuredAs.ADAPTIVE)
+def test_a_total_that_is_always_shown_has_the_interval_of_its_margin(theory, everywhere):
     assert theory.is_selected(TOTAL)
     for shape in (SEX_BY_AGE_4, SEX_BY_AGE_23):
         assert not theory.is_selected(shape)
         plain = theory.error(TALLY_TOTAL, shape, SIZES).covered[1]
         assert theory.interval_covered(shape, SIZES) == pytest.approx(plain)
-    everywhere = LevelTheory(dataclasses.replace(county, suppression_threshold=None), MeasuredAs.ADAPTIVE)
     assert not everywhere.is_selected(TOTAL)
     assert everywhere.margin_fails_up_to is None
 
 
-def test_the_plain_margin_fails_for_published_totals_of_exactly_the_sizes_up_to_one(county):
-    theory, noise = LevelTheory(county, MeasuredAs.ADAPTIVE), county.noise(Stage.STAGE_2)
+def test_the_plain_margin_fails_for_published_totals_of_exactly_the_sizes_up_to_one(county, theory):
+    noise, threshold = county.noise(Stage.STAGE_2), county.suppression_threshold
     of, margin, failing = chances(noise, 80), noise.margin_of_error(Fraction(95, 100)), []
-    for size in range(3 * county.suppression_threshold):
-        shown = {value: chance for value, chance in of.items() if size + value > county.suppression_threshold}
-        if sum(chance for value, chance in shown.items() if abs(value) <= margin) < 0.95 * sum(shown.values()):
+    for size in range(3 * threshold):
+        shown = {value: chance for value, chance in of.items() if size + value > threshold}
+        if mean_of(lambda value: abs(value) <= margin, shown) < 0.95:
             failing.append(size)
     assert failing == list(range(theory.margin_fails_up_to + 1))
-    assert 10 < theory.margin_fails_up_to <= county.suppression_threshold
+    assert 10 < theory.margin_fails_up_to <= threshold
 
 
-def test_combined_totals_have_less_noise_and_none_is_made_of_a_total_that_was_selected(county):
-    theory, far_from_thresholds = LevelTheory(county, MeasuredAs.ADAPTIVE), np.array([2_500])
-    plain = theory.error(TALLY_TOTAL, SEX_BY_AGE_4, far_from_thresholds)
-    combined = theory.error(COMBINED, SEX_BY_AGE_4, far_from_thresholds)
+def test_combined_totals_have_less_noise_and_none_is_made_of_a_total_that_was_selected(theory, everywhere):
+    far_from_thresholds = np.array([2_500])
+    plain, combined = (theory.error(sort, SEX_BY_AGE_4, far_from_thresholds) for sort in (TALLY_TOTAL, COMBINED))
     assert combined.square[0] < 0.6 * plain.square[0]
     assert combined.mean[0] == pytest.approx(0, abs=1e-6)
-    assert not theory.has_combined(TOTAL)
-    assert LevelTheory(dataclasses.replace(county, suppression_threshold=None), MeasuredAs.ADAPTIVE).has_combined(TOTAL)
+    assert [each.has_combined(TOTAL) for each in (theory, everywhere)] == [False, True]
 
 
 def test_every_line_of_a_table_is_a_total_a_sex_marginal_or_a_cell_and_the_total_counts_once():
     sorts = sorts_of(PERSONS)
     assert [sort.label for sort in sorts] == ["total", "sex marginal", "cell", "combined total"]
-    seen = {shape: [sort.in_a_group(shape) for sort in sorts] for shape in PERSONS.shapes}
-    assert seen == {
-        TOTAL: [1, 0, 0, 1],
-        SEX_BY_AGE_4: [1, 2, 8, 1],
-        SEX_BY_AGE_9: [1, 2, 18, 1],
-        SEX_BY_AGE_23: [1, 2, 46, 1],
-    }
+    seen = [[sort.in_a_group(shape) for sort in sorts] for shape in PERSONS.shapes]
+    assert seen == [[1, 0, 0, 1], [1, 2, 8, 1], [1, 2, 18, 1], [1, 2, 46, 1]]
 
 
 def test_size_classes_begin_where_they_say():

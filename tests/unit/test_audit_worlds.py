@@ -35,10 +35,9 @@ def test_no_two_budgets_and_no_two_lists_of_thresholds_are_alike(audited):
     settings = own_settings(audited.product.name)
     budgets = [value for key, value in settings.items() if key.startswith("privacy_budget")]
     assert len(budgets) == len(audited.product.families) * len(US.levels) == len(set(budgets))
-    for key in ("thresholds_p",) if audited is AUDITED_PERSONS else ("thresholds_h_t3", "thresholds_h_t4"):
-        ladders = [tuple(one) for one in settings[key].values()]
-        assert len(set(ladders)) == len(ladders) == len(US.levels)
-        assert all(sorted(one) == list(one) for one in ladders)
+    for ladders in (value for key, value in settings.items() if key.startswith("thresholds")):
+        assert len({tuple(one) for one in ladders.values()}) == len(ladders) == len(US.levels)
+        assert all(sorted(one) == list(one) for one in ladders.values())
 
 
 def test_the_audit_names_every_level():
@@ -51,20 +50,19 @@ def test_a_plain_reader_finds_what_was_written(audited, tmp_path):
     plain = plain_config(world.parameters)
     assert len(plain.levels) == len(audited.product.families) * len(US.levels)
     if audited is AUDITED_PERSONS:
-        assert plain.levels["persons", "USA", 1].budget == Fraction("0.1275")
-        assert plain.levels["persons", "PR-PLACE", 2].thresholds == (7, 9, 17)
+        family, budget, thresholds = "persons", "0.1275", (7, 9, 17)
         assert plain.shares() == {Stage.STAGE_1: Fraction(1, 10), Stage.STAGE_2: Fraction(9, 10), Stage.TOTAL_ONLY: 1}
     else:
-        assert plain.levels["tenure", "USA", 1].budget == Fraction("0.17")
-        assert plain.levels["tenure", "PR-PLACE", 2].thresholds == (23,)
-    plan = plan_of_files(*world).require()
+        family, budget, thresholds = "tenure", "0.17", (23,)
+    assert plain.levels[family, "USA", 1].budget == Fraction(budget)
+    assert plain.levels[family, "PR-PLACE", 2].thresholds == thresholds
+    plan = plan_of_files(world.parameters, world.data).require()
     assert config_check(plan, world.parameters).result is Result.PASSED
 
 
 def test_a_change_of_one_number_of_the_configuration_is_seen(tmp_path):
     world = AUDITED_PERSONS.write(tmp_path / "w", AUDITED_PERSONS.population, {})
-    plan = plan_of_files(*world).require()
-    config = world.parameters / "config.json"
+    plan, config = plan_of_files(world.parameters, world.data).require(), world.parameters / "config.json"
     written = config.read_text()
     for changes in (
         ("0.1275", "0.1276"),
@@ -99,12 +97,9 @@ def test_independent_noise_has_no_relations(noise):
     assert sum(one.looked_at for one in found) > 1_900
 
 
-def test_two_cells_with_opposite_noise_are_found(noise):
+def test_two_cells_with_opposite_noise_and_groups_that_share_noise_at_any_distance_are_found(noise):
     noise[:, 5] = -noise[:, 3]
     assert min(relations_of_cells([drawn(noise)], 60), key=lambda one: one.distance).name.endswith("cells 3 and 5")
-
-
-def test_groups_that_share_noise_are_found_at_any_distance(noise):
     noise[137::2] = noise[:-137:2]  # every second group, 137 before
     (found,) = relations_of_groups([drawn(noise)], 1_000)
     assert found.name.endswith("groups 137 apart")
@@ -114,31 +109,26 @@ def test_groups_that_share_noise_are_found_at_any_distance(noise):
 def test_the_plain_reader_of_a_specification_counts_as_a_person_does(tmp_path):
     """The four crowded stays are in six language groups, and six of eight languages count."""
     world = AUDITED_STAYS.write(tmp_path / "w", AUDITED_STAYS.population, {})
-    plain = PlainCensus(world)
-    plan = plan_of_files(*world).require()
-    cell, town = (level_named(plan, label, "language") for label in ("north cell", "north town"))
-    of_cell = plain.counts(cell, "total")
+    plain, plan = PlainCensus(world), plan_of_files(world.parameters, world.data).require()
+
+    def counts(label, groups, line):
+        names = (label, groups, "mood and age")
+        (level,) = (
+            one
+            for one in plan.levels
+            if (one.level.geography.label, one.level.iterations.name, one.family.name) == names
+        )
+        return plain.counts(level, line)
+
+    of_cell = counts("north cell", "language", "total")
     assert [of_cell["1001", f"t-{code}", 0] for code in ("a01", "b02", "c02", "d02")] == [4, 4, 0, 0]  # two beyond use
-    assert [of_cell["1003", f"t-{code}", 0] for code in ("e01", "c03", "d03", "a03")] == [
-        1,
-        1,
-        1,
-        0,
-    ]  # a03 is not counted
+    found = [of_cell["1003", f"t-{code}", 0] for code in ("e01", "c03", "d03", "a03")]
+    assert found == [1, 1, 1, 0]  # a03 is not counted
     assert not any(entity == "0000" for entity, _, _ in of_cell)  # nowhere
-    by_mood = plain.counts(cell, "mood")
+    by_mood = counts("north cell", "language", "mood")
     assert [by_mood["1003", "t-d03", mood] for mood in range(3)] == [0, 0, 1]  # "?" counts as unknown
-    assert plain.counts(town, "total")["t1", "t-e01", 0] == 2  # of two districts
-    family = level_named(plan, "north district", "family")
-    of_family = plain.counts(family, "total")
+    assert counts("north town", "language", "total")["t1", "t-e01", 0] == 2  # of two districts
+    of_family = counts("north district", "family", "total")
     assert (of_family["od0", "d", 0], of_family["od0", "d-only", 0]) == (2, 2)  # of the unknown cell too
     assert (of_family["nd1", "a", 0], of_family["nd1", "a-only", 0]) == (4, 0)
     assert config_check(plan, world.parameters).result is Result.PASSED
-
-
-def level_named(plan, label, groups):
-    wanted = (label, groups, "mood and age")
-    names = {
-        (level.level.geography.label, level.level.iterations.name, level.family.name): level for level in plan.levels
-    }
-    return names[wanted]

@@ -20,7 +20,7 @@ _MANY_ENTITIES = 30
 
 def plans(folder):
     world = write_world(SAFETAB_H, folder, HOUSEHOLDS.population, usual_config("SafeTab-H"))
-    return plan_of_files(*world).require().levels
+    return plan_of_files(world.parameters, world.data).require().levels
 
 
 def test_every_table_is_chosen_for_every_iteration(tmp_path):
@@ -54,7 +54,7 @@ def test_totals_are_the_same_whoever_lives_there(tmp_path):
 @pytest.mark.parametrize("world", HOUSEHOLD_LOSS_WORLDS, ids=lambda world: world.name)
 def test_the_claim_of_a_loss_world_is_its_configuration(world, tmp_path):
     written = world.write(tmp_path / "w")
-    levels = plan_of_files(*written).require().levels
+    levels = plan_of_files(written.parameters, written.data).require().levels
     assert [plan.design.budget for plan in levels] == [world.budget * fraction for fraction in world.fractions]
     assert {plan.design.stability for plan in levels} == {world.stability}
     assert {plan.measured_groups for plan in levels} == {plan.universe.size for plan in levels}

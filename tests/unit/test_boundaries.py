@@ -12,48 +12,49 @@ LAKE = [[-71.6, 41.4], [-71.6, 41.6], [-71.4, 41.6], [-71.4, 41.4], [-71.6, 41.4
 ISLAND = [[-71.6, 41.0], [-71.5, 41.0], [-71.5, 41.05], [-71.6, 41.0]]
 
 
-def read(tmp_path, *features):
-    path = tmp_path / "shapes.json"
-    path.write_text(json.dumps({"type": "FeatureCollection", "features": list(features)}))
-    return read_boundaries(path, named_universe())
+@pytest.fixture
+def read(tmp_path):
+    """The shapes of features, and how many have no area."""
+
+    def shapes(*features):
+        path = tmp_path / "shapes.json"
+        path.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
+        return read_boundaries(path, named_universe())
+
+    return shapes
 
 
 def feature(properties, **more):
-    return {
-        "type": "Feature",
-        "properties": properties,
-        "geometry": {"type": "Polygon", "coordinates": [SQUARE]},
-    } | more
+    geometry = {"type": "Polygon", "coordinates": [SQUARE]}
+    return {"type": "Feature", "properties": properties, "geometry": geometry} | more
 
 
 @pytest.mark.parametrize(
-    ("properties", "level", "position"),
+    ("level", "position", "properties"),
     [
         # cb_2020_us_state_500k, cb_2023_us_county_500k, tl_2020_44_tabblock's tracts, cb_2020_us_aiannh_500k, places
-        ({"STATEFP": "44", "STATENS": "01219835", "AFFGEOID": "0400000US44", "GEOID": "44", "NAME": "Rhode Island"},
-         US.area_level("STATE"), 2),
-        ({"STATEFP": "44", "COUNTYFP": "007", "GEOIDFQ": "0500000US44007", "GEOID": "44007", "LSAD": "06"},
-         US.area_level("COUNTY"), 3),
-        ({"GEOIDFQ": "0500000US44009"}, US.area_level("COUNTY"), 4),
-        ({"AFFGEOID": "1400000US44007000101"}, US.area_level("TRACT"), 0),
-        ({"STATEFP20": "44", "COUNTYFP20": "007", "TRACTCE20": "010100", "GEOID20": "44007010100"}, US.area_level("TRACT"), 1),
-        ({"STATEFP": "44", "COUNTYFP": "007", "TRACTCE": "000101"}, US.area_level("TRACT"), 0),
-        ({"STATEFP": "44", "PLACEFP": "59000"}, US.area_level("PLACE"), 3),
-        ({"AIANNHCE": "2430", "AFFGEOID": "2500000US2430R", "GEOID": "2430R"}, US.area_level("AIANNH"), 1),
-        ({"AIANNHCE": "2430"}, US.area_level("AIANNH"), 1),
-        ({"STATEFP": "72", "COUNTYFP": "127", "GEOID": "72127"}, US.area_level("PR-COUNTY"), 1),
-        ({"STATEFP": "53"}, US.area_level("STATE"), 3),
-        ({"geoid": "53"}, US.area_level("STATE"), 3),
+        ("STATE", 2, "STATEFP=44 STATENS=01219835 AFFGEOID=0400000US44 GEOID=44 NAME=Rhode-Island"),
+        ("COUNTY", 3, "STATEFP=44 COUNTYFP=007 GEOIDFQ=0500000US44007 GEOID=44007 LSAD=06"),
+        ("COUNTY", 4, "GEOIDFQ=0500000US44009"),
+        ("TRACT", 0, "AFFGEOID=1400000US44007000101"),
+        ("TRACT", 1, "STATEFP20=44 COUNTYFP20=007 TRACTCE20=010100 GEOID20=44007010100"),
+        ("TRACT", 0, "STATEFP=44 COUNTYFP=007 TRACTCE=000101"),
+        ("PLACE", 3, "STATEFP=44 PLACEFP=59000"),
+        ("AIANNH", 1, "AIANNHCE=2430 AFFGEOID=2500000US2430R GEOID=2430R"),
+        ("AIANNH", 1, "AIANNHCE=2430"),
+        ("PR-COUNTY", 1, "STATEFP=72 COUNTYFP=127 GEOID=72127"),
+        ("STATE", 3, "STATEFP=53"),
+        ("STATE", 3, "geoid=53"),
     ],
-)  # fmt: skip
-def test_a_shape_is_known_by_the_properties_of_the_bureaus_files(tmp_path, properties, level, position):
-    shapes, without_area = read(tmp_path, feature(properties))
-    assert {one: [shape.position for shape in of_level] for one, of_level in shapes.items()} == {level: [position]}
-    assert without_area == 0
+)
+def test_a_shape_is_known_by_the_properties_of_the_bureaus_files(read, level, position, properties):
+    shapes, without_area = read(feature(dict(one.split("=") for one in properties.split())))
+    found = {one.label: [shape.position for shape in of_level] for one, of_level in shapes.items()}
+    assert (found, without_area) == ({level: [position]}, 0)
 
 
-def test_a_shape_is_known_by_the_id_of_its_feature(tmp_path):
-    assert [*read(tmp_path, feature({}, id="0500000US44007"))[0]] == [US.area_level("COUNTY")]
+def test_a_shape_is_known_by_the_id_of_its_feature(read):
+    assert [*read(feature({}, id="0500000US44007"))[0]] == [US.area_level("COUNTY")]
 
 
 @pytest.mark.parametrize(
@@ -68,41 +69,33 @@ def test_a_shape_is_known_by_the_id_of_its_feature(tmp_path):
         None,
     ],
 )
-def test_a_part_of_an_area_is_never_drawn_as_the_area(tmp_path, properties):
-    own = feature({"GEOID": "53"})
-    shapes, without_area = read(tmp_path, own, feature(properties))
+def test_a_part_of_an_area_is_never_drawn_as_the_area(read, properties):
+    shapes, without_area = read(feature({"GEOID": "53"}), feature(properties))
     assert [*shapes] == [US.area_level("STATE")]
     assert without_area == 1
     with pytest.raises(InvalidInput, match="has no shape that matches an area of this release"):
-        read(tmp_path, feature(properties))
+        read(feature(properties))
 
 
-@pytest.mark.parametrize(
-    ("own", "name"),
-    [
-        (feature({"GEOID": 44007}), "GEOID"),
-        (feature({"GEOID20": 44007}), "GEOID20"),
-        (feature({}, id=44007), "id"),
-        (feature({"STATEFP": 44, "COUNTYFP": 7}), "STATEFP"),
-    ],
-)
-def test_an_id_that_is_a_number_is_refused_as_such(tmp_path, own, name):
-    with pytest.raises(InvalidInput, match=f'{name} is a number. Write ids as text, such as "44007"'):
-        read(tmp_path, own)
+def test_an_id_that_is_a_number_is_refused_as_such(read):
+    for name, properties in (
+        ("GEOID", {"GEOID": 44007}),
+        ("GEOID20", {"GEOID20": 44007}),
+        ("STATEFP", {"STATEFP": 44, "COUNTYFP": 7}),
+        ("id", {}),
+    ):
+        with pytest.raises(InvalidInput, match=f'{name} is a number. Write ids as text, such as "44007"'):
+            read(feature(properties, id=None if properties else 44007))
 
 
-def test_islands_and_holes_are_kept_and_heights_are_left_out(tmp_path):
+def test_islands_and_holes_are_kept_and_heights_and_shapes_without_geometry_are_left_out(read):
     high = [[x, y, 12.5] for x, y in ISLAND]
     geometry = {"type": "MultiPolygon", "coordinates": [[SQUARE, LAKE], [high]]}
-    (shape,) = read(tmp_path, feature({"GEOID": "44"}, geometry=geometry))[0][US.area_level("STATE")]
+    shapes, without_area = read(feature({"GEOID": "44"}, geometry=geometry), feature({"GEOID": "53"}, geometry=None))
+    (shape,) = shapes[US.area_level("STATE")]
     assert shape.rings == [
         [-7190, 4110, 80, 0, 0, 90, -80, 0, 0, -90],
         [-7160, 4140, 0, 20, 20, 0, 0, -20, -20, 0],
         [-7160, 4100, 10, 0, 0, 5, -10, -5],
     ]
-
-
-def test_a_shape_without_geometry_is_counted_and_left_out(tmp_path):
-    shapes, without_area = read(tmp_path, feature({"GEOID": "44"}, geometry=None), feature({"GEOID": "53"}))
-    assert [shape.position for shape in shapes[US.area_level("STATE")]] == [3]
     assert without_area == 1

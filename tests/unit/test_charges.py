@@ -49,7 +49,7 @@ def test_every_charge_of_the_audits_world(definition, tmp_path):
     world = write_world(
         SAFETAB_P, tmp_path / "w", PRODUCTS_PERSONS.population, usual_config("SafeTab-P", privacy_defn=definition)
     )
-    plan = read_inputs(*world).require().plan
+    plan = read_inputs(world.parameters, world.data).require().plan
     assert len(plan.levels) == 20
     for level in plan.levels:
         judged(level)
@@ -58,7 +58,7 @@ def test_every_charge_of_the_audits_world(definition, tmp_path):
 @pytest.mark.parametrize("world", SMALL, ids=lambda world: world.name)
 def test_every_charge_of_the_loss_worlds(world, tmp_path):
     written = world.write(tmp_path / "w")
-    (level,) = read_inputs(*written).require().plan.levels
+    (level,) = read_inputs(written.parameters, written.data).require().plan.levels
     judged(level)
     assert level.design.stability == world.stability
     assert level.design.budget == world.budget

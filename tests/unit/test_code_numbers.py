@@ -46,32 +46,27 @@ def test_columns_hold_the_codes_of_their_classification_alone():
     assert texts.of_texts(["8999", "9000", "1001", None, "1000"]).tolist() == [2, -1, -1, -1, 1]
 
 
-@pytest.mark.parametrize("most_answers", [1, 3, 8])
+@pytest.mark.parametrize("most_answers", [3, *(pytest.param(most, marks=pytest.mark.slow) for most in (1, 8))])
 def test_many_text_codes_are_in_the_groups_that_plain_python_finds(most_answers):
-    dice = random.Random(most_answers)
+    dice, groups = random.Random(most_answers), [f"G{number}" for number in range(40)]
     number_of = numbers_of_codes(CODES)
-    groups = [f"G{number}" for number in range(40)]
 
-    def random_map():
-        return {code: dice.choice(groups) for code in CODES if dice.random() < 0.8}
+    def map_of(most):
+        around = ({code: dice.choice(groups) for code in CODES if dice.random() < 0.8} for _ in range(2))
+        return CodeMaps(*around, most)
 
-    maps = [
-        IterationMap(CodeMaps(random_map(), random_map(), most_answers), CodeMaps(random_map(), random_map(), 1))
-        for _ in range(2)
-    ]
+    maps = [IterationMap(map_of(most_answers), map_of(1)) for _ in range(2)]
     answers = [dice.choices(CODES, k=dice.randint(1, 8)) for _ in range(1_000)]
     answers += [[code] * dice.randint(1, 8) for code in CODES]  # every code occurs, often alone
-    singles = dice.choices(CODES, k=len(answers))
+    both = list(zip(answers, dice.choices(CODES, k=len(answers)), strict=True))
     several = CodeNumbers(CodeColumns(Classification("several", ("A", "B")), "a code"), number_of)
-    both = list(zip(answers, singles, strict=True))
     rows = [[*several.of_texts(codes), *[0] * (8 - len(codes)), number_of[one]] for codes, one in both]
     table = PatternTable(most_answers)
     patterns = ThreadPatterns(table).numbers_of(np.array(rows, dtype=np.int16).T.copy())
     assert patterns.min() >= 0
-    lists = iteration_lists(
-        table.codes, maps, {group: number for number, group in enumerate(groups)}, (number_of, number_of)
-    )
-    for pattern, (codes, single) in zip(patterns.tolist(), both, strict=True):
+    numbers = {group: number for number, group in enumerate(groups)}
+    lists = iteration_lists(table.codes, maps, numbers, (number_of, number_of))
+    for pattern, given in zip(patterns.tolist(), both, strict=True):
         found = lists.iterations[lists.starts[pattern] : lists.starts[pattern + 1]].tolist()
-        expected = set().union(*(of_map.iterations_of(codes, single) for of_map in maps))
-        assert sorted(groups[number] for number in found) == sorted(expected)
+        expected = set().union(*(of_map.iterations_of(*given) for of_map in maps))
+        assert sorted(found) == sorted(numbers[group] for group in expected)

@@ -1,8 +1,7 @@
 """Every command has its function in Python, and what is old in Python still works, with a warning."""
 
 import inspect
-import subprocess
-import sys
+import pkgutil
 from operator import attrgetter
 
 import pytest
@@ -12,63 +11,47 @@ import safetab
 from safetab.cli.main import app
 from tests.inside import SAFETAB_P
 
-FUNCTIONS = {
-    "accuracy": "accuracy",
-    "audit": "audit",
-    "blocks-with-units": "blocks_with_units",
-    "cef blocks": "blocks_with_units",
-    "cef convert": "convert",
-    "compare": "compare",
-    "convert": "convert",
-    "coterminous": "rerelease",
-    "demo": "demo",
-    "diff": "diff",
-    "docs": "docs",
-    "explore": "explore",
-    "export": "export",
-    "lists": "lists",
-    "new": "new",
-    "official": "official",
-    "plan": "plan",
-    "registry": "registry",
-    "report": "report",
-    "rerelease": "rerelease",
-    "run": "run",
-    "selftest": "audit",  # which has these checks and more
-    "show": "open_release",  # which answers in more ways
-    "sign": "sign",
-    "site": "site",
-    "spend": "spend",
-    "status": "status",
-    "synthesize": "synthesize",
-    "tune budget": "tuning.least_budget",
-    "tune codes": "tuning.multiplicities",
-    "tune curve": "tuning.tuning_of",  # its levels have the numbers
-    "tune levels": "tuning.tuning_of",
-    "tune margins": "tuning.best_margins",
-    "tune noise": "tuning.compare_noises",
-    "tune table-moe": "tuning.tuning_of",
-    "tune table-thresholds": "tuning.tuning_of",
-    "tune threshold": "tuning.threshold_for",
-    "validate": "validate",
-    "verify": "verify",
-}
+SAME = (
+    "accuracy audit blocks-with-units compare convert demo diff docs explore export lists new official plan registry"
+    " report rerelease run sign site spend status synthesize validate verify"
+)
+OTHERS = """
+cef blocks = blocks_with_units
+cef convert = convert
+coterminous = rerelease
+selftest = audit
+show = open_release
+tune budget = tuning.least_budget
+tune codes = tuning.multiplicities
+tune curve = tuning.tuning_of
+tune levels = tuning.tuning_of
+tune margins = tuning.best_margins
+tune noise = tuning.compare_noises
+tune table-moe = tuning.tuning_of
+tune table-thresholds = tuning.tuning_of
+tune threshold = tuning.threshold_for
+"""
+"""Commands whose function has another name: it has these checks and more, or answers in more ways."""
+
+FUNCTIONS = {name: name.replace("-", "_") for name in SAME.split()}
+FUNCTIONS |= dict(line.split(" = ") for line in OTHERS.strip().splitlines())
 
 OPTIONS = {
-    ("sign", "--new-key"): "new_key",
-    ("spend", "--against"): "check_spend_log",
-    ("spend", "--check"): "check_spend_log",
-    ("spend", "--merge"): "merge_spend_logs",
-    ("spend", "--table"): "AccountsOfLog.statement",
+    "sign": {"--new-key": "new_key"},
+    "spend": {
+        "--against": "check_spend_log",
+        "--check": "check_spend_log",
+        "--merge": "merge_spend_logs",
+        "--table": "AccountsOfLog.statement",
+    },
 }
 """Options that do something else than their command, and have functions of their own."""
 
 
 def commands_of(group, before=""):
     found = set()
-    for name, command in group.commands.items():  # type: ignore[attr-defined]
-        inside = hasattr(command, "commands")
-        found |= commands_of(command, f"{before}{name} ") if inside else {before + name}
+    for name, command in group.commands.items():
+        found |= commands_of(command, f"{before}{name} ") if hasattr(command, "commands") else {before + name}
     return found
 
 
@@ -81,25 +64,22 @@ def test_every_command_has_its_function():
 
 def test_every_option_of_a_command_is_an_argument_or_a_function():
     """Checked for the two commands that do several things."""
-    commands = typer.main.get_command(app).commands  # type: ignore[attr-defined]
-    for name in ("sign", "spend"):
+    commands = typer.main.get_command(app).commands
+    for name, others in OPTIONS.items():
         options = {option for each in commands[name].params for option in each.opts if option.startswith("--")}
         arguments = {f"--{each.replace('_', '-')}" for each in inspect.signature(getattr(safetab, name)).parameters}
-        others = {option for command, option in OPTIONS if command == name}
-        assert options - arguments - others <= {"--output", "--json", "--quiet"}, name
-        assert others <= options
-    assert all(callable(attrgetter(name)(safetab)) for name in OPTIONS.values())
+        assert options - arguments - others.keys() <= {"--output", "--json", "--quiet"}, name
+        assert others.keys() <= options
+        assert all(callable(attrgetter(function)(safetab)) for function in others.values())
+
+
+"""Options that do something else than their command, and have functions of their own."""
 
 
 def test_no_room_of_the_package_has_the_name_of_a_function():
     """It would take the function's place as soon as it is imported."""
-    program = (
-        "import pkgutil, safetab;"
-        "print({one.name for one in pkgutil.iter_modules(safetab.__path__)} & {*safetab.__all__} - {'tuning'})"
-    )
-    assert (
-        subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout == "set()\n"
-    )
+    rooms = {one.name for one in pkgutil.iter_modules(safetab.__path__)}
+    assert rooms & {*safetab.__all__} <= {"tuning"}
 
 
 def test_an_older_name_works_with_a_warning_that_says_for_how_long():

@@ -3,8 +3,7 @@
 import hashlib
 import importlib.util
 import pickle
-import subprocess
-import sys
+import resource
 from pathlib import Path
 
 import numba
@@ -16,98 +15,77 @@ from tests.inside import compiled
 NUMBERS = np.arange(5, dtype=np.int64)
 
 
-def loops(path):
+ADDED = "def added(numbers):\n    total = 0\n    for one in numbers:\n        total += one\n    return total\n"
+DIVIDED = "def divided(numbers):\n    numbers[2] += 1\n    return numbers[1] // numbers[0]\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    (tmp_path / "loops.py").write_text(ADDED + DIVIDED)
+    return tmp_path
+
+
+def loops(folder):
     """A module of its own, so that it has a cache of its own."""
-    spec = importlib.util.spec_from_file_location("loops", path)
-    assert spec is not None
-    assert spec.loader is not None
+    spec = importlib.util.spec_from_file_location("loops", folder / "loops.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-@pytest.fixture(autouse=True)
-def own_cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+def hits_of_a_sum(folder):
+    """How often kept code was used for a sum, which is right."""
+    made = compiled(loops(folder).added)
+    assert made(NUMBERS) == 10
+    return sum(made.stats.cache_hits.values())
 
 
-@pytest.fixture
-def loop_file(tmp_path):
-    path = tmp_path / "loops.py"
-    path.write_text(
-        "def added(numbers):\n    total = 0\n    for one in numbers:\n        total += one\n    return total\n"
-    )
-    return path
+def kept(folder, ending="nb?"):
+    return [*folder.rglob(f"*.{ending}")]
 
 
-def hits(made):
-    return sum(made.stats.cache_hits.values())  # type: ignore[attr-defined]
-
-
-def test_machine_code_is_kept_and_used_if_it_is_whole(loop_file):
-    for expected in (0, 1):
-        made = compiled(loops(loop_file).added)
-        assert made(NUMBERS) == 10
-        assert hits(made) == expected
-    code = next(loop_file.parent.rglob("*.nbc"))
+def test_machine_code_is_kept_outside_the_package_and_used_if_it_is_whole(folder):
+    """In the package it would outlive the package."""
+    assert [hits_of_a_sum(folder) for _ in range(2)] == [0, 1]
+    assert {path.parents[1] for path in kept(folder)} == {folder / "cache" / "safetab"}
+    assert (folder / "cache" / "safetab").stat().st_mode & 0o777 == 0o700  # nobody else gets in
+    assert numba.config.CACHE_DIR == ""  # a program that uses safetab keeps its own folder
+    (code,) = kept(folder, "nbc")
     content = bytearray(code.read_bytes())
     content[len(content) // 2] ^= 1
-    code.write_bytes(content)
-    for expected in (0, 1):  # compiled again, and kept
-        made = compiled(loops(loop_file).added)
-        assert made(NUMBERS) == 10
-        assert hits(made) == expected
+    for ending, damaged in (("nbc", content), ("nbc", b""), ("nbi", b"not what it was")):
+        kept(folder, ending)[0].write_bytes(damaged)
+        assert [hits_of_a_sum(folder) for _ in range(2)] == [0, 1]  # compiled again, and kept
+    code.unlink()
+    code.mkdir()  # stands for a damaged file that can't be removed
+    assert [hits_of_a_sum(folder) for _ in range(2)] == [0, 0]
 
 
-def test_machine_code_is_kept_outside_the_package(loop_file):
-    """In the package it would outlive the package."""
-    assert compiled(loops(loop_file).added)(NUMBERS) == 10
-    assert {path.parents[1] for path in loop_file.parent.rglob("*.nb?")} == {loop_file.parent / "cache" / "safetab"}
-    assert numba.config.CACHE_DIR == ""  # a program that uses safetab keeps its own folder
-
-
-def test_a_folder_that_the_user_names_is_used(loop_file, monkeypatch):
-    monkeypatch.setattr(numba.config, "CACHE_DIR", str(loop_file.parent / "named"))
-    assert compiled(loops(loop_file).added)(NUMBERS) == 10
-    assert {path.parents[1] for path in loop_file.parent.rglob("*.nb?")} == {loop_file.parent / "named"}
-
-
-def test_without_a_cache_nothing_is_kept_in_the_package(loop_file):
-    (loop_file.parent / "cache").write_text("a file in its place")
-    for _ in range(2):
-        made = compiled(loops(loop_file).added)
-        assert made(NUMBERS) == 10
-        assert not list(loop_file.parent.rglob("*.nb?"))
-
-
+@pytest.mark.slow
 @pytest.mark.parametrize("content", [b"", b"not what it was"])
 @pytest.mark.parametrize("ending", ["nbi", "nbc"])
-def test_kept_files_that_are_cut_short_are_made_again(ending, content, loop_file):
-    assert compiled(loops(loop_file).added)(NUMBERS) == 10
-    next(loop_file.parent.rglob(f"*.{ending}")).write_bytes(content)
-    for expected in (0, 1):
-        made = compiled(loops(loop_file).added)
-        assert made(NUMBERS) == 10
-        assert hits(made) == expected
+def test_kept_files_that_are_cut_short_are_made_again(ending, content, folder):
+    hits_of_a_sum(folder)
+    kept(folder, ending)[0].write_bytes(content)
+    assert [hits_of_a_sum(folder) for _ in range(2)] == [0, 1]
 
 
-def test_a_damaged_file_that_can_not_be_removed_is_not_used(loop_file):
-    """A folder of the file's name stands for it."""
-    assert compiled(loops(loop_file).added)(NUMBERS) == 10
-    code = next(loop_file.parent.rglob("*.nbc"))
-    code.unlink()
-    code.mkdir()
-    for _ in range(2):
-        made = compiled(loops(loop_file).added)
-        assert made(NUMBERS) == 10
-        assert not hits(made)
+def test_a_folder_that_the_user_names_is_used(folder, monkeypatch):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(folder / "named"))
+    hits_of_a_sum(folder)
+    assert {path.parents[1] for path in kept(folder)} == {folder / "named"}
 
 
-def test_what_a_loop_raises_is_raised(tmp_path):
-    path = tmp_path / "loops.py"
-    path.write_text("def divided(numbers):\n    numbers[2] += 1\n    return numbers[1] // numbers[0]\n")
-    made = compiled(loops(path).divided)
+def test_without_a_cache_nothing_is_kept_in_the_package(folder):
+    (folder / "cache").write_text("a file in its place")
+    assert [hits_of_a_sum(folder) for _ in range(2)] == [0, 0]
+    assert kept(folder) == []
+
+
+def test_what_a_loop_raises_is_raised(folder):
+    made = compiled(loops(folder).divided)
     for _ in range(2):
         assert made(np.array([2, 6, 0])) == 3
         numbers = np.array([0, 6, 0])
@@ -116,15 +94,15 @@ def test_what_a_loop_raises_is_raised(tmp_path):
         assert numbers[2] == 1  # it ran once: a loop that counts may not count twice
 
 
-def test_the_code_that_was_made_ready_is_the_code_that_runs(loop_file):
-    made = compiled(loops(loop_file).added)
+def test_the_code_that_was_made_ready_is_the_code_that_runs(folder):
+    made = compiled(loops(folder).added)
     read_only = NUMBERS.copy()
     read_only.flags.writeable = False
     for numbers in (NUMBERS, read_only, NUMBERS[::2], NUMBERS.astype(np.int32)):
         made(numbers)
-        compilations = sum(made.stats.cache_misses.values())  # type: ignore[attr-defined]
+        compilations = sum(made.stats.cache_misses.values())
         made(numbers)
-        assert sum(made.stats.cache_misses.values()) == compilations  # type: ignore[attr-defined]
+        assert sum(made.stats.cache_misses.values()) == compilations
 
 
 class Planted:
@@ -137,9 +115,11 @@ class Planted:
         return Path.touch, (self._made,)
 
 
-@pytest.mark.parametrize(
-    ("around", "folder", "file", "runs"),
-    [
+def test_code_is_not_loaded_if_others_may_change_it(folder):
+    """Where it is loaded, nobody else can have planted it; and the test sees that what is planted would run."""
+    hits_of_a_sum(folder)
+    (index,) = kept(folder, "nbi")
+    for around, of_code, file, runs in (
         (0o755, 0o777, 0o644, False),
         (0o755, 0o775, 0o644, False),
         (0o755, 0o757, 0o644, False),
@@ -148,40 +128,25 @@ class Planted:
         (0o755, 0o755, 0o644, True),
         (0o1777, 0o755, 0o644, True),
         (0o700, 0o777, 0o666, True),
-    ],
-)
-def test_code_is_not_loaded_if_others_may_change_it(around, folder, file, runs, loop_file):
-    """Where it is loaded, nobody else can have planted it; and the test sees that what is planted would run."""
-    assert compiled(loops(loop_file).added)(NUMBERS) == 10
-    index = next(loop_file.parent.rglob("*.nbi"))
-    index.write_bytes(pickle.dumps(Planted(loop_file.parent / "ran")))
-    index.with_name(f"{index.name}.sha256").write_text(hashlib.sha256(index.read_bytes()).hexdigest())
-    index.chmod(file)
-    index.parent.chmod(folder)
-    (loop_file.parent / "cache" / "safetab").chmod(around)
-    made = compiled(loops(loop_file).added)
-    assert made(NUMBERS) == 10
-    assert not hits(made)
-    assert (loop_file.parent / "ran").exists() == runs
+    ):
+        index.write_bytes(pickle.dumps(Planted(folder / "ran")))
+        index.with_name(f"{index.name}.sha256").write_text(hashlib.sha256(index.read_bytes()).hexdigest())
+        index.chmod(file)
+        index.parent.chmod(of_code)
+        index.parents[1].chmod(around)
+        assert not hits_of_a_sum(folder)
+        assert (folder / "ran").exists() == runs
+        (folder / "ran").unlink(missing_ok=True)
 
 
-def test_nobody_else_gets_into_the_folder_of_kept_code(loop_file):
-    assert compiled(loops(loop_file).added)(NUMBERS) == 10
-    assert (loop_file.parent / "cache" / "safetab").stat().st_mode & 0o777 == 0o700
-
-
-def test_a_full_disk_means_compiling_in_the_process(loop_file):
+def test_a_full_disk_means_compiling_in_the_process(folder, capsys):
     """A limit on the size of files stands for it: numba finds a folder for its cache, and can't write there."""
-    program = f"""
-import resource, signal, sys
-import numpy as np
-from safetab.foundation.compiled import compiled
-sys.path.insert(0, {str(loop_file.parent)!r})
-sys.dont_write_bytecode = True
-import loops
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-sys.exit(0 if [compiled(loops.added)(np.arange(size)) for size in (5, 4)] == [10, 6] else 1)
-"""
-    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
-    assert (ended.returncode, ended.stderr) == (0, "")
+    made, (before, most) = compiled(loops(folder).added), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, most))
+    try:
+        sums = [made(np.arange(size)) for size in (5, 4)]
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (before, most))
+    assert sums == [10, 6]
+    assert capsys.readouterr() == ("", "")
+    assert not any(path.stat().st_size for path in kept(folder))

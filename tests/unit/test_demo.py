@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.commands import cli
+from tests.commands import done, refused
 from tests.inside import demo_module, functions_demo_module
 
 
@@ -36,57 +36,44 @@ def opened(monkeypatch):
     return addresses
 
 
-def tour(out, *more):
-    ended = cli("demo", out, *more)
-    return ended.exit_code, ended.stderr
+def test_a_tour_replaces_a_tour_and_makes_the_folders_around_it(tmp_path):
+    tour = tmp_path / "build" / "tour"
+    done("demo", tour)
+    (tour / "data" / "SYNTHETIC").write_text("changed")
+    refused("demo", tour)
+    done("demo", tour, "--overwrite")
+    assert (tour / "data" / "SYNTHETIC").read_text() == "nobody"
+    assert [path.name for path in tour.parent.iterdir()] == ["tour"]
+    refused("demo", tour / "data" / "SYNTHETIC" / "tour")
 
 
-def test_a_tour_replaces_a_tour(tmp_path):
-    assert tour(tmp_path / "tour") == (0, "")
-    (tmp_path / "tour" / "data" / "SYNTHETIC").write_text("changed")
-    assert tour(tmp_path / "tour")[0] == 1
-    assert tour(tmp_path / "tour", "--overwrite") == (0, "")
-    assert (tmp_path / "tour" / "data" / "SYNTHETIC").read_text() == "nobody"
-    assert [path.name for path in tmp_path.iterdir()] == ["tour"]
-
-
-@pytest.mark.parametrize("name", ["thesis.txt", "data/thesis.txt", "site/thesis.txt", "site-households/thesis.txt"])
-def test_what_somebody_put_into_a_tour_stays(name, tmp_path):
-    tour(tmp_path / "tour")
-    (tmp_path / "tour" / name).write_text("years of work")
-    code, stderr = tour(tmp_path / "tour", "--overwrite")
-    assert code == 1
-    assert f"holds what safetab didn't write there: {name}." in stderr
-    assert (tmp_path / "tour" / name).read_text() == "years of work"
+def test_what_somebody_put_into_a_tour_stays(tmp_path):
+    tour, thesis = tmp_path / "tour", "years of work"
+    done("demo", tour)
+    for name in ("thesis.txt", "data/thesis.txt", "site/thesis.txt", "site-households/thesis.txt"):
+        (tour / name).write_text(thesis)
+        told = refused("demo", tour, "--overwrite")
+        assert f"holds what safetab didn't write there: {name}." in told
+        assert (tour / name).read_text() == thesis
+        (tour / name).unlink()
+    (tmp_path / "thesis.txt").write_text(thesis)
+    (tour / "output").symlink_to(tmp_path)  # elsewhere, by a link
+    refused("demo", tour, "--overwrite")
+    assert (tmp_path / "thesis.txt").exists()
 
 
 def test_a_folder_with_made_up_people_is_not_therefore_a_tour(tmp_path):
     (tmp_path / "data").mkdir()
-    (tmp_path / "data" / "SYNTHETIC").touch()
-    (tmp_path / "thesis.txt").write_text("years of work")
-    assert tour(tmp_path, "--overwrite")[0] == 1
+    for name in ("data/SYNTHETIC", "thesis.txt"):
+        (tmp_path / name).write_text("years of work")
+    refused("demo", tmp_path, "--overwrite")
     assert (tmp_path / "thesis.txt").read_text() == "years of work"
 
 
-def test_a_tour_that_leads_elsewhere_by_a_link_removes_nothing_there(tmp_path):
-    tour(tmp_path / "tour")
-    (tmp_path / "theirs").mkdir()
-    (tmp_path / "theirs" / "thesis.txt").write_text("years of work")
-    (tmp_path / "tour" / "output").symlink_to(tmp_path / "theirs")
-    assert tour(tmp_path / "tour", "--overwrite")[0] == 1
-    assert (tmp_path / "theirs" / "thesis.txt").exists()
-
-
-def test_the_folder_that_a_tour_goes_into_is_made(tmp_path):
-    assert tour(tmp_path / "build" / "tour") == (0, "")
-    (tmp_path / "file").write_text("no folder")
-    assert tour(tmp_path / "file" / "tour")[0] == 1
-
-
 def test_a_browser_opens_on_the_site_if_asked(tmp_path, opened):
-    tour(tmp_path / "quiet")
+    done("demo", tmp_path / "quiet")
     assert opened == []
-    tour(tmp_path / "tour", "--open")
+    done("demo", tmp_path / "tour", "--open")
     assert opened == [(tmp_path / "tour" / "site" / "index.html").as_uri()]
 
 
@@ -98,8 +85,6 @@ def test_a_tour_without_a_browser_says_so_and_ends_well(has_display, tmp_path, o
         monkeypatch.setattr(demo_module.sys, "platform", "linux")
         for name in ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER"):
             monkeypatch.delenv(name, raising=False)
-    ended = cli("demo", tmp_path / "tour", "--open")
-    assert ended.exit_code == 0
-    assert "Can't open a browser here." in ended.stdout
+    assert "Can't open a browser here." in done("demo", tmp_path / "tour", "--open")
     assert (tmp_path / "tour" / "site" / "index.html").is_file()
     assert opened == []

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 from collections import Counter
+from importlib.metadata import packages_distributions
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -38,13 +39,12 @@ from tests.inside import (
 )
 from tests.person_forms import people_of
 from tests.specified.agreement import engine_of, inputs_of
-from tests.worlds.people import write_random_world
 from tests.worlds.specified.random_world import write_foreign_world
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory):
-    return write_random_world(tmp_path_factory.mktemp("tasks") / "world", 3, 120)
+def world(releases):
+    return releases.people(2, people=60, budget=1).world
 
 
 @pytest.fixture(scope="module")
@@ -57,10 +57,24 @@ def encoding(inputs):
     return Encoding(inputs.files)
 
 
+def sent_to_tasks(given):
+    return SimpleNamespace(value=pickle.loads(pickle.dumps(given)))
+
+
 @pytest.fixture(scope="module")
 def sent(encoding):
-    lists = TaskInputs.of_encoding(encoding, range(7))
-    return SimpleNamespace(value=pickle.loads(pickle.dumps(lists)))
+    return sent_to_tasks(TaskInputs.of_encoding(encoding, range(7)))
+
+
+SECRET = SimpleNamespace(value=bytes(range(32)))
+
+
+def sums_of(batches):
+    return [each for batch in batches for each in unpacked(batch.column(0)[0].as_py())]
+
+
+def rows_of(batches):
+    return [row for batch in batches for row in batch.to_pylist()]
 
 
 def batch_of(rows, misfit=0):
@@ -72,7 +86,7 @@ def batch_of(rows, misfit=0):
 def counted_in(sent, *tasks):
     """Rows of COUNTED for records that so many tasks encode, and one counts."""
     encoded = [batch for rows in tasks for batch in encode_records(sent, read_rows, [batch_of(rows)] if rows else [])]
-    return [row for batch in count_pieces(sent, encoded) for row in batch.to_pylist()]
+    return rows_of(count_pieces(sent, encoded))
 
 
 def counts_of_pieces(rows):
@@ -82,8 +96,8 @@ def counts_of_pieces(rows):
 def by_atom(rows, sent):
     found = Counter()
     for piece, counted in counts_of_pieces(rows).items():
-        first_atom = sent.value.pieces[piece].first_atom
-        atoms = np.repeat(np.arange(len(counted.starts) - 1), np.diff(counted.starts)) + first_atom
+        atoms = np.repeat(np.arange(len(counted.starts) - 1), np.diff(counted.starts))
+        atoms += sent.value.pieces[piece].first_atom
         for *key, count in zip(atoms.tolist(), counted.iterations.tolist(), counted.counts.tolist(), strict=True):
             found[tuple(key)] += count
     return found
@@ -102,32 +116,32 @@ def test_counts_do_not_depend_on_which_task_reads_whom(sent, world):
 
 def test_cells_are_those_that_the_judge_counts(sent, world, inputs, encoding, tmp_path):
     rows = [row for row in counted_in(sent, people_of(world)) if row["piece"] != NO_PIECE]
-    judge = plain_engine(inputs, tmp_path)
+    judge, shape = plain_engine(inputs, tmp_path), PERSONS.finer[-1]
     judge.check()
     judge.prepare()
-    shape = PERSONS.finer[-1]
+    cells = np.asarray(shape.cell_of_value)
     for level in (one for one in inputs.plan.levels if one.level.geography.kind.suppresses):
         groups = np.arange(0, level.universe.size, 2)
         selected = PieceCells(level, groups, encoding, sent.value.pieces)
-        met = [row for row in rows if row["piece"] in selected.pieces_met]
-        here = SimpleNamespace(value=pickle.loads(pickle.dumps(selected)))
-        for found in count_cells(here, [pa.RecordBatch.from_pylist([row]) for row in met]):
+        met = [pa.RecordBatch.from_pylist([row]) for row in rows if row["piece"] in selected.pieces_met]
+        for found in count_cells(sent_to_tasks(selected), met):
             selected.add(*unpacked(found.column(0)[0].as_py()))
         (by_value,) = selected.counts().values()
         judged = judge.cells(level, {shape: groups})[shape].confidential_counts
-        assert by_value.confidential_counts.sum(axis=1).tolist() == judged.sum(axis=1).tolist()
-        for cell in range(shape.cells):
-            values = np.flatnonzero(np.asarray(shape.cell_of_value) == cell)
-            assert by_value.confidential_counts[:, values].sum(axis=1).tolist() == judged[:, cell].tolist()
+        summed = [by_value.confidential_counts[:, cells == cell].sum(axis=1) for cell in range(shape.cells)]
+        assert np.array_equal(np.transpose(summed), judged)
+        assert by_value.confidential_counts.sum() == judged.sum()
 
 
 def test_the_sums_of_tasks_give_the_fingerprint_that_the_judge_gives(sent, world, inputs, encoding, tmp_path):
-    people, secret = people_of(world), SimpleNamespace(value=bytes(range(32)))
-    tasks = (sum_records(sent, secret, read_rows, [batch_of(rows)]) for rows in (people[50:], people[:50]))
-    sums = [each for task in tasks for row in task for each in unpacked(row.column(0)[0].as_py())]
-    fingerprint = RecordFingerprint(secret.value, PERSON_RECORD.part_column)
-    judged = plain_engine(inputs, tmp_path).fingerprint(secret.value)
-    assert fingerprint.of_passes(sums, encoding.pass_of_part) == judged
+    people = people_of(world)
+    sums = [
+        each
+        for some in (people[50:], people[:50])
+        for each in sums_of(sum_records(sent, SECRET, read_rows, [batch_of(some)]))
+    ]
+    found = RecordFingerprint(SECRET.value, PERSON_RECORD.part_column).of_passes(sums, encoding.pass_of_part)
+    assert found == plain_engine(inputs, tmp_path).fingerprint(SECRET.value)
 
 
 @pytest.mark.parametrize("wrong", ["a rule", "a misfit", "no text"])
@@ -149,19 +163,18 @@ def test_tasks_read_a_specifications_records_as_the_local_engine_does(tmp_path):
     read = inputs_of(foreign.parameters, foreign.data)
     engine, encoding = engine_of(read, temporary), Encoding(read.files)
     assert not [finding for finding in engine.check() if finding.is_error]
-    lists = pickle.loads(pickle.dumps(TaskInputs.of_encoding(encoding, range(7))))
-    given, secret = SimpleNamespace(value=lists), SimpleNamespace(value=bytes(range(32)))
+    given = sent_to_tasks(TaskInputs.of_encoding(encoding, range(7)))
+    record = given.value.record
     pieces = [pa.RecordBatch.from_pylist([{"path": str(path), "first": 0}]) for path in read.records.parts]
     encoded = [row for piece in pieces for row in encode_records(given, read_row_groups, [piece])]
-    counted = [row for batch in count_pieces(given, encoded) for row in batch.to_pylist()]
-    records = sum(counts.records for counts in counts_of_pieces(counted).values())
-    assert records == sum(engine.prepare().values()) > 0
-    units = [row for batch in count_units(given, lists.record.unit, pieces) for row in batch.to_pylist()]
+    counted = counts_of_pieces(rows_of(count_pieces(given, encoded))).values()
+    assert sum(counts.records for counts in counted) == sum(engine.prepare().values()) > 0
+    units = rows_of(count_units(given, record.unit, pieces))
     assert sum(row["rows"] for row in units) == read.records.rows
     assert None not in {row["unit"] for row in units}
-    sums = [each for row in sum_records(given, secret, read_row_groups, pieces) for each in unpacked(row[0][0].as_py())]
-    fingerprint = RecordFingerprint(secret.value, lists.record.part_column)
-    assert fingerprint.of_passes(sums, encoding.pass_of_part) == engine.fingerprint(secret.value)
+    sums = sums_of(sum_records(given, SECRET, read_row_groups, pieces))
+    found = RecordFingerprint(SECRET.value, record.part_column).of_passes(sums, encoding.pass_of_part)
+    assert found == engine.fingerprint(SECRET.value)
     engine.close()
 
 
@@ -176,13 +189,11 @@ def test_every_atom_is_in_one_piece_and_no_piece_in_two_parts(encoding):
     )
 
 
-PROGRAM_THAT_LISTS_IMPORTS = """
+IMPORTS = """
 import sys
-from importlib.metadata import packages_distributions
 before = set(sys.modules)
 import safetab.engines.spark.counter, safetab.engines.spark.executor, safetab.engines.spark.rules
-names = {name.partition(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names)
-print(*sorted({one.lower() for name in names for one in packages_distributions().get(name, ())}))
+print(*{name.partition(".")[0] for name in set(sys.modules) - before} - set(sys.stdlib_module_names))
 """
 
 
@@ -191,12 +202,11 @@ def test_the_extra_names_whatever_executors_import():
     project = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["project"]
     requirements = (*project["dependencies"], *project["optional-dependencies"]["spark"])
     named = {re.match(r"[\w-]+", requirement)[0] for requirement in requirements}
-    listed = subprocess.run(
-        [sys.executable, "-c", PROGRAM_THAT_LISTS_IMPORTS], capture_output=True, text=True, check=True
-    )
-    imported = set(listed.stdout.split())
-    assert {"numpy", "pyarrow"} < imported
-    assert "pyspark" not in imported  # tasks are functions of Arrow's batches
     brought = {pin.name for lock in SHIPPED for pin in pins_of(lock)}
-    assert imported - {"safetab"} <= brought
     assert {*NEEDED_PACKAGES, "pyspark"} <= named & brought
+    listed = subprocess.run([sys.executable, "-c", IMPORTS], capture_output=True, text=True, check=True)
+    imported = set(listed.stdout.split())
+    assert {"numpy", "pyarrow", "safetab"} < imported
+    assert "pyspark" not in imported  # tasks are functions of Arrow's batches
+    packages = packages_distributions()
+    assert {one.lower() for name in imported for one in packages.get(name, ())} - {"safetab"} <= brought

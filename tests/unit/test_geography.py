@@ -32,10 +32,6 @@ def text(blocks):
     return "\n".join("|".join(row) for row in [COLUMNS, *blocks]) + "\n"
 
 
-def columns_of(blocks):
-    return {column: [row[position] for row in blocks] for position, column in enumerate(COLUMNS)}
-
-
 def write_text(folder):
     (folder / "GRF-C.txt").write_text(text(BLOCKS))
 
@@ -50,31 +46,21 @@ def write_gzip(folder):
     (folder / "GRF-C.txt.gz").write_bytes(gzip.compress(text(BLOCKS).encode()))
 
 
-def write_parquet_of_strings(folder):
-    shuffled = dict(reversed([*columns_of(BLOCKS).items(), ("MORE", [0] * len(BLOCKS))]))
-    pq.write_table(pa.table(shuffled), folder / "GRF-C.parquet")
-
-
-def write_parquet_of_integers(folder):
-    table = pa.table({column: pa.array(map(int, values), pa.int32()) for column, values in columns_of(BLOCKS).items()})
-    pq.write_table(table, folder / "GRF-C.parquet")
-
-
-def write_parquet_of_dictionaries(folder):
-    table = pa.table({column: pa.array(values).dictionary_encode() for column, values in columns_of(BLOCKS).items()})
-    pq.write_table(table, folder / "GRF-C.parquet")
-
-
-def write_parquet_of_string_views(folder):
-    table = pa.table({column: pa.array(values, pa.string_view()) for column, values in columns_of(BLOCKS).items()})
-    pq.write_table(table, folder / "GRF-C.parquet")
-
-
 def write_folder(folder):
     (folder / "GRF-C").mkdir()
     (folder / "GRF-C" / "_SUCCESS").touch()
-    (folder / "GRF-C" / "a.txt").write_text(text(BLOCKS[:2]))
-    (folder / "GRF-C" / "b.txt").write_text(text(BLOCKS[2:]))
+    for name, blocks in (("a", BLOCKS[:2]), ("b", BLOCKS[2:])):
+        (folder / "GRF-C" / f"{name}.txt").write_text(text(blocks))
+
+
+def in_parquet(of_column, **more):
+    """Writes columns as they are made of their texts, after others."""
+
+    def write(folder):
+        columns = zip(COLUMNS, zip(*BLOCKS, strict=True), strict=True)
+        pq.write_table(pa.table(more | {name: of_column(texts) for name, texts in columns}), folder / "GRF-C.parquet")
+
+    return write
 
 
 @pytest.mark.parametrize(
@@ -83,11 +69,11 @@ def write_folder(folder):
         write_text,
         write_more_columns,
         write_gzip,
-        write_parquet_of_strings,
-        write_parquet_of_integers,
-        write_parquet_of_dictionaries,
-        write_parquet_of_string_views,
         write_folder,
+        in_parquet(pa.array, MORE=[0] * len(BLOCKS)),
+        in_parquet(lambda texts: pa.array(map(int, texts), pa.int32())),
+        in_parquet(lambda texts: pa.array(texts).dictionary_encode()),
+        in_parquet(lambda texts: pa.array(texts, pa.string_view())),
     ],
 )
 def test_every_form_gives_the_same_geography(write, tmp_path):
@@ -95,13 +81,8 @@ def test_every_form_gives_the_same_geography(write, tmp_path):
     checked = read_geography(tmp_path)
     geography = checked.require()
     assert checked.findings == ()
-    assert geography.smallest.tolist() == [
-        10010000010001,
-        10010000010002,
-        20010000010001,
-        440070001011000,
-        720310509012040,
-    ]
+    blocks = [10010000010001, 10010000010002, 20010000010001, 440070001011000, 720310509012040]
+    assert geography.smallest.tolist() == blocks
     assert geography.number_of_area(PLACE).tolist() == [122800, NO_ENTITY, 222800, 4459000, NO_ENTITY]
     assert geography.number_of_area(AIANNH).tolist() == [NO_ENTITY, 1, 1, NO_ENTITY, NO_ENTITY]
 
@@ -144,21 +125,11 @@ def test_a_pass_sees_the_blocks_of_its_states_alone(geography):
 
 
 def test_which_kinds_cross_state_lines_follows_from_the_table(geography):
-    us = geography.of_parts([1, 2, 44])
-    crossing = [kind for kind in US.kinds if (us.parents(kind, STATE) == NO_ENTITY).any()]
-    assert crossing == [NATION, AIANNH]
-    alone = geography.of_parts([2])
-    assert all((alone.parents(kind, STATE) == 0).all() for kind in US.kinds)
+    for states, crossing in (([1, 2, 44], [NATION, AIANNH]), ([2], [])):
+        parents = {kind: geography.of_parts(states).parents(kind, STATE) for kind in US.kinds}
+        assert [kind for kind, of_kind in parents.items() if (of_kind == NO_ENTITY).any()] == crossing
+    assert all((of_kind == 0).all() for of_kind in parents.values())
 
 
-def test_a_kind_of_entity_holds_its_facts():
-    facts = {kind.name: (kind.parent, kind.suppresses) for kind in US.kinds}
-    assert facts == {
-        "nation": (None, False),
-        "state": (NATION, False),
-        "county": (STATE, True),
-        "tract": (COUNTY, True),
-        "place": (STATE, True),
-        "aiannh": (NATION, True),
-    }
-    assert TRACT.around == (COUNTY, STATE, NATION)
+def test_small_areas_suppress():
+    assert [kind.name for kind in US.kinds if kind.suppresses] == ["county", "tract", "place", "aiannh"]

@@ -68,11 +68,17 @@ def test_an_error_comes_in_its_turn_and_ends_the_work():
 
 @pytest.mark.parametrize("threads", [1, 2])
 def test_work_alongside_is_done_in_its_order_and_done_at_the_end(threads):
-    caller, done = get_ident(), []
+    caller, done, steps = get_ident(), [], []
     with SecondThread(threads) as alongside:
         for number in range(20):
             alongside.do(partial(lambda n: done.append((n, get_ident() == caller)), number))
+        alongside.do_steps(steps.append(number) for number in range(20))
     assert done == [(number, threads == 1) for number in range(20)]
+    assert steps == list(range(20))
+
+
+def full():
+    raise OSError("no space")
 
 
 def test_a_piece_about_few_things_is_the_callers_unless_one_waits(monkeypatch):
@@ -95,13 +101,13 @@ def test_an_error_of_work_alongside_is_raised_before_the_caller_does_a_piece(mon
     monkeypatch.setattr(in_threads_module, "_SMALL", 10)
     has_failed, done = Event(), []
 
-    def full():
+    def fails():
         has_failed.set()
-        raise OSError("no space")
+        full()
 
     def both():
         with SecondThread(2) as alongside:
-            alongside.do(full, 10)
+            alongside.do(fails, 10)
             assert has_failed.wait(10)
             alongside.do(lambda: done.append(1), 9)
 
@@ -126,9 +132,6 @@ def test_the_caller_goes_on_while_work_alongside_waits_and_is_held_up_by_the_thi
 def test_what_work_alongside_raises_is_raised_and_nothing_else_begins(threads):
     done = []
 
-    def full():
-        raise OSError("no space")
-
     def closed():
         done.append("went on")
         raise ValueError("the file is closed")
@@ -143,32 +146,25 @@ def test_what_work_alongside_raises_is_raised_and_nothing_else_begins(threads):
     assert not done
 
 
+def interrupted(begin, event):
+    """By the caller, while what it began alongside waits for the event."""
+    with SecondThread(2) as alongside:
+        begin(alongside)
+        Timer(0.05, event.set).start()
+        raise KeyboardInterrupt
+
+
 def test_what_the_caller_raises_is_raised_and_work_that_waits_never_begins():
     may_end, done = Event(), []
 
-    def slow():
-        may_end.wait(10)
-        raise OSError("no space")
-
-    def interrupted():
-        with SecondThread(2) as alongside:
-            alongside.do(slow)
-            alongside.do(lambda: done.append(1))
-            Timer(0.05, may_end.set).start()
-            raise KeyboardInterrupt
+    def begin(alongside):
+        alongside.do(lambda: may_end.wait(10) and full())
+        alongside.do(lambda: done.append(1))
 
     with pytest.raises(KeyboardInterrupt):
-        interrupted()
+        interrupted(begin, may_end)
     assert may_end.is_set()
     assert not done
-
-
-@pytest.mark.parametrize("threads", [1, 2])
-def test_steps_alongside_are_all_done_by_the_end(threads):
-    done = []
-    with SecondThread(threads) as alongside:
-        alongside.do_steps(done.append(number) for number in range(20))
-    assert done == list(range(20))
 
 
 def test_steps_alongside_end_when_the_caller_fails():
@@ -181,15 +177,12 @@ def test_steps_alongside_end_when_the_caller_fails():
             done.append(number)
             yield
 
-    def interrupted():
-        with SecondThread(2) as alongside:
-            alongside.do_steps(steps())
-            assert has_begun.wait(10)
-            Timer(0.05, may_go_on.set).start()
-            raise KeyboardInterrupt
+    def begin(alongside):
+        alongside.do_steps(steps())
+        assert has_begun.wait(10)
 
     with pytest.raises(KeyboardInterrupt):
-        interrupted()
+        interrupted(begin, may_go_on)
     assert done == [0]
 
 

@@ -30,34 +30,31 @@ def test_a_question_without_arguments_is_about_everybody():
 
 
 @pytest.mark.parametrize(
-    ("shape", "sex", "ages", "argument", "message"),
+    ("shape", "sex", "ages", "argument", "words"),
     [
-        (TOTAL, "men", (0, 115), "sex", 'must be both, male or female, not "men".'),
-        (TOTAL, "male", (0, 115), "sex", "the group has a total alone, with no numbers by sex."),
-        (TOTAL, "male", (0, 17), "ages", "0 to 17 is not a range of this table: the group has a total alone."),
-        (SEX_BY_AGE_4, "both", (0, 20), "ages",
-         "0 to 20 is not a range of this table: its ages begin at 0, 18, 45, 65."),
-        (SEX_BY_AGE_4, "both", (18, 17), "ages",
-         "18 to 17 is not a range of this table: its ages begin at 0, 18, 45, 65."),
+        (TOTAL, "men", (0, 115), "sex", 'must be both, male or female, not "men"'),
+        (TOTAL, "male", (0, 115), "sex", "the group has a total alone"),
+        (TOTAL, "male", (0, 17), "ages", "0 to 17 is not a range of this table: the group has a total alone"),
+        (SEX_BY_AGE_4, "both", (0, 20), "ages", "its ages begin at 0, 18, 45, 65"),
+        (SEX_BY_AGE_4, "both", (18, 17), "ages", "18 to 17 is not a range of this table"),
     ],
-)  # fmt: skip
-def test_what_a_table_does_not_have_is_refused(shape, sex, ages, argument, message):
-    assert ASKED.cells_of(shape, sex, ages) == Refusal(argument, message)
+)
+def test_what_a_table_does_not_have_is_refused(shape, sex, ages, argument, words):
+    refusal = ASKED.cells_of(shape, sex, ages)
+    assert (refusal.argument, words in refusal.message) == (argument, True)
 
 
-@pytest.mark.parametrize(
-    ("texts", "arguments"),
-    [
+def test_a_question_is_read_as_people_type_it():
+    refusal = Refusal("ages", "must be like 0-17 or 65+.")
+    for texts, arguments in (
         ({"sex": "both"}, {}),
         ({"sex": "male"}, {"sex": "male"}),
         ({"sex": "both", "ages": "0-17"}, {"ages": (0, 17)}),
         ({"sex": "female", "ages": " 65 + "}, {"sex": "female", "ages": (65, 115)}),
-        ({"sex": "both", "ages": "both"}, Refusal("ages", "must be like 0-17 or 65+.")),
-        ({"sex": "both", "ages": ""}, Refusal("ages", "must be like 0-17 or 65+.")),
-    ],
-)
-def test_a_question_is_read_as_people_type_it(texts, arguments):
-    assert ASKED.parsed(texts) == arguments
+        ({"sex": "both", "ages": "both"}, refusal),
+        ({"sex": "both", "ages": ""}, refusal),
+    ):
+        assert ASKED.parsed(texts) == arguments
 
 
 def test_lines_are_named_by_sex_and_ages():

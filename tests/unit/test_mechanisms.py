@@ -20,7 +20,6 @@ from tests.inside import (
     US_PASS,
     AddressedBits,
     DiscreteGaussian,
-    DiscreteLaplace,
     DrawingRight,
     ExactCounts,
     InversionTable,
@@ -41,9 +40,10 @@ from tests.inside import (
     take_counts,
     write_indices_from,
 )
+from tests.noises import gaussian, laplace
 
 LEVEL = PopulationGroupLevel(US.area_level("TRACT"), DETAILED)
-NOISE = DiscreteGaussian(Fraction(5000, 159))
+NOISE = gaussian("5000/159")
 NINE_GROUPS = Sensitivity.of_groups(9)
 KEY = bytes(range(32))
 BITS = AddressedBits(KEY)
@@ -55,76 +55,67 @@ def no_work_so_far(monkeypatch):
     monkeypatch.setattr(compiled_module, "_work_so_far", Counter())
 
 
-def bits():
-    """Of one key, for a ledger to own."""
-    return AddressedBits(KEY)
+def ledger(cost=1, level=LEVEL):
+    """With a budget for one level, and bits of its own."""
+    return Ledger({(PERSONS, level): Fraction(cost)}, AddressedBits(KEY))
 
 
-def event(stage, cost, level=LEVEL):
-    return MeasurementEvent(SAFETAB_P, PERSONS, level, stage, PrivacyDefinition.ZCDP, NINE_GROUPS, cost)
+def event(stage, cost, level=LEVEL, definition=PrivacyDefinition.ZCDP):
+    return MeasurementEvent(SAFETAB_P, PERSONS, level, stage, definition, NINE_GROUPS, Fraction(cost))
+
+
+COST = Fraction(1431, 10000)  # 9 / (2 rho) = 5000 / 159
+STAGE_2 = event(Stage.STAGE_2, COST)
 
 
 def right(stage=Stage.STAGE_2, level=LEVEL):
-    """To draw NOISE: 9 / (2 rho) = 5000 / 159."""
-    cost = Fraction(1431, 10000)
-    return Ledger({(PERSONS, level): cost}, bits()).charge(event(stage, cost, level))
+    """To draw NOISE."""
+    return ledger(COST, level).charge(event(stage, COST, level))
+
+
+def nobody(groups, cells=1):
+    return ExactCounts(np.arange(groups), np.zeros((groups, cells), dtype=np.int64))
 
 
 # The ledger
 
 
 def test_a_level_can_be_spent_but_not_overspent():
-    ledger = Ledger({(PERSONS, LEVEL): Fraction(1, 10)}, bits())
-    ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
+    spending = ledger("0.1")
+    spending.charge(event(Stage.STAGE_1, "0.01"))
     with pytest.raises(OverspentBudget):
-        ledger.charge(event(Stage.STAGE_2, Fraction(9, 100) + Fraction(1, 10**30)))
-    ledger.charge(event(Stage.STAGE_2, Fraction(9, 100)))
-    assert ledger.spent(US_PASS) == Fraction(1, 10)
-    assert ledger.spent(PR_PASS) == 0
+        spending.charge(event(Stage.STAGE_2, Fraction(9, 100) + Fraction(1, 10**30)))
+    with pytest.raises(OverspentBudget, match="charged already"):
+        spending.charge(event(Stage.STAGE_1, "0.01"))
+    spending.charge(event(Stage.STAGE_2, "0.09"))
+    assert [spending.spent(each) for each in (US_PASS, PR_PASS)] == [Fraction(1, 10), 0]
 
 
 def test_total_only_groups_and_adaptive_ones_share_a_levels_budget():
-    ledger = Ledger({(PERSONS, LEVEL): Fraction(1)}, bits())
-    for stage, cost in (
-        (Stage.STAGE_1, Fraction(1, 10)),
-        (Stage.STAGE_2, Fraction(9, 10)),
-        (Stage.TOTAL_ONLY, Fraction(1)),
-    ):
-        ledger.charge(event(stage, cost))
-    assert ledger.spent(US_PASS) == 1
-    assert [event.stage for event in ledger.events] == [Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY]
+    spending, costs = ledger(), {Stage.STAGE_1: "0.1", Stage.STAGE_2: "0.9", Stage.TOTAL_ONLY: 1}
+    for each in costs.items():
+        spending.charge(event(*each))
+    assert spending.spent(US_PASS) == 1
+    assert [one.stage for one in spending.events] == [*costs]
 
 
-@pytest.mark.parametrize("cost", [Fraction(0), Fraction(-1)])
-def test_nothing_is_free(cost):
+def test_nothing_is_free_and_nothing_is_charged_to_a_level_without_a_budget():
+    for budget, cost in ((1, 0), (1, -1), (0, "0.01")):
+        with pytest.raises(OverspentBudget):
+            ledger(budget).charge(event(Stage.STAGE_1, cost))
     with pytest.raises(OverspentBudget):
-        Ledger({(PERSONS, LEVEL): Fraction(1)}, bits()).charge(event(Stage.STAGE_1, cost))
+        Ledger({}, AddressedBits(KEY)).charge(STAGE_2)
 
 
 def test_what_an_event_draws_follows_from_what_it_pays():
     assert right().event.noise == NOISE
-    assert event(Stage.STAGE_1, Fraction(1, 10**9)).noise == DiscreteGaussian(Fraction(9 * 10**9, 2))
-    pure = MeasurementEvent(
-        SAFETAB_P, PERSONS, LEVEL, Stage.STAGE_1, PrivacyDefinition.PURE_DP, NINE_GROUPS, Fraction(1, 2)
-    )
-    assert pure.noise == DiscreteLaplace(Fraction(18))
-
-
-def test_an_event_is_charged_once():
-    ledger = Ledger({(PERSONS, LEVEL): Fraction(1)}, bits())
-    ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
-    with pytest.raises(OverspentBudget, match="charged already"):
-        ledger.charge(event(Stage.STAGE_1, Fraction(1, 100)))
-
-
-def test_a_level_without_a_budget_is_refused():
-    with pytest.raises(OverspentBudget):
-        Ledger({}, bits()).charge(event(Stage.STAGE_1, Fraction(1, 100)))
+    assert event(Stage.STAGE_1, "1e-9").noise == gaussian(Fraction(9 * 10**9, 2))
+    assert event(Stage.STAGE_1, "0.5", LEVEL, PrivacyDefinition.PURE_DP).noise == laplace(18)
 
 
 def test_nobody_but_the_ledger_makes_a_right_to_draw():
     with pytest.raises(TypeError):
-        DrawingRight(event(Stage.STAGE_1, Fraction(1)), bits(), object())
+        DrawingRight(STAGE_2, AddressedBits(KEY), object())
 
 
 # Addresses and bits
@@ -201,33 +192,23 @@ def test_the_bits_of_an_address_are_aes_of_it():
             assert BITS.words(prefix, asked).tobytes() == b"".join(expected)
 
 
-@pytest.mark.parametrize("other_prefix", [8, 7 + (1 << 24), 7 + (1 << 32), 7 + (1 << 40)])
-def test_bits_of_different_prefixes_are_unrelated(other_prefix):
+@pytest.mark.parametrize("other_prefix", [None, 8, 7 + (1 << 24), 7 + (1 << 32), 7 + (1 << 40)])
+def test_bits_of_different_prefixes_and_of_neighbouring_groups_are_unrelated(other_prefix):
     """Of 128 * 20,000 pairs of bits half agree; false alarm 1e-9 (six standard deviations)."""
-    one, other = (np.unpackbits(BITS.words(prefix, np.arange(20_000)).view(np.uint8)) for prefix in (7, other_prefix))
-    agreeing = np.count_nonzero(one == other)
-    assert abs(agreeing - len(one) / 2) < 6 * np.sqrt(len(one)) / 2
-
-
-def test_bits_of_neighbouring_groups_are_unrelated():
     words = BITS.words(7, np.arange(20_001))
-    one, other = (np.unpackbits(part.copy().view(np.uint8)) for part in (words[:-1], words[1:]))
+    others = words[1:] if other_prefix is None else BITS.words(other_prefix, np.arange(20_000))
+    one, other = (np.unpackbits(part.copy().view(np.uint8)) for part in (words[:-1], others))
     assert abs(np.count_nonzero(one == other) - len(one) / 2) < 6 * np.sqrt(len(one)) / 2
 
 
-def test_two_runs_have_two_keys():
-    place = np.array([0])
-    words = {AddressedBits.of_the_operating_system().words(0, place).tobytes() for _ in range(50)}
-    assert len(words) == 50
-
-
-def _first_words(_):
+def first_words(_):
     return AddressedBits.of_the_operating_system().words(0, np.array([0])).tobytes()
 
 
-def test_forked_processes_share_nothing():
+def test_two_runs_have_two_keys_and_forked_processes_share_nothing():
+    assert len({first_words(0) for _ in range(50)}) == 50
     with multiprocessing.get_context("fork").Pool(2) as pool:
-        assert len(set(pool.map(_first_words, range(8), chunksize=1))) == 8
+        assert len(set(pool.map(first_words, range(8), chunksize=1))) == 8
 
 
 @pytest.mark.parametrize("length", [0, 16, 31, 33])
@@ -237,31 +218,27 @@ def test_a_key_has_256_bits(length):
 
 
 def test_two_ledgers_can_not_share_bits():
-    budgets, shared = {(PERSONS, LEVEL): Fraction(1)}, bits()
-    Ledger(budgets, shared)
+    shared = AddressedBits(KEY)
+    Ledger({}, shared)
     with pytest.raises(SharedBits, match="belong to one ledger"):
-        Ledger(budgets, shared)
+        Ledger({}, shared)
 
 
 def test_a_right_draws_from_the_bits_of_its_ledger_alone():
-    nobody = ExactCounts(np.arange(2000), np.zeros((2000, 1), dtype=np.int64))
-    cost = Fraction(1431, 10000)
-    noises = []
-    for _ in range(2):
-        ledger = Ledger({(PERSONS, LEVEL): cost}, AddressedBits.of_the_operating_system())
-        noises.append(noisy_count(nobody, TOTAL, ledger.charge(event(Stage.STAGE_2, cost)))[:, 0])
+    budgets = {(PERSONS, LEVEL): COST}
+    ledgers = (Ledger(budgets, AddressedBits.of_the_operating_system()) for _ in range(2))
+    noises = [noisy_count(nobody(2000), TOTAL, each.charge(STAGE_2))[:, 0] for each in ledgers]
     assert abs(np.corrcoef(*noises)[0, 1]) < 7 / np.sqrt(2000)
 
 
 def test_what_was_charged_can_be_read_again_and_is_the_same():
-    cost = Fraction(1431, 10000)
-    ledger, nobody = Ledger({(PERSONS, LEVEL): cost}, bits()), ExactCounts(np.arange(50), np.zeros((50, 1), np.int64))
+    spending = ledger(COST)
     with pytest.raises(OverspentBudget, match="nothing was charged"):
-        ledger.right_to_read_again(event(Stage.STAGE_2, cost))
-    first = noisy_count(nobody, TOTAL, ledger.charge(event(Stage.STAGE_2, cost)))
-    again = noisy_count(nobody, TOTAL, ledger.right_to_read_again(event(Stage.STAGE_2, cost)))
-    assert first.tolist() == again.tolist()
-    assert len(ledger.events) == 1
+        spending.right_to_read_again(STAGE_2)
+    rights = (spending.charge(STAGE_2), spending.right_to_read_again(STAGE_2))
+    first, again = (noisy_count(nobody(50), TOTAL, each).tolist() for each in rights)
+    assert first == again
+    assert len(spending.events) == 1
 
 
 @pytest.mark.parametrize("many", [False, True])
@@ -279,11 +256,12 @@ def test_the_counts_of_groups_are_theirs_and_0_where_there_are_none(many, cells,
         assert found.confidential_counts.tolist() == [known.get(one, [0] * cells) for one in asked.tolist()]
 
 
-def test_counts_are_not_given_for_groups_that_do_not_rise():
-    counts = ExactCounts(np.arange(5), np.ones((5, 1), dtype=np.int64))
-    for asked in ([1, 1], [3, 2]):
-        with pytest.raises(ValueError, match="indices must rise"):
-            counts.of_groups(np.array(asked))
+@pytest.mark.parametrize("places", [[1, 1], [3, 2], [0, 2, 1]])
+def test_counts_are_of_groups_that_rise(places):
+    with pytest.raises(ValueError, match="indices must rise"):
+        nobody(5).of_groups(np.array(places))
+    with pytest.raises(ValueError, match="must rise"):
+        ExactCounts(np.array(places), np.zeros((len(places), 1), dtype=np.int64))
 
 
 # Inversion
@@ -309,7 +287,7 @@ def test_draws_are_compiled_once_there_were_many():
 @pytest.mark.parametrize("draws", [FEW, MANY])
 @pytest.mark.parametrize(
     "noise",
-    [DiscreteGaussian(Fraction(1, 2)), NOISE, DiscreteLaplace(Fraction(10)), DiscreteGaussian(Fraction(1, 10**12))],
+    [gaussian("1/2"), NOISE, laplace(10), gaussian("1e-12")],
 )
 def test_every_word_gives_the_value_that_its_probability_says(noise, draws):
     """All 256 words of 8 bits: each value gets its words, and only words on a threshold are undecided."""
@@ -327,7 +305,7 @@ def test_every_word_gives_the_value_that_its_probability_says(noise, draws):
 
 @pytest.mark.parametrize(
     "noise",
-    [NOISE, DiscreteLaplace(Fraction(10)), DiscreteGaussian(Fraction(1, 10**12)), DiscreteGaussian(Fraction(10**8))],
+    [NOISE, laplace(10), gaussian("1e-12"), gaussian(10**8)],
 )
 def test_many_draws_and_few_give_the_same_values(noise):
     """Random words, both ends, and every threshold with its neighbours."""
@@ -342,22 +320,18 @@ def test_many_draws_and_few_give_the_same_values(noise):
 
 
 def test_an_undecided_draw_reads_more_bits_until_it_is_certain():
-    table = InversionTable(NOISE)
     on_a_threshold = NOISE.lower_thresholds(256)[-1]  # P[X <= -1] to 256 bits
     first_128, next_128 = on_a_threshold >> 128, on_a_threshold & (2**128 - 1)
-    asked = []
+    # with 0 the threshold was rounded down, so U < F(-1)
+    for shift, value, blocks in ((-1, -1, [1]), (1, 0, [1]), (0, -1, [1, 2])):
+        asked = []
 
-    def more_bits(block, shift):
-        asked.append(block)
-        return next_128 + shift if block == 1 else 0
+        def more_bits(block, shift=shift, asked=asked):
+            asked.append(block)
+            return next_128 + shift if block == 1 else 0
 
-    assert table.resolved(first_128, lambda block: more_bits(block, -1)) == -1
-    assert table.resolved(first_128, lambda block: more_bits(block, +1)) == 0
-    assert asked == [1, 1]
-    assert (
-        table.resolved(first_128, lambda block: more_bits(block, 0)) == -1
-    )  # the threshold was rounded down, so U < F(-1)
-    assert asked == [1, 1, 1, 2]
+        assert InversionTable(NOISE).resolved(first_128, more_bits) == value
+        assert asked == blocks
 
 
 @pytest.mark.parametrize("bits", [0, 2**128 - 1])
@@ -377,41 +351,32 @@ def test_the_least_word_above_a_value_is_sharp():
 
 def test_noise_has_the_certified_mean_and_variance():
     """400,000 draws; the variance of a sample variance is near 2 sigma^4 / n, and six standard deviations alarm once in 1e9."""
-    zeros = ExactCounts(np.arange(400_000), np.zeros((400_000, 1), dtype=np.int64))
-    drawn = noisy_count(zeros, TOTAL, right())[:, 0]
+    drawn = noisy_count(nobody(400_000), TOTAL, right())[:, 0]
     exact = float(NOISE.variance().mid())
     assert abs(drawn.mean()) < 6 * np.sqrt(exact / len(drawn))
     assert abs(drawn.var() - exact) < 6 * exact * np.sqrt(2 / len(drawn))
 
 
 def test_noise_is_added_and_does_not_depend_on_the_counts():
-    places = np.array([3, 77, 1000])
-    empty = noisy_count(ExactCounts(places, np.zeros((3, 8), dtype=np.int64)), SEX_BY_AGE_4, right())
-    full = noisy_count(ExactCounts(places, np.full((3, 8), 50)), SEX_BY_AGE_4, right())
-    assert (full - empty).tolist() == np.full((3, 8), 50).tolist()
+    empty, full = (
+        noisy_count(ExactCounts(np.array([3, 77, 1000]), np.full((3, 8), count)), SEX_BY_AGE_4, right())
+        for count in (0, 50)
+    )
+    assert (full - empty == 50).all()
     assert len(np.unique(empty)) > 8
-
-
-@pytest.mark.parametrize("places", [[3, 3], [5, 4], [0, 2, 1]])
-def test_no_group_can_be_there_twice(places):
-    with pytest.raises(ValueError, match="must rise"):
-        ExactCounts(np.array(places), np.zeros((len(places), 1), dtype=np.int64))
 
 
 def test_counts_of_another_shape_are_refused():
     with pytest.raises(ValueError, match="another shape"):
-        noisy_count(ExactCounts(np.array([0]), np.zeros((1, 18), dtype=np.int64)), SEX_BY_AGE_4, right())
+        noisy_count(nobody(1, 18), SEX_BY_AGE_4, right())
 
 
 @pytest.mark.parametrize("value", [-30, -1, 0, 5, 21])
 def test_groups_with_large_noise_are_found_without_drawing_all(value):
-    zeros = ExactCounts(np.arange(70_000), np.zeros((70_000, 1), dtype=np.int64))
-    drawn = noisy_count(zeros, TOTAL, right())[:, 0]
-    found = indices_whose_noise_may_exceed(value, 0, 70_000, right())
-    assert np.flatnonzero(drawn > value).tolist() == found.tolist()
-    assert indices_whose_noise_may_exceed(value, 100, 200, right()).tolist() == [
-        p for p in found.tolist() if 100 <= p < 200
-    ]
+    drawn = noisy_count(nobody(70_000), TOTAL, right())[:, 0]
+    for first, end in ((0, 70_000), (100, 200)):
+        large = first + np.flatnonzero(drawn[first:end] > value)
+        assert indices_whose_noise_may_exceed(value, first, end, right()).tolist() == large.tolist()
 
 
 def test_large_words_are_found_alike_by_the_loop_and_on_arrays():

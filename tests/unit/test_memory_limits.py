@@ -10,7 +10,6 @@ from typer.main import get_command
 
 from safetab.cli.main import app
 from tests.inside import RunFailed, control_group_limit, os_errors_as_run_failed, start_up_module, why_too_little
-from tests.worlds.people import write_random_world
 
 MB = 1 << 20
 
@@ -37,12 +36,13 @@ def test_the_limit_of_a_control_group_is_the_least_of_those_above_it(tmp_path):
     inner.mkdir(parents=True)
     (tmp_path / "own").write_text("0::/batch/job\n")
     assert limit_of(tmp_path) is None
-    (inner / "memory.max").write_text("max\n")
-    assert limit_of(tmp_path) is None
-    (tmp_path / "batch" / "memory.max").write_text(f"{700 * MB}\n")
-    assert limit_of(tmp_path) == 700 * MB
-    (inner / "memory.max").write_text(f"{250 * MB}\n")
-    assert limit_of(tmp_path) == 250 * MB
+    for folder, text, limit in (
+        (inner, "max", None),
+        (tmp_path / "batch", f"{700 * MB}", 700 * MB),
+        (inner, f"{250 * MB}", 250 * MB),
+    ):
+        (folder / "memory.max").write_text(f"{text}\n")
+        assert limit_of(tmp_path) == limit
 
 
 def test_the_first_version_of_control_groups_is_known_too(tmp_path):
@@ -65,24 +65,26 @@ def test_every_command_that_opens_records_is_known_to_need_more():
 
 
 _LOADING = """
-import sys, threading
+import os, sys, threading
 from safetab.cli.main import main
 from safetab.foundation import compiled
 compiled._LEAST_WORK_TO_COMPILE = 1
 class Noted:
     def find_spec(self, name, path=None, target=None):
         if name in ("numba", "numba.np.arraymath"):  # the last asks for BLAS
-            print(name, threading.current_thread() is threading.main_thread())
+            print(name, threading.current_thread() is threading.main_thread(), flush=True)
+        if name == "numba.np.arraymath":
+            os._exit(0)  # nothing is asked of what comes after
 sys.meta_path.insert(0, Noted())
 main()
 """
 
 
-def test_what_compiles_is_loaded_before_threads_start(tmp_path):
-    world = write_random_world(tmp_path, 3, people=60, budget=1)
+def test_what_compiles_is_loaded_before_threads_start(releases):
+    world = releases.people(2, people=60, budget=1).world
     command = ["validate", str(world.parameters), str(world.data), "--threads", "2"]
     ended = subprocess.run([sys.executable, "-c", _LOADING, *command], capture_output=True, text=True, check=False)
-    assert ended.stdout.splitlines()[:2] == ["numba True", "numba.np.arraymath True"], ended.stderr
+    assert ended.stdout.splitlines() == ["numba True", "numba.np.arraymath True"], ended.stderr
 
 
 def test_want_of_memory_is_answered_with_what_helps_every_command():
@@ -113,23 +115,25 @@ def limited(space, *arguments):
     )
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space hold on Linux")
+ON_LINUX = pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space hold on Linux")
+
+
+@ON_LINUX
 def test_a_command_that_has_too_little_address_space_ends_before_it_begins(world, tmp_path):
     ended = limited(300 * MB, "run", *world, tmp_path / "out")
     assert (ended.returncode, ended.stdout) == (3, "")
-    assert ended.stderr == (
-        "The run failed: this process is limited to 300 MB of address space (`ulimit -v`), and safetab run needs 900 MB"
-        " or more of it. Nothing was written. Raise the limit.\n"
+    assert (
+        "this process is limited to 300 MB of address space (`ulimit -v`), and safetab run needs 900 MB" in ended.stderr
     )
+    assert "Nothing was written. Raise the limit." in ended.stderr
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data", "parameters"]
     assert limited(300 * MB, "run", "--help").returncode == 0
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="limits on the address space hold on Linux")
+@ON_LINUX
 @pytest.mark.parametrize("space", [900 * MB, 1400 * MB])
-def test_a_small_run_needs_no_more_than_is_told(space, tmp_path):
+def test_a_small_run_needs_no_more_than_is_told(space, releases, tmp_path):
     """At 1400 MB Arrow's allocator would reserve most of it for itself."""
-    world = write_random_world(tmp_path / "world", 3, people=60, budget=1)
-    ended = limited(space, "run", *world, tmp_path / "out")
+    ended = limited(space, "run", *releases.people(2, people=60, budget=1).world, tmp_path / "out")
     assert ended.returncode == 0, ended.stderr

@@ -17,6 +17,7 @@ from tests.inside import (
     tightest,
     upper_sum_term_by_term,
 )
+from tests.noises import gaussian, laplace
 
 PERCENT_95 = Fraction(95, 100)
 SUMS = (1, 2, 4, 8, 9, 18, 23, 46)
@@ -82,18 +83,17 @@ def test_both_ways_of_summing_agree_where_they_meet():
 
 
 @pytest.mark.parametrize("scale", ["1e-9", "1e-6", "0.1", "1", "10", "100", "1e5"])
-@pytest.mark.parametrize("scales_out", [0, 1, 5, 40])
-def test_geometric_tails_agree_with_their_formula(scale, scales_out):
-    noise = DiscreteLaplace(Fraction(scale))
-    at_least = max(1, ceil(scales_out * float(scale)))
-    ratio, power = mpmath.exp(-1 / mp(noise.scale)), mpmath.exp(-at_least / mp(noise.scale))
-    assert contains(noise.tail(at_least), power / (1 + ratio))
-    assert contains(noise.probability(at_least), power * (1 - ratio) / (1 + ratio))
+def test_geometric_tails_agree_with_their_formula(scale):
+    noise = laplace(scale)
+    ratio = mpmath.exp(-1 / mp(noise.scale))
+    for scales_out in (0, 1, 5, 40):
+        at_least = max(1, ceil(scales_out * float(scale)))
+        power = mpmath.exp(-at_least / mp(noise.scale))
+        assert contains(noise.tail(at_least), power / (1 + ratio))
+        assert contains(noise.probability(at_least), power * (1 - ratio) / (1 + ratio))
 
 
-@pytest.mark.parametrize(
-    "noise", [DiscreteGaussian(Fraction(5, 2)), DiscreteGaussian(Fraction(625)), DiscreteLaplace(Fraction(10))]
-)
+@pytest.mark.parametrize("noise", [gaussian("5/2"), gaussian(625), laplace(10)])
 @pytest.mark.parametrize("draws", [1, 2, 9])
 def test_probabilities_tails_and_cdf_fit_together(noise, draws):
     noise = noise.sum_of(draws)
@@ -106,27 +106,18 @@ def test_probabilities_tails_and_cdf_fit_together(noise, draws):
 
 def one_draw(noise):
     """Probabilities of one draw in double precision, around zero."""
-    if isinstance(noise, DiscreteGaussian):
-        values = np.arange(-int(12 * sqrt(noise.sigma_squared)) - 9, int(12 * sqrt(noise.sigma_squared)) + 10)
-        weights = np.exp(-(values**2) / (2 * float(noise.sigma_squared)))
-    else:
-        values = np.arange(-int(45 * noise.scale) - 9, int(45 * noise.scale) + 10)
-        weights = np.exp(-np.abs(values) / float(noise.scale))
-    return weights / weights.sum()
+    is_gaussian = isinstance(noise, DiscreteGaussian)
+    reach = int(12 * sqrt(noise.sigma_squared) if is_gaussian else 45 * noise.scale) + 9
+    values = np.arange(-reach, reach + 1)
+    exponents = values**2 / (2 * float(noise.sigma_squared)) if is_gaussian else np.abs(values) / float(noise.scale)
+    return np.exp(-exponents) / np.exp(-exponents).sum()
 
 
 @pytest.mark.parametrize("draws", [2, 3, 8, 46])
 @pytest.mark.parametrize(
     "noise",
-    [
-        DiscreteGaussian(Fraction(1, 9)),
-        DiscreteGaussian(Fraction(2500, 1067)),
-        DiscreteGaussian(Fraction(63)),  # convolved
-        DiscreteGaussian(Fraction(64)),  # taken as one wide draw
-        DiscreteGaussian(Fraction(400)),
-        DiscreteLaplace(Fraction(1, 3)),
-        DiscreteLaplace(Fraction(10)),
-    ],
+    # from 64 on, the sum is taken as one wide draw
+    [gaussian("1/9"), gaussian("2500/1067"), gaussian(63), gaussian(64), gaussian(400), laplace("1/3"), laplace(10)],
 )
 def test_sums_agree_with_convolutions_in_double_precision(noise, draws):
     of_sum = single = one_draw(noise)
@@ -134,37 +125,31 @@ def test_sums_agree_with_convolutions_in_double_precision(noise, draws):
         of_sum = np.convolve(of_sum, single)
     zero, total = len(of_sum) // 2, noise.sum_of(draws)
     spread = sqrt(float((np.arange(len(of_sum)) - zero) ** 2 @ of_sum))
-    for value in {0, 1, int(spread), int(2 * spread), int(4 * spread)}:
-        assert float(total.probability(value).mid()) == pytest.approx(of_sum[zero + value], rel=1e-9, abs=1e-13)
-        assert float(total.tail(value).mid()) == pytest.approx(of_sum[zero + value :].sum(), rel=1e-9, abs=1e-13)
+    for value in {0, 1, *(int(times * spread) for times in (1, 2, 4))}:
+        for ball, expected in (
+            (total.probability(value), of_sum[zero + value]),
+            (total.tail(value), of_sum[zero + value :].sum()),
+        ):
+            assert float(ball.mid()) == pytest.approx(expected, rel=1e-9, abs=1e-13)
 
 
 @pytest.mark.parametrize("draws", SUMS)
 def test_sums_of_the_widest_gaussian_are_normal_to_the_eye(draws):
     spread = 10**5 * sqrt(draws)
-    margin = DiscreteGaussian(Fraction(10**10)).sum_of(draws).margin_of_error(PERCENT_95)
+    margin = gaussian(10**10).sum_of(draws).margin_of_error(PERCENT_95)
     assert margin == pytest.approx(1.959963984540054 * spread, abs=1)
 
 
-def least_with_tail_at_most(tail, chance):
-    least = 1
-    while tail(least) > chance:
-        least += 1
-    return least
-
-
-@pytest.mark.parametrize("sigma_squared", [Fraction(1, 100), Fraction(1, 2), Fraction(2500, 1067), Fraction(5000, 159)])
-@pytest.mark.parametrize(
-    "chance", [Fraction(1, 1000), Fraction(1, 5), Fraction(1, 2), Fraction(9, 10), Fraction(9999, 10000)]
-)
-def test_quantiles_are_the_least_integer(sigma_squared, chance):
-    noise = DiscreteGaussian(sigma_squared)
-    quantile = noise.quantile(chance)
+@pytest.mark.parametrize("sigma_squared", ["1/100", "1/2", "2500/1067", "5000/159"])
+def test_quantiles_are_the_least_integer(sigma_squared):
+    sigma_squared = Fraction(sigma_squared)
 
     def cdf(value):
         return gaussian_tail(sigma_squared, -value) if value < 0 else 1 - gaussian_tail(sigma_squared, value + 1)
 
-    assert cdf(quantile) >= mp(chance) > cdf(quantile - 1)
+    for chance in map(Fraction, ("1/1000", "1/5", "1/2", "9/10", "9999/10000")):
+        quantile = gaussian(sigma_squared).quantile(chance)
+        assert cdf(quantile) >= mp(chance) > cdf(quantile - 1)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +194,7 @@ def test_the_papers_floor_of_1_96_sigma_covers_less_than_it_says():
     assert noise.margin_of_error(PERCENT_95) == 2
 
 
-@pytest.mark.parametrize("noise", [DiscreteGaussian(Fraction(1, 10**12)), DiscreteLaplace(Fraction(1, 10**9))])
+@pytest.mark.parametrize("noise", [gaussian("1e-12"), laplace("1e-9")])
 @pytest.mark.parametrize("draws", SUMS)
 def test_vanishing_noise_is_zero_but_not_for_certain(noise, draws):
     total = noise.sum_of(draws)
@@ -219,41 +204,26 @@ def test_vanishing_noise_is_zero_but_not_for_certain(noise, draws):
 
 
 def test_more_bits_give_tighter_balls():
-    for noise in (DiscreteGaussian(Fraction(7)), DiscreteGaussian(Fraction(700)), DiscreteLaplace(Fraction(7))):
+    for noise in (gaussian(7), gaussian(700), laplace(7)):
         for draws in (1, 8):
             coarse, fine = (noise.sum_of(draws).tail(3, bits) for bits in (64, 512))
             assert coarse.overlaps(fine)
             assert fine.rad() < coarse.rad()
 
 
-@pytest.mark.parametrize("chance", [Fraction(0), Fraction(1), Fraction(-1), Fraction(2)])
-def test_a_chance_outside_0_and_1_is_refused(chance):
-    with pytest.raises(ValueError, match="strictly between 0 and 1"):
-        DiscreteGaussian(Fraction(1)).quantile(chance)
-    with pytest.raises(ValueError, match="strictly between 0 and 1"):
-        DiscreteGaussian(Fraction(1)).margin_of_error(chance)
+def test_a_chance_outside_0_and_1_and_noise_without_width_are_refused():
+    for chance in (0, 1, -1, 2):
+        for ask in (gaussian(1).quantile, gaussian(1).margin_of_error):
+            with pytest.raises(ValueError, match="strictly between 0 and 1"):
+                ask(Fraction(chance))
+    for make in (gaussian, laplace):
+        with pytest.raises(ValueError, match="positive"):
+            make(0)
 
 
-def test_noise_without_width_is_refused():
-    with pytest.raises(ValueError, match="positive"):
-        DiscreteGaussian(Fraction(0))
-    with pytest.raises(ValueError, match="positive"):
-        DiscreteLaplace(Fraction(0))
-
-
-@pytest.mark.parametrize(
-    ("noise", "is_mostly_zero"),
-    [  # the Gaussian's chance of 0 is 1/2 at sigma squared 0.63661089..., the geometric's at scale 1 / ln 3 = 0.91023922...
-        (DiscreteGaussian(Fraction(1, 10**12)), True),
-        (DiscreteGaussian(Fraction("0.636610890")), True),
-        (DiscreteGaussian(Fraction("0.636610891")), False),
-        (DiscreteGaussian(Fraction(10**10)), False),
-        (DiscreteLaplace(Fraction(1, 10**9)), True),
-        (DiscreteLaplace(Fraction("0.910239226")), True),
-        (DiscreteLaplace(Fraction("0.910239227")), False),
-        (DiscreteLaplace(Fraction(10**5)), False),
-    ],
-)
-def test_noise_is_mostly_zero_if_its_chance_of_0_is_above_a_half(noise, is_mostly_zero):
-    assert noise.is_mostly_zero == is_mostly_zero
-    assert (noise.probability(0) > arb(0.5)) == is_mostly_zero
+def test_noise_is_mostly_zero_if_its_chance_of_0_is_above_a_half():
+    """The Gaussian's chance is 1/2 at sigma squared 0.63661089..., the geometric's at scale 1 / ln 3 = 0.91023922..."""
+    narrow = gaussian("1e-12"), gaussian("0.636610890"), laplace("1e-9"), laplace("0.910239226")
+    wide = gaussian("0.636610891"), gaussian(10**10), laplace("0.910239227"), laplace(10**5)
+    for noise in (*narrow, *wide):
+        assert noise.is_mostly_zero == (noise.probability(0) > arb(0.5)) == (noise in narrow)

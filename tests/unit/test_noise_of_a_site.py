@@ -7,7 +7,8 @@ from typing import cast
 
 import pytest
 
-from tests.inside import DiscreteGaussian, DiscreteLaplace, Stage, Universe, noise_of_level
+from tests.inside import DiscreteLaplace, Stage, Universe, noise_of_level
+from tests.noises import gaussian, laplace
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,8 +25,8 @@ def named(noise):
 
 
 def test_a_site_names_the_noise_of_a_level():
-    assert named(DiscreteGaussian(Fraction(9))) == ["gaussian", 9.0]
-    assert named(DiscreteLaplace(Fraction(5, 2))) == ["laplace", 2.5]
+    assert named(gaussian(9)) == ["gaussian", 9.0]
+    assert named(laplace("5/2")) == ["laplace", 2.5]
 
 
 def test_a_noise_that_the_pages_do_not_know_is_refused():

@@ -5,7 +5,6 @@ import errno
 import os
 import signal
 import stat
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -32,11 +31,19 @@ from tests.inside import (
 TODAY = datetime.date(2026, 1, 1)
 
 
-@contextmanager
-def umask(mask):
-    before = os.umask(mask)
-    yield
-    os.umask(before)
+def test_encoded_persons_are_for_their_owner_alone_whatever_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        persons = PartRecords(tmp_path, [PartAtoms(US_PASS, 0, 2)], 100)
+        many = np.arange(100_000, dtype=np.int32)  # fewer stay in memory
+        persons.add(1 - many % 2, many, many.astype(np.uint8))
+        modes = [stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()]
+        found = persons.sorted_part(0)
+        modes += [stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()]
+    finally:
+        os.umask(before)
+    assert modes == [0o600] * 6
+    assert found.run_patterns.tolist() == [*range(1, 100_000, 2), *range(0, 100_000, 2)]
 
 
 def contents(folder):
@@ -54,99 +61,65 @@ def left_by_a_killed_run(parent, name):
     return folder
 
 
-def test_a_link_with_the_name_of_our_folders_loses_nothing(tmp_path):
+def clear_away(folder):
+    with locked_folder(folder, "part-"):
+        pass
+
+
+def test_links_to_the_folders_of_others_and_inside_our_own_are_not_followed(tmp_path):
     theirs = left_by_a_killed_run(tmp_path, "theirs")
     (theirs / "precious").write_text("theirs")
     (tmp_path / "part-link").symlink_to(theirs)
-    with locked_folder(tmp_path, "part-"):
-        pass
+    (left_by_a_killed_run(tmp_path, "part-left") / "link").symlink_to(theirs)
+    clear_away(tmp_path)
     assert (theirs / "precious").read_text() == "theirs"
     assert (tmp_path / "part-link").is_symlink()
-
-
-def test_links_inside_a_folder_that_was_left_are_removed_and_not_followed(tmp_path):
-    (tmp_path / "theirs").mkdir()
-    (tmp_path / "theirs" / "precious").write_text("theirs")
-    (left_by_a_killed_run(tmp_path, "part-left") / "link").symlink_to(tmp_path / "theirs")
-    with locked_folder(tmp_path, "part-"):
-        pass
     assert not (tmp_path / "part-left").exists()
-    assert contents(tmp_path / "theirs") == {"precious": "theirs"}
 
 
-@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
-def test_a_lock_that_is_no_file_is_none_of_ours(kind, tmp_path):
-    folder = tmp_path / "part-odd"
-    folder.mkdir()
-    (tmp_path / "file").touch()
-    lock = folder / ".safetab-lock"
-    {"link": lambda: lock.symlink_to(tmp_path / "file"), "pipe": lambda: os.mkfifo(lock), "folder": lock.mkdir}[kind]()
-    (folder / "precious").write_text("theirs")
-    with locked_folder(tmp_path, "part-"):
-        pass
-    assert (folder / "precious").read_text() == "theirs"
+def test_a_lock_that_is_no_file_is_none_of_ours(tmp_path):
+    folders = [tmp_path / f"part-{number}" for number in range(3)]
+    for folder, lock in zip(folders, (os.mkfifo, Path.mkdir, lambda path: path.symlink_to("precious")), strict=True):
+        folder.mkdir()
+        lock(folder / ".safetab-lock")
+        (folder / "precious").write_text("theirs")
+    clear_away(tmp_path)
+    assert [(folder / "precious").read_text() for folder in folders] == ["theirs"] * 3
 
 
 def test_a_folder_of_another_user_stays(tmp_path, monkeypatch):
     folder = left_by_a_killed_run(tmp_path, "part-theirs")
     monkeypatch.setattr(locked_folder_module.os, "geteuid", lambda: os.getuid() + 1)
-    with locked_folder(tmp_path, "part-"):
-        pass
+    clear_away(tmp_path)
     assert folder.is_dir()
 
 
-def test_an_interrupt_while_a_folder_is_made_leaves_none(tmp_path, monkeypatch):
-    made = locked_folder_module.tempfile.mkdtemp
+@pytest.mark.parametrize(("place", "step"), [("tempfile", "mkdtemp"), ("", "_remove")])
+def test_an_interrupt_while_a_folder_is_made_or_cleared_away_leaves_none(place, step, tmp_path, monkeypatch):
+    where, entered = getattr(locked_folder_module, place, locked_folder_module), []
+    usual = getattr(where, step)
 
-    def interrupted(**where):
-        folder = made(**where)
+    def interrupted(*arguments, **named):
         signal.raise_signal(signal.SIGINT)
-        return folder
+        found = usual(*arguments, **named)
+        signal.raise_signal(signal.SIGINT)
+        return found
 
-    monkeypatch.setattr(locked_folder_module.tempfile, "mkdtemp", interrupted)
+    monkeypatch.setattr(where, step, interrupted)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
-        with pytest.raises(KeyboardInterrupt), locked_folder(tmp_path, "part-"):
-            pytest.fail("the interrupt was lost")
+        with pytest.raises(KeyboardInterrupt), locked_folder(tmp_path, "part-") as folder:
+            entered.append((folder / "persons").touch())
     finally:
         signal.signal(signal.SIGINT, before)
-    assert not list(tmp_path.iterdir())
+    assert len(entered) == (step == "_remove")
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_removed_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr(locked_folder_module.shutil, "rmtree", lambda *_, **__: None)
-    with pytest.raises(LeftBehind, match="could not be removed"), locked_folder(tmp_path, "part-"):
-        pass
-
-
-def test_an_interrupt_while_clearing_away_waits_for_its_end(tmp_path, monkeypatch):
-    remove = locked_folder_module._remove
-
-    def interrupted(folder):
-        signal.raise_signal(signal.SIGINT)
-        remove(folder)
-
-    monkeypatch.setattr(locked_folder_module, "_remove", interrupted)
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt), locked_folder(tmp_path, "part-") as folder:
-            (folder / "persons").touch()
-    finally:
-        signal.signal(signal.SIGINT, before)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_encoded_persons_are_for_their_owner_alone_whatever_the_umask(tmp_path):
-    with umask(0):
-        persons = PartRecords(tmp_path, [PartAtoms(US_PASS, 0, 2)], 100)
-        many = np.arange(100_000, dtype=np.int32)  # fewer stay in memory
-        persons.add(1 - many % 2, many, many.astype(np.uint8))
-        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-        found = persons.sorted_part(0)
-        modes |= {f"sorted {path.name}": stat.S_IMODE(path.stat().st_mode) for path in tmp_path.iterdir()}
-    assert len(modes) == 6
-    assert set(modes.values()) == {0o600}
-    assert found.run_patterns.tolist() == [*range(1, 100_000, 2), *range(0, 100_000, 2)]
+    with pytest.raises(LeftBehind, match="could not be removed"):
+        clear_away(tmp_path)
 
 
 def cannot(*_):
@@ -207,16 +180,15 @@ def test_an_output_that_a_killed_run_had_moved_aside_is_put_back(after, tmp_path
     assert names(tmp_path) == ["out"]
 
 
-def test_a_file_that_took_the_place_of_an_output_stays(tmp_path):
-    with pytest.raises(FileExistsError), whole_output(tmp_path / "out", overwrite=True):
-        (tmp_path / "out").write_text("theirs")
-    assert contents(tmp_path) == {"out": "theirs"}
-
-
-def test_an_output_that_somebody_else_made_meanwhile_stays(tmp_path):
-    with pytest.raises(FileExistsError, match="meanwhile"), whole_output(tmp_path / "out", overwrite=False):
-        write_output(tmp_path / "out", "theirs")
-    assert contents(tmp_path / "out") == {"manifest.json": "theirs"}
+def test_what_took_the_place_of_an_output_meanwhile_stays(tmp_path):
+    out = tmp_path / "out"
+    with pytest.raises(FileExistsError, match="meanwhile"), whole_output(out, overwrite=False):
+        write_output(out, "theirs")
+    assert contents(out) == {"manifest.json": "theirs"}
+    with pytest.raises(FileExistsError), whole_output(tmp_path / "file", overwrite=True):
+        (tmp_path / "file").write_text("theirs")
+    assert (tmp_path / "file").read_text() == "theirs"
+    assert sorted(names(tmp_path)) == ["file", "out"]
 
 
 def test_a_published_output_is_no_failure_though_something_is_left(tmp_path, monkeypatch):
@@ -229,11 +201,8 @@ def test_a_published_output_is_no_failure_though_something_is_left(tmp_path, mon
 
 
 def test_a_full_disk_is_a_failure_and_no_fault_of_what_was_given(tmp_path):
-    def full(_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
     with pytest.raises(RunFailed, match="No space left on device"):
-        write_new_file(tmp_path / "file", full)
+        write_new_file(tmp_path / "file", raising(errno.ENOSPC))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -251,50 +220,57 @@ def test_a_file_that_somebody_made_meanwhile_stays(tmp_path):
 @pytest.mark.parametrize("before", [{}, {"first": "old"}, {"first": "old", "second": "old"}])
 def test_of_two_files_both_appear_or_none(before, has_links, tmp_path, monkeypatch):
     if not has_links:
-        monkeypatch.setattr(Path, "hardlink_to", knows_no_links)
+        monkeypatch.setattr(Path, "hardlink_to", raising(errno.EPERM))
     for name, text in before.items():
         (tmp_path / name).write_text(text)
-    writers = {tmp_path / name: lambda path: path.write_text("new") for name in ("first", "second")}
     with monkeypatch.context() as patch:
         patch.setattr(new_files_module, "_publish", refusing_the_second)
         with pytest.raises(RunFailed, match=r"second can't be written: .* Nothing was written\."):
-            write_new_files(writers, overwrite=True)
+            write_two(tmp_path)
     assert contents(tmp_path) == before
-    write_new_files(writers, overwrite=True)
+    write_two(tmp_path)
     assert contents(tmp_path) == {"first": "new", "second": "new"}
 
 
 def test_a_first_file_that_cant_be_taken_back_is_told(tmp_path, monkeypatch):
-    def refused(*_):
-        raise OSError(errno.ESTALE, "Stale file handle")
-
     monkeypatch.setattr(new_files_module, "_publish", refusing_the_second)
-    monkeypatch.setattr(new_files_module, "_undo", lambda *_: refused)
+    monkeypatch.setattr(new_files_module, "_undo", lambda *_: raising(errno.ESTALE))
     with pytest.raises(RunFailed, match=r"first was written, .* could not be removed: .* Stale file handle\.$"):
-        write_new_files({tmp_path / name: lambda path: path.write_text("new") for name in ("first", "second")})
+        write_two(tmp_path)
     assert contents(tmp_path) == {"first": "new"}
 
 
-def knows_no_links(*_):
-    raise OSError(errno.EPERM, "Operation not permitted")
+def write_new(path):
+    path.write_text("new")
+
+
+def write_two(folder):
+    write_new_files({folder / name: write_new for name in ("first", "second")}, overwrite=True)
+
+
+def raising(number):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    return refuse
 
 
 def refusing_the_second(beside, file, **_):
     if file.name == "second":
-        raise OSError(errno.EIO, "Input/output error")
+        raising(errno.EIO)()
     beside.replace(file)
 
 
 def test_a_new_file_is_made_where_the_file_system_knows_no_exclusive_move(tmp_path, monkeypatch):
     monkeypatch.setattr(new_files_module, "move_to_new", cannot)
-    write_new_file(tmp_path / "file", lambda path: path.write_text("ours"))
-    assert contents(tmp_path) == {"file": "ours"}
+    write_new_file(tmp_path / "file", write_new)
+    assert contents(tmp_path) == {"file": "new"}
 
 
 def test_what_is_no_regular_file_is_not_replaced(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(InvalidInput, match="not a regular file"):
-        write_new_file(tmp_path / "pipe", lambda path: path.write_text("x"), overwrite=True)
+        write_new_file(tmp_path / "pipe", write_new, overwrite=True)
     assert stat.S_ISFIFO((tmp_path / "pipe").stat().st_mode)
 
 
