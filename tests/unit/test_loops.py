@@ -128,27 +128,19 @@ class World:
         self.patterns = source.integers(0, 3, records).astype(np.int32)
         self.attributes = source.integers(0, 7, records).astype(np.uint8)
         lists = [np.sort(source.permutation(6)[:length]) for length in (0, 2, 5)]
-        self.iterations_of = [of_pattern.tolist() for of_pattern in lists]
         self.lists = patterns_module.IterationLists(np.array([0, 0, 2, 7]), np.concatenate(lists).astype(np.int32))
-
-    def rows(self):
-        columns = (self.atoms.tolist(), self.patterns.tolist(), self.attributes.tolist())
-        return list(zip(*columns, strict=True))
-
-    def memberships(self):
-        """Atom, iteration and attribute, for each iteration that a record is in."""
-        return [
-            (atom, one, attribute) for atom, pattern, attribute in self.rows() for one in self.iterations_of[pattern]
+        self.rows = list(zip(self.atoms.tolist(), self.patterns.tolist(), self.attributes.tolist(), strict=True))
+        self.memberships = [
+            (atom, one, attribute) for atom, pattern, attribute in self.rows for one in lists[pattern].tolist()
         ]
+        """Atom, iteration and attribute, for each iteration that a record is in."""
 
     def sorted(self):
         starts = np.zeros(5, dtype=np.int64)
         of_atoms, attributes = np.empty_like(self.patterns), np.empty_like(self.attributes)
         part_records_module.sort_by_atom(self.atoms, self.patterns, self.attributes, starts, of_atoms, attributes)
-        run_starts, grouped = np.empty_like(starts), np.empty_like(attributes)
-        run_patterns, run_sizes = np.empty_like(of_atoms), np.empty_like(of_atoms)
-        no_run = np.full(3, -1, dtype=np.int32)
-        runs = (no_run, run_starts, run_patterns, run_sizes, grouped)
+        run_starts, run_patterns, run_sizes, grouped = map(np.empty_like, (starts, of_atoms, of_atoms, attributes))
+        runs = (np.full(3, -1, dtype=np.int32), run_starts, run_patterns, run_sizes, grouped)
         part_records_module.group_by_pattern(starts, of_atoms, attributes, *runs)
         end = int(run_starts[-1])
         return SortedRecords(starts, run_starts, run_patterns[:end], run_sizes[:end], grouped)
@@ -160,33 +152,30 @@ def test_sorted_records_are_the_same_records(seed, records):
     world = World(seed, records)
     made, found = world.sorted(), []
     for atom in range(4):
-        at = made.starts[atom]
-        of_atom = range(made.run_starts[atom], made.run_starts[atom + 1])
-        assert len({int(made.run_patterns[run]) for run in of_atom}) == len(of_atom)
-        for run in of_atom:
-            attributes = made.attributes[at : at + made.run_sizes[run]].tolist()
-            found += [(atom, int(made.run_patterns[run]), attribute) for attribute in attributes]
-            at += made.run_sizes[run]
+        at, runs = made.starts[atom], slice(made.run_starts[atom], made.run_starts[atom + 1])
+        patterns = made.run_patterns[runs].tolist()
+        assert len({*patterns}) == len(patterns)
+        for pattern, size in zip(patterns, made.run_sizes[runs].tolist(), strict=True):
+            found += [(atom, pattern, attribute) for attribute in made.attributes[at : at + size].tolist()]
+            at += size
         assert at == made.starts[atom + 1]
-    assert sorted(found) == sorted(world.rows())
+    assert sorted(found) == sorted(world.rows)
 
 
 @SEEDS
 @pytest.mark.parametrize("records", [0, 1, 60])
 def test_every_record_is_counted_in_each_of_its_iterations(seed, records):
     world = World(seed, records)
-    made = world.sorted()
-    members = world.memberships()
+    made, members = world.sorted(), world.memberships
     by_attribute, starts = np.zeros((6, 7), dtype=np.int32), np.empty(5, dtype=np.int64)
-    iterations, counts = np.empty(len(members), dtype=np.int32), np.empty(len(members), dtype=np.int32)
+    iterations, counts = (np.empty(len(members), dtype=np.int32) for _ in range(2))
     counter_module.count_atoms(made, world.lists, starts, iterations, counts, np.full(6, -1, dtype=np.int64))
     counter_module.count_attributes(made, world.lists, np.zeros((2, 7), dtype=np.int32), by_attribute)
-    found = Counter()
-    for atom in range(4):
-        for place in range(starts[atom], starts[atom + 1]):
-            found[atom, int(iterations[place])] += int(counts[place])
+    atoms, found = np.repeat(np.arange(4), np.diff(starts)), Counter()
+    for atom, iteration, count in zip(atoms.tolist(), iterations[: starts[-1]].tolist(), counts.tolist(), strict=False):
+        found[atom, iteration] += count
     assert found == Counter((atom, iteration) for atom, iteration, _ in members)
-    expected = np.zeros((6, 7), dtype=np.int32)
+    expected = np.zeros_like(by_attribute)
     for _, iteration, attribute in members:
         expected[iteration, attribute] += 1
     assert by_attribute.tolist() == expected.tolist()
@@ -196,11 +185,10 @@ def test_every_record_is_counted_in_each_of_its_iterations(seed, records):
 def _compare_totals(made, counted, members):
     """The dense and the sparse way to add up atoms to entities."""
     entities, positions = np.array([1, -1, 0, 1]), np.array([0, -1, 1, 2, -1, -1])
-    expected = np.zeros((2, 3), dtype=np.int64)
+    expected, totals = np.zeros((2, 2, 3), dtype=np.int64)
     for atom, iteration, _ in members:
         if entities[atom] >= 0 and positions[iteration] >= 0:
             expected[entities[atom], positions[iteration]] += 1
-    totals = np.zeros((2, 3), dtype=np.int64)
     counter_module.add_atoms_to_entities(*counted, entities, positions, totals)
     assert totals.tolist() == expected.tolist()
     state = counter_module.CountedPart(US_PASS, slice(0, 4), made, *counted, np.zeros((6, 7), dtype=np.int32))
@@ -216,19 +204,19 @@ def test_selected_groups_have_the_cells_of_their_records(seed):
     row_starts, iteration_of_row = np.array([2, 4, 5, 7]), np.array([0, 0, 5, 1, 2, 0, 3, 1])
     begins, ends, atoms = np.array([1, 3, 3]), np.array([3, 3, 4]), np.array([2, 1, 3, 0])
     shape_of_row = np.array([0, 0, 0, 1, 0, 1, 0, 1])
-    cell_of = np.array([[0, 0, 1, 1, 2, 2, 2], [0, 0, 0, 0, 0, 0, 0]], dtype=np.int32)
+    cell_of = np.array([[0, 0, 1, 1, 2, 2, 2], [0] * 7], dtype=np.int32)
     sizes = np.array([3, 1])[shape_of_row]
     first_cell = np.cumsum(sizes) - sizes
-    cells, free = np.zeros(sizes.sum(), dtype=np.int64), np.full(6, -1, dtype=np.int64)
+    expected, cells = np.zeros((2, sizes.sum()), dtype=np.int64)
+    free = np.full(6, -1, dtype=np.int64)
     counter_module.add_cells(
         row_starts, iteration_of_row, begins, ends, atoms, world.sorted(), world.lists, first_cell, shape_of_row,
         cell_of, free, cells,
     )  # fmt: skip
     row_of = {(1, 5): 2, (3, 5): 2, (1, 1): 3, (3, 1): 3, (0, 0): 5, (0, 3): 6}
-    expected = np.zeros_like(cells)
-    for atom, iteration, attribute in world.memberships():
-        if (atom, iteration) in row_of:
-            row = row_of[atom, iteration]
+    for *group, attribute in world.memberships:
+        if tuple(group) in row_of:
+            row = row_of[tuple(group)]
             expected[first_cell[row] + cell_of[shape_of_row[row], attribute]] += 1
     assert cells.tolist() == expected.tolist()
     assert cells.sum() > 10

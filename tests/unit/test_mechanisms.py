@@ -1,10 +1,12 @@
 import multiprocessing
 import threading
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
-from itertools import accumulate, chain
+from itertools import accumulate, chain, pairwise, product
 from types import SimpleNamespace
 
+import mpmath
 import numpy as np
 import pytest
 from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
@@ -19,7 +21,6 @@ from tests.inside import (
     US,
     US_PASS,
     AddressedBits,
-    DiscreteGaussian,
     DrawingRight,
     ExactCounts,
     InversionTable,
@@ -122,10 +123,10 @@ def test_nobody_but_the_ledger_makes_a_right_to_draw():
 
 
 def test_no_two_numbers_of_a_run_share_an_address():
+    rights = [right(stage, level) for level in US.levels for stage in Stage]
     prefixes = [
-        _prefix(right(stage, level), table, cell, extension)
-        for level in US.levels
-        for stage in Stage
+        _prefix(one, table, cell, extension)
+        for one in rights
         for table in PERSONS.shapes
         for cell in range(table.cells)
         for extension in (0, 1, 2**24 - 1)
@@ -134,17 +135,16 @@ def test_no_two_numbers_of_a_run_share_an_address():
     assert max(prefixes) < 2**64
 
 
-@pytest.mark.parametrize(("place", "most"), [("shape", 255), ("cell", 255), ("extension", 2**24 - 1)])
-def test_a_number_without_room_in_an_address_is_refused(place, most):
+def test_a_number_without_room_in_an_address_is_refused():
     """It would have the address, and so the noise, of another number."""
-    others = {"shape": 0, "cell": 0, "extension": 0}
-    prefix_of_numbers(**others | {place: most})
-    for number in (-1, most + 1):
-        with pytest.raises(OverflowError, match="no room"):
-            prefix_of_numbers(**others | {place: number})
+    for most in ({"shape": 255}, {"cell": 255}, {"extension": 2**24 - 1}):
+        prefix_of_numbers(**most)
+        for number in (-1, *(each + 1 for each in most.values())):
+            with pytest.raises(OverflowError, match="no room"):
+                prefix_of_numbers(**dict.fromkeys(most, number))
 
 
-def prefix_of_numbers(shape, cell, extension):
+def prefix_of_numbers(shape=0, cell=0, extension=0):
     """The prefix of the last event, of a shape with this number in its family."""
     family = SimpleNamespace(number_of=lambda _: shape)
     last_right = SimpleNamespace(address_prefix=2**24 - 1, event=SimpleNamespace(family=family))
@@ -164,21 +164,19 @@ def test_neighbouring_addresses_have_their_own_bits_however_they_are_asked_for()
 
 def test_threads_that_read_at_once_have_their_own_bits():
     """Each keeps what it has, while the other goes on: a shared buffer would be overwritten."""
-    both_have_read, found = threading.Barrier(2, timeout=30), {}
+    both_have_read = threading.Barrier(2, timeout=30)
 
     def read(prefix):
-        found[prefix] = []
+        found = []
         for _, words in BITS.first_words_of_range(prefix, 0, 50_000):
             both_have_read.wait()
-            found[prefix] += words.tolist()
+            found += words.tolist()
             both_have_read.wait()
+        return found
 
-    threads = [threading.Thread(target=read, args=(prefix,)) for prefix in (7, 8)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert found == {prefix: BITS.words(prefix, np.arange(50_000))[:, 0].tolist() for prefix in (7, 8)}
+    with ThreadPoolExecutor(2) as pool:
+        for prefix, found in zip((7, 8), pool.map(read, (7, 8)), strict=True):
+            assert found == BITS.words(prefix, np.arange(50_000))[:, 0].tolist()
 
 
 def test_the_bits_of_an_address_are_aes_of_it():
@@ -211,10 +209,10 @@ def test_two_runs_have_two_keys_and_forked_processes_share_nothing():
         assert len(set(pool.map(first_words, range(8), chunksize=1))) == 8
 
 
-@pytest.mark.parametrize("length", [0, 16, 31, 33])
-def test_a_key_has_256_bits(length):
-    with pytest.raises(ValueError, match="32 bytes"):
-        AddressedBits(bytes(length))
+def test_a_key_has_256_bits():
+    for length in (0, 16, 31, 33):
+        with pytest.raises(ValueError, match="32 bytes"):
+            AddressedBits(bytes(length))
 
 
 def test_two_ledgers_can_not_share_bits():
@@ -242,11 +240,10 @@ def test_what_was_charged_can_be_read_again_and_is_the_same():
 
 
 @pytest.mark.parametrize("many", [False, True])
-@pytest.mark.parametrize("cells", [1, 3])
 @pytest.mark.parametrize(("there", "wanted"), [(0, 9), (9, 0), (1, 1), (40, 40), (90, 15), (15, 90), (100, 100)])
-def test_the_counts_of_groups_are_theirs_and_0_where_there_are_none(many, cells, there, wanted):
+def test_the_counts_of_groups_are_theirs_and_0_where_there_are_none(many, there, wanted):
     compiled_module._work_so_far[take_counts] = many << 30
-    for seed in range(20):
+    for seed, cells in product(range(10), (1, 3)):
         rng = np.random.default_rng(seed)
         indices, asked = (np.sort(rng.choice(100, size, replace=False)) for size in (there, wanted))
         counts = ExactCounts(indices, rng.integers(1, 10**12, (there, cells)))
@@ -285,17 +282,12 @@ def test_draws_are_compiled_once_there_were_many():
 
 
 @pytest.mark.parametrize("draws", [FEW, MANY])
-@pytest.mark.parametrize(
-    "noise",
-    [gaussian("1/2"), NOISE, laplace(10), gaussian("1e-12")],
-)
+@pytest.mark.parametrize("noise", [gaussian("1/2"), NOISE, laplace(10), gaussian("1e-12")])
 def test_every_word_gives_the_value_that_its_probability_says(noise, draws):
     """All 256 words of 8 bits: each value gets its words, and only words on a threshold are undecided."""
-    table = InversionTable(noise, 8)
-    values, undecided = values_of(table, list(range(256)), draws)
-    for word in range(256):
-        least = noise.quantile(Fraction(word, 256)) if word else None
-        most = noise.quantile(Fraction(word + 1, 256)) if word < 255 else None
+    ends = [None, *(noise.quantile(Fraction(word, 256)) for word in range(1, 256)), None]
+    values, undecided = values_of(InversionTable(noise, 8), range(256), draws)
+    for word, (least, most) in enumerate(pairwise(ends)):
         if word in undecided:
             assert values[word] == 0  # nothing is added
             assert least is None or most is None or least < most
@@ -380,15 +372,13 @@ def test_groups_with_large_noise_are_found_without_drawing_all(value):
 
 
 def test_large_words_are_found_alike_by_the_loop_and_on_arrays():
-    least = np.uint64(2**63)
-    words = np.array([2**63 - 1, 2**63, 0, 2**64 - 1, 2**63 + 1, 1], dtype=np.uint64).repeat(2)[
-        ::2
-    ]  # as they lie in blocks
-    for some in (words, words[:0], words[2:3]):
-        expected = [100 + position for position, word in enumerate(some.tolist()) if word >= 2**63]
+    half = 2**63
+    in_blocks = np.array([half - 1, half, 0, 2 * half - 1, half + 1, 1], dtype=np.uint64).repeat(2)[::2]
+    for some in (in_blocks, in_blocks[:0], in_blocks[2:3]):
+        expected = [100 + position for position, word in enumerate(some.tolist()) if word >= half]
         for write in (write_indices_from, compiled(write_indices_from), _write_indices_from):
             indices = np.full(len(some) + 2, -1)
-            assert write(some, least, 100, indices) == len(expected)
+            assert write(some, np.uint64(half), 100, indices) == len(expected)
             assert indices.tolist() == expected + [-1] * (len(indices) - len(expected))
 
 
@@ -401,12 +391,10 @@ def test_a_word_that_is_undecided_counts_as_large(monkeypatch):
 
 @pytest.mark.parametrize("sigma", ["1e-6", "0.3", "1", "1.5307", "8", "75"])
 def test_variances_are_right_to_the_last_digit(sigma):
-    import mpmath  # noqa: PLC0415
-
     squared = Fraction(sigma) ** 2
     with mpmath.workdps(40):
-        exact = mpmath.mpf(squared.numerator) / squared.denominator
-        reach = int(20 * float(sigma)) + 20
-        weights = {k: mpmath.exp(-(mpmath.mpf(k) ** 2) / (2 * exact)) for k in range(-reach, reach + 1)}
-        expected = mpmath.fsum(k * k * weight for k, weight in weights.items()) / mpmath.fsum(weights.values())
-    assert float(DiscreteGaussian(squared).variance().mid()) == float(expected)
+        exact, reach = mpmath.mpf(squared.numerator) / squared.denominator, int(20 * float(sigma)) + 20
+        weights = [mpmath.exp(-(mpmath.mpf(k) ** 2) / (2 * exact)) for k in range(reach)]
+        expected = 2 * mpmath.fsum(k * k * weight for k, weight in enumerate(weights))
+        expected /= 2 * mpmath.fsum(weights) - weights[0]
+    assert float(gaussian(squared).variance().mid()) == float(expected)
