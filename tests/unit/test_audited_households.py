@@ -18,13 +18,16 @@ from tests.inside import (
 _MANY_ENTITIES = 30
 
 
-def plans(folder):
+@pytest.fixture(scope="module")
+def tracts(tmp_path_factory):
+    """Plans of the levels with many entities."""
+    folder = tmp_path_factory.mktemp("world") / "w"
     world = write_world(SAFETAB_H, folder, HOUSEHOLDS.population, usual_config("SafeTab-H"))
-    return plan_of_files(world.parameters, world.data).require().levels
+    levels = plan_of_files(world.parameters, world.data).require().levels
+    return [level for level in levels if len(level.universe.entities) > _MANY_ENTITIES]
 
 
-def test_every_table_is_chosen_for_every_iteration(tmp_path):
-    tracts = [plan for plan in plans(tmp_path / "w") if len(plan.universe.entities) > _MANY_ENTITIES]
+def test_every_table_is_chosen_for_every_iteration(tracts):
     assert {plan.family for plan in tracts} == set(SAFETAB_H.families)
     for plan in tracts:
         shapes = chosen_shapes(plan.selected.totals, plan.design.thresholds)
@@ -33,21 +36,18 @@ def test_every_table_is_chosen_for_every_iteration(tmp_path):
             assert set(shapes[iterations == iteration].tolist()) == set(range(len(plan.family.shapes)))
 
 
-def test_some_groups_that_have_households_have_no_total(tmp_path):
+def test_some_groups_that_have_households_have_no_total(tracts):
     """The households of every tract have the ninth code, whose group has no total in every fourth of them."""
-    detailed = (plan for plan in plans(tmp_path / "w") if plan.level.iterations == DETAILED)
-    plan = next(plan for plan in detailed if len(plan.universe.entities) > _MANY_ENTITIES)
+    plan = next(plan for plan in tracts if plan.level.iterations == DETAILED)
     position = [one.code for one in plan.universe.iterations].index("2010")
     wanted = plan.universe.index.index_of(np.arange(len(plan.universe.entities)), np.array(position))
     assert 0 < np.count_nonzero(~np.isin(wanted, plan.selected.indices)) < len(wanted)
 
 
 def test_totals_are_the_same_whoever_lives_there(tmp_path):
-    written = {
-        AUDITED_HOUSEHOLDS.write(tmp_path / str(number), people, {}).data.joinpath("pop-group-totals.txt").read_bytes()
-        for number, people in enumerate([HOUSEHOLDS.population, *(one.records for one in HOUSEHOLDS.neighbours)])
-    }
-    assert len(written) == 1
+    populations = [HOUSEHOLDS.population, *(one.records for one in HOUSEHOLDS.neighbours)]
+    worlds = [AUDITED_HOUSEHOLDS.write(tmp_path / str(n), people, {}) for n, people in enumerate(populations)]
+    assert len({(world.data / "pop-group-totals.txt").read_bytes() for world in worlds}) == 1
 
 
 @pytest.mark.slow

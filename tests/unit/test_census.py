@@ -20,12 +20,13 @@ from tests.inside import (
     TextIds,
 )
 
+LEVELS = "USA STATE COUNTY TRACT PLACE AIANNH PR-STATE PR-COUNTY PR-TRACT PR-PLACE"
+
 
 def test_levels_have_the_addresses_that_noise_depends_on():
     assert {level.label: level.address for level in US.area_levels} == {
-        "USA": 0, "STATE": 1, "COUNTY": 2, "TRACT": 3, "PLACE": 4, "AIANNH": 5,
-        "PR-STATE": 6, "PR-COUNTY": 7, "PR-TRACT": 8, "PR-PLACE": 9,
-    }  # fmt: skip
+        label: n for n, label in enumerate(LEVELS.split())
+    }
     assert {level.name: level.number for level in US.group_levels} == {"Major": 0, "Regional": 1, "Detailed": 2}
 
 
@@ -41,13 +42,10 @@ def test_censuses_with_another_list_differ():
     assert replace(US, lists=US.lists[:1]) != US
 
 
-def test_two_levels_with_one_address_are_refused():
+def test_two_levels_with_one_address_and_a_third_classification_are_refused():
     shared = replace(US.area_levels[0], label="COUSUB")
     with pytest.raises(ValueError, match=r"two area_levels .* have the same address"):
         replace(US, area_levels=(*US.area_levels, shared))
-
-
-def test_a_third_classification_is_refused():
     third = Classification("language", ("MT", "L2"))
     with pytest.raises(ValueError, match="two classifications"):
         replace(US, classifications=(*US.classifications, third))

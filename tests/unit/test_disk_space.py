@@ -14,10 +14,9 @@ def test_needs_on_one_disk_are_added_up(tmp_path):
     require_room(needs, lambda _: 5 * 10**9)
     with pytest.raises(RunFailed) as failed:
         require_room(needs, lambda _: 5 * 10**9 - 1)
-    assert str(failed.value) == (
-        f"the disk of --temp ({tmp_path}) and OUT ({tmp_path}) has 5.0 GB free, but about 5.0 GB are needed."
-        " Nothing was written. Make room, or give another --temp or OUT."
-    )
+    both = f"the disk of --temp ({tmp_path}) and OUT ({tmp_path}) has 5.0 GB free, but about 5.0 GB are needed."
+    assert str(failed.value).startswith(f"{both} Nothing was written.")
+    assert "give another --temp or OUT" in str(failed.value)
 
 
 @pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs a second file system")
@@ -32,16 +31,14 @@ def test_disks_are_checked_one_by_one(tmp_path):
 
 
 def test_the_number_of_persons_is_exact_in_parquet_and_close_in_text(tmp_path):
-    line = b"|".join([b"30", b"1", b"True", b"01", b"001", b"000100", b"1000", b"01", b"1000", *[b"Null"] * 7, b"2000"])
-    parts = []
-    for rows in (1000, 500):
-        parts.append(tmp_path / f"{rows}.parquet")
-        pa.parquet.write_table(pa.table({"QAGE": ["30"] * rows}), parts[-1])
-    (tmp_path / "persons.txt").write_bytes((line + b"\n") * 1500)
+    line = "30|1|True|01|001|000100|1000|01|1000" + "|Null" * 7 + "|2000\n"
+    parts = [tmp_path / f"{rows}.parquet" for rows in (1000, 500)]
+    for part in parts:
+        pa.parquet.write_table(pa.table({"QAGE": ["30"] * int(part.stem)}), part)
+    (tmp_path / "persons.txt").write_text(line * 1500)
     assert number_of_records(TableFiles(TableForm.PARQUET, tuple(parts))) == 1500
     assert number_of_records(TableFiles(TableForm.TEXT, (tmp_path / "persons.txt",))) == pytest.approx(1500, rel=0.1)
 
 
-@pytest.mark.parametrize(("size", "words"), [(1, "1 MB"), (999_999_999, "999 MB"), (5_360_000_000, "5.4 GB")])
-def test_sizes_are_told_in_words(size, words):
-    assert size_in_words(size) == words
+def test_sizes_are_told_in_words():
+    assert [size_in_words(size) for size in (1, 999_999_999, 5_360_000_000)] == ["1 MB", "999 MB", "5.4 GB"]

@@ -68,12 +68,12 @@ def test_every_state_and_county_that_ships_is_well_formed():
 def test_states_and_counties_get_outlines_without_being_asked_for(tmp_path):
     known = write_maps(tmp_path, named_universe(), {})
     assert known["shapeFiles"] == {"STATE": [[0, 3]], "COUNTY": [[0, 6]], "PR-STATE": [[0, 0]], "PR-COUNTY": [[0, 1]]}
-    shown, others = known["backdrop"]["STATE"], known["backdrop"]["COUNTY"]
-    assert shown == sorted({*US_STATES} - {"09", "11", "44", "53"})
-    assert others == sorted({*US_STATES, PUERTO_RICO_STATE} - {"11"})  # the only county of the District is there
+    assert known["backdrop"]["STATE"] == sorted({*US_STATES} - {"09", "11", "44", "53"})
+    # the only county of the District is there
+    assert known["backdrop"]["COUNTY"] == sorted({*US_STATES, PUERTO_RICO_STATE} - {"11"})
     assert len(read_data(tmp_path, "shapes/backdrop/0")) == 52
-    position, step, rings = read_data(tmp_path, "shapes/COUNTY/0")[3]
-    assert (position, (step, rings)) == (3, shipped_outlines(US)["44007"])
+    position, *shape = read_data(tmp_path, "shapes/COUNTY/0")[3]
+    assert (position, tuple(shape)) == (3, tuple(shipped_outlines(US)["44007"]))
 
 
 def test_given_shapes_replace_those_of_their_kind_of_area(tmp_path):

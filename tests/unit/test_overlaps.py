@@ -6,39 +6,35 @@ from tests.inside import AIANNH, COUNTY, NATION, PLACE, STATE, TRACT, US, area_f
 from tests.named_world import named_universe
 
 
-@pytest.mark.parametrize(
-    ("kind", "around"),
-    [
-        (NATION, ()),
-        (STATE, (NATION,)),
-        (COUNTY, (STATE, NATION)),
-        (TRACT, (COUNTY, STATE, NATION)),
-        (PLACE, (STATE, NATION)),
-        (AIANNH, (NATION,)),
-    ],
-)
-def test_each_kind_of_area_knows_the_kinds_around_it(kind, around):
-    assert kind.around == around
+def test_each_kind_of_area_knows_the_kinds_around_it():
+    assert {kind: kind.around for kind in US.kinds} == {
+        NATION: (),
+        STATE: (NATION,),
+        COUNTY: (STATE, NATION),
+        TRACT: (COUNTY, STATE, NATION),
+        PLACE: (STATE, NATION),
+        AIANNH: (NATION,),
+    }
 
 
 @pytest.mark.parametrize(
-    ("level", "region_id", "other", "other_id", "overlap"),
+    ("one", "other", "overlap"),
     [
-        ("COUNTY", "44007", "TRACT", "44007000100", True),
-        ("COUNTY", "44007", "TRACT", "44001000100", False),
-        ("TRACT", "44007000100", "COUNTY", "44007", True),
-        ("STATE", "44", "COUNTY", "44007", True),
-        ("STATE", "49", "COUNTY", "44007", False),
-        ("COUNTY", "44007", "PLACE", "4459000", True),  # as far as their ids tell
-        ("TRACT", "44007000100", "PLACE", "4900001", False),
-        ("AIANNH", "2430", "TRACT", "44007000100", True),
-        ("USA", "1", "PLACE", "4459000", True),
-        ("USA", "1", "PR-STATE", "72", False),
+        ("COUNTY 44007", "TRACT 44007000100", True),
+        ("COUNTY 44007", "TRACT 44001000100", False),
+        ("TRACT 44007000100", "COUNTY 44007", True),
+        ("STATE 44", "COUNTY 44007", True),
+        ("STATE 49", "COUNTY 44007", False),
+        ("COUNTY 44007", "PLACE 4459000", True),  # as far as their ids tell
+        ("TRACT 44007000100", "PLACE 4900001", False),
+        ("AIANNH 2430", "TRACT 44007000100", True),
+        ("USA 1", "PLACE 4459000", True),
+        ("USA 1", "PR-STATE 72", False),
     ],
 )
-def test_areas_overlap_if_one_can_hold_people_of_the_other(level, region_id, other, other_id, overlap):
-    levels = {one.label: one for one in US.area_levels}
-    areas = (levels[level], {region_id}), (levels[other], {other_id})
+def test_areas_overlap_if_one_can_hold_people_of_the_other(one, other, overlap):
+    pairs = (area.split() for area in (one, other))
+    areas = [(US.area_level(label), {region}) for label, region in pairs]
     assert areas_overlap(named_universe(), *areas) is overlap
 
 

@@ -1,6 +1,5 @@
 """Clearing away touches only our own, and an output changes in one step."""
 
-import datetime
 import errno
 import os
 import signal
@@ -27,8 +26,6 @@ from tests.inside import (
     write_new_file,
     write_new_files,
 )
-
-TODAY = datetime.date(2026, 1, 1)
 
 
 def test_encoded_persons_are_for_their_owner_alone_whatever_the_umask(tmp_path):
