@@ -8,19 +8,18 @@ import pytest
 from tests.inside import CountsAhead
 
 
-def level(name, universe, *, is_measured=True):
-    return SimpleNamespace(name=name, universe=universe, design=SimpleNamespace(stages=[1] if is_measured else []))
+def level(name, universe, *stages):
+    return SimpleNamespace(name=name, universe=universe, design=SimpleNamespace(stages=stages))
 
 
-COUNTIES, TRACTS, PLACES = (SimpleNamespace(size=size) for size in (3, 4, 5))
-NOWHERE = SimpleNamespace(size=0)
+COUNTIES, TRACTS, PLACES, NOWHERE, UNMEASURED = (SimpleNamespace(size=size) for size in (3, 4, 5, 0, 9))
 LEVELS = [
-    level("counties, by type", COUNTIES),
-    level("counties, by tenure", COUNTIES),
-    level("nowhere", NOWHERE),
-    level("not measured", SimpleNamespace(size=9), is_measured=False),
-    level("tracts, by type", TRACTS),
-    level("places, by type", PLACES),
+    level("counties, by type", COUNTIES, 1),
+    level("counties, by tenure", COUNTIES, 1),
+    level("nowhere", NOWHERE, 1),
+    level("not measured", UNMEASURED),
+    level("tracts, by type", TRACTS, 1),
+    level("places, by type", PLACES, 1),
 ]
 ASKED = [LEVELS[0], LEVELS[4], LEVELS[5]]
 
@@ -29,9 +28,7 @@ class Counts:
     """Notes who is counted, and in which thread; some can't be."""
 
     def __init__(self, fails_at=""):
-        self.asked = []
-        self.threads = set()
-        self._fails_at = fails_at
+        self.asked, self.threads, self._fails_at = [], set(), fails_at
 
     def totals(self, one):
         self.asked.append(one.name)
