@@ -84,7 +84,7 @@ def test_fewer_than_eight_race_codes_are_worth_a_warning(world):
     assert [warning.where for warning in read(world).warnings] == ["max_race_codes"]
 
 
-def test_a_group_that_reaches_a_threshold_gets_the_finer_table_and_of_equal_ones_the_finest():
+def test_a_group_that_reaches_a_threshold_gets_the_finer_table():
     for thresholds, chosen in (
         ((1_000, 5_000, 20_000), {-7: 0, 999: 0, 1_000: 1, 4_999: 1, 5_000: 2, 19_999: 2, 20_000: 3}),
         ((10, 10, 10), {9: 0, 10: 3}),
