@@ -45,15 +45,10 @@ def test_this_process_has_memory_left():
 
 @pytest.mark.parametrize("looks_before", [0, 1])
 def test_a_run_without_memory_is_refused_before_the_charge(looks_before, releases, tmp_path, monkeypatch):
-    left, log = iter([*[{}] * looks_before, {"the address space (`ulimit -v`)": -1}]), tmp_path / "spend.log"
+    world, log, out = releases.people(2, people=60, budget=1).world, tmp_path / "spend.log", tmp_path / "out"
+    left = iter([*[{}] * looks_before, {"the address space (`ulimit -v`)": -1}])
     monkeypatch.setattr(memory_room_module, "memory_left", lambda: next(left))
     with pytest.raises(RunFailed, match=r"the address space \(`ulimit -v`\) leaves 1 MB, and this run needs about"):
-        safetab.run(
-            *releases.people(2, people=60, budget=1).world,
-            tmp_path / "out",
-            spend_log=log,
-            spend_limit=20,
-            dataset="people",
-        )
-    assert not (tmp_path / "out").exists()
+        safetab.run(*world, out, spend_log=log, spend_limit=20, dataset="people")
+    assert not out.exists()
     assert not log.exists() or safetab.spend(log).to_arrow().num_rows == 0

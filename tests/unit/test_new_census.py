@@ -212,7 +212,7 @@ def test_only_the_header_of_a_text_file_is_read(name, separator, tmp_path, reads
     assert SECRET not in text
     assert types_of(keys) == dict.fromkeys(columns, "string") | {"Age": "integer"}
     assert "\n# A header has no types: choose string, integer, boolean or list for each column.\n" in text
-    guesses = re.findall(r"\n  { name = .*type = .*(# GUESSED: check this)\n", text)
+    guesses = re.findall(r"\n  { name = .*type = .*# GUESSED: check this(?=\n)", text)
     assert len(guesses) == len(columns)
     assert keys["areas"]["key"] == ["ward = AREA"]
     assert keys["classifications"]["groups"]["columns"] == ["lang1", "lang2"]
