@@ -2,38 +2,41 @@
 
 from __future__ import annotations
 
+import shutil
 from itertools import product
 from pathlib import Path
 
 import pytest
 
-from tests.engines.test_specified_records import row_of, simple_world
-from tests.inside import Unit, records_module, units_module
-from tests.specified_records import Row, SpecifiedWorld, write_rows
+from tests.inside import records_module, units_module
+from tests.specified.agreement import errors
+from tests.worlds.specified.small_world import census_of, nz_keys, row_of, write_rows
+from tests.worlds.world import World
 
 FILES, MOST = 4, 2
-ENDINGS = (".txt", ".parquet")
-THREADS = (1, 2)
+FORMS = tuple(product((".txt", ".parquet"), (1, 2)))
+TOO_MANY = "a patient may have at most 2 records. 1 patient has more."
 
 
-def world_of_patients() -> SpecifiedWorld:
-    return simple_world(names=("PATIENT",), unit=Unit("patient", "PATIENT", MOST))
+def patient(name: str, **texts: str) -> dict[str, str]:
+    return row_of(PATIENT=name, **texts)
 
 
-def others(number: int) -> str:
-    return f"patient-number-{number}"
+def of_patients(folder: Path) -> World:
+    keys = nz_keys()
+    keys["records"]["fields"].append({"name": "PATIENT", "type": "string"})
+    keys["records"]["unit"] = {"name": "patient", "column": "PATIENT", "most_records": MOST}
+    world = census_of(folder, [patient("")], keys)
+    (world.data / "people.csv").unlink()
+    return world
 
 
-def errors_of(world: SpecifiedWorld, files: list[list[Row]], folder: Path, ending: str, threads: int) -> list[str]:
+def errors_of(world: World, files: list[list[dict[str, str]]], ending: str, threads: int) -> list[str]:
     """The errors of records in a folder with several files, each with a part of them."""
+    shutil.rmtree(world.data)
     for number, rows in enumerate(files):
-        write_rows(folder / str(number), world, rows, ending)
-        (folder / "data" / "people").mkdir(parents=True, exist_ok=True)
-        (folder / str(number) / f"people{ending}").rename(folder / "data" / "people" / f"{number}{ending}")
-    engine = world.engine(folder / "data", folder, threads)
-    found = [one.message for one in engine.check() if one.is_error]
-    engine.close()
-    return found
+        write_rows(world.data / "people", rows, ending, table=str(number))
+    return [message for _, message in errors(*world, threads)]
 
 
 def the_records_of_a_unit_are_added_up(folder: Path, patch: pytest.MonkeyPatch) -> None:
@@ -43,16 +46,13 @@ def the_records_of_a_unit_are_added_up(folder: Path, patch: pytest.MonkeyPatch) 
     """
     patch.setattr(units_module, "_MOST_WAITING", 1)
     patch.setattr(records_module, "_ROWS_AT_ONCE", 10)
-    world = world_of_patients()
-    files = [[row_of(world, PATIENT=others(100 * n + row)) for row in range(30)] for n in range(FILES)]
-    for (number, ending), threads in product(enumerate(ENDINGS), THREADS):
+    world = of_patients(folder)
+    files = [[patient(f"patient-number-{100 * n + row}") for row in range(30)] for n in range(FILES)]
+    for ending, threads in FORMS:
         for more in (MOST, MOST + 1):
-            own = [[*rows, row_of(world, PATIENT="one")] if n < more else rows for n, rows in enumerate(files)]
-            found = errors_of(world, own, folder / f"{number}-{threads}-{more}", ending, threads)
-            assert found == (["a patient may have at most 2 records. 1 patient has more."] if more > MOST else [])
-        wrong = [*own[:-1], [*own[-1], row_of(world, PATIENT="two", AGE="x")]]
-        found = errors_of(world, wrong, folder / f"{number}-{threads}-wrong", ending, threads)
-        assert "a patient may have at most 2 records. 1 patient has more." in found
+            own = [[*rows, patient("one")] if n < more else rows for n, rows in enumerate(files)]
+            assert errors_of(world, own, ending, threads) == [TOO_MANY] * (more > MOST)
+        assert TOO_MANY in errors_of(world, [*own[:-1], [*own[-1], patient("two", AGE="x")]], ending, threads)
 
 
 def test_the_records_of_a_unit_are_added_up(tmp_path, monkeypatch):
@@ -61,11 +61,9 @@ def test_the_records_of_a_unit_are_added_up(tmp_path, monkeypatch):
 
 def a_unit_with_more_records_is_refused(folder: Path) -> None:
     """The finding shows no value."""
-    world = world_of_patients()
-    for ending in ENDINGS:
-        rows = [row_of(world, PATIENT="patient-4711")] * (MOST + 1)
-        found = errors_of(world, [rows], folder / ending[1:], ending, threads=1)
-        assert found == ["a patient may have at most 2 records. 1 patient has more."]
+    world = of_patients(folder)
+    for ending, threads in FORMS:
+        assert errors_of(world, [[patient("patient-4711")] * (MOST + 1)], ending, threads) == [TOO_MANY]
 
 
 def test_a_unit_with_more_records_is_refused(tmp_path):

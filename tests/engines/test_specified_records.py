@@ -3,498 +3,363 @@
 from __future__ import annotations
 
 import random
+import shutil
 from collections import Counter
-from dataclasses import replace
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tests.inside import CodeList, RecordField, Unit, text_module
+from tests.inside import text_module
 from tests.seeds import seeds
-from tests.specified_records import Judge, Row, SpecifiedWorld, fields_of, specification, world_of, write_rows
+from tests.specified.agreement import differences, errors, findings, fingerprint
+from tests.specified.judge import AREA, FIELD, UNIT, Judge
+from tests.specified.judged_codes import CODE, GAP, MOST
+from tests.worlds.specified.random_world import write_foreign_world
+from tests.worlds.specified.small_world import AREAS, CODES, census_of, nz_keys, row_of, write_rows
 
 ENDINGS = (".txt", ".csv", ".csv.gz", ".parquet")
+WRONG = ("", "-", "x", "000", "29", "1e3", "Z", "130", "010;011;;012")
+KINDS = {"must be listed": AREA, "after the first": GAP, "must have at most": MOST, "a patient may": UNIT}
 
 
-def several(count: int, **changed) -> tuple[CodeList, tuple[str, ...]]:
-    names = tuple(f"E{number}" for number in range(count))
-    return CodeList("several", "codes.csv", names, **changed), names
+def rewritten(folder, seed, change, ending):
+    """A random census with the texts of all its records after a change, in another form."""
+    world = write_foreign_world(folder, seed)
+    judge = Judge(*world)
+    nothing, records = judge.missing[0], judge.keys["records"]
+    lists = [
+        {name: ";".join(each) if isinstance(each, list) else each for name, each in row.items()} for row in judge.rows
+    ]
+    rows = change([{name: text or nothing for name, text in row.items()} for row in lists])
+    shutil.rmtree(world.data)
+    write_rows(world.data, rows, ending, records.get("separator"), records["file"])
+    return world, Judge(*world), rows
 
 
-def random_specification(dice: random.Random):  # noqa: C901, PLR0915 - a long list of choices
-    """Any mixture of what a specification may say."""
-    names, lists = list[str](), list[CodeList]()
-    changed_fields = dict[str, RecordField]()
-    common = {
-        "residual": ("000", "999") if dice.random() < 0.6 else (),
-        "required": dice.random() < 0.6,
-        "gaps": dice.choice(["error", "skipped"]),
-    }
-    way = dice.choice(["columns", "columns", "list", "one", "two ones"])
-    use: dict[str, int] = {}
-    if way == "columns":
-        count = dice.randint(2, 8)
-        codes, columns = several(count, first=dice.choice([None, 3]), **common)
-        names += columns
-        lists.append(codes)
-        if dice.random() < 0.5:
-            use["several"] = dice.randint(1, count)
-    elif way == "list":
-        lists.append(CodeList("several", "codes.csv", ("L",), separator=";", **common))
-        changed_fields["L"] = RecordField("L", "list", delimiter=";")
-        if dice.random() < 0.5:
-            use["several"] = dice.randint(1, 4)
-    elif way == "two ones":
-        lists.append(CodeList("several", "codes.csv", ("E0",), **common))
-        names.append("E0")
-    if way in {"one", "two ones"} or dice.random() < 0.5:
-        shared = way == "columns" and dice.random() < 0.5
-        residual = ("001",) if dice.random() < 0.5 else ()
-        lists.append(
-            CodeList("single", "other.csv", ("E0" if shared else "S",), residual=residual, required=dice.random() < 0.5)
-        )
-        names += [] if shared else ["S"]
-    dice.shuffle(lists)
-    key = ("K", "L2", "M")[: dice.choice([1, 1, 2, 3])]
-    how: dict[str, object] = {"use": use, "missing": dice.choice([("",), ("", "-")])}
-    if dice.random() < 0.5:
-        changed_fields["AGE"] = RecordField("AGE", "integer", attribute="age", minimum=0, maximum=99, other="99")
-    if dice.random() < 0.5:
-        how["other"] = ("Z",) * len(key)
-    if dice.random() < 0.6:
-        changed_fields["R"] = RecordField("R", "string", enum=("0", "1"), other=dice.choice([None, "1"]))
-        how["where"] = {"R": ("1",)}
-    if dice.random() < 0.5:
-        changed_fields["N"] = RecordField("N", "integer", minimum=-5, maximum=5)
-        how["where"] = dict(how.get("where", {})) | {"N": ("-1", "0", "1", "2", "3")}
-    if dice.random() < 0.5:
-        changed_fields["B"] = RecordField("B", "boolean")
-    fields = fields_of(*key, *names, **changed_fields)
-    return specification(fields, key, lists, **how)
+def with_wrong_texts(dice, share):
+    def change(rows):
+        for row in rows:
+            if dice.random() < share:
+                row[dice.choice(list(row))] = dice.choice(WRONG)
+        return rows
+
+    return change
 
 
-def random_row(world: SpecifiedWorld, dice: random.Random, wrong: float) -> Row:
-    """A row of likely texts, with some that no rule accepts."""
-    spec, missing = world.spec, world.spec.records.missing
-    row = dict(zip((column.record for column in spec.areas.key), dice.choice(world.keys), strict=True))
-    for one in spec.records.fields:
-        if one.name in row:
-            continue
-        texts = (
-            [category.value for category in one.categories] or list(one.enum) or ["0012", "+7", "3", "0", "-1", "42"]
-        )
-        if one.type == "boolean":
-            texts = ["true", "FALSE", "1", "0"]
-        row[one.name] = dice.choice(texts)
-    for codes in spec.classifications:
-        listed = [*sorted(world.codes[codes.name])[:8], *codes.residual, *codes.residual]
-        texts = [dice.choice(listed) + ("7" if codes.first and dice.random() < 0.3 else "") for _ in range(8)]
-        answers = dice.choice([1, 1, 1, 2, 3, 8, 0])
-        if codes.separator is not None:
-            row[codes.columns[0]] = codes.separator.join(texts[:answers])
-            continue
-        for number, name in enumerate(codes.columns):
-            row[name] = texts[number] if number < answers else dice.choice(missing)
-        if codes.gaps == "skipped" and dice.random() < 0.2:
-            row[dice.choice(codes.columns)] = missing[0]
-    if dice.random() < wrong:
-        row[dice.choice(list(row))] = dice.choice(["", "-", "x", "000", "29", "1e3", "Z", "120", "010;011;;012"])
-    return row
-
-
-def rows_of(world: SpecifiedWorld, dice: random.Random, count: int, wrong: float) -> list[Row]:
-    return [random_row(world, dice, wrong) for _ in range(count)]
-
-
-@pytest.mark.parametrize("seed", seeds(8, 40))
-def test_right_rows_of_random_specifications_are_counted_as_the_judge_does(seed, tmp_path):
-    dice = random.Random(seed)
-    world = world_of(random_specification(dice), dice)
-    judge = Judge(world)
-    rows = [row for row in rows_of(world, dice, 1_500, 0.05) if not judge.broken(row)][:600]
-    assert len(rows) > 100
-    ending = ENDINGS[seed % 4]
-    write_rows(tmp_path / "data", world, rows, ending)
-    engine = world.engine(tmp_path / "data", tmp_path)
-    assert [finding for finding in engine.check() if finding.is_error] == []
-    found = world.counts(engine)
-    assert found == judge.counts(rows)
-    assert found
-    before = engine.fingerprint(bytes(32))
-    engine.close()
-    for file in (tmp_path / "data").iterdir():
-        file.unlink()
-    write_rows(tmp_path / "data", world, rows[::-1], ENDINGS[(seed + 1) % 4])
-    engine = world.engine(tmp_path / "data", tmp_path)
-    assert engine.fingerprint(bytes(32)) == before
-    engine.close()
-
-
-KINDS = {"listed": "must be listed", "gap": "after the first", "most": "must have at most"}
-
-
-@pytest.mark.parametrize("seed", seeds(8, 24))
-def test_wrong_rows_break_the_rules_that_the_judge_names(seed, tmp_path):
-    dice = random.Random(seed + 500)
-    world = world_of(random_specification(dice), dice)
-    judge, rows = Judge(world), rows_of(world, dice, 300, 0.3)
-    ending = ENDINGS[seed % 4]
-    expected = Counter(broken for row in rows for broken in judge.broken(row))
-    if not expected:
-        pytest.skip("no rule is broken")
-    write_rows(tmp_path / "data", world, rows, ending)
-    engine = world.engine(tmp_path / "data", tmp_path)
-    found = {(one.where, one.message) for one in engine.check() if one.is_error}
-    engine.close()
-    counts = Counter({
-        (column, kind): next(
-            int(message.split(". ")[-1].split()[0].replace(",", ""))
-            for where, message in found
-            if where == column and _is_of(kind, message)
-        )
-        for column, kind in expected
-    })  # fmt: skip
-    assert counts == expected
-    assert len(found) == len(expected)
-
-
-@pytest.mark.parametrize("seed", seeds(8, 24))
-def test_a_single_wrong_row_is_enough(seed, tmp_path):
-    """The encoder itself sees each row that breaks a rule: no other wrong row makes the rules be asked."""
-    dice = random.Random(seed + 900)
-    world = world_of(random_specification(dice), dice)
-    judge, rows = Judge(world), rows_of(world, dice, 600, 0.4)
-    right = [row for row in rows if not judge.broken(row)][:50]
-    wrong = {tuple(sorted(judge.broken(row))): row for row in rows if judge.broken(row)}
-    assert right
-    assert wrong
-    for number, (broken, row) in enumerate(wrong.items()):
-        found = findings_of(world, [*right, row, *right], tmp_path / str(number), ENDINGS[(seed + number) % 4])
-        assert len(found) == len(broken)
-
-
-def _is_of(kind: str, message: str) -> bool:
-    if kind.startswith("code of"):
-        return f"must be a {kind}" in message or f"must be {kind.replace('code', 'codes', 1)}" in message
-    if kind == "rule":
-        return "code" not in message and "listed" not in message and "after" not in message and "answers" not in message
-    return message.startswith(KINDS[kind])
-
-
-def simple_world(*, key: tuple[str, ...] = ("K",), codes: CodeList | None = None, **changed) -> SpecifiedWorld:
-    codes = codes or several(3)[0]
-    fields = changed.pop("fields", ())
-    plain = [*key, *codes.columns, *changed.pop("names", ())]
-    spec = specification((*fields_of(*plain), *fields), key, [codes], **changed)
-    return world_of(spec, random.Random(1))
-
-
-def row_of(world: SpecifiedWorld, **texts: str) -> Row:
-    row = {one.name: "" for one in world.spec.records.fields} | {"AGE": "30", "SEX": "F"}
-    row |= dict(zip((column.record for column in world.spec.areas.key), world.keys[0], strict=True))
-    return row | {world.spec.classifications[0].columns[0]: "005"} | texts
-
-
-def findings_of(world: SpecifiedWorld, rows: list[Row], folder: Path, ending: str = ".csv") -> list[tuple[str, str]]:
-    write_rows(folder / "data", world, rows, ending)
-    engine = world.engine(folder / "data", folder)
-    found = [(one.where, one.message) for one in engine.check() if one.is_error]
-    engine.close()
+def told(world):
+    """Which rules of which columns are broken, and by how many."""
+    found = Counter()
+    for where, message in errors(*world):
+        found[where, kind_of(message)] += int(message.split(". ")[-1].split()[0].replace(",", ""))
     return found
 
 
+def kind_of(message):
+    kinds = (kind for start, kind in KINDS.items() if message.startswith(start))
+    return next(kinds, CODE if "code" in message else FIELD)
+
+
+@pytest.mark.parametrize("seed", seeds(2, 40))
+def test_neither_order_nor_form_changes_what_is_counted(seed, tmp_path):
+    before = fingerprint(*write_foreign_world(tmp_path / "before", seed))
+    world, *_ = rewritten(tmp_path / "after", seed, lambda rows: rows[::-1], ENDINGS[seed % 4])
+    assert fingerprint(*world) == before
+    assert differences(*world) == []
+
+
+@pytest.mark.parametrize("seed", seeds(5, 40))
+def test_wrong_rows_break_the_rules_that_the_judge_names(seed, tmp_path):
+    change = with_wrong_texts(random.Random(seed), 0.3)
+    world, judge, _ = rewritten(tmp_path, seed, change, ENDINGS[seed % 4])
+    assert told(world) == judge.broken != {}
+
+
+@pytest.mark.parametrize("seed", seeds(2, 24))
+def test_a_single_wrong_row_is_enough(seed, tmp_path):
+    """The encoder itself sees each row that breaks a rule: no other wrong row makes the rules be asked."""
+    change = with_wrong_texts(random.Random(seed), 0.4)
+    world, judge, rows = rewritten(tmp_path, seed, change, ENDINGS[seed % 4])
+    broken = [judge.broken_by(row) for row in judge.rows]
+    right = [row for row, rules in zip(rows, broken, strict=True) if not rules][:50]
+    wrong = {tuple(sorted(rules.elements())): row for row, rules in zip(rows, broken, strict=True) if rules}
+    assert right
+    assert wrong
+    for rules, row in wrong.items():
+        (path,) = world.data.iterdir()
+        write_rows(
+            world.data,
+            [*right[:25], row, *right[25:]],
+            ENDINGS[seed % 4],
+            judge.keys["records"].get("separator"),
+            path.name.split(".")[0],
+        )
+        assert told(world) == Counter(rules)
+
+
+@pytest.mark.parametrize("seed", seeds(3, 24))
+def test_the_judge_finds_the_same_blanks(seed, tmp_path):
+    dice = random.Random(seed)
+
+    def change(rows):
+        for row in with_wrong_texts(dice, 0.1)(rows):
+            if dice.random() < 0.5:
+                name = dice.choice(list(row))
+                row[name] = dice.choice([" {}", "{} ", "  {}  "]).format(row[name].replace(";", " ;"))
+        return rows
+
+    world, judge, _ = rewritten(tmp_path, seed, change, ENDINGS[seed % 4])
+    expected = Counter()
+    for row in judge.rows:
+        bare = {name: text and ";".join(answer.strip() for answer in text.split(";")) for name, text in row.items()}
+        expected.update((*rule, rule not in judge.broken_by(bare)) for rule in judge.broken_by(row))
+    expected.update((*rule, False) for rule in judge.broken if rule[1] == UNIT)
+    found = Counter()
+    for one in findings(*world):
+        found[one.where, kind_of(one.message), ", without blanks" in one.rule] += one.count * one.is_error
+    assert any(is_blank for *_, is_blank in expected)
+    assert +found == expected
+
+
+def ruled(*fields, **of_codes):
+    """The small census with more fields and other rules of its codes."""
+    keys = nz_keys()
+    keys["records"]["fields"] += fields
+    keys["classifications"]["ethnicity"] |= of_codes
+    return keys
+
+
+def of_lists(**of_codes):
+    """The small census with its answers in one column."""
+    keys = ruled(**{"column": "ETH"} | of_codes)
+    keys["records"]["fields"][4:] = [{"name": "ETH", "type": "list", "delimiter": ";"}]
+    del keys["classifications"]["ethnicity"]["columns"]
+    return keys
+
+
+def row_of_list(answers):
+    row = row_of(ETH=answers)
+    return {name: text for name, text in row.items() if not name.startswith("ETH") or name == "ETH"}
+
+
+def write_columns(world, rows, **changed):
+    """As Parquet, with some columns that are not text."""
+    (data,) = {world.data}
+    shutil.rmtree(data)
+    data.mkdir()
+    columns = {name: [row[name] for row in rows] for name in rows[0]} | changed
+    pq.write_table(pa.table(columns), data / "people.parquet")
+
+
+def broken(rule, rows=1):
+    return f"{rule}. {rows} {'rows break' if rows > 1 else 'row breaks'} this rule."
+
+
+AGE, SEX, CODE_RULE = "must be an integer from 0 to 120", "must be one of 1, 2, 3", "must be a code of ethnicity.csv"
+LISTED, ANSWERS = "must be listed in areas.csv", "must be codes of ethnicity.csv, separated by ;"
+NO_BLANKS = ", without blanks around it"
+
+
 @pytest.mark.parametrize("ending", ENDINGS)
-def test_rules_are_said_in_the_words_of_the_specification(ending, tmp_path):
-    ruled = (
-        RecordField("PIN", "string", pattern="[a-z]{3}"),
-        RecordField("OK", "boolean"),
-        RecordField("ROOMS", "integer", minimum=1),
-        RecordField("KIND", "string", enum=("1", "2", "3")),
+def test_rules_are_said_in_the_words_of_the_specification_and_blanks_are_told_apart(ending, tmp_path):
+    keys = ruled(
+        {"name": "PIN", "type": "string", "constraints": {"pattern": "[a-z]{3}"}},
+        {"name": "OK", "type": "boolean"},
+        {"name": "ROOMS", "type": "integer", "constraints": {"minimum": 1}},
     )
-    world = simple_world(fields=ruled, codes=several(3, required=True)[0])
-    right = row_of(world, PIN="abc", OK="TRUE", ROOMS="+4", KIND="2")
+    right = row_of(PIN="abc", OK="TRUE", ROOMS="+4")
     wrong = [
-        {"PIN": "abcd"}, {"OK": "yes"}, {"ROOMS": "0"}, {"KIND": "02"}, {"AGE": "100"}, {"AGE": "1.0"}, {"SEX": "X"},
-        {"K": "secret"}, {"E0": ""}, {"E1": "xyz"}, {"E2": "006"},
+        {"PIN": "abcd"}, {"OK": "yes"}, {"ROOMS": "0"}, {"RESIDENT": "01"}, {"AGE": "121"}, {"AGE": "1.0"},
+        {"GENDER": "X"}, {"SA1": "secret"}, {"ETH1": ""}, {"ETH2": "xyz"}, {"ETH3": "21111"}, {"GENDER": "X "},
+        {"ETH1": "secret "}, {"ETH1": " "},
     ]  # fmt: skip
-    assert findings_of(world, [right, right | {"E1": "006", "E2": "005"}], tmp_path / "right", ending) == []
-    found = findings_of(world, [right | each for each in wrong], tmp_path / "wrong", ending)
-    assert found == [
-        ("AGE", "must be an integer from 0 to 99. 2 rows break this rule."),
-        ("E0", "must be a code of codes.csv. 1 row breaks this rule."),
-        ("E0..E2", "after the first missing answer none may follow. 1 row breaks this rule."),
-        ("E1", "must be a code of codes.csv, or missing. 1 row breaks this rule."),
-        ("K", "must be listed in areas.csv. 1 row breaks this rule."),
-        ("KIND", "must be one of 1, 2, 3. 1 row breaks this rule."),
-        ("OK", "must be true or false. 1 row breaks this rule."),
-        ("PIN", "must match [a-z]{3}. 1 row breaks this rule."),
-        ("ROOMS", "must be an integer of at least 1. 1 row breaks this rule."),
-        ("SEX", "must be one of F, M, U. 1 row breaks this rule."),
-    ]
-
-
-@pytest.mark.parametrize("ending", ENDINGS)
-def test_values_that_only_blanks_make_wrong_are_told_apart_and_no_value_is_said(ending, tmp_path):
-    world = simple_world(codes=several(3, required=True)[0])
-    right = row_of(world)
-    blanks = [{name: right[name] + " "} for name in ("K", "AGE", "SEX", "E0")]
-    blanks += [{"AGE": " 7"}, {"SEX": "\u00a0M"}, {"E1": " 006"}, {"E1": " "}]
-    wrong = [{"AGE": "x"}, {"SEX": "X "}, {"E0": "secret "}, {"E0": " "}]
-    found = findings_of(world, [right | each for each in blanks + wrong], tmp_path / "wrong", ending)
-    assert found == [
-        ("AGE", "must be an integer from 0 to 99. 1 row breaks this rule."),
-        ("AGE", "must be an integer from 0 to 99, without blanks around it. 2 rows break this rule."),
-        ("E0", "must be a code of codes.csv. 2 rows break this rule."),
-        ("E0", "must be a code of codes.csv, without blanks around it. 1 row breaks this rule."),
-        ("E1", "must be a code of codes.csv, or missing, without blanks around it. 2 rows break this rule."),
-        ("K", "must be listed in areas.csv, without blanks around it. 1 row breaks this rule."),
-        ("SEX", "must be one of F, M, U. 1 row breaks this rule."),
-        ("SEX", "must be one of F, M, U, without blanks around it. 2 rows break this rule."),
+    blanks = [{name: right[name] + " "} for name in ("SA1", "AGE", "GENDER", "ETH1")]
+    blanks += [{"AGE": " 7"}, {"GENDER": "\u00a01"}, {"ETH2": " 21111"}, {"ETH2": " "}]
+    assert (
+        errors(*census_of(tmp_path / "right", [right, right | {"ETH2": "21111", "ETH3": "31111"}], keys, ending)) == []
+    )
+    world = census_of(tmp_path / "wrong", [right | each for each in wrong + blanks], keys, ending)
+    assert errors(*world) == [
+        ("AGE", broken(AGE, 2)),
+        ("AGE", broken(AGE + NO_BLANKS, 2)),
+        ("ETH1", broken(CODE_RULE, 3)),
+        ("ETH1", broken(CODE_RULE + NO_BLANKS)),
+        ("ETH1..ETH3", broken("after the first missing answer none may follow")),
+        ("ETH2", broken(f"{CODE_RULE}, or missing")),
+        ("ETH2", broken(f"{CODE_RULE}, or missing{NO_BLANKS}", 2)),
+        ("GENDER", broken(SEX, 2)),
+        ("GENDER", broken(SEX + NO_BLANKS, 2)),
+        ("OK", broken("must be true or false")),
+        ("PIN", broken("must match [a-z]{3}")),
+        ("RESIDENT", broken("must be one of 0, 1")),
+        ("ROOMS", broken("must be an integer of at least 1")),
+        ("SA1", broken(LISTED)),
+        ("SA1", broken(LISTED + NO_BLANKS)),
     ]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".parquet"])
 def test_blanks_are_found_in_the_lines_of_each_file(ending, tmp_path):
-    world = simple_world()
-    right = [row_of(world)] * 3
-    files = {"a": [*right, row_of(world, SEX="F ")], "b": [row_of(world, SEX="X"), *right, row_of(world, SEX=" F")]}
+    right, world = [row_of()] * 3, census_of(tmp_path, [row_of()])
+    shutil.rmtree(world.data)
+    files = {"a": [*right, row_of(GENDER="1 ")], "b": [row_of(GENDER="X"), *right, row_of(GENDER=" 1")]}
     for name, rows in files.items():
-        write_rows(tmp_path / name, world, rows, ending)
-        (path,) = (tmp_path / name).iterdir()
-        (tmp_path / "data" / "people").mkdir(parents=True, exist_ok=True)
-        path.rename(tmp_path / "data" / "people" / f"{name}{ending}")
-    engine = world.engine(tmp_path / "data", tmp_path)
-    found = {one.rule: one.rows for one in engine.check()}
-    engine.close()
+        write_rows(world.data / "people", rows, ending, table=name)
     noun, a, b, other = ("row", 4, 5, 1) if ending == ".parquet" else ("line", 5, 6, 2)
-    assert found == {
-        "must be one of F, M, U": f"b{ending}, {noun} {other}",
-        "must be one of F, M, U, without blanks around it": f"a{ending}, {noun} {a}; b{ending}, {noun} {b}",
+    assert {one.rule: one.rows for one in findings(*world)} == {
+        SEX: f"b{ending}, {noun} {other}",
+        SEX + NO_BLANKS: f"a{ending}, {noun} {a}; b{ending}, {noun} {b}",
     }
 
 
 def test_blanks_around_the_answers_of_a_list_are_told(tmp_path):
-    codes = CodeList("several", "codes.csv", ("L",), separator=";")
-    fields = (*fields_of("K"), RecordField("L", "list", delimiter=";"))
-    world = world_of(specification(fields, ("K",), [codes]), random.Random(1))
-    rule = "must be codes of codes.csv, separated by ;"
-    expected = [
-        ("L", f"{rule}. 1 row breaks this rule."),
-        ("L", f"{rule}, without blanks around them. 1 row breaks this rule."),
-    ]
-    wrong = [["001", " 002"], ["001", " secret"], ["001", "002"]]
-    rows = [row_of(world, L=";".join(answers)) for answers in wrong]
+    expected = [("ETH", broken(ANSWERS)), ("ETH", broken(f"{ANSWERS}, without blanks around them"))]
+    wrong = [["11111", " 21111"], ["11111", " secret"], ["11111", "21111"]]
+    rows = [row_of_list(";".join(answers)) for answers in wrong]
     for ending in ENDINGS:
-        assert findings_of(world, rows, tmp_path / ending, ending) == expected
-    columns = {name: [row[name] for row in rows] for name in world.record.columns if name != "L"}
-    pq.write_table(pa.table(columns | {"L": pa.array(wrong)}), tmp_path / "people.parquet")
-    engine = world.engine(tmp_path, tmp_path)
-    assert [(one.where, one.message) for one in engine.check()] == expected
-    engine.close()
+        world = census_of(tmp_path / ending, rows, of_lists(), ending)
+        assert errors(*world) == expected
+    write_columns(world, rows, ETH=wrong)
+    assert errors(*world) == expected
 
 
 def test_bytes_that_are_no_text_are_no_blanks(tmp_path):
-    world = simple_world()
-    rows = [row_of(world)] * 3
-    columns = {name: [row[name] for row in rows] for name in world.record.columns}
-    columns["SEX"] = pa.array([b"F ", b"F\xff ", b"\xef\xbf\xbd"], pa.binary())
-    pq.write_table(pa.table(columns), tmp_path / "people.parquet")
-    engine = world.engine(tmp_path, tmp_path)
-    rule = "must be one of F, M, U"
-    assert {one.rule: one.count for one in engine.check()} == {rule: 2, f"{rule}, without blanks around it": 1}
-    engine.close()
-
-
-@pytest.mark.parametrize("seed", seeds(4, 24))
-def test_the_judge_finds_the_same_blanks(seed, tmp_path):
-    dice = random.Random(seed + 1_300)
-    world = world_of(random_specification(dice), dice)
-    judge, rows = Judge(world), rows_of(world, dice, 300, 0.1)
-    for row in rows:
-        if dice.random() < 0.5:
-            name = dice.choice(list(row))
-            row[name] = dice.choice([" {}", "{} ", "\t{}  "]).format(row[name].replace(";", " ;"))
-    expected = Counter(
-        (*broken, broken not in judge.broken(without_blanks(row))) for row in rows for broken in judge.broken(row)
-    )
-    write_rows(tmp_path / "data", world, rows, ENDINGS[seed % 4])
-    engine = world.engine(tmp_path / "data", tmp_path)
-    found = [(one.where, one.rule, one.count) for one in engine.check() if one.is_error]
-    engine.close()
-    assert any(is_blank for _, _, is_blank in expected)
-    assert len(found) == len(expected)
-    for (column, kind, is_blank), count in expected.items():
-        alike = [each for each in found if each[0] == column and _is_of(kind, each[1]) and each[2] == count]
-        assert [rule for _, rule, _ in alike if (", without blanks around " in rule) == is_blank]
-
-
-def without_blanks(row: Row) -> Row:
-    return {name: ";".join(answer.strip() for answer in text.split(";")) for name, text in row.items()}
+    rows = [row_of()] * 3
+    world = census_of(tmp_path, rows)
+    write_columns(world, rows, GENDER=pa.array([b"1 ", b"1\xff ", b"\xef\xbf\xbd"], pa.binary()))
+    assert {one.rule: one.count for one in findings(*world)} == {SEX: 2, SEX + NO_BLANKS: 1}
 
 
 def test_a_required_answer_is_asked_for_after_rows_whose_answers_are_all_residual(tmp_path):
     """Their pattern is empty, and must not stand for a missing answer."""
-    world = simple_world(codes=several(3, required=True, residual=("999",))[0])
-    residual = [row_of(world, E0="999")] * 500
-    assert findings_of(world, residual, tmp_path / "right", ".parquet") == []
-    found = findings_of(world, [*residual, row_of(world, E0="")], tmp_path / "wrong", ".parquet")
-    assert found == [("E0", "must be a code of codes.csv. 1 row breaks this rule.")]
+    residual = [row_of(ETH1="99999")] * 500
+    assert errors(*census_of(tmp_path / "right", residual, ending=".parquet")) == []
+    world = census_of(tmp_path / "wrong", [*residual, row_of(ETH1="")], ending=".parquet")
+    assert errors(*world) == [("ETH1", broken(CODE_RULE))]
 
 
-def test_a_list_may_hold_eight_answers_unless_only_the_first_count(tmp_path):
-    codes = CodeList("several", "codes.csv", ("L",), separator=";")
-    fields = (RecordField("L", "list", delimiter=";"),)
-    nine = ";".join(["001"] * 9)
-    spec = specification((*fields_of("K"), *fields), ("K",), [codes])
-    world = world_of(spec, random.Random(1))
-    assert findings_of(world, [row_of(world, L=nine[:-4])], tmp_path / "eight") == []
-    found = findings_of(world, [row_of(world, L=nine)], tmp_path / "nine")
-    assert found == [("L", "must have at most 8 answers. 1 row breaks this rule.")]
-    world = world_of(replace(spec, privacy=replace(spec.privacy, use={"several": 2})), random.Random(1))
-    assert findings_of(world, [row_of(world, L=nine)], tmp_path / "use") == []
-    found = findings_of(world, [row_of(world, L=nine + ";zzz")], tmp_path / "wrong")
-    assert found == [("L", "must be codes of codes.csv, separated by ;. 1 row breaks this rule.")]
+@pytest.mark.parametrize(
+    ("use", "answers", "rule"),
+    [
+        ({}, 8, None),
+        ({}, 9, "must have at most 8 answers"),
+        ({"ethnicity": 2}, 9, None),
+        ({"ethnicity": 2}, ";zzz", ANSWERS),
+    ],
+)
+def test_a_list_may_hold_eight_answers_unless_only_the_first_count(use, answers, rule, tmp_path):
+    keys = of_lists()
+    keys["privacy"]["use"] = use
+    text = ";".join(["11111"] * (answers if isinstance(answers, int) else 9)) + (answers if rule == ANSWERS else "")
+    assert errors(*census_of(tmp_path, [row_of_list(text)], keys)) == ([("ETH", broken(rule))] if rule else [])
 
 
 def test_a_unit_may_have_so_many_records_and_no_more(tmp_path):
-    world = simple_world(names=("PATIENT",), unit=Unit("patient", "PATIENT", 2))
-    rows = [row_of(world, PATIENT=f"patient-number-{number}") for number in range(300)] * 2
+    keys = ruled({"name": "PATIENT", "type": "string"})
+    keys["records"]["unit"] = {"name": "patient", "column": "PATIENT", "most_records": 2}
+    rows = [row_of(PATIENT=f"patient-number-{number}") for number in range(300)] * 2
     for ending in ENDINGS:
-        assert findings_of(world, rows, tmp_path / f"right{ending}", ending) == []
-    more = [rows[0], rows[1], rows[2]]
-    for ending in ENDINGS:
-        found = findings_of(world, [*rows, *more, row_of(world)], tmp_path / f"wrong{ending}", ending)
-        assert found == [
-            ("PATIENT", "must not be missing. 1 row breaks this rule."),
+        assert errors(*census_of(tmp_path / f"right{ending}", rows, keys, ending)) == []
+        world = census_of(tmp_path / f"wrong{ending}", [*rows, *rows[:3], row_of(PATIENT="")], keys, ending)
+        assert errors(*world) == [
+            ("PATIENT", broken("must not be missing")),
             ("PATIENT", "a patient may have at most 2 records. 3 patients have more."),
         ]
 
 
 def test_lists_of_a_parquet_file_are_texts_of_answers(tmp_path):
-    codes = CodeList("several", "codes.csv", ("L",), separator=";", required=False, residual=("999",))
-    world = world_of(
-        specification((*fields_of("K"), RecordField("L", "list", delimiter=";")), ("K",), [codes]), random.Random(1)
-    )
-    lists = [["001", "002"], None, [], ["003"], ["999", "004"], ["001", "002", "003"]] * 20
-    rows = [row_of(world, L=";".join(answers or [])) for answers in lists]
-
-    def write(answers: list[list[str | None] | None]) -> list[tuple[str, str]]:
-        columns = {name: [row[name] for row in rows[: len(answers)]] for name in world.record.columns if name != "L"}
-        table = pa.table(columns | {"L": pa.array(answers, pa.list_(pa.string())), "EXTRA": [1.5] * len(answers)})
-        pq.write_table(table, tmp_path / "people.parquet")
-        engine = world.engine(tmp_path, tmp_path)
-        found = [(one.where, one.message) for one in engine.check() if one.is_error]
+    lists = [["11111", "21111"], None, [], ["31111"], ["99999", "33111"], ["11111", "21111", "31111"]] * 20
+    rows = [row_of_list("")] * len(lists)
+    world = census_of(tmp_path, rows, of_lists(required=False))
+    for first, found in (
+        (lists[0], []),
+        (["11111;21111"], [("ETH", broken(f"{ANSWERS}, or missing"))]),
+        (["11111", None, "21111"], [("ETH", broken("after the first missing answer none may follow"))]),
+    ):
+        write_columns(world, rows, ETH=pa.array([first, *lists[1:]], pa.list_(pa.string())), EXTRA=[1.5] * len(rows))
+        assert errors(*world) == found
         if not found:
-            assert world.counts(engine) == Judge(world).counts(rows)
-        engine.close()
-        return found
-
-    assert write(lists) == []
-    rule = "must be codes of codes.csv, separated by ;, or missing. 1 row breaks this rule."
-    assert write([["001;002"], *lists[1:]]) == [("L", rule)]
-    after = "after the first missing answer none may follow. 1 row breaks this rule."
-    assert write([["001", None, "002"], *lists[1:]]) == [("L", after)]
+            assert differences(*world) == []
 
 
 def test_integers_and_truth_values_of_a_parquet_file_are_their_texts(tmp_path):
-    world = simple_world(fields=(RecordField("OK", "boolean"), RecordField("FREE", "string")))
-    rows = [row_of(world, OK="true", FREE="7", AGE=str(age)) for age in range(50)]
-    columns = {name: [row[name] for row in rows] for name in world.record.columns}
-    columns |= {"OK": [True] * 50, "FREE": [7] * 50, "AGE": list(range(50))}
-    pq.write_table(pa.table(columns), tmp_path / "people.parquet")
-    engine = world.engine(tmp_path, tmp_path)
-    assert [one for one in engine.check() if one.is_error] == []
-    assert world.counts(engine) == Judge(world).counts(rows)
-    before = engine.fingerprint(bytes(32))
-    engine.close()
-    (tmp_path / "people.parquet").unlink()
-    write_rows(tmp_path, world, rows, ".txt")
-    engine = world.engine(tmp_path, tmp_path)
-    assert engine.fingerprint(bytes(32)) == before
-    assert world.engine(tmp_path, tmp_path).fingerprint(bytes([1] * 32)) != before
+    keys = ruled({"name": "OK", "type": "boolean"}, {"name": "FREE", "type": "string"})
+    rows = [row_of(OK="true", FREE="7", AGE=str(age)) for age in range(50)]
+    world = census_of(tmp_path, rows, keys)
+    before = fingerprint(*world)
+    write_columns(world, rows, OK=[True] * 50, FREE=[7] * 50, AGE=list(range(50)))
+    assert differences(*world) == []
+    assert fingerprint(*world) == before != fingerprint(*world, bytes([1] * 32))
 
 
 def test_every_value_that_is_counted_changes_the_fingerprint(tmp_path):
-    fields = (RecordField("R", "string", enum=("0", "1")), RecordField("FREE", "string"))
-    world = simple_world(fields=fields, where={"R": ("1",)}, key=("K", "L2"))
-    which = next(key for key in world.keys if world.place[key][0] == "main")
-    other = next(key for key in world.keys if world.place[key][0] == "main" and key != which)
-    plain = row_of(world, R="1", FREE="a", **dict(zip(("K", "L2"), which, strict=True)))
-    changes = [{"AGE": "31"}, {"SEX": "M"}, {"E0": "006"}, {"E1": "006"}, {"R": "0"}, {"FREE": "b"}]
-    changes.append(dict(zip(("K", "L2"), other, strict=True)))
-    seen = []
-    for number, change in enumerate([{}, *changes]):
-        write_rows(tmp_path / str(number), world, [plain, plain | change], ".csv")
-        engine = world.engine(tmp_path / str(number), tmp_path)
-        seen.append(engine.fingerprint(bytes(32))["main"])
-        engine.close()
+    keys, plain = ruled({"name": "FREE", "type": "string"}), row_of(FREE="a")
+    keys["areas"]["key"], keys["records"]["fields"][0]["name"] = ["SA1", "SA2"], "SA2"
+    keys["records"]["fields"].append({"name": "SA1", "type": "string"})
+    changes = [{"AGE": "31"}, {"GENDER": "2"}, {"ETH1": "31111"}, {"ETH2": "31111"}, {"RESIDENT": "0"}, {"FREE": "b"}]
+    changes += [{}, {"SA1": "7000002"}, {"SA1": "7000003", "SA2": "s2"}]
+    rows = [[plain | {"SA2": "s1"}, plain | {"SA2": "s1"} | change] for change in changes]
+    seen = [fingerprint(*census_of(tmp_path / str(n), each, keys))["all"] for n, each in enumerate(rows)]
     assert len(set(seen)) == len(seen)
 
 
-@pytest.mark.parametrize("separator", ["|", ",", "\t"])
-@pytest.mark.parametrize("length", [3, 9, 16, 20])
-def test_lines_are_read_by_the_compiled_loop_whatever_the_length_of_ids(separator, length, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("separator", "lengths"), [("|", (3, 16)), (",", (9, 20)), ("\t", (16, 20))])
+def test_lines_are_read_by_the_compiled_loop_whatever_the_length_of_ids(separator, lengths, tmp_path, monkeypatch):
     monkeypatch.setattr(text_module, "compiling_pays", lambda *_, **__: True)
     monkeypatch.setattr(text_module, "_FEW_VALUES", 4)
-    by_arrow = list[int]()
+    by_arrow = []
     read = text_module.batch_by_arrow
     monkeypatch.setattr(text_module, "batch_by_arrow", lambda *given: by_arrow.append(1) or read(*given))
-    dice = random.Random(length)
-    spec = specification(fields_of("K", "E0"), ("K",), [CodeList("several", "codes.csv", ("E0",))], separator=separator)
-    world = world_of(spec, dice)
-    long = {key[0]: f"{number:0{length}d}" for number, key in enumerate(world.keys)}
-    keys, place = tuple((long[key],) for (key,) in world.keys), {(long[key[0]],): at for key, at in world.place.items()}
-    world = replace(world, keys=keys, place=place)
-    rows = rows_of(world, dice, 500, 0)
-    right = [row for row in rows if not Judge(world).broken(row)]
-    write_rows(tmp_path / "data", world, right, ".csv")
-    engine = world.engine(tmp_path / "data", tmp_path)
-    assert [one for one in engine.check() if one.is_error] == []
-    assert world.counts(engine) == Judge(world).counts(right)
-    assert bool(by_arrow) == (length > 16)
-    engine.close()
+    dice, keys = random.Random(1), nz_keys()
+    keys["records"]["separator"] = separator
+    keys["tables"][0]["shapes"][1] |= {"by": ["age"], "breaks": {"age": list(range(121))}}
+    codes = [line.split(",")[0] for line in CODES.splitlines()[1:6]]
+    for length in lengths:
+        ids = [f"{number:0{length}d}" for number in range(1, 5)]
+        areas = AREAS
+        for number, text in enumerate(ids, start=1):
+            areas = areas.replace(f"700000{number}", text)
+        rows = [
+            row_of(
+                SA1=dice.choice(ids), AGE=str(dice.randint(0, 120)), GENDER=dice.choice("123"), ETH1=dice.choice(codes)
+            )
+            for _ in range(500)
+        ]
+        world = census_of(tmp_path / str(length), rows, keys, areas=areas)
+        write_rows(world.data, rows, ".csv", separator)
+        assert differences(*world) == []
+        assert bool(by_arrow) == (length > 16)
 
 
 def test_text_that_is_not_utf8_is_refused_even_where_any_text_is_right(tmp_path):
-    world = simple_world(names=("FREE",))
-    write_rows(tmp_path / "data", world, [row_of(world, FREE="abcdef")], ".csv")
-    path = tmp_path / "data" / "people.csv"
+    world = census_of(tmp_path, [row_of(FREE="abcdef")], ruled({"name": "FREE", "type": "string"}))
+    path = world.data / "people.csv"
     path.write_bytes(path.read_bytes().replace(b"cd", b"\xff\xfe"))
-    engine = world.engine(tmp_path / "data", tmp_path)
-    assert [(one.where, one.message) for one in engine.check()] == [
-        ("", "a row must be UTF-8 text. 1 row breaks this rule.")
-    ]
+    assert errors(*world) == [("", broken("a row must be UTF-8 text"))]
 
 
 @pytest.mark.parametrize("dictionary", [True, False])
 def test_parquet_text_that_is_not_utf8_breaks_the_rule_of_its_column(dictionary, tmp_path):
-    world = simple_world()
-    write_rows(tmp_path / "data", world, [row_of(world), row_of(world)], ".parquet")
-    path = tmp_path / "data" / "people.parquet"
+    world = census_of(tmp_path, [row_of(ETH2="21111", ETH3="31111")] * 2, ending=".parquet")
+    path = world.data / "people.parquet"
     right = pq.read_table(path)
-    for name in right.column_names:
+    for place, name in enumerate(right.column_names):
         texts = pa.array([b"\xff\xfe", *right[name].cast(pa.binary()).to_pylist()[1:]], pa.binary())
         is_valid, offsets, held = texts.buffers()
-        broken = pa.StringArray.from_buffers(len(texts), offsets, held, is_valid)
-        table = right.set_column(right.column_names.index(name), name, broken)
-        pq.write_table(table, path, use_dictionary=dictionary)
-        engine = world.engine(tmp_path / "data", tmp_path)
-        found = [one.message for one in engine.check() if one.is_error]
-        assert len(found) == 1
-        assert found[0].endswith("1 row breaks this rule.")
-        engine.close()
+        wrong = pa.StringArray.from_buffers(len(texts), offsets, held, is_valid)
+        pq.write_table(right.set_column(place, name, wrong), path, use_dictionary=dictionary)
+        ((_, message),) = errors(*world)
+        assert message.endswith("1 row breaks this rule.")
 
 
 def test_records_in_no_pass_are_a_warning(tmp_path):
-    world = simple_world()
-    outside = next(key for key in world.keys if world.place[key][0] is None)
-    inside = [next(key for key in world.keys if world.place[key][0] == name) for name in ("main", "islands")]
-    rows = [row_of(world, K=key[0]) for key in (outside, outside, *inside)]
-    write_rows(tmp_path / "data", world, rows, ".csv")
-    engine = world.engine(tmp_path / "data", tmp_path)
-    assert [(one.is_error, one.where, one.message) for one in engine.check()] == [
-        (False, "K", "2 records are in no pass and are counted nowhere.")
+    keys = nz_keys()
+    keys["areas"]["passes"] = [
+        {"name": name, "title": name, "where": {"SA2": area}, "levels": {"sa2": name}}
+        for name, area in (("main", "s1"), ("islands", "s2"))
     ]
-    engine.close()
+    keys["privacy"]["levels"][0]["areas"] = ["main", "islands"]
+    world = census_of(tmp_path, [row_of(SA1=f"700000{number}") for number in (4, 4, 1, 3)], keys)
+    assert [(one.is_error, one.where, one.message) for one in findings(*world)] == [
+        (False, "SA1", "2 records are in no pass and are counted nowhere.")
+    ]

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tests.inside import CountingEngine, EngineSettings, LevelPlan, LocalBackend, RunInputs, read_inputs
+from tests.inside import CountingEngine, EngineSettings, Finding, LevelPlan, LocalBackend, RunInputs, read_inputs
 from tests.specified.judge import Judge, Triple
 
 
@@ -19,9 +19,31 @@ def inputs_of(parameters: Path, data: Path) -> RunInputs:
     return read_inputs(parameters, data).require()
 
 
-def engine_of(inputs: RunInputs, folder: Path) -> CountingEngine:
+def engine_of(inputs: RunInputs, folder: Path, threads: int = 2) -> CountingEngine:
     """The local engine, whose temporary files lie in the folder."""
-    return LocalBackend(EngineSettings(folder), lambda _: None).engine(inputs.records, inputs.files)
+    settings = EngineSettings(folder, threads=threads)
+    return LocalBackend(settings, lambda _: None).engine(inputs.records, inputs.files)
+
+
+def findings(parameters: Path, data: Path, threads: int = 2) -> list[Finding]:
+    """What the engine says of the records."""
+    with (
+        TemporaryDirectory() as folder,
+        closing(engine_of(inputs_of(parameters, data), Path(folder), threads)) as engine,
+    ):
+        return list(engine.check())
+
+
+def errors(parameters: Path, data: Path, threads: int = 2) -> list[tuple[str, str]]:
+    """Where each error is, and its sentence."""
+    return [(one.where, one.message) for one in findings(parameters, data, threads) if one.is_error]
+
+
+def fingerprint(parameters: Path, data: Path, secret: bytes = bytes(32)) -> dict[str, str]:
+    """Of records that are right."""
+    with TemporaryDirectory() as folder, closing(engine_of(inputs_of(parameters, data), Path(folder))) as engine:
+        assert not [one for one in engine.check() if one.is_error]
+        return dict(engine.fingerprint(secret))
 
 
 def differences(parameters: Path, data: Path) -> list[str]:
@@ -31,8 +53,8 @@ def differences(parameters: Path, data: Path) -> list[str]:
     if checked.value is None:
         return [f"refused: {finding.where} {finding.message}" for finding in checked.findings if finding.is_error]
     with TemporaryDirectory() as folder, closing(engine_of(checked.value, Path(folder))) as engine:
-        errors = [f"refused: {found.where} {found.message}" for found in engine.check() if found.is_error]
-        return errors or list(_differences(judge, checked.value, engine))
+        refused = [f"refused: {found.where} {found.message}" for found in engine.check() if found.is_error]
+        return refused or list(_differences(judge, checked.value, engine))
 
 
 def _differences(judge: Judge, inputs: RunInputs, engine: CountingEngine) -> Iterator[str]:

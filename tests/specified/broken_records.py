@@ -11,8 +11,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.specified.judge import AREA, FIELD, UNIT
-from tests.specified.judged_codes import CODE, GAP, REQUIRED
+from tests.specified.judged_codes import CODE, GAP
 from tests.worlds.specified.small_world import PEOPLE, nz_keys, write_specification
+from tests.worlds.world import World
 
 Keys = dict[str, Any]
 SECRET = "qZ7"
@@ -30,7 +31,7 @@ class BrokenRecords:
     rows: int = 1
     change: Callable[[Keys], None] = lambda _: None
 
-    def write(self, folder: Path, *, as_parquet: bool = False) -> tuple[Path, Path]:
+    def write(self, folder: Path, *, as_parquet: bool = False) -> World:
         """The folders of the parameters and of the data."""
         keys = nz_keys()
         self.change(keys)
@@ -43,7 +44,7 @@ class BrokenRecords:
             write_parquet(data)
         return parameters, data
 
-    def write_right(self, folder: Path) -> tuple[Path, Path]:
+    def write_right(self, folder: Path) -> World:
         """The same without the edits."""
         return replace(self, edits=(), rows=0).write(folder)
 
@@ -119,9 +120,9 @@ CASES = (
     BrokenRecords("a code that the pattern leaves out", "ETH2", CODE, ((_FIRST, "7000001,1,34,1,11111,41111,"),), 1, _pattern),
     BrokenRecords("a longer code", "ETH1", CODE, ((_FIRST, "7000001,1,34,1,11111.5,,"),)),
     BrokenRecords("a cut code that is unknown", "ETH1", CODE, ((_FIRST, f"7000001,1,34,1,1111{SECRET},,"),), 1, _cut),
-    BrokenRecords("no first answer", "ETH1", REQUIRED, ((_FIRST, "7000001,1,34,1,,,"),)),
-    BrokenRecords("a second answer without a first", "ETH1", REQUIRED, ((_SECOND, "7000001,1,+07,2,,21111,"),), 1, _no_gaps_matter),
-    BrokenRecords("a gap", "ETH3", GAP, ((_FIRST, "7000001,1,34,1,11111,,21111"),)),
+    BrokenRecords("no first answer", "ETH1", CODE, ((_FIRST, "7000001,1,34,1,,,"),)),
+    BrokenRecords("a second answer without a first", "ETH1", CODE, ((_SECOND, "7000001,1,+07,2,,21111,"),), 1, _no_gaps_matter),
+    BrokenRecords("a gap", "ETH1..ETH3", GAP, ((_FIRST, "7000001,1,34,1,11111,,21111"),)),
     BrokenRecords("a row that is not counted", "ETH2", CODE, ((_OUTSIDE, f"7000003,0,64,2,21111,{SECRET},"),)),
     BrokenRecords("an age that is not counted", "AGE", FIELD, ((_OUTSIDE, "7000003,0,640,2,21111,,"),)),
     BrokenRecords("too many records of a unit", "SA1", UNIT, (("7000002,1,015", "7000001,1,015"),), 1, _unit),

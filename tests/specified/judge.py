@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from tests.specified.judged_codes import Classification, Group, stability, stability_by_brute_force
+from tests.specified.judged_codes import Classification, Group, spanned, stability, stability_by_brute_force
 from tests.specified.judged_files import Row, read_keys, read_records, read_table
 from tests.specified.judged_values import INVALID, texts_of, value_of
 
@@ -176,12 +176,20 @@ class Judge:
         """How many rows break which rule in which column."""
         found: Counter[tuple[str, str]] = Counter()
         for row in self.rows:
-            found.update(set(self._broken(row)))
-        unit = self.keys["records"].get("unit")
-        if unit:
+            found.update(self.broken_by(row))
+        if self._unit:
+            unit = self.keys["records"]["unit"]
             rows_of = Counter(row[unit["column"]] for row in self.rows)
             found[unit["column"], UNIT] = sum(1 for rows in rows_of.values() if rows > unit["most_records"])
         return +found
+
+    @property
+    def _unit(self) -> str | None:
+        return self.keys["records"].get("unit", {}).get("column")
+
+    def broken_by(self, row: Row) -> Counter[tuple[str, str]]:
+        """The columns, and which of their rules a row breaks; once for each classification that reads a column."""
+        return Counter(self._broken(row))
 
     def _broken(self, row: Row) -> Iterator[tuple[str, str]]:
         of_codes = {column for each in self.classifications.values() for column in each.columns}
@@ -190,12 +198,13 @@ class Judge:
             is_missing = row[name] is None or row[name] in self.missing
             if is_missing and name in of_codes | of_areas:
                 continue
-            if field["type"] != "list" and value_of(field, row[name], self.missing) is INVALID:
+            has_rule = field["type"] != "string" or field.keys() & {"constraints", "categories"} or name == self._unit
+            if field["type"] != "list" and has_rule and value_of(field, row[name], self.missing) is INVALID:
                 yield name, FIELD
         if self._area(row) is None:
-            yield self._key[-1][0], AREA
+            yield spanned([column for column, _ in self._key]), AREA
         for each in self.classifications.values():
-            yield from each.broken(each.answers(row, self.missing))
+            yield from set(each.broken(each.answers(row, self.missing)))
 
     @cached_property
     def records(self) -> list[JudgedRecord]:

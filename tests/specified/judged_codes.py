@@ -11,7 +11,7 @@ from typing import Any
 from tests.specified.judged_files import Row, read_table
 from tests.specified.judged_values import is_match
 
-CODE, REQUIRED, GAP = "code", "required", "gap"
+CODE, GAP, MOST = "code", "gap", "most"
 """The rules of codes that a record can break."""
 MOST_ANSWERS = 8
 """The limit of the language, which is all that bounds a list without `use`."""
@@ -50,6 +50,7 @@ class Classification:
         self.codes = frozenset(row["code"] for row in self.rows)
         self.is_list = "column" in keys or self.separator is not None
         self.use = use or (MOST_ANSWERS if self.is_list else len(self.columns))
+        self.most = MOST_ANSWERS if self.is_list and not use else None
 
     def _matches(self, code: str) -> bool:
         return self.pattern is None or is_match(self.pattern, code)
@@ -62,7 +63,10 @@ class Classification:
             text = record[self.columns[0]]
             said = [] if text is None or text in missing else text
             said = said.split(self.separator) if isinstance(said, str) else list(said)
-        return [None if text is None or text in missing else text[: self.first] for text in said]
+        found = [None if text is None or text in missing else text[: self.first] for text in said]
+        while self.is_list and found and found[-1] is None:
+            found.pop()
+        return [answer for answer in found if answer is not None] if self.is_list and self.gaps == "skipped" else found
 
     def counted(self, answers: Sequence[str | None]) -> frozenset[str]:
         """The codes that groups look at."""
@@ -71,16 +75,25 @@ class Classification:
     def broken(self, answers: Sequence[str | None]) -> Iterator[tuple[str, str]]:
         """The columns and rules that a record breaks."""
         columns = self.columns if not self.is_list else self.columns * max(1, len(answers))
-        if self.required and (not answers or answers[0] is None):
-            yield columns[0], REQUIRED
-        for position, (column, answer) in enumerate(zip(columns, answers, strict=False)):
-            if answer is None:
-                continue
-            is_known = answer in self.codes or (answer in self.residual and self._matches(answer))
-            if not is_known:
+        lacks_first = self.required and (not answers or (answers[0] is None and not self.is_list))
+        if lacks_first:
+            yield columns[0], CODE
+        known = [
+            answer in self.codes or (answer in self.residual and self._matches(answer or "")) for answer in answers
+        ]
+        for column, answer, is_known in zip(columns, answers, known, strict=False):
+            if answer is not None and not is_known:
                 yield column, CODE
-            if self.gaps == "error" and None in answers[:position]:
-                yield column, GAP
+        asked = answers[lacks_first:]
+        if self.gaps == "error" and None in asked and (self.is_list or any(known[lacks_first + asked.index(None) :])):
+            yield spanned(columns), GAP
+        if self.most and len(answers) > self.most:
+            yield columns[0], MOST
+
+
+def spanned(columns: Sequence[str]) -> str:
+    """As a finding names them."""
+    return "..".join(dict.fromkeys((columns[0], columns[-1])))
 
 
 def stability(each: Classification, groups: Sequence[Group]) -> int:

@@ -10,7 +10,7 @@ import pytest
 from tests.brute_force import SUBSTATE, BruteForce
 from tests.specified.bureau_files import write_as_specification
 from tests.specified.judge import AREA, FIELD, UNIT, Judge
-from tests.specified.judged_codes import CODE, GAP, REQUIRED
+from tests.specified.judged_codes import CODE, GAP
 from tests.worlds.specified.small_world import AREAS, PEOPLE, nz_keys, write_specification
 
 
@@ -180,8 +180,8 @@ def test_stability_by_hand(tmp_path, use, level_1, level_2):
         ("1,34,1", "1,34,01", "GENDER", FIELD),
         ("7000001,1,34", "7000001,yes,34", "RESIDENT", FIELD),
         ("34,1,11111,,", "34,1,11112,,", "ETH1", CODE),
-        ("34,1,11111,,", "34,1,,,", "ETH1", REQUIRED),
-        ("34,1,11111,,", "34,1,11111,,21111", "ETH3", GAP),
+        ("34,1,11111,,", "34,1,,,", "ETH1", CODE),
+        ("34,1,11111,,", "34,1,11111,,21111", "ETH1..ETH3", GAP),
         ("0,64,2,21111,,", "0,64,2,21111,x,", "ETH2", CODE),  # a row that `where` leaves out
     ],
 )

@@ -9,7 +9,6 @@ import pyarrow.parquet as pq
 import pytest
 
 import safetab
-from tests.engines.test_specified_records import row_of, simple_world
 from tests.inside import (
     SAFETAB_P,
     SYNTHETIC_MARKER,
@@ -30,8 +29,9 @@ from tests.inside import (
     WatchedFiles,
     validate_files,
 )
-from tests.specified_records import write_rows
+from tests.specified.agreement import engine_of, inputs_of
 from tests.worlds.people import write_random_world
+from tests.worlds.specified.small_world import nz_keys, write_specification
 
 (FAMILY, *_), LEVEL = SAFETAB_P.families, US.levels[0]
 
@@ -95,10 +95,8 @@ def a_record_that_is_encoded_twice_is_seen(folder: Path, patch: pytest.MonkeyPat
         original(self, *arrays)
         original(self, *arrays)
 
-    world = simple_world()
-    write_rows(folder / "data", world, [row_of(world)] * 3, ".csv")
     patch.setattr(PartRecords, "add", twice)
-    engine = world.engine(folder / "data", folder, threads=1)
+    engine = engine_of(inputs_of(*write_specification(folder, nz_keys())), folder, threads=1)
     assert not [one for one in engine.check() if one.is_error]
     with pytest.raises(MiscountedRecords):
         engine.prepare()

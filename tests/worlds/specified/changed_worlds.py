@@ -12,9 +12,9 @@ from typing import Any
 
 from tests.inside import INHERITED, SPECIFICATION, Kind, ListOf, MapOf, Table, Text, plan_of, read_public_files
 from tests.worlds.specified.choices import Choices
-from tests.worlds.specified.random_world import ForeignWorld
 from tests.worlds.specified.small_world import PEOPLE, nz_keys, write_specification
-from tests.worlds.specified.toml_text import toml_of
+from tests.worlds.specified.toml_text import csv_of, toml_of
+from tests.worlds.world import World
 
 SELECTORS = ("stage 1", "published totals", "none")
 _NOT_PRINTABLE = ["\u00a0", "\u3000", "\u2028", "\u00ad", "\u200b", "\u202e", "\ufeff", "\x00", "\x1b", "\t", "\n"]
@@ -88,7 +88,7 @@ def other_keys(definition: str) -> dict[str, Any]:
     return keys
 
 
-def write_other_keys(folder: Path, definition: str) -> ForeignWorld:
+def write_other_keys(folder: Path, definition: str) -> World:
     """A specification with these keys that is like another one, and its records."""
     keys = other_keys(definition)
     people = [line.split(",") for line in PEOPLE.splitlines()[1:]]
@@ -98,7 +98,7 @@ def write_other_keys(folder: Path, definition: str) -> ForeignWorld:
     parameters = folder / "borrower"
     parameters.mkdir()
     write_keys(parameters, {"like": f"../{lender.name}/census.toml"} | own)
-    return ForeignWorld(parameters, data, frozenset())
+    return World(parameters, data)
 
 
 def declared_paths(kind: Kind = SPECIFICATION, path: str = "") -> Iterator[str]:
@@ -132,7 +132,7 @@ def used_paths(value: Any, kind: Kind = SPECIFICATION, path: str = "") -> Iterat
             yield f"{path} = {value}"
 
 
-def with_one_table(world: ForeignWorld, families: int) -> None:
+def with_one_table(world: World, families: int) -> None:
     """Leave only the total of the first so many families, in every budget."""
     keys = keys_of(world.parameters)
     cut = {family["name"] for family in keys["tables"][:families]}
@@ -147,14 +147,14 @@ def with_one_table(world: ForeignWorld, families: int) -> None:
     write_keys(world.parameters, keys)
 
 
-def with_selector(world: ForeignWorld, selector: str, choose: Choices) -> None:
+def with_selector(world: World, selector: str, choose: Choices) -> None:
     """Let something else choose tables: a world that is written has selector "stage 1"."""
     if selector == "stage 1":
         return
     keys = keys_of(world.parameters)
     if selector == "published totals":
-        with (world.parameters / "totals.csv").open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows([("area_level", "area", "group", "count"), *_totals(world, choose)])
+        text = csv_of("area_level,area,group,count", _totals(world, choose))
+        (world.parameters / "totals.csv").write_text(text, encoding="utf-8")
         keys["privacy"]["totals"] = "totals.csv"
     keys["privacy"] |= {"selector": selector}
     for key in ("stage_1", "suppress"):
@@ -162,9 +162,9 @@ def with_selector(world: ForeignWorld, selector: str, choose: Choices) -> None:
     write_keys(world.parameters, keys)
 
 
-def _totals(world: ForeignWorld, choose: Choices) -> Iterator[tuple[str, str, str, int]]:
+def _totals(world: World, choose: Choices) -> Iterator[tuple[str, str, str, int]]:
     """Totals of about half of the groups that the plan measures, the first of each level among them."""
-    plan = plan_of(read_public_files(world.parameters, world.data).require()).require()
+    plan = plan_of(read_public_files(*world).require()).require()
     for universe in {level.level: level.universe for level in plan.levels}.values():
         label, ids = universe.level.geography.label, universe.level.geography.kind.ids
         for place, entity in enumerate(universe.entities.tolist()):
@@ -173,7 +173,7 @@ def _totals(world: ForeignWorld, choose: Choices) -> Iterator[tuple[str, str, st
                     yield label, ids.text(entity), group.code, choose.between(0, 80)
 
 
-def with_odd_texts(world: ForeignWorld, choose: Choices) -> None:
+def with_odd_texts(world: World, choose: Choices) -> None:
     """Put odd characters into one or two texts, everywhere where they stand."""
     for _ in range(choose.between(1, 2)):
         if choose.quietly(0.35):
@@ -204,7 +204,7 @@ def _texts(value: Any, *, is_free: bool) -> Iterator[tuple[Any, Any]]:
         yield from _texts(inner, is_free=is_inner_free)
 
 
-def _change_cell(world: ForeignWorld, choose: Choices) -> None:
+def _change_cell(world: World, choose: Choices) -> None:
     """Change a text of a list wherever it is a whole cell of a list, and in plain records."""
     lists = sorted(world.parameters.glob("*.csv"))
     rows_of = {path: list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""))) for path in lists}
@@ -213,9 +213,8 @@ def _change_cell(world: ForeignWorld, choose: Choices) -> None:
     old = choose.one(rows[1:])[place]
     new = _odd(old, choose)
     for path, all_rows in rows_of.items():
-        changed = [all_rows[0], *([new if cell == old else cell for cell in row] for row in all_rows[1:])]
-        with path.open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows(changed)
+        changed = ([new if cell == old else cell for cell in row] for row in all_rows[1:])
+        path.write_bytes(csv_of(",".join(all_rows[0]), changed, lineterminator="\r\n").encode())
     for path in [*world.data.glob("*.csv"), *world.data.glob("*.txt")]:
         separator = keys_of(world.parameters)["records"].get("separator", "," if path.suffix == ".csv" else "|")
         text = path.read_bytes().decode("utf-8-sig")

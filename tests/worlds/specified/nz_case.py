@@ -13,6 +13,8 @@ from random import Random
 from typing import Any
 
 from tests.worlds.specified.small_world import nz_keys, write_specification
+from tests.worlds.specified.toml_text import csv_of
+from tests.worlds.world import World
 
 REGIONS, AUTHORITIES, SMALL_AREAS = 16, 67, 828
 OF_LEVEL_1 = (3, 1, 8, 5, 3, 1)  # how many groups of level 2 each of level 1 has
@@ -35,18 +37,19 @@ def full_keys() -> dict[str, Any]:
     return keys
 
 
-def write_nz_case(folder: Path, keys: dict[str, Any] | None, people: int = 2500) -> tuple[Path, Path]:
+def write_nz_case(folder: Path, keys: dict[str, Any] | None, people: int = 2500) -> World:
     """The case for these keys, or for none if census.toml is written by the caller."""
     random = Random(912)
     codes = list(_codes())
     areas = list(_areas(random))
+    names = "code,name,level1,level1_name,level2,level2_name,level3,level3_name"
     texts = {
-        "ethnicity.csv": _csv("code,name,level1,level1_name,level2,level2_name,level3,level3_name", codes),
-        "areas.csv": _csv("SA1,SA2,SA2_NAME,TA,TA_NAME,REGC,REGC_NAME", areas),
+        "ethnicity.csv": csv_of(names, codes),
+        "areas.csv": csv_of("SA1,SA2,SA2_NAME,TA,TA_NAME,REGC,REGC_NAME", areas),
     }
-    answers = ",".join(f"ETH{place}" for place in range(1, ANSWERS + 1))
     rows = [_person(random, areas, [code[0] for code in codes]) for _ in range(people)]
-    return write_specification(folder, keys or full_keys(), _csv(f"SA1,RESIDENT,AGE,GENDER,{answers}", rows), texts)
+    header = ",".join(["SA1,RESIDENT,AGE,GENDER", *(f"ETH{place}" for place in range(1, ANSWERS + 1))])
+    return write_specification(folder, keys or full_keys(), csv_of(header, rows), texts)
 
 
 def _codes() -> Iterator[list[str]]:
@@ -88,7 +91,3 @@ def _person(random: Random, areas: list[list[str]], codes: list[str]) -> list[st
     age, gender = str(random.randrange(121)), random.choice("123")
     area = random.choice(areas[: len(areas) // 20] if random.random() < 0.5 else areas)[0]
     return [area, resident, age, gender, *answers, *[""] * (ANSWERS - len(answers))]
-
-
-def _csv(header: str, rows: list[list[str]]) -> str:
-    return "\n".join([header, *(",".join(row) for row in rows)]) + "\n"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import re
-from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 
 from tests.inside import Choice, Members, Privacy, RunConfig, privacy_text, read_config, read_public_lists
+from tests.worlds.specified.toml_text import csv_of
 
 _LISTS = {"common": "common", "total only": "total-only", "substate only": "substate"}
 _PASSES = re.compile(r"\[\[areas\.passes\]\]\n.*?\n(?=\[\[|\n)", re.DOTALL)
@@ -30,7 +29,7 @@ def as_specification(parameters: Path, folder: Path) -> Path:
     else:
         text = _without_privacy(_with_passes(of_persons, config)) + privacy_text(_privacy(config))
         (persons / "census.toml").write_text(text)
-    _write(persons / "codes.csv", ("code", "name"), lists.code_names.items())
+    (persons / "codes.csv").write_text(csv_of("code,name", lists.code_names.items()), encoding="utf-8")
     rows, pairs = [], []
     for group in lists.iterations:
         classification = {"race": "race", "ethnicity": "hispanic-origin"}[group.kind.classification.name]
@@ -39,8 +38,8 @@ def as_specification(parameters: Path, folder: Path) -> Path:
         rows.append((group.code, group.name, group.level.name.lower(), classification, members, listed))
         codes = sorted(filter(group.kind.classification.may_hold, lists.codes_of_iteration[group.code]))
         pairs += [(group.code, code) for code in codes]
-    _write(persons / "groups.csv", ("group", "name", "level", "classification", "members", "list"), rows)
-    _write(persons / "group-codes.csv", ("group", "code"), pairs)
+    (persons / "groups.csv").write_text(csv_of("group,name,level,classification,members,list", rows), encoding="utf-8")
+    (persons / "group-codes.csv").write_text(csv_of("group,code", pairs), encoding="utf-8")
     return own
 
 
@@ -84,8 +83,3 @@ def _privacy(config: RunConfig) -> Privacy:
         totals=config.product.totals_table,
         use={"race": config.most_answers},
     )
-
-
-def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file).writerows([header, *rows])

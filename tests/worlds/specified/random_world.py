@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import csv
-import io
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +14,8 @@ from tests.worlds.specified.choices import Choices
 from tests.worlds.specified.codes import WorldCodes, make_classifications, make_groups
 from tests.worlds.specified.people import DELIMITER, make_records, write_records
 from tests.worlds.specified.tables import make_attributes, make_families, make_privacy
-from tests.worlds.specified.toml_text import toml_of
+from tests.worlds.specified.toml_text import csv_of, toml_of
+from tests.worlds.world import World
 
 _ABOUT = {
     "title": "A census of nowhere",
@@ -28,19 +27,17 @@ _ABOUT = {
 }
 
 
-@dataclass(frozen=True)
-class ForeignWorld:
-    """A specification and its records; `features` names what is special about it."""
+class ForeignWorld(World):
+    """`features` names what is special about a world."""
 
-    parameters: Path
-    data: Path
-    features: frozenset[str]
+    features: frozenset[str] = frozenset()
 
 
 def write_foreign_world(folder: Path, seed: int) -> ForeignWorld:
     """Write a world into an empty folder."""
     choose = Choices(seed)
-    parameters, data = folder / "parameters", folder / "data"
+    world = ForeignWorld.of(folder)
+    parameters, data = world
     parameters.mkdir(parents=True)
     data.mkdir()
     areas, codes = make_areas(choose), make_classifications(choose)
@@ -69,7 +66,8 @@ def write_foreign_world(folder: Path, seed: int) -> ForeignWorld:
     else:
         keys["privacy"] = privacy
     (parameters / "census.toml").write_text(toml_of(keys), encoding="utf-8")
-    return ForeignWorld(parameters, data, frozenset(choose.features))
+    world.features = frozenset(choose.features)
+    return world
 
 
 def _records(choose: Choices, areas: WorldAreas, codes: list[WorldCodes], attributes: list[dict]) -> dict[str, Any]:
@@ -104,10 +102,7 @@ def _write_areas(choose: Choices, areas: WorldAreas, parameters: Path) -> None:
 
 
 def _csv(choose: Choices, rows: list[dict[str, str]]) -> bytes:
-    written = io.StringIO()
-    end = choose.one(["\n", "\r\n"])
-    quoting = choose.one([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
-    writer = csv.DictWriter(written, choose.shuffled(list(rows[0])), lineterminator=end, quoting=quoting)
-    writer.writeheader()
-    writer.writerows(rows)
-    return (choose.one(["", "", "\ufeff"]) + written.getvalue()).encode()
+    form = {"lineterminator": choose.one(["\n", "\r\n"]), "quoting": choose.one([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])}
+    header = choose.shuffled(list(rows[0]))
+    text = csv_of(",".join(header), ([row[name] for name in header] for row in rows), **form)
+    return (choose.one(["", "", "\ufeff"]) + text).encode()

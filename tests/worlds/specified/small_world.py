@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
+import gzip
+import tomllib
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
 from tests.worlds.specified.toml_text import toml_of
+from tests.worlds.world import World
+
+Row = dict[str, str]
 
 CODES = """code,name,level1,level1_name,level2,level2_name
 11111,New Zealand European,1,European,11,New Zealand European
@@ -34,119 +42,120 @@ PEOPLE = """SA1,RESIDENT,AGE,GENDER,ETH1,ETH2,ETH3
 7000004,1,65,1,31111,11111,21111
 7000004,1,0,2,99999,,
 """
-GENDERS = [("1", "male"), ("2", "female"), ("3", "another gender")]
+SMALL_LISTS = {"ethnicity.csv": CODES, "areas.csv": AREAS}
+NZ = """census = 1
+
+[about]
+name = "Small NZ"
+title = "Ethnic groups"
+agency = "example"
+record = "person"
+records = "people"
+group = "ethnic group"
+groups = "ethnic groups"
+
+[records]
+file = "people"
+where = { RESIDENT = "1" }
+fields = [
+  { name = "SA1", type = "string" },
+  { name = "RESIDENT", type = "string", constraints = { enum = ["0", "1"] } },
+  { name = "AGE", attribute = "age", unit_name = "years", type = "integer", constraints = { minimum = 0, maximum = 120 } },
+  { name = "GENDER", attribute = "gender", type = "string", categories = [
+    { value = "1", label = "male" }, { value = "2", label = "female" }, { value = "3", label = "another gender" }] },
+  { name = "ETH1", type = "string" }, { name = "ETH2", type = "string" }, { name = "ETH3", type = "string" },
+]
+
+[areas]
+file = "areas.csv"
+key = ["SA1"]
+levels = [
+  { name = "nation", whole = "NZ", noun = "nation" },
+  { name = "region", id = ["REGC"], noun = "region", nouns = "regions" },
+  { name = "ta", id = ["TA"], nowhere = "none", noun = "authority", nouns = "authorities" },
+  { name = "sa2", id = ["SA2"], noun = "area", nouns = "areas" },
+]
+
+[classifications.ethnicity]
+file = "ethnicity.csv"
+columns = ["ETH1", "ETH2", "ETH3"]
+residual = ["94444", "99999"]
+
+[groups]
+levels = [
+  { name = "level 1", title = "Level 1", column = "level1", names = "level1_name", of = "ethnicity", members = ["any", "only"] },
+  { name = "level 2", title = "Level 2", column = "level2", names = "level2_name", of = "ethnicity", members = ["any"] },
+]
+
+[[tables]]
+name = "gender and age"
+detail = "gender by age"
+shapes = [
+  { id = "E1", label = "total", title = "Total" },
+  { id = "E2", label = "gender_age", title = "Gender by age", by = ["gender", "age"], breaks = { age = [0, 15, 65] } },
+]
+
+[privacy]
+definition = "zcdp"
+selector = "stage 1"
+stage_1 = 0.1
+suppress = { chance = 0.9999, areas = ["ta", "sa2"] }
+[[privacy.levels]]
+groups = ["level 1", "level 2"]
+areas = ["nation", "region", "ta", "sa2"]
+budget = 1
+thresholds = [300]
+"""
 
 
 def nz_keys() -> dict[str, Any]:
     """The keys of the specification, to be changed freely."""
-    level = {"of": "ethnicity", "members": ["any", "only"]}
-    return deepcopy(
-        {
-            "census": 1,
-            "about": {
-                "name": "Small NZ",
-                "title": "Ethnic groups",
-                "agency": "example",
-                "record": "person",
-                "records": "people",
-                "group": "ethnic group",
-                "groups": "ethnic groups",
-            },
-            "records": {
-                "file": "people",
-                "where": {"RESIDENT": "1"},
-                "fields": [
-                    {"name": "SA1", "type": "string"},
-                    {"name": "RESIDENT", "type": "string", "constraints": {"enum": ["0", "1"]}},
-                    {
-                        "name": "AGE",
-                        "attribute": "age",
-                        "unit_name": "years",
-                        "type": "integer",
-                        "constraints": {"minimum": 0, "maximum": 120},
-                    },
-                    {
-                        "name": "GENDER",
-                        "attribute": "gender",
-                        "type": "string",
-                        "categories": [{"value": value, "label": label} for value, label in GENDERS],
-                    },
-                    *({"name": f"ETH{place}", "type": "string"} for place in (1, 2, 3)),
-                ],
-            },
-            "areas": {
-                "file": "areas.csv",
-                "key": ["SA1"],
-                "levels": [
-                    {"name": "nation", "whole": "NZ", "noun": "nation"},
-                    {"name": "region", "id": ["REGC"], "noun": "region", "nouns": "regions"},
-                    {"name": "ta", "id": ["TA"], "nowhere": "none", "noun": "authority", "nouns": "authorities"},
-                    {"name": "sa2", "id": ["SA2"], "noun": "area", "nouns": "areas"},
-                ],
-            },
-            "classifications": {
-                "ethnicity": {
-                    "file": "ethnicity.csv",
-                    "columns": ["ETH1", "ETH2", "ETH3"],
-                    "residual": ["94444", "99999"],
-                }
-            },
-            "groups": {
-                "levels": [
-                    {"name": "level 1", "title": "Level 1", "column": "level1", "names": "level1_name", **level},
-                    {
-                        "name": "level 2",
-                        "title": "Level 2",
-                        "column": "level2",
-                        "names": "level2_name",
-                        "of": "ethnicity",
-                        "members": ["any"],
-                    },
-                ]
-            },
-            "tables": [
-                {
-                    "name": "gender and age",
-                    "detail": "gender by age",
-                    "shapes": [
-                        {"id": "E1", "label": "total", "title": "Total"},
-                        {
-                            "id": "E2",
-                            "label": "gender_age",
-                            "title": "Gender by age",
-                            "by": ["gender", "age"],
-                            "breaks": {"age": [0, 15, 65]},
-                        },
-                    ],
-                }
-            ],
-            "privacy": {
-                "definition": "zcdp",
-                "selector": "stage 1",
-                "stage_1": Decimal("0.1"),
-                "suppress": {"chance": Decimal("0.9999"), "areas": ["ta", "sa2"]},
-                "levels": [
-                    {
-                        "groups": ["level 1", "level 2"],
-                        "areas": ["nation", "region", "ta", "sa2"],
-                        "budget": 1,
-                        "thresholds": [300],
-                    }
-                ],
-            },
-        }
-    )
+    return tomllib.loads(NZ, parse_float=Decimal)
+
+
+def row_of(**texts: str) -> Row:
+    """The first of the people, with other texts."""
+    header, first, *_ = PEOPLE.splitlines()
+    return dict(zip(header.split(","), first.split(","), strict=True)) | texts
 
 
 def write_specification(
-    folder: Path, keys: dict[str, Any], people: str = PEOPLE, files: dict[str, str] | None = None
-) -> tuple[Path, Path]:
-    """The folders of the parameters and of the data."""
-    parameters, data = folder / "parameters", folder / "data"
-    for each in (parameters, data):
+    folder: Path, keys: Mapping[str, Any] | str, people: str | None = PEOPLE, files: Mapping[str, str] = SMALL_LISTS
+) -> World:
+    """A census from its keys or its text, with records unless they are None; lists that aren't given are the small ones."""
+    world = World.of(folder)
+    for each in world:
         each.mkdir(parents=True)
-    texts = {"census.toml": toml_of(keys), "ethnicity.csv": CODES, "areas.csv": AREAS} | (files or {})
-    for name, text in texts.items():
-        (parameters / name).write_text(text, encoding="utf-8")
-    (data / "people.csv").write_text(people, encoding="utf-8")
-    return parameters, data
+    text = keys if isinstance(keys, str) else toml_of(keys)
+    for name, each in {"census.toml": text, **SMALL_LISTS, **files}.items():
+        (world.parameters / name).write_bytes(each.encode())
+    if people is not None:
+        (world.data / "people.csv").write_bytes(people.encode())
+    return world
+
+
+def write_rows(
+    data: Path, rows: Sequence[Row], ending: str = ".csv", separator: str | None = None, table: str = "people"
+) -> None:
+    """These records alone, in one of the forms; in Parquet every other missing text is null, in text columns are reversed."""
+    data.mkdir(parents=True, exist_ok=True)
+    names = list(rows[0])
+    if ending == ".parquet":
+        columns = {name: [row[name] if row[name] or n % 2 else None for n, row in enumerate(rows)] for name in names}
+        schema = pa.schema([(name, pa.string()) for name in names])
+        pq.write_table(pa.table(columns, schema), data / f"{table}.parquet", row_group_size=200)
+        return
+    separator = separator or ("," if ".csv" in ending else "|")
+    lines = [names[::-1], *([row[name] for name in names[::-1]] for row in rows)]
+    text = "\ufeff" + "".join(f"{separator.join(line)}\r\n" for line in lines) + "\r\n"
+    content = gzip.compress(text.encode()) if ending.endswith(".gz") else text.encode()
+    (data / f"{table}{ending}").write_bytes(content)
+
+
+def census_of(
+    folder: Path, rows: Sequence[Row], keys: Mapping[str, Any] | None = None, ending: str = ".csv", **files: str
+) -> World:
+    """A census of these records; `areas` and `ethnicity` are texts of its lists."""
+    world = write_specification(folder, keys or nz_keys(), None, {f"{name}.csv": text for name, text in files.items()})
+    write_rows(world.data, rows, ending)
+    return world

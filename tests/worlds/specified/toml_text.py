@@ -1,9 +1,11 @@
-"""TOML of plain values, for specifications that tests make up."""
+"""TOML and CSV of plain values, for specifications that tests make up."""
 
 from __future__ import annotations
 
+import csv
+import io
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -17,6 +19,12 @@ def toml_of(keys: Mapping[str, Any]) -> str:
                 heading = f"[[{name}]]" if isinstance(each, list) else f"[{name}]"
                 lines += ["", heading, *(f"{_key(key)} = {_value(value)}" for key, value in table.items())]
     return "\n".join(lines) + "\n"
+
+
+def csv_of(header: str, rows: Iterable[Iterable[Any]], **form: Any) -> str:
+    written = io.StringIO()
+    csv.writer(written, **{"lineterminator": "\n"} | form).writerows([header.split(","), *rows])
+    return written.getvalue()
 
 
 def _is_section(value: Any) -> bool:
