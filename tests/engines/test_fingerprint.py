@@ -24,7 +24,7 @@ from tests.inside import (
     of_nobody,
 )
 from tests.inside import US as US_CENSUS
-from tests.person_forms import PERSON_FORMS, as_text, parquet_of_text, people_of
+from tests.person_forms import as_text, parquet_of_text, people_of
 from tests.plain_engine import PlainEngine, plain_sums
 from tests.worlds.people import PERSON_HEADER, problems_with, write_random_world
 from tests.worlds.world import World
@@ -61,14 +61,6 @@ def with_people(world: World, rows: list[str], folder: Path) -> World:
     shutil.copytree(world.data, changed.data)
     as_text(changed.data, rows)
     return changed
-
-
-@pytest.mark.parametrize("write", PERSON_FORMS)
-def test_order_and_form_of_the_files_do_not_matter(write, world):
-    expected, rows = fingerprints(world), people_of(world)
-    (world.data / "person-records.txt").unlink()
-    write(world.data, rows)
-    assert fingerprints(world) == expected
 
 
 def test_zeros_before_an_age_do_not_matter(world, tmp_path):

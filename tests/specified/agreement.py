@@ -46,9 +46,9 @@ def fingerprint(parameters: Path, data: Path, secret: bytes = bytes(32)) -> dict
         return dict(engine.fingerprint(secret))
 
 
-def differences(parameters: Path, data: Path) -> list[str]:
+def differences(parameters: Path, data: Path, judge: Judge | None = None) -> list[str]:
     """Every wrong row, each as a sentence."""
-    judge = Judge(parameters, data)
+    judge = judge or Judge(parameters, data)
     checked = read_inputs(parameters, data)
     if checked.value is None:
         return [f"refused: {finding.where} {finding.message}" for finding in checked.findings if finding.is_error]
@@ -97,14 +97,14 @@ def _of_level(judge: Judge, triple: Triple, plan: LevelPlan, engine: CountingEng
     yield from differing(f"sensitivity of {about}", found_norms, (most * stability, most * most * stability))
     groups = [(area, code) for area in found_ids for code in found_codes]
     totals = engine.totals(plan)
-    found = {groups[at]: row[0] for at, row in _rows(totals) if row[0]}
+    found = {groups[at]: row[0] for at, row in _rows(totals)}
     yield from differing(f"totals of {about}", found, judge.totals(triple.groups, label))
     every = np.arange(len(groups))
     ids_of_shapes = {shape["label"]: shape["id"] for shape in judge.families[triple.family]["shapes"]}
     for shape in plan.family.finer:  # one at a time: a group has one shape
         (cells,) = engine.cells(plan, {shape: every}).values()
         expected = judge.cells(triple.groups, label, triple.family, ids_of_shapes[shape.label])
-        found_cells = {groups[at]: row for at, row in _rows(cells) if any(row)}
+        found_cells = {groups[at]: row for at, row in _rows(cells)}
         wanted = {group: list(of_group.values()) for group, of_group in expected.items()}
         yield from differing(f"{shape.label} of {about}", found_cells, wanted)
     yield from differing(
@@ -113,7 +113,9 @@ def _of_level(judge: Judge, triple: Triple, plan: LevelPlan, engine: CountingEng
 
 
 def _rows(counts: Any) -> Iterator[tuple[int, list[int]]]:
-    return zip(counts.indices.tolist(), counts.confidential_counts.tolist(), strict=True)
+    """Of those with a count other than 0."""
+    filled = counts.confidential_counts.any(axis=1)
+    return zip(counts.indices[filled].tolist(), counts.confidential_counts[filled].tolist(), strict=True)
 
 
 def differing(about: str, found: Any, expected: Any) -> Iterator[str]:

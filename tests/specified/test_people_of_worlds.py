@@ -6,15 +6,14 @@ import pytest
 
 from tests.inside import NoProgress, PeopleRequest, RunOptions, validate_files, write_people
 from tests.specified.judge import Judge
-from tests.worlds.specified.random_world import write_foreign_world
 
 WORLDS = range(100)
-EVERY_DAY = WORLDS[:8]
+EVERY_DAY = WORLDS[:3]
 
 
 @pytest.mark.parametrize("seed", [pytest.param(n, marks=() if n in EVERY_DAY else pytest.mark.slow) for n in WORLDS])
-def test_made_up_people_are_valid(seed, tmp_path):
-    world = write_foreign_world(tmp_path, seed)
+def test_made_up_people_are_valid(seed, foreign, tmp_path):
+    world = foreign(seed)
     for form in ("parquet", "text"):
         data = tmp_path / form
         data.mkdir()
