@@ -8,14 +8,14 @@ import re
 import shutil
 from collections import Counter
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import safetab
-from tests.commands import cli
+from tests.commands import done, refused
 from tests.inside import (
     MOST_BYTES,
     PUERTO_RICO_STATE,
@@ -24,7 +24,6 @@ from tests.inside import (
     Absence,
     Entities,
     Estimate,
-    Release,
     data_files_module,
     parts_of,
     read_boundaries,
@@ -53,43 +52,50 @@ def write_persons(folder: Path) -> Path:
         folder / "world", 5, people=900, zero_suppression_chance=0.9, allow_negative_counts=True, privacy_defn="zcdp",
         run_pr=False, thresholds_p=thresholds, **budgets,
     )  # fmt: skip
-    out = folder / "out"
-    safetab.run(
-        *world, out, test_key="00" * 32, coterminous=True, rules=["withhold-negatives"]
-    )  # fmt: skip
-    return out
+    return world.run(folder / "out", test_key="00" * 32, coterminous=True, rules=["withhold-negatives"])
 
 
 def write_households(folder: Path) -> Path:
     world = write_household_world(folder / "world", 21, budget=0.3, people=250)
     world.configure(allow_negative_counts=False)
-    safetab.run(*world, folder / "out", test_key="0a" * 32)
-    return folder / "out"
+    return world.run(folder / "out", test_key="0a" * 32)
 
 
 @pytest.fixture(scope="module")
-def persons(tmp_path_factory) -> Path:
+def persons(tmp_path_factory):
     return write_persons(tmp_path_factory.mktemp("persons"))
 
 
 @pytest.fixture(scope="module")
-def households(tmp_path_factory) -> Path:
+def households(tmp_path_factory):
     return write_households(tmp_path_factory.mktemp("households"))
 
 
 @pytest.fixture(scope="module", params=["persons", "households"])
-def made(request, tmp_path_factory) -> tuple[Path, Path]:
+def made(request, tmp_path_factory):
     """A release and its site, of each product."""
     out, site = request.getfixturevalue(request.param), tmp_path_factory.mktemp("sites") / request.param
     write_site(out, site)
     return out, site
 
 
-@pytest.mark.slow
-def test_500_numbers_are_those_of_open_release(made):
-    out, site = made
-    release, numbers = safetab.open_release(out), SiteFiles(site).numbers()
-    seen, compared, answers = Counter[str](), 0, cache(partial(_answers, release))
+@pytest.fixture
+def opened(made):
+    return safetab.open_release(made[0]), SiteFiles(made[1])
+
+
+def is_of_people(release) -> bool:
+    return release.product.name == "SafeTab-P"
+
+
+def test_500_numbers_are_those_of_open_release(opened):
+    release, files = opened
+    numbers, seen, compared = files.numbers(), Counter(), 0
+
+    @cache
+    def answers(*key):
+        return _answers(release, *key)
+
     for key in random.Random(1).sample(sorted(numbers), min(500, len(numbers))):
         shown, known = numbers[key], answers(*key[:3])
         if key[3:] not in known:
@@ -102,75 +108,60 @@ def test_500_numbers_are_those_of_open_release(made):
             copied = [note.split(",")[0].split()[-1] for note in answer.notes if "copied from" in note]
             assert [shown.donor] == (copied or [None])
         compared += 1
-        seen += Counter(_sorts(shown))
+        seen["withheld"] += shown.is_withheld
+        seen["copied"] += shown.donor is not None
+        seen["clamped"] += shown.published != shown.value
     assert compared >= 400
-    assert set(seen) >= ({"withheld", "copied"} if release.product.name == "SafeTab-P" else {"clamped"})
+    assert all(seen[sort] for sort in (["withheld", "copied"] if is_of_people(release) else ["clamped"]))
 
 
-def _answers(release: Release, level: str, region: str, code: str) -> dict[tuple[str, int], Estimate | Absence]:
+def _answers(release, level: str, region: str, code: str) -> dict[tuple[str, int], Estimate | Absence]:
     """What open_release says of each line of a group's tables, by table and position in the shape."""
     entity, group = release.area(region, level), release.group(code)
-    found: dict[tuple[str, int], Estimate | Absence] = {}
-    total = release.total(entity, group)
+    withheld = Absence(entity, group, "withheld", "", product=release.product)  # a table leaves such a line out
+    found, total = {}, release.total(entity, group)
     for number, family in enumerate(release.product.families):
         table = release.table(entity, group, family=family.name)
         if isinstance(table, Absence):
             continue
         lines = {(one.counted[0].line.table_id, one.counted[0].line.number): one for one in table.lines}
-        withheld = withheld_line(entity, group, release)
         for position, line in enumerate(table.shape.lines):
-            if line.is_total:
-                found |= {} if number else {(line.table_id, position): total}
-            else:
+            if not line.is_total:
                 found[line.table_id, position] = lines.get((line.table_id, line.number), withheld)
+            elif number == 0:
+                found[line.table_id, position] = total
     return found
 
 
-def withheld_line(entity, group, release: Release) -> Absence:
-    """What stands for a line that a rule withheld, which a table leaves out."""
-    return Absence(entity, group, "withheld", "", product=release.product)
-
-
-def _sorts(shown) -> list[str]:
-    sorts = {
-        "withheld": shown.is_withheld, "copied": shown.donor is not None, "clamped": shown.published != shown.value,
-    }  # fmt: skip
-    return [sort for sort, holds in sorts.items() if holds]
-
-
-def test_totals_near_their_threshold_have_the_interval_that_knows_of_it(made):
-    out, site = made
-    release, files = safetab.open_release(out), SiteFiles(site)
+def test_totals_near_their_threshold_have_the_interval_that_knows_of_it(opened):
+    release, files = opened
     near = {(int(table), row[0]) for table, rows in files.facts["selected"].items() for row in rows}
-    looked_at = 0
-    chosen = [one for one in sorted(files.totals().items()) if one[1] in near] + sorted(files.totals().items())[::20]
-    for (level, region, code), (table, value) in chosen:
+    totals, looked_at = sorted(files.totals().items()), 0
+    for (level, region, code), (table, value) in [one for one in totals if one[1] in near] + totals[::20]:
         answer = release.total(release.area(region, level), release.group(code)) if table >= 0 else None
         if isinstance(answer, Estimate):
             assert answer.selection_matters == ((table, value) in near)
             assert answer.interval == files.shown(table, 0, value)[1:]
             looked_at += answer.selection_matters
-    assert looked_at >= (5 if release.product.name == "SafeTab-P" else 0)
+    assert looked_at >= 5 * is_of_people(release)
 
 
-def test_totals_by_group_are_those_by_area(made):
-    _, site = made
-    files = SiteFiles(site)
-    lines = {key: shown for key, shown in files.numbers().items() if key[4] == 0}
-    totals = files.totals()
-    assert {key[:3] for key in lines} == set(totals)
-    for (level, region, code), (table, value) in totals.items():
-        own = [shown for key, shown in lines.items() if key[:3] == (level, region, code)]
-        if table < 0:
-            assert all(shown.is_withheld for shown in own)
-        else:
-            first = next(shown for shown in own if not shown.is_withheld)
+def test_totals_by_group_are_those_by_area(opened):
+    _, files = opened
+    totals, lines = files.totals(), {}
+    for key, shown in files.numbers().items():
+        if key[4] == 0:
+            lines.setdefault(key[:3], []).append(shown)
+    assert lines.keys() == totals.keys()
+    for key, (table, value) in totals.items():
+        first = next((shown for shown in lines[key] if not shown.is_withheld), None)
+        assert (first is None) == (table < 0)
+        if first:
             assert (value, *files.shown(table, 0, value)) == (first.value, first.margin, first.low, first.high)
 
 
-def test_what_is_said_of_absent_groups_is_what_open_release_says(made):
-    out, site = made
-    release, files = safetab.open_release(out), SiteFiles(site)
+def test_what_is_said_of_absent_groups_is_what_open_release_says(opened):
+    release, files = opened
     totals, absences = files.totals(), 0
     for geography, areas in zip(files.facts["geographies"], files.areas, strict=True):
         for number, (code, _, level, *_) in enumerate(files.groups):
@@ -180,83 +171,71 @@ def test_what_is_said_of_absent_groups_is_what_open_release_says(made):
             answer = release.total(release.area(region, geography["label"]), release.group(code))
             assert isinstance(answer, Absence)
             why = int(geography["reasons"][number])
-            status, reason, at_most = (
-                ("not tabulated", files.facts["reasons"][why - 1], None) if why else geography["absent"][str(level)]
-            )
-            assert (status, reason, at_most) == (answer.status, answer.reason, answer.at_most)
+            said = ["not tabulated", files.facts["reasons"][why - 1], None] if why else geography["absent"][str(level)]
+            assert said == [answer.status, answer.reason, answer.at_most]
             absences += 1
     assert absences >= 20
 
 
 def test_no_file_is_over_two_megabytes_and_none_names_another_host(made):
     _, site = made
-    paths = [path for path in site.rglob("*") if path.is_file()]
-    assert max(path.stat().st_size for path in paths) <= MOST_BYTES
-    for path in paths:
-        urls = set(re.findall(r"\w+://[\w./]+", path.read_text(encoding="utf-8")))
-        assert urls <= {"http://www.w3.org/2000/svg"}, path  # the name of a language, which nobody opens
+    for path in site.rglob("*"):
+        if path.is_file():
+            assert path.stat().st_size <= MOST_BYTES
+            urls = set(re.findall(r"\w+://[\w./]+", path.read_text(encoding="utf-8")))
+            assert urls <= {"http://www.w3.org/2000/svg"}, path  # the name of a language, which nobody opens
     page = (site / "index.html").read_text()
     assert "default-src 'none'; script-src 'self'; style-src 'self';" in page
     assert not re.search(r"<script>|<style>|\sstyle=|\son\w+=", page)
 
 
-def test_the_status_is_in_the_folder_and_on_the_page(made):
-    out, site = made
-    status = safetab.open_release(out).output_status
-    assert (site / "NOT-FOR-RELEASE").read_text().strip() == status.line
+def test_the_status_is_in_the_folder_and_on_the_page(made, opened):
+    release, files = opened
+    status = release.output_status
+    assert (made[1] / "NOT-FOR-RELEASE").read_text().strip() == status.line
     said = {"value": status.value, "line": status.line, "forRelease": False, "protects": True}
-    assert SiteFiles(site).facts["status"] == said
+    assert said.items() <= files.facts["status"].items()
 
 
-def test_the_same_release_gives_the_same_bytes(persons, tmp_path):
-    sites = [tmp_path / "one", tmp_path / "two"]
-    for site in sites:
-        write_site(persons, site)
-    first, second = (
-        {str(path.relative_to(site)): path.read_bytes() for path in site.rglob("*") if path.is_file()} for site in sites
-    )
-    assert first == second
+def files_of(site: Path) -> dict[Path, bytes]:
+    return {path.relative_to(site): path.read_bytes() for path in site.rglob("*") if path.is_file()}
 
 
 def test_every_state_has_a_tile_of_its_own():
     states = US.tiles
     assert {code for code, *_ in states} == US_STATES | {PUERTO_RICO_STATE}
-    assert len({(column, row) for *_, column, row in states}) == len(states)
-    assert max(column for *_, column, _ in states) <= 11
-    assert max(row for *_, row in states) <= 7
+    places = {(column, row) for *_, column, row in states}
+    assert len(places) == len(states)
+    assert all(column <= 11 and row <= 7 for column, row in places)
 
 
 def test_the_script_knows_no_product():
     assert not re.search(r"\b(sex|age|ages|male|female|tenure|household)\b", site_script(), re.IGNORECASE)
 
 
-def own_cli(*arguments: object):
-    return cli("site", *arguments)
-
-
 def test_the_command_writes_a_site_once_and_again_if_told(persons, tmp_path):
-    first = own_cli(persons, tmp_path / "site")
-    assert first.exit_code == 0
-    assert "Status: test key." in first.output
-    assert own_cli(persons, tmp_path / "site").exit_code == 1
-    assert own_cli(persons, tmp_path / "site", "--overwrite").exit_code == 0
-    (tmp_path / "other").mkdir()
-    (tmp_path / "other" / "mine.txt").write_text("kept")
-    assert own_cli(persons, tmp_path / "other", "--overwrite").exit_code == 1
-    assert (tmp_path / "other" / "mine.txt").read_text() == "kept"
-    (tmp_path / "site" / "data" / "mine.js").write_text("kept")
-    assert "didn't write there: data/mine.js" in own_cli(persons, tmp_path / "site", "--overwrite").stderr
-    assert (tmp_path / "site" / "data" / "mine.js").read_text() == "kept"
+    site, other = tmp_path / "site", tmp_path / "other"
+    assert "Status: test key." in done("site", persons, site)
+    before = files_of(site)
+    refused("site", persons, site)
+    done("site", persons, site, "--overwrite")
+    assert files_of(site) == before
+    other.mkdir()
+    for mine in (other / "mine.txt", site / "data" / "mine.js"):
+        mine.write_text("kept")
+    refused("site", persons, other, "--overwrite")
+    assert "didn't write there: data/mine.js" in refused("site", persons, site, "--overwrite")
+    assert {path.name: path.read_text() for path in tmp_path.rglob("mine.*")} == dict.fromkeys(
+        ("mine.txt", "mine.js"), "kept"
+    )
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".")] == []
 
 
 def test_a_damaged_file_of_numbers_is_refused_and_nothing_is_written(persons, tmp_path):
-    shutil.copytree(persons / "release", tmp_path / "release")
-    next((tmp_path / "release" / "numbers").rglob("*.parquet")).write_bytes(b"PAR1")
-    refused = own_cli(tmp_path / "release", tmp_path / "site")
-    assert refused.exit_code == 1
-    assert "changed after the release was made: numbers/" in refused.output
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["release"]
+    release = shutil.copytree(persons / "release", tmp_path / "release")
+    next((release / "numbers").rglob("*.parquet")).write_bytes(b"PAR1")
+    assert "changed after the release was made: numbers/" in refused("site", release, tmp_path / "site")
+    assert [*tmp_path.iterdir()] == [release]
 
 
 def square(x: float, y: float) -> list[list[list[float]]]:
@@ -271,33 +250,28 @@ def test_shapes_are_found_by_the_ids_that_files_have(persons, tmp_path):
     ]
     file = tmp_path / "shapes.json"
     file.write_text(json.dumps({"type": "FeatureCollection", "features": features}))
-    result = own_cli(persons, tmp_path / "site", "--boundaries", file)
-    assert result.exit_code == 0
-    assert "1 shapes" in result.output
+    assert "1 shapes" in done("site", persons, tmp_path / "site", "--boundaries", file)
     files = SiteFiles(tmp_path / "site")
     assert files.facts["shapeFiles"]["STATE"] == [[0, 1]]
-    positions = [position for position, _ in enumerate(files.areas[_number(files, "STATE")])]
+    states = [one["label"] for one in files.facts["geographies"]].index("STATE")
     shapes = {position: (step, rings) for position, step, rings in files.data("shapes/STATE/0")}
-    assert sorted(shapes) == positions
+    assert sorted(shapes) == [*range(len(files.areas[states]))]
     assert shapes[1] == (0.01, [[-7100, 4150, 100, 0, 0, 100, -100, 0, 0, -100]])
 
 
-def _number(files: SiteFiles, label: str) -> int:
-    return [one["label"] for one in files.facts["geographies"]].index(label)
-
-
-@pytest.mark.parametrize(
-    "text",
-    ["", "[]", "{}", '{"features": [{"geometry": {"type": "Point", "coordinates": [1, 2]}}]}', '{"features": []}',
-     '{"features": [{"properties": {"GEOID": "44"}, "geometry": {"type": "Polygon", "coordinates": [[[500, 1], [2, 2]]]}}]}'],
-)  # fmt: skip
-def test_a_file_that_holds_no_shapes_is_refused(persons, tmp_path, text):
+def test_a_file_that_holds_no_shapes_is_refused(persons, tmp_path):
     file = tmp_path / "shapes.json"
-    file.write_text(text)
-    refused = own_cli(persons, tmp_path / "site", "--boundaries", file)
-    assert refused.exit_code == 1
-    assert "shapes.json" in refused.output
-    assert not (tmp_path / "site").exists()
+    for text in (
+        "",
+        "[]",
+        "{}",
+        '{"features": [{"geometry": {"type": "Point", "coordinates": [1, 2]}}]}',
+        '{"features": []}',
+        '{"features": [{"properties": {"GEOID": "44"}, "geometry": {"type": "Polygon", "coordinates": [[[500, 1], [2, 2]]]}}]}',
+    ):
+        file.write_text(text)
+        assert "shapes.json" in refused("site", persons, tmp_path / "site", "--boundaries", file)
+        assert not (tmp_path / "site").exists()
 
 
 def test_files_are_cut_at_the_coarsest_boundary_that_is_near(monkeypatch):
@@ -313,9 +287,8 @@ def test_files_are_cut_at_the_coarsest_boundary_that_is_near(monkeypatch):
 def test_a_level_without_areas_has_no_names(persons, tmp_path):
     universe = safetab.open_release(persons)._universe
     level = next(iter(universe.entities))
-    without = replace(
-        universe, entities=dict(universe.entities) | {level: Entities(np.array([], dtype=np.int64), (), ())}
-    )
+    nothing = Entities(np.array([], dtype=np.int64), (), ())
+    without = replace(universe, entities={**universe.entities, level: nothing})
     assert write_area_names(tmp_path, level, without) == []
     assert [*tmp_path.iterdir()] == []
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import shutil
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import safetab
+from tests.commands import done, refused
 from tests.inside import (
     Absence,
     Estimate,
@@ -24,38 +24,40 @@ from tests.inside import (
 )
 from tests.site_files import SiteFiles
 from tests.stored_formats import stored
-from tests.system.test_site import cli, write_persons
+from tests.system.test_site import files_of, write_persons
 from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
-KEY = "11" * 32
 STATE = "44"  # the only one that both releases have
 
 
+def of_state(newer, folder, state: str) -> World:
+    """The world of the newer release with one state alone."""
+    world = World.of(newer.parent / "world").copy(folder)
+    world.configure(state_filter_us=[state])
+    return world
+
+
 @pytest.fixture(scope="module")
-def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def newer(tmp_path_factory):
     return write_persons(tmp_path_factory.mktemp("newer"))
 
 
 @pytest.fixture(scope="module")
-def earlier(newer: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def earlier(newer, tmp_path_factory):
     """Another draw and another confidence, for one state. A group had another name, and another was not listed."""
     folder = tmp_path_factory.mktemp("earlier")
-    world = World(folder / "parameters", newer.parent / "world" / "data")
-    shutil.copytree(newer.parent / "world" / "parameters", world.parameters)
-    world.configure(state_filter_us=[STATE])
+    world = of_state(newer, folder, STATE)
     for name in ("ethnicity-characteristic-iterations.txt", "race-and-ethnicity-code-to-iteration.txt"):
         lines = (world.parameters / name).read_text().replace("group 1091", "bunch 1091").splitlines()
         kept = [line for line in lines if not line.startswith("1093|")]
         (world.parameters / name).write_text("\n".join(kept) + "\n")
-    steps = {"confidence": "0.9", "rules": ["withhold-negatives"]}
-    safetab.run(*world, folder / "out", test_key=KEY, **steps)
-    return folder / "out"
+    return world.run(folder / "out", confidence="0.9", rules=["withhold-negatives"])
 
 
 @pytest.fixture(scope="module")
-def files(newer: Path, earlier: Path, tmp_path_factory: pytest.TempPathFactory) -> SiteFiles:
+def files(newer, earlier, tmp_path_factory):
     site = tmp_path_factory.mktemp("sites") / "site"
     write_site(newer, site, earlier=earlier)
     return SiteFiles(site)
@@ -124,54 +126,38 @@ def test_what_only_one_release_has_is_told_from_what_was_not_published(files, ea
 
 def test_the_same_releases_give_the_same_bytes_and_a_site_can_be_replaced(newer, earlier, tmp_path):
     site = tmp_path / "site"
-    assert cli(newer, site, "--earlier", earlier).exit_code == 0
-    first = {path.relative_to(site): path.read_bytes() for path in site.rglob("*") if path.is_file()}
-    assert cli(newer, site, "--earlier", earlier, "--overwrite").exit_code == 0
-    assert {path.relative_to(site): path.read_bytes() for path in site.rglob("*") if path.is_file()} == first
-    assert cli(newer, site, "--overwrite").exit_code == 0
+    done("site", newer, site, "--earlier", earlier)
+    first = files_of(site)
+    done("site", newer, site, "--earlier", earlier, "--overwrite")
+    assert files_of(site) == first
+    done("site", newer, site, "--overwrite")
     assert not (site / "data" / "earlier").exists()
     assert "earlier" not in SiteFiles(site).facts
 
 
-def test_the_same_measurements_are_refused(newer, tmp_path):
-    """Also after other steps: these lack the coterminous one, so that many areas have numbers of their own."""
-    safetab.rerelease(newer, tmp_path / "again", confidence="0.9", rules=["withhold-alone-above-partner"])
-    for release, earlier in (
-        (newer, newer),
-        (newer, tmp_path / "again"),
-        (stored("persons")[-1], stored("official")[-1]),
-    ):
-        refused = cli(release, tmp_path / "site", "--earlier", earlier)
-        assert refused.exit_code == 1
-        assert "has the same measurements as" in refused.stderr
+def test_what_has_nothing_to_compare_is_refused(newer, earlier, tmp_path):
+    """Of `again` many areas have numbers of their own. `other` and `earlier` have the nation alone in common."""
+    again, other, inside = tmp_path / "again", tmp_path / "other", tmp_path / "release"
+    safetab.rerelease(newer, again, confidence="0.9", rules=["withhold-alone-above-partner"])
+    of_state(newer, tmp_path, "01").run(other, test_key="22" * 32)
+    shutil.copytree(earlier / "release", inside)
+    for release, before, words in [
+        (newer, newer, "has the same measurements as"),
+        (newer, again, "has the same measurements as"),
+        (stored("persons")[-1], stored("official")[-1], "has the same measurements as"),
+        (newer, stored("households")[-1], "it has counts of households (SafeTab-H) instead of people (SafeTab-P)"),
+        (other, earlier, "has no number for an area and a group of"),
+    ]:
+        assert words in refused("site", release, tmp_path / "site", "--earlier", before)
         assert not (tmp_path / "site").exists()
+    assert "is inside the release" in refused("site", newer, inside / "site", "--earlier", inside)
 
 
-def test_another_product_is_refused(newer, tmp_path):
-    refused = cli(newer, tmp_path / "site", "--earlier", stored("households")[-1])
-    assert refused.exit_code == 1
-    said = " ".join(refused.stderr.split())
-    assert "it has counts of households (SafeTab-H) instead of people (SafeTab-P). Give" in said
-    assert not (tmp_path / "site").exists()
-
-
-def test_a_release_with_nothing_to_compare_is_refused(newer, earlier, tmp_path, monkeypatch):
+def test_releases_without_a_common_group_are_refused(newer, earlier, tmp_path, monkeypatch):
     without = np.full(len(safetab.open_release(earlier)._universe.lists.iterations), -1)
     monkeypatch.setattr(earlier_module.EarlierRelease, "_positions_of_groups", lambda _: without)
-    refused = cli(newer, tmp_path / "site", "--earlier", earlier)
-    assert refused.exit_code == 1
-    assert "has no number for an area and a group of" in refused.stderr
-
-
-def test_nations_of_other_states_are_not_compared(newer, earlier, tmp_path):
-    """Neither has all states of the other; the nation is all that they have in common."""
-    world = World(tmp_path / "parameters", newer.parent / "world" / "data")
-    shutil.copytree(newer.parent / "world" / "parameters", world.parameters)
-    world.configure(state_filter_us=["01"])
-    safetab.run(*world, tmp_path / "other", test_key="22" * 32)
-    refused = cli(tmp_path / "other", tmp_path / "site", "--earlier", earlier)
-    assert refused.exit_code == 1
-    assert "has no number for an area and a group of" in refused.stderr
+    words = refused("site", newer, tmp_path / "site", "--earlier", earlier)
+    assert "has no number for an area and a group of" in words
 
 
 def test_the_earlier_release_is_named(files, earlier):
@@ -180,23 +166,15 @@ def test_the_earlier_release_is_named(files, earlier):
     assert files.facts["earlier"]["date"] == opened.facts.date.isoformat()
 
 
-def test_a_site_inside_the_earlier_release_is_refused(newer, earlier, tmp_path):
-    shutil.copytree(earlier / "release", tmp_path / "release")
-    refused = cli(newer, tmp_path / "release" / "site", "--earlier", tmp_path / "release")
-    assert refused.exit_code == 1
-    assert "is inside the release" in refused.stderr
-
-
 def test_the_graver_status_is_that_of_the_site(newer, earlier, tmp_path):
     """Here the newer release is marked as if it were for release."""
-    shutil.copytree(newer / "release", tmp_path / "release")
-    package = json.loads((tmp_path / "release" / "datapackage.json").read_text())
+    release = shutil.copytree(newer / "release", tmp_path / "release")
+    package = json.loads((release / "datapackage.json").read_text())
     package["safetab"] |= {"status": "for release", "for_release": True}
-    (tmp_path / "release" / "datapackage.json").write_text(json.dumps(package))
-    write_checksums(tmp_path / "release")
-    assert write_site(tmp_path / "release", tmp_path / "alone").status is OutputStatus.FOR_RELEASE
-    summary = write_site(tmp_path / "release", tmp_path / "site", earlier=earlier)
-    assert summary.status is OutputStatus.TEST_KEY
+    (release / "datapackage.json").write_text(json.dumps(package))
+    write_checksums(release)
+    assert write_site(release, tmp_path / "alone").status is OutputStatus.FOR_RELEASE
+    assert write_site(release, tmp_path / "site", earlier=earlier).status is OutputStatus.TEST_KEY
     assert (tmp_path / "site" / "NOT-FOR-RELEASE").read_text().startswith("Status: test key.")
     facts = SiteFiles(tmp_path / "site").facts
     assert facts["status"]["line"].endswith("This is the status of the earlier release.")
