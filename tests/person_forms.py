@@ -4,55 +4,53 @@ from __future__ import annotations
 
 import gzip
 import random
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tests.worlds.people import PERSON_HEADER
-from tests.worlds.world import World
 
 
-def people_of(world: World) -> list[str]:
+def people_of(world):
     return (world.data / "person-records.txt").read_text().splitlines()[1:]
 
 
-def as_text(folder: Path, rows: list[str]) -> None:
+def as_text(folder, rows):
     (folder / "person-records.txt").write_text("\n".join([PERSON_HEADER, *rows]) + "\n")
 
 
-def shuffled(folder: Path, rows: list[str]) -> None:
+def shuffled(folder, rows):
     as_text(folder, random.Random(7).sample(rows, len(rows)))
 
 
-def windows_line_ends(folder: Path, rows: list[str]) -> None:
+def windows_line_ends(folder, rows):
     text = "\r\n".join([PERSON_HEADER, *rows, "", ""])
     (folder / "person-records.txt").write_bytes(b"\xef\xbb\xbf" + text.encode())
 
 
-def gzipped(folder: Path, rows: list[str]) -> None:
+def gzipped(folder, rows):
     text = "\n".join([PERSON_HEADER, *rows])
     (folder / "person-records.txt.gz").write_bytes(gzip.compress(text.encode()))
 
 
-def split(folder: Path, rows: list[str]) -> None:
+def split(folder, rows):
     (folder / "person-records").mkdir()
     for number in range(5):
         part = "\n".join([PERSON_HEADER, *rows[number::5]])
         (folder / "person-records" / f"part-{number}.txt").write_text(part)
 
 
-def columns_of(rows: list[str]) -> dict[str, list[str]]:
+def columns_of(rows):
     names = PERSON_HEADER.split("|")
     return {name: [row.split("|")[position] for row in rows] for position, name in enumerate(names)}
 
 
-def parquet_of_text(folder: Path, rows: list[str]) -> None:
+def parquet_of_text(folder, rows):
     pq.write_table(pa.table(columns_of(rows)), folder / "person-records.parquet", row_group_size=13)
 
 
-def parquet_of_integers(folder: Path, rows: list[str]) -> None:
-    def typed(name: str, values: list[str]) -> pa.Array:
+def parquet_of_integers(folder, rows):
+    def typed(name, values):
         if name == "HOUSEHOLDER":
             return pa.array([value == "True" for value in values])
         return pa.array(
@@ -66,11 +64,11 @@ def parquet_of_integers(folder: Path, rows: list[str]) -> None:
     pq.write_table(table.slice(30), folder / "person-records" / "b.parquet")
 
 
-def text_of_columns(columns: dict[str, list[str]]) -> str:
+def text_of_columns(columns):
     return "".join("|".join(row) + "\n" for row in [tuple(columns), *zip(*columns.values(), strict=True)])
 
 
-def split_in_other_orders(folder: Path, rows: list[str]) -> None:
+def split_in_other_orders(folder, rows):
     """Every part has its columns in an order of its own."""
     (folder / "person-records").mkdir()
     for number in range(3):
@@ -79,7 +77,7 @@ def split_in_other_orders(folder: Path, rows: list[str]) -> None:
         (folder / "person-records" / f"part-{number}.txt.gz").write_bytes(gzip.compress(text.encode()))
 
 
-def parquet_of_several_texts(folder: Path, rows: list[str]) -> None:
+def parquet_of_several_texts(folder, rows):
     """Text stored in three ways; a column that is all null in one part."""
     (folder / "person-records").mkdir()
     rows = sorted(rows, key=lambda row: row.split("|")[15] == "Null", reverse=True)
@@ -91,7 +89,7 @@ def parquet_of_several_texts(folder: Path, rows: list[str]) -> None:
         pq.write_table(pa.table(columns), folder / "person-records" / f"{number}.parquet")
 
 
-def parquet_of_several_integers(folder: Path, rows: list[str]) -> None:
+def parquet_of_several_integers(folder, rows):
     (folder / "person-records").mkdir()
     for number, integer in enumerate([pa.int16(), pa.int32(), pa.int64(), pa.uint16(), pa.uint32(), pa.uint64()]):
         columns = {}
@@ -117,31 +115,31 @@ PERSON_FORMS = (
 )
 
 
-def header_only(folder: Path, _: list[str]) -> None:
+def header_only(folder, _):
     (folder / "person-records.txt").write_text(f"{PERSON_HEADER}\n")
 
 
-def header_without_a_line_end(folder: Path, _: list[str]) -> None:
+def header_without_a_line_end(folder, _):
     (folder / "person-records.txt").write_text(PERSON_HEADER)
 
 
-def gzipped_header(folder: Path, _: list[str]) -> None:
+def gzipped_header(folder, _):
     (folder / "person-records.txt.gz").write_bytes(gzip.compress(f"{PERSON_HEADER}\n".encode()))
 
 
-def parquet_without_rows(folder: Path, _: list[str]) -> None:
+def parquet_without_rows(folder, _):
     columns = dict.fromkeys(PERSON_HEADER.split("|"), pa.array([], pa.string()))
     pq.write_table(pa.table(columns), folder / "person-records.parquet")
 
 
-def parquet_of_integers_without_rows(folder: Path, _: list[str]) -> None:
+def parquet_of_integers_without_rows(folder, _):
     (folder / "person-records").mkdir()
     columns = dict.fromkeys(PERSON_HEADER.split("|"), pa.array([], pa.int16()))
     for part in ("a", "b"):
         pq.write_table(pa.table(columns), folder / "person-records" / f"{part}.parquet")
 
 
-def people_of_other_states(folder: Path, rows: list[str]) -> None:
+def people_of_other_states(folder, rows):
     as_text(folder, ["|".join([*row.split("|")[:3], "02", *row.split("|")[4:]]) for row in rows])
 
 

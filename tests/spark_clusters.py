@@ -7,7 +7,6 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,13 +25,13 @@ class LoopbackCluster:
     folder: Path
     java_home: Path
 
-    def kill_worker(self, number: int) -> None:
+    def kill_worker(self, number):
         """The worker and its executors, at once."""
         os.killpg(self.workers[number].pid, signal.SIGKILL)
 
 
 @contextmanager
-def loopback_cluster(folder: Path) -> Iterator[LoopbackCluster]:
+def loopback_cluster(folder):
     folder.mkdir()
     home = java_home(folder)
     port = _free_port()
@@ -63,20 +62,20 @@ def loopback_cluster(folder: Path) -> Iterator[LoopbackCluster]:
             process.wait(60)
 
 
-def _start(folder: Path, home: Path, name: str, *arguments: str) -> subprocess.Popen:
+def _start(folder, home, name, *arguments):
     environment = os.environ | {"JAVA_HOME": str(home), "SPARK_LOCAL_IP": "127.0.0.1", "SPARK_DAEMON_MEMORY": "512m"}
     with (folder / f"{name}-{time.monotonic_ns()}.log").open("wb") as log:
         command = [str(SPARK_CLASS), f"org.apache.spark.deploy.{name}", *arguments]
         return subprocess.Popen(command, stdout=log, stderr=log, env=environment, cwd=folder, start_new_session=True)
 
 
-def _free_port() -> int:
+def _free_port():
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         return free.getsockname()[1]
 
 
-def _wait_for(port: int, seconds: float = 90) -> None:
+def _wait_for(port, seconds=90):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         with socket.socket() as trial:

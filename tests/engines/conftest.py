@@ -1,11 +1,10 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 
 import pytest
 
-from tests.engine_inputs import SPARK_MARKS, EngineInputs, local_engine, plain_engine, spark_engine
+from tests.engine_inputs import SPARK_MARKS, local_engine, plain_engine, spark_engine
 from tests.inside import CountingEngine, compiled_module
 
 
@@ -19,12 +18,12 @@ def session():
 
 
 @pytest.fixture(scope="session", params=["plain", "local", "compiled", pytest.param("spark", marks=SPARK_MARKS)])
-def engine_name(request) -> str:
+def engine_name(request):
     return request.param
 
 
 @pytest.fixture
-def engine_of(request, engine_name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def engine_of(request, engine_name, tmp_path, monkeypatch):
     """Makes engines of one kind, and closes them at the end; `compiled` compiles loops in small jobs too."""
     made: list[CountingEngine] = []
     make = {"plain": partial(plain_engine, _=tmp_path), "local": partial(local_engine, folder=tmp_path)}
@@ -34,7 +33,7 @@ def engine_of(request, engine_name: str, tmp_path: Path, monkeypatch: pytest.Mon
     if engine_name == "spark":
         make["spark"] = partial(spark_engine, request.getfixturevalue("session"))
 
-    def of(inputs: EngineInputs) -> CountingEngine:
+    def of(inputs):
         made.append(make[engine_name](inputs))
         return made[-1]
 

@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import shutil
 from itertools import product
-from pathlib import Path
-
-import pytest
 
 from tests.inside import records_module, units_module
 from tests.specified.agreement import errors
 from tests.worlds.specified.small_world import census_of, nz_keys, row_of, write_rows
-from tests.worlds.world import World
 
 FILES, MOST = 4, 2
 FORMS = tuple(product((".txt", ".parquet"), (1, 2)))
 TOO_MANY = "a patient may have at most 2 records. 1 patient has more."
 
 
-def patient(name: str, **texts: str) -> dict[str, str]:
+def patient(name, **texts):
     return row_of(PATIENT=name, **texts)
 
 
-def of_patients(folder: Path) -> World:
+def of_patients(folder):
     keys = nz_keys()
     keys["records"]["fields"].append({"name": "PATIENT", "type": "string"})
     keys["records"]["unit"] = {"name": "patient", "column": "PATIENT", "most_records": MOST}
@@ -31,7 +27,7 @@ def of_patients(folder: Path) -> World:
     return world
 
 
-def errors_of(world: World, files: list[list[dict[str, str]]], ending: str, threads: int) -> list[str]:
+def errors_of(world, files, ending, threads):
     """The errors of records in a folder with several files, each with a part of them."""
     shutil.rmtree(world.data)
     for number, rows in enumerate(files):
@@ -39,7 +35,7 @@ def errors_of(world: World, files: list[list[dict[str, str]]], ending: str, thre
     return [message for _, message in errors(*world, threads)]
 
 
-def the_records_of_a_unit_are_added_up(folder: Path, patch: pytest.MonkeyPatch) -> None:
+def the_records_of_a_unit_are_added_up(folder, patch):
     """One record in each of the first files is right up to k; the next one is refused, and so is one among wrong rows.
 
     Batches are small, and what is kept of them is added up each time.
@@ -59,7 +55,7 @@ def test_the_records_of_a_unit_are_added_up(tmp_path, monkeypatch):
     the_records_of_a_unit_are_added_up(tmp_path, monkeypatch)
 
 
-def a_unit_with_more_records_is_refused(folder: Path) -> None:
+def a_unit_with_more_records_is_refused(folder):
     """The finding shows no value."""
     world = of_patients(folder)
     for ending, threads in FORMS:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from tests.inside import counter_module
@@ -16,12 +14,12 @@ CODES_HEADER = "code,name,level1,level1_name,level2,level2_name\n"
 CODES = ("11111", "12411", "21111", "31111")
 
 
-def crowds_are_counted(sizes: tuple[int, ...], folder: Path) -> None:
+def crowds_are_counted(sizes, folder):
     rows = [row_of(ETH1=code) for code, size in zip(CODES, sizes, strict=False) for _ in range(size)]
     assert differences(*census_of(folder / "crowds", rows, ending=".parquet")) == []
 
 
-def small_crowds_are_counted(folder: Path) -> None:
+def small_crowds_are_counted(folder):
     crowds_are_counted(SMALL_CROWDS, folder)
 
 
@@ -34,7 +32,7 @@ def test_large_crowds_are_counted(tmp_path):
     crowds_are_counted(LARGE_CROWDS, tmp_path)
 
 
-def sparse_and_dense_totals_are_right_in_every_area(folder: Path, patch: pytest.MonkeyPatch) -> None:
+def sparse_and_dense_totals_are_right_in_every_area(folder, patch):
     """The first area, whose groups have the first numbers, has records too."""
     areas = [f"700000{number}" for number in (1, 2, 3, 4)]
     rows = [row_of(SA1=area, ETH1="31111", ETH2=code) for area in areas for code in CODES[:2]]
@@ -48,7 +46,7 @@ def test_sparse_and_dense_totals_are_right_in_every_area(tmp_path, monkeypatch):
     sparse_and_dense_totals_are_right_in_every_area(tmp_path, monkeypatch)
 
 
-def all_eight_answers_count(folder: Path) -> None:
+def all_eight_answers_count(folder):
     """With and without a gap at each place, whether or not answers may be skipped."""
     names = [f"ETH{place}" for place in range(1, 9)]
     codes = [f"{place}1111" for place in range(1, 9)]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -16,7 +14,7 @@ from tests.worlds.people import write_random_world
 ENGINES = ["local", pytest.param("spark", marks=SPARK_MARKS)]
 
 
-def another_code(path: Path, table: pa.Table) -> None:
+def another_code(path, table):
     """In the right form: only the checksum of its page tells."""
     pq.write_table(table, path, compression="none", use_dictionary=False, write_page_checksum=True)
     code = table["QRACE1"][0].as_py().encode()
@@ -25,7 +23,7 @@ def another_code(path: Path, table: pa.Table) -> None:
     path.write_bytes(content)
 
 
-def no_snappy(path: Path, table: pa.Table) -> None:
+def no_snappy(path, table):
     """Bytes that can't be decompressed."""
     pq.write_table(table, path, compression="snappy", use_dictionary=False)
     chunk = pq.read_metadata(path).row_group(0).column(table.schema.get_field_index("QRACE1"))

@@ -12,44 +12,40 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.brute_force import AGES, BruteForce
-from tests.engine_inputs import EngineInputs, engine_inputs, local_engine, plain_engine
+from tests.engine_inputs import engine_inputs, local_engine, plain_engine
 from tests.inside import (
     PERSON_RECORD,
     PERSONS,
-    CountingEngine,
     EngineSettings,
     KnownLists,
-    LevelPlan,
     LocalBackend,
     MiscountedRecords,
     PartRecords,
     Severity,
-    Shape,
     find_record_files,
 )
 from tests.person_forms import EMPTY_FORMS, PERSON_FORMS, as_text, people_of, people_of_other_states, split
 from tests.plain_engine import PlainEngine
 from tests.refused_files import REFUSED_FILES
 from tests.worlds.people import PERSON_HEADER, problems_with, write_random_world
-from tests.worlds.world import World
 
 COLUMNS = PERSON_HEADER.split("|")
 SECRET = bytes(range(32))
 RANGES = dict(zip(PERSONS.finer, AGES.values(), strict=True))
 
 
-def every_third(level: LevelPlan) -> dict[Shape, np.ndarray]:
+def every_third(level):
     return {shape: np.arange(first, level.universe.size, 3) for first, shape in enumerate(PERSONS.finer)}
 
 
-def cells_of(people: dict[tuple[int, int], int], starts: list[int]) -> list[int]:
+def cells_of(people, starts):
     cells = [0] * (2 * len(starts))
     for (sex, age), count in people.items():
         cells[(sex - 1) * len(starts) + sum(age >= start for start in starts) - 1] += count
     return cells
 
 
-def assert_counts_everybody(engine: CountingEngine, inputs: EngineInputs, world: World) -> None:
+def assert_counts_everybody(engine, inputs, world):
     """`BruteForce` shares no code with any engine."""
     brute = BruteForce(*world)
     by_group = brute.people_of_groups()
@@ -277,7 +273,7 @@ def test_a_person_who_is_joined_twice_fails_the_run(tmp_path, monkeypatch):
     """DuckDB's engine; Spark's has a test of its own, and the plain one joins nothing."""
     original = PartRecords.add
 
-    def doubled(self: PartRecords, *columns: np.ndarray) -> None:
+    def doubled(self, *columns):
         original(self, *(np.concatenate([column, column[:1]]) for column in columns))
 
     monkeypatch.setattr(PartRecords, "add", doubled)

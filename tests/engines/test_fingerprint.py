@@ -6,7 +6,6 @@ import random
 import shutil
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -35,11 +34,11 @@ COLUMNS = PERSON_HEADER.split("|")
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path):
     return write_random_world(tmp_path / "world", 3, people=60, max_race_codes=8)
 
 
-def fingerprints(world: World, secret: bytes = SECRET, threads: int = 2):
+def fingerprints(world, secret=SECRET, threads=2):
     """What both engines say, which must be the same."""
     inputs = engine_inputs(world)
     engine = LocalEngine(
@@ -55,7 +54,7 @@ def fingerprints(world: World, secret: bytes = SECRET, threads: int = 2):
     return found
 
 
-def with_people(world: World, rows: list[str], folder: Path) -> World:
+def with_people(world, rows, folder):
     changed = World(folder / "parameters", folder / "data")
     shutil.copytree(world.parameters, changed.parameters)
     shutil.copytree(world.data, changed.data)
@@ -111,7 +110,7 @@ OTHER_VALUES = {
 }
 
 
-def eight_codes(row: str) -> str:
+def eight_codes(row):
     fields = row.split("|")
     return "|".join([*fields[:8], *(["1000"] * 8), "9950"])
 
@@ -152,7 +151,7 @@ def test_who_has_which_value_matters(world, tmp_path):
     assert fingerprints(with_people(world, swapped, tmp_path / "swapped"))[US] != fingerprints(world)[US]
 
 
-def _two_with_other_ages(rows: list[str]) -> tuple[int, int]:
+def _two_with_other_ages(rows):
     of_state = [number for number, row in enumerate(rows) if row.split("|")[3] == "01"]
     first = of_state[0]
     second = next(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -25,12 +24,10 @@ from tests.inside import (
     RecordField,
     RecordLayout,
     RuledColumn,
-    Shape,
 )
 from tests.person_forms import people_of
 from tests.plain_engine import PlainEngine
 from tests.worlds.people import problems_with, write_random_world
-from tests.worlds.world import World
 
 DWELLINGS = RecordLayout(
     table="dwelling-records",
@@ -64,17 +61,17 @@ FAMILY = replace(PERSONS, shapes=(NUMBER_OF_DWELLINGS, BY_FLOOR))
 PRODUCT: Product = replace(SAFETAB_P, record=DWELLINGS, families=(FAMILY,))
 
 
-def dwelling_of(row: str) -> str:
+def dwelling_of(row):
     age, sex, householder, *rest = row.split("|")
     block, races = rest[:4], rest[5:]
     return "|".join([*block, householder, *races, str(_floor(int(sex), int(age))), f"0{int(age) + 10}"])
 
 
-def _floor(sex: int, age: int) -> int:
+def _floor(sex, age):
     return sex + 2 * (age % 2)
 
 
-def write_dwellings(world: World) -> list[str]:
+def write_dwellings(world):
     rows = [dwelling_of(row) for row in people_of(world)]
     text = "\n".join(["|".join(DWELLINGS.columns), *rows]) + "\n"
     (world.data / "dwelling-records.txt").write_text(text)
@@ -138,7 +135,7 @@ def test_codes_are_read_from_the_columns_that_the_layout_names(engine_of, digits
     }
 
 
-def _cells(people: Counter[tuple[int, int]], shape: Shape) -> list[int]:
+def _cells(people, shape):
     cells = [0] * shape.cells
     for (sex, age), count in people.items():
         cells[(_floor(sex, age) - 1) * 2 + (age >= 40)] += count

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tests.engine_inputs import EngineInputs, engine_inputs, local_engine, plain_engine
+from tests.engine_inputs import engine_inputs, local_engine, plain_engine
 from tests.inside import (
     AIANNH,
     COUNTY,
@@ -29,7 +28,7 @@ from tests.inside import (
 from tests.worlds.people import problems_with, write_random_world
 
 
-def other_areas(areas: Areas, seed: int) -> Areas:
+def other_areas(areas, seed):
     """Six parts, the world's tracts; smaller areas with shuffled ids; regions of several whole parts."""
     rng = random.Random(seed)
     state, tract = (areas.number_of_area(kind) for kind in (STATE, TRACT))
@@ -49,7 +48,7 @@ def other_areas(areas: Areas, seed: int) -> Areas:
     return Areas.of_numbers(areas.smallest, number_of, COUNTY)
 
 
-def inputs_with(inputs: EngineInputs, areas: Areas) -> EngineInputs:
+def inputs_with(inputs, areas):
     files = replace(inputs.files, geography_of_pass={**inputs.files.geography_of_pass, US_PASS: areas})
     return replace(inputs, files=files, plan=plan_of(files).require())
 
@@ -73,7 +72,7 @@ def test_any_parts_and_ids_are_counted_as_the_judge_counts(engine_of, seed, tmp_
             assert cells[shape].confidential_counts.tolist() == judged_cells[shape].confidential_counts.tolist()
 
 
-def two_parts(areas: Areas) -> Areas:
+def two_parts(areas):
     """One area after the other in two counties, the parts. Places and reservations lie in both."""
     number = np.arange(len(areas.number_of_area(TRACT)))
     one, in_both = np.ones_like(number), number // 2 % 3
@@ -81,7 +80,7 @@ def two_parts(areas: Areas) -> Areas:
     return Areas.of_numbers(areas.smallest, {**whole, PLACE: in_both, AIANNH: in_both}, COUNTY)
 
 
-def do_at_once(_: RecordCounter, pieces: list[Callable[[], None]]) -> None:
+def do_at_once(_, pieces):
     """Do pieces as threads do at worst: each reads every cell before another one writes."""
     if not pieces:
         return

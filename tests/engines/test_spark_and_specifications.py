@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -14,11 +11,9 @@ import pytest
 from tests.engine_inputs import SPARK_MARKS
 from tests.inside import (
     SAFETAB_P,
-    CountingEngine,
     EngineSettings,
     MiscountedRecords,
     RecordLocation,
-    RunInputs,
     read_public_files,
 )
 from tests.specified.agreement import engine_of as local_engine_of
@@ -38,16 +33,16 @@ WORLDS = {  # seeds of worlds whose records are Parquet, and some of what they h
 }
 
 
-def spark_engine_of(session: Any, inputs: RunInputs) -> CountingEngine:
+def spark_engine_of(session, inputs):
     return backends.SparkEngine(session, RecordLocation.of_files(inputs.records), inputs.files, lambda _: None)
 
 
-def findings_of(engine: CountingEngine) -> list[tuple[str, str]]:
+def findings_of(engine):
     with closing(engine):
         return [(found.where, found.message) for found in engine.check()]
 
 
-def answers_of(engine: CountingEngine, inputs: RunInputs) -> Iterator[Any]:
+def answers_of(engine, inputs):
     """What an engine says of the records, then every count of every level."""
     with closing(engine):
         yield [str(finding) for finding in engine.check()]
@@ -61,7 +56,7 @@ def answers_of(engine: CountingEngine, inputs: RunInputs) -> Iterator[Any]:
                 yield each.indices.tolist(), each.confidential_counts.tolist()
 
 
-def assert_same_answers(session: Any, parameters: Path, data: Path, folder: Path) -> None:
+def assert_same_answers(session, parameters, data, folder):
     inputs = inputs_of(parameters, data)
     expected = list(answers_of(local_engine_of(inputs, folder), inputs))
     assert sum(expected[1].values()) > 0
@@ -120,7 +115,7 @@ class TestOnSpark:
         """With the verdict of its task or without it."""
         from tests.spark_sessions import change_encoded  # noqa: PLC0415 - PySpark is optional
 
-        def changed(encoded: Any) -> Any:
+        def changed(encoded):
             return encoded.union(encoded.where(again)) if again else encoded.where("piece = -1")
 
         change_encoded(session, changed, monkeypatch)
@@ -141,7 +136,7 @@ class TestOnSpark:
             engine.check()
 
 
-def started(*_: object) -> None:
+def started(*_):
     raise AssertionError("Spark was started")
 
 

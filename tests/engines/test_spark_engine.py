@@ -97,7 +97,7 @@ def test_what_keeps_a_file_from_being_read_is_in_the_log(session, tmp_path):
 
 
 def test_what_the_machine_refuses_to_an_executor_is_no_damage(session, tmp_path, monkeypatch):
-    def refused(*_: object) -> None:
+    def refused(*_):
         raise pa.ArrowInvalid("Task failed: OSError: [Errno 5] Input/output error")
 
     monkeypatch.setattr(inside.engine_module, "read_records", refused)

@@ -28,7 +28,7 @@ Neighbours = tuple[Counts, Counts]
 
 
 @pytest.fixture(autouse=True)
-def small_levels_on_arrays(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def small_levels_on_arrays(request, monkeypatch):
     """To compile loops would take longer than all small levels together. The large ones do, as runs do."""
     if "slow" not in request.keywords:
         monkeypatch.setattr(compiled_module, "_LEAST_WORK_INSTEAD_OF_ARRAYS", 1 << 60)
@@ -43,17 +43,17 @@ ANY_AND_ONLY = replace(PURE, thresholds=(1,), suppress="0.6", word_bits=1, most_
 UNIT_OF_TWO = replace(PURE, suppress="0.6", word_bits=3, most_noise=5, most_records=2, most_size=2)
 
 
-def sizes(*neighbours: tuple[int, int]) -> list[Neighbours]:
+def sizes(*neighbours):
     """Neighbours with one group each, whose records differ in nothing."""
     return [(((before,),), ((after,),)) for before, after in neighbours]
 
 
-def of_gender(*neighbours: tuple[tuple[int, int], tuple[int, int]]) -> list[Neighbours]:
+def of_gender(*neighbours):
     """Neighbours with one group each, whose records have one of two genders."""
     return [((before,), (after,)) for before, after in neighbours]
 
 
-def in_every_group(groups: int, before: tuple[int, ...], after: tuple[int, ...]) -> list[Neighbours]:
+def in_every_group(groups, before, after):
     return [((before,) * groups, (after,) * groups)]
 
 
@@ -100,7 +100,7 @@ WITHOUT_SLACK = {
 }  # fmt: skip
 
 
-def assert_costs_what_was_charged(name: str, level: SmallLevel, neighbours: list[Neighbours]) -> None:
+def assert_costs_what_was_charged(name, level, neighbours):
     found = revealed(level, neighbours)
     assert found.wrong == []
     least = 1 - 1e-9 if name in WITHOUT_SLACK else 0.9  # if it could be far below, too little would be looked at
@@ -126,7 +126,7 @@ SEARCH, LEAST_WORD, PREFIX = (
 )
 
 
-def searched_above(stage: Stage, more: int) -> Search:
+def searched_above(stage, more):
     """The search for empty groups with another limit in one stage."""
 
     def search(value, first, end, right):
@@ -135,7 +135,7 @@ def searched_above(stage: Stage, more: int) -> Search:
     return search
 
 
-def not_searched(stage: Stage) -> Search:
+def not_searched(stage):
     """The search that finds nothing in one stage."""
 
     def search(value, first, end, right):
@@ -149,7 +149,7 @@ def without_the_last(value, first, end, right):
     return SEARCH(value, first, end - 1, right)
 
 
-def next_word(table: CutTable, value: int) -> int:
+def next_word(table, value):
     """The word after the one that may be undecided."""
     return min(LEAST_WORD(table, value) + (1 << (64 - table.word_bits)), 2**64 - 1)
 
@@ -168,7 +168,7 @@ PLANTED: dict[str, tuple[object, str, object]] = {
 }  # fmt: skip
 
 
-def broken_claims(level: SmallLevel) -> list[str]:
+def broken_claims(level):
     """Sentences about neighbours; those about single runs are apart."""
     wrong = revealed(level, sizes((0, 1))).wrong
     assert any("are not those of reading every group" in sentence for sentence in wrong)

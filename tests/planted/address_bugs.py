@@ -5,29 +5,27 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 import numpy as np
-import pytest
 
 from tests.inside import AddressedBits, EmptyGroups, addressed_bits_module, tabulate_level_module
 from tests.planted.noise_bugs import other_addresses
 
-Patch = pytest.MonkeyPatch
 _GROUPS_AT_ONCE = 1 << 21
 
 
-def the_aes_key_cut_to_4_bytes(patch: Patch) -> None:
+def the_aes_key_cut_to_4_bytes(patch):
     """The bits are asked for with a whole key, and encrypted with the beginning of it."""
     whole = addressed_bits_module.algorithms.AES
     patch.setattr(addressed_bits_module, "algorithms", SimpleNamespace(AES=lambda key: whole(key[:4] + bytes(28))))
 
 
-def cell_5_reuses_the_noise_of_cell_3(patch: Patch) -> None:
+def cell_5_reuses_the_noise_of_cell_3(patch):
     def prefix(original, right, shape, cell, extension):
         return original(right, shape, 3 if cell == 5 else cell, extension)
 
     other_addresses(patch, prefix)
 
 
-def _other_indices(patch: Patch, other) -> None:
+def _other_indices(patch, other):
     """`other` takes indices of groups; gives those whose bits are read, block by block, by every reader."""
 
     def blocks(bits, prefix, indices):
@@ -45,15 +43,15 @@ def _other_indices(patch: Patch, other) -> None:
     patch.setattr(AddressedBits, "_stream", stream_of_others)
 
 
-def the_group_index_wraps_at_2_to_the_24(patch: Patch) -> None:
+def the_group_index_wraps_at_2_to_the_24(patch):
     _other_indices(patch, lambda indices: indices % (1 << 24))
 
 
-def groups_i_and_i_plus_64_share_all_noise(patch: Patch) -> None:
+def groups_i_and_i_plus_64_share_all_noise(patch):
     _other_indices(patch, lambda indices: indices & ~64)
 
 
-def a_stream_drops_the_lowest_bit_of_the_cell(patch: Patch) -> None:
+def a_stream_drops_the_lowest_bit_of_the_cell(patch):
     """Address by address all is well: neighbours alone share their noise with the cell beside."""
     original = AddressedBits._stream
     lowest = 1 << 24
@@ -62,7 +60,7 @@ def a_stream_drops_the_lowest_bit_of_the_cell(patch: Patch) -> None:
     )
 
 
-def lazy_words_repeat_after_16384_groups(patch: Patch) -> None:
+def lazy_words_repeat_after_16384_groups(patch):
     original = AddressedBits.first_words_of_range
 
     def repeated(self, prefix, first, end):
@@ -73,7 +71,7 @@ def lazy_words_repeat_after_16384_groups(patch: Patch) -> None:
     patch.setattr(AddressedBits, "first_words_of_range", repeated)
 
 
-def the_empty_group_2_to_the_21_never_published(patch: Patch) -> None:
+def the_empty_group_2_to_the_21_never_published(patch):
     original = EmptyGroups.that_may_be_published
 
     def found(self, first, end):
@@ -83,14 +81,14 @@ def the_empty_group_2_to_the_21_never_published(patch: Patch) -> None:
     patch.setattr(EmptyGroups, "that_may_be_published", found)
 
 
-def an_empty_group_at_a_batch_boundary_never_published(patch: Patch) -> None:
+def an_empty_group_at_a_batch_boundary_never_published(patch):
     original = EmptyGroups.that_may_be_published
     patch.setattr(
         EmptyGroups, "that_may_be_published", lambda self, first, end: original(self, first + (first > 0), end)
     )
 
 
-def no_noise_above_5000(patch: Patch) -> None:
+def no_noise_above_5000(patch):
     """The level's own step leaves out the noise of large counts, whatever the mechanism has drawn."""
     original = tabulate_level_module._PaidLevel.noisy
 

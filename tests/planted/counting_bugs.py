@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from tests.inside import (
     US,
@@ -23,19 +22,17 @@ from tests.inside import (
 )
 from tests.planted.truth import remembered
 
-Patch = pytest.MonkeyPatch
 
-
-def stability_forgotten(patch: Patch) -> None:
+def stability_forgotten(patch):
     patch.setattr(planner_module, "sensitivity", lambda *_: Sensitivity.of_groups(1))
 
 
-def stability_without_ethnicity(patch: Patch) -> None:
+def stability_without_ethnicity(patch):
     original = planner_module.sensitivity
     patch.setattr(planner_module, "sensitivity", lambda maps, most: original(maps[:1], most))  # race comes first
 
 
-def a_cell_counted_twice(patch: Patch) -> None:
+def a_cell_counted_twice(patch):
     original = RecordCounter.cells
 
     def twice(self, level, groups_of):
@@ -49,7 +46,7 @@ def a_cell_counted_twice(patch: Patch) -> None:
     patch.setattr(RecordCounter, "cells", twice)
 
 
-def infants_counted_twice(patch: Patch) -> None:
+def infants_counted_twice(patch):
     original = RecordCounter._counted
 
     def counted(self, number, persons):
@@ -60,7 +57,7 @@ def infants_counted_twice(patch: Patch) -> None:
     patch.setattr(RecordCounter, "_counted", counted)
 
 
-def a_block_joined_twice(patch: Patch) -> None:
+def a_block_joined_twice(patch):
     original = RecordEncoder.add
 
     def twice(self, batch):
@@ -70,7 +67,7 @@ def a_block_joined_twice(patch: Patch) -> None:
     patch.setattr(RecordEncoder, "add", twice)
 
 
-def repeated_codes_counted_each_time(patch: Patch) -> None:
+def repeated_codes_counted_each_time(patch):
     """Nobody sorts out the codes that a person has twice."""
     original = Encoding.iteration_lists
 
@@ -85,11 +82,11 @@ def repeated_codes_counted_each_time(patch: Patch) -> None:
     patch.setattr(Encoding, "iteration_lists", repeated)
 
 
-def empty_groups_dropped(patch: Patch) -> None:
+def empty_groups_dropped(patch):
     patch.setattr(EmptyGroups, "that_may_be_published", lambda *_: np.empty(0, dtype=np.int64))
 
 
-def empty_groups_skipped_for_one_level(patch: Patch) -> None:
+def empty_groups_skipped_for_one_level(patch):
     original = EmptyGroups.that_may_be_published
 
     def found(self, first, end):
@@ -99,7 +96,7 @@ def empty_groups_skipped_for_one_level(patch: Patch) -> None:
     patch.setattr(EmptyGroups, "that_may_be_published", found)
 
 
-def threshold_on_the_true_count(patch: Patch) -> None:
+def threshold_on_the_true_count(patch):
     original = tabulate_level_module._stage_2
 
     def by_truth(level, counts, stage_1, _):
@@ -109,14 +106,14 @@ def threshold_on_the_true_count(patch: Patch) -> None:
     patch.setattr(tabulate_level_module, "_stage_2", by_truth)
 
 
-def a_threshold_off_by_one(patch: Patch) -> None:
+def a_threshold_off_by_one(patch):
     def above(totals, thresholds):
         return np.searchsorted(np.array(thresholds.totals), totals, side="left").astype(np.int8)
 
     patch.setattr(tabulate_level_module, "chosen_shapes", above)
 
 
-def suppression_off_by_one(patch: Patch) -> None:
+def suppression_off_by_one(patch):
     original = tabulate_level_module.passes_suppression
     patch.setattr(
         tabulate_level_module,
@@ -125,7 +122,7 @@ def suppression_off_by_one(patch: Patch) -> None:
     )
 
 
-def suppression_on_the_true_count(patch: Patch) -> None:
+def suppression_on_the_true_count(patch):
     original, truth = tabulate_level_module._stage_2, {}
 
     def remembering(level, counts, stage_1, tables):
@@ -140,7 +137,7 @@ def suppression_on_the_true_count(patch: Patch) -> None:
     )
 
 
-def t_from_the_true_counts(patch: Patch) -> None:
+def t_from_the_true_counts(patch):
     original, truth = tabulate_level_module.tabulate_level, remembered(patch)
 
     def with_own_t(plan, *rest):
@@ -152,7 +149,7 @@ def t_from_the_true_counts(patch: Patch) -> None:
     patch.setattr(safetab_module, "tabulate_level", with_own_t)
 
 
-def universe_from_data(patch: Patch) -> None:
+def universe_from_data(patch):
     """Only entities in which somebody lives are looked at."""
     original, found = tabulate_level_module._by_noisy_stage_1, EmptyGroups.that_may_be_published
     inhabited: dict[str, np.ndarray] = {}
@@ -171,5 +168,5 @@ def universe_from_data(patch: Patch) -> None:
     patch.setattr(EmptyGroups, "that_may_be_published", some)
 
 
-def suppressed_groups_in_the_measurements(patch: Patch) -> None:
+def suppressed_groups_in_the_measurements(patch):
     patch.setattr(tabulate_level_module, "passes_suppression", lambda noisy, _: np.ones(len(noisy), dtype=bool))

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
 from tests.inside import (
     FindingsOf,
     UnitCounts,
@@ -16,11 +14,10 @@ from tests.inside import (
     units_module,
 )
 
-Patch = pytest.MonkeyPatch
 _CROWD = 1_000
 
 
-def a_crowd_counted_one_too_many(patch: Patch) -> None:
+def a_crowd_counted_one_too_many(patch):
     """Of records of a pattern in an atom that are more than a thousand."""
     original = counter_module.count_atoms
 
@@ -32,7 +29,7 @@ def a_crowd_counted_one_too_many(patch: Patch) -> None:
     patch.setattr(counter_module, "count_atoms", counted)
 
 
-def the_first_area_of_sparse_totals_is_empty(patch: Patch) -> None:
+def the_first_area_of_sparse_totals_is_empty(patch):
     original = counter_module._groups_of_atoms
 
     def without_the_first(part, entity_of_atom, position_of_iteration, width):
@@ -42,7 +39,7 @@ def the_first_area_of_sparse_totals_is_empty(patch: Patch) -> None:
     patch.setattr(counter_module, "_groups_of_atoms", without_the_first)
 
 
-def the_eighth_answer_is_forgotten_where_gaps_are_skipped(patch: Patch) -> None:
+def the_eighth_answer_is_forgotten_where_gaps_are_skipped(patch):
     original = patterns_module.order_codes
 
     def forgetful(codes, most_codes, ordered, may_be_empty=False, may_skip=False):
@@ -52,7 +49,7 @@ def the_eighth_answer_is_forgotten_where_gaps_are_skipped(patch: Patch) -> None:
     patch.setattr(patterns_module, "order_codes", forgetful)
 
 
-def units_counted_by_thread(patch: Patch) -> None:
+def units_counted_by_thread(patch):
     original = UnitCounts.report
 
     def of_each(self, findings, others=()):
@@ -63,11 +60,11 @@ def units_counted_by_thread(patch: Patch) -> None:
     patch.setattr(UnitCounts, "report", of_each)
 
 
-def units_of_earlier_batches_forgotten(patch: Patch) -> None:
+def units_of_earlier_batches_forgotten(patch):
     patch.setattr(UnitCounts, "_added_up", lambda self: self._tables[-1])
 
 
-def a_unit_may_have_one_record_more(patch: Patch) -> None:
+def a_unit_may_have_one_record_more(patch):
     original = UnitCounts.__init__
 
     def begun(self, record):
@@ -77,11 +74,11 @@ def a_unit_may_have_one_record_more(patch: Patch) -> None:
     patch.setattr(UnitCounts, "__init__", begun)
 
 
-def units_are_not_counted(patch: Patch) -> None:
+def units_are_not_counted(patch):
     patch.setattr(UnitCounts, "report", lambda *_: None)
 
 
-def units_with_too_many_records_are_a_warning(patch: Patch) -> None:
+def units_with_too_many_records_are_a_warning(patch):
     def warned(unit, _, too_many, findings):
         if too_many:
             findings.warning(unit.column, "some units have more records.")
@@ -89,7 +86,7 @@ def units_with_too_many_records_are_a_warning(patch: Patch) -> None:
     patch.setattr(units_module, "report_units", warned)
 
 
-def areas_in_two_passes_accepted(patch: Patch) -> None:
+def areas_in_two_passes_accepted(patch):
     original = area_tables_module._rows_of_passes
 
     def accepted(spec, texts, _):
@@ -98,11 +95,11 @@ def areas_in_two_passes_accepted(patch: Patch) -> None:
     patch.setattr(area_tables_module, "_rows_of_passes", accepted)
 
 
-def a_code_in_two_groups_of_a_kind_accepted(patch: Patch) -> None:
+def a_code_in_two_groups_of_a_kind_accepted(patch):
     patch.setattr(group_lists_module, "_refuse_shared_codes", lambda *_: None)
 
 
-def ids_sorted_without_case(patch: Patch) -> None:
+def ids_sorted_without_case(patch):
     def lowered(texts, key=None):
         return sorted(texts, key=str.casefold if key is str.encode else key)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -14,17 +13,14 @@ from tests.inside import (
     GroupNumbers,
     NumberKinds,
     NumberRows,
-    Row,
     Stage,
     level_numbers_module,
     noise_module,
     noise_of_level,
 )
 
-Patch = pytest.MonkeyPatch
 
-
-def total_only_groups_with_the_noise_of_stage_2(patch: Patch) -> None:
+def total_only_groups_with_the_noise_of_stage_2(patch):
     original = NumberKinds.__init__
 
     def begun(self, universe, confidence):
@@ -39,7 +35,7 @@ def total_only_groups_with_the_noise_of_stage_2(patch: Patch) -> None:
     patch.setattr(NumberKinds, "__init__", begun)
 
 
-def a_copy_with_the_interval_of_its_receiver(patch: Patch) -> None:
+def a_copy_with_the_interval_of_its_receiver(patch):
     original = level_numbers_module.NumbersOfLevel.of
 
     def of_receiver(self, groups):
@@ -50,15 +46,15 @@ def a_copy_with_the_interval_of_its_receiver(patch: Patch) -> None:
     patch.setattr(level_numbers_module.NumbersOfLevel, "of", of_receiver)
 
 
-def what_a_rule_left_of_a_family_is_combined(patch: Patch) -> None:
+def what_a_rule_left_of_a_family_is_combined(patch):
     _change_totals_of_other_families(patch, lambda rows: [row for row in rows if row["status"] != WITHHELD])
 
 
-def totals_combined_with_clamped_numbers(patch: Patch) -> None:
+def totals_combined_with_clamped_numbers(patch):
     _change_totals_of_other_families(patch, lambda rows: [row | {"unclamped_count": row["count"]} for row in rows])
 
 
-def _change_totals_of_other_families(patch: Patch, changed: Callable[[list[Row]], list[Row]]) -> None:
+def _change_totals_of_other_families(patch, changed):
     original = GroupNumbers._of_other_families
 
     def combined(self, row, counted):
@@ -70,7 +66,7 @@ def _change_totals_of_other_families(patch: Patch, changed: Callable[[list[Row]]
     patch.setattr(GroupNumbers, "_of_other_families", combined)
 
 
-def the_error_of_sizes_not_divided_by_the_draws(patch: Patch) -> None:
+def the_error_of_sizes_not_divided_by_the_draws(patch):
     original = noise_module._given_publication
 
     def undivided(value, form, confidence):
@@ -85,7 +81,7 @@ def the_error_of_sizes_not_divided_by_the_draws(patch: Patch) -> None:
     patch.setattr(noise_module, "_given_publication", undivided)
 
 
-def totals_half_as_far_above_are_far_above(patch: Patch) -> None:
+def totals_half_as_far_above_are_far_above(patch):
     original = noise_module.far_threshold
 
     def nearer(of_noise, threshold, draws, confidence):
@@ -94,7 +90,7 @@ def totals_half_as_far_above_are_far_above(patch: Patch) -> None:
     patch.setattr(noise_module, "far_threshold", nearer)
 
 
-def earlier_totals_with_the_noise_of_the_newer(patch: Patch) -> None:
+def earlier_totals_with_the_noise_of_the_newer(patch):
     original = EarlierRelease._facts
 
     def facts(self):
@@ -105,7 +101,7 @@ def earlier_totals_with_the_noise_of_the_newer(patch: Patch) -> None:
     patch.setattr(EarlierRelease, "_facts", facts)
 
 
-def earlier_totals_with_the_margins_of_the_newer(patch: Patch) -> None:
+def earlier_totals_with_the_margins_of_the_newer(patch):
     original = EarlierRelease.__init__
 
     def begun(self, opened, newer):

@@ -26,17 +26,16 @@ from tests.planted.noise_bugs import narrower
 from tests.planted.release_bugs import after, appended
 from tests.planted.truth import remembered
 
-Patch = pytest.MonkeyPatch
 _BITS_OF_THE_FAMILY = 0xF000
 
 
-def both_families_share_an_address(patch: Patch) -> None:
+def both_families_share_an_address(patch):
     original = ledger_module.DrawingRight.address_prefix.fget
     without = property(lambda right: original(right) & ~_BITS_OF_THE_FAMILY)
     patch.setattr(ledger_module.DrawingRight, "address_prefix", without)
 
 
-def _other_selection(patch: Patch, select) -> None:
+def _other_selection(patch, select):
     """`select` takes the groups with their published totals, and the true counts; gives other groups and totals."""
     original = tabulate_level_module._ADAPTIVE[Selector.PUBLISHED_TOTALS]
 
@@ -47,7 +46,7 @@ def _other_selection(patch: Patch, select) -> None:
     patch.setitem(tabulate_level_module._ADAPTIVE, Selector.PUBLISHED_TOTALS, selecting)
 
 
-def groups_with_households_and_without_a_total_measured(patch: Patch) -> None:
+def groups_with_households_and_without_a_total_measured(patch):
     def all_that_have_some(selected, counts):
         indices = union_of(selected.indices, counts.indices)
         totals = np.zeros(len(indices), dtype=np.int64)
@@ -57,14 +56,14 @@ def groups_with_households_and_without_a_total_measured(patch: Patch) -> None:
     _other_selection(patch, all_that_have_some)
 
 
-def a_shape_chosen_by_the_true_number_of_households(patch: Patch) -> None:
+def a_shape_chosen_by_the_true_number_of_households(patch):
     def by_truth(selected, counts):
         return SelectedGroups(selected.indices, counts.of_groups(selected.indices).confidential_counts[:, 0])
 
     _other_selection(patch, by_truth)
 
 
-def no_fewer_people_than_households(patch: Patch) -> None:
+def no_fewer_people_than_households(patch):
     """A published total below the true number of households is taken for a mistake and raised."""
 
     def raised(selected, counts):
@@ -74,7 +73,7 @@ def no_fewer_people_than_households(patch: Patch) -> None:
     _other_selection(patch, raised)
 
 
-def households_without_rent_counted_twice(patch: Patch) -> None:
+def households_without_rent_counted_twice(patch):
     original = RecordCounter._counted
 
     def counted(self, number, persons):
@@ -85,7 +84,7 @@ def households_without_rent_counted_twice(patch: Patch) -> None:
     patch.setattr(RecordCounter, "_counted", counted)
 
 
-def _narrow_tenure(patch: Patch, of_variance: Fraction) -> None:
+def _narrow_tenure(patch, of_variance):
     original = noisy_count_module._add_noise
 
     def add(*given):
@@ -100,15 +99,15 @@ def _narrow_tenure(patch: Patch, of_variance: Fraction) -> None:
     patch.setattr(noisy_count_module, "_add_noise", add)
 
 
-def tenure_for_stability_8_where_it_is_9(patch: Patch) -> None:
+def tenure_for_stability_8_where_it_is_9(patch):
     _narrow_tenure(patch, Fraction(8, 9))
 
 
-def tenure_overspent_by_10_percent(patch: Patch) -> None:
+def tenure_overspent_by_10_percent(patch):
     _narrow_tenure(patch, Fraction(100, 110))
 
 
-def totals_that_ignore_copied_rows(patch: Patch) -> None:
+def totals_that_ignore_copied_rows(patch):
     """`--totals` takes what was published of a group itself, and not what the coterminous step copied."""
     original = inputs_module._totals_by_geography
 
@@ -132,7 +131,7 @@ def totals_that_ignore_copied_rows(patch: Patch) -> None:
     patch.setattr(inputs_module, "_totals_by_geography", without_copies)
 
 
-def adjusted_cells_with_the_other_tables_variance(patch: Patch) -> None:
+def adjusted_cells_with_the_other_tables_variance(patch):
     def share(first, second):
         both = first.cells * first.variance + second.cells * second.variance
         return Fraction(second.variance / both).limit_denominator(10_000)
@@ -140,6 +139,6 @@ def adjusted_cells_with_the_other_tables_variance(patch: Patch) -> None:
     patch.setattr(noise_module, "_share_of_a_cell", share)
 
 
-def the_number_of_groups_with_households_in_the_releasable_log(patch: Patch) -> None:
+def the_number_of_groups_with_households_in_the_releasable_log(patch):
     truth = remembered(patch)
     after(patch, "write_release_log", lambda output: appended(output / "log.txt", f"{len(truth.nonempty)} groups\n"))

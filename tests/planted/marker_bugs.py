@@ -6,8 +6,6 @@ import sys
 from dataclasses import replace
 from fractions import Fraction
 
-import pytest
-
 from tests.inside import (
     SYNTHETIC_MARKER,
     Account,
@@ -19,10 +17,8 @@ from tests.inside import (
     world_module,
 )
 
-Patch = pytest.MonkeyPatch
 
-
-def a_marker_above_data_counts(patch: Patch) -> None:
+def a_marker_above_data_counts(patch):
     original = own_records_module.is_synthetic
 
     def above(data):
@@ -33,12 +29,12 @@ def a_marker_above_data_counts(patch: Patch) -> None:
             patch.setattr(module, "is_synthetic", above)
 
 
-def compare_asks_for_the_marker_of_folders_alone(patch: Patch) -> None:
+def compare_asks_for_the_marker_of_folders_alone(patch):
     original = world_module.is_synthetic
     patch.setattr(world_module, "is_synthetic", lambda data: data.is_file() or original(data))
 
 
-def a_limit_of_the_second_log_lost_in_a_merge(patch: Patch) -> None:
+def a_limit_of_the_second_log_lost_in_a_merge(patch):
     original = merged_logs_module._lines_of
 
     def without_limits(content, known):
@@ -48,7 +44,7 @@ def a_limit_of_the_second_log_lost_in_a_merge(patch: Patch) -> None:
     patch.setattr(merged_logs_module, "_lines_of", without_limits)
 
 
-def runs_of_the_second_log_lost_in_a_merge(patch: Patch) -> None:
+def runs_of_the_second_log_lost_in_a_merge(patch):
     original = merged_logs_module._lines_of
 
     def without_runs(content, known):
@@ -58,18 +54,18 @@ def runs_of_the_second_log_lost_in_a_merge(patch: Patch) -> None:
     patch.setattr(merged_logs_module, "_lines_of", without_runs)
 
 
-def larger_units_charged_like_the_units_of_a_run(patch: Patch) -> None:
+def larger_units_charged_like_the_units_of_a_run(patch):
     patch.setattr(Account, "_cost", lambda _, spend: spend.budget)
 
 
-def larger_units_charged_by_their_size_and_not_its_square(patch: Patch) -> None:
+def larger_units_charged_by_their_size_and_not_its_square(patch):
     def cost(self, spend):
         return spend.budget * Fraction(max(each.most_records for each in self.spends), spend.most_records)
 
     patch.setattr(Account, "_cost", cost)
 
 
-def a_release_made_again_forgets_the_status(patch: Patch) -> None:
+def a_release_made_again_forgets_the_status(patch):
     """The documents of the release say that it may be released; the manifest and the log are right."""
     original = rerelease_module.write_documents
 

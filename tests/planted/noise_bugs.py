@@ -26,19 +26,18 @@ from tests.inside import (
     run_module,
 )
 
-Patch = pytest.MonkeyPatch
 KEY = bytes(range(32))
 
 
 @cache
-def narrower(noise, of_variance: Fraction):
+def narrower(noise, of_variance):
     """The table of a noise whose budget is 1 / `of_variance` times what was paid."""
     if hasattr(noise, "scale"):
         return InversionTable(replace(noise, scale=noise.scale * of_variance))
     return InversionTable(replace(noise, sigma_squared=noise.sigma_squared * of_variance))
 
 
-def noise_of_one_group(patch: Patch) -> None:
+def noise_of_one_group(patch):
     patch.setattr(
         measurement_event_module,
         "calibrated_noise",
@@ -46,28 +45,28 @@ def noise_of_one_group(patch: Patch) -> None:
     )
 
 
-def _overspent(patch: Patch, factor: Fraction) -> None:
+def _overspent(patch, factor):
     """Drawn so, and nowhere said: neither the event nor its charge shows it."""
     patch.setattr(noisy_count_module, "inversion_table", lambda noise: narrower(noise, 1 / factor))
 
 
-def overspent_by_5_percent(patch: Patch) -> None:
+def overspent_by_5_percent(patch):
     _overspent(patch, Fraction(105, 100))
 
 
-def overspent_by_10_percent(patch: Patch) -> None:
+def overspent_by_10_percent(patch):
     _overspent(patch, Fraction(110, 100))
 
 
-def overspent_by_25_percent(patch: Patch) -> None:
+def overspent_by_25_percent(patch):
     _overspent(patch, Fraction(125, 100))
 
 
-def noise_too_narrow(patch: Patch) -> None:
+def noise_too_narrow(patch):
     patch.setattr(noisy_count_module, "inversion_table", lambda noise: narrower(noise, Fraction(94, 100)))
 
 
-def _changed_noise(patch: Patch, change) -> None:
+def _changed_noise(patch, change):
     """`change` takes the counts, their noise and what is drawn; gives other noise."""
     original = noisy_count_module._add_noise
 
@@ -78,7 +77,7 @@ def _changed_noise(patch: Patch, change) -> None:
     patch.setattr(noisy_count_module, "_add_noise", add)
 
 
-def noise_cut_at_three_sigma(patch: Patch) -> None:
+def noise_cut_at_three_sigma(patch):
     def cut(_, noise, draws):
         most = int(3 * draws.right.event.noise.width)
         return np.clip(noise, -most, most)
@@ -86,27 +85,27 @@ def noise_cut_at_three_sigma(patch: Patch) -> None:
     _changed_noise(patch, cut)
 
 
-def noise_rounded_to_even_numbers(patch: Patch) -> None:
+def noise_rounded_to_even_numbers(patch):
     _changed_noise(patch, lambda _, noise, __: noise // 2 * 2)
 
 
-def no_noise_above_50(patch: Patch) -> None:
+def no_noise_above_50(patch):
     _changed_noise(patch, lambda sums, noise, _: np.where(sums > 50, 0, noise))
 
 
-def no_noise_for_counts_from_10_to_49(patch: Patch) -> None:
+def no_noise_for_counts_from_10_to_49(patch):
     _changed_noise(patch, lambda sums, noise, _: np.where((sums >= 10) & (sums < 50), 0, noise))
 
 
-def no_noise_for_total_only_groups(patch: Patch) -> None:
+def no_noise_for_total_only_groups(patch):
     _changed_noise(patch, lambda _, noise, draws: 0 * noise if draws.right.event.stage is Stage.TOTAL_ONLY else noise)
 
 
-def no_noise_in_empty_cells(patch: Patch) -> None:
+def no_noise_in_empty_cells(patch):
     _changed_noise(patch, lambda sums, noise, draws: np.where((sums == 0) & (draws.shape.cells > 1), 0, noise))
 
 
-def cells_for_stability_8_where_it_is_9(patch: Patch) -> None:
+def cells_for_stability_8_where_it_is_9(patch):
     original = noisy_count_module._add_noise
 
     def add(*given):
@@ -119,7 +118,7 @@ def cells_for_stability_8_where_it_is_9(patch: Patch) -> None:
     patch.setattr(noisy_count_module, "_add_noise", add)
 
 
-def stage_1_with_the_noise_of_stage_2(patch: Patch) -> None:
+def stage_1_with_the_noise_of_stage_2(patch):
     original = noisy_count_module._add_noise
 
     def add(*given):
@@ -132,7 +131,7 @@ def stage_1_with_the_noise_of_stage_2(patch: Patch) -> None:
     patch.setattr(noisy_count_module, "_add_noise", add)
 
 
-def a_float_between_count_and_noise(patch: Patch) -> None:
+def a_float_between_count_and_noise(patch):
     original = noisy_count_module._add_noise
 
     def add(counts, draws, noisy):
@@ -142,17 +141,17 @@ def a_float_between_count_and_noise(patch: Patch) -> None:
     patch.setattr(noisy_count_module, "_add_noise", add)
 
 
-def noise_reused_between_stages(patch: Patch) -> None:
+def noise_reused_between_stages(patch):
     original = ledger_module.DrawingRight.address_prefix.fget
     patch.setattr(ledger_module.DrawingRight, "address_prefix", property(lambda right: original(right) >> 8))
 
 
-def noise_reused_between_passes(patch: Patch) -> None:
+def noise_reused_between_passes(patch):
     original = ledger_module.DrawingRight.address_prefix.fget
     patch.setattr(ledger_module.DrawingRight, "address_prefix", property(lambda right: original(right) & 0xFFFF))
 
 
-def other_addresses(patch: Patch, prefix_of) -> None:
+def other_addresses(patch, prefix_of):
     original = noisy_count_module._prefix
 
     def prefix(right, shape, cell, extension=0):
@@ -161,11 +160,11 @@ def other_addresses(patch: Patch, prefix_of) -> None:
     patch.setattr(noisy_count_module, "_prefix", prefix)
 
 
-def all_cells_share_one_draw(patch: Patch) -> None:
+def all_cells_share_one_draw(patch):
     other_addresses(patch, lambda original, right, shape, _, extension: original(right, shape, 0, extension))
 
 
-def men_and_women_share_draws(patch: Patch) -> None:
+def men_and_women_share_draws(patch):
     def prefix(original, right, shape, cell, extension):
         half = shape.cells // 2
         return original(right, shape, cell % half if half else cell, extension)
@@ -173,7 +172,7 @@ def men_and_women_share_draws(patch: Patch) -> None:
     other_addresses(patch, prefix)
 
 
-def the_first_cell_reuses_stage_1(patch: Patch) -> None:
+def the_first_cell_reuses_stage_1(patch):
     def prefix(original, right, shape, cell, extension):
         if shape.cells == 1 or cell:
             return original(right, shape, cell, extension)
@@ -183,7 +182,7 @@ def the_first_cell_reuses_stage_1(patch: Patch) -> None:
     other_addresses(patch, prefix)
 
 
-def puerto_ricos_cells_at_us_addresses(patch: Patch) -> None:
+def puerto_ricos_cells_at_us_addresses(patch):
     us = {one.kind: one for one in US.area_levels if one.tabulation_pass == US_PASS}
 
     def prefix(original, right, shape, cell, extension):
@@ -195,7 +194,7 @@ def puerto_ricos_cells_at_us_addresses(patch: Patch) -> None:
     other_addresses(patch, prefix)
 
 
-def neighbouring_groups_share_noise(patch: Patch) -> None:
+def neighbouring_groups_share_noise(patch):
     original = AddressedBits.batches
 
     def batches(self, prefix, indices):
@@ -205,20 +204,20 @@ def neighbouring_groups_share_noise(patch: Patch) -> None:
     patch.setattr(AddressedBits, "batches", batches)
 
 
-def key_fixed(patch: Patch) -> None:
+def key_fixed(patch):
     patch.setattr(AddressedBits, "of_the_operating_system", classmethod(lambda cls: cls(KEY)))
 
 
-def key_of_16_bits(patch: Patch) -> None:
+def key_of_16_bits(patch):
     few = classmethod(lambda cls: cls(hashlib.sha256(os.urandom(2)).digest()))
     patch.setattr(AddressedBits, "of_the_operating_system", few)
 
 
-def half_a_key(patch: Patch) -> None:
+def half_a_key(patch):
     patch.setattr(AddressedBits, "of_the_operating_system", classmethod(lambda cls: cls(os.urandom(16) + bytes(16))))
 
 
-def key_from_the_clock(patch: Patch) -> None:
+def key_from_the_clock(patch):
     ticks = iter(range(10**9))
 
     def clock(_):
@@ -227,20 +226,20 @@ def key_from_the_clock(patch: Patch) -> None:
     patch.setattr(run_module, "bits_of_run", clock)
 
 
-def a_level_charged_half(patch: Patch) -> None:
+def a_level_charged_half(patch):
     original = ledger_module.Ledger.charge
     patch.setattr(
         ledger_module.Ledger, "charge", lambda self, event: original(self, replace(event, cost=event.cost / 2))
     )
 
 
-def noise_for_twice_the_charge(patch: Patch) -> None:
+def noise_for_twice_the_charge(patch):
     patch.setattr(
         measurement_event_module, "calibrated_noise", lambda kind, s, cost: calibrated_noise(kind, s, 2 * cost)
     )
 
 
-def a_float_budget(patch: Patch) -> None:
+def a_float_budget(patch):
     original = ConfigKeys.number
 
     def rounded(self, *given, **named):

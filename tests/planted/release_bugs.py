@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from pathlib import Path
 
 import pyarrow as pa
-import pytest
 
 from tests.inside import (
     Copies,
@@ -24,15 +22,13 @@ from tests.inside import (
 )
 from tests.planted.truth import remembered
 
-Patch = pytest.MonkeyPatch
 
-
-def appended(path: Path, text: str) -> None:
+def appended(path, text):
     with path.open("a") as file:
         file.write(text)
 
 
-def a_hash_of_the_person_file_in_the_manifest(patch: Patch) -> None:
+def a_hash_of_the_person_file_in_the_manifest(patch):
     original = WatchedFiles.hashes_of
 
     def with_persons(still, files):
@@ -43,11 +39,11 @@ def a_hash_of_the_person_file_in_the_manifest(patch: Patch) -> None:
     patch.setattr(WatchedFiles, "hashes_of", with_persons)
 
 
-def after(patch: Patch, writer: str, write) -> None:
+def after(patch, writer, write):
     """`write` gets the output's folder once `writer` is done."""
     original = getattr(run_module, writer)
 
-    def writing(output: Path, *facts):
+    def writing(output, *facts):
         found = original(output, *facts)
         write(output)
         return found
@@ -55,20 +51,20 @@ def after(patch: Patch, writer: str, write) -> None:
     patch.setattr(run_module, writer, writing)
 
 
-def the_number_of_persons_in_the_releasable_log(patch: Patch) -> None:
+def the_number_of_persons_in_the_releasable_log(patch):
     truth = remembered(patch)
     after(patch, "write_release_log", lambda output: appended(output / "log.txt", f"{truth.people}\n"))
 
 
-def the_number_of_persons_in_the_report(patch: Patch) -> None:
+def the_number_of_persons_in_the_report(patch):
     truth = remembered(patch)
     after(patch, "write_documents", lambda output: appended(output / "report.html", f"<!-- {truth.people} -->"))
 
 
-def a_word_about_an_empty_pass(patch: Patch) -> None:
+def a_word_about_an_empty_pass(patch):
     original, truth = release_parts_module.write_readme, remembered(patch)
 
-    def tell(release: Path, *told) -> None:
+    def tell(release, *told):
         original(release, *told)
         if not truth.of_pass["pr"]:
             appended(release / "README.txt", "Nobody lives in Puerto Rico.\n")
@@ -76,16 +72,16 @@ def a_word_about_an_empty_pass(patch: Patch) -> None:
     patch.setattr(release_parts_module, "write_readme", tell)
 
 
-def a_file_with_a_true_sum_in_thousands(patch: Patch) -> None:
+def a_file_with_a_true_sum_in_thousands(patch):
     truth = remembered(patch)
     after(patch, "write_release", lambda output: (output / "people.txt").write_text(f"{truth.people // 1000}000\n"))
 
 
-def how_long_the_numbers_took_on_the_files(patch: Patch) -> None:
+def how_long_the_numbers_took_on_the_files(patch):
     patch.setattr(output_folder_module.os, "utime", lambda *_: None)
 
 
-def a_row_group_for_each_internal_batch(patch: Patch) -> None:
+def a_row_group_for_each_internal_batch(patch):
     original = MeasurementFile.write
 
     def write(self, measurements, groups):
@@ -96,7 +92,7 @@ def a_row_group_for_each_internal_batch(patch: Patch) -> None:
     patch.setattr(MeasurementFile, "write", write)
 
 
-def parquet_statistics_of_a_true_count(patch: Patch) -> None:
+def parquet_statistics_of_a_true_count(patch):
     original, truth = MeasurementFile.close, remembered(patch)
 
     def close(self):
@@ -106,12 +102,12 @@ def parquet_statistics_of_a_true_count(patch: Patch) -> None:
     patch.setattr(MeasurementFile, "close", close)
 
 
-def margins_from_the_true_count(patch: Patch) -> None:
+def margins_from_the_true_count(patch):
     original, truth = NumberKinds.margins, remembered(patch)
     patch.setattr(NumberKinds, "margins", property(lambda self: original.func(self) + truth.people % 7))
 
 
-def a_rule_applied_to_true_counts(patch: Patch) -> None:
+def a_rule_applied_to_true_counts(patch):
     """A number is withheld if the group's true size, not its noisy one, is small."""
     original, truth = NumbersOfLevel._after_rules, remembered(patch)
 
@@ -122,7 +118,7 @@ def a_rule_applied_to_true_counts(patch: Patch) -> None:
     patch.setattr(NumbersOfLevel, "_after_rules", by_truth)
 
 
-def a_coterminous_donor_chosen_by_true_size(patch: Patch) -> None:
+def a_coterminous_donor_chosen_by_true_size(patch):
     original, truth = Copies.__init__, remembered(patch)
 
     def begin(self, universe, of_pass, sets, options, published):
@@ -134,7 +130,7 @@ def a_coterminous_donor_chosen_by_true_size(patch: Patch) -> None:
     patch.setattr(Copies, "__init__", begin)
 
 
-def a_suppressed_group_whose_status_says_it_is_empty(patch: Patch) -> None:
+def a_suppressed_group_whose_status_says_it_is_empty(patch):
     original, truth = group_statuses_module._batch, remembered(patch)
 
     def telling(release, geography, part, iterations):
@@ -149,7 +145,7 @@ def a_suppressed_group_whose_status_says_it_is_empty(patch: Patch) -> None:
     patch.setattr(group_statuses_module, "_batch", telling)
 
 
-def true_sums_in_the_exported_files(patch: Patch) -> None:
+def true_sums_in_the_exported_files(patch):
     original, truth = data_dictionary_module._written, remembered(patch)
 
     def written(output, name, paths, census, label=None):
@@ -161,7 +157,7 @@ def true_sums_in_the_exported_files(patch: Patch) -> None:
     patch.setattr(data_dictionary_module, "_written", written)
 
 
-def a_release_made_again_that_remembers_the_persons(patch: Patch) -> None:
+def a_release_made_again_that_remembers_the_persons(patch):
     original, truth = rerelease_module.write_documents, remembered(patch)
 
     def writing(output, *facts):

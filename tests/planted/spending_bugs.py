@@ -5,14 +5,10 @@ from __future__ import annotations
 import inspect
 from contextlib import contextmanager
 
-import pytest
-
 from tests.inside import LevelDesign, RunPlan, RunSpending, Stage, inputs_module, run_module
 
-Patch = pytest.MonkeyPatch
 
-
-def the_spend_log_charged_after_the_noise(patch: Patch) -> None:
+def the_spend_log_charged_after_the_noise(patch):
     """The look at the log before publication would find it too."""
     original = run_module._charged
 
@@ -26,18 +22,18 @@ def the_spend_log_charged_after_the_noise(patch: Patch) -> None:
     patch.setattr(RunSpending, "require_charged", lambda _: None)
 
 
-def households_charged_unbounded(patch: Patch) -> None:
+def households_charged_unbounded(patch):
     patch.setattr(RunPlan, "loss_of_a_person", lambda plan, which: plan.loss_of(which).unbounded)
 
 
-def the_floor_looks_at_stage_2_alone(patch: Patch) -> None:
+def the_floor_looks_at_stage_2_alone(patch):
     def of_stage_2(design):
         return Stage.STAGE_2 not in design.stages or not design.noise(Stage.STAGE_2).is_mostly_zero
 
     patch.setattr(LevelDesign, "is_protected", property(of_stage_2))
 
 
-def a_run_forgets_the_floor(patch: Patch) -> None:
+def a_run_forgets_the_floor(patch):
     """The check beforehand still refuses too little noise."""
     original = inputs_module.refused_plan
 

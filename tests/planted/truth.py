@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-import pytest
-
 from tests.inside import LocalEngine, RecordCounter
-
-Patch = pytest.MonkeyPatch
 
 
 @dataclass
@@ -19,7 +15,7 @@ class Truth:
     nonempty: set[tuple[str, str, str]] = field(default_factory=set)  # level, region and iteration
 
 
-def remembered(patch: Patch) -> Truth:
+def remembered(patch):
     truth, prepare, totals = Truth(), LocalEngine.prepare, RecordCounter.totals
 
     def preparing(self):

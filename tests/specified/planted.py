@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from tests.inside import (
     MOST_ANSWERS,
     GroupUniverse,
-    RunConfig,
     Selector,
     Specification,
     area_tables_module,
@@ -22,10 +20,8 @@ from tests.inside import (
     tabulate_level_module,
 )
 
-Patch = pytest.MonkeyPatch
 
-
-def sensitivity_without_only(patch: Patch) -> None:
+def sensitivity_without_only(patch):
     original = planner_module.sensitivity
     patch.setattr(
         planner_module,
@@ -34,52 +30,52 @@ def sensitivity_without_only(patch: Patch) -> None:
     )
 
 
-def k_one_too_small(patch: Patch) -> None:
+def k_one_too_small(patch):
     """Noise is made for units with one record less than a unit may have."""
     original = planner_module.sensitivity
     patch.setattr(planner_module, "sensitivity", lambda maps, most_records: original(maps, most_records - 1))
 
 
-def suppression_at_the_wrong_kind(patch: Patch) -> None:
+def suppression_at_the_wrong_kind(patch):
     original = census_value_module._kind
     patch.setattr(census_value_module, "_kind", lambda *args, suppresses: original(*args, suppresses=not suppresses))
 
 
-def use_ignored(patch: Patch) -> None:
+def use_ignored(patch):
     patch.setattr(Specification, "use_of", lambda _, classification: len(classification.columns))
 
 
-def answers_beyond_use_counted(patch: Patch) -> None:
+def answers_beyond_use_counted(patch):
     original = encoding_module.PatternTable
     patch.setattr(encoding_module, "PatternTable", lambda _, **settings: original(MOST_ANSWERS, **settings))
 
 
-def classes_of_codes_merged_too_far(patch: Patch) -> None:
+def classes_of_codes_merged_too_far(patch):
     """Codes that are in the same groups of the first level share a number, whatever other levels say."""
     original = encoding_module._groups_of_codes
     patch.setattr(encoding_module, "_groups_of_codes", lambda maps: original(maps[:1]))
 
 
-def codes_merged_without_only(patch: Patch) -> None:
+def codes_merged_without_only(patch):
     original = encoding_module._groups_of_codes
     patch.setattr(encoding_module, "_groups_of_codes", lambda maps: original([replace(each, only={}) for each in maps]))
 
 
-def nowhere_counted(patch: Patch) -> None:
+def nowhere_counted(patch):
     original = area_tables_module._level
     patch.setattr(area_tables_module, "_level", lambda level, *args: original(replace(level, nowhere=()), *args))
 
 
-def a_pass_charged_with_the_budget_of_another_pass(patch: Patch) -> None:
+def a_pass_charged_with_the_budget_of_another_pass(patch):
     original = run_plan_module.loss_of_config_pass
     patch.setattr(run_plan_module, "loss_of_config_pass", lambda config, _: original(config, config.passes[-1]))
 
 
-def a_pass_measured_with_the_budget_of_another_pass(patch: Patch) -> None:
+def a_pass_measured_with_the_budget_of_another_pass(patch):
     """Every label gets the budget of the first label with a budget for these tables and groups."""
     original = planner_module.level_design
 
-    def of_the_first(config: RunConfig, of_family, level, *rest):
+    def of_the_first(config, of_family, level, *rest):
         budgets: Mapping = of_family.budgets
         same = [each for each in budgets if each.iterations == level.iterations and budgets[each] > 0]
         wrong = replace(of_family, budgets={**budgets, level: budgets[same[0]]})
@@ -88,7 +84,7 @@ def a_pass_measured_with_the_budget_of_another_pass(patch: Patch) -> None:
     patch.setattr(planner_module, "level_design", of_the_first)
 
 
-def groups_of_nobody_left_out_where_nothing_chooses(patch: Patch) -> None:
+def groups_of_nobody_left_out_where_nothing_chooses(patch):
     def of_somebody(level, totals, _):
         family = level.plan.family
         shapes = np.full(len(totals.indices), family.number_of(family.finest), dtype=np.int8)
@@ -97,7 +93,7 @@ def groups_of_nobody_left_out_where_nothing_chooses(patch: Patch) -> None:
     patch.setitem(tabulate_level_module._ADAPTIVE, Selector.NONE, of_somebody)
 
 
-def areas_of_a_list_ignored(patch: Patch) -> None:
+def areas_of_a_list_ignored(patch):
     original = census_value_module._lists
 
     def everywhere(spec, kinds):
@@ -106,7 +102,7 @@ def areas_of_a_list_ignored(patch: Patch) -> None:
     patch.setattr(census_value_module, "_lists", everywhere)
 
 
-def lone_totals_measured_in_two_stages(patch: Patch) -> None:
+def lone_totals_measured_in_two_stages(patch):
     patch.setattr(
         GroupUniverse, "is_total_only", property(lambda universe: np.zeros(len(universe.iterations), np.bool_))
     )

@@ -32,13 +32,13 @@ FIRST_ETHNICITY_CODE = "9"
 BUREAUS_TOY = "households/case-toy-of-the-bureau"
 
 
-def files_of(folder: Path) -> dict[str, bytes]:
+def files_of(folder):
     """The files of an output, without the manifest: it names the parameter files and the time."""
     paths = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in paths if path.name != "manifest.json"}
 
 
-def assert_same_bytes(parameters: Path, data: Path, folder: Path) -> None:
+def assert_same_bytes(parameters, data, folder):
     specification = as_specification(parameters, folder / "specification")
     config = shutil.copytree(parameters, folder / "config")
     (config / "about.toml").write_text(about_of(specification))
@@ -55,13 +55,13 @@ def assert_same_bytes(parameters: Path, data: Path, folder: Path) -> None:
     assert [row for row in kept if row not in listed] == []
 
 
-def about_of(specification: Path) -> str:
+def about_of(specification):
     """What a specification says of whose numbers these are, as an about.toml."""
     about = tomllib.loads((specification / "census.toml").read_text())["about"]
     return "\n".join(["[about]", *(f"{key} = {json.dumps(about[key])}" for key in about if key in ABOUT_KEYS)])
 
 
-def levels_of(output: Path) -> list[dict[str, object]]:
+def levels_of(output):
     """The levels of a release. Those without a budget have no thresholds in a specification."""
     rows = pq.read_table(output / LEVELS).to_pylist()
     for row in (row for row in rows if Fraction(row["budget"]) == 0):

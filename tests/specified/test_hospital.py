@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import shutil
 from fractions import Fraction
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -13,7 +12,7 @@ import pytest
 
 from tests.commands import cli
 from tests.conftest import SHARED
-from tests.inside import InvalidInput, RunPlan, Stage, open_release, plan_of_files, run_files, validate_files
+from tests.inside import InvalidInput, Stage, open_release, plan_of_files, run_files, validate_files
 
 GIVEN = SHARED / "census" / "hospital-admissions"
 pytestmark = pytest.mark.skipif(not GIVEN.exists(), reason="the hospital's specification is not here")
@@ -28,27 +27,27 @@ OF_AN_ADMISSION = "What is protected is one admission: one record. Somebody with
 
 
 @pytest.fixture
-def parameters(tmp_path: Path) -> Path:
+def parameters(tmp_path):
     folder = tmp_path / "hospital"
     shutil.copytree(GIVEN, folder)
     (folder / "municipalities.csv").write_text(MUNICIPALITIES)
     return folder
 
 
-def without_unit(parameters: Path) -> None:
+def without_unit(parameters):
     specification = parameters / "census.toml"
     lines = specification.read_text().splitlines(keepends=True)
     assert sum(line.startswith("unit = ") for line in lines) == 1
     specification.write_text("".join(line for line in lines if not line.startswith("unit = ")))
 
 
-def made_up(parameters: Path) -> Path:
+def made_up(parameters):
     result = cli("synthesize", parameters, "--people", "1500")
     assert result.exit_code == 0, result.output
     return parameters.with_name(f"{parameters.name}-data")
 
 
-def sentences_of(parameters: Path, data: Path, out: Path) -> dict[str, str]:
+def sentences_of(parameters, data, out):
     """What the plan, the README and the manifest say, with single spaces."""
     run_files(parameters, data, out)
     plan = cli("plan", parameters, data)
@@ -88,7 +87,7 @@ def test_a_patient_with_more_records_is_an_error_that_shows_no_value(parameters)
     assert secret not in str(refused.value)
 
 
-def noise(plan: RunPlan) -> dict[tuple[str, str, str, Stage], Fraction]:
+def noise(plan):
     return {
         (level.family.name, level.level.iterations.name, level.level.geography.label, stage): planned.noise.parameter
         for level in plan.levels

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from tests.brute_force import SUBSTATE, BruteForce
@@ -14,11 +11,11 @@ from tests.specified.judged_codes import CODE, GAP
 from tests.worlds.specified.small_world import AREAS, PEOPLE, nz_keys, write_specification
 
 
-def judged(folder: Path, keys: dict[str, Any] | None = None, *given: Any) -> Judge:
+def judged(folder, keys=None, *given):
     return Judge(*write_specification(folder, keys or nz_keys(), *given))
 
 
-def totals(judge: Judge, level: str, label: str) -> dict[tuple[str, str], int]:
+def totals(judge, level, label):
     return judge.totals(level, judge.label(label))
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -35,7 +33,7 @@ LISTS = [
 ]
 
 
-def write_lists(folder: Path, lists: list[list[str | None] | None], **of_classification: Any) -> tuple[Path, Path]:
+def write_lists(folder, lists, **of_classification):
     """The small census with one column of lists, whose missing text is not the empty one."""
     keys = nz_keys()
     keys["records"]["missing"] = ["NA"]
@@ -51,7 +49,7 @@ def write_lists(folder: Path, lists: list[list[str | None] | None], **of_classif
     return parameters, data
 
 
-def broken_rows(parameters: Path, data: Path, folder: Path) -> list[str]:
+def broken_rows(parameters, data, folder):
     """The sentences about broken rules."""
     with closing(engine_of(inputs_of(parameters, data), folder)) as engine:
         return [found.message for found in engine.check() if found.is_error]

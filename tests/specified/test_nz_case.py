@@ -8,14 +8,13 @@ from tests.conftest import SHARED
 from tests.specified.agreement import differences
 from tests.specified.judge import Judge
 from tests.worlds.specified.nz_case import TOTALS, write_nz_case
-from tests.worlds.world import World
 
 SHARED_CASE = SHARED / "census" / "nz-ethnicity" / "census.toml"
 SHARED_MARKS = [pytest.mark.needs_2020_files]
 
 
 @pytest.fixture(scope="module", params=["own", pytest.param("shared", marks=SHARED_MARKS)])
-def case(request, tmp_path_factory) -> World:
+def case(request, tmp_path_factory):
     """Parameters and data; not to be changed."""
     world = write_nz_case(tmp_path_factory.mktemp("nz"), None)
     if request.param == "shared":
@@ -24,7 +23,7 @@ def case(request, tmp_path_factory) -> World:
 
 
 @pytest.fixture(scope="module")
-def judge(case) -> Judge:
+def judge(case):
     return Judge(*case)
 
 

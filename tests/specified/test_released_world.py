@@ -18,12 +18,10 @@ from tests.inside import (
     _IDS,
     TAKEN_COLUMNS,
     Absence,
-    Census,
     CoterminousOptions,
     Estimate,
     InvalidInput,
     PublishedTotals,
-    Release,
     ReleaseOptions,
     ReleaseRequest,
     ReleaseRule,
@@ -40,7 +38,7 @@ from tests.inside import (
     write_checksums,
 )
 from tests.releases import check_output
-from tests.specified.released_world import SPECIFICATION, ReleasedWorld, released, write_specification
+from tests.specified.released_world import SPECIFICATION, released, write_specification
 
 ALL_STEPS = ReleaseOptions(
     rules=(ReleaseRule.CLAMP_NEGATIVES, ReleaseRule.WITHHOLD_ALONE_ABOVE_PARTNER),
@@ -51,17 +49,17 @@ OUT_OF_RELEASES = Path("universe/census.json")
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory) -> ReleasedWorld:
+def world(tmp_path_factory):
     return released(tmp_path_factory.mktemp("plain"))
 
 
 @pytest.fixture(scope="module")
-def stepped(tmp_path_factory: pytest.TempPathFactory) -> ReleasedWorld:
+def stepped(tmp_path_factory):
     return released(tmp_path_factory.mktemp("steps"), ALL_STEPS)
 
 
 @pytest.fixture(scope="module")
-def alone(world: ReleasedWorld, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def alone(world, tmp_path_factory):
     """A copy of the release alone, far from its parameters."""
     folder = tmp_path_factory.mktemp("alone") / "release"
     shutil.copytree(world.out / "release", folder)
@@ -69,7 +67,7 @@ def alone(world: ReleasedWorld, tmp_path_factory: pytest.TempPathFactory) -> Pat
 
 
 @pytest.fixture
-def release(alone: Path) -> Release:
+def release(alone):
     return open_release(alone)
 
 
@@ -266,15 +264,15 @@ def test_readme_examples_can_be_typed(world):
     assert isinstance(found["number"], Estimate)
 
 
-def _without_parents(document: dict[str, object]) -> None:
+def _without_parents(document):
     del document["parents"]
 
 
-def _with_unknown_key(document: dict[str, object]) -> None:
+def _with_unknown_key(document):
     document["specification"]["colour"] = "blue"  # type: ignore[index]
 
 
-def _without_a_level(document: dict[str, object]) -> None:
+def _without_a_level(document):
     del document["specification"]["areas"]["levels"][-1]  # type: ignore[index]
 
 
@@ -322,7 +320,7 @@ def test_labels_never_take_the_name_of_another_column(world):
 TOTALS = 'area_level,area,group,count\nisle,01,e f,250\nmarket town,"a,b",x β,-3\nfar isle,日本,o,7\n'
 
 
-def _selected_by_totals(folder: Path, text: str) -> tuple[Path, Path]:
+def _selected_by_totals(folder, text):
     chosen = 'selector = "published totals"\ntotals = "totals.csv"\n'
     specification = SPECIFICATION.replace('selector = "stage 1"\nstage_1 = 0.1\n', chosen)
     suppress = 'suppress = { chance = 0.9, areas = ["market town"] }\n'
@@ -332,7 +330,7 @@ def _selected_by_totals(folder: Path, text: str) -> tuple[Path, Path]:
     return parameters, folder / "data"
 
 
-def _rows_of(totals: PublishedTotals, census: Census) -> set[tuple[str, str, str, int]]:
+def _rows_of(totals, census):
     found = set()
     for level, of_level in totals.of_level.items():
         assert level in census.area_levels

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 import pytest
 
@@ -16,7 +15,7 @@ CHANCE_OF_0 = "A suppression chance of 0 publishes every empty group."
 ALL = ["nation", "region", "ta", "sa2"]
 
 
-def with_suppression(suppress: dict[str, Any] | None, areas: list[str]) -> dict[str, Any]:
+def with_suppression(suppress, areas):
     keys = nz_keys()
     del keys["privacy"]["suppress"]
     if suppress is not None:
