@@ -14,18 +14,21 @@ from pathlib import Path
 from tests.worlds.people import PERSON_HEADER
 from tests.worlds.world import World
 
-PERSON_WIDTHS = {
-    "RTYPE": 1, "MAFID": 9, "CUF_PNC": 5, "BCUSTATEFP": 2, "VERSION": 5, "QSEX": 1, "QAGE": 3, "QDB": 8,
-    "QDOB_MONTH": 2, "QDOB_DAY": 2, "QDOB_YEAR": 4, "QSPAN": 4, "QSPANX": 1, "CENHISP": 1, "QRACE1": 4, "QRACE2": 4,
-    "QRACE3": 4, "QRACE4": 4, "QRACE5": 4, "QRACE6": 4, "QRACE7": 4, "QRACE8": 4, "QRACEX": 1, "CENRACE": 2,
-    "RACE2010": 2, "RELSHIP": 2, "QGQTYP": 3, "LIVE_ALONE": 1,
-}  # fmt: skip
-UNIT_WIDTHS = {
-    "RTYPE": 1, "MAFID": 9, "BCUSTATEFP": 2, "VERSION": 5, "FINAL_POP": 5, "HHLDRAGE": 3, "HHSPAN": 1, "HHLDRACE": 1,
-    "HHRACE": 2, "TEN": 1, "TEN_A": 1, "TEN_R": 1, "VACS": 1, "QGQTYP": 3, "GQSEX": 1, "OIDTB": 22, "HHT": 1,
-    "HHT2": 2, "CPLT": 1, "UPART": 1, "MULTG": 1, "PAOC": 1, "P18": 2, "P60": 2, "P65": 2, "P75": 2, "PAC": 1,
-    "HHSEX": 1,
-}  # fmt: skip
+
+def widths(text: str) -> dict[str, int]:
+    return {name: int(width) for name, width in map(str.split, text.split(","))}
+
+
+PERSON_WIDTHS = widths("""
+RTYPE 1, MAFID 9, CUF_PNC 5, BCUSTATEFP 2, VERSION 5, QSEX 1, QAGE 3, QDB 8, QDOB_MONTH 2, QDOB_DAY 2,
+QDOB_YEAR 4, QSPAN 4, QSPANX 1, CENHISP 1, QRACE1 4, QRACE2 4, QRACE3 4, QRACE4 4, QRACE5 4, QRACE6 4,
+QRACE7 4, QRACE8 4, QRACEX 1, CENRACE 2, RACE2010 2, RELSHIP 2, QGQTYP 3, LIVE_ALONE 1
+""")
+UNIT_WIDTHS = widths("""
+RTYPE 1, MAFID 9, BCUSTATEFP 2, VERSION 5, FINAL_POP 5, HHLDRAGE 3, HHSPAN 1, HHLDRACE 1, HHRACE 2, TEN 1,
+TEN_A 1, TEN_R 1, VACS 1, QGQTYP 3, GQSEX 1, OIDTB 22, HHT 1, HHT2 2, CPLT 1, UPART 1, MULTG 1, PAOC 1,
+P18 2, P60 2, P65 2, P75 2, PAC 1, HHSEX 1
+""")
 COUNT_WIDTHS = {"BCUSTATEFP": 2, "VERSION": 5} | {
     f"COUNT_{kind}{ending}": 10 for kind in ("UNIT", "PER") for ending in ("", "_HU", "_GQ")
 }

@@ -15,27 +15,32 @@ STATES = "01-02 04-06 08-13 15-42 44-51 53-56 72"
 QUARTERS = "101-106 201-203 301 401-405 501 601-602 701-702 704 706 801-802 900-901 903-904"
 RACES = "1000-8999"
 
-# name: width, legal values, whether it may be blank
-PERSON = {
-    "RTYPE": (1, "3 5", False), "MAFID": (9, "100000001-899999999", False), "CUF_PNC": (5, "1-99999", False),
-    "BCUSTATEFP": (2, STATES, False), "VERSION": (5, "0-99999", False), "QSEX": (1, "1-2", False),
-    "QAGE": (3, "0-115", False), "QDB": (8, "19040402-20200401", False), "QDOB_MONTH": (2, "1-12", False),
-    "QDOB_DAY": (2, "1-31", False), "QDOB_YEAR": (4, "1904-2020", False), "QSPAN": (4, "1000-8999 9950", False),
-    "QSPANX": (1, "1-7", False), "CENHISP": (1, "1-2", False), "QRACE1": (4, RACES, False),
-    **{f"QRACE{number}": (4, RACES, True) for number in range(2, 9)},
-    "QRACEX": (1, "1-6", False), "CENRACE": (2, "1-63", False), "RACE2010": (2, "1-31", False),
-    "RELSHIP": (2, "20-38", False), "QGQTYP": (3, QUARTERS, True), "LIVE_ALONE": (1, "0-2", False),
-}  # fmt: skip
-UNIT = {
-    "RTYPE": (1, "2 4", False), "MAFID": (9, "100000001-899999999", False), "BCUSTATEFP": (2, STATES, False),
-    "VERSION": (5, "0-99999", False), "FINAL_POP": (5, "0-99999", False), "HHLDRAGE": (3, "15-115", True),
-    "HHSPAN": (1, "1-2", True), "HHLDRACE": (1, "1-6", True), "HHRACE": (2, "1-63", True), "TEN": (1, "0-4", False),
-    "TEN_A": (1, "0-4", False), "TEN_R": (1, "0-4", False), "VACS": (1, "0-7", False), "QGQTYP": (3, QUARTERS, True),
-    "GQSEX": (1, "1-3", True), "OIDTB": (22, f"0-{10**22}", False), "HHT": (1, "0-7", False),
-    "HHT2": (2, "0-12", False), "CPLT": (1, "0-5", False), "UPART": (1, "0-5", False), "MULTG": (1, "0-2", False),
-    "PAOC": (1, "0-4", False), "P18": (2, "0-99", False), "P60": (2, "0-99", False), "P65": (2, "0-99", False),
-    "P75": (2, "0-99", False), "PAC": (1, "0-4", False), "HHSEX": (1, "0-2", False),
-}  # fmt: skip
+
+def layout(text: str) -> dict[str, tuple[int, str, bool]]:
+    """Name, width, legal values with ? in front if it may be blank."""
+    fields = {}
+    for one in text.strip().split(";"):
+        name, width, legal = one.split(maxsplit=2)
+        legal = legal.replace("STATES", STATES).replace("QUARTERS", QUARTERS)
+        fields[name] = int(width), legal.removeprefix("?"), legal.startswith("?")
+    return fields
+
+
+PERSON = layout("""
+RTYPE 1 3 5; MAFID 9 100000001-899999999; CUF_PNC 5 1-99999; BCUSTATEFP 2 STATES; VERSION 5 0-99999;
+QSEX 1 1-2; QAGE 3 0-115; QDB 8 19040402-20200401; QDOB_MONTH 2 1-12; QDOB_DAY 2 1-31; QDOB_YEAR 4 1904-2020;
+QSPAN 4 1000-8999 9950; QSPANX 1 1-7; CENHISP 1 1-2; QRACE1 4 1000-8999; QRACE2 4 ?1000-8999;
+QRACE3 4 ?1000-8999; QRACE4 4 ?1000-8999; QRACE5 4 ?1000-8999; QRACE6 4 ?1000-8999; QRACE7 4 ?1000-8999;
+QRACE8 4 ?1000-8999; QRACEX 1 1-6; CENRACE 2 1-63; RACE2010 2 1-31; RELSHIP 2 20-38; QGQTYP 3 ?QUARTERS;
+LIVE_ALONE 1 0-2
+""")
+UNIT = layout("""
+RTYPE 1 2 4; MAFID 9 100000001-899999999; BCUSTATEFP 2 STATES; VERSION 5 0-99999; FINAL_POP 5 0-99999;
+HHLDRAGE 3 ?15-115; HHSPAN 1 ?1-2; HHLDRACE 1 ?1-6; HHRACE 2 ?1-63; TEN 1 0-4; TEN_A 1 0-4; TEN_R 1 0-4;
+VACS 1 0-7; QGQTYP 3 ?QUARTERS; GQSEX 1 ?1-3; OIDTB 22 0-10000000000000000000000; HHT 1 0-7; HHT2 2 0-12;
+CPLT 1 0-5; UPART 1 0-5; MULTG 1 0-2; PAOC 1 0-4; P18 2 0-99; P60 2 0-99; P65 2 0-99; P75 2 0-99; PAC 1 0-4;
+HHSEX 1 0-2
+""")
 COUNTS = {"BCUSTATEFP": 2, "VERSION": 5, "COUNT_UNIT": 10, "COUNT_UNIT_HU": 10, "COUNT_UNIT_GQ": 10,
           "COUNT_PER": 10, "COUNT_PER_HU": 10, "COUNT_PER_GQ": 10}  # fmt: skip
 SPOUSES, PARTNERS, OWN_CHILDREN = {"21", "23"}, {"22", "24"}, {"25", "26", "27"}
