@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests import inside
 from tests.inside import (
+    PERSONS,
     SAFETAB_P,
     CountingEngine,
     EngineSettings,
@@ -24,6 +26,7 @@ from tests.inside import (
     record_file_names,
 )
 from tests.plain_engine import PlainEngine
+from tests.worlds.people import problems_with
 from tests.worlds.world import World
 
 
@@ -53,6 +56,21 @@ def local_engine(inputs: EngineInputs, folder: Path) -> CountingEngine:
 def spark_engine(session, inputs: EngineInputs, log=lambda _: None) -> CountingEngine:
     location = RecordLocation.of_files(replace(inputs.persons, rows=None))  # the driver doesn't count them
     return inside.SparkEngine(session, location, inputs.files, log)
+
+
+def assert_counts_as(judge: CountingEngine, engine: CountingEngine, inputs: EngineInputs) -> None:
+    """Findings, records of passes, totals, and cells of every third group."""
+    found = engine.check()
+    assert found == judge.check()
+    assert problems_with(found) == ()
+    assert engine.prepare() == judge.prepare()
+    for level in inputs.plan.levels:
+        counts = [(engine.totals(level), judge.totals(level))]
+        wanted = {shape: np.arange(first, level.universe.size, 3) for first, shape in enumerate(PERSONS.finer)}
+        cells, judged = engine.cells(level, wanted), judge.cells(level, wanted)
+        for one, other in [*counts, *((cells[shape], judged[shape]) for shape in wanted)]:
+            assert one.indices.tolist() == other.indices.tolist()
+            assert one.confidential_counts.tolist() == other.confidential_counts.tolist()
 
 
 SPARK_MARKS = [

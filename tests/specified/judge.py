@@ -71,7 +71,8 @@ class Judge:
         self.missing = tuple(keys["records"].get("missing", [""]))
         self.levels = {level["name"]: level for level in keys["areas"]["levels"]}
         self.families = {family["name"]: family for family in keys["tables"]}
-        self.areas = read_table(self._folder / keys["areas"]["file"])
+        areas = keys["areas"]["file"]  # a name without an ending is that of a file beside the records
+        self.areas = read_table(self._folder / areas if "." in areas else data / f"{areas}.txt")
         use = keys["privacy"].get("use", {})
         self.classifications = {
             name: Classification(name, each, self._folder, self.fields, use.get(name))

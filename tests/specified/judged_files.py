@@ -42,7 +42,7 @@ def read_table(path: Path) -> list[Row]:
             for row in pq.read_table(path).to_pylist()
         ]
     text = path.read_bytes().decode("utf-8-sig")
-    lines = list(csv.reader(text.replace("\r\n", "\n").split("\n")))
+    lines = list(csv.reader(text.replace("\r\n", "\n").split("\n"), delimiter="|" if path.suffix == ".txt" else ","))
     lines = [line for line in lines if line]
     return [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
 

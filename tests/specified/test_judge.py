@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tests.brute_force import SUBSTATE, BruteForce
-from tests.specified.bureau_files import write_as_specification
-from tests.specified.judge import AREA, FIELD, UNIT, Judge
-from tests.specified.judged_codes import CODE, GAP
+from tests.specified.judge import UNIT, Judge
+from tests.worlds.specified.of_bureau import as_specification
 from tests.worlds.specified.small_world import AREAS, PEOPLE, nz_keys, write_specification
 
 
@@ -16,84 +15,58 @@ def judged(folder, keys=None, *given):
 
 
 def totals(judge, level, label):
-    return judge.totals(level, judge.label(label))
+    """Area and code with the total of each group, in their order."""
+    found = judge.totals(level, judge.label(label))
+    return ", ".join(f"{area} {code}: {count}" for (area, code), count in sorted(found.items()))
+
+
+def filled(cells):
+    return {cell: count for cell, count in cells.items() if count}
 
 
 def test_total_response_counts_a_person_in_every_group_named(tmp_path):
     judge = judged(tmp_path)
     assert judge.records_of_passes() == {"all": 7}
-    assert totals(judge, "level 2", "nation") == {
-        ("NZ", "11"): 4,
-        ("NZ", "12"): 1,
-        ("NZ", "21"): 3,
-        ("NZ", "31"): 2,
-        ("NZ", "33"): 1,
-    }
+    assert totals(judge, "level 2", "nation") == "NZ 11: 4, NZ 12: 1, NZ 21: 3, NZ 31: 2, NZ 33: 1"
 
 
 def test_only_groups_hold_those_who_name_nothing_else(tmp_path):
     """Don't know counts as missing: the person who says Māori and don't know is Māori only."""
     found = totals(judged(tmp_path), "level 1", "nation")
-    assert {code: count for (_, code), count in found.items()} == {
-        "1": 4,
-        "1-only": 2,
-        "2": 3,
-        "2-only": 1,
-        "3": 2,
-        "3-only": 1,
-    }
+    assert found == "NZ 1: 4, NZ 1-only: 2, NZ 2: 3, NZ 2-only: 1, NZ 3: 2, NZ 3-only: 1"
 
 
 def test_areas_cross_and_some_are_nowhere(tmp_path):
     judge = judged(tmp_path)
-    assert totals(judge, "level 1", "ta") == {
-        ("t1", "1"): 2,
-        ("t1", "1-only"): 1,
-        ("t1", "2"): 1,
-        ("t1", "3"): 1,
-        ("t1", "3-only"): 1,
-        ("t2", "1"): 1,
-        ("t2", "1-only"): 1,
-        ("t2", "2"): 1,
-        ("t2", "2-only"): 1,
-    }
+    in_t1, in_t2 = (
+        "t1 1: 2, t1 1-only: 1, t1 2: 1, t1 3: 1, t1 3-only: 1",
+        "t2 1: 1, t2 1-only: 1, t2 2: 1, t2 2-only: 1",
+    )
+    assert totals(judge, "level 1", "ta") == f"{in_t1}, {in_t2}"
     assert judge.universe("level 2", judge.label("ta")) == (["t1", "t2"], ["11", "12", "21", "31", "33"])
 
 
 def test_cells_are_genders_by_ranges_of_age(tmp_path):
     judge = judged(tmp_path)
     cells = judge.cells("level 1", judge.label("region"), "gender and age", "E2")
-    assert {cell: count for cell, count in cells["01", "1"].items() if count} == {
-        ("male", (15, 64)): 2,
-        ("female", (0, 14)): 1,
-    }
-    assert {cell: count for cell, count in cells["02", "2"].items() if count} == {
-        ("male", (65, 120)): 1,
-        ("female", (15, 64)): 1,
-    }
-    assert list(cells["01", "1"])[:4] == [
-        ("male", (0, 14)),
-        ("male", (15, 64)),
-        ("male", (65, 120)),
-        ("female", (0, 14)),
-    ]
+    assert filled(cells["01", "1"]) == {("male", (15, 64)): 2, ("female", (0, 14)): 1}
+    assert filled(cells["02", "2"]) == {("male", (65, 120)): 1, ("female", (15, 64)): 1}
+    order = [("male", (0, 14)), ("male", (15, 64)), ("male", (65, 120)), ("female", (0, 14))]
+    assert list(cells["01", "1"])[:4] == order
 
 
 def test_the_first_answers_count_if_others_are_not_used(tmp_path):
     keys = nz_keys()
     keys["privacy"]["use"] = {"ethnicity": 1}
     found = totals(judged(tmp_path, keys), "level 1", "nation")
-    assert found == {("NZ", "1"): 3, ("NZ", "1-only"): 3, ("NZ", "2"): 1, ("NZ", "2-only"): 1} | {
-        ("NZ", "3"): 2,
-        ("NZ", "3-only"): 2,
-    }
+    assert found == "NZ 1: 3, NZ 1-only: 3, NZ 2: 1, NZ 2-only: 1, NZ 3: 2, NZ 3-only: 2"
 
 
 def test_longer_codes_are_cut_and_lists_are_split(tmp_path):
     keys = nz_keys()
     keys["classifications"]["ethnicity"] |= {"first": 5}
     people = PEOPLE.replace("33111", "33111.x")
-    assert totals(judged(tmp_path / "cut", keys, people), "level 2", "nation")["NZ", "33"] == 1
+    assert totals(judged(tmp_path / "cut", keys, people), "level 2", "nation").endswith("NZ 33: 1")
     del keys["classifications"]["ethnicity"]["columns"]
     keys["classifications"]["ethnicity"]["column"] = "ETH"
     keys["records"]["fields"] = [*keys["records"]["fields"][:4], {"name": "ETH", "type": "list", "delimiter": ";"}]
@@ -116,7 +89,7 @@ def test_passes_count_their_own_records(tmp_path):
     judge = judged(tmp_path, keys)
     assert judge.records_of_passes() == {"one": 4, "two": 2}
     assert [label.label for label in judge.labels] == ["N1", "S1", "N2"]
-    assert totals(judge, "level 2", "N2") == {("NZ", "31"): 1, ("NZ", "11"): 1, ("NZ", "21"): 1}
+    assert totals(judge, "level 2", "N2") == "NZ 11: 1, NZ 21: 1, NZ 31: 1"
 
 
 def test_what_is_no_value_counts_as_another(tmp_path):
@@ -125,7 +98,7 @@ def test_what_is_no_value_counts_as_another(tmp_path):
     keys["areas"]["other"] = ["7000004"]
     people = PEOPLE.replace("7000001,1,34,1", "abroad,1,34,x")
     judge = judged(tmp_path, keys, people)
-    assert totals(judge, "level 1", "region")["02", "1"] == 2
+    assert "02 1: 2" in totals(judge, "level 1", "region")
     cells = judge.cells("level 1", judge.label("sa2"), "gender and age", "E2")
     assert cells["s3", "1"]["another gender", (15, 64)] == 1
 
@@ -165,28 +138,6 @@ def test_stability_by_hand(tmp_path, use, level_1, level_2):
         assert judge.stability_by_brute_force(level, judge.label("ta")) == expected
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "column", "rule"),
-    [
-        ("7000001,1,34", "7000009,1,34", "SA1", AREA),
-        ("7000001,1,34", ",1,34", "SA1", AREA),
-        ("1,34,1", "1,121,1", "AGE", FIELD),
-        ("1,34,1", "1,-1,1", "AGE", FIELD),
-        ("1,34,1", "1,3x,1", "AGE", FIELD),
-        ("1,34,1", "1,,1", "AGE", FIELD),
-        ("1,34,1", "1,34,01", "GENDER", FIELD),
-        ("7000001,1,34", "7000001,yes,34", "RESIDENT", FIELD),
-        ("34,1,11111,,", "34,1,11112,,", "ETH1", CODE),
-        ("34,1,11111,,", "34,1,,,", "ETH1", CODE),
-        ("34,1,11111,,", "34,1,11111,,21111", "ETH1..ETH3", GAP),
-        ("0,64,2,21111,,", "0,64,2,21111,x,", "ETH2", CODE),  # a row that `where` leaves out
-    ],
-)
-def test_every_rule_can_be_broken(tmp_path, old, new, column, rule):
-    assert old in PEOPLE
-    assert judged(tmp_path, None, PEOPLE.replace(old, new)).broken == {(column, rule): 1}
-
-
 def test_a_unit_with_more_records_than_allowed_breaks_a_rule(tmp_path):
     keys = nz_keys()
     keys["records"]["fields"].append({"name": "PID", "type": "string"})
@@ -208,7 +159,7 @@ def test_ids_sort_by_their_bytes(tmp_path):
 @pytest.mark.parametrize("case", ["toy", "tricky-3-codes", "tricky-8-codes"])
 def test_safetab_p_as_a_specification_counts_what_the_bureaus_files_say(cases, case, tmp_path):
     parameters, data = cases / case / "parameters", cases / case / "data"
-    judge = Judge(*write_as_specification(parameters, data, tmp_path))
+    judge = Judge(as_specification(parameters, tmp_path), data)
     plain = BruteForce(parameters, data)
     expected = plain.people_of_groups()
     kind_of_list = {row["ITERATION_CODE"]: row for row in [*plain.race, *plain.ethnicity]}

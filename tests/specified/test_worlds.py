@@ -26,6 +26,7 @@ FEATURES = {
 
 
 SMALL_WORLDS = (50, 52, 34, 22, 54, 46, 33, 24, 10, 30)
+EVERY_DAY = (*SMALL_WORLDS, *range(6))
 """Seeds of worlds that together have every feature, most of them with few levels."""
 
 
@@ -40,7 +41,7 @@ def test_several_worlds_have_each_feature(foreign):
 
 
 @pytest.mark.parametrize(
-    "seed", [*SMALL_WORLDS, *(pytest.param(n, marks=pytest.mark.slow) for n in SEEDS if n not in SMALL_WORLDS)]
+    "seed", [*EVERY_DAY, *(pytest.param(n, marks=pytest.mark.slow) for n in SEEDS if n not in EVERY_DAY)]
 )
 def test_the_engine_counts_what_the_judge_counts_and_no_record_is_in_more_groups_than_stability_says(foreign, seed):
     world = foreign(seed)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 from pathlib import Path
 
@@ -18,6 +17,14 @@ LEVELS = (
 )  # fmt: skip
 EXACT = 10**9  # a budget at which noise is 0
 T3, T4 = (5, 12, 30), (12,)
+_USUAL = {
+    "allow_negative_counts": True,
+    "run_us": True,
+    "run_pr": True,
+    "state_filter_us": ["01", "02"],
+    "reader": "csv",
+    "privacy_defn": "zcdp",
+}
 _NATION_AND_STATES = ("USA", "STATE", "PR-STATE")
 _BELOW = ("COUNTY", "TRACT", "PLACE", "AIANNH", "PR-COUNTY", "PR-TRACT", "PR-PLACE")
 
@@ -31,38 +38,40 @@ def household_config(budget: float, **changes: object) -> dict:
         "thresholds_h_t3": {level: [one + number % 4 for one in T3] for number, level in enumerate(levels)},
         "thresholds_h_t4": {level: [one + number % 5 for one in T4] for number, level in enumerate(levels)},
         "max_race_codes": 3,
-        "allow_negative_counts": True,
-        "run_us": True,
-        "run_pr": True,
-        "state_filter_us": ["01", "02"],
-        "reader": "csv",
-        "privacy_defn": "zcdp",
-    } | changes
+        **_USUAL,
+        **changes,
+    }
 
 
 def write_household_world(folder: Path, seed: int, *, budget: float = EXACT, people: int = 300) -> World:
     """Households whose householders are people of a random world, and totals of those people, some left out."""
     world = write_random_world(folder, seed, people=people, max_race_codes=3)
-    rng, old = random.Random(seed), json.loads((world.parameters / "config.json").read_text())
+    dice, config = random.Random(seed), household_config(budget)
     groups = BruteForce(*world).people_of_groups()
+    _write_households(world, dice)
+    world.write_config(config | _of_world(world))
+    write_totals(world, [
+        f"{entity}|{level}|{code}|{sum(counts.values()) + dice.randint(-3, 3)}"
+        for (level, entity, code), counts in sorted(groups.items())
+        if dice.random() < 0.9
+    ])  # fmt: skip
+    return world
+
+
+def _write_households(world: World, dice: random.Random) -> None:
+    """Half of the people are householders."""
     rows = [
         "|".join([*(one[name] for name in (*BLOCK, "CENRACE", *RACES, "QSPAN")), str(kind), str(tenure)])
         for one in rows_of(world.data / "person-records.txt")
-        for kind, tenure in [(rng.randint(1, 5), rng.randint(1, 4))]
-        if rng.random() < 0.5
+        for kind, tenure in [(dice.randint(1, 5), dice.randint(1, 4))]
+        if dice.random() < 0.5
     ]
     (world.data / "household-records.txt").write_text("\n".join(["|".join(COLUMNS), *rows]) + "\n")
-    config = household_config(
-        budget, state_filter_us=old["state_filter_us"], run_us=old["run_us"], run_pr=old["run_pr"]
-    )
-    (world.parameters / "config.json").write_text(json.dumps(config))
-    totals = [
-        f"{entity}|{level}|{code}|{sum(counts.values()) + rng.randint(-3, 3)}"
-        for (level, entity, code), counts in sorted(groups.items())
-        if rng.random() < 0.9
-    ]
-    write_totals(world, totals)
-    return world
+
+
+def _of_world(world: World) -> dict:
+    old = world.config()
+    return {key: old[key] for key in ("max_race_codes", "state_filter_us", "run_us", "run_pr")}
 
 
 def write_totals(world: World, rows: list[str]) -> None:
@@ -86,35 +95,19 @@ def config_of_2020() -> dict:
                 f"({geography}, 1)": [4971, 19971, 149970 if is_below else 149971][:finer],
                 f"({geography}, 2)": thresholds[:finer],
             }
-    return config | {
-        "max_race_codes": 8,
-        "allow_negative_counts": True,
-        "run_us": True,
-        "run_pr": True,
-        "state_filter_us": ["01", "02"],
-        "reader": "csv",
-        "privacy_defn": "zcdp",
-    }
+    return config | _USUAL | {"max_race_codes": 8}
 
 
 def write_small_households(folder: Path, seed: int = 7, people: int = 900) -> World:
     """Half of a random world's people are householders; most groups have a total, and all six tables occur."""
     world = write_random_world(folder, seed, people=people, max_race_codes=3)
-    chance, old = random.Random(seed), json.loads((world.parameters / "config.json").read_text())
-    totals = [row for row in _true_totals(world) if chance.random() < 0.9]
-    write_totals(world, totals)
-    rows = [
-        "|".join([*(row[name] for name in (*BLOCK, "CENRACE", *RACES, "QSPAN")), kind, tenure])
-        for row in rows_of(world.data / "person-records.txt")
-        for kind, tenure in [(chance.choice("12345"), chance.choice("1234"))]
-        if chance.random() < 0.5
-    ]
-    (world.data / "household-records.txt").write_text("\n".join(["|".join(COLUMNS), *rows]) + "\n")
-    kept = {key: old[key] for key in ("max_race_codes", "state_filter_us", "run_us", "run_pr")}
-    config = config_of_2020() | kept
-    for family, low in (("t3", [5, 12, 30]), ("t4", [12])):
+    dice = random.Random(seed)
+    write_totals(world, [row for row in _true_totals(world) if dice.random() < 0.9])
+    _write_households(world, dice)
+    config = config_of_2020() | _of_world(world)
+    for family, low in (("t3", T3), ("t4", T4)):
         config[f"thresholds_h_{family}"] = dict.fromkeys(config[f"thresholds_h_{family}"], low)
-    (world.parameters / "config.json").write_text(json.dumps(config))
+    world.write_config(config)
     return world
 
 
