@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from tests.engine_inputs import engine_inputs, local_engine, plain_engine
+from tests.engine_inputs import assert_counts_as, engine_inputs, local_engine, plain_engine
 from tests.inside import (
     AIANNH,
     COUNTY,

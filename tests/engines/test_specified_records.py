@@ -16,7 +16,7 @@ from tests.specified.agreement import differences, errors, findings, fingerprint
 from tests.specified.judge import AREA, FIELD, UNIT, Judge
 from tests.specified.judged_codes import CODE, GAP, MOST
 from tests.worlds.specified.random_world import write_foreign_world
-from tests.worlds.specified.small_world import AREAS, CODES, census_of, nz_keys, row_of, write_rows
+from tests.worlds.specified.small_world import AREAS, CODES, census_of, nz_keys, of_lists, row_of, write_rows
 
 ENDINGS = (".txt", ".csv", ".csv.gz", ".parquet")
 WRONG = ("", "-", "x", "000", "29", "1e3", "Z", "130", "010;011;;012")
@@ -126,14 +126,6 @@ def ruled(*fields, **of_codes):
     keys = nz_keys()
     keys["records"]["fields"] += fields
     keys["classifications"]["ethnicity"] |= of_codes
-    return keys
-
-
-def of_lists(**of_codes):
-    """The small census with its answers in one column."""
-    keys = ruled(**{"column": "ETH"} | of_codes)
-    keys["records"]["fields"][4:] = [{"name": "ETH", "type": "list", "delimiter": ";"}]
-    del keys["classifications"]["ethnicity"]["columns"]
     return keys
 
 

@@ -7,7 +7,7 @@ import pytest
 from tests.brute_force import SUBSTATE, BruteForce
 from tests.specified.judge import UNIT, Judge
 from tests.worlds.specified.of_bureau import as_specification
-from tests.worlds.specified.small_world import AREAS, PEOPLE, nz_keys, write_specification
+from tests.worlds.specified.small_world import AREAS, PEOPLE, nz_keys, of_lists, write_specification
 
 
 def judged(folder, keys=None, *given):
@@ -67,9 +67,7 @@ def test_longer_codes_are_cut_and_lists_are_split(tmp_path):
     keys["classifications"]["ethnicity"] |= {"first": 5}
     people = PEOPLE.replace("33111", "33111.x")
     assert totals(judged(tmp_path / "cut", keys, people), "level 2", "nation").endswith("NZ 33: 1")
-    del keys["classifications"]["ethnicity"]["columns"]
-    keys["classifications"]["ethnicity"]["column"] = "ETH"
-    keys["records"]["fields"] = [*keys["records"]["fields"][:4], {"name": "ETH", "type": "list", "delimiter": ";"}]
+    keys = of_lists(first=5)
     lines = []
     for line in people.replace("ETH1,ETH2,ETH3", "ETH").splitlines():
         *rest, answers = line.split(",", 4)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import closing
-
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -17,9 +15,9 @@ from tests.inside import (
     read_public_files,
     universe_of_run,
 )
-from tests.specified.agreement import differences, engine_of, inputs_of
+from tests.specified.agreement import differences, errors
 from tests.specified.judge import Judge
-from tests.worlds.specified.small_world import PEOPLE, nz_keys, write_specification
+from tests.worlds.specified.small_world import PEOPLE, nz_keys, of_lists, write_specification
 
 LISTS = [
     ["11111"],
@@ -35,24 +33,13 @@ LISTS = [
 
 def write_lists(folder, lists, **of_classification):
     """The small census with one column of lists, whose missing text is not the empty one."""
-    keys = nz_keys()
+    keys = of_lists(**of_classification)
     keys["records"]["missing"] = ["NA"]
-    keys["records"]["fields"][4:] = [{"name": "ETH", "type": "list", "delimiter": ";"}]
-    ethnicity = keys["classifications"]["ethnicity"]
-    del ethnicity["columns"]
-    ethnicity |= {"column": "ETH", **of_classification}
-    parameters, data = write_specification(folder, keys)
+    world = write_specification(folder, keys, None)
     header, *rows = [line.split(",")[:4] for line in PEOPLE.splitlines()]
     columns = {name: pa.array([row[at] for row in rows]) for at, name in enumerate(header)}
-    (data / "people.csv").unlink()
-    pq.write_table(pa.table({**columns, "ETH": pa.array(lists, pa.list_(pa.string()))}), data / "people.parquet")
-    return parameters, data
-
-
-def broken_rows(parameters, data, folder):
-    """The sentences about broken rules."""
-    with closing(engine_of(inputs_of(parameters, data), folder)) as engine:
-        return [found.message for found in engine.check() if found.is_error]
+    pq.write_table(pa.table({**columns, "ETH": pa.array(lists, pa.list_(pa.string()))}), world.data / "people.parquet")
+    return world
 
 
 def test_lists_are_answers_in_their_order(tmp_path):
@@ -66,7 +53,7 @@ def test_a_list_without_answers_is_missing(tmp_path, nothing):
     assert differences(*optional) == []
     assert Judge(*optional).totals("level 2", Judge(*optional).label("nation"))["NZ", "11"] == 3
     required = write_lists(tmp_path / "required", lists)
-    (message,) = broken_rows(*required, tmp_path)
+    ((_, message),) = errors(*required)
     assert "1 row breaks" in message
     assert Judge(*required).broken.total() == 1
 
@@ -75,13 +62,13 @@ def test_an_answer_that_is_missing_inside_a_list_is_a_gap(tmp_path):
     lists: list[list[str | None] | None] = [["11111", None, "21111"], *LISTS[1:]]
     assert differences(*write_lists(tmp_path / "skipped", lists, gaps="skipped")) == []
     wrong = write_lists(tmp_path / "wrong", lists)
-    assert len(broken_rows(*wrong, tmp_path)) == 1
+    assert len(errors(*wrong)) == 1
     assert Judge(*wrong).broken.total() == 1
 
 
 def test_a_separator_inside_an_answer_divides_nothing(tmp_path):
     wrong = write_lists(tmp_path / "wrong", [["11111;21111"], *LISTS[1:]])
-    assert len(broken_rows(*wrong, tmp_path)) == 1
+    assert len(errors(*wrong)) == 1
 
 
 @pytest.mark.parametrize(
@@ -99,12 +86,9 @@ def test_lists_that_are_stored_otherwise_are_refused_with_what_is_due(tmp_path, 
 
 @pytest.mark.parametrize("field_type", ["string", "list"])
 def test_groups_of_a_column_of_lists_overlap_and_those_of_one_answer_do_not(field_type, tmp_path):
-    keys = nz_keys()
-    of_type = {"string": {}, "list": {"delimiter": ";"}}[field_type]
-    keys["records"]["fields"][4:] = [{"name": "ETH1", "type": field_type, **of_type}]
-    ethnicity = keys["classifications"]["ethnicity"]
-    del ethnicity["columns"]
-    ethnicity |= {"column": "ETH1"} if field_type == "list" else {"columns": ["ETH1"]}
+    keys = of_lists() if field_type == "list" else nz_keys()
+    if field_type == "string":
+        keys["classifications"]["ethnicity"]["columns"] = ["ETH1"]
     keys["groups"]["levels"][0]["members"] = ["any"]
     files = read_public_files(*write_specification(tmp_path, keys)).require()
     universe = universe_of_run(plan_of(files).require(), files.geography_of_pass, files.names)

@@ -113,6 +113,15 @@ def nz_keys() -> dict[str, Any]:
     return tomllib.loads(NZ, parse_float=Decimal)
 
 
+def of_lists(**of_codes: Any) -> dict[str, Any]:
+    """The keys of the small census with all answers in one column, ETH."""
+    keys = nz_keys()
+    keys["records"]["fields"][4:] = [{"name": "ETH", "type": "list", "delimiter": ";"}]
+    del keys["classifications"]["ethnicity"]["columns"]
+    keys["classifications"]["ethnicity"] |= {"column": "ETH", **of_codes}
+    return keys
+
+
 def row_of(**texts: str) -> Row:
     """The first of the people, with other texts."""
     header, first, *_ = PEOPLE.splitlines()
