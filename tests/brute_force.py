@@ -64,7 +64,7 @@ class BruteForce:
 
     def people_of_groups(self) -> defaultdict:
         """By level, entity and iteration: how many people there are of each sex and age."""
-        by_group: defaultdict = defaultdict(Counter)
+        by_group = defaultdict(Counter)
         for person in self.people:
             block = tuple(person[column] for column in BLOCK)
             codes = [code for code, row in self.iterations.items() if self.is_in(person, row)]
@@ -150,7 +150,7 @@ class HouseholdBruteForce(BruteForce):
 
     def tables(self) -> dict[str, list[str]]:
         counted = self._counted()
-        rows: dict[str, list[str]] = defaultdict(list)
+        rows = defaultdict(list)
         for total in self.totals:
             level, entity, code = total["REGION_TYPE"], total["REGION_ID"], total["ITERATION_CODE"]
             one = self.iterations.get(code)
@@ -167,8 +167,8 @@ class HouseholdBruteForce(BruteForce):
                     rows[table].append(f"{entity}|{level}|{code}|{cell}|{count}")
         return {table: sorted(of_table) for table, of_table in rows.items()}
 
-    def _counted(self) -> defaultdict:
-        counted: defaultdict = defaultdict(Counter)
+    def _counted(self):
+        counted = defaultdict(Counter)
         for one in self.households:
             codes = [code for code, row in self.iterations.items() if self.is_in(one, row)]
             for level, entity in self.blocks[tuple(one[name] for name in BLOCK)].items():
@@ -179,7 +179,7 @@ class HouseholdBruteForce(BruteForce):
 
 def written_household_tables(out: Path) -> dict[str, list[str]]:
     """The rows of each table of a run, both passes together, sorted."""
-    found: dict[str, list[str]] = {}
+    found = {}
     for path in sorted(out.glob("t[34]/*/*.csv")):
         found.setdefault(path.parent.name, []).extend(path.read_text().splitlines()[1:])
     return {table: sorted(rows) for table, rows in found.items() if rows}

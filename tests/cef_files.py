@@ -131,7 +131,7 @@ def cef_of(world: World, folder: Path) -> Cef:
     The first block of a state has a vacant unit too.
     """
     cef = Cef(folder)
-    oids: dict[str, str] = {}
+    oids = {}
     for number, row in enumerate((world.data / "GRF-C.txt").read_text().splitlines()[1:]):
         *block, place, aiannh = row.split("|")
         oids["|".join(block)] = str(OID_BASE + 7919 * number)
@@ -154,8 +154,8 @@ def cef_of(world: World, folder: Path) -> Cef:
 OID_BASE = 3_000_000_000_000_000_000_000  # 22 digits: more than a machine's integer holds
 
 
-def _people_by_block(world: World, state: str) -> dict[str, list[Record]]:
-    people: dict[str, list[Record]] = defaultdict(list)
+def _people_by_block(world, state):
+    people = defaultdict(list)
     for row in (world.data / "person-records.txt").read_text().splitlines()[1:]:
         person = dict(zip(PERSON_HEADER.split("|"), row.split("|"), strict=True))
         if person["TABBLKST"] == state:
@@ -163,7 +163,7 @@ def _people_by_block(world: World, state: str) -> dict[str, list[Record]]:
     return people
 
 
-def _add_block(cef: Cef, state: str, people: list[Record], oid: str, mafids) -> None:
+def _add_block(cef, state, people, oid, mafids):
     householders = [one for one in people if one["HOUSEHOLDER"] == "True"]
     others = [one for one in people if one["HOUSEHOLDER"] == "False"]
     for number, householder in enumerate(householders):

@@ -129,7 +129,7 @@ def letters_of(noise: Noise, word_bits: int, most_noise: int) -> Letters:
     return Letters(np.array(blocks, dtype=np.uint64), values, (sizes / whole).astype(np.float64))
 
 
-def _scaled_cdf(noise: Noise, value: int) -> int:
+def _scaled_cdf(noise, value):
     """F(value) in units of the last bit of a block."""
     with working_precision(3 * BLOCK_BITS):
         floor = (noise.cdf(value, 3 * BLOCK_BITS) * fmpz(2) ** BLOCK_BITS).floor().unique_fmpz()
@@ -285,7 +285,7 @@ def read_one_by_one(level: SmallLevel, counts: Counts, words: EveryCombination) 
     return cut_off(level, found.reshape(words.areas, -1), counts)
 
 
-def _most_cells(plan: LevelPlan) -> int:
+def _most_cells(plan):
     return max(shape.cells for shape in plan.family.shapes)
 
 

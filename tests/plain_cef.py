@@ -13,7 +13,6 @@ Record = dict[str, str]
 
 STATES = "01-02 04-06 08-13 15-42 44-51 53-56 72"
 QUARTERS = "101-106 201-203 301 401-405 501 601-602 701-702 704 706 801-802 900-901 903-904"
-RACES = "1000-8999"
 
 
 def layout(text: str) -> dict[str, tuple[int, str, bool]]:
@@ -54,7 +53,7 @@ class Cef:
     reader: Path
 
     @cached_property
-    def _paths(self) -> dict[str, str]:
+    def _paths(self):
         settings = configparser.ConfigParser()
         settings.read(self.reader)
         return dict(settings["paths"])
@@ -64,10 +63,10 @@ class Cef:
         ends = self._paths["unit_file_format"].split("%s")
         return sorted(path.name[len(ends[0]) : -len(ends[1])] for path in self._folder("unit_dir").glob("CEF20_UNIT_*"))
 
-    def _folder(self, key: str) -> Path:
+    def _folder(self, key):
         return self.reader.parent / (self._paths.get(key) or self._paths[key.removesuffix("_pr")])
 
-    def _lines(self, key: str, state: str) -> list[str]:
+    def _lines(self, key, state):
         form = {"per_dir": "per_file_format", "unit_dir": "unit_file_format", "grfc_dir": "geo_file_format"}[key]
         folder = self._folder(f"{key}_pr" if state == "72" and key != "grfc_dir" else key)
         content = (folder / (self._paths[form] % state)).read_bytes()
@@ -86,7 +85,7 @@ class Cef:
     @cached_property
     def blocks(self) -> list[Record]:
         """The rows of GRF-C."""
-        rows: list[Record] = []
+        rows = []
         for state in self.states:
             header, *lines = (line.split("|") for line in self._lines("grfc_dir", state))
             rows += [dict(zip(header, line, strict=True)) for line in lines]
@@ -108,7 +107,7 @@ class Cef:
     @cached_property
     def members(self) -> dict[str, list[Record]]:
         """The persons of each unit, by its MAFID; of vacant units nobody."""
-        members: dict[str, list[Record]] = {unit["MAFID"]: [] for unit in self.units}
+        members = {unit["MAFID"]: [] for unit in self.units}
         for person in self.persons:
             members[person["MAFID"]].append(person)
         return members
@@ -138,7 +137,7 @@ class Cef:
                 yield [*block, unit["HHRACE"], *_codes(person), kind, unit["TEN"]]
 
 
-def _records(lines: list[str], layout: dict[str, tuple[int, str, bool]], state: str) -> Iterator[Record]:
+def _records(lines, layout, state):
     width = sum(one for one, *_ in layout.values())
     for line in lines:
         assert len(line) == width
@@ -149,18 +148,18 @@ def _records(lines: list[str], layout: dict[str, tuple[int, str, bool]], state: 
         yield record | {"file's state": state}
 
 
-def _block(row: Record) -> list[str]:
+def _block(row):
     return [row[name] for name in ("TABBLKST", "TABBLKCOU", "TABTRACTCE", "TABBLK")]
 
 
-def _codes(person: Record) -> list[str]:
+def _codes(person):
     races = (person[f"QRACE{number}"] for number in range(1, 9))
     return [*("Null" if race == " " * 4 else race for race in races), person["QSPAN"]]
 
 
 def broken_fields(records: list[Record], layout: dict[str, tuple[int, str, bool]]) -> Counter[str]:
     """How many records have a value outside the legal ones, by field."""
-    broken: Counter[str] = Counter()
+    broken = Counter()
     for name, (_, legal, may_be_blank) in layout.items():
         ranges = [tuple(map(int, (span.split("-") * 2)[:2])) for span in legal.split()]
         for value, count in Counter(record[name] for record in records).items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import cache
 
 import numpy as np
@@ -23,22 +23,17 @@ from tests.inside import (
     NO_ENTITY,
     US,
     UTF8_RULE,
-    AreaKind,
     BrokenRules,
     ExactCounts,
     Finding,
     FindingsOf,
-    GroupLevel,
     GroupUniverse,
-    IterationMap,
     LevelPlan,
     MiscountedRecords,
     PartSums,
     Pass,
     PublicFiles,
     RecordFingerprint,
-    RecordLayout,
-    Rule,
     Shape,
     TableFiles,
     TableForm,
@@ -64,7 +59,7 @@ def index_in(universe: GroupUniverse, entity: int, code: str) -> int:
 
 
 @cache
-def _positions(universe: GroupUniverse) -> tuple[dict[int, int], dict[str, int]]:
+def _positions(universe):
     iterations = {iteration.code: position for position, iteration in enumerate(universe.iterations)}
     return {entity: position for position, entity in enumerate(universe.entities.tolist())}, iterations
 
@@ -99,7 +94,7 @@ class PlainEngine:
             report_passes(self._people, self._in_no_pass, self._record, findings)
         return findings.findings
 
-    def _broken_rules(self, row: Person | Rule) -> Iterator[Rule]:
+    def _broken_rules(self, row):
         if isinstance(row, tuple):
             yield row
             return
@@ -109,9 +104,9 @@ class PlainEngine:
         yield from self._broken_code_rules(row)
         yield from self._broken_block_rules(row)
 
-    def _broken_code_rules(self, person: Person) -> Iterator[Rule]:
+    def _broken_code_rules(self, person):
         has_ended = False
-        broken: dict[Rule, None] = {}
+        broken = {}
         for column, of_column in self._record.code_columns:
             code = person[column]
             is_listed = code in self._files.lists.code_names and of_column.classification.may_hold(code or "")
@@ -123,7 +118,7 @@ class PlainEngine:
                 broken[after_no_code_rule(of_column)] = None
         return iter(broken)
 
-    def _broken_block_rules(self, person: Person) -> Iterator[Rule]:
+    def _broken_block_rules(self, person):
         parts = [person[column] or "" for column in BLOCK_COLUMNS]
         if not all(
             len(part) == BLOCK_DIGITS[column] and part.isascii() and part.isdigit()
@@ -153,7 +148,7 @@ class PlainEngine:
         return counted
 
     def totals(self, level: LevelPlan) -> ExactCounts:
-        counts: Counter[int] = Counter()
+        counts = Counter()
         for person in self._of_pass[level.level.geography.tabulation_pass]:
             counts.update(self._groups_of(person, level))
         indices = np.array(sorted(counts), dtype=np.int64)
@@ -164,7 +159,7 @@ class PlainEngine:
     def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
         return {shape: self._cells_of(level, shape, indices) for shape, indices in groups_of.items()}
 
-    def _cells_of(self, level: LevelPlan, shape: Shape, indices: NDArray[np.int64]) -> ExactCounts:
+    def _cells_of(self, level, shape, indices):
         row_of = {group: row for row, group in enumerate(indices.tolist())}
         cells = np.zeros((len(indices), shape.cells), dtype=np.int64)
         for person in self._of_pass[level.level.geography.tabulation_pass]:
@@ -187,7 +182,7 @@ class PlainEngine:
     def close(self) -> None:
         self._of_pass.clear()
 
-    def _groups_of(self, person: Person, level: LevelPlan) -> list[int]:
+    def _groups_of(self, person, level):
         """The paper's g: the population groups of a level that a person is in."""
         geography = level.level.geography
         block = int("".join(person[column] or "" for column in BLOCK_COLUMNS))
@@ -200,15 +195,15 @@ class PlainEngine:
         return [index_in(level.universe, entity, code) for code in codes]
 
     @cache  # noqa: B019 - a judge lives as long as its test
-    def _iteration_map(self, level: GroupLevel, kind: AreaKind) -> IterationMap:
+    def _iteration_map(self, level, kind):
         maximum = self._files.config.most_answers
         return iteration_map_of(self._files.lists, level, kind, most_answers=maximum)
 
-    def _read(self) -> Iterator[Person]:
+    def _read(self):
         """Once `check` found no error."""
         return (row for _, _, row in self._rows() if not isinstance(row, tuple))
 
-    def _rows(self) -> Iterator[tuple[str, int, Person | Rule]]:
+    def _rows(self):
         """The file, the number and the person of each row; instead of a person, the rule that a line breaks."""
         for path in self._persons.parts:
             if self._persons.form is TableForm.PARQUET:
@@ -232,7 +227,7 @@ class PlainEngine:
 def plain_sums(secret: bytes, person: Person) -> PartSums:
     """What one checked record adds to the sums of its state: docs/decisions/0010-spend-log.md in plain integers."""
 
-    def number(purpose: str, end: int) -> int:
+    def number(purpose, end):
         return int.from_bytes(hashlib.blake2b(purpose.encode(), key=secret, digest_size=16).digest()) % end
 
     names = {"True": 1, "False": 0, NO_CODE: 0}
@@ -245,7 +240,7 @@ def plain_sums(secret: bytes, person: Person) -> PartSums:
     return int(person["TABBLKST"] or ""), 1, sums[0], sums[1]
 
 
-def _person_of_line(line: bytes, header: tuple[str, ...], record: RecordLayout) -> Person | Rule:
+def _person_of_line(line, header, record):
     try:
         fields = line.decode("utf-8").split("|")
     except UnicodeDecodeError:

@@ -12,15 +12,12 @@ from tests.inside import (
     AddressedBits,
     AreaOfLevel,
     AttackedArea,
-    CharacteristicIteration,
     ExactCounts,
     GroupUniverse,
-    Int64s,
     LevelPlan,
     RunPlan,
     SelectedGroups,
     Shape,
-    System,
     Target,
     Windows,
     grain_of,
@@ -68,12 +65,12 @@ class SafeTabCopies:
         return counts
 
     @property
-    def _iteration(self) -> CharacteristicIteration:
+    def _iteration(self):
         code = self.targets[0].system.iteration
         return next(each for each in self.plan.lists.iterations if each.code == code)
 
     @property
-    def _plans(self) -> Mapping[int, LevelPlan]:
+    def _plans(self):
         """The level plans of the targets' groups, by position among the area's levels."""
         return {
             self.area.levels.index(plan.level.geography.label): plan
@@ -83,7 +80,7 @@ class SafeTabCopies:
             and plan.level.geography.label in self.area.levels
         }
 
-    def _copied(self, level: LevelPlan) -> LevelPlan:
+    def _copied(self, level):
         """A level whose entities are the copies."""
         own, draws = level.universe, self.draws
         entities = np.arange(len(self.targets) * draws)
@@ -102,13 +99,13 @@ class SafeTabCopies:
         selected = np.array(chosen, dtype=np.int64).reshape(-1, 2)
         return replace(level, universe=universe, selected=SelectedGroups(selected[:, 0], selected[:, 1]))
 
-    def _numbers_at(self, target: Target, level: LevelPlan) -> list[int]:
+    def _numbers_at(self, target, level):
         """The target's numbers at a level."""
         position = self.area.levels.index(level.level.geography.label)
         areas = target.system.areas
         return [number for number in target.numbers.tolist() if self.area.areas[areas[number]].level == position]
 
-    def _sizes(self, level: LevelPlan) -> Int64s:
+    def _sizes(self, level):
         """For each target, at a level: the group's total, the target's cell of the grain, and its count."""
         lines = lines_of(grain_of(level.family))
         sizes = np.zeros((len(self.targets), 3), dtype=np.int64)
@@ -122,12 +119,12 @@ class SafeTabCopies:
         return sizes
 
     @property
-    def _areas(self) -> tuple[AreaOfLevel, ...]:
+    def _areas(self):
         entities = range(len(self.targets) * self.draws)
         return tuple(AreaOfLevel(level, entity, "", 0) for level in range(len(self.area.levels)) for entity in entities)
 
     @property
-    def _system(self) -> System:
+    def _system(self):
         """One system with the numbers of all copies."""
         entities = len(self.targets) * self.draws
         areas, lines = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]

@@ -16,7 +16,6 @@ QUICK = (
     "spark.sql.shuffle.partitions=2",
     "spark.driver.extraJavaOptions=-XX:TieredStopAtLevel=1",  # few people: compiling well costs more than it gives
 )
-QUICK_OPTIONS = [option for setting in QUICK for option in ("--spark-conf", setting)]
 
 
 @contextmanager
@@ -33,7 +32,7 @@ def change_encoded(session: Any, change: Callable[[Any], Any], monkeypatch: pyte
     frames = type(session.range(1))
     original = frames.mapInArrow
 
-    def changed(rows: Any, task: Any, schema: str) -> Any:
+    def changed(rows, task, schema):
         made = original(rows, task, schema)
         return change(made) if schema == ENCODED else made
 

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from tests.engine_inputs import SPARK_MARKS, local_engine, plain_engine, spark_engine
-from tests.inside import CountingEngine, compiled_module
+from tests.inside import compiled_module
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +25,7 @@ def engine_name(request):
 @pytest.fixture
 def engine_of(request, engine_name, tmp_path, monkeypatch):
     """Makes engines of one kind, and closes them at the end; `compiled` compiles loops in small jobs too."""
-    made: list[CountingEngine] = []
+    made = []
     make = {"plain": partial(plain_engine, _=tmp_path), "local": partial(local_engine, folder=tmp_path)}
     if engine_name == "compiled":
         make["compiled"] = make["local"]

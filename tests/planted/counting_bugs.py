@@ -152,7 +152,7 @@ def t_from_the_true_counts(patch):
 def universe_from_data(patch):
     """Only entities in which somebody lives are looked at."""
     original, found = tabulate_level_module._by_noisy_stage_1, EmptyGroups.that_may_be_published
-    inhabited: dict[str, np.ndarray] = {}
+    inhabited = {}
 
     def of_inhabited(level, totals, groups_at_once):
         index = level.plan.universe.index

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.inside import CountingEngine, EngineSettings, Finding, LevelPlan, LocalBackend, RunInputs, read_inputs
-from tests.specified.judge import Judge, Triple
+from tests.inside import CountingEngine, EngineSettings, Finding, LocalBackend, RunInputs, read_inputs
+from tests.specified.judge import Judge
 
 
 def inputs_of(parameters: Path, data: Path) -> RunInputs:
@@ -57,7 +57,7 @@ def differences(parameters: Path, data: Path, judge: Judge | None = None) -> lis
         return refused or list(_differences(judge, checked.value, engine))
 
 
-def _differences(judge: Judge, inputs: RunInputs, engine: CountingEngine) -> Iterator[str]:
+def _differences(judge, inputs, engine):
     counted = {each.name: number for each, number in engine.prepare().items()}
     yield from differing("records of passes", counted, judge.records_of_passes())
     losses = {each.name: inputs.plan.loss_of(each).unbounded for each in inputs.plan.config.passes}
@@ -75,7 +75,7 @@ def _differences(judge: Judge, inputs: RunInputs, engine: CountingEngine) -> Ite
     yield from (f"{key}: planned without a budget" for key in plans)
 
 
-def _of_level(judge: Judge, triple: Triple, plan: LevelPlan, engine: CountingEngine) -> Iterator[str]:
+def _of_level(judge, triple, plan, engine):
     label = judge.label(triple.label)
     about = f"{triple.family}, {triple.groups}, {triple.label}"
     ids, codes = judge.universe(triple.groups, label)
@@ -112,7 +112,7 @@ def _of_level(judge: Judge, triple: Triple, plan: LevelPlan, engine: CountingEng
     )
 
 
-def _rows(counts: Any) -> Iterator[tuple[int, list[int]]]:
+def _rows(counts):
     """Of those with a count other than 0."""
     filled = counts.confidential_counts.any(axis=1)
     return zip(counts.indices[filled].tolist(), counts.confidential_counts[filled].tolist(), strict=True)

@@ -101,7 +101,7 @@ too many records of a unit | SA1 | unit | 7000002,1,015 -> 7000001,1,015 | unit
 _NAMED = {"FIRST": "7000001,1,34,1,11111,,", "OUTSIDE": "7000003,0,64,2,21111,,", "SECRET": SECRET}
 
 
-def _case(line: str) -> BrokenRecords:
+def _case(line):
     for word, text in _NAMED.items():
         line = line.replace(word, text)
     name, column, rule, edits, *change = line.split(" | ")

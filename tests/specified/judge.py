@@ -7,7 +7,7 @@ number to an area or a code, and is slow on purpose: every question goes through
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -110,15 +110,15 @@ class Judge:
         return "".join(area[column] for column in columns)
 
     @cached_property
-    def _key(self) -> list[tuple[str, str]]:
+    def _key(self):
         pairs = [[part.strip() for part in text.split(" = ")] for text in self.keys["areas"]["key"]]
         return [(pair[0], pair[-1]) for pair in pairs]
 
     @cached_property
-    def _area_of(self) -> Mapping[tuple[str, ...], Row]:
+    def _area_of(self):
         return {tuple(area[table] for _, table in self._key): area for area in self.areas}
 
-    def _area(self, record: Row) -> Row | None:
+    def _area(self, record):
         found = self._area_of.get(tuple(record[column] for column, _ in self._key))
         other = self.keys["areas"].get("other")
         return self._area_of[tuple(texts_of(other))] if found is None and other is not None else found
@@ -130,14 +130,14 @@ class Judge:
         keys = self.keys["groups"]
         return list(self._groups_of_files(keys) if "file" in keys else self._groups_of_columns(keys))
 
-    def _groups_of_files(self, keys: Mapping[str, Any]) -> Iterator[Group]:
+    def _groups_of_files(self, keys):
         inside = [(row["group"], row["code"]) for row in read_table(self._folder / keys["codes"])]
         for row in read_table(self._folder / keys["file"]):
             codes = frozenset(code for group, code in inside if group == row["group"])
             listed = row.get("list") or "common"
             yield Group(row["group"], row["name"], row["level"], row["classification"], row["members"], listed, codes)
 
-    def _groups_of_columns(self, keys: Mapping[str, Any]) -> Iterator[Group]:
+    def _groups_of_columns(self, keys):
         words = {"any": "{name}", "only": "{name} only"} | keys.get("words", {})
         for level in keys["levels"]:
             rows = self.classifications[level["of"]].rows
@@ -175,7 +175,7 @@ class Judge:
     @cached_property
     def broken(self) -> Counter[tuple[str, str]]:
         """How many rows break which rule in which column."""
-        found: Counter[tuple[str, str]] = Counter()
+        found = Counter()
         for row in self.rows:
             found.update(self.broken_by(row))
         if self._unit:
@@ -185,14 +185,14 @@ class Judge:
         return +found
 
     @property
-    def _unit(self) -> str | None:
+    def _unit(self):
         return self.keys["records"].get("unit", {}).get("column")
 
     def broken_by(self, row: Row) -> Counter[tuple[str, str]]:
         """The columns, and which of their rules a row breaks; once for each classification that reads a column."""
         return Counter(self._broken(row))
 
-    def _broken(self, row: Row) -> Iterator[tuple[str, str]]:
+    def _broken(self, row):
         of_codes = {column for each in self.classifications.values() for column in each.columns}
         of_areas = {column for column, _ in self._key}
         for name, field in self.fields.items():
@@ -225,7 +225,7 @@ class Judge:
             kept.append(JudgedRecord(self._area(row), values, codes))
         return kept
 
-    def _has(self, row: Row, column: str, values: Any) -> bool:
+    def _has(self, row, column, values):
         field = self.fields[column]
         wanted = [value_of({"type": field["type"]}, text, ()) for text in texts_of(values)]
         return value_of(field, row[column], self.missing) in wanted
@@ -273,7 +273,7 @@ class Judge:
         return found
 
     @cache  # noqa: B019 - a judge lives as long as its test
-    def _cell_of_records(self, family: str, shape: str) -> list[Cell]:
+    def _cell_of_records(self, family, shape):
         """The one cell of each record."""
         cells, found = self.cells_of_shape(family, shape), []
         for record in self.records:
@@ -296,10 +296,10 @@ class Judge:
             )
         return cells
 
-    def _field_of(self, attribute: str) -> Mapping[str, Any]:
+    def _field_of(self, attribute):
         return next(each for name, each in self.fields.items() if each.get("attribute", name) == attribute)
 
-    def _parts(self, attribute: str, breaks: Mapping[str, Sequence[int]]) -> list[tuple[Any, Any]]:
+    def _parts(self, attribute, breaks):
         field = self._field_of(attribute)
         if attribute in breaks:
             starts = list(breaks[attribute])
@@ -310,7 +310,7 @@ class Judge:
         values = [(each["label"], value_of(plain, each["value"], ())) for each in field["categories"]]
         return [(label, lambda value, wanted=wanted: value == wanted) for label, wanted in values]
 
-    def _cells_of_lines(self, keys: Mapping[str, Any], shape: Mapping[str, Any]) -> dict[Cell, Any]:
+    def _cells_of_lines(self, keys, shape):
         """The lines that no other line of the shape divides."""
         plain = {"type": self._field_of(keys["of"])["type"]}
         named = {line["label"]: {value_of(plain, value, ()) for value in line["values"]} for line in keys["lines"]}
@@ -350,7 +350,7 @@ class Judge:
         return self._brute_force(frozenset(self.groups_at(level, label)))
 
     @cache  # noqa: B019 - a judge lives as long as its test
-    def _brute_force(self, groups: frozenset[Group]) -> int:
+    def _brute_force(self, groups):
         most = 0
         for name, each in self.classifications.items():
             most += stability_by_brute_force(each, [group for group in groups if group.classification == name])
@@ -358,13 +358,7 @@ class Judge:
 
     def most_groups_of_a_record(self, level: str, label: Label) -> int:
         """The greatest number of groups that a record of the file is in."""
-        groups_of: Counter[int] = Counter()
+        groups_of = Counter()
         for records in self.members(level, label).values():
             groups_of.update(records)
         return max(groups_of.values(), default=0)
-
-    @property
-    def columns_are_shared(self) -> bool:
-        """Whether two classifications read one column: then stability is an upper bound."""
-        columns = [column for each in self.classifications.values() for column in each.columns]
-        return len(set(columns)) < len(columns)

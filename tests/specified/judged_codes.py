@@ -52,7 +52,7 @@ class Classification:
         self.use = use or (MOST_ANSWERS if self.is_list else len(self.columns))
         self.most = MOST_ANSWERS if self.is_list and not use else None
 
-    def _matches(self, code: str) -> bool:
+    def _matches(self, code):
         return self.pattern is None or is_match(self.pattern, code)
 
     def answers(self, record: Row, missing: Sequence[str]) -> list[str | None]:

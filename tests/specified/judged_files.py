@@ -30,7 +30,7 @@ def read_keys(parameters: Path) -> tuple[dict[str, Any], Path]:
     return keys, folder
 
 
-def _toml(path: Path) -> dict[str, Any]:
+def _toml(path):
     return tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Fraction)
 
 
@@ -54,7 +54,7 @@ def read_records(data: Path, keys: Mapping[str, Any]) -> list[Row]:
     return [row for part in parts for row in _records_of(part, keys)]
 
 
-def _records_of(path: Path, keys: Mapping[str, Any]) -> list[Row]:
+def _records_of(path, keys):
     names = [field["name"] for field in keys["fields"]]
     if path.name.endswith(".parquet"):
         rows = pq.read_table(path, partitioning=None).to_pylist()
@@ -67,5 +67,5 @@ def _records_of(path: Path, keys: Mapping[str, Any]) -> list[Row]:
     return [dict(zip(header, row, strict=True)) for row in rows]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value):
     return value if value is None or isinstance(value, list) else spelled(value)

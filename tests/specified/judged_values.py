@@ -21,7 +21,7 @@ def value_of(field: Mapping[str, Any], said: Any, missing: Sequence[str]) -> Any
     return found
 
 
-def _checked(field: Mapping[str, Any], text: str) -> Any:
+def _checked(field, text):
     value = _typed(field["type"], text)
     constraints = field.get("constraints", {})
     if value is INVALID:
@@ -34,7 +34,7 @@ def _checked(field: Mapping[str, Any], text: str) -> Any:
     return value if is_allowed and is_matched and not is_low and not is_high else INVALID
 
 
-def _typed(kind: str, text: str) -> Any:
+def _typed(kind, text):
     if kind == "integer":
         return int(text) if re.fullmatch("[+-]?[0-9]+", text) else INVALID
     if kind == "boolean":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -76,7 +75,7 @@ def a_pass_measured_with_the_budget_of_another_pass(patch):
     original = planner_module.level_design
 
     def of_the_first(config, of_family, level, *rest):
-        budgets: Mapping = of_family.budgets
+        budgets = of_family.budgets
         same = [each for each in budgets if each.iterations == level.iterations and budgets[each] > 0]
         wrong = replace(of_family, budgets={**budgets, level: budgets[same[0]]})
         return original(config, wrong, level, *rest)

@@ -185,7 +185,7 @@ class MadeUpCounts:
             found[shape] = ExactCounts(indices, counts)
         return found
 
-    def _of(self, level: LevelPlan, indices: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _of(self, level, indices):
         return self._SIZES[level.level.iterations.number, indices % 4]
 
 
@@ -207,7 +207,7 @@ def released(folder: Path, options: ReleaseOptions | None = None, text: str = SP
     files = read_public_files(parameters, data).require()
     plan = plan_of(files).require()
     ledger = Ledger(plan.config.budgets, AddressedBits(bytes(range(32))))
-    rows: dict[str, int] = {}
+    rows = {}
     for each in plan.config.passes:
         written = PassFiles(out, each, plan.config)
         for measured in safetab(plan.levels_of(each), MadeUpCounts(), ledger, 1 << 20, 1):

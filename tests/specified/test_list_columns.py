@@ -59,7 +59,7 @@ def test_a_list_without_answers_is_missing(tmp_path, nothing):
 
 
 def test_an_answer_that_is_missing_inside_a_list_is_a_gap(tmp_path):
-    lists: list[list[str | None] | None] = [["11111", None, "21111"], *LISTS[1:]]
+    lists = [["11111", None, "21111"], *LISTS[1:]]
     assert differences(*write_lists(tmp_path / "skipped", lists, gaps="skipped")) == []
     wrong = write_lists(tmp_path / "wrong", lists)
     assert len(errors(*wrong)) == 1

@@ -259,7 +259,7 @@ def test_readme_examples_can_be_typed(world):
     readme = (world.out / "release" / "README.txt").read_text(encoding="utf-8")
     lines = [line.strip() for line in readme.splitlines() if line.strip().startswith((">>> number", "..."))]
     asked = " ".join(line.removeprefix(">>> ").removeprefix("... ") for line in lines[:2])
-    found: dict[str, object] = {"release": open_release(world.out)}
+    found = {"release": open_release(world.out)}
     exec(asked, found)
     assert isinstance(found["number"], Estimate)
 

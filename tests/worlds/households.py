@@ -58,7 +58,7 @@ def write_household_world(folder: Path, seed: int, *, budget: float = EXACT, peo
     return world
 
 
-def _write_households(world: World, dice: random.Random) -> None:
+def _write_households(world, dice):
     """Half of the people are householders."""
     rows = [
         "|".join([*(one[name] for name in (*BLOCK, "CENRACE", *RACES, "QSPAN")), str(kind), str(tenure)])
@@ -69,7 +69,7 @@ def _write_households(world: World, dice: random.Random) -> None:
     (world.data / "household-records.txt").write_text("\n".join(["|".join(COLUMNS), *rows]) + "\n")
 
 
-def _of_world(world: World) -> dict:
+def _of_world(world):
     old = world.config()
     return {key: old[key] for key in ("max_race_codes", "state_filter_us", "run_us", "run_pr")}
 
@@ -82,7 +82,7 @@ def write_totals(world: World, rows: list[str]) -> None:
 
 def config_of_2020() -> dict:
     """The budgets and thresholds of the 2020 Detailed DHC-B."""
-    config: dict = {"thresholds_h_t3": {}, "thresholds_h_t4": {}}
+    config = {"thresholds_h_t3": {}, "thresholds_h_t4": {}}
     for geography in (*_NATION_AND_STATES, *_BELOW):
         is_below, key = geography in _BELOW, geography.lower().replace("-", "_")
         regional, detailed = (0 if geography == "AIANNH" else 0.006915), (0.142869 if is_below else 1.9208)
@@ -111,7 +111,7 @@ def write_small_households(folder: Path, seed: int = 7, people: int = 900) -> Wo
     return world
 
 
-def _true_totals(world: World) -> list[str]:
+def _true_totals(world):
     """Of every group with somebody in it, and one too high or low, as noise makes them."""
     checked, rows = read_inputs(*world), []
     with backend_of(RunOptions()) as backend, checked_engine(checked, backend, NoProgress()) as (_, engine):

@@ -62,7 +62,7 @@ def write_random_world(folder: Path, seed: int, people: int = 60, budget: object
     return world
 
 
-def _write_lists(parameters: Path, rng: random.Random) -> None:
+def _write_lists(parameters, rng):
     codes = "".join(f"{code}|code {code}\n" for code in CODES)
     (parameters / "race-and-ethnicity-codes.txt").write_text("RACE_ETH_CODE|RACE_ETH_NAME\n" + codes)
     race, ethnicity, pairs, number = [], [], [], 1000
@@ -95,7 +95,7 @@ def _write_lists(parameters: Path, rng: random.Random) -> None:
     )
 
 
-def _write_geography(data: Path, rng: random.Random) -> list[str]:
+def _write_geography(data, rng):
     blocks, rows = [], []
     for state, counties in (("01", ("001", "003")), ("44", ("007",)), ("72", ("031",)), ("60", ("001",))):
         for county in counties:
@@ -110,7 +110,7 @@ def _write_geography(data: Path, rng: random.Random) -> list[str]:
     return blocks
 
 
-def _write_people(data: Path, rng: random.Random, blocks: list[str], people: int) -> None:
+def _write_people(data, rng, blocks, people):
     races = [code for code in CODES if code < "9000"]
     needed = [next(block for block in blocks if block.startswith(state)) for state in ("44", "72")]
     rows = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,15 +30,13 @@ class Releases:
         """The world of `write_household_world` and its run with a test key."""
         return self._released("households", write_household_world, seed, run or {}, world)
 
-    def _released(
-        self, kind: str, write: Callable[..., World], seed: int, run: dict[str, Any], world: dict[str, Any]
-    ) -> Released:
+    def _released(self, kind, write, seed, run, world):
         name = f"{kind} {seed} {sorted(world.items())}"
         made = World.of(self._once(name, lambda folder: write(folder, seed, **world)))
         out = self._once(f"{name} {sorted(run.items())}", lambda folder: made.run(folder / "out", **run))
         return Released(made, out / "out")
 
-    def _once(self, name: str, make: Callable[[Path], object]) -> Path:
+    def _once(self, name, make):
         if name not in self._made:
             folder = self._folder / str(len(self._made))
             folder.mkdir()

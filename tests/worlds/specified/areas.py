@@ -34,7 +34,7 @@ def make_areas(choose: Choices) -> WorldAreas:
     renames = choose.chance("RECORD = TABLE", 0.4)
     record = [f"rec {column}" if renames and choose.quietly(0.7) else column for column in table]
     key = [column if column == said else f"{said} = {column}" for said, column in zip(record, table, strict=True)]
-    keys: dict[str, Any] = {"file": "", "key": key, "levels": []}
+    keys = {"file": "", "key": key, "levels": []}
     areas = WorldAreas(choose.shuffled(rows), keys, record, table)
     _add_levels(choose, areas, choose.between(2, 12))
     if choose.chance("other area", 0.3):
@@ -45,9 +45,9 @@ def make_areas(choose: Choices) -> WorldAreas:
     return areas
 
 
-def _smallest(choose: Choices, parts: int, spelled: str, width: int) -> list[dict[str, str]]:
+def _smallest(choose, parts, spelled, width):
     number = choose.between(6, 40)
-    found: dict[tuple[str, ...], dict[str, str]] = {}
+    found = {}
     while len(found) < number:
         limits = [choose.between(0, 3) for _ in range(parts - 1)] + [choose.between(0, 10**width - 1)]
         texts = tuple(spelled.format(limit, w=width) for limit in limits)
@@ -55,7 +55,7 @@ def _smallest(choose: Choices, parts: int, spelled: str, width: int) -> list[dic
     return list(found.values())
 
 
-def _add_levels(choose: Choices, areas: WorldAreas, number: int) -> None:
+def _add_levels(choose, areas, number):
     choose.features.add("many levels" if number > 8 else "few levels")
     makers = [_crossing, _crossing, _nested, _together, _of_key]
     levels = areas.keys["levels"]
@@ -74,7 +74,7 @@ def _add_levels(choose: Choices, areas: WorldAreas, number: int) -> None:
         areas.keys["levels"][0]["title"] = "All of it"
 
 
-def _crossing(choose: Choices, areas: WorldAreas, column: str) -> dict[str, Any]:
+def _crossing(choose, areas, column):
     """A column that has nothing to do with the others."""
     choose.features.add("crossing")
     style = choose.one(["{}", "{:02d}", "{:09d}", "x{} y", "é{}"])
@@ -84,7 +84,7 @@ def _crossing(choose: Choices, areas: WorldAreas, column: str) -> dict[str, Any]
     return _with_nowhere(choose, areas, column)
 
 
-def _nested(choose: Choices, areas: WorldAreas, column: str) -> dict[str, Any]:
+def _nested(choose, areas, column):
     """A coarser division of another column, if one is there."""
     inner = choose.one(list(areas.rows[0]))
     outer = {text: f"n{choose.between(1, 4)}" for text in sorted({row[inner] for row in areas.rows})}
@@ -93,8 +93,8 @@ def _nested(choose: Choices, areas: WorldAreas, column: str) -> dict[str, Any]:
     return _with_nowhere(choose, areas, column)
 
 
-def _with_nowhere(choose: Choices, areas: WorldAreas, column: str) -> dict[str, Any]:
-    made: dict[str, Any] = {"id": [column]}
+def _with_nowhere(choose, areas, column):
+    made = {"id": [column]}
     if choose.chance("nowhere", 0.5):
         marks = choose.one([[""], ["99999"], ["none", "abroad"], ["", "0"]])
         for row in areas.rows[1:]:  # one area stays somewhere
@@ -103,7 +103,7 @@ def _with_nowhere(choose: Choices, areas: WorldAreas, column: str) -> dict[str, 
     return made
 
 
-def _together(choose: Choices, areas: WorldAreas, column: str) -> dict[str, Any]:
+def _together(choose, areas, column):
     """Two columns put together; all texts of the first are equally long, so ids stay apart."""
     choose.features.add("put together")
     for row in areas.rows:
@@ -112,14 +112,14 @@ def _together(choose: Choices, areas: WorldAreas, column: str) -> dict[str, Any]
     return made | {"id": [f"{column}a", column]}
 
 
-def _of_key(choose: Choices, areas: WorldAreas, _: str) -> dict[str, Any]:
+def _of_key(choose, areas, _):
     """The first columns of the key, or all: then the smallest areas themselves are a level."""
     size = choose.between(1, len(areas.table_columns))
     choose.features.add("smallest areas" if size == len(areas.table_columns) else "part of the key")
     return {"id": areas.table_columns[:size]}
 
 
-def _add_names(choose: Choices, areas: WorldAreas, level: dict[str, Any]) -> None:
+def _add_names(choose, areas, level):
     column = f"name of {level['name']}"
     level["names"] = column
     names = {}
@@ -128,7 +128,7 @@ def _add_names(choose: Choices, areas: WorldAreas, level: dict[str, Any]) -> Non
         row[column] = names.setdefault(entity, choose.one(_NAMES))
 
 
-def _add_passes(choose: Choices, areas: WorldAreas) -> None:
+def _add_passes(choose, areas):
     """Two or three parts of the territory; sometimes some areas are in none."""
     values = ["north", "south", "isles"]
     for place, row in enumerate(areas.rows):
@@ -140,7 +140,7 @@ def _add_passes(choose: Choices, areas: WorldAreas) -> None:
     levels, passes = areas.keys["levels"], []
     most = 16 // len(named)
     for number, parts in enumerate(named):
-        where: dict[str, Any] = {"PART": parts if len(parts) > 1 or choose.quietly(0.5) else parts[0]}
+        where = {"PART": parts if len(parts) > 1 or choose.quietly(0.5) else parts[0]}
         if choose.chance("pass by two columns", 0.3):
             where["KIND"] = "land"
         kinds = [where["KIND"]] if "KIND" in where else ["land", "sea"]
@@ -155,7 +155,7 @@ def _add_passes(choose: Choices, areas: WorldAreas) -> None:
         areas.keys["passes"] = passes
 
 
-def _has_entity(level: dict[str, Any], rows: list[dict[str, str]]) -> bool:
+def _has_entity(level, rows):
     if "whole" in level:
         return True
     nowhere = level.get("nowhere", [])

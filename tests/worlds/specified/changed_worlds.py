@@ -54,7 +54,7 @@ _NAMING = {"level", "classification", "members", "list", "area_level", "count"}
 def keys_of(parameters: Path) -> dict[str, Any]:
     """The keys of census.toml and privacy.toml, with numbers as they are spelled."""
     files = [path for path in (parameters / "census.toml", parameters / "privacy.toml") if path.exists()]
-    keys: dict[str, Any] = {}
+    keys = {}
     for path in files:
         keys |= tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Decimal)
     return keys
@@ -162,7 +162,7 @@ def with_selector(world: World, selector: str, choose: Choices) -> None:
     write_keys(world.parameters, keys)
 
 
-def _totals(world: World, choose: Choices) -> Iterator[tuple[str, str, str, int]]:
+def _totals(world, choose):
     """Totals of about half of the groups that the plan measures, the first of each level among them."""
     plan = plan_of(read_public_files(*world).require()).require()
     for universe in {level.level: level.universe for level in plan.levels}.values():
@@ -182,19 +182,19 @@ def with_odd_texts(world: World, choose: Choices) -> None:
             _change_cell(world, choose)
 
 
-def _odd(text: str, choose: Choices) -> str:
+def _odd(text, choose):
     odd, place = choose.one(_ODD), choose.between(0, len(text))
     return choose.one([text[:place] + odd + text[place:], text + odd, odd + text, odd])
 
 
-def _change_key(parameters: Path, choose: Choices) -> None:
+def _change_key(parameters, choose):
     keys = keys_of(parameters)
     table, key = choose.one([*_texts(keys, is_free=False)])
     table[key] = _odd(table[key], choose)
     write_keys(parameters, keys)
 
 
-def _texts(value: Any, *, is_free: bool) -> Iterator[tuple[Any, Any]]:
+def _texts(value, *, is_free):
     """Where the free texts of a specification are: in which table or list, and under which key or at which place."""
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, inner in items:
@@ -204,7 +204,7 @@ def _texts(value: Any, *, is_free: bool) -> Iterator[tuple[Any, Any]]:
         yield from _texts(inner, is_free=is_inner_free)
 
 
-def _change_cell(world: World, choose: Choices) -> None:
+def _change_cell(world, choose):
     """Change a text of a list wherever it is a whole cell of a list, and in plain records."""
     lists = sorted(world.parameters.glob("*.csv"))
     rows_of = {path: list(csv.reader(io.StringIO(path.read_text(encoding="utf-8-sig"), newline=""))) for path in lists}

@@ -44,15 +44,15 @@ def make_classifications(choose: Choices) -> list[WorldCodes]:
     return [first]
 
 
-def _columns(stem: str, number: int) -> list[str]:
+def _columns(stem, number):
     return [f"{stem}{place}" for place in range(1, number + 1)]
 
 
-def _classification(choose: Choices, name: str, columns: list[str], *, is_list: bool) -> WorldCodes:
+def _classification(choose, name, columns, *, is_list):
     style = choose.one(["{:03d}", "{:03d}", "J{:02d}", "c {}", "é{:02d}x", "{}"])
     codes = [style.format(number) for number in sorted(choose.random.sample(range(1, 40), choose.between(4, 10)))]
     rows = _hierarchy(choose, codes)
-    keys: dict[str, Any] = {"file": f"{name}.csv"}
+    keys = {"file": f"{name}.csv"}
     if is_list:
         choose.features.add("list column")
         keys["column"] = f"{columns[0]} all"
@@ -75,7 +75,7 @@ def _classification(choose: Choices, name: str, columns: list[str], *, is_list: 
     return WorldCodes(name, keys, rows, is_list, said, residual)
 
 
-def _with_pattern(choose: Choices, keys: dict, residual: list[str], codes: list[str]) -> tuple[list[str], list[str]]:
+def _with_pattern(choose, keys, residual, codes):
     """The residual codes and the codes that a pattern leaves, if it leaves some."""
     pattern = f".*[{''.join(choose.some('0123456789', 5))}]x?"
     kept = [code for code in codes if re.fullmatch(pattern, code)]
@@ -86,13 +86,13 @@ def _with_pattern(choose: Choices, keys: dict, residual: list[str], codes: list[
     return [code for code in residual if re.fullmatch(pattern, code)], kept
 
 
-def _of_first_column(first: WorldCodes) -> WorldCodes:
+def _of_first_column(first):
     """A second classification that reads the first column of another one, by the same list."""
     keys = first.keys | {"columns": first.columns[:1]}
     return WorldCodes("first answer", keys, first.rows, False, first.said, first.not_stated)
 
 
-def _hierarchy(choose: Choices, codes: list[str]) -> list[dict[str, str]]:
+def _hierarchy(choose, codes):
     """Two levels above the codes; some codes are in none, and names repeat."""
     rows = []
     tops = {}
@@ -125,7 +125,7 @@ def make_groups(choose: Choices, classifications: list[WorldCodes], areas: list[
             choose.features.add("code_prefix")
             level["code_prefix"] = f"{chr(ord(_LETTER) + number)}-"
         levels.append(level)
-    keys: dict[str, Any] = {"levels": levels}
+    keys = {"levels": levels}
     if choose.quietly(0.5):
         keys["words"] = {"any": "{name}", "only": "just {name}"}
     if len(levels) > 1:
@@ -135,12 +135,12 @@ def make_groups(choose: Choices, classifications: list[WorldCodes], areas: list[
     return keys, {}
 
 
-def _has_groups(of: WorldCodes, column: str) -> bool:
+def _has_groups(of, column):
     return any(row[column] for row in of.rows if row["code"] in of.said)
 
 
-def _by_files(choose: Choices, classifications: list[WorldCodes], areas: list[str]) -> tuple[dict, dict]:
-    keys: dict[str, Any] = {"file": "groups.csv", "codes": "group-codes.csv", "levels": []}
+def _by_files(choose, classifications, areas):
+    keys = {"file": "groups.csv", "codes": "group-codes.csv", "levels": []}
     lists = {"common": {"areas": "all"}}
     if len(areas) > 1 and choose.chance("lists", 0.7):
         some = choose.some(areas, 1, len(areas) - 1)
@@ -161,12 +161,10 @@ def _by_files(choose: Choices, classifications: list[WorldCodes], areas: list[st
     return keys, {"groups.csv": choose.shuffled(groups), "group-codes.csv": choose.shuffled(codes)}
 
 
-def _add_groups(
-    choose: Choices, kind: tuple[str, WorldCodes, str], lists: list[str], groups: list, codes: list
-) -> None:
+def _add_groups(choose, kind, lists, groups, codes):
     """Groups that share no code where both are tabulated: a code is in one common group, or in one of each other list."""
     level, of, members = kind
-    taken: dict[tuple[str, str], int] = {}
+    taken = {}
     size = choose.between(1, 5)
     for code in of.said:
         if choose.quietly(0.15):

@@ -7,7 +7,6 @@ areas are 1 nation, 16 regions, 67 authorities that cross regions, and 828 small
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -52,7 +51,7 @@ def write_nz_case(folder: Path, keys: dict[str, Any] | None, people: int = 2500)
     return write_specification(folder, keys or full_keys(), csv_of(header, rows), texts)
 
 
-def _codes() -> Iterator[list[str]]:
+def _codes():
     """Two codes for each of the 36 groups of level 3, and two that are in no group."""
     extra = 36 - sum(OF_LEVEL_1)  # the first groups of level 2 are divided, the others are not
     for one, inside in enumerate(OF_LEVEL_1, start=1):
@@ -75,7 +74,7 @@ def _codes() -> Iterator[list[str]]:
     yield ["99999", "Not stated", *[""] * 6]
 
 
-def _areas(random: Random) -> Iterator[list[str]]:
+def _areas(random):
     """Two smallest areas for each small area."""
     for number in range(2 * SMALL_AREAS):
         small = number // 2
@@ -85,7 +84,7 @@ def _areas(random: Random) -> Iterator[list[str]]:
         yield [*ids, f"{authority:03d}", f"Authority {authority}", f"{region:02d}", f"Region {region}"]
 
 
-def _person(random: Random, areas: list[list[str]], codes: list[str]) -> list[str]:
+def _person(random, areas, codes):
     answers = [random.choice(codes) for _ in range(random.choice([1, 1, 1, 2, 3, ANSWERS]))]
     resident = "1" if random.random() < 0.9 else "0"
     age, gender = str(random.randrange(121)), random.choice("123")

@@ -6,7 +6,7 @@ import re
 from importlib.resources import files
 from pathlib import Path
 
-from tests.inside import Choice, Members, Privacy, RunConfig, privacy_text, read_config, read_public_lists
+from tests.inside import Choice, Members, Privacy, privacy_text, read_config, read_public_lists
 from tests.worlds.specified.toml_text import csv_of
 
 _LISTS = {"common": "common", "total only": "total-only", "substate only": "substate"}
@@ -43,15 +43,15 @@ def as_specification(parameters: Path, folder: Path) -> Path:
     return own
 
 
-def _shipped(name: str) -> str:
+def _shipped(name):
     return (files("safetab.products") / name / "census.toml").read_text(encoding="utf-8")
 
 
-def _without_privacy(text: str) -> str:
+def _without_privacy(text):
     return text.partition("[privacy]")[0]
 
 
-def _with_passes(text: str, config: RunConfig) -> str:
+def _with_passes(text, config):
     """The text with the passes that run, of the states that the configuration names."""
     found = _PASSES.findall(text)
     assert [re.search(r'name +?= "(\w+)"', one)[1] for one in found] == ["us", "pr"]
@@ -62,7 +62,7 @@ def _with_passes(text: str, config: RunConfig) -> str:
     return text
 
 
-def _privacy(config: RunConfig) -> Privacy:
+def _privacy(config):
     choices = [
         Choice((of_family.family.name,), (level.iterations.name.lower(),), (level.geography.label,), budget,
                of_family.thresholds[level].totals)

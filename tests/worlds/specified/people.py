@@ -36,7 +36,7 @@ def make_records(choose: Choices, keys: dict, areas: WorldAreas, codes: Sequence
     return choose.shuffled(records)
 
 
-def _value(choose: Choices, field: dict[str, Any]) -> str | None:
+def _value(choose, field):
     if "other" in field and choose.quietly(0.2):
         return choose.one([None, "nonsense", "99999", "-77", "1.0", " 1"])
     if field["type"] == "boolean":
@@ -56,18 +56,18 @@ def _value(choose: Choices, field: dict[str, Any]) -> str | None:
     return f"{sign}{choose.one(['', '0', '00'])}{digits}"
 
 
-def _area(choose: Choices, keys: dict[str, Any], areas: WorldAreas) -> Record:
-    texts: list[str | None] = list(areas.key_of(choose.one(areas.rows)))
+def _area(choose, keys, areas):
+    texts = list(areas.key_of(choose.one(areas.rows)))
     if "other" in keys and choose.quietly(0.15):
         texts[choose.between(0, len(texts) - 1)] = choose.one([None, "unknown", "E0000", "0"])
     return dict(zip(areas.record_columns, texts, strict=True))
 
 
-def _answers(choose: Choices, codes: WorldCodes) -> Record:
+def _answers(choose, codes):
     keys = codes.keys
     most = 8 if codes.is_list else len(codes.columns)
     wanted = choose.one([1, 1, choose.between(1, most), choose.between(1, most)])
-    answers: list[str | None] = [_code(choose, codes) for _ in range(min(wanted, most))]
+    answers = [_code(choose, codes) for _ in range(min(wanted, most))]
     if keys.get("gaps") == "skipped" and not codes.is_list:
         answers = [None if place and choose.quietly(0.2) else text for place, text in enumerate(answers)]
         if not keys.get("required", True) and choose.quietly(0.15):
@@ -79,7 +79,7 @@ def _answers(choose: Choices, codes: WorldCodes) -> Record:
     return dict(zip(codes.columns, [*answers, *[None] * most], strict=False))
 
 
-def _code(choose: Choices, codes: WorldCodes) -> str:
+def _code(choose, codes):
     code = choose.one(codes.not_stated if codes.not_stated and choose.quietly(0.15) else codes.said)
     is_cut = len(code) == codes.keys.get("first") and choose.quietly(0.5)
     return code + choose.one([".9", "x", " é"]) if is_cut else code
@@ -114,13 +114,13 @@ def write_records(choose: Choices, keys: dict[str, Any], records: list[Record], 
     (data / f"{file}.{ending}").write_bytes(gzip.compress(content) if form == "csv.gz" else content)
 
 
-def _text(choose: Choices, value: Any, missing: Sequence[str]) -> str:
+def _text(choose, value, missing):
     if isinstance(value, list):
         return DELIMITER.join(value) if value else choose.one(missing)
     return choose.one(missing) if value is None else value
 
 
-def _arrow(choose: Choices, keys: dict[str, Any], records: list[Record], *, is_dictionary: bool) -> pa.Table:
+def _arrow(choose, keys, records, *, is_dictionary):
     columns = {}
     for field in choose.shuffled(keys["fields"]):
         values = [record[field["name"]] for record in records]
@@ -136,7 +136,7 @@ def _arrow(choose: Choices, keys: dict[str, Any], records: list[Record], *, is_d
     return pa.table(columns)
 
 
-def _typed(choose: Choices, field: dict[str, Any], texts: list[str | None], *, is_dictionary: bool) -> pa.Array:
+def _typed(choose, field, texts, *, is_dictionary):
     is_plain = "other" not in field and None not in texts
     if field["type"] == "integer" and is_plain and choose.chance("integers of Parquet", 0.5):
         return pa.array([int(text) for text in texts], pa.int16())

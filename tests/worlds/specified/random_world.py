@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import csv
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from tests.worlds.specified.areas import WorldAreas, make_areas
+from tests.worlds.specified.areas import make_areas
 from tests.worlds.specified.choices import Choices
-from tests.worlds.specified.codes import WorldCodes, make_classifications, make_groups
+from tests.worlds.specified.codes import make_classifications, make_groups
 from tests.worlds.specified.people import DELIMITER, make_records, write_records
 from tests.worlds.specified.tables import make_attributes, make_families, make_privacy
 from tests.worlds.specified.toml_text import csv_of, toml_of
@@ -44,7 +43,7 @@ def write_foreign_world(folder: Path, seed: int) -> ForeignWorld:
     kinds = [level["name"] for level in areas.keys["levels"]]
     groups, files = make_groups(choose, codes, kinds)
     attributes = make_attributes(choose)
-    keys: dict[str, Any] = {
+    keys = {
         "census": 1,
         "about": {"name": f"World {seed}", **_ABOUT},
         "records": _records(choose, areas, codes, attributes),
@@ -70,13 +69,13 @@ def write_foreign_world(folder: Path, seed: int) -> ForeignWorld:
     return world
 
 
-def _records(choose: Choices, areas: WorldAreas, codes: list[WorldCodes], attributes: list[dict]) -> dict[str, Any]:
+def _records(choose, areas, codes, attributes):
     fields = [{"name": column, "type": "string"} for column in areas.record_columns]
     fields += attributes
     for each in codes:
         kind = {"type": "list", "delimiter": DELIMITER} if each.is_list else {"type": "string"}
         fields += [{"name": column, **kind} for column in each.columns]
-    keys: dict[str, Any] = {"file": choose.one(["people", "Usual residents", "census-2031"])}
+    keys = {"file": choose.one(["people", "Usual residents", "census-2031"])}
     if choose.chance("missing", 0.5):
         keys["missing"] = choose.one([["", "-"], ["NA"], ["NA", "", "not said at all"]])
     if choose.chance("where", 0.35):
@@ -93,7 +92,7 @@ def _records(choose: Choices, areas: WorldAreas, codes: list[WorldCodes], attrib
     return keys | {"fields": list(unique.values())}
 
 
-def _write_areas(choose: Choices, areas: WorldAreas, parameters: Path) -> None:
+def _write_areas(choose, areas, parameters):
     path = parameters / areas.keys["file"]
     if path.suffix == ".csv":
         path.write_bytes(_csv(choose, areas.rows))
@@ -101,7 +100,7 @@ def _write_areas(choose: Choices, areas: WorldAreas, parameters: Path) -> None:
         pq.write_table(pa.Table.from_pylist(areas.rows), path)
 
 
-def _csv(choose: Choices, rows: list[dict[str, str]]) -> bytes:
+def _csv(choose, rows):
     form = {"lineterminator": choose.one(["\n", "\r\n"]), "quoting": choose.one([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])}
     header = choose.shuffled(list(rows[0]))
     text = csv_of(",".join(header), ([row[name] for name in header] for row in rows), **form)

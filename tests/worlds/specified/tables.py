@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +12,7 @@ def make_attributes(choose: Choices) -> list[dict[str, Any]]:
     """The fields of the attributes: an age, a gender, and sometimes others."""
     low = choose.one([0, 0, 16, -5])
     limits = {"minimum": low, "maximum": low + choose.between(30, 115)}
-    age: dict[str, Any] = {"name": "age in years", "attribute": "age", "type": "integer", "constraints": limits}
+    age = {"name": "age in years", "attribute": "age", "type": "integer", "constraints": limits}
     if choose.quietly(0.5):
         age["unit_name"] = "years"
     genders = [("1", "male"), ("2", "female"), ("3", "another gender")][
@@ -32,7 +31,7 @@ def make_attributes(choose: Choices) -> list[dict[str, Any]]:
     return fields
 
 
-def _categories(name: str, attribute: str, kind: str, values: Sequence[tuple[str, str]]) -> dict[str, Any]:
+def _categories(name, attribute, kind, values):
     typed = {"integer": int, "boolean": lambda text: text == "true", "string": str}[kind]
     categories = [{"value": typed(value), "label": label} for value, label in values]
     return {"name": name, "type": kind, "categories": categories} | ({"attribute": attribute} if attribute else {})
@@ -54,11 +53,11 @@ def make_families(choose: Choices, fields: list[dict[str, Any]]) -> list[dict[st
     return families
 
 
-def _shape(stem: str, place: int) -> dict[str, Any]:
+def _shape(stem, place):
     return {"id": f"{stem}{place}", "label": f"{stem}shape {place}", "title": f"Table {place}"}
 
 
-def _ladder(choose: Choices, fields: list[dict[str, Any]], stem: str) -> dict[str, Any]:
+def _ladder(choose, fields, stem):
     shapes = [_shape(stem, 0)]
     for place in range(1, choose.between(1, 3) + 1):
         chosen = choose.shuffled(choose.some(fields, 1, 3))
@@ -72,7 +71,7 @@ def _ladder(choose: Choices, fields: list[dict[str, Any]], stem: str) -> dict[st
     return {"shapes": shapes} | ({"repeat_total": True} if choose.quietly(0.3) else {})
 
 
-def _lines(choose: Choices, field: dict[str, Any], stem: str) -> dict[str, Any]:
+def _lines(choose, field, stem):
     """Nested sets of values; a finer shape opens more of them."""
     values = choose.shuffled([each["value"] for each in field["categories"]])
     cut = choose.between(1, len(values) - 1)
@@ -96,7 +95,7 @@ def _lines(choose: Choices, field: dict[str, Any], stem: str) -> dict[str, Any]:
 def make_privacy(choose: Choices, keys: dict[str, Any], several: dict[str, int | None]) -> dict[str, Any]:
     """Budgets for some triples, at least one in each pass. `several`: how many columns a classification has."""
     definition = choose.named(zcdp="zcdp", puredp="puredp")
-    privacy: dict[str, Any] = {"definition": definition, "selector": "stage 1", "stage_1": Decimal("0.1")}
+    privacy = {"definition": definition, "selector": "stage 1", "stage_1": Decimal("0.1")}
     kinds = [level["name"] for level in keys["areas"]["levels"]]
     if choose.chance("suppress", 0.5):
         privacy["suppress"] = {"chance": Decimal("0.99"), "areas": choose.some(kinds)}
@@ -111,7 +110,7 @@ def make_privacy(choose: Choices, keys: dict[str, Any], several: dict[str, int |
     return privacy
 
 
-def _budgets(choose: Choices, keys: dict[str, Any]) -> Iterator[dict[str, Any]]:
+def _budgets(choose, keys):
     """Entries of `privacy.levels`; the first family and level of groups are in every pass."""
     passes, kinds = keys["areas"].get("passes"), [level["name"] for level in keys["areas"]["levels"]]
     labels_of = [list(each["levels"].values()) for each in passes] if passes else [kinds]
@@ -124,8 +123,8 @@ def _budgets(choose: Choices, keys: dict[str, Any]) -> Iterator[dict[str, Any]]:
                 yield _budget(choose, keys, family, level, choose.some(labels))
 
 
-def _budget(choose: Choices, keys: dict, family: dict, level: str, labels: list[str]) -> dict[str, Any]:
-    entry: dict[str, Any] = {"groups": [level] if choose.quietly(0.3) else level}
+def _budget(choose, keys, family, level, labels):
+    entry = {"groups": [level] if choose.quietly(0.3) else level}
     entry["areas"] = labels if len(labels) > 1 else labels[0]
     if len(keys["tables"]) > 1 or choose.quietly(0.5):
         entry["tables"] = family["name"]

@@ -27,16 +27,16 @@ def csv_of(header: str, rows: Iterable[Iterable[Any]], **form: Any) -> str:
     return written.getvalue()
 
 
-def _is_section(value: Any) -> bool:
+def _is_section(value):
     return isinstance(value, dict) or (isinstance(value, list) and isinstance(value[0], dict))
 
 
-def _key(name: str) -> str:
+def _key(name):
     is_bare = name.isascii() and name.replace("-", "").replace("_", "").isalnum()
     return name if is_bare else json.dumps(name, ensure_ascii=False)
 
 
-def _value(value: Any) -> str:
+def _value(value):
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
