@@ -56,9 +56,11 @@ def write_parquet(data: Path, parts: int = 1) -> None:
         pq.write_table(pa.table(columns), data / (f"people/{part}.parquet" if parts > 1 else "people.parquet"))
 
 
+_ENUM = 'type = "string", constraints = { enum = ["0", "1"] }'
+_RESIDENT = NZ[NZ.index("where =") : NZ.index(_ENUM) + len(_ENUM)]
 _CHANGES = {
     "no gaps": ('"99999"]', '"99999"]\ngaps = "skipped"'),
-    "boolean": ('type = "string", constraints = { enum = ["0", "1"] }', 'type = "boolean"'),
+    "boolean": (_RESIDENT, _RESIDENT.replace('= "1"', "= true").replace(_ENUM, 'type = "boolean"')),
     "pattern": ('"99999"]', '"99999"]\npattern = "[1239].*"'),
     "cut": ('"99999"]', '"99999"]\nfirst = 5'),
     "few values": ('file = "people"', 'file = "people"\nmissing = ["", "NA"]'),
