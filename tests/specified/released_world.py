@@ -6,7 +6,6 @@ levels. Counts are made up by index.
 
 from __future__ import annotations
 
-import csv
 import datetime
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -46,6 +45,8 @@ from tests.inside import (
     write_release,
     write_release_log,
 )
+from tests.worlds.specified.small_world import write_specification
+from tests.worlds.world import World
 
 SPECIFICATION = """census = 1
 
@@ -139,33 +140,27 @@ areas = ["whole", "isle", "far isle"]
 budget = 0.2
 thresholds = [200]
 """
-AREAS = (
-    ("cell", "isle", "isle_name", "town", "town_name", "side"),
-    ("1", "Île du Nord", "Île du Nord", "a,b", "Port “One”", "m"),
-    ("2", "Île du Nord", "Île du Nord", 'say "x"', "Saint Elmo", "m"),
-    ("3", "Île du Nord", "Île du Nord", "-", "", "m"),
-    ("4", "01", "Lone Isle", "zé 9", "Lone Town", "m"),
-    ("5", "=1+1", "Formula", "a|b", "Pipe", "m"),
-    ("6", "日本", "Sunrise", "Z", "Zed", "f"),
-    ("7", "日本", "Sunrise", "é", "Accent", "f"),
-)
-LANGUAGES = (
-    ("code", "name", "family", "family_name"),
-    ("10", "Elvish", "e f", "Elvish"),
-    ("20", "High Elvish", "e f", "Elvish"),
-    ("β", "Orcish", "o", "Orcish"),
-)
+AREAS = '''cell,isle,isle_name,town,town_name,side
+1,Île du Nord,Île du Nord,"a,b",Port “One”,m
+2,Île du Nord,Île du Nord,"say ""x""",Saint Elmo,m
+3,Île du Nord,Île du Nord,-,,m
+4,01,Lone Isle,zé 9,Lone Town,m
+5,=1+1,Formula,a|b,Pipe,m
+6,日本,Sunrise,Z,Zed,f
+7,日本,Sunrise,é,Accent,f
+'''
+LANGUAGES = """code,name,family,family_name
+10,Elvish,e f,Elvish
+20,High Elvish,e f,Elvish
+β,Orcish,o,Orcish
+"""
 DATE = datetime.date(2031, 1, 2)
 
 
-def write_specification(parameters: Path, text: str = SPECIFICATION) -> Path:
-    """Write census.toml and the lists that it names."""
-    parameters.mkdir(parents=True, exist_ok=True)
-    (parameters / "census.toml").write_text(text, encoding="utf-8")
-    for name, rows in {"areas.csv": AREAS, "languages.csv": LANGUAGES}.items():
-        with (parameters / name).open("w", encoding="utf-8", newline="") as file:
-            csv.writer(file).writerows(rows)
-    return parameters
+def write_atlantis(folder: Path, text: str = SPECIFICATION, **files: str) -> World:
+    """The specification, the lists that it names, and no record."""
+    lists = {"areas": AREAS, "languages": LANGUAGES} | files
+    return write_specification(folder, text, None, {f"{name}.csv": each for name, each in lists.items()})
 
 
 class MadeUpCounts:
@@ -201,10 +196,9 @@ class ReleasedWorld:
 def released(folder: Path, options: ReleaseOptions | None = None, text: str = SPECIFICATION) -> ReleasedWorld:
     """Measure the made-up counts, write the whole output into a folder, and check it."""
     options = options or ReleaseOptions()
-    parameters, data, out = write_specification(folder / "parameters", text), folder / "data", folder / "out"
-    data.mkdir()
+    world, out = write_atlantis(folder, text), folder / "out"
     out.mkdir()
-    files = read_public_files(parameters, data).require()
+    files = read_public_files(*world).require()
     plan = plan_of(files).require()
     ledger = Ledger(plan.config.budgets, AddressedBits(bytes(range(32))))
     rows = {}
