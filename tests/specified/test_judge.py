@@ -160,7 +160,6 @@ def test_safetab_p_as_a_specification_counts_what_the_bureaus_files_say(cases, c
     judge = Judge(as_specification(parameters, tmp_path), data)
     plain = BruteForce(parameters, data)
     expected = plain.people_of_groups()
-    kind_of_list = {row["ITERATION_CODE"]: row for row in [*plain.race, *plain.ethnicity]}
     counted = {
         (label.label, *group): count
         for label in judge.labels
@@ -170,7 +169,7 @@ def test_safetab_p_as_a_specification_counts_what_the_bureaus_files_say(cases, c
     assert counted == {
         (label, area, code): people.total()
         for (label, area, code), people in expected.items()
-        if kind_of_list[code]["LEVEL"] != "0"
-        and kind_of_list[code]["DETAILED_ONLY" if label in SUBSTATE else "COARSE_ONLY"] != "True"
+        if plain.iterations[code]["LEVEL"] != "0"
+        and plain.iterations[code]["DETAILED_ONLY" if label in SUBSTATE else "COARSE_ONLY"] != "True"
     }
     assert len(counted) > 50
