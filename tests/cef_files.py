@@ -7,15 +7,13 @@ from __future__ import annotations
 
 import gzip
 from collections import defaultdict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.worlds.people import PERSON_HEADER
-from tests.worlds.world import World
 
 
-def widths(text: str) -> dict[str, int]:
+def widths(text):
     return {name: int(width) for name, width in map(str.split, text.split(","))}
 
 
@@ -58,13 +56,13 @@ class Cef:
     geography: dict[str, list[str]] = field(default_factory=dict)
 
     @property
-    def ini(self) -> Path:
+    def ini(self):
         return self.folder / "reader.ini"
 
-    def path(self, kind: str, state: str) -> Path:
+    def path(self, kind, state):
         return self.folder / "records" / f"CEF20_{kind}_{state}.txt"
 
-    def count(self) -> None:
+    def count(self):
         """Makes the counts those of the records."""
         for state in self.geography:
             rows = {kind: [one["RTYPE"] for one in self.records[kind][state]] for kind in ("UNIT", "PER")}
@@ -75,7 +73,7 @@ class Cef:
             }
             self.records["CNT"][state] = [{"BCUSTATEFP": state, "VERSION": "00001", **counts}]
 
-    def write(self, lines: Callable[[list[Record], dict[str, int]], bytes] | None = None) -> None:
+    def write(self, lines=None):
         as_lines = lines or fixed_lines
         for folder in ("records", "geography"):
             (self.folder / folder).mkdir(parents=True, exist_ok=True)
@@ -92,32 +90,32 @@ class Cef:
 GRFC_HEADER = "TABBLKST|TABBLKCOU|TABTRACTCE|TABBLK|TABBLKSUFX1|POPDEC|PLACEFP|PLACENS|AIANNHFP|AIANNHCE|UR|OIDTABBLK"
 
 
-def fixed_lines(records: list[Record], widths: dict[str, int], end: str = "\n") -> bytes:
+def fixed_lines(records, widths, end="\n"):
     return "".join("".join(one[name].rjust(width) for name, width in widths.items()) + end for one in records).encode()
 
 
-def windows_lines(records: list[Record], widths: dict[str, int]) -> bytes:
+def windows_lines(records, widths):
     return fixed_lines(records, widths, "\r\n")
 
 
-def zeros_in_front(records: list[Record], widths: dict[str, int]) -> bytes:
+def zeros_in_front(records, widths):
     padded = [{name: value and value.rjust(widths[name], "0") for name, value in one.items()} for one in records]
     return fixed_lines(padded, widths)
 
 
-def blanks_behind(records: list[Record], widths: dict[str, int]) -> bytes:
+def blanks_behind(records, widths):
     return fixed_lines([{name: value.ljust(widths[name]) for name, value in one.items()} for one in records], widths)
 
 
-def piped_lines(records: list[Record], widths: dict[str, int]) -> bytes:
+def piped_lines(records, widths):
     return "".join("|".join(one[name] for name in widths) + "\n" for one in records).encode()
 
 
-def gzipped_lines(records: list[Record], widths: dict[str, int]) -> bytes:
+def gzipped_lines(records, widths):
     return gzip.compress(fixed_lines(records, widths))
 
 
-def write_cef(world: World, folder: Path) -> Cef:
+def write_cef(world, folder):
     """The CEF of the people of a delimited file, and the config.json of the world changed to read it."""
     cef = cef_of(world, folder)
     cef.write()
@@ -125,7 +123,7 @@ def write_cef(world: World, folder: Path) -> Cef:
     return cef
 
 
-def cef_of(world: World, folder: Path) -> Cef:
+def cef_of(world, folder):
     """Householders have a household, in which the others of their block live; where there is none, a group quarters.
 
     The first block of a state has a vacant unit too.
@@ -178,14 +176,14 @@ def _add_block(cef, state, people, oid, mafids):
         cef.records["PER"][state] += [person(one, quarters, n) for n, one in enumerate(others, 1)]
 
 
-def unit(state: str, mafid: str, oid: str, **given: str) -> Record:
+def unit(state, mafid, oid, **given):
     blanks = dict.fromkeys(("HHLDRAGE", "HHSPAN", "HHLDRACE", "HHRACE", "QGQTYP", "GQSEX"), "")
     return dict.fromkeys(UNIT_WIDTHS, "0") | blanks | {
         "RTYPE": "2", "MAFID": mafid, "BCUSTATEFP": state, "VERSION": "00001", "OIDTB": oid, "HHT2": "00", **given
     }  # fmt: skip
 
 
-def person(one: Record, home: Record, number: int) -> Record:
+def person(one, home, number):
     is_householder = one["HOUSEHOLDER"] == "True"
     in_quarters = home["RTYPE"] == "4"
     codes = {name: "" if one[name] == "Null" else one[name] for name in (f"QRACE{n}" for n in range(1, 9))}

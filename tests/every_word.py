@@ -8,14 +8,12 @@ post-processing, so a bound on what the numbers reveal is a bound on what the cu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,11 +25,8 @@ from tests.inside import (
     ExactCounts,
     InversionTable,
     Ledger,
-    LevelPlan,
     LossCurve,
     MoreBits,
-    Noise,
-    Shape,
     Stage,
     noisy_count_module,
     plan_of,
@@ -65,12 +60,12 @@ class SmallLevel:
     most_size: int = 1  # of a group
 
     @property
-    def groups(self) -> int:
+    def groups(self):
         return self.codes * len(self.members)
 
 
 @cache
-def plan_of_level(level: SmallLevel) -> LevelPlan:
+def plan_of_level(level):
     """Of a specification in files, as a run would make it; the census has one area."""
     keys = nz_keys()
     fields = [field for field in keys["records"]["fields"] if field["name"] not in {"AGE", "ETH2", "ETH3"}]
@@ -116,7 +111,7 @@ class Letters:
 
 
 @cache
-def letters_of(noise: Noise, word_bits: int, most_noise: int) -> Letters:
+def letters_of(noise, word_bits, most_noise):
     """Every word is a case, and more than one if the noise isn't the same in all of the word."""
     whole = 1 << BLOCK_BITS
     ends = [_scaled_cdf(noise, value) for value in range(-most_noise, most_noise)]
@@ -141,7 +136,7 @@ Place = tuple[Stage, int, int, int]
 """Of a draw: its stage, the number of its shape, its cell, and its group."""
 
 
-def places_of(plan: LevelPlan, groups: int) -> Iterator[Place]:
+def places_of(plan, groups):
     """Every draw that a level might make for one area."""
     for group in range(groups):
         yield Stage.STAGE_1, 0, 0, group
@@ -153,7 +148,7 @@ def places_of(plan: LevelPlan, groups: int) -> Iterator[Place]:
 class EveryCombination:
     """Stands for a run's random bits: area r has the r-th combination of the letters of all places."""
 
-    def __init__(self, level: SmallLevel) -> None:
+    def __init__(self, level):
         plan = plan_of_level(level)
         self.groups = level.groups
         self.letters = {
@@ -165,21 +160,21 @@ class EveryCombination:
         digits = np.unravel_index(np.arange(self.areas), sizes)
         self.digits = dict(zip(self.letters, (each.astype(np.int16) for each in digits), strict=True))
 
-    def values(self, *place: Any) -> Int64s:
+    def values(self, *place):
         """The noise at this place of each area."""
         return self.letters[place].values[self.digits[place]]
 
-    def chances(self) -> NDArray[np.float64]:
+    def chances(self):
         """The chance of each area's combination."""
         product = np.ones(self.areas)
         for place, letters in self.letters.items():
             product *= letters.chances[self.digits[place]]
         return product
 
-    def become_owned(self) -> None:
+    def become_owned(self):
         """As bits of a key do: a ledger wants them for itself."""
 
-    def words(self, prefix: int, indices: Int64s) -> NDArray[np.uint64]:
+    def words(self, prefix, indices):
         """Both words at an address; raises KeyError if nothing should be drawn there."""
         stage, shape, cell = Stage(prefix >> 40 & 15), prefix >> 32 & 255, prefix >> 24 & 255
         if prefix % (1 << 24):
@@ -192,13 +187,13 @@ class EveryCombination:
             found[is_of_group] = self.letters[place].blocks[self.digits[place][areas]]
         return found
 
-    def batches(self, prefix: int, indices: Int64s) -> Iterator[tuple[slice, NDArray[np.uint64]]]:
+    def batches(self, prefix, indices):
         """As bits of a key: part by part."""
         for first in range(0, len(indices), 1 << 12):
             part = slice(first, first + (1 << 12))
             yield part, self.words(prefix, indices[part])
 
-    def first_words_of_range(self, prefix: int, first: int, end: int) -> Iterator[tuple[int, NDArray[np.uint64]]]:
+    def first_words_of_range(self, prefix, first, end):
         """As bits of a key: part by part."""
         for start in range(first, end, 1 << 12):
             yield start, self.words(prefix, np.arange(start, min(start + (1 << 12), end)))[:, 0].copy()
@@ -221,13 +216,13 @@ class CopiedCounts:
     counts: Counts
     areas: int
 
-    def totals(self, _: LevelPlan) -> ExactCounts:
+    def totals(self, _):
         """As an engine: only groups with a record."""
         totals = np.array([sum(of_group) for of_group in self.counts])
         indices = np.flatnonzero(np.tile(totals > 0, self.areas))
         return ExactCounts(indices, np.tile(totals, self.areas)[indices].reshape(-1, 1))
 
-    def cells(self, _: LevelPlan, groups_of: Mapping[Shape, Int64s]) -> Mapping[Shape, ExactCounts]:
+    def cells(self, _, groups_of):
         """As an engine."""
         return {
             shape: ExactCounts(indices, cells_of(self.counts, shape)[indices % len(self.counts)])
@@ -235,7 +230,7 @@ class CopiedCounts:
         }
 
 
-def cells_of(counts: Counts, shape: Shape) -> Int64s:
+def cells_of(counts, shape):
     """The cells of a shape for each group; a record has one value of gender, and its other attribute has one value."""
     return np.array([np.bincount(shape.cell_of_value, of_group, shape.cells) for of_group in counts]).astype(np.int64)
 
@@ -243,7 +238,7 @@ def cells_of(counts: Counts, shape: Shape) -> Int64s:
 NOTHING = -100  # where a number is not published
 
 
-def outputs_of(level: SmallLevel, counts: Counts, words: EveryCombination) -> Int64s:
+def outputs_of(level, counts, words):
     """What `tabulate_level` publishes in each area: of each group the shape, the total of stage 1, and the numbers."""
     plan = plan_of_level(level)
     entities = np.arange(1, words.areas + 1)
@@ -263,7 +258,7 @@ def outputs_of(level: SmallLevel, counts: Counts, words: EveryCombination) -> In
     return cut_off(level, found.reshape(words.areas, -1), counts)
 
 
-def read_one_by_one(level: SmallLevel, counts: Counts, words: EveryCombination) -> Int64s:
+def read_one_by_one(level, counts, words):
     """What the rules of the paper publish, with the noise of every group."""
     plan = plan_of_level(level)
     found = np.full((words.areas, level.groups, 2 + _most_cells(plan)), NOTHING)
@@ -289,7 +284,7 @@ def _most_cells(plan):
     return max(shape.cells for shape in plan.family.shapes)
 
 
-def cut_off(level: SmallLevel, outputs: Int64s, counts: Counts) -> Int64s:
+def cut_off(level, outputs, counts):
     """The outputs with numbers cut off so far inside that it doesn't matter how large the most noise is."""
     assert max(map(sum, counts)) <= level.most_size
     farthest = level.most_noise - level.most_size
@@ -299,7 +294,7 @@ def cut_off(level: SmallLevel, outputs: Int64s, counts: Counts) -> Int64s:
     return np.where(outputs == NOTHING, NOTHING, np.clip(outputs, -farthest, level.most_noise))
 
 
-def distributions(outputs: Sequence[Int64s], chances: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+def distributions(outputs, chances):
     """The chances of every output that one of them has; all runs have the same combinations."""
     keys = [np.zeros(len(chances), dtype=np.int64) for _ in outputs]
     for column in range(outputs[0].shape[1]):
@@ -310,7 +305,7 @@ def distributions(outputs: Sequence[Int64s], chances: NDArray[np.float64]) -> li
     return [np.bincount(of_one, chances, len(distinct)) for of_one in np.split(places, len(outputs))]
 
 
-def renyi_divergence(p: NDArray[np.float64], q: NDArray[np.float64], order: float) -> float:
+def renyi_divergence(p, q, order):
     """Of this order above 1; infinite if q has no chance where p has one. At `inf`, the greatest log ratio."""
     is_there = p > 0
     if (q[is_there] == 0).any():
@@ -321,7 +316,7 @@ def renyi_divergence(p: NDArray[np.float64], q: NDArray[np.float64], order: floa
     return float(np.logaddexp.reduce(order * log_p + (1 - order) * log_q)) / (order - 1)
 
 
-def hockey_stick(p: NDArray[np.float64], q: NDArray[np.float64], epsilon: Fraction) -> float:
+def hockey_stick(p, q, epsilon):
     """The least delta at this epsilon, one way."""
     return float(np.maximum(p - np.exp(float(epsilon)) * q, 0).sum())
 
@@ -340,7 +335,7 @@ class Revealed:
 
 
 @cache
-def delta_of(level: SmallLevel, epsilon: Fraction) -> float:
+def delta_of(level, epsilon):
     """The least delta of the level's noisy numbers if nothing were suppressed."""
     design = plan_of_level(level).design
     stages = (design.noise(Stage.STAGE_1), design.noise(Stage.STAGE_2))
@@ -348,7 +343,7 @@ def delta_of(level: SmallLevel, epsilon: Fraction) -> float:
     return float(curve.delta(epsilon).upper())
 
 
-def revealed(level: SmallLevel, neighbours: Sequence[tuple[Counts, Counts]]) -> Revealed:
+def revealed(level, neighbours):
     """Run every combination on all data, and compare neighbours with the charge and runs with the rules."""
     words = EveryCombination(level)
     chances = words.chances()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import configparser
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +14,7 @@ STATES = "01-02 04-06 08-13 15-42 44-51 53-56 72"
 QUARTERS = "101-106 201-203 301 401-405 501 601-602 701-702 704 706 801-802 900-901 903-904"
 
 
-def layout(text: str) -> dict[str, tuple[int, str, bool]]:
+def layout(text):
     """Name, width, legal values with ? in front if it may be blank."""
     fields = {}
     for one in text.strip().split(";"):
@@ -59,7 +58,7 @@ class Cef:
         return dict(settings["paths"])
 
     @cached_property
-    def states(self) -> list[str]:
+    def states(self):
         ends = self._paths["unit_file_format"].split("%s")
         return sorted(path.name[len(ends[0]) : -len(ends[1])] for path in self._folder("unit_dir").glob("CEF20_UNIT_*"))
 
@@ -75,15 +74,15 @@ class Cef:
         return text.split("\n")[:-1]
 
     @cached_property
-    def persons(self) -> list[Record]:
+    def persons(self):
         return [one for state in self.states for one in _records(self._lines("per_dir", state), PERSON, state)]
 
     @cached_property
-    def units(self) -> list[Record]:
+    def units(self):
         return [one for state in self.states for one in _records(self._lines("unit_dir", state), UNIT, state)]
 
     @cached_property
-    def blocks(self) -> list[Record]:
+    def blocks(self):
         """The rows of GRF-C."""
         rows = []
         for state in self.states:
@@ -91,31 +90,31 @@ class Cef:
             rows += [dict(zip(header, line, strict=True)) for line in lines]
         return rows
 
-    def counts(self, state: str) -> Record:
+    def counts(self, state):
         (line,) = (self._folder("unit_dir") / f"CEF20_CNT_{state}.txt").read_text().splitlines()
         (record,) = _records([line], {name: (width, "", True) for name, width in COUNTS.items()}, state)
         return record
 
     @cached_property
-    def block_of_oid(self) -> dict[str, Record]:
+    def block_of_oid(self):
         return {block["OIDTABBLK"].strip(): block for block in self.blocks}
 
     @cached_property
-    def unit_of_mafid(self) -> dict[str, Record]:
+    def unit_of_mafid(self):
         return {unit["MAFID"]: unit for unit in self.units}
 
     @cached_property
-    def members(self) -> dict[str, list[Record]]:
+    def members(self):
         """The persons of each unit, by its MAFID; of vacant units nobody."""
         members = {unit["MAFID"]: [] for unit in self.units}
         for person in self.persons:
             members[person["MAFID"]].append(person)
         return members
 
-    def block_of(self, mafid: str) -> Record:
+    def block_of(self, mafid):
         return self.block_of_oid[self.unit_of_mafid[mafid]["OIDTB"].strip()]
 
-    def person_records(self) -> Iterator[list[str]]:
+    def person_records(self):
         """The rows of person-records.txt, in the order of the file."""
         for person in self.persons:
             yield [
@@ -127,7 +126,7 @@ class Cef:
                 *_codes(person),
             ]
 
-    def household_records(self) -> Iterator[list[str]]:
+    def household_records(self):
         """The rows of household-records.txt, in the order of the householders."""
         for person in self.persons:
             unit = self.unit_of_mafid[person["MAFID"]]
@@ -157,7 +156,7 @@ def _codes(person):
     return [*("Null" if race == " " * 4 else race for race in races), person["QSPAN"]]
 
 
-def broken_fields(records: list[Record], layout: dict[str, tuple[int, str, bool]]) -> Counter[str]:
+def broken_fields(records, layout):
     """How many records have a value outside the legal ones, by field."""
     broken = Counter()
     for name, (_, legal, may_be_blank) in layout.items():
@@ -172,7 +171,7 @@ def broken_fields(records: list[Record], layout: dict[str, tuple[int, str, bool]
     return broken
 
 
-def household_type(members: list[Record]) -> str:
+def household_type(members):
     """HHT from the members, one of whom is the householder."""
     relationships = {person["RELSHIP"] for person in members}
     (sex,) = (person["QSEX"] for person in members if person["RELSHIP"] == "20")
@@ -185,7 +184,7 @@ def household_type(members: list[Record]) -> str:
     return {"1": "5", "2": "7"}[sex]
 
 
-def ages_of_children(ages: list[int]) -> str:
+def ages_of_children(ages):
     """PAOC and PAC."""
     return {(True, False): "1", (False, True): "2", (True, True): "3", (False, False): "4"}[
         any(age < 6 for age in ages), any(6 <= age < 18 for age in ages)

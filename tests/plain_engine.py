@@ -5,13 +5,12 @@ from __future__ import annotations
 import gzip
 import hashlib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import cache
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
-from numpy.typing import NDArray
 
 from tests.inside import (
     BLOCK_COLUMNS,
@@ -25,17 +24,11 @@ from tests.inside import (
     UTF8_RULE,
     BrokenRules,
     ExactCounts,
-    Finding,
     FindingsOf,
-    GroupUniverse,
-    LevelPlan,
     MiscountedRecords,
     PartSums,
     Pass,
-    PublicFiles,
     RecordFingerprint,
-    Shape,
-    TableFiles,
     TableForm,
     after_no_code_rule,
     area_form_rule,
@@ -52,7 +45,7 @@ from tests.inside import (
 Person = Mapping[str, str | None]
 
 
-def index_in(universe: GroupUniverse, entity: int, code: str) -> int:
+def index_in(universe, entity, code):
     """The index of a group, by its definition: entities by id and, within one, iterations by code. Raises KeyError."""
     entities, iterations = _positions(universe)
     return entities[entity] * len(iterations) + iterations[code]
@@ -67,7 +60,7 @@ def _positions(universe):
 class PlainEngine:
     """Keeps to the contract of `CountingEngine`, one person at a time."""
 
-    def __init__(self, persons: TableFiles, files: PublicFiles) -> None:
+    def __init__(self, persons, files):
         self._persons = persons
         self._files = files
         self._record = files.config.product.record
@@ -82,7 +75,7 @@ class PlainEngine:
             for tabulation_pass, areas in files.geography_of_pass.items()
         }
 
-    def check(self, rows_done: Callable[[int], None] = lambda _: None) -> tuple[Finding, ...]:
+    def check(self, rows_done=lambda _: None):
         findings = FindingsOf(self._persons.label)
         broken = BrokenRules("row" if self._persons.form is TableForm.PARQUET else "line")
         for part, number, row in self._rows():
@@ -137,7 +130,7 @@ class PlainEngine:
                 if int("".join(parts)) not in self._entity_of_block[tabulation_pass][NATION]:
                     yield area_listed_rule(self._record)
 
-    def prepare(self) -> Mapping[Pass, int]:
+    def prepare(self):
         everyone = list(self._read())
         for tabulation_pass in self._files.config.passes:
             states = self._files.config.parts_of(tabulation_pass)
@@ -147,7 +140,7 @@ class PlainEngine:
             raise MiscountedRecords("the engine did not count every person once.")
         return counted
 
-    def totals(self, level: LevelPlan) -> ExactCounts:
+    def totals(self, level):
         counts = Counter()
         for person in self._of_pass[level.level.geography.tabulation_pass]:
             counts.update(self._groups_of(person, level))
@@ -156,7 +149,7 @@ class PlainEngine:
             indices, np.array([[counts[group]] for group in indices.tolist()], dtype=np.int64).reshape(-1, 1)
         )
 
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+    def cells(self, level, groups_of):
         return {shape: self._cells_of(level, shape, indices) for shape, indices in groups_of.items()}
 
     def _cells_of(self, level, shape, indices):
@@ -172,14 +165,14 @@ class PlainEngine:
                     cells[row_of[group], cell] += 1
         return ExactCounts(indices, cells)
 
-    def fingerprint(self, secret: bytes) -> Mapping[str, str]:
+    def fingerprint(self, secret):
         sums = (plain_sums(secret, person) for person in self._read())
         return RecordFingerprint(secret, "TABBLKST").of_passes(sums, US.pass_of_part)
 
-    def require_intact(self) -> None:
+    def require_intact(self):
         """Nothing is stored."""
 
-    def close(self) -> None:
+    def close(self):
         self._of_pass.clear()
 
     def _groups_of(self, person, level):

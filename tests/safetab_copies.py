@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tests.inside import (
-    AddressedBits,
     AreaOfLevel,
     AttackedArea,
     ExactCounts,
     GroupUniverse,
-    LevelPlan,
     RunPlan,
     SelectedGroups,
-    Shape,
     Target,
-    Windows,
     grain_of,
     lines_of,
     safetab_publication,
@@ -40,18 +35,18 @@ class SafeTabCopies:
     draws: int
     is_absent: bool  # the targets are missing from the counts
 
-    def windows(self, bits: AddressedBits) -> Windows:
+    def windows(self, bits):
         """What one run tells about the targets' numbers: by target, number and draw."""
         copied = replace(self.area, areas=self._areas, systems=[self._system])
         levels = tuple(self._copied(level) for level in self._plans.values())
         return safetab_publication(copied, replace(self.plan, levels=levels), self, bits).windows[0]
 
-    def totals(self, level: LevelPlan) -> ExactCounts:
+    def totals(self, level):
         """The totals of all copies at a level."""
         sizes = np.repeat(self._sizes(level)[:, 0], self.draws)
         return ExactCounts(np.arange(len(sizes)), sizes[:, None])
 
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+    def cells(self, level, groups_of):
         """The cells of copies: the targets' cells of the grain have their counts, and another one the rest."""
         grain = grain_of(level.family)
         counts = {}

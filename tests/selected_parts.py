@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tests.inside import (
     US,
@@ -16,7 +14,6 @@ from tests.inside import (
     Measured,
     Selected,
     Stage,
-    WeightedSumNoise,
     sum_of_forms,
 )
 
@@ -32,20 +29,20 @@ The levels below state in 2020 have rho 0.008 and 0.159; 0.543 is the third row 
 """
 
 
-def measured(number: int, noise: WeightedSumNoise) -> Measured:
+def measured(number, noise):
     return Measured("", US.area_level("COUNTY"), str(number), "3010", Stage.STAGE_2, noise)
 
 
-def published(number: int, level: str, total: int) -> LinearForm:
+def published(number, level, total):
     noise, threshold = LEVELS[level]
     return LinearForm({measured(number, noise): (1,)}, {measured(number, noise): Selected(total, threshold)})
 
 
-def form_of(level: str, totals: Sequence[int], weights: Sequence[int]) -> LinearForm:
+def form_of(level, totals, weights):
     return sum_of_forms([published(i, level, total).times(weights[i]) for i, total in enumerate(totals)])
 
 
-def chances_of_totals(level: str, size: int, least_chance: float) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+def chances_of_totals(level, size, least_chance):
     """The published totals of a group of this size and their chances, without the rarest at the far end."""
     noise, threshold = LEVELS[level]
     tails = FloatTails(noise)

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import closing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import numpy as np
 
-from tests.inside import CountingEngine, EngineSettings, Finding, LocalBackend, RunInputs, read_inputs
+from tests.inside import EngineSettings, LocalBackend, read_inputs
 from tests.specified.judge import Judge
 
 
-def inputs_of(parameters: Path, data: Path) -> RunInputs:
+def inputs_of(parameters, data):
     """The inputs of a run, which must be free of errors."""
     return read_inputs(parameters, data).require()
 
 
-def engine_of(inputs: RunInputs, folder: Path, threads: int = 2) -> CountingEngine:
+def engine_of(inputs, folder, threads=2):
     """The local engine, whose temporary files lie in the folder."""
     settings = EngineSettings(folder, threads=threads)
     return LocalBackend(settings, lambda _: None).engine(inputs.records, inputs.files)
 
 
-def findings(parameters: Path, data: Path, threads: int = 2) -> list[Finding]:
+def findings(parameters, data, threads=2):
     """What the engine says of the records."""
     with (
         TemporaryDirectory() as folder,
@@ -34,19 +33,19 @@ def findings(parameters: Path, data: Path, threads: int = 2) -> list[Finding]:
         return list(engine.check())
 
 
-def errors(parameters: Path, data: Path, threads: int = 2) -> list[tuple[str, str]]:
+def errors(parameters, data, threads=2):
     """Where each error is, and its sentence."""
     return [(one.where, one.message) for one in findings(parameters, data, threads) if one.is_error]
 
 
-def fingerprint(parameters: Path, data: Path, secret: bytes = bytes(32)) -> dict[str, str]:
+def fingerprint(parameters, data, secret=bytes(32)):
     """Of records that are right."""
     with TemporaryDirectory() as folder, closing(engine_of(inputs_of(parameters, data), Path(folder))) as engine:
         assert not [one for one in engine.check() if one.is_error]
         return dict(engine.fingerprint(secret))
 
 
-def differences(parameters: Path, data: Path, judge: Judge | None = None) -> list[str]:
+def differences(parameters, data, judge=None):
     """Every wrong row, each as a sentence."""
     judge = judge or Judge(parameters, data)
     checked = read_inputs(parameters, data)
@@ -118,7 +117,7 @@ def _rows(counts):
     return zip(counts.indices[filled].tolist(), counts.confidential_counts[filled].tolist(), strict=True)
 
 
-def differing(about: str, found: Any, expected: Any) -> Iterator[str]:
+def differing(about, found, expected):
     """A sentence for every row that differs, or for the whole if it has no rows."""
     if isinstance(found, Mapping) and isinstance(expected, Mapping):
         for key in sorted(found.keys() | expected.keys(), key=repr):

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 from tests.specified.judged_codes import Classification, Group, spanned, stability, stability_by_brute_force
@@ -37,7 +36,7 @@ class Label:
     of_pass: Mapping[str, Any] | None
 
     @property
-    def pass_name(self) -> str:
+    def pass_name(self):
         return "all" if self.of_pass is None else self.of_pass["name"]
 
 
@@ -64,7 +63,7 @@ class JudgedRecord:
 class Judge:
     """What a specification and its records come to."""
 
-    def __init__(self, parameters: Path, data: Path) -> None:
+    def __init__(self, parameters, data):
         keys, self._folder = read_keys(parameters)
         self.keys, self._data = keys, data
         self.fields = {field["name"]: field for field in keys["records"]["fields"]}
@@ -82,7 +81,7 @@ class Judge:
     # ---- areas
 
     @cached_property
-    def labels(self) -> list[Label]:
+    def labels(self):
         """In the order of their noise addresses."""
         levels, passes = self.keys["areas"]["levels"], self.keys["areas"].get("passes")
         if not passes:
@@ -90,15 +89,15 @@ class Judge:
         inside = [(each, level) for each in passes for level in levels if level["name"] in each["levels"]]
         return [Label(each["levels"][level["name"]], level, each) for each, level in inside]
 
-    def label(self, label: str) -> Label:
+    def label(self, label):
         return next(each for each in self.labels if each.label == label)
 
-    def is_inside(self, area: Row, of_pass: Mapping[str, Any] | None) -> bool:
+    def is_inside(self, area, of_pass):
         """Whether a row of the table of areas lies in a pass."""
         where = {} if of_pass is None else of_pass["where"]
         return all(area[column] in texts_of(values) for column, values in where.items())
 
-    def entity(self, label: Label, area: Row) -> str | None:
+    def entity(self, label, area):
         """The id of the area of this level that holds a smallest area, if the pass has it."""
         if not self.is_inside(area, label.of_pass):
             return None
@@ -126,7 +125,7 @@ class Judge:
     # ---- groups
 
     @cached_property
-    def groups(self) -> list[Group]:
+    def groups(self):
         keys = self.keys["groups"]
         return list(self._groups_of_files(keys) if "file" in keys else self._groups_of_columns(keys))
 
@@ -149,7 +148,7 @@ class Judge:
                     name = words[members].replace("{name}", inside[0][level["names"]])
                     yield Group(code, name, level["name"], level["of"], members, "common", codes)
 
-    def groups_at(self, level: str, label: Label) -> list[Group]:
+    def groups_at(self, level, label):
         """The groups of a level that are tabulated at a label."""
         lists = self.keys["groups"].get("lists") or {"common": {"areas": "all"}}
         found = []
@@ -159,7 +158,7 @@ class Judge:
                 found.append(group)
         return found
 
-    def universe(self, level: str, label: Label) -> tuple[list[str], list[str]]:
+    def universe(self, level, label):
         """The ids of the areas and the codes of the groups, each in the order of its UTF-8 bytes."""
         ids = {self.entity(label, area) for area in self.areas} - {None}
         codes = {group.code for group in self.groups_at(level, label)}
@@ -168,12 +167,12 @@ class Judge:
     # ---- records
 
     @cached_property
-    def rows(self) -> list[Row]:
+    def rows(self):
         """All records, as the file has them."""
         return read_records(self._data, self.keys["records"])
 
     @cached_property
-    def broken(self) -> Counter[tuple[str, str]]:
+    def broken(self):
         """How many rows break which rule in which column."""
         found = Counter()
         for row in self.rows:
@@ -188,7 +187,7 @@ class Judge:
     def _unit(self):
         return self.keys["records"].get("unit", {}).get("column")
 
-    def broken_by(self, row: Row) -> Counter[tuple[str, str]]:
+    def broken_by(self, row):
         """The columns, and which of their rules a row breaks; once for each classification that reads a column."""
         return Counter(self._broken(row))
 
@@ -208,7 +207,7 @@ class Judge:
             yield from set(each.broken(each.answers(row, self.missing)))
 
     @cached_property
-    def records(self) -> list[JudgedRecord]:
+    def records(self):
         """The records that `where` lets through; all rows must keep to the rules."""
         assert not self.broken, self.broken
         where = self.keys["records"].get("where", {})
@@ -230,7 +229,7 @@ class Judge:
         wanted = [value_of({"type": field["type"]}, text, ()) for text in texts_of(values)]
         return value_of(field, row[column], self.missing) in wanted
 
-    def records_of_passes(self) -> dict[str, int]:
+    def records_of_passes(self):
         """How many records each pass counts."""
         passes = self.keys["areas"].get("passes") or [{"name": "all", "where": {}}]
         inside = {each["name"]: [r for r in self.records if self.is_inside(r.area, each)] for each in passes}
@@ -239,7 +238,7 @@ class Judge:
     # ---- counts
 
     @cached_property
-    def triples(self) -> list[Triple]:
+    def triples(self):
         """What has a budget, in the order of the file."""
         found = []
         for choice in self.keys["privacy"]["levels"]:
@@ -250,7 +249,7 @@ class Judge:
         return found
 
     @cache  # noqa: B019 - a judge lives as long as its test
-    def members(self, level: str, label: Label) -> dict[GroupOfArea, list[int]]:
+    def members(self, level, label):
         """The records of every group that has one, by their places in `records`."""
         groups, found = self.groups_at(level, label), {}
         for place, record in enumerate(self.records):
@@ -260,11 +259,11 @@ class Judge:
                     found.setdefault((area, group.code), []).append(place)
         return found
 
-    def totals(self, level: str, label: Label) -> dict[GroupOfArea, int]:
+    def totals(self, level, label):
         """The total of every group that has a record."""
         return {group: len(records) for group, records in self.members(level, label).items()}
 
-    def cells(self, level: str, label: Label, family: str, shape: str) -> dict[GroupOfArea, dict[Cell, int]]:
+    def cells(self, level, label, family, shape):
         """The cells of every group that has a record; every cell is there, in order."""
         cells, cell_of, found = self.cells_of_shape(family, shape), self._cell_of_records(family, shape), {}
         for group, records in self.members(level, label).items():
@@ -281,7 +280,7 @@ class Judge:
             found.append(cell)
         return found
 
-    def cells_of_shape(self, family: str, shape_id: str) -> dict[Cell, Any]:
+    def cells_of_shape(self, family, shape_id):
         """Every cell of a shape, in order, with the question whether values are in it."""
         keys = self.families[family]
         shape = next(each for each in keys["shapes"] if each["id"] == shape_id)
@@ -323,14 +322,14 @@ class Judge:
 
     # ---- choices
 
-    def losses_of_passes(self) -> dict[str, Fraction]:
+    def losses_of_passes(self):
         """What each pass spends: the sum of the budgets of its triples."""
         losses = {label.pass_name: Fraction(0) for label in self.labels}
         for triple in self.triples:
             losses[self.label(triple.label).pass_name] += triple.budget
         return losses
 
-    def suppresses(self, level: str, label: Label) -> bool:
+    def suppresses(self, level, label):
         """Whether small totals of a level may be left out; lone totals never are."""
         keys = self.keys["privacy"].get("suppress", {"chance": 0, "areas": []})
         lists = self.keys["groups"].get("lists", {})
@@ -339,13 +338,13 @@ class Judge:
 
     # ---- sensitivity
 
-    def stability(self, level: str, label: Label) -> int:
+    def stability(self, level, label):
         """The greatest number of groups of a record, by the formula."""
         groups = self.groups_at(level, label)
         of_classification = {name: [g for g in groups if g.classification == name] for name in self.classifications}
         return sum(stability(self.classifications[name], found) for name, found in of_classification.items())
 
-    def stability_by_brute_force(self, level: str, label: Label) -> int:
+    def stability_by_brute_force(self, level, label):
         """The same, by trying every set of codes of each classification. Exact if no column is read twice."""
         return self._brute_force(frozenset(self.groups_at(level, label)))
 
@@ -356,7 +355,7 @@ class Judge:
             most += stability_by_brute_force(each, [group for group in groups if group.classification == name])
         return most
 
-    def most_groups_of_a_record(self, level: str, label: Label) -> int:
+    def most_groups_of_a_record(self, level, label):
         """The greatest number of groups that a record of the file is in."""
         groups_of = Counter()
         for records in self.members(level, label).values():

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
-from typing import Any
 
-from tests.specified.judged_files import Row, read_table
+from tests.specified.judged_files import read_table
 from tests.specified.judged_values import is_match
 
 CODE, GAP, MOST = "code", "gap", "most"
@@ -27,7 +24,7 @@ class Group:
     listed: str
     codes: frozenset[str]
 
-    def holds(self, codes: frozenset[str]) -> bool:
+    def holds(self, codes):
         """Whether a record with these codes of the classification is in the group."""
         if self.members == "any":
             return bool(codes & self.codes)
@@ -37,7 +34,7 @@ class Group:
 class Classification:
     """A code list and what it makes of a record."""
 
-    def __init__(self, name: str, keys: Mapping[str, Any], folder: Path, fields: Mapping[str, Any], use: int | None):
+    def __init__(self, name, keys, folder, fields, use):
         self.name = name
         self.columns = list(keys.get("columns") or [keys["column"]])
         field = fields[self.columns[0]]
@@ -55,7 +52,7 @@ class Classification:
     def _matches(self, code):
         return self.pattern is None or is_match(self.pattern, code)
 
-    def answers(self, record: Row, missing: Sequence[str]) -> list[str | None]:
+    def answers(self, record, missing):
         """What a record answers, in order and cut to what counts; None where it says nothing."""
         if not self.is_list:
             said = [record[column] for column in self.columns]
@@ -68,11 +65,11 @@ class Classification:
             found.pop()
         return [answer for answer in found if answer is not None] if self.is_list and self.gaps == "skipped" else found
 
-    def counted(self, answers: Sequence[str | None]) -> frozenset[str]:
+    def counted(self, answers):
         """The codes that groups look at."""
         return frozenset(answer for answer in answers[: self.use] if answer in self.codes)
 
-    def broken(self, answers: Sequence[str | None]) -> Iterator[tuple[str, str]]:
+    def broken(self, answers):
         """The columns and rules that a record breaks."""
         columns = self.columns if not self.is_list else self.columns * max(1, len(answers))
         lacks_first = self.required and (not answers or (answers[0] is None and not self.is_list))
@@ -91,12 +88,12 @@ class Classification:
             yield columns[0], MOST
 
 
-def spanned(columns: Sequence[str]) -> str:
+def spanned(columns):
     """As a finding names them."""
     return "..".join(dict.fromkeys((columns[0], columns[-1])))
 
 
-def stability(each: Classification, groups: Sequence[Group]) -> int:
+def stability(each, groups):
     """The greatest number of these groups that answers to one classification can reach, by the formula."""
     of_any = [group for group in groups if group.members == "any"]
     most = [min(each.use, len(of_any))]
@@ -106,7 +103,7 @@ def stability(each: Classification, groups: Sequence[Group]) -> int:
     return max(most)
 
 
-def stability_by_brute_force(each: Classification, groups: Sequence[Group]) -> int:
+def stability_by_brute_force(each, groups):
     """The same, by trying every set of codes that a record may have."""
     sizes = range(min(each.use, len(each.codes)) + 1)
     tried = (frozenset(codes) for size in sizes for codes in combinations(sorted(each.codes), size))

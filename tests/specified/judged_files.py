@@ -5,9 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import tomllib
-from collections.abc import Mapping
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -18,7 +16,7 @@ Row = dict[str, Any]
 _INHERITED = ("areas", "classifications", "groups")
 
 
-def read_keys(parameters: Path) -> tuple[dict[str, Any], Path]:
+def read_keys(parameters):
     """The keys of census.toml and privacy.toml, and the folder of the lists."""
     keys, folder = _toml(parameters / "census.toml"), parameters
     if "like" in keys:
@@ -34,7 +32,7 @@ def _toml(path):
     return tomllib.loads(path.read_text(encoding="utf-8"), parse_float=Fraction)
 
 
-def read_table(path: Path) -> list[Row]:
+def read_table(path):
     """The rows of a public list or of the table of areas."""
     if path.suffix == ".parquet":
         return [
@@ -47,7 +45,7 @@ def read_table(path: Path) -> list[Row]:
     return [dict(zip(lines[0], line, strict=True)) for line in lines[1:]]
 
 
-def read_records(data: Path, keys: Mapping[str, Any]) -> list[Row]:
+def read_records(data, keys):
     """The records: texts, None where a Parquet file has null, lists where it has lists."""
     (found,) = [path for path in data.iterdir() if path.name.split(".")[0] == keys["file"]]
     parts = sorted(found.iterdir()) if found.is_dir() else [found]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 INVALID = object()
 """Stands for what is no value of a field."""
@@ -13,7 +11,7 @@ _TRUE = {"true", "True", "TRUE", "1"}
 _FALSE = {"false", "False", "FALSE", "0"}
 
 
-def value_of(field: Mapping[str, Any], said: Any, missing: Sequence[str]) -> Any:
+def value_of(field, said, missing):
     """The value of a field, `other` if it takes what is no value, or INVALID."""
     found = INVALID if said is None or said in missing else _checked(field, spelled(said))
     if found is INVALID and "other" in field:
@@ -42,18 +40,18 @@ def _typed(kind, text):
     return text
 
 
-def spelled(value: Any) -> str:
+def spelled(value):
     """A value of the specification, or of a Parquet file, as text."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value)
 
 
-def texts_of(value: Any) -> list[str]:
+def texts_of(value):
     """One value or a list of them, as texts."""
     return [spelled(each) for each in value] if isinstance(value, list | tuple) else [spelled(value)]
 
 
-def is_match(pattern: str, text: str) -> bool:
+def is_match(pattern, text):
     """Whether the whole text matches."""
     return re.fullmatch(pattern, text) is not None

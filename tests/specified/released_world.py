@@ -7,19 +7,16 @@ levels. Counts are made up by index.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tests.inside import (
     RELEASE_FOLDER,
     AddressedBits,
     ExactCounts,
     Ledger,
-    LevelPlan,
     OutputChecks,
     OutputStatus,
     PassFiles,
@@ -28,7 +25,6 @@ from tests.inside import (
     ReleaseFolder,
     ReleaseOptions,
     RunFacts,
-    Shape,
     Universe,
     hashes_of,
     plan_of,
@@ -46,7 +42,6 @@ from tests.inside import (
     write_release_log,
 )
 from tests.worlds.specified.small_world import write_specification
-from tests.worlds.world import World
 
 SPECIFICATION = """census = 1
 
@@ -157,7 +152,7 @@ LANGUAGES = """code,name,family,family_name
 DATE = datetime.date(2031, 1, 2)
 
 
-def write_atlantis(folder: Path, text: str = SPECIFICATION, **files: str) -> World:
+def write_atlantis(folder, text=SPECIFICATION, **files):
     """The specification, the lists that it names, and no record."""
     lists = {"areas": AREAS, "languages": LANGUAGES} | files
     return write_specification(folder, text, None, {f"{name}.csv": each for name, each in lists.items()})
@@ -168,11 +163,11 @@ class MadeUpCounts:
 
     _SIZES = np.array([[5_000, 7, 0, 300], [0, 300, 0, 5_000]])
 
-    def totals(self, level: LevelPlan) -> ExactCounts:
+    def totals(self, level):
         indices = np.arange(level.universe.size)
         return ExactCounts(indices, self._of(level, indices).reshape(-1, 1))
 
-    def cells(self, level: LevelPlan, groups_of: Mapping[Shape, NDArray[np.int64]]) -> Mapping[Shape, ExactCounts]:
+    def cells(self, level, groups_of):
         found = {}
         for shape, indices in groups_of.items():
             counts = np.zeros((len(indices), shape.cells), dtype=np.int64)
@@ -193,7 +188,7 @@ class ReleasedWorld:
     universe: Universe
 
 
-def released(folder: Path, options: ReleaseOptions | None = None, text: str = SPECIFICATION) -> ReleasedWorld:
+def released(folder, options=None, text=SPECIFICATION):
     """Measure the made-up counts, write the whole output into a folder, and check it."""
     options = options or ReleaseOptions()
     world, out = write_atlantis(folder, text), folder / "out"

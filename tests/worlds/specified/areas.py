@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.worlds.specified.choices import Choices
-
 _NAMES = ["Ōtara", "Side by side", "Saint-Élie", "北区", 'The "Old" Town', "North, South", "Zürich"]
 
 
@@ -19,11 +17,11 @@ class WorldAreas:
     record_columns: list[str] = field(default_factory=list)
     table_columns: list[str] = field(default_factory=list)
 
-    def key_of(self, row: dict[str, str]) -> list[str]:
+    def key_of(self, row):
         return [row[column] for column in self.table_columns]
 
 
-def make_areas(choose: Choices) -> WorldAreas:
+def make_areas(choose):
     """A table of 6 to 40 smallest areas with 2 to 12 levels."""
     parts = choose.between(1, 3)
     choose.features.add(f"key of {parts}")

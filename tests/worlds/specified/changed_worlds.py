@@ -7,11 +7,9 @@ import io
 import tomllib
 from collections.abc import Iterator
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 from tests.inside import INHERITED, SPECIFICATION, Kind, ListOf, MapOf, Table, Text, plan_of, read_public_files
-from tests.worlds.specified.choices import Choices
 from tests.worlds.specified.small_world import PEOPLE, nz_keys, write_specification
 from tests.worlds.specified.toml_text import csv_of, toml_of
 from tests.worlds.world import World
@@ -51,7 +49,7 @@ _NAMING = {"level", "classification", "members", "list", "area_level", "count"}
 """Columns of lists whose cells name something, or count."""
 
 
-def keys_of(parameters: Path) -> dict[str, Any]:
+def keys_of(parameters):
     """The keys of census.toml and privacy.toml, with numbers as they are spelled."""
     files = [path for path in (parameters / "census.toml", parameters / "privacy.toml") if path.exists()]
     keys = {}
@@ -60,13 +58,13 @@ def keys_of(parameters: Path) -> dict[str, Any]:
     return keys
 
 
-def write_keys(parameters: Path, keys: dict[str, Any]) -> None:
+def write_keys(parameters, keys):
     """Write census.toml, which then has the privacy section too."""
     (parameters / "privacy.toml").unlink(missing_ok=True)
     (parameters / "census.toml").write_text(toml_of(keys), encoding="utf-8")
 
 
-def other_keys(definition: str) -> dict[str, Any]:
+def other_keys(definition):
     """The keys of a small specification with those that no random world has, but for `like`."""
     keys = nz_keys()
     keys["about"] |= {
@@ -88,7 +86,7 @@ def other_keys(definition: str) -> dict[str, Any]:
     return keys
 
 
-def write_other_keys(folder: Path, definition: str) -> World:
+def write_other_keys(folder, definition):
     """A specification with these keys that is like another one, and its records."""
     keys = other_keys(definition)
     people = [line.split(",") for line in PEOPLE.splitlines()[1:]]
@@ -132,7 +130,7 @@ def used_paths(value: Any, kind: Kind = SPECIFICATION, path: str = "") -> Iterat
             yield f"{path} = {value}"
 
 
-def with_one_table(world: World, families: int) -> None:
+def with_one_table(world, families):
     """Leave only the total of the first so many families, in every budget."""
     keys = keys_of(world.parameters)
     cut = {family["name"] for family in keys["tables"][:families]}
@@ -147,7 +145,7 @@ def with_one_table(world: World, families: int) -> None:
     write_keys(world.parameters, keys)
 
 
-def with_selector(world: World, selector: str, choose: Choices) -> None:
+def with_selector(world, selector, choose):
     """Let something else choose tables: a world that is written has selector "stage 1"."""
     if selector == "stage 1":
         return
@@ -173,7 +171,7 @@ def _totals(world, choose):
                     yield label, ids.text(entity), group.code, choose.between(0, 80)
 
 
-def with_odd_texts(world: World, choose: Choices) -> None:
+def with_odd_texts(world, choose):
     """Put odd characters into one or two texts, everywhere where they stand."""
     for _ in range(choose.between(1, 2)):
         if choose.quietly(0.35):

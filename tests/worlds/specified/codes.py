@@ -6,8 +6,6 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from tests.worlds.specified.choices import Choices
-
 _NAMES = ["Samoan", "Tongan", "Māori", "Other, not further defined", 'So-called "other"', "日本", "Niuean"]
 _MEMBERS = [["any"], ["only"], ["any", "only"], ["any", "only"]]
 _LETTER = "A"
@@ -25,11 +23,11 @@ class WorldCodes:
     not_stated: list[str]  # residual ones
 
     @property
-    def columns(self) -> list[str]:
+    def columns(self):
         return [self.keys["column"]] if "column" in self.keys else self.keys["columns"]
 
 
-def make_classifications(choose: Choices) -> list[WorldCodes]:
+def make_classifications(choose):
     """One classification or two, of which at most one has several answers."""
     several = choose.one([0, 1, 1, 2])
     answers = 0 if several == 0 else choose.between(2, 8)
@@ -108,7 +106,7 @@ def _hierarchy(choose, codes):
     return rows
 
 
-def make_groups(choose: Choices, classifications: list[WorldCodes], areas: list[str]) -> tuple[dict, dict]:
+def make_groups(choose, classifications, areas):
     """The keys of `groups`, and the rows of its files by name."""
     if choose.chance("groups by files", 0.45):
         return _by_files(choose, classifications, areas)

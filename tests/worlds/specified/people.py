@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import gzip
-from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
-
-from tests.worlds.specified.areas import WorldAreas
-from tests.worlds.specified.choices import Choices
-from tests.worlds.specified.codes import WorldCodes
 
 DELIMITER = ";"
 Record = dict[str, Any]
 """Texts by field; None is missing; a list holds the answers of a list column."""
 
 
-def make_records(choose: Choices, keys: dict, areas: WorldAreas, codes: Sequence[WorldCodes]) -> list[Record]:
+def make_records(choose, keys, areas, codes):
     """Between 50 and 400 records that keep to every rule."""
     unit = keys["records"].get("unit")
     records, wanted = [], choose.between(50, 400)
@@ -85,7 +79,7 @@ def _code(choose, codes):
     return code + choose.one([".9", "x", " é"]) if is_cut else code
 
 
-def write_records(choose: Choices, keys: dict[str, Any], records: list[Record], data: Path) -> None:
+def write_records(choose, keys, records, data):
     """The file of the records, in one of the forms that they may have."""
     file = keys["file"]
     form = choose.named(csv="csv", txt="txt", csv_gz="csv.gz", tabs="tabs", parquet="parquet", dictionary="dictionary")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -32,7 +31,7 @@ class ForeignWorld(World):
     features: frozenset[str] = frozenset()
 
 
-def write_foreign_world(folder: Path, seed: int) -> ForeignWorld:
+def write_foreign_world(folder, seed):
     """Write a world into an empty folder."""
     choose = Choices(seed)
     world = ForeignWorld.of(folder)

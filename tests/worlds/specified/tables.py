@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
-
-from tests.worlds.specified.choices import Choices
 
 
-def make_attributes(choose: Choices) -> list[dict[str, Any]]:
+def make_attributes(choose):
     """The fields of the attributes: an age, a gender, and sometimes others."""
     low = choose.one([0, 0, 16, -5])
     limits = {"minimum": low, "maximum": low + choose.between(30, 115)}
@@ -37,7 +34,7 @@ def _categories(name, attribute, kind, values):
     return {"name": name, "type": kind, "categories": categories} | ({"attribute": attribute} if attribute else {})
 
 
-def make_families(choose: Choices, fields: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def make_families(choose, fields):
     """One to three ladders of tables."""
     number = choose.between(1, 3)
     if number > 1:
@@ -92,7 +89,7 @@ def _lines(choose, field, stem):
     return {"of": field.get("attribute", field["name"]), "lines": written, "shapes": shapes}
 
 
-def make_privacy(choose: Choices, keys: dict[str, Any], several: dict[str, int | None]) -> dict[str, Any]:
+def make_privacy(choose, keys, several):
     """Budgets for some triples, at least one in each pass. `several`: how many columns a classification has."""
     definition = choose.named(zcdp="zcdp", puredp="puredp")
     privacy = {"definition": definition, "selector": "stage 1", "stage_1": Decimal("0.1")}
