@@ -266,7 +266,6 @@ _RENAMED = {
     "ROUNDING_EXACT": "comparison.protections.rounding.EXACT",
     "ReadingPublication": "specification.reading.Publication",
     "TALLY_TOTAL": "assessment.tally.TOTAL",
-    "WeightedSumNoise": "distributions.weighted_sum.Noise",
     "answer_name": "cli.tune_answers.answer.name",
     "answer_percent": "cli.tune_answers.answer.percent",
     "data_dictionary_geo_id": "release.data_dictionary.geo_id",
