@@ -22,6 +22,11 @@ def numbers_of(out: Path) -> list[Row]:
     return rows
 
 
+def files_of(folder: Path) -> dict[str, bytes]:
+    """The content of every file below a folder."""
+    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
 def universe_of(out: Path, name: str) -> list[Row]:
     return pq.read_table(out / "release" / "universe" / f"{name}.parquet").to_pylist()
 

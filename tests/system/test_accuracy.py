@@ -23,6 +23,7 @@ from tests.assessed import (
 )
 from tests.commands import done, refused
 from tests.inside import OutputStatus, names_of
+from tests.releases import files_of
 from tests.worlds.people import write_small_census
 from tests.worlds.world import World
 
@@ -119,10 +120,10 @@ def test_only_the_curator_can_read_it(report):
 @pytest.mark.parametrize("inside", ["", "deeper", "release/deeper"])
 def test_it_goes_neither_into_a_release_nor_in_its_place(census, releases, inside):
     released = releases.people(2, people=60, budget=1).out
-    before = {path: path.read_bytes() for path in released.rglob("*") if path.is_file()}
+    before = files_of(released)
     told = refused("accuracy", *census, released / inside, "--runs", 1, "--overwrite")
     assert "the output of a run, which may be released" in told
-    assert {path: path.read_bytes() for path in released.rglob("*") if path.is_file()} == before
+    assert files_of(released) == before
 
 
 def test_an_unrelated_manifest_above_is_no_release(census, tmp_path):

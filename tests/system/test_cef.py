@@ -19,6 +19,7 @@ from tests.cef_files import (
 from tests.commands import done, refused
 from tests.inside import RecordFingerprint
 from tests.plain_engine import plain_sums
+from tests.releases import files_of
 from tests.worlds.households import COLUMNS, write_household_world
 from tests.worlds.people import write_random_world
 from tests.worlds.world import World
@@ -31,8 +32,9 @@ KEY = ("--test-key", "07" * 32)
 def run(parameters, data, out, *options):
     """All files of the output but the one that says what was read."""
     done("run", parameters, data, out, *KEY, *options)
-    files = {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-    return {name: content for name, content in files.items() if name != "manifest.json"}
+    files = files_of(out)
+    del files["manifest.json"]
+    return files
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import pytest
 
 from tests.cef_files import cef_of, write_cef
 from tests.commands import done, refused
+from tests.releases import files_of
 from tests.worlds.people import write_random_world
 
 KEY = ("--test-key", "07" * 32)
@@ -61,10 +62,6 @@ def as_text(table: Path, columns: list[str]) -> Counter[str]:
 
     rows = pq.read_table(table).to_pylist()
     return Counter("|".join(spelled(name, row[name]) for name in columns) for row in rows)
-
-
-def files_of(folder):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
 @pytest.mark.needs_2020_files

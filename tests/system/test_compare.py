@@ -8,6 +8,7 @@ import pytest
 import safetab
 from tests.commands import cli, done, invalid, refused
 from tests.inside import list_text, world_module
+from tests.releases import files_of
 from tests.worlds.world import World
 
 FEW = ["none", "round:base=5", "safetab"]
@@ -63,7 +64,7 @@ def test_a_comparison_is_a_function_of_inputs_and_seed(tmp_path):
     found = []
     for threads in ("1", "2"):
         assert done("compare", *census, tmp_path / threads, *more, "--runs", 2, "--threads", threads, "-q") == ""
-        found.append({path.name: path.read_bytes() for path in (tmp_path / threads).iterdir()})
+        found.append(files_of(tmp_path / threads))
     assert found[0] == found[1]
     assert found[0].keys() == {
         "README.txt", "committee.csv", "compare.html", "exposure.csv", "exposure.parquet", "protections.json",

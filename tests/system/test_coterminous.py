@@ -10,7 +10,7 @@ import pytest
 
 from tests.commands import done, refused
 from tests.inside import open_release_folder, tabulate_level_module
-from tests.releases import numbers_of, status_of, totals_of, universe_of
+from tests.releases import files_of, numbers_of, status_of, totals_of, universe_of
 from tests.worlds.people import GEOGRAPHIES, PERSON_HEADER
 from tests.worlds.world import World
 
@@ -236,9 +236,6 @@ def rows_told(log):
 
 
 def test_the_command_makes_what_run_makes_and_leaves_the_old_output_alone(made, tmp_path):
-    def files_of(out):
-        return {path.relative_to(out).as_posix(): path.read_bytes() for path in out.rglob("*") if path.is_file()}
-
     before = files_of(made / "plain")
     water = ("--empty-blocks", made / "water.txt")
     done("coterminous", made / "plain", tmp_path / "new", "--geography", made / "data" / "GRF-C.txt", *water)
