@@ -91,8 +91,8 @@ def shown(out, code):
     found = {}
     for (level, region, iteration), row in totals_of(numbers_of(out)).items():
         if iteration == code:
-            donor = row["donor_geography_level"] and f"{row['donor_geography_level']} {row['donor_region_id']}"
-            found[level, region] = (row["count"], row["table"], row["status"], donor)
+            names = ("count", "table", "status", "donor_geography_level", "donor_region_id")
+            found[f"{level} {region}"] = " ".join(str(row[name]) for name in names if row[name] is not None)
     return found
 
 
@@ -118,9 +118,9 @@ def maori(out):
 
 
 def test_the_district_has_one_table_as_state_county_and_place(out, maori):
-    assert maori["STATE", "11"] == (7, "sex_age_4", "published", None)
-    assert maori["COUNTY", "11001"] == maori["PLACE", "1150000"] == (7, "sex_age_4", "copied", "STATE 11")
-    assert maori["TRACT", "11001000100"] == (7, "sex_age_4", "published", None)  # half of the district
+    assert maori["STATE 11"] == "7 sex_age_4 published"
+    assert maori["COUNTY 11001"] == maori["PLACE 1150000"] == "7 sex_age_4 copied STATE 11"
+    assert maori["TRACT 11001000100"] == "7 sex_age_4 published"  # half of the district
     same = ("table_id", "line", "count", "unclamped_count", "variance", "noise_parameter", "stage_1_total")
     rows = {"11": [], "1150000": []}
     for row in numbers_of(out):
@@ -132,33 +132,33 @@ def test_the_district_has_one_table_as_state_county_and_place(out, maori):
 
 def test_a_group_of_the_state_that_is_not_tabulated_below_is_not_copied_there(out):
     assert shown(out, "3003") == {
-        ("USA", "1"): (7, "total", "published", None),
-        ("STATE", "11"): (5, "total", "published", None),
-        ("STATE", "44"): (2, "total", "published", None),
-        ("PR-STATE", "72"): (0, "total", "published", None),
+        "USA 1": "7 total published",
+        "STATE 11": "5 total published",
+        "STATE 44": "2 total published",
+        "PR-STATE 72": "0 total published",
     }
 
 
 def test_where_the_state_has_no_data_the_county_is_the_donor(out):
     hmong = shown(out, "3004")
-    assert hmong["COUNTY", "11001"] == (5, "sex_age_4", "published", None)
-    assert hmong["PLACE", "1150000"] == (5, "sex_age_4", "copied", "COUNTY 11001")
-    assert ("STATE", "11") not in hmong
+    assert hmong["COUNTY 11001"] == "5 sex_age_4 published"
+    assert hmong["PLACE 1150000"] == "5 sex_age_4 copied COUNTY 11001"
+    assert "STATE 11" not in hmong
 
 
 def test_a_county_of_land_and_water_gives_to_its_land_tract(maori):
-    assert maori["COUNTY", "44005"] == (3, "total", "published", None)
-    assert maori["TRACT", "44005000100"] == (3, "total", "copied", "COUNTY 44005")
-    assert ("TRACT", "44005990000") not in maori
+    assert maori["COUNTY 44005"] == "3 total published"
+    assert maori["TRACT 44005000100"] == "3 total copied COUNTY 44005"
+    assert "TRACT 44005990000" not in maori
 
 
 def test_puerto_rico_goes_the_same_way(maori):
-    copied = (4, "total", "copied", "PR-STATE 72")
-    assert {key: row for key, row in maori.items() if key[0].startswith("PR-")} == {
-        ("PR-STATE", "72"): (4, "total", "published", None),
-        ("PR-COUNTY", "72031"): copied,
-        ("PR-PLACE", "7220200"): copied,
-        ("PR-TRACT", "72031000100"): copied,
+    copied = "4 total copied PR-STATE 72"
+    assert {key: row for key, row in maori.items() if key.startswith("PR-")} == {
+        "PR-STATE 72": "4 total published",
+        "PR-COUNTY 72031": copied,
+        "PR-PLACE 7220200": copied,
+        "PR-TRACT 72031000100": copied,
     }
 
 
@@ -190,9 +190,9 @@ def test_the_status_of_a_group_names_the_donor_or_the_reason(group, expected, ou
 
 def test_without_the_list_of_empty_blocks_water_keeps_them_apart_and_copy_all_gives_other_groups(tmp_path):
     out = write_world(tmp_path).run(tmp_path / "out", coterminous=True, copy_all=True)
-    assert shown(out, "3001")["TRACT", "44005000100"] == (3, "total", "published", None)
-    assert shown(out, "3003")["COUNTY", "11001"] == (5, "total", "copied", "STATE 11")
-    assert shown(out, "3004")["STATE", "11"] == (5, "sex_age_4", "copied", "COUNTY 11001")
+    assert shown(out, "3001")["TRACT 44005000100"] == "3 total published"
+    assert shown(out, "3003")["COUNTY 11001"] == "5 total copied STATE 11"
+    assert shown(out, "3004")["STATE 11"] == "5 sex_age_4 copied COUNTY 11001"
     row = status_of(open_release_folder(out), "STATE", "11", "3004")
     assert (row["status"], row["table"], row["donor_geography_level"]) == ("copied", "sex_age_4", "COUNTY")
     assert row["donor_region_id"] == "11001"
@@ -200,9 +200,9 @@ def test_without_the_list_of_empty_blocks_water_keeps_them_apart_and_copy_all_gi
 
 def test_the_order_can_be_chosen(tmp_path):
     maori = shown(write_world(tmp_path).run(tmp_path / "out", coterminous=True, order="place,state"), "3001")
-    assert maori["PLACE", "1150000"] == (7, "sex_age_4", "published", None)
-    assert maori["STATE", "11"] == (7, "sex_age_4", "copied", "PLACE 1150000")
-    assert maori["COUNTY", "11001"] == (7, "sex_age_4", "published", None)  # takes no part
+    assert maori["PLACE 1150000"] == "7 sex_age_4 published"
+    assert maori["STATE 11"] == "7 sex_age_4 copied PLACE 1150000"
+    assert maori["COUNTY 11001"] == "7 sex_age_4 published"  # takes no part
 
 
 def test_a_suppressed_donor_is_passed_over(made, tmp_path, monkeypatch):
@@ -222,8 +222,8 @@ def test_a_suppressed_donor_is_passed_over(made, tmp_path, monkeypatch):
     monkeypatch.setattr(tabulate_level_module, "_stage_2", lost_county)
     out = World.of(made).run(tmp_path / "out", coterminous=True, empty_blocks=made / "water.txt")
     maori = shown(out, "3001")
-    assert maori["TRACT", "44005000100"] == (3, "total", "published", None)
-    assert maori["COUNTY", "44005"] == (3, "total", "copied", "TRACT 44005000100")
+    assert maori["TRACT 44005000100"] == "3 total published"
+    assert maori["COUNTY 44005"] == "3 total copied TRACT 44005000100"
     assert "44005" not in (out / "t1" / "us.csv").read_text().replace("44005000100", "")
 
 
@@ -259,9 +259,9 @@ def test_the_totals_after_the_step_are_there_for_those_who_go_on_with_them(out):
         with (out / "after-steps" / table / "us.csv").open() as file:
             return [row for row in csv.DictReader(file, delimiter="|") if row["ITERATION_CODE"] == "3001"]
 
-    totals = {(row["REGION_TYPE"], row["REGION_ID"]): row["COUNT"] for row in rows_of("t1")}
-    assert totals["COUNTY", "11001"] == totals["PLACE", "1150000"] == totals["STATE", "11"] == "7"
-    assert totals["TRACT", "44005000100"] == "3"
+    totals = {f"{row['REGION_TYPE']} {row['REGION_ID']}": row["COUNT"] for row in rows_of("t1")}
+    assert totals["COUNTY 11001"] == totals["PLACE 1150000"] == totals["STATE 11"] == "7"
+    assert totals["TRACT 44005000100"] == "3"
     of_place = [list(row.values())[3:] for row in rows_of("t2") if row["REGION_ID"] == "1150000"]
     assert ["-".join(row) for row in of_place] == [
         *("0-17-1-0", "18-44-1-4", "45-64-1-0", "65-115-1-0", "*-*-1-4"),
