@@ -5,15 +5,10 @@ def test_households_lists_geography_and_totals_are_read_by_their_headers(release
     made, expected = releases.households(21, budget=0.3, people=60)
     world = made.copy(tmp_path)
     tables = sorted({*tmp_path.glob("*/*.txt")} - {world.data / "person-records.txt"})
-    assert [table.stem for table in tables] == [
-        "GRF-C",
-        "household-records",
-        "pop-group-totals",
-        "ethnicity-characteristic-iterations",
-        "race-and-ethnicity-code-to-iteration",
-        "race-and-ethnicity-codes",
-        "race-characteristic-iterations",
-    ]
+    assert " ".join(table.stem for table in tables) == (
+        "GRF-C household-records pop-group-totals ethnicity-characteristic-iterations "
+        "race-and-ethnicity-code-to-iteration race-and-ethnicity-codes race-characteristic-iterations"
+    )
     for table in tables:
         lines = table.read_text(encoding="utf-8").splitlines()
         table.write_text("".join("|".join(reversed(line.split("|"))) + "\n" for line in lines), encoding="utf-8")
