@@ -156,7 +156,7 @@ def test_mistakes_are_told_at_once_and_leave_nothing_behind(census, tmp_path):
     out = tmp_path / "out"
     many = ("--runs", 0, "--memory", "lots", "--empty-blocks", "x.txt")
     told = refused("accuracy", *census, tmp_path / "nowhere" / "out", *many, code=2)
-    for part in ("--runs: must be from 1", "--memory", "--empty-blocks", "nowhere is not a directory"):
+    for part in ("--runs: must be from 1", "--memory", "--empty-blocks", "nowhere does not exist"):
         assert part in told
     absent = tmp_path / "absent"
     told = refused("accuracy", census.parameters, absent, out, "--runs", 1)
