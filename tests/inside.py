@@ -228,7 +228,7 @@ _NAMES = {
     "specification.values": "About Category Choice ConfidentialRecords Family Groups INHERITED KeyColumn LineOfValues Privacy RecordField Reference SPECIFICATION Specification TableOfAreas TableShape Unit",
     "specification.writing": "keys_of privacy_text",
     "synthetic.cef.record_lines": "GRF_COLUMNS",
-    "synthetic.census": "CensusPlan CensusRequest bytes_needed write_census",
+    "synthetic.census": "CensusRequest bytes_needed write_census",
     "synthetic.demo_census": "demo_plan write_demo_census",
     "synthetic.files.census_files": "CensusFormat PERSON_HOUSEHOLD_FILE",
     "synthetic.files.parameter_files": "FEWEST_ITERATIONS MOST_ITERATIONS own_public_lists",

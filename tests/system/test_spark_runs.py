@@ -6,17 +6,15 @@ import importlib.util
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from tests.commands import cli
+from tests.commands import done, refused
 from tests.inside import RunOptions, inputs_module, run_files
 from tests.specified.broken_records import write_parquet
 from tests.worlds.households import write_household_world
 from tests.worlds.people import GEOGRAPHIES, write_random_world
 from tests.worlds.specified.small_world import nz_keys, write_specification
-from tests.worlds.world import World
 
 pytestmark = [
     pytest.mark.spark,
@@ -41,44 +39,50 @@ ON_A_CLUSTER = (
 )
 
 
-def released(out: Path) -> dict[str, bytes]:
+def released(out):
     return {str(path.relative_to(out)): path.read_bytes() for path in sorted(out.rglob("*")) if path.is_file()}
 
 
-def options_of(settings: tuple[str, ...]) -> list[str]:
-    return [option for setting in settings for option in ("--spark-conf", setting)]
+CLUSTER = tuple(option for setting in ON_A_CLUSTER for option in ("--spark-conf", setting))
+WITH_KEY = ("--test-key", KEY.hex())
 
 
-def invoke(world: World, out: Path, *options: str):
-    return cli("run", *world, out, *options)
+def on_spark(world, out, *options):
+    """What a run on Spark says; it must succeed."""
+    return done("run", *world, out, "--engine", "spark", *options)
+
+
+def refused_on_spark(world, out, *options):
+    said = refused("run", *world, out, "--engine", "spark", *options)
+    assert not out.exists()
+    return said
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path):
     """Few levels, tables for groups of a person or more, and one planted record."""
     world = write_random_world(tmp_path / "world", 3, 300, privacy_defn="zcdp", zero_suppression_chance=0.9)
     world.configure(**FEW_LEVELS, thresholds_p={key: [1, 4, 9] for key in world.config()["thresholds_p"]})
-    with (world.data / "person-records.txt").open("a") as file:
-        file.write(f"{PLANTED}\n")
+    world.append("person-records.txt", PLANTED)
     return world
 
 
 @pytest.fixture
-def expected(world: World, tmp_path: Path) -> dict[str, bytes]:
+def expected(world, tmp_path):
     """What the local engine writes with the key."""
     run_files(*world, tmp_path / "expected", RunOptions(test_key=KEY))
     return released(tmp_path / "expected")
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory):
+def cluster(tmp_path_factory):
     from tests.spark_clusters import loopback_cluster  # noqa: PLC0415 - who has no Spark skips
 
     with loopback_cluster(tmp_path_factory.mktemp("spark") / "cluster") as cluster:
         yield cluster
 
 
-def run_program(cluster, program: str, **environment: str) -> str:
+def run_program(cluster, program, **environment):
     """A Python program in a process of its own, with the cluster's Java."""
     ended = subprocess.run(
         [sys.executable, "-c", program],
@@ -97,12 +101,10 @@ def test_a_local_run_writes_the_same_bytes_and_leaves_nothing(world, expected, t
     temporary.mkdir()
     here.mkdir()
     monkeypatch.chdir(here)
-    options = ("--engine", "spark", "--test-key", KEY.hex(), "--temp", str(temporary))
-    result = invoke(world, tmp_path / "out", *options, *options_of(ON_A_CLUSTER))
-    assert result.exit_code == 0, result.output
+    said = on_spark(world, tmp_path / "out", *WITH_KEY, "--temp", temporary, *CLUSTER)
     assert released(tmp_path / "out") == expected
     assert list(temporary.iterdir()) == list(here.iterdir()) == []
-    assert PLANTED not in (tmp_path / "out.confidential.log").read_text() + result.output
+    assert PLANTED not in (tmp_path / "out.confidential.log").read_text() + said
 
 
 def test_a_run_of_a_specification_writes_the_same_bytes_and_leaves_nothing(tmp_path):
@@ -112,9 +114,7 @@ def test_a_run_of_a_specification_writes_the_same_bytes_and_leaves_nothing(tmp_p
     (temporary := tmp_path / "temporary").mkdir()
     outs = tmp_path / "local", tmp_path / "spark"
     run_files(parameters, data, outs[0], RunOptions(test_key=KEY))
-    options = ["--engine", "spark", "--test-key", KEY.hex(), "--temp", str(temporary), *options_of(ON_A_CLUSTER)]
-    result = cli("run", parameters, data, outs[1], *options)
-    assert result.exit_code == 0, result.output
+    on_spark((parameters, data), outs[1], *WITH_KEY, "--temp", temporary, *CLUSTER)
     assert released(outs[1]) == released(outs[0])
     assert list(temporary.iterdir()) == []
 
@@ -130,13 +130,10 @@ def test_persons_and_geography_may_lie_elsewhere(tmp_path, monkeypatch):
     (world.data / "person-records.txt").rename(elsewhere / "people" / "part-0.txt")
     (world.data / "GRF-C.txt").rename(elsewhere / "blocks.txt")
     where = ("--persons", f"file://{elsewhere}/people", "--geography", f"file://{elsewhere}/blocks.txt")
-    result = invoke(world, tmp_path / "out", "--engine", "spark", *where, *options_of(ON_A_CLUSTER))
-    assert result.exit_code == 0, result.output
+    on_spark(world, tmp_path / "out", *where, *CLUSTER)
     for table in ("t1/us.csv", "t2/us.csv", "t1/pr.csv"):
         assert (tmp_path / "out" / table).read_bytes() == (tmp_path / "expected" / table).read_bytes()
-    refused = invoke(world, tmp_path / "two", "--engine", "spark", *where, "--test-key", KEY.hex())
-    assert refused.exit_code == 1
-    assert "refused with --persons" in refused.stderr
+    assert "refused with --persons" in refused_on_spark(world, tmp_path / "two", *where, *WITH_KEY)
 
 
 PROGRAM_THAT_DUMPS_THE_HEAP = """
@@ -161,7 +158,7 @@ safetab.run(PARAMETERS, DATA, OUT, engine="spark", spark_master=MASTER, spark_co
 """
 
 
-def given_to_program(**values: object) -> str:
+def given_to_program(**values):
     """The first lines of a program: its names and what they stand for."""
     return "from pathlib import Path, PosixPath\n" + "".join(f"{name} = {value!r}\n" for name, value in values.items())
 
@@ -229,8 +226,7 @@ def test_spark_submit_runs_the_installed_package(cluster, world, expected, tmp_p
 
 
 def test_a_broken_value_is_in_no_log(cluster, world):
-    path = world.data / "person-records.txt"
-    path.write_text(path.read_text().replace(PLANTED, PLANTED.replace("113|", f"{SECRET}|", 1)))
+    world.edit("person-records.txt", PLANTED, PLANTED.replace("113|", f"{SECRET}|", 1))
     given = given_to_program(
         ARGUMENTS=[str(world.parameters), str(world.data)], MASTER=cluster.master, CONF=ON_A_CLUSTER
     )
@@ -260,7 +256,7 @@ def test_a_worker_that_is_killed_changes_nothing(world, expected, tmp_path):
     assert released(tmp_path / "out") == expected
 
 
-def assert_survives(cluster, world: World, out: Path) -> None:
+def assert_survives(cluster, world, out):
     """One worker, while the other is killed."""
     given = given_to_program(
         PARAMETERS=str(world.parameters),
@@ -277,25 +273,18 @@ def assert_survives(cluster, world: World, out: Path) -> None:
 
 
 def test_executors_without_python_fail_the_run_before_a_record_is_read(world, tmp_path):
-    options = ("--engine", "spark", *options_of(ON_A_CLUSTER), "--spark-conf", "spark.pyspark.python=none")
-    result = invoke(world, tmp_path / "out", *options)
-    assert result.exit_code == 1
-    assert "--engine: the executors' Python does not answer. Every executor needs Python 3." in result.stderr
-    assert not (tmp_path / "out").exists()
+    said = refused_on_spark(world, tmp_path / "out", *CLUSTER, "--spark-conf", "spark.pyspark.python=none")
+    assert "--engine: the executors' Python does not answer. Every executor needs Python 3." in said
 
 
 def test_a_path_that_is_not_there_is_one_sentence(world, tmp_path):
+    out = tmp_path / "out"
     for option in ("--persons", "--geography"):
-        options = ("--engine", "spark", option, "file:///nowhere/at-all.parquet", *options_of(ON_A_CLUSTER))
-        result = invoke(world, tmp_path / "out", *options)
-        assert result.exit_code == 1
-        assert f"{option} has 1 problem:\n  there is no file:///nowhere/at-all.parquet." in result.stderr
-    result = invoke(world, tmp_path / "out", "--engine", "spark", "--persons", "table:none", *options_of(ON_A_CLUSTER))
-    assert result.exit_code == 1
-    assert "the catalog has no table none." in result.stderr
-    result = invoke(world, tmp_path / "out", "--engine", "spark", "--persons", "nosuch://host/x.parquet")
-    assert result.exit_code == 1
-    assert "nosuch://host/x.parquet can't be reached; the confidential log has the reason." in result.stderr
+        said = refused_on_spark(world, out, option, "file:///nowhere/at-all.parquet", *CLUSTER)
+        assert f"{option} has 1 problem: there is no file:///nowhere/at-all.parquet." in said
+    assert "the catalog has no table none." in refused_on_spark(world, out, "--persons", "table:none", *CLUSTER)
+    said = refused_on_spark(world, out, "--persons", "nosuch://host/x.parquet")
+    assert "nosuch://host/x.parquet can't be reached; the confidential log has the reason." in said
 
 
 def test_households_have_the_same_bytes_on_spark(tmp_path):
@@ -303,6 +292,5 @@ def test_households_have_the_same_bytes_on_spark(tmp_path):
     budgets = {f"privacy_budget_h_{family}_level_2_{area}": 1 for family in ("t3", "t4") for area in ("state", "tract")}
     world.configure(**budgets, run_pr=False)
     run_files(*world, tmp_path / "expected", RunOptions(test_key=KEY))
-    result = invoke(world, tmp_path / "out", "--engine", "spark", "--test-key", KEY.hex())
-    assert result.exit_code == 0, result.output
+    on_spark(world, tmp_path / "out", *WITH_KEY)
     assert released(tmp_path / "out") == released(tmp_path / "expected")

@@ -6,14 +6,12 @@ import hashlib
 import json
 import shutil
 from collections import Counter, namedtuple
-from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
 
 import safetab
-from tests.commands import cli
-from tests.conftest import SMALL_EXAMPLE
+from tests.commands import done, refused
 from tests.inside import (
     PR_PASS,
     PUERTO_RICO_STATE,
@@ -31,69 +29,60 @@ from tests.inside import (
     synthesize_module,
     write_census,
 )
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.slow
 
-SMALL = ("--states", "2", "--counties", "6", "--tracts", "40", "--iterations", "120")
+SMALL = ["--states", "2", "--counties", "6", "--tracts", "40", "--iterations", "120"]
 KEY = "ab" * 32
 
 
-def run_command(*arguments: object) -> tuple[int, str, str]:
-    result = cli("synthesize", *arguments)
-    return result.exit_code, result.stdout, result.stderr
-
-
-def made(out: Path, *arguments: object) -> Path:
-    code, _, stderr = run_command(out, *arguments)
-    assert code == 0, stderr
+def made(out, *arguments):
+    done("synthesize", out, *arguments)
     return out
 
 
-def bytes_of(folder: Path) -> dict[str, bytes]:
+def bytes_of(folder):
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
 
 
-def text_people(out: Path) -> list[list[str]]:
+def text_people(out):
     parts = sorted((out / "data" / "person-records").iterdir())
     return [line.split("|") for part in parts for line in part.read_text().splitlines()[1:]]
 
 
 @pytest.fixture(scope="module")
-def text_census(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def text_census(tmp_path_factory):
     out = tmp_path_factory.mktemp("census") / "text"
     return made(out, "--people", 30_000, *SMALL, "--format", "text", "--seed", 11)
 
 
 @pytest.fixture(scope="module")
-def parquet_census(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def parquet_census(tmp_path_factory):
     return made(tmp_path_factory.mktemp("census") / "parquet", "--people", 30_000, *SMALL, "--seed", 11)
 
 
 def test_it_says_where_things_lie_and_what_to_do_next(tmp_path):
     out = tmp_path / "census"
-    code, stdout, _ = run_command(out, "--people", 5_000, *SMALL)
-    assert code == 0
-    assert "Making 5,000 synthetic people in 2 states and Puerto Rico" in stdout
-    assert f"safetab run {out}/parameters {out}/data {out}-output" in stdout
-    assert "COUNTY Detailed" in stdout
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["census"]
+    said = done("synthesize", out, "--people", 5_000, *SMALL)
+    assert "Making 5,000 synthetic people in 2 states and Puerto Rico" in said
+    assert f"safetab run {out}/parameters {out}/data {out}-output" in said
+    assert "COUNTY Detailed" in said
+    assert [path.name for path in tmp_path.iterdir()] == ["census"]
     assert (out / "data" / "SYNTHETIC").is_file()
-    assert sorted(path.name for path in (out / "data" / "person-records").iterdir()) == [
-        "06.parquet", "48.parquet", "72.parquet"
-    ]  # fmt: skip
+    parts = {path.name for path in (out / "data" / "person-records").iterdir()}
+    assert parts == {"06.parquet", "48.parquet", "72.parquet"}
 
 
 def test_the_census_is_valid_and_runs(parquet_census, tmp_path):
-    parameters, data = parquet_census / "parameters", parquet_census / "data"
-    result = cli("validate", parameters, data)
-    assert (result.exit_code, result.stdout) == (0, "Everything is valid.\n")
-    summary = safetab.run(parameters, data, tmp_path / "output", test_key=KEY)
+    world = World.of(parquet_census)
+    assert "Everything is valid." in done("validate", *world)
+    summary = safetab.run(*world, tmp_path / "output", test_key=KEY)
     assert summary.warnings == ()
     assert summary.rows["t1/us.csv"] > 1_000
     assert summary.rows["t1/pr.csv"] > 10
 
 
-@pytest.mark.slow
 def test_text_and_parquet_hold_the_same(text_census, parquet_census, tmp_path):
     tables = [pq.read_table(part) for part in sorted((parquet_census / "data" / "person-records").iterdir())]
     rows = [["Null" if value is None else value for value in row.values()] for one in tables for row in one.to_pylist()]
@@ -103,9 +92,8 @@ def test_text_and_parquet_hold_the_same(text_census, parquet_census, tmp_path):
     assert (of_text.smallest == of_parquet.smallest).all()
     for kind in US.kinds:
         assert (of_text.number_of_area(kind) == of_parquet.number_of_area(kind)).all()
-    for census in (text_census, parquet_census):
-        safetab.run(census / "parameters", census / "data", tmp_path / census.name, test_key=KEY)
-    assert (tmp_path / "text" / "t1" / "us.csv").read_bytes() == (tmp_path / "parquet" / "t1" / "us.csv").read_bytes()
+    outs = [World.of(census).run(tmp_path / census.name) for census in (text_census, parquet_census)]
+    assert len({(out / "t1" / "us.csv").read_bytes() for out in outs}) == 1
 
 
 @pytest.mark.parametrize("form", ["parquet", "text"])
@@ -116,9 +104,8 @@ def test_the_same_seed_gives_the_same_bytes_on_any_number_of_threads(tmp_path, f
     other = bytes_of(made(tmp_path / "other", *options, "--seed", 6))
     assert first == again
     for table in ("person-records", "GRF-C"):
-        assert first[f"data/{table}/06.{'txt' if form == 'text' else form}"] != other.get(
-            f"data/{table}/06.{'txt' if form == 'text' else form}"
-        )
+        name = f"data/{table}/06.{'txt' if form == 'text' else form}"
+        assert first[name] != other.get(name)
 
 
 def test_the_bytes_are_the_same_on_every_machine(text_census):
@@ -131,13 +118,12 @@ def test_every_person_is_inside_the_domains(text_census):
     lists = read_public_lists(text_census / "parameters").require()
     people = text_people(text_census)
     assert len(people) == 30_000
-    assert {len(person) for person in people} == {17}
-    assert {person[0] for person in people} <= {str(age) for age in range(116)}
-    assert {person[1] for person in people} == {"1", "2"}
-    assert {person[2] for person in people} == {"True", "False"}
-    assert {person[3] for person in people} == {"06", "48", "72"}
-    assert {person[7] for person in people} <= {f"{number:02d}" for number in range(1, 64)}
-    assert {person[16] for person in people} <= set(lists.code_names)
+    columns = [set(values) for values in zip(*people, strict=True)]
+    assert len(columns) == 17
+    assert columns[0] <= {str(age) for age in range(116)}
+    assert columns[1:4] == [{"1", "2"}, {"True", "False"}, {"06", "48", "72"}]
+    assert columns[7] <= {f"{number:02d}" for number in range(1, 64)}
+    assert columns[16] <= set(lists.code_names)
     for reported in {tuple(person[8:16]) for person in people}:
         filled = [code for code in reported if code != "Null"]
         assert filled
@@ -188,7 +174,7 @@ def test_non_empty_groups_are_those_of_a_count_person_by_person(tmp_path, max_ra
     assert sum(one.non_empty for one in told) > 1_000
 
 
-def _non_empty_by_hand(out: Path, max_race_codes: int) -> dict[object, set[tuple[str, str]]]:
+def _non_empty_by_hand(out, max_race_codes):
     lists = read_public_lists(out / "parameters").require()
     maps = {
         (level.iterations, US.grain_of(level.geography.kind)): iteration_map_of(
@@ -220,26 +206,20 @@ def _non_empty_by_hand(out: Path, max_race_codes: int) -> dict[object, set[tuple
 # Parameters that are given
 
 
-def test_given_lists_are_copied_and_the_configuration_is_made_fit(tmp_path):
-    parameters = shutil.copytree(SMALL_EXAMPLE / "parameters", tmp_path / "given")
-    text = (parameters / "config.json").read_text()
-    config = json.loads(text) | {"reader": "cef", "state_filter_us": ["44", "50"]}
-    spelled = json.dumps(config, indent=1)
-    budget = f'"privacy_budget_p_level_2_tract": {config["privacy_budget_p_level_2_tract"]}'
-    assert budget in spelled
-    spelled = spelled.replace(budget, '"privacy_budget_p_level_2_tract": 0.12500000000000000000001')
-    (parameters / "config.json").write_text(spelled)
+def test_given_lists_are_copied_and_the_configuration_is_made_fit(world, tmp_path):
+    world.configure(reader="cef", state_filter_us=["44", "50"], privacy_budget_p_level_2_tract="EXACT")
+    parameters, exact = world.parameters, "0.12500000000000000000001"
+    world.edit("config.json", '"EXACT"', exact)
+    spelled = world.config()
     out = made(tmp_path / "out", "--people", 3_000, "--states", 2, "--tracts", 10, "--parameters", parameters)
     for path in parameters.glob("*.txt"):
         assert (out / "parameters" / path.name).read_bytes() == path.read_bytes()
     written = (out / "parameters" / "config.json").read_text()
-    assert '"privacy_budget_p_level_2_tract": 0.12500000000000000000001' in written
-    assert json.loads(written) == json.loads(spelled) | {"reader": "csv", "state_filter_us": ["06", "48"]}
-    result = cli("validate", out / "parameters", out / "data")
-    assert result.exit_code == 0, result.stderr
+    assert f'"privacy_budget_p_level_2_tract": {exact}' in written
+    assert json.loads(written) == spelled | {"reader": "csv", "state_filter_us": ["06", "48"]}
+    done("validate", out / "parameters", out / "data")
 
 
-@pytest.mark.slow
 @pytest.mark.needs_2020_files
 def test_the_lists_of_2020_work(tmp_path, spec_2020):
     options = ("--states", 2, "--counties", 10, "--tracts", 100, "--parameters", spec_2020)
@@ -252,11 +232,18 @@ def test_the_lists_of_2020_work(tmp_path, spec_2020):
 # What is refused
 
 
+def refusal(folder, *arguments, code=1):
+    """What is said of a census that can't be made, of which nothing is written."""
+    out = folder / "out"
+    said = refused("synthesize", out, *arguments, code=code)
+    assert not out.exists()
+    return said
+
+
 def test_every_mistake_in_the_options_is_told_at_once(tmp_path):
-    options = ("--people", 0, "--states", 60, "--tracts", 0, "--iterations", 3, "--seed", -1, "--threads", 0)
-    code, _, stderr = run_command(tmp_path / "out", *options)
-    assert code == 2
-    for line in [
+    options = "--people 0 --states 60 --tracts 0 --iterations 3 --seed -1 --threads 0"
+    said = refusal(tmp_path, *options.split(), code=2)
+    for words in [
         "--people: must be from 102 to 2,000,000,000.",
         "--states: must be from 1 to 51.",
         "--tracts: must be from 1 to 200,000.",
@@ -264,71 +251,51 @@ def test_every_mistake_in_the_options_is_told_at_once(tmp_path):
         "--seed: must be 0 or above.",
         "--threads: must be from 1 to 1024.",
     ]:
-        assert line in stderr
-    assert not list(tmp_path.iterdir())
+        assert words in said
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--states", 5, "--counties", 4), "--counties: 4 are too few for 5 states"),
-        (("--counties", 40, "--tracts", 39), "--tracts: 39 are too few for 40 counties"),
-        (
-            ("--iterations", 100, "--parameters", SMALL_EXAMPLE / "parameters"),
-            "--iterations: can't be used together with --parameters",
-        ),
-        (("--parameters", "/nowhere"), "/nowhere does not exist."),
+        ("--states 5 --counties 4", "--counties: 4 are too few for 5 states"),
+        ("--counties 40 --tracts 39", "--tracts: 39 are too few for 40 counties"),
+        ("--iterations 100 --parameters /", "--iterations: can't be used together with --parameters"),
+        ("--parameters /nowhere", "/nowhere does not exist."),
     ],
 )
 def test_options_that_do_not_fit_are_told(tmp_path, options, message):
-    code, _, stderr = run_command(tmp_path / "out", "--people", 1_000, *options)
-    assert code == (2 if message.startswith("--") else 1)
-    assert message in stderr
-    assert not list(tmp_path.iterdir())
+    code = 2 if message.startswith("--") else 1
+    assert message in refusal(tmp_path, "--people", 1_000, *options.split(), code=code)
 
 
-def test_findings_about_given_parameters_come_all_at_once(tmp_path):
-    parameters = shutil.copytree(SMALL_EXAMPLE / "parameters", tmp_path / "given")
-    config = json.loads((parameters / "config.json").read_text()) | {"max_race_codes": 9}
-    (parameters / "config.json").write_text(json.dumps(config))
-    (parameters / "race-and-ethnicity-codes.txt").unlink()
-    code, _, stderr = run_command(tmp_path / "out", "--people", 10, "--parameters", parameters)
-    assert code == 2
+def test_findings_about_given_parameters_come_all_at_once(world, tmp_path):
+    world.configure(max_race_codes=9)
+    (world.parameters / "race-and-ethnicity-codes.txt").unlink()
+    said = refusal(tmp_path, "--people", 10, "--parameters", world.parameters, code=2)
     for words in ("--people", "max_race_codes", "does not exist"):
-        assert words in stderr
+        assert words in said
 
 
 def test_only_a_synthetic_census_is_replaced_and_only_if_asked(tmp_path):
     out = made(tmp_path / "out", "--people", 1_000, *SMALL)
     before = bytes_of(out)
-    code, _, stderr = run_command(out, "--people", 2_000, *SMALL)
-    assert code == 1
-    assert "already exists. Choose another folder, or add --overwrite." in stderr
+    again = ("synthesize", out, "--people", 2_000, *SMALL)
+    assert "already exists. Choose another folder, or add --overwrite." in refused(*again)
     assert bytes_of(out) == before
-    made(out, "--people", 2_000, *SMALL, "--overwrite")
+    done(*again, "--overwrite")
     assert bytes_of(out) != before
+    own = ("--people", 1_000, "--tracts", 20, "--parameters", out / "parameters", "--overwrite")
+    assert "contains files that this command reads" in refused("synthesize", out, *own)
     (out / "notes.txt").write_text("mine")
-    code, _, stderr = run_command(out, "--people", 2_000, *SMALL, "--overwrite")
-    assert code == 1
-    assert "holds what safetab didn't write there: notes.txt" in stderr
+    assert "holds what safetab didn't write there: notes.txt" in refused(*again, "--overwrite")
     assert (out / "notes.txt").read_text() == "mine"
-
-
-def test_the_parameters_that_are_read_are_not_replaced(tmp_path):
-    out = made(tmp_path / "out", "--people", 1_000, *SMALL)
-    options = ("--people", 1_000, "--tracts", 20, "--parameters", out / "parameters", "--overwrite")
-    code, _, stderr = run_command(out, *options)
-    assert code == 1
-    assert "contains files that this command reads" in stderr
 
 
 def test_too_small_a_disk_is_told_before_anything_is_written(tmp_path, monkeypatch):
     disk = namedtuple("disk", "total used free")(10**12, 10**12 - 10**6, 10**6)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: disk)
-    code, _, stderr = run_command(tmp_path / "out", "--people", 334_735_155, "--us")
-    assert code == 3
-    assert f"{tmp_path} has 1 MB free, and 1.6 GB are needed" in stderr
-    assert not list(tmp_path.iterdir())
+    said = refusal(tmp_path, "--people", 334_735_155, "--us", code=3)
+    assert f"{tmp_path} has 1 MB free, and 1.6 GB are needed" in said
 
 
 @pytest.mark.parametrize("form", CensusFormat)
@@ -344,32 +311,30 @@ def test_the_disk_that_is_told_is_enough_and_not_much_more(tmp_path, form):
 class _Interrupted(NoProgress):
     """Somebody presses Ctrl-C after the first part."""
 
-    def __init__(self, *, is_quiet: bool = False) -> None:
+    def __init__(self, **_):
         pass
 
-    def __enter__(self) -> _Interrupted:
+    def __enter__(self):
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *_):
         pass
 
-    def advance(self, parts: int = 1) -> None:  # noqa: ARG002 - of the protocol
+    def advance(self, _=1):
         raise KeyboardInterrupt
 
 
 def test_ctrl_c_leaves_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.setattr(synthesize_module, "TerminalProgress", _Interrupted)
-    code, _, _ = run_command(tmp_path / "out", "--people", 600_000, *SMALL)
-    assert code == 130
+    refusal(tmp_path, "--people", 600_000, *SMALL, code=130)
     assert not list(tmp_path.iterdir())
 
 
 def test_a_full_disk_leaves_nothing_behind(tmp_path, monkeypatch):
-    def is_full(*_: object) -> None:
+    def is_full(*_):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(census_files_module, "write_names", is_full)
-    code, _, stderr = run_command(tmp_path / "out", "--people", 1_000, *SMALL)
-    assert code == 3
-    assert f"The run failed: can't write to {tmp_path / 'out'}: No space left on device. Nothing was written." in stderr
+    said = refusal(tmp_path, "--people", 1_000, *SMALL, code=3)
+    assert f"can't write to {tmp_path / 'out'}: No space left on device. Nothing was written." in said
     assert not list(tmp_path.iterdir())

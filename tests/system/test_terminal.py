@@ -6,6 +6,7 @@ import csv
 import io
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -23,64 +24,51 @@ from tests.worlds.world import KEY
 WIDTH = 80
 
 
-@pytest.fixture(scope="module")
-def folder(both_products: Path) -> Path:
-    return both_products
-
-
 COMMANDS = [
-    ["plan", "p/parameters", "p/data"],
-    ["plan", "h/parameters", "h/data"],
-    ["plan", str(SMALL_EXAMPLE / "parameters"), str(SMALL_EXAMPLE / "data")],
-    ["validate", "h/parameters", "nowhere"],
-    ["show", "people", "44"],
-    ["show", "people", "state", "1002"],
-    ["show", "people", "Rhode Iland"],
-    ["show", "households", "44"],
-    ["status", "people"],
-    ["status", "people", "--area", "44"],
-    ["status", "households", "--level", "state", "--area", "44"],
-    ["status", "people", "--level", "conty"],
-    ["export", "people", "households"],
-    ["report", "people", "-o", "people"],
-    ["tune", "table-thresholds"],
-    ["lists", "p/parameters"],
-    ["spend", "nothing.log"],
+    "plan p/parameters p/data",
+    "plan h/parameters h/data",
+    f"plan {SMALL_EXAMPLE / 'parameters'} {SMALL_EXAMPLE / 'data'}",
+    "validate h/parameters nowhere",
+    "show people 44",
+    "show people state 1002",
+    "show people 'Rhode Iland'",
+    "show households 44",
+    "status people",
+    "status people --area 44",
+    "status households --level state --area 44",
+    "status people --level conty",
+    "export people households",
+    "report people -o people",
+    "tune table-thresholds",
+    "lists p/parameters",
+    "spend nothing.log",
 ]
 LONG_COMMANDS = [
-    ["demo", "tour"],
-    ["validate", "p/parameters", "p/data"],
-    ["run", "p/parameters", "p/data", "again"],
-    ["rerelease", "people", "new", "--rule", "clamp-negatives"],
-    ["export", "people", "as-csv"],
-    ["report", "people", "-o", "page.html"],
-    ["tune", "levels"],
-    ["tune", "table-moe"],
+    "demo tour",
+    "validate p/parameters p/data",
+    "run p/parameters p/data again",
+    "rerelease people new --rule clamp-negatives",
+    "export people as-csv",
+    "report people -o page.html",
+    "tune levels",
+    "tune table-moe",
 ]
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_every_command_fits_80_columns_and_breaks_no_word(command, folder, monkeypatch):
-    fits_and_breaks_no_word(command, folder, monkeypatch)
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", LONG_COMMANDS, ids=" ".join)
-def test_long_commands_fit_80_columns_and_break_no_word(command, folder, monkeypatch):
-    fits_and_breaks_no_word(command, folder, monkeypatch)
-
-
-def fits_and_breaks_no_word(command: list[str], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(folder)
+@pytest.mark.parametrize(
+    "command", [*COMMANDS, *(pytest.param(words, marks=pytest.mark.slow) for words in LONG_COMMANDS)]
+)
+def test_every_command_fits_80_columns_and_breaks_no_word(command, both_products, monkeypatch):
+    monkeypatch.chdir(both_products)
     same_noise = staticmethod(lambda: AddressedBits(bytes.fromhex(KEY)))  # it decides which groups are the largest
     monkeypatch.setattr(AddressedBits, "of_the_operating_system", same_noise)
     told = {}
     for columns in (WIDTH, 1000):
         monkeypatch.setenv("COLUMNS", str(columns))
         for made in ("again", "as-csv", "new", "tour"):
-            shutil.rmtree(folder / made, ignore_errors=True)
-        (folder / "page.html").unlink(missing_ok=True)
-        told[columns] = cli(*command).output
+            shutil.rmtree(both_products / made, ignore_errors=True)
+        (both_products / "page.html").unlink(missing_ok=True)
+        told[columns] = cli(*shlex.split(command)).output
     assert told[WIDTH]
     for line in told[WIDTH].splitlines():
         assert len(line.rstrip()) <= WIDTH or " " not in line.strip(), line
@@ -88,12 +76,12 @@ def fits_and_breaks_no_word(command: list[str], folder: Path, monkeypatch: pytes
     assert words(told[WIDTH]) <= words(told[1000])
 
 
-def words(text: str) -> set[str]:
+def words(text):
     """Without numbers, which no two runs share, and lines."""
     return {word for word in re.sub("[│╭╮╰╯─]", " ", text).split() if not re.fullmatch(r"[\d.,]+", word)}
 
 
-def every_command() -> list[tuple[str, ...]]:
+def every_command():
     found: list[tuple[str, ...]] = [()]
     for name, command in typer.main.get_command(app).commands.items():
         found.append((name,))
@@ -117,8 +105,8 @@ def test_help_fits_80_columns_and_shows_flags_as_flags(command, monkeypatch):
             assert word in shown, (parameter.name, word)  # not broken
 
 
-def test_status_has_a_reason_for_every_absent_group(folder, monkeypatch):
-    monkeypatch.chdir(folder)
+def test_status_has_a_reason_for_every_absent_group(both_products, monkeypatch):
+    monkeypatch.chdir(both_products)
     for out in ("people", "households"):
         shown = cli("status", out, "--level", "state", "--area", "44").stdout.splitlines()
         rows = [line.split("  ") for line in shown if line.startswith("  ")]
@@ -132,17 +120,17 @@ def test_status_has_a_reason_for_every_absent_group(folder, monkeypatch):
         ]
 
 
-def test_status_without_an_area_counts_the_groups_of_each_level(folder):
-    shown = cli("status", folder / "people").stdout
-    printed = cli("status", folder / "people", "--csv").stdout
+def test_status_without_an_area_counts_the_groups_of_each_level(both_products):
+    shown = cli("status", both_products / "people").stdout
+    printed = cli("status", both_products / "people", "--csv").stdout
     levels = [row["geography_level"] for row in csv.DictReader(io.StringIO(printed))]
     for level in set(levels):
         assert f"{level}: {levels.count(level):,} groups\n" in shown
 
 
-def test_all_names_that_are_wrong_are_told_at_once(folder):
+def test_all_names_that_are_wrong_are_told_at_once(both_products):
     wrong = ["--level", "conty", "--area", "Nowhere", "--group", "Klingon"]
-    result = cli("status", folder / "people", *wrong)
+    result = cli("status", both_products / "people", *wrong)
     assert result.exit_code == 1
     for name in ('"conty"', '"Nowhere"', '"Klingon"'):
         assert name in result.stderr

@@ -8,48 +8,46 @@ import re
 import pytest
 
 from safetab.tuning import tuning_of
-from tests.commands import cli
+from tests.commands import cli, done, refused
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import QuestionReader, answer_percent, chance_text
 
 COMMANDS = [
-    ["table-moe"],
-    ["table-thresholds"],
-    ["levels"],
-    ["budget", "county-detailed", "11"],
-    ["threshold", "county-detailed", "23"],
-    ["margins", "5"],
-    ["noise"],
-    ["codes", "county-detailed"],
-    ["curve", "county-detailed"],
+    "table-moe",
+    "table-thresholds",
+    "levels",
+    "budget county-detailed 11",
+    "threshold county-detailed 23",
+    "margins 5",
+    "noise",
+    "codes county-detailed",
+    "curve county-detailed",
 ]
 
 
-def tune(*words: str, code: int = 0):
-    result = cli("tune", *words)
-    assert result.exit_code == code, result.output
-    return result
+def printed_by(words, *more):
+    return done("tune", *words.split(), *more)
 
 
-def answer(*words: str):
-    return json.loads(tune(*words, "--json").stdout)
+def answer(words, *more):
+    return json.loads(printed_by(words, *more, "--json"))
 
 
-def rows(text: str) -> list[str]:
+def rows(text):
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
 def test_the_papers_tables_are_printed():
-    printed = rows(tune("table-moe").stdout)
+    printed = rows(printed_by("table-moe"))
     assert "COUNTY Detailed 11 0.143 0.159 0.286 0.318 11 0.1449 8.87 %" in printed
     assert "PLACE Regional 50 0.007 0.008 0.014 0.016 49 0.007531 5.86 %" in printed
     assert any(line.startswith("Where the target is 50, rho 0.008 gives +/- 49 at 95 % already") for line in printed)
     assert any("rho 4.944 in the paper, 3.675255 by the exact margins (-25.7 %)" in line for line in printed)
-    assert {"0.008 93", "0.159 21", "0.543 11"} <= set(rows(tune("table-thresholds").stdout))
+    assert {"0.008 93", "0.159 21", "0.543 11"} <= set(rows(printed_by("table-thresholds")))
 
 
 def test_levels_are_those_of_the_plan_without_data():
-    printed = rows(tune("levels").stdout)
+    printed = rows(printed_by("levels"))
     assert any(line.startswith("266,586,338 population groups at 19 levels") for line in printed)
     assert "TRACT Detailed 181,490,100 0.159 3.22 % 11,206.96" in printed
     for line in (
@@ -72,7 +70,7 @@ def test_levels_are_those_of_the_plan_without_data():
 def test_levels_of_given_files():
     parameters, data = SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data"
     (geography,) = data.glob("GRF-C*")
-    found = answer("levels", "--parameters", str(parameters), "--geography", str(geography))
+    found = answer("levels --parameters", parameters, "--geography", geography)
     assert found["groups"] == 805
     (county,) = (level for level in found["levels"] if level["level"] == "COUNTY Detailed")
     assert county["margins_of_error"]["0.95"]["sex_age_4"] == {"cell": 10, "sex": 20, "total": 28}
@@ -81,11 +79,11 @@ def test_levels_of_given_files():
 
 def test_a_configuration_under_pure_dp(world):
     world.configure(privacy_defn="puredp")
-    config = str(world.parameters / "config.json")
-    printed = tune("levels", "--config", config).stdout
+    config = world.parameters / "config.json"
+    printed = printed_by("levels --config", config)
     assert "scale" in printed
     assert "delta" not in printed
-    found = answer("budget", "county-detailed", "11", "--config", config)
+    found = answer("budget county-detailed 11 --config", config)
     assert (found["unit"], found["least_budget"], found["paper_budget"]) == ("epsilon", "2.598", None)
 
 
@@ -101,9 +99,9 @@ def test_a_level_may_be_spelled_as_in_files(spelling):
 
 @pytest.mark.parametrize("table", ["total", "T01001", "t01001"])
 def test_a_lone_total_has_a_size_too(table):
-    found = answer("threshold", "county-detailed", table, "--relative", "0.1")
+    found = answer("threshold county-detailed", table, "--relative", "0.1")
     assert (found["margin"], found["size"], found["suppression_threshold"]) == (11, 110, 21)
-    printed = " ".join(tune("threshold", "county-detailed", table).stdout.split())
+    printed = " ".join(printed_by("threshold county-detailed", table).split())
     assert (
         "a total alone has a margin of error of +/- 11 persons at 95 %. That is 10 % of it from 110 persons" in printed
     )
@@ -112,114 +110,112 @@ def test_a_lone_total_has_a_size_too(table):
 
 @pytest.mark.parametrize(("table", "same"), [("T02001", "4"), ("T02003", "23"), ("sex_age_9", "9"), ("SEX-AGE-9", "9")])
 def test_a_table_may_be_named_by_its_id(table, same):
-    assert answer("threshold", "county-detailed", table) == answer("threshold", "county-detailed", same)
+    assert answer("threshold county-detailed", table) == answer("threshold county-detailed", same)
 
 
 def test_questions_from_the_other_side():
-    found = answer("budget", "county-detailed", "11")
+    found = answer("budget county-detailed 11")
     assert (found["least_budget"], found["margin"], found["budget_now"]) == ("0.1449", 11, "0.159")
     assert found["saving"] == pytest.approx(0.0872, abs=1e-4)
-    assert answer("budget", "aiannh-regional", "50", "--confidence", "0.9")["least_budget"] == "0.005304"
-    found = answer("threshold", "county-detailed", "23", "--relative", "0.1", "--number", "sex")
+    assert answer("budget aiannh-regional 50 --confidence 0.9")["least_budget"] == "0.005304"
+    found = answer("threshold county-detailed 23 --relative 0.1 --number sex")
     assert (found["size"], found["cautious_threshold"], found["threshold_now"]) == (1060, 1093, 19_971)
-    found = answer("margins", "5")
+    found = answer("margins 5")
     assert (found["spent"], found["left"]) == ("5", "0")
     assert {level["level"]: level["margin"] for level in found["levels"]}["COUNTY Detailed"] == 8
-    found = answer("margins", "1", "--pass", "pr", "--proportion", "pr-county-detailed=1")
+    found = answer("margins 1 --pass pr --proportion pr-county-detailed=1")
     assert [level["level"] for level in found["levels"]] == ["PR-COUNTY Detailed"]
 
 
 def test_comparisons():
-    found = answer("noise", "--delta", "1e-10")
+    found = answer("noise --delta 1e-10")
     assert (found["gaussian_epsilon"], found["geometric_epsilon_pure"]) == ("21.2352", "30.056")
-    found = answer("codes", "county-detailed")
+    found = answer("codes county-detailed")
     assert [row["margin"] for row in found["codes"]] == [6, 6, 7, 8, 9, 10, 10, 11]
-    found = answer("curve", "county-detailed", "--size", "0", "--size", "21")
+    found = answer("curve county-detailed --size 0 --size 21")
     assert found["suppression_threshold"] == 21
     assert [row["size"] for row in found["sizes"]] == [0, 21]
     assert found["sizes"][0]["suppressed"] > 0.9999
     assert found["sizes"][1]["bias"] == pytest.approx(4.8042, abs=1e-4)
-    assert "Nothing is suppressed" in tune("curve", "state-detailed").stdout
+    assert "Nothing is suppressed" in printed_by("curve state-detailed")
 
 
 def test_concerns_are_told_where_they_apply(world):
     thresholds = world.config()["thresholds_p"]
     world.configure(max_race_codes=3, thresholds_p=thresholds | {"(COUNTY, 2)": [5, 5000, 20_000]})
-    config = str(world.parameters / "config.json")
-    for words in (["levels"], ["budget", "county-detailed", "11"], ["curve", "county-detailed"]):
-        printed = tune(*words, "--config", config).stdout
+    config = world.parameters / "config.json"
+    for words in ("levels", "budget county-detailed 11", "curve county-detailed"):
+        printed = printed_by(words, "--config", config)
         assert "Concern: COUNTY Detailed: The lowest threshold, 5, lies within the noise of stage 1" in printed
         assert "Concern: Only the first 3 of 8 race codes are used" in printed
-    elsewhere = answer("curve", "tract-detailed", "--config", config)["concerns"]
+    elsewhere = answer("curve tract-detailed --config", config)["concerns"]
     assert [concern["level"] for concern in elsewhere] == [None]
 
 
-@pytest.mark.parametrize("words", COMMANDS, ids=lambda words: words[0])
+@pytest.mark.parametrize("words", COMMANDS)
 def test_no_margin_is_shown_without_its_confidence(words):
-    printed = tune(*words).stdout
+    printed = printed_by(words)
     assert "…" not in printed
     for block in printed.split("\n\n"):
         if "+/-" in block or "margin" in block.lower():
             assert "%" in block
     for line in re.findall(r".*\+/-.*", printed):
         assert "%" in line or " at 95 %" in printed
-    assert "concerns" in answer(*words)
+    assert "concerns" in answer(words)
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        (["budget", "county", "11"], 'LEVEL: there is no level "county". The levels are usa-regional, usa-detailed,'),
-        (["budget", "county-detailed", "-1.5"], "MARGIN: must be a whole number of persons, at least 0"),
-        (["budget", "county-detailed", "11", "--confidence", "95"], "--confidence: must be a number from 0.5"),
-        (["budget", "county-detailed", "999999999"], "no noise that can be drawn"),
-        (
-            ["threshold", "county-detailed", "5"],
-            'TABLE: there is no table "5". Give 4, 9 or 23: how many ages it has; total; or an id,',
-        ),
-        (["threshold", "county-detailed", "4", "--relative", "0"], '--relative: "0" is not a decimal number above 0'),
-        (["threshold", "county-detailed", "4", "--number", "row"], 'must be one of cell, sex, total, not "row"'),
-        (["threshold", "aiannh-regional", "4"], "its budget privacy_budget_p_level_1_aiannh is 0"),
-        (["margins", "nan"], 'TOTAL: "nan" is not a decimal number above 0, e.g. 5.'),
-        (["margins", "5", "--proportion", "county-detailed"], "is not like county-detailed=11"),
-        (["margins", "5", "--proportion", "pr-state-detailed=1"], "not in the US pass"),
-        (["margins", "5", "--pass", "guam"], 'must be us or pr, a pass that runs, not "guam".'),
-        (["noise", "--delta", "1"], '--delta: "1" is not a decimal number above 0 and below 1'),
-        (["codes", "county-detailed", "--config", "nowhere.json"], "nowhere.json does not exist"),
-        (["curve", "county-detailed", "--size", "-1"], "must lie between 0 and 1,000,000,000"),
+        ("budget county 11", 'LEVEL: there is no level "county". The levels are usa-regional, usa-detailed,'),
+        ("budget county-detailed -- -1.5", "MARGIN: must be a whole number of persons, at least 0"),
+        ("budget county-detailed 999999999", "no noise that can be drawn"),
+        ("threshold county-detailed 5", 'no table "5". Give 4, 9 or 23: how many ages it has; total; or an id,'),
+        ("threshold aiannh-regional 4", "its budget privacy_budget_p_level_1_aiannh is 0"),
+        ("margins nan", 'TOTAL: "nan" is not a decimal number above 0, e.g. 5.'),
+        ("margins 5 --proportion pr-state-detailed=1", "not in the US pass"),
+        ("codes county-detailed --config nowhere.json", "nowhere.json does not exist"),
     ],
 )
 def test_a_mistake_is_told_in_one_sentence(words, told):
-    if "-1.5" in words:
-        words = [*words[:-1], "--", words[-1]]
-    wrong_options = {"--confidence", "--relative", "--number", "--proportion", "--pass", "--delta", "--size"}
-    is_option = not wrong_options.isdisjoint(words) and "not in the US pass" not in told
-    result = tune(*words, code=2 if is_option else 1)
-    assert told in result.stderr
-    assert result.stdout == ""
-    assert "Traceback" not in result.stderr
+    assert_told(words, told, 1)
 
 
 @pytest.mark.parametrize(
-    "words", [["nothing"], ["budget"], ["curve", "county-detailed", "--size", "x"], ["levels", "x", "y"]]
+    ("words", "told"),
+    [
+        ("budget county-detailed 11 --confidence 95", "--confidence: must be a number from 0.5"),
+        ("threshold county-detailed 4 --relative 0", '--relative: "0" is not a decimal number above 0'),
+        ("threshold county-detailed 4 --number row", 'must be one of cell, sex, total, not "row"'),
+        ("margins 5 --proportion county-detailed", "is not like county-detailed=11"),
+        ("margins 5 --pass guam", 'must be us or pr, a pass that runs, not "guam".'),
+        ("noise --delta 1", '--delta: "1" is not a decimal number above 0 and below 1'),
+        ("curve county-detailed --size -1", "must lie between 0 and 1,000,000,000"),
+        ("nothing", "Usage"),
+        ("budget", "Usage"),
+        ("curve county-detailed --size x", "Usage"),
+        ("levels x y", "Usage"),
+    ],
 )
-def test_wrong_usage_is_exit_2(words):
-    tune(*words, code=2)
+def test_a_mistake_in_an_option_is_exit_2(words, told):
+    assert_told(words, told, 2)
+
+
+def assert_told(words, told, code):
+    result = cli("tune", *words.split())
+    assert (result.exit_code, result.stdout) == (code, "")
+    assert told in result.stderr
+    assert "Traceback" not in result.stderr
 
 
 def test_noise_that_cannot_be_drawn_is_told_and_the_rest_is_shown(world):
     world.configure(privacy_budget_p_level_2_county=10**20)
-    config = str(world.parameters / "config.json")
-    printed = tune("levels", "--config", config).stdout
+    config = world.parameters / "config.json"
+    printed = printed_by("levels --config", config)
     assert "Concern: COUNTY Detailed: This noise can't be drawn" in printed
     assert "TRACT Detailed" in printed
-    for words in (
-        ["threshold", "county-detailed", "4"],
-        ["noise"],
-        ["codes", "county-detailed"],
-        ["curve", "county-detailed"],
-    ):
-        assert "can't be drawn" in tune(*words, "--config", config, code=1).stderr
+    for words in ("threshold county-detailed 4", "noise", "codes county-detailed", "curve county-detailed"):
+        assert "can't be drawn" in refused("tune", *words.split(), "--config", config)
 
 
 def test_what_is_nearly_certain_never_reads_as_certain():

@@ -7,43 +7,45 @@ import re
 
 import pytest
 
-from tests.commands import cli
+from tests.commands import done, refused
 from tests.worlds.households import config_of_2020
 
-ONE_FAMILY = [["budget", "county-detailed", "11"], ["codes", "county-detailed"], ["curve", "county-detailed"]]
+ONE_FAMILY = ["budget county-detailed 11", "codes county-detailed", "curve county-detailed"]
 SUMS = ("cell", "sum-of-2", "sum of 3", "total")
 COMMANDS = [
-    ["levels"],
-    *([*words, "--family", "tenure"] for words in ONE_FAMILY),
-    ["threshold", "county-detailed", "T04002"],
-    ["margins", "9"],
-    ["noise"],
+    "levels",
+    *(f"{words} --family tenure" for words in ONE_FAMILY),
+    "threshold county-detailed T04002",
+    "margins 9",
+    "noise",
 ]
 
 
 @pytest.fixture(scope="module")
-def config(tmp_path_factory: pytest.TempPathFactory) -> str:
+def config(tmp_path_factory):
     path = tmp_path_factory.mktemp("households") / "config.json"
     path.write_text(json.dumps(config_of_2020()))
-    return str(path)
+    return path
 
 
-def tune(config: str, *words: str, code: int = 0):
-    result = cli("tune", *words, "--config", config)
-    assert result.exit_code == code, result.output
-    return result
+def printed_by(config, words, *more):
+    return done("tune", *words.split(), *more, "--config", config)
 
 
-def answer(config: str, *words: str):
-    return json.loads(tune(config, *words, "--json").stdout)
+def refusal(config, words, *more):
+    return refused("tune", *words.split(), *more, "--config", config, code=2)
 
 
-def rows(text: str) -> list[str]:
+def answer(config, words, *more):
+    return json.loads(printed_by(config, words, *more, "--json"))
+
+
+def rows(text):
     return [" ".join(line.split()) for line in text.splitlines()]
 
 
 def test_levels_have_a_table_for_each_family(config):
-    text = tune(config, "levels").stdout
+    text = printed_by(config, "levels")
     printed = rows(text)
     assert printed.count("COUNTY Detailed 6,757,450 0.142869 1.61 %") == 2
     by_type, tenure = map(rows, text.split("Levels: tenure"))
@@ -82,80 +84,69 @@ def test_levels_for_programs(config):
 
 @pytest.mark.parametrize("words", ONE_FAMILY)
 def test_a_question_about_one_family_asks_which(config, words):
-    refused = tune(config, *words, code=2).stderr
-    assert "--family: needed, since SafeTab-H has several. Give household-type or tenure." in refused
-    wrong = tune(config, *words, "--family", "sex", code=2).stderr
-    assert '--family: SafeTab-H has no "sex".' in wrong
+    needed = "--family: needed, since SafeTab-H has several. Give household-type or tenure."
+    assert needed in refusal(config, words)
+    assert '--family: SafeTab-H has no "sex".' in refusal(config, words, "--family", "sex")
 
 
 def test_a_key_of_the_configuration_names_the_family(config):
-    found = answer(config, "budget", "privacy_budget_h_t4_level_2_county", "11")
+    found = answer(config, "budget privacy_budget_h_t4_level_2_county 11")
     assert (found["level"], found["family"], found["least_budget"]) == ("COUNTY Detailed", "tenure", "0.1304")
 
 
 def test_a_budget_is_in_households_and_without_gamma(config):
-    text = tune(config, "budget", "county-detailed", "11", "--family", "tenure").stdout
+    text = printed_by(config, "budget county-detailed 11 --family tenure")
     assert "COUNTY Detailed, tenure: +/- 11 households at 95 %" in text
     assert "gamma" not in text
     assert "rho 0.142869 now" in text
-    assert (
-        "whole number of households" in tune(config, "budget", "usa-detailed", "x", "--family", "tenure", code=1).stderr
-    )
+    refused_words = refused("tune", *["budget", "usa-detailed", "x", "--family", "tenure", "--config"], config)
+    assert "whole number of households" in refused_words
 
 
 @pytest.mark.parametrize("table", ["5", "T03004", "t03004"])
 def test_a_table_names_the_family_and_its_threshold_is_in_people(config, table):
-    found = answer(config, "threshold", "county-detailed", table)
-    assert (found["family"], found["table"], found["size"], found["unit"]) == (
-        "household type",
-        "T03004",
-        550,
-        "households",
-    )
+    found = answer(config, "threshold county-detailed", table)
+    described = [found[key] for key in ("family", "table", "size", "unit")]
+    assert described == ["household type", "T03004", 550, "households"]
     assert (found["threshold_now"], found["threshold_unit"]) == (19971, "people")
     assert found["people_per_record_at_threshold_now"] == pytest.approx(19971 / 550)
-    text = tune(config, "threshold", "county-detailed", table).stdout
+    text = printed_by(config, "threshold county-detailed", table)
     assert "from 550 households on" in text
     assert "19,971 people now: precise enough if there are at most 36.3 per household" in text
     assert "stage 1" not in text
 
 
 def test_a_table_of_no_family(config):
-    assert (
-        'TABLE: there is no table "9". Give 2, 4, 5 or 3'
-        in tune(config, "threshold", "usa-detailed", "9", code=2).stderr
-    )
-    wrong = tune(config, "threshold", "usa-detailed", "5", "--number", "sex", code=2).stderr
+    assert 'TABLE: there is no table "9". Give 2, 4, 5 or 3' in refusal(config, "threshold usa-detailed 9")
+    wrong = refusal(config, "threshold usa-detailed 5 --number sex")
     assert '--number: must be one of cell, sum-of-2, sum-of-3, total, not "sex".' in wrong
 
 
 def test_a_sum_of_cells_is_a_number_too(config):
-    margins = {
-        number: answer(config, "threshold", "usa-detailed", "5", "--number", number)["margin"] for number in SUMS
-    }
+    margins = {number: answer(config, "threshold usa-detailed 5 --number", number)["margin"] for number in SUMS}
     assert margins == {"cell": 3, "sum-of-2": 4, "sum of 3": 5, "total": 7}
 
 
 def test_margins_share_a_total_among_families(config):
-    both = answer(config, "margins", "8.895302", "--proportion", "county-detailed=11")
+    both = answer(config, "margins 8.895302 --proportion county-detailed=11")
     assert [one["family"] for one in both["levels"]] == ["household type", "tenure"]
     assert [one["budget"] for one in both["levels"]] == ["4.448302", "4.447"]  # the first takes what rounding leaves
-    alone = answer(config, "margins", "8.895302", "--proportion", "county-detailed=11", "--family", "tenure")
+    alone = answer(config, "margins 8.895302 --proportion county-detailed=11 --family tenure")
     assert [one["family"] for one in alone["levels"]] == ["tenure"]
     assert alone["levels"][0]["margin"] < both["levels"][0]["margin"]
-    text = tune(config, "margins", "1", "--family", "tenure").stdout
+    text = printed_by(config, "margins 1 --family tenure")
     assert "for rho 1, for tenure alone" in text
     assert "whole households" in text
 
 
 def test_what_a_published_total_chooses(config):
-    printed = rows(tune(config, "curve", "county-detailed", "--family", "household-type").stdout)
+    printed = rows(printed_by(config, "curve county-detailed --family household-type"))
     for row in (
         "up to 970 T03001 1 11 11", "971 to 4,970 T03002 2 11 16",
         "4,971 to 19,970 T03003 4 11 22", "from 19,971 T03004 5 11 25",
     ):  # fmt: skip
         assert row in printed
-    found = answer(config, "curve", "county-detailed", "--family", "tenure", "--size", "970", "--size", "971")
+    found = answer(config, "curve county-detailed --family tenure --size 970 --size 971")
     assert [(one["first"], one["table"]) for one in found["totals"]] == [(970, "T04001"), (971, "T04002")]
     assert found["totals"][1]["margins_of_error"] == {"cell": 11, "total": 19}
 
@@ -164,30 +155,29 @@ def test_a_table_that_no_total_chooses_is_left_out(tmp_path):
     path, config = tmp_path / "config.json", config_of_2020()
     config["thresholds_h_t3"]["(COUNTY, 2)"] = [50, 50, 90]
     path.write_text(json.dumps(config))
-    found = answer(str(path), "curve", "county-detailed", "--family", "household-type")
+    found = answer(path, "curve county-detailed --family household-type")
     assert [(one["first"], one["last"], one["table"]) for one in found["totals"]] == [
         (None, 49, "T03001"), (50, 89, "T03003"), (90, None, "T03004"),
     ]  # fmt: skip
 
 
 def test_noises_and_codes_speak_of_households(config):
-    text = tune(config, "noise").stdout
+    text = printed_by(config, "noise")
     assert "COUNTY Detailed, tenure" in text
     assert "What one household loses" in text
-    text = tune(config, "codes", "county-detailed", "--family", "tenure").stdout
+    text = printed_by(config, "codes county-detailed --family tenure")
     assert "3 4 7 -36.4 % -33.3 %" in rows(text)
     assert "households with more are missing" in text
 
 
 @pytest.mark.parametrize("words", COMMANDS)
 def test_every_answer_has_both_forms_and_no_persons(config, words):
-    assert "persons" not in tune(config, *words).stdout
-    assert answer(config, *words)["concerns"] == []
+    assert "persons" not in printed_by(config, words)
+    assert answer(config, words)["concerns"] == []
 
 
 def test_there_is_no_workbook_of_it(config, tmp_path):
     page = tmp_path / "explorer.html"
-    result = cli("explore", "--config", config, "-o", page, "--xlsx", tmp_path / "x.xlsx")
-    assert result.exit_code == 2
-    assert "--xlsx: works only for SafeTab-P. Leave it out to write the page." in result.stderr
+    said = refused("explore", "--config", config, "-o", page, "--xlsx", tmp_path / "x.xlsx", code=2)
+    assert "--xlsx: works only for SafeTab-P. Leave it out to write the page." in said
     assert list(tmp_path.iterdir()) == []

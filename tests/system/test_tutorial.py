@@ -61,12 +61,13 @@ def test_a_page_saves_files_and_changes_lines_before_it_runs_commands(tmp_path):
     codes = "Here is `mine/codes.csv`:\n\n```csv\ncode,name,broad,broad_name\n7,Seven,A,All\n```\n"
     people = "```sh\nsafetab synthesize mine --people 5\n```\n"
     assert "Made up 5 people in mine-data." in with_results(new + change + codes + people)
-    with pytest.raises(ValueError, match="safetab synthesize mine --people 5 ended with 1"):
-        with_results(new + codes.replace("code,name", "kode,name") + people)
-    with pytest.raises(ValueError, match="no line for 'titel"):
-        with_results(new + change.replace("title", "titel"))
-    with pytest.raises(ValueError, match="no file is named before"):
-        with_results("```csv\na,b\n```\n")
-    with pytest.raises(ValueError, match="only safetab is run"):
-        with_results("```sh\nrm -rf everything\n```\n")
+    own = 'Here is `own.toml`:\n\n```toml\ntitle = "Own"\n```\n'
+    for page, told in (
+        ("```sh\nsafetab nothing\n```\n", "safetab nothing ended with 2"),
+        (own + change.replace("mine/census", "own").replace("title", "titel"), "no line for 'titel"),
+        ("```csv\na,b\n```\n", "no file is named before"),
+        ("```sh\nrm -rf everything\n```\n", "only safetab is run"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            with_results(page)
     assert list(tmp_path.iterdir()) == []

@@ -5,8 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +23,6 @@ from tests.inside import (
     run_files,
 )
 from tests.worlds.people import write_random_world
-from tests.worlds.world import World
 
 KEY = bytes(range(32))
 READING, CHECKING = "Reading the public files", "Checking the person records"
@@ -35,20 +32,20 @@ COUNTING, TABULATING = "Counting the persons of each state", "Tabulating the lev
 class During(NoProgress):
     """Does something when a step begins."""
 
-    def __init__(self, step: str, action: Callable[[], object]) -> None:
+    def __init__(self, step, action):
         self._step, self._action = step, action
 
-    def step(self, description: str, total: int) -> None:
+    def step(self, description, total):
         if description == self._step:
             self._action()
         super().step(description, total)
 
 
-def appended(path: Path) -> None:
+def appended(path):
     path.write_text(path.read_text() + "\n")
 
 
-def replaced(path: Path) -> None:
+def replaced(path):
     """The same bytes in another file, as old as the first."""
     before, other = path.stat(), path.with_name("other")
     other.write_bytes(path.read_bytes())
@@ -57,26 +54,25 @@ def replaced(path: Path) -> None:
 
 
 @pytest.fixture
-def world(tmp_path: Path) -> World:
+def world(tmp_path):
     return write_random_world(tmp_path / "world", 3, budget=1)
 
 
-@pytest.mark.parametrize("change", [appended, replaced])
+@pytest.mark.parametrize("change", [appended, pytest.param(replaced, marks=pytest.mark.slow)])
 @pytest.mark.parametrize(
     ("step", "file"),
     [
-        (READING, "data/GRF-C.txt"),
-        (READING, "parameters/race-and-ethnicity-codes.txt"),
-        (READING, "data/person-records.txt"),
-        (CHECKING, "data/person-records.txt"),
-        (COUNTING, "data/person-records.txt"),
+        (READING, "GRF-C.txt"),
+        (READING, "race-and-ethnicity-codes.txt"),
+        (READING, "person-records.txt"),
+        (CHECKING, "person-records.txt"),
+        (COUNTING, "person-records.txt"),
     ],
 )
 def test_a_file_that_changes_while_it_is_read_stops_the_run(world, step, file, change, tmp_path):
-    path = tmp_path / "world" / file
-    during = During(step, lambda: change(path))
+    path = world.path(file)
     with pytest.raises(RunFailed, match=f"{path.name} changed while the run was reading it. Nothing was written."):
-        run_files(*world, tmp_path / "out", RunOptions(test_key=KEY), during)
+        run_files(*world, tmp_path / "out", RunOptions(test_key=KEY), During(step, lambda: change(path)))
     assert not (tmp_path / "out").exists()
 
 
@@ -94,11 +90,10 @@ def test_the_manifest_has_the_bytes_that_were_used(world, tmp_path):
     used = hashlib.sha256(path.read_bytes()).hexdigest()
     during = During(TABULATING, lambda: appended(path))
     run_files(*world, tmp_path / "out", RunOptions(test_key=KEY), during)
-    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
-    assert manifest["public_files"]["GRF-C.txt"] == used
+    assert json.loads((tmp_path / "out" / "manifest.json").read_text())["public_files"]["GRF-C.txt"] == used
 
 
-@pytest.mark.parametrize("step", [READING, CHECKING])
+@pytest.mark.parametrize("step", [READING, pytest.param(CHECKING, marks=pytest.mark.slow)])
 def test_a_file_cut_while_it_is_read_is_not_called_wrong(world, step, tmp_path):
     path = world.data / "person-records.txt"
     during = During(step, lambda: path.write_text(path.read_text()[:-20]))
@@ -106,12 +101,13 @@ def test_a_file_cut_while_it_is_read_is_not_called_wrong(world, step, tmp_path):
         run_files(*world, tmp_path / "out", RunOptions(test_key=KEY), during)
 
 
-def test_the_numbers_of_given_totals_are_watched(tmp_path):
+@pytest.mark.parametrize("change", [appended, replaced])
+def test_the_numbers_of_given_totals_are_watched(change, tmp_path):
     file = tmp_path / "out" / "release" / "numbers" / "geography_level=COUNTY" / "detailed-sex-by-age.parquet"
     file.parent.mkdir(parents=True)
     file.write_text("numbers")
     watched = WatchedFiles([tmp_path / "out"])
-    appended(file)
+    change(file)
     with pytest.raises(RunFailed, match=r"detailed-sex-by-age.parquet changed"):
         watched.hashes_of({"totals": file})
 

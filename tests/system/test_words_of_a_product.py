@@ -9,9 +9,9 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from tests.commands import cli
+from tests.commands import done
+from tests.system.test_words_of_a_specification import found
 from tests.worlds.households import write_household_world
-from tests.worlds.people import write_random_world
 from tests.worlds.world import KEY, World
 
 WORDS_OF_PERSONS = r"t1|t2|T0[12]\d*|T0[12]\d*_\d+\w|SafeTab-P|DHC-A|sex|sexes|ages?|age_start|age_end|AGESTART|AGEEND"
@@ -32,12 +32,12 @@ class Output:
 
     folder: Path
 
-    def texts(self) -> dict[str, str]:
+    def texts(self):
         files = (path for path in sorted(self.folder.rglob("*")) if path.is_file() and path.suffix not in NO_TEXT)
         return {str(path.relative_to(self.folder)): words_of(path) for path in files}
 
 
-def words_of(path: Path) -> str:
+def words_of(path):
     """What somebody reads: names of colours and programs inside a page are none of it."""
     text = path.read_text(encoding="utf-8")
     if path.suffix == ".html":
@@ -46,52 +46,32 @@ def words_of(path: Path) -> str:
     return text
 
 
-def found(pattern: str, texts: dict[str, str]) -> list[str]:
-    whole = re.compile(rf"(?<![\w-])(?:{pattern})(?![\w-])", re.IGNORECASE)
-    return [
-        f"{name}: ...{text[max(one.start() - 60, 0) : one.end() + 60]!r}"
-        for name, text in texts.items()
-        for one in whole.finditer(text)
-    ]
-
-
-def run_command(*arguments: object) -> str:
-    result = cli(*arguments)
-    assert result.exit_code == 0, result.output
-    return result.output
-
-
-def made(world: World, folder: Path, *options: object) -> Output:
+def made(world, folder, *options):
     folder.mkdir()
     out = folder / "out"
     accounts = ["--dataset", "census", "--spend-log", folder / "spend.log"]
-    steps = ["--csv", "--coterminous", *RULES, "--test-key", KEY]
-    said = run_command("run", *world, out, *steps, *accounts, *options)
-    said += run_command("export", out, folder / "tidy")
-    said += run_command("export", out, folder / "census", "--form", "census")
-    said += run_command("site", out, folder / "site")
-    said += run_command("report", out, "--output", folder / "report.html")
+    said = done("run", *world, out, "--csv", "--coterminous", *RULES, "--test-key", KEY, *accounts, *options)
+    said += done("export", out, folder / "tidy")
+    said += done("export", out, folder / "census", "--form", "census")
+    said += done("site", out, folder / "site")
+    said += done("report", out, "--output", folder / "report.html")
     (folder / "terminal.txt").write_text(said)
     return Output(folder)
 
 
 @pytest.fixture(scope="module")
-def persons(tmp_path_factory: pytest.TempPathFactory) -> Output:
-    folder = tmp_path_factory.mktemp("persons")
-    return made(
-        write_random_world(folder / "world", 2, people=60, budget=1, zero_suppression_chance=0.99), folder / "p"
-    )
+def persons(both_products, tmp_path_factory):
+    return made(World.of(both_products / "p"), tmp_path_factory.mktemp("persons") / "p")
 
 
 @pytest.fixture(scope="module")
-def households(tmp_path_factory: pytest.TempPathFactory) -> Output:
+def households(releases, tmp_path_factory):
     """Their tables are chosen by the totals of a release of persons."""
     folder = tmp_path_factory.mktemp("households")
-    people = write_random_world(folder / "people", 21, people=60, budget=1, allow_negative_counts=True)
-    run_command("run", *people, folder / "totals", "--test-key", KEY)
+    people = releases.people(21, people=60, budget=1, allow_negative_counts=True)
     world = write_household_world(folder / "world", 21, budget=0.3, people=60)
     (world.data / "pop-group-totals.txt").unlink()
-    return made(world, folder / "h", "--totals", folder / "totals")
+    return made(world, folder / "h", "--totals", people.out)
 
 
 def test_an_output_of_persons_has_no_word_of_households(persons):
@@ -105,26 +85,14 @@ def test_an_output_of_households_has_no_word_of_persons(households):
 
 
 def test_every_kind_of_text_file_is_read(persons, households):
+    read = (
+        "out/after-steps/README.txt out/log.txt out/manifest.json out/report.html out/release/README.txt"
+        " out/release/csv/numbers/STATE.csv out/release/datapackage.json out/release/privacy.json census/README.txt"
+        " census/columns.csv tidy/README.txt site/index.html site/site.js site/data/facts.js out.confidential.log"
+        " report.html"
+    )
     for output in (persons, households):
-        names = set(output.texts())
-        assert names >= {
-            "out/after-steps/README.txt",
-            "out/log.txt",
-            "out/manifest.json",
-            "out/report.html",
-            "out/release/README.txt",
-            "out/release/csv/numbers/STATE.csv",
-            "out/release/datapackage.json",
-            "out/release/privacy.json",
-            "census/README.txt",
-            "census/columns.csv",
-            "tidy/README.txt",
-            "site/index.html",
-            "site/site.js",
-            "site/data/facts.js",
-            "out.confidential.log",
-            "report.html",
-        }
+        assert output.texts().keys() >= {*read.split()}
 
 
 def test_the_readme_of_tables_after_steps_names_those_of_its_product(persons, households):
