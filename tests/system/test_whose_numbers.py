@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import safetab
-from tests.commands import done, refused
+from tests.commands import cli, done
 from tests.inside import (
     InvalidInput,
     LinkedSite,
@@ -72,13 +72,14 @@ def test_a_mistake_in_about_toml_is_named(text, sentence, tmp_path):
     assert any(f"{finding}".startswith(sentence) for finding in read.findings), read.findings
 
 
-def test_a_run_refuses_a_wrong_about_toml_and_a_second_one(world, tmp_path):
+def test_a_run_refuses_a_wrong_about_toml_and_a_second_one(tmp_path):
+    world = write_random_world(tmp_path / "w", 3)
     (world.parameters / "about.toml").write_text("[about]\ntitel = 'a'\n")
     with pytest.raises(InvalidInput, match=r'about.titel: unknown key. Did you mean "title"\?'):
         safetab.run(*world, tmp_path / "out", test_key=KEY)
     (world.parameters / "census.toml").write_text("")
     beside = "about.toml lies beside it, and is for config.json. Write its keys here, in [about]."
-    assert beside in refused("validate", *world)
+    assert beside in cli("validate", *world).stderr
 
 
 def test_it_travels_with_the_release(outputs, tmp_path):
