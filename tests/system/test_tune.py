@@ -8,7 +8,7 @@ import re
 import pytest
 
 from safetab.tuning import tuning_of
-from tests.commands import cli, done, refused
+from tests.commands import cli, refused
 from tests.conftest import SMALL_EXAMPLE
 from tests.inside import QuestionReader, answer_percent, chance_text
 
@@ -26,7 +26,9 @@ COMMANDS = [
 
 
 def printed_by(words, *more):
-    return done("tune", *words.split(), *more)
+    ended = cli("tune", *words.split(), *more)
+    assert ended.exit_code == 0, ended.output
+    return ended.stdout
 
 
 def answer(words, *more):
