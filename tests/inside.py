@@ -216,7 +216,7 @@ _NAMES = {
     "release.numbers.read_numbers": "NumberBatch",
     "release.release_folder": "ReleaseFolder open_release_folder",
     "release.release_options": "CoterminousOptions ReleaseOptions ReleaseRequest ReleaseRule partner_codes",
-    "release.release_universe": "Entities ReleaseLevel Universe universe_of_run",
+    "release.release_universe": "Entities Universe universe_of_run",
     "release.write_release": "write_release",
     "reports.content_sections": "CLASS_NAMES",
     "reports.page_parts": "LEADS Markup NOTHING bar element five_lines joined link name percent rounded_up void",

@@ -11,7 +11,7 @@ import pytest
 from click.testing import Result
 
 import safetab
-from tests.commands import cli
+from tests.commands import cli, done, refused
 from tests.conftest import PROJECT
 from tests.inside import ParameterDifferenceDifference
 from tests.worlds.households import write_household_world
@@ -221,14 +221,14 @@ def test_it_prints_shortly_and_as_a_table(tmp_path):
 def test_every_problem_of_both_folders_is_told(tmp_path):
     one = changed(tmp_path / "one", privacy_budget_p_level_2_county="much")
     other = changed(tmp_path / "other", max_race_codes=99)
-    result = diff(one, other)
-    assert (result.exit_code, result.stdout) == (1, "")
-    assert f"{one}/config.json has 1 problem" in result.stderr
-    assert f"{other}/config.json has 1 problem" in result.stderr
-    missing = diff(tmp_path / "nowhere", other)
-    assert missing.exit_code == 1
-    assert f"{tmp_path}/nowhere does not exist." in missing.stderr
-    assert f"{other}/config.json" in missing.stderr
+    for before, told in (
+        (one, f"{one}/config.json has 1 problem"),
+        (tmp_path / "no", f"{tmp_path}/no does not exist."),
+    ):
+        result = diff(before, other)
+        assert (result.exit_code, result.stdout) == (1, "")
+        assert told in result.stderr
+        assert f"{other}/config.json has 1 problem" in result.stderr
 
 
 @pytest.mark.parametrize("arguments", [[], [PARAMETERS]])
@@ -241,37 +241,32 @@ def test_two_folders_are_needed(arguments):
 
 @pytest.mark.parametrize(("options", "product"), [(["--us"], "SafeTab-P"), (["--us", "--households"], "SafeTab-H")])
 def test_new_parameters_are_valid_and_those_of_2020(options, product, tmp_path):
-    folder = tmp_path / "new"
-    assert cli("new", folder, *options).exit_code == 0
-    people = {"--people": "3000", "--states": "3", "--counties": "4", "--tracts": "6", "--parameters": str(folder)}
-    given = [word for pair in people.items() for word in pair]
-    made = cli("synthesize", tmp_path / "try", "--us", *options[1:], *given)
-    assert made.exit_code == 0, made.output
-    plan = cli("plan", folder, tmp_path / "try" / "data")
-    found = safetab.diff(folder, folder, tmp_path / "try" / "data")
+    folder, data = tmp_path / "new", tmp_path / "try" / "data"
+    done("new", folder, *options)
+    people = {"--people": 1000, "--states": 3, "--counties": 4, "--tracts": 6, "--parameters": folder}
+    done("synthesize", data.parent, "--us", *options[1:], *(word for pair in people.items() for word in pair))
+    found = safetab.diff(folder, folder, data)
     assert (len(found), found.has_areas) == (0, True)
     if product == "SafeTab-P":
-        assert plan.exit_code == 0, plan.output
-        assert "4.944" in plan.stdout
+        assert "4.944" in done("plan", folder, data)
     else:  # only published totals of people are missing
-        assert "pop-group-totals has 1 problem" in plan.stderr
+        assert "pop-group-totals has 1 problem" in refused("plan", folder, data)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("options", [["--us"], ["--us", "--households"]])
 def test_the_commands_of_their_readme_work_as_they_stand(options, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert cli("new", "mine", *options).exit_code == 0
+    done("new", "mine", *options)
     lines = (tmp_path / "mine" / "README.md").read_text().splitlines()
     commands = [line.removeprefix("    safetab ").split() for line in lines if line.startswith("    ")]
     assert commands[-1][:3] == ["plan", "mine", "TRY/data"]
     for command in commands:
-        ended = cli(*command)
-        assert ended.exit_code == 0, ended.output
+        done(*command)
 
 
 def test_new_parameters_do_not_replace_anything(tmp_path):
     (tmp_path / "mine").write_text("mine")
-    assert cli("new", tmp_path, "--us").exit_code == 1
-    assert cli("new", tmp_path / "x", "--us", "--from", "package.json").exit_code == 2
+    refused("new", tmp_path, "--us")
+    refused("new", tmp_path / "x", "--us", "--from", "package.json", code=2)
     assert [path.name for path in tmp_path.iterdir()] == ["mine"]

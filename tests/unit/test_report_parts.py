@@ -19,8 +19,6 @@ from tests.inside import (
     NumberBatch,
     PairAbove,
     PairTally,
-    ReleaseLevel,
-    Universe,
     bar,
     element,
     five_lines,
@@ -75,12 +73,11 @@ def share(column, count, value, number=10_000) -> dict:
 def test_the_verdict_on_margins_has_the_shares_that_were_seen():
     intervals = [share("interval_coverage_95", "numbers", value) for value in (0.949, 0.953)]
     draws = [share("all_draws_coverage_95", "draws", 0.96)]
-    assert re.sub("<[^>]*>", "", margins_line(MarginShares(intervals, draws, ()))) == (
-        "Margins hold: yes. 95.1% of published totals have the truth in their 95% interval, and 96.0% of all draws of"
-        " noise are within their 95% margin; expected: 95% or a little more. By level, where at least"
-        " 100 were seen: 94.9% to 95.3%, nowhere below"
-        " 95% by more than chance explains."
+    told = re.sub("<[^>]*>", "", margins_line(MarginShares(intervals, draws, ())))
+    assert told.startswith(
+        "Margins hold: yes. 95.1% of published totals have the truth in their 95% interval, and 96.0%"
     )
+    assert "94.9% to 95.3%, nowhere below 95% by more than chance explains." in told
     assert "Margins hold: no. " in margins_line(MarginShares(intervals, draws, ("County, Detailed (90.0%)",)))
     assert "Margins hold: not shown. " in margins_line(MarginShares([], [], ()))
 
@@ -104,19 +101,10 @@ def test_a_share_is_never_shown_as_none_or_all_when_it_is_not(part, whole, shown
 
 @pytest.mark.parametrize(
     ("bound", "shown"),
-    [
-        (0.0, "0"),
-        (1234.2, "1,235"),
-        (100.0, "100"),
-        (26.0, "26"),
-        (26.04, "26.1"),
-        (1.501, "1.51"),
-        (0.05012, "0.0502"),
-        (1e-9, "0.0001"),
-    ],
-)
+    [(0, "0"), (1234.2, "1,235"), (100, "100"), (26, "26"), (26.04, "26.1"), (1.501, "1.51"), (0.05012, "0.0502"), (1e-9, "0.0001")],
+)  # fmt: skip
 def test_a_bound_is_rounded_up(bound, shown):
-    assert rounded_up(bound) == shown
+    assert rounded_up(float(bound)) == shown
 
 
 def test_a_bar_is_told_in_words():
@@ -149,7 +137,7 @@ def test_how_near_the_truth_is_goes_by_the_interval_where_a_number_has_one(count
 
 
 @pytest.fixture(scope="module")
-def county() -> tuple[Universe, ReleaseLevel]:
+def county():
     files = read_public_files(SMALL_EXAMPLE / "parameters", SMALL_EXAMPLE / "data").require()
     universe = universe_of_run(plan_of(files).require(), files.geography_of_pass, files.names)
     return universe, universe.level_of(US.area_level("COUNTY"), DETAILED)

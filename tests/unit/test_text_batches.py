@@ -96,8 +96,8 @@ def test_other_numbers_of_fields_are_no_rows(read, line):
         assert not str(told.value)
 
 
-def batches(path, form, number):
-    files = TableFiles(form, (path,), number)
+def batches(path, form):
+    files = TableFiles(form, (path,))
     return [batch for piece in text_module.text_batches(files, PERSON_RECORD) for batch in piece]
 
 
@@ -110,18 +110,17 @@ def small_blocks(request, monkeypatch):
 
 
 @pytest.mark.usefixtures("small_blocks")
-@pytest.mark.parametrize("number", [1, 1 << 20], ids=["few", "many"])
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 @pytest.mark.parametrize("more", [0, 900])
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["", "marked"])
-def test_a_file_is_read_in_blocks(number, end, more, mark, tmp_path):
+def test_a_file_is_read_in_blocks(end, more, mark, tmp_path):
     of = BLOCKS["as many values as rows"][:16]
     text = mark + ("|".join(COLUMNS).encode() + b"\n" + lines(of)).replace(b"\n", end) + end * more
     for content in (text, text.removesuffix(end)):
         (tmp_path / "a.txt").write_bytes(content)
         (tmp_path / "a.txt.gz").write_bytes(gzip.compress(content))
         for form in (TableForm.TEXT, TableForm.GZIPPED_TEXT):
-            found = batches(tmp_path / f"a{form.value}", form, number)
+            found = batches(tmp_path / f"a{form.value}", form)
             assert len(found) > 2
             assert [row for batch in found for row in rows_in(batch)] == of
             assert all(rows_of(batch) for batch in found)
@@ -134,10 +133,10 @@ def test_lines_that_end_in_different_ways_are_damage(end, tmp_path):
     other = {b"\n": b"\r\n", b"\r\n": b"\n"}[end]
     (tmp_path / "a.txt").write_bytes(header.replace(b"\n", other) + of.replace(b"\n", end))
     with pytest.raises(DamagedPart, match=r"a\.txt: lines end in different ways"):
-        batches(tmp_path / "a.txt", TableForm.TEXT, 1)
+        batches(tmp_path / "a.txt", TableForm.TEXT)
 
 
 def test_a_file_of_a_header_alone_has_no_rows(tmp_path):
     for end in (b"", b"\n", b"\n\n\n"):
         (tmp_path / "a.txt").write_bytes("|".join(COLUMNS).encode() + end)
-        assert batches(tmp_path / "a.txt", TableForm.TEXT, 0) == []
+        assert batches(tmp_path / "a.txt", TableForm.TEXT) == []
