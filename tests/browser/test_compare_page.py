@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
-from playwright.sync_api import Browser
 
-from tests.browser.chromium import CUT_OFF, Watched, axe_violations, chromium, opened
+from tests.browser.chromium import CUT_OFF, WIDTH, axe_violations, opened, sheets
 from tests.inside import compare_page
 from tests.unit.comparison.sample_comparison import sample_comparison
 
@@ -19,13 +16,7 @@ COLOURS = """() => [...new Set([...document.querySelectorAll("table td")].map((c
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
-
-
-@pytest.fixture(scope="module")
-def watched(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+def page(browser, tmp_path_factory):
     """A page with twelve protections, two more than the sample has."""
     sample = sample_comparison()
     more = [
@@ -38,16 +29,15 @@ def watched(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Itera
     file = tmp_path_factory.mktemp("compare") / "compare.html"
     larger = replace(sample, protections=(*sample.protections, *more), shown=tuple(shown))
     file.write_text(compare_page(larger), encoding="utf-8")
-    with opened(browser, file, viewport={"width": 1070, "height": 741}) as shown_page:
-        yield shown_page
-        assert shown_page.requests == [file.as_uri()]
-        assert shown_page.complaints == []
+    with opened(browser, file, viewport={"width": 1070, "height": 741}) as watched:
+        yield watched.page
+        assert watched.requests == [file.as_uri()]
+        assert watched.complaints == []
 
 
-def test_the_page_is_read_on_every_screen(watched):
-    page = watched.page
+def test_the_page_is_read_on_every_screen(page):
     assert axe_violations(page) == []  # ends on a narrow screen
-    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.evaluate(WIDTH) == 390
     assert len(page.evaluate(COLOURS)) == 1  # no cell stands out
     assert page.locator("header li").count() == 6
     assert page.locator("figure svg").count() == 3
@@ -58,13 +48,12 @@ def test_the_page_is_read_on_every_screen(watched):
     assert region.get_by_role("rowheader").count() == 13  # the protections and the baseline
 
 
-def test_the_page_prints_on_two_sheets_with_nothing_cut_off(watched):
-    page = watched.page
+def test_the_page_prints_on_two_sheets_with_nothing_cut_off(page):
     page.set_viewport_size({"width": 1070, "height": 741})
     for paper in ("A4", "Letter"):
-        assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format=paper, prefer_css_page_size=True))) == 2
+        assert sheets(page, format=paper, prefer_css_page_size=True) == 2
     page.emulate_media(media="print")
     assert page.evaluate(CUT_OFF) == []
-    assert page.evaluate("document.documentElement.scrollWidth") <= 1070
+    assert page.evaluate(WIDTH) <= 1070
     assert page.locator("#does-not-say li").last.is_visible()
     assert page.locator(".on-paper").first.is_visible()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.browser.chromium import chromium, opened
+from tests.browser.chromium import opened
 from tests.inside import (
     US,
     InvalidInput,
@@ -38,12 +38,6 @@ ANSWERS = """async ([area, texts, level]) => {
         return { suggested: names(area ? await areasSuggested(text) : groupsSuggested(text)) };
     }));
 }"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as started:
-        yield started
 
 
 def page_of_names(folder: Path, universe: Universe) -> Path:

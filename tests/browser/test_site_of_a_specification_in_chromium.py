@@ -3,47 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
 
 import safetab
-from tests.browser.chromium import Watched, chromium, opened
-from tests.inside import Estimate, NoProgress, Release, write_example, write_site
+from tests.browser.chromium import go, opened_site
+from tests.inside import Estimate, NoProgress, write_example, write_site
 from tests.worlds.specified.small_world import AREAS, CODES, nz_keys, write_specification
-from tests.worlds.world import KEY
+from tests.worlds.world import World
 
 pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """Some names of areas have a comma and macrons."""
     folder = tmp_path_factory.mktemp("nz")
     write_example("nz", 20_000, folder, NoProgress())
-    areas = folder / "parameters" / "areas.csv"
-    areas.write_text(areas.read_text().replace(",Aldbridge 1,", ',"Ōtāhuhu, North 1",'), encoding="utf-8")
-    safetab.run(folder / "parameters", folder / "data", folder / "out", test_key=KEY)
-    write_site(folder / "out", folder / "site")
+    world = World.of(folder)
+    world.edit("areas.csv", ",Aldbridge 1,", ',"Ōtāhuhu, North 1",')
+    write_site(world.run(folder / "out"), folder / "site")
     return folder
 
 
 @pytest.fixture(scope="module")
-def release(folder: Path) -> Release:
+def release(folder):
     return safetab.open_release(folder / "out")
 
 
 @pytest.fixture
-def site(folder: Path) -> Iterator[Watched]:
-    with chromium() as browser, opened(browser, folder / "site" / "index.html") as watched:
-        watched.page.wait_for_selector("h1")
-        yield watched
-        assert watched.complaints == []
+def page(browser, folder):
+    with opened_site(browser, folder / "site") as page:
+        yield page
 
 
-def asked(page: Page, area: str, group: str = "") -> str:
+def asked(page, area, group="") -> str:
     """The address that the finder goes to."""
     page.evaluate("location.hash = '#/'")
     page.wait_for_selector("main .hero")
@@ -53,47 +47,39 @@ def asked(page: Page, area: str, group: str = "") -> str:
     return page.evaluate("decodeURIComponent(location.hash)")
 
 
-def test_the_first_page_speaks_of_the_census(site):
-    page = site.page
-    assert page.inner_text("h1").startswith("Ethnic groups (total response) of a made-up country")
+def test_the_first_page_speaks_of_the_census(page):
+    assert page.inner_text("h1").startswith("Ethnic groups (total response)")
     assert page.get_attribute("#find", "placeholder") == "Region, territorial authority, … or ethnic group"
-    assert "from the nation down to statistical areas 2." in page.inner_text(".lead")
-    assert "These people are synthetic." in page.inner_text("#status")
-    assert page.inner_text("#source").startswith(
-        "Published by: safetab, with invented people. Source: SafeTab's algorithm"
-    )
+    assert "from the nation down to statistical areas 2" in page.inner_text(".lead")
+    assert "synthetic" in page.inner_text("#status")
+    assert "with invented people" in page.inner_text("#source")
     assert page.locator(".tiles").count() == 0
-    page.goto(page.url.split("#")[0] + "#/about")
-    page.wait_for_selector("h1:has-text('About the numbers')")
-    assert "What is protected is one person: one record." in page.inner_text("main")
+    go(page, "#/about")
+    assert "one person: one record" in page.inner_text("main")
 
 
-def links(page: Page, summary: str) -> list[str]:
+def links(page, summary) -> int:
     """The links of an open list below these words."""
-    listed = page.locator(f"details[open]:has(> summary:text-is('{summary}')) a")
-    return listed.all_inner_texts()
+    return page.locator(f"details[open]:has(> summary:text-is('{summary}')) a").count()
 
 
-def test_the_first_page_lists_the_largest_areas_and_others_when_opened(site):
-    page = site.page
-    assert len(links(page, "Regions")) == 6
-    assert links(page, "Territorial authorities") == []
+def test_the_first_page_lists_the_largest_areas_and_others_when_opened(page):
+    assert links(page, "Regions") == 6
+    assert links(page, "Territorial authorities") == 0
     page.click("summary:text-is('Territorial authorities')")
     page.wait_for_selector("details[open]:has(> summary:text-is('Territorial authorities')) a")
-    assert len(links(page, "Territorial authorities")) == 24
-    assert len(links(page, "Ethnic groups")) == 6
+    assert links(page, "Territorial authorities") == 24
+    assert links(page, "Ethnic groups") == 6
     page.click("summary:text-is('Ethnic groups, only answer')")
-    assert len(links(page, "Ethnic groups, only answer")) == 6
+    assert links(page, "Ethnic groups, only answer") == 6
     assert page.inner_text("#home-link").split("\n") == ["NZ ethnicity 2023", "safetab, with invented people"]
     assert page.locator("h1 .unbroken").all_inner_texts() == ["made-up"]
-    page.goto(page.url.split("#")[0] + "#/group/1")
-    page.wait_for_selector(".tabs [aria-current]")
+    go(page, "#/group/1")
     assert page.inner_text(".tabs [aria-current]") == "Regions"
     assert page.inner_text("h1 small") == "ethnic group, code 1"
 
 
-def test_groups_of_an_area_can_be_filtered_by_level(site):
-    page = site.page
+def test_groups_of_an_area_can_be_filtered_by_level(page):
     asked(page, "nation")
     before = page.locator(".list tbody tr").count()
     page.select_option("#level", label="level 1")
@@ -105,7 +91,7 @@ def test_groups_of_an_area_can_be_filtered_by_level(site):
 
 
 @pytest.fixture(scope="module")
-def unnamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def unnamed(tmp_path_factory):
     """A census with one answer and a group of everyone; every group is published, and many areas have no names."""
     keys, folder = nz_keys(), tmp_path_factory.mktemp("unnamed")
     header, *codes = CODES.splitlines()
@@ -119,23 +105,19 @@ def unnamed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     keys["groups"]["levels"][1]["members"] = ["any"]
     del keys["privacy"]["suppress"]
     areas = AREAS + "".join(f"80000{n},a{n},b{n},{n}\n" for n in range(10, 70))
-    parameters, data = write_specification(
-        folder, keys, files={"areas.csv": areas, "ethnicity.csv": "\n".join(everyone)}
-    )
-    (data / "SYNTHETIC").touch()
-    safetab.run(parameters, data, folder / "out", test_key=KEY)
-    write_site(folder / "out", folder / "site")
-    return folder / "site" / "index.html"
+    files = {"areas.csv": areas, "ethnicity.csv": "\n".join(everyone)}
+    world = World(*write_specification(folder, keys, files=files))
+    (world.data / "SYNTHETIC").touch()
+    write_site(world.run(folder / "out"), folder / "site")
+    return folder / "site"
 
 
-def test_many_areas_are_folded_and_one_without_a_name_is_called_what_it_is(unnamed):
-    with chromium() as browser, opened(browser, unnamed) as watched:
-        page = watched.page
-        page.wait_for_selector("h1")
-        assert links(page, "Regions") == []
+def test_many_areas_are_folded_and_one_without_a_name_is_called_what_it_is(browser, unnamed):
+    with opened_site(browser, unnamed) as page:
+        assert links(page, "Regions") == 0
         page.click("summary:text-is('Regions')")
         page.wait_for_selector("details[open] bdi:text-is('69')")
-        assert len(links(page, "Regions")) == 62
+        assert links(page, "Regions") == 62
         assert asked(page, "01") == "#/area/region/01"
         assert page.inner_text("h1") == "Region 01"
         assert page.inner_text(".list caption") == "Groups in region 01"
@@ -146,62 +128,57 @@ def test_many_areas_are_folded_and_one_without_a_name_is_called_what_it_is(unnam
         )
         shown = {name: (int(number), share) for name, number, share in rows if name in {"Everyone", "European"}}
         (everyone, whole), (european, share) = shown["Everyone"], shown["European"]
-        assert f"Shares are of the number for Everyone, {everyone} people." in page.inner_text("[data-shares]")
+        assert f"Everyone, {everyone} people" in page.inner_text("[data-shares]")
         assert (whole, share) == ("100 %", f"{100 * european / everyone:.1f} %")
         assert (page.locator("#kind").count(), page.locator("#level").count()) == (0, 1)
         asked(page, "01", "Everyone")
-        assert page.inner_text(".adding > p.soft").startswith(
-            "Under 18 years: 0 to 17 is not a range of this table. Its ages begin at 0, 15, 65."
-        )
+        assert "begin at 0, 15, 65." in page.inner_text(".adding > p.soft")
         assert page.locator(".quick button").all_inner_texts() == ["Male", "Female", "Another gender"]
-        page.goto(page.url.split("#")[0] + "#/about")
-        page.wait_for_selector("h1:has-text('About the numbers')")
+        go(page, "#/about")
         text = page.inner_text("main")
-        assert "Groups of different levels overlap." in text
-        assert "The same area twice" not in text
-        assert watched.complaints == []
+        assert "levels overlap" in text
+        assert "same area twice" not in text
 
 
-def test_areas_are_found_with_or_without_commas_and_macrons(site):
+def test_areas_are_found_with_or_without_commas_and_macrons(page):
     for text in ("Ōtāhuhu, North 1", "otahuhu north 1", "OTAHUHU,NORTH 1", "100100"):
-        assert asked(site.page, text) == "#/area/sa2/100100"
-        assert "Ōtāhuhu, North 1" in site.page.inner_text(".crumbs")
+        assert asked(page, text) == "#/area/sa2/100100"
+        assert "Ōtāhuhu, North 1" in page.inner_text(".crumbs")
 
 
-def test_a_name_in_several_levels_is_answered_by_the_finest_that_is_published(site, release):
+def test_a_name_in_several_levels_is_answered_by_the_finest_that_is_published(page, release):
     answered = set[str]()
     for area in ("Cordale Region", "Aldbridge District", "Aldbridge 2", "Bramton 3"):
         for group in ("Māori", "samoan", "Indian"):
-            address = asked(site.page, area, group)
+            address = asked(page, area, group)
             number = release.total(area, group)
             notes = " ".join(number.notes) if isinstance(number, Estimate) else number.hint or ""
             code = re.search(r"[Tt]his is (\S+) \(", notes)
             assert code
             assert address.endswith(f"/{code[1]}"), (area, group)
-            assert f"This is {code[1]} (level" in site.page.inner_text("[data-namesakes]")
+            assert f"This is {code[1]} (level" in page.inner_text("[data-namesakes]")
             answered.add(f"{isinstance(number, Estimate)}")
     assert answered == {"True", "False"}
-    asked(site.page, "Cordale Region", "Pacific Peoples")
-    assert site.page.locator("[data-namesakes]").count() == 0
+    asked(page, "Cordale Region", "Pacific Peoples")
+    assert page.locator("[data-namesakes]").count() == 0
 
 
-def test_three_categories_have_plain_bars(site):
-    asked(site.page, "nation", "European")
-    rows = site.page.inner_text("main section:has-text('Gender by age')")
+def test_three_categories_have_plain_bars(page):
+    asked(page, "nation", "European")
+    rows = page.inner_text("main section:has-text('Gender by age')")
     assert [rows.count(one) for one in ("Male\t", "Female\t", "Another gender\t")] == [1, 1, 1]
-    assert (site.page.locator("table.bars").count(), site.page.locator("table.pyramid").count()) == (1, 0)
+    assert (page.locator("table.bars").count(), page.locator("table.pyramid").count()) == (1, 0)
 
 
-def test_a_census_without_outlines_has_no_map(site):
+def test_a_census_without_outlines_has_no_map(page):
     for kind in ("region", "ta"):
-        site.page.evaluate(f"location.hash = '#/group/331/{kind}'")
-        site.page.wait_for_selector(f"main:not([aria-busy]) nav.tabs a[aria-current][href$='/{kind}']")
-        assert site.page.locator("table.list tbody tr").count() > 1
-        assert site.page.locator("svg.shapes, .map").count() == 0
+        page.evaluate(f"location.hash = '#/group/331/{kind}'")
+        page.wait_for_selector(f"main:not([aria-busy]) nav.tabs a[aria-current][href$='/{kind}']")
+        assert page.locator("table.list tbody tr").count() > 1
+        assert page.locator("svg.shapes, .map").count() == 0
 
 
-def test_sums_of_a_specified_table_are_those_of_open_release(site, release):
-    page = site.page
+def test_sums_of_a_specified_table_are_those_of_open_release(page, release):
     asked(page, "nation", "European")
     table = release.table("nation", "1")
     for genders, (first, last) in (

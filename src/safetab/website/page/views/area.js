@@ -28,7 +28,7 @@ async function areaView(area) {
       rows.length ? filters : null,
       rows.length > 1 ? profileNote(ranks, sharesOfArea(everyone)) : null,
       rows.length ? savableList(list, `Groups in ${nameOfArea(area)}`, () => rows.filter(isChosen).map(({ group, answer }) => [group.name, answer]), choice) : null,
-      above.size ? element("p", { class: "soft" }, `${PAIR_MARK} ${facts.words.above} The page of such a group has the range that uses both numbers.`) : null,
+      above.size ? element("p", { class: "soft", "data-above": "" }, `${PAIR_MARK} ${facts.words.above} The page of such a group has the range that uses both numbers.`) : null,
       absentGroups(area, absent),
       await insideSection(area),
       actions(() => [`${area.geography.label}-${area.id}`, fileNameOf(choice.words())].filter((one) => one).join("-"), () => [
