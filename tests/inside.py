@@ -282,6 +282,7 @@ _MODULES = {
     "audit_module": "auditing.audit",
     "census_files_module": "synthetic.files.census_files",
     "census_value_module": "dialects.specification.census_value",
+    "committee_table_module": "comparison.pages.committee_table",
     "compiled_module": "foundation.compiled",
     "config_file_module": "dialects.bureau.config_file",
     "counter_module": "engines.local.counter",

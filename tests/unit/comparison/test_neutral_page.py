@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -17,7 +16,6 @@ from tests.inside import (
     SYNTHETIC_MARKER,
     WORDS,
     Claims,
-    Compared,
     ComparedCensus,
     CompareRequest,
     Control,
@@ -27,6 +25,7 @@ from tests.inside import (
     comes_with,
     committee_rows,
     committee_table,
+    committee_table_module,
     compare_page,
     family_of,
     letter_of,
@@ -70,75 +69,91 @@ REQUIRED = (
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _rows_are_looked_up_once() -> Iterator[None]:
-    """The tables of results are the same in all tests, and looking up their rows is most of the work."""
-    found = dict[tuple[object, ...], tuple[pa.Table, object]]()
-    look_up = utility_module._rows
+def _tables_are_looked_into_once():
+    """The tables of results are the same in all tests, and looking into them is most of the work."""
+    found = {}
 
-    def once(table: pa.Table, sort: str | None, *sizes: str) -> object:
-        key = (id(table), sort, *sizes)
-        if key not in found:
-            found[key] = (table, look_up(table, sort, *sizes))  # a table that is kept keeps its id
-        return found[key][1]
+    def once(look):
+        def looked(table, *given):
+            key = (look, id(table), *given)
+            if key not in found:
+                found[key] = table, look(table, *given)  # a table that is kept keeps its id
+            return found[key][1]
+
+        return looked
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(utility_module, "_rows", once)
+        patch.setattr(utility_module, "_rows", once(utility_module._rows))
+        patch.setattr(committee_table_module, "summary", once(committee_table_module.summary))
         yield
 
 
+SOME = sample_comparison()
+FIRST, *OTHERS = SOME.protections
+(SAFETAB,) = (one for one in SOME.protections if one.protection.is_safetab)
+
+
+def page_of(*protections, **changes) -> str:
+    """Of the sample, with these protections if some are given."""
+    return compare_page(replace(SOME, **({"protections": protections} if protections else {}), **changes))
+
+
 @pytest.fixture(scope="module")
-def page() -> str:
-    return compare_page(sample_comparison())
+def page():
+    return page_of()
 
 
-def body_of(page: str) -> ElementTree.Element:
+def body_of(page) -> ElementTree.Element:
     """The page's body; tags without an end are closed for the parser."""
     text = re.sub(r"<(col|wbr)>", r"<\1/>", page[page.index("<body") : page.index("</html>")])
     return ElementTree.fromstring(text)
 
 
-def text_of(element: ElementTree.Element) -> str:
+def text_of(element) -> str:
     return " ".join("".join(element.itertext()).split())
 
 
-def tables_of(page: str, class_name: str) -> list[list[list[str]]]:
-    tables = [
-        one for one in body_of(page).iter("div") if one.get("class") == class_name and one.find(".//table") is not None
-    ]
+def header_of(page) -> str:
+    return unescape(page.split("<nav")[0].split("<body")[1])
+
+
+def tables_of(page, class_name) -> list[list[list[str]]]:
+    tables = body_of(page).findall(f".//div[@class='{class_name}']//table/..")
     return [[[text_of(cell) for cell in row] for row in table.iter("tr")] for table in tables]
 
 
-def users_of(page: str) -> list[list[str]]:
+def users_of(page) -> list[list[str]]:
     return tables_of(page, "committee")[0]
 
 
-def exposed_of(page: str) -> list[list[str]]:
+def exposed_of(page) -> list[list[str]]:
     return tables_of(page, "committee")[1]
 
 
-def names_in(page: str) -> list[str]:
-    names = [row[0] for row in users_of(page)[1:]]
-    assert names == [row[0] for row in exposed_of(page)[1:-1]]
-    return names
+def row_of(rows, letter) -> list[str]:
+    (found,) = (row for row in rows if row[0].startswith(f"{letter} "))
+    return found
+
+
+def list_of_looks(page) -> list:
+    return [*body_of(page).find(".//ul[@class='legend looks']")]
 
 
 def test_rows_keep_the_order_asked_for_whatever_the_results_are():
-    specs = list(MADE_UP)
-    results = [compared(spec) for spec in specs]
-    moved = [
+    moved = tuple(
         replace(one, utility=other.utility, exposure=other.exposure, guarantee=other.guarantee)
-        for one, other in zip(results, reversed(results), strict=True)
-    ]
-    for given in (results, moved):
-        table = committee_table(sample_comparison(protections=tuple(given)))
-        assert table["protection"].to_pylist() == specs
-    backwards = compare_page(sample_comparison(protections=tuple(reversed(results))))
-    expected = [MADE_UP[spec][0] for spec in reversed(specs)]
-    assert all(name in row for name, row in zip(expected, names_in(backwards), strict=True))
+        for one, other in zip(SOME.protections, reversed(SOME.protections), strict=True)
+    )
+    for given in (SOME.protections, moved):
+        assert committee_table(replace(SOME, protections=given))["protection"].to_pylist() == [*MADE_UP]
+    backwards = page_of(*reversed(SOME.protections))
+    for (_, *users), (_, *exposed) in ((users_of(backwards), exposed_of(backwards)),):
+        assert [row[0] for row in users] == [row[0] for row in exposed[:-1]]
+        assert all(MADE_UP[spec][0] in row[0] for spec, row in zip(reversed(MADE_UP), users, strict=True))
 
 
 def test_no_cell_has_a_colour_and_no_class_depends_on_a_result(page):
-    cells = [cell for table in body_of(page).iter("table") for cell in (*table.iter("td"), *table.iter("th"))]
+    cells = body_of(page).findall(".//table//td") + body_of(page).findall(".//table//th")
     assert len(cells) > 200
     assert {cell.get("class") for cell in cells} == {None, "text"}
     assert not [cell for cell in cells if cell.get("style")]
@@ -146,30 +161,24 @@ def test_no_cell_has_a_colour_and_no_class_depends_on_a_result(page):
 
 def test_no_sentence_judges(page):
     body = body_of(page)
-    (limits,) = [one for one in body.iter("section") if one.get("id") == "does-not-say"]
-    limits.clear()
+    body.find(".//section[@id='does-not-say']").clear()
     assert [match[0] for match in JUDGING.finditer(text_of(body))] == []
 
 
 @pytest.mark.parametrize("word", ["safe", "Best", "weak", "stronger", "score"])
 def test_a_planted_judgement_is_found(page, word):
-    assert JUDGING.search(
-        text_of(body_of(page.replace("One draw", f"One {word} draw").replace("as one draw", f"as one {word} draw")))
-    )
+    assert JUDGING.search(text_of(body_of(page.replace("</main>", f"<p>One {word} draw</p></main>"))))
 
 
-@pytest.mark.parametrize("number", range(len(REQUIRED)))
-def test_what_the_page_does_not_say_is_there_word_for_word(page, number):
-    (limits,) = [one for one in body_of(page).iter("section") if one.get("id") == "does-not-say"]
-    assert [text_of(item) for item in limits.iter("li")][number] == REQUIRED[number]
+def test_what_the_page_does_not_say_is_there_word_for_word(page):
+    limits = body_of(page).findall(".//section[@id='does-not-say']//li")
+    assert [*map(text_of, limits)] == [*REQUIRED]
     assert len(WORDS["does_not_say"]) == len(REQUIRED)
 
 
 def test_every_section_of_a_method_begins_with_what_is_said_for_it(page):
-    cards = [one for one in body_of(page).iter("div") if one.get("class") == "agency"]
-    assert len(cards) == len(MADE_UP)
-    for card, spec in zip(cards, MADE_UP, strict=True):
-        heading, first, *_ = card
+    cards = body_of(page).findall(".//div[@class='agency']")
+    for (heading, first, *_), spec in zip(cards, MADE_UP, strict=True):
         assert heading.tag == "h3"
         assert text_of(first) == f"What is said for it: {said_for(spec)}"
 
@@ -199,58 +208,40 @@ def test_steps_that_change_each_other_have_words_of_their_own():
 
 
 def test_measured_membership_and_the_guarantee_stand_in_different_columns(page):
-    heads = exposed_of(page)[0]
-    measured, promised = (
-        next(i for i, head in enumerate(heads) if word in head) for word in ("Membership", "Formal limit")
-    )
-    assert measured != promised
-    (safetab,) = [row for row in exposed_of(page) if row[0].startswith("G ")]
-    assert safetab[measured] == "0.10"
-    assert safetab[promised].startswith("one person added or removed: rho = 4.944 (epsilon = 25.4 at delta = 1e-10)")
-    assert "membership at most 0.91" in safetab[promised]
-    assert safetab[promised].endswith("at most twice that rho, membership at most 1.00")
-    columns = committee_table(sample_comparison()).column_names
-    assert {"membership_measured", "membership_limit_of_guarantee"} <= set(columns)
-
-
-def test_the_page_says_that_choosing_by_the_true_size_tells_something(page):
-    assert "Choosing by the true size tells something itself" in page
-
-
-def test_there_is_no_total_score(page):
-    assert not [
-        name for name in committee_table(sample_comparison()).column_names if "score" in name or "rank_" in name
-    ]
-    assert not [row for row in (*users_of(page), *exposed_of(page)) if "total" in row[0].lower()]
+    heads, *rows = exposed_of(page)
+    cells = dict(zip(heads, row_of(rows, "G"), strict=True))
+    (measured,) = (cell for head, cell in cells.items() if "Membership" in head)
+    (promised,) = (cell for head, cell in cells.items() if "Formal limit" in head)
+    assert measured == "0.10"
+    assert all(words in promised for words in ("rho = 4.944", "at most 0.91", "at most 1.00"))
+    columns = committee_table(SOME).column_names
+    assert {"membership_measured", "membership_limit_of_guarantee"} <= {*columns}
+    assert not [name for name in columns if "score" in name or "rank_" in name], "there is no total score"
+    assert not [row for row in (*users_of(page), heads, *rows) if "total" in row[0].lower()]
 
 
 def test_what_was_not_measured_is_said_in_words(page):
-    by_letter = {row[0][:1]: row for row in exposed_of(page)[1:-1]}
-    assert by_letter["G"][1] == "none can be"  # proven, where noise may give any number
-    assert by_letter["G"][2] == "no claims"
-    assert by_letter["J"][4] == "not measured"
-    nothing = sample_comparison(
-        protections=tuple(replace(compared(spec), exposure=None) for spec in MADE_UP), baseline=None, examples=(),
-        census=ComparedCensus(10, "households", "groups", "totals", is_stress_test=True), controls=(), shown=(),
+    rows = exposed_of(page)
+    assert row_of(rows, "G")[1:3] == ["none can be", "no claims"]  # proven, where noise may give any number
+    assert row_of(rows, "J")[4] == "not measured"
+    without = page_of(
+        *(replace(one, exposure=None) for one in SOME.protections), baseline=None, examples=(), controls=(), shown=(),
+        census=ComparedCensus(10, "households", "groups", "totals", is_stress_test=True),
     )  # fmt: skip
-    without = compare_page(nothing)
     assert {cell for row in exposed_of(without)[1:] for cell in row[1:5]} == {"not attacked"}
-    assert "Nothing was attacked in this comparison" in without
-    assert "true size chose its table" not in without
-    assert ("Error and people exposed </strong>" in page, "Error and people exposed </strong>" in without) == (
-        True,
-        False,
-    )
-    assert "A protection has a solid mark" not in without
-    assert "None" not in unescape(re.sub("<[^>]*>", " ", without[without.index("<body") :])).replace("“None shown”", "")
+    assert "Nothing was attacked" in without
+    for words in ("true size chose its table", "Error and people exposed </strong>", "A protection has a solid mark"):
+        assert words not in without
+    assert "Error and people exposed </strong>" in page
+    assert "Choosing by the true size tells something itself" in page
+    assert "None" not in text_of(body_of(without)).replace("“None shown”", "")
 
 
 def test_nothing_of_a_real_census_is_in_the_page_s_own_words():
     census = ComparedCensus(5_000, "dwellings", "kinds of heating", "a total for every kind", "Region 7", "parishes")
-    page = compare_page(sample_comparison(census=census, shown_area="Parish 3", shown=(), examples=(), facts={}))
-    body = body_of(page)
-    for section in [one for one in body.iter("section") if one.get("id") in {"does-not-say", "agencies"}]:
-        section.clear()
+    body = body_of(page_of(census=census, shown_area="Parish 3", shown=(), examples=(), facts={}))
+    for section in ("does-not-say", "agencies"):
+        body.find(f".//section[@id='{section}']").clear()
     words = text_of(body)
     assert "5,000 synthetic dwellings" in words
     assert "parishes" in words
@@ -258,183 +249,166 @@ def test_nothing_of_a_real_census_is_in_the_page_s_own_words():
 
 
 def test_a_control_that_does_not_hold_is_said_and_what_was_not_finished_too():
-    page = compare_page(
-        sample_comparison(controls=(Control("Enumeration", "It differed by 0.2.", False),), not_finished=("This.",))
-    )
+    page = page_of(FIRST, controls=(Control("Enumeration", "It differed by 0.2.", False),), not_finished=("This.",))
     assert "DOES NOT HOLD" in page
     assert "Not finished" in page
-    assert "Not finished" not in compare_page(sample_comparison(not_finished=()))
+    assert "Not finished" not in page_of(FIRST, not_finished=())
 
 
 def test_every_attack_is_explained_with_its_example(page):
-    body = body_of(page)
-    (section,) = [one for one in body.iter("section") if one.get("id") == "attacks"]
+    section = body_of(page).find(".//section[@id='attacks']")
     assert [one.text for one in section.iter("h3")] == [attack.capitalize() for attack in WORDS["attacks"]]
-    examples = [text_of(one) for one in section.iter("div") if one.get("class") == "example"]
-    assert len(examples) == 3
-    assert examples[0].endswith("so both are 1.Truth: 1 woman and 1 man.")
-    assert examples[0].count("Tract 12") == 1
-    assert "both0" in examples[0]
+    first, _, _ = map(text_of, section.findall(".//div[@class='example']"))
+    assert first.endswith("so both are 1.Truth: 1 woman and 1 man.")
+    assert first.count("Tract 12") == 1
+    assert "both0" in first
+    assert page_of(FIRST, examples=()).count("No example in this run") == 4
 
 
 def test_pictures_have_words_and_no_line_is_known_by_colour_alone(page):
-    figures = list(body_of(page).iter("figure"))
+    figures = [*body_of(page).iter("figure")]
     assert [text_of(one.find("figcaption")) for one in figures] == [
         "Error against true size", "Share published against true size", "Error and people exposed",
     ]  # fmt: skip
     for one in figures:
         assert one.find("svg/title") is not None
-        assert "D Nothing" in text_of(one.find("svg/desc")) or "D, named" in text_of(one.find("svg/desc"))
-    (legend,) = [one for one in body_of(page).iter("ul") if one.get("class") == "legend looks"]
-    looks = [(item.find("svg/path[1]").get("stroke-dasharray"), item.find("svg/path[2]").get("d")) for item in legend]
-    assert len(set(looks)) == len(looks) == len(MADE_UP)
+        assert re.search("D Nothing|D, named", text_of(one.find("svg/desc")))
+    looks = {(item.find("svg/path[1]").get("stroke-dasharray"), mark_of(item)) for item in list_of_looks(page)}
+    assert len(looks) == len(list_of_looks(page)) == len(MADE_UP)
     letters = {letter for one in figures for text in one.iter("text") for letter in (text.text or "").split()}
     assert {letter_of(number) for number in range(len(MADE_UP))} <= letters
 
 
+def mark_of(item) -> str:
+    return item.find("svg/path[2]").get("d")
+
+
 def test_families_of_every_preset_have_marks_of_their_own():
-    own = [one.protection for one in sample_comparison().protections]
+    nothing = compared("none")
     for group in GROUPS:
         asked, _ = protections_of(group)
-        families = {family_of(one.spec) for one in asked}
-        some = sample_comparison(shown=(), protections=tuple(
-            replace(compared("none"), protection=replace(own[0], spec=one.spec, name=one.name)) for one in asked
-        ))  # fmt: skip
-        (legend,) = [one for one in body_of(compare_page(some)).iter("ul") if one.get("class") == "legend looks"]
-        assert len({item.find("svg/path[2]").get("d") for item in legend}) == len(families)
+        some = (replace(nothing, protection=replace(FIRST.protection, spec=one.spec, name=one.name)) for one in asked)
+        marks = {mark_of(item) for item in list_of_looks(page_of(*some, shown=()))}
+        assert len(marks) == len({family_of(one.spec) for one in asked})
 
 
-def of_few_groups(one: Compared, numbers: int) -> Compared:
-    """The same comparison with this many numbers of groups of 10 to 99, over ten draws, at each of two levels."""
-    rows = [row | {"mean_absolute_error": 77.0} for row in one.utility.to_pylist()]
+def of_few_groups(numbers):
+    """The first protection with so many numbers of groups of 10 to 99, over ten draws, at each of two levels."""
+    rows = [row | {"mean_absolute_error": 77.0} for row in FIRST.utility.to_pylist()]
     rows = [row | ({"numbers": numbers} if row["size_class"] == "10 to 99" else {}) for row in rows]
-    return replace(one, utility=pa.Table.from_pylist(rows))
+    return replace(FIRST, utility=pa.Table.from_pylist(rows))
 
 
 def test_a_mean_of_few_groups_is_printed_with_their_number_and_used_nowhere_else(page):
-    first, *others = sample_comparison().protections
-    few = compare_page(sample_comparison(protections=(of_few_groups(first, 20), *others)))
-    column = users_of(few)[0].index("Mean error of totals, groups of 10 to 99")
-    assert (users_of(few)[1][column], users_of(few)[1][column + 1]) == ("77.0 (4 groups)", "77.0")
-    header = few.split("<nav")[0]
-    assert (
-        "off by 0.00 to 4.50 people on average (not in this range, as means of fewer than 30 groups: A: 77.0)" in header
-    )
-    assert ("A, named:" in page, "A, named:" in few) == (True, False)
-    assert "A: no point, since fewer than 30 groups of 10 to 99 are shown." in few
-    many = compare_page(sample_comparison(protections=(of_few_groups(first, 150), *others)))
+    few = page_of(of_few_groups(20), *OTHERS)
+    heads, first, *_ = users_of(few)
+    column = heads.index("Mean error of totals, groups of 10 to 99")
+    assert first[column : column + 2] == ["77.0 (4 groups)", "77.0"]
+    assert "off by 0.00 to 4.50 people" in header_of(few)
+    assert "fewer than 30 groups: A: 77.0" in header_of(few)
+    assert "A, named:" in page
+    assert "A, named:" not in few
+    assert "A: no point, since fewer than 30 groups" in few
+    many = page_of(of_few_groups(150), *OTHERS)
     assert users_of(many)[1][column] == "77.0"
     assert "off by 0.00 to 77.0 people" in many
-    every = compare_page(sample_comparison(protections=(of_few_groups(first, 20),)))
-    assert "off by an unknown number of people" in every
+    assert "off by an unknown number of people" in page_of(of_few_groups(20))
 
 
 def test_an_interval_says_how_often_it_held(page):
-    (safetab,) = [row for row in exposed_of(page) if row[0].startswith("G ")]
-    assert safetab[-1] == "an interval for 95% (held for 96%)"
+    assert row_of(exposed_of(page), "G")[-1] == "an interval for 95% (held for 96%)"
 
 
-def test_strengths_of_one_family_are_joined_by_a_line():
+def test_strengths_of_one_family_are_joined_by_a_line_and_promised_only_in_a_sweep():
     assert (
         family_of("area:people=40+round-random:base=5") == family_of("round-random:base=3,fixed=yes") == "round-random"
     )
     assert family_of("swap:rate=0.08+cell-key:D=3,V=2") == "swap + cell-key"
     strengths = tuple(compared(spec) for spec in MADE_UP if spec.startswith("cell-key"))
-    joined, apart = (compare_page(sample_comparison(protections=strengths, is_sweep=one)) for one in (True, False))
+    joined, apart = (page_of(*strengths, is_sweep=one) for one in (True, False))
     assert joined.count('class="line') == apart.count('class="line') + 2  # proven and named
+    assert ("--preset sweep joins" in apart, "--preset sweep joins" in joined) == (True, False)
+    assert ("lines of the third picture" in apart, "lines of the third picture" in joined) == (False, True)
 
 
 def test_the_file_has_numbers_and_nulls():
-    row = committee_table(sample_comparison()).to_pylist()[6]
+    row = committee_table(SOME).to_pylist()[6]
     assert (row["letter"], row["protection"], row["proven"], row["named_claims"]) == ("G", "safetab", None, 0)
     assert (row["ranked_cells"], row["ranked_right"], row["ranked_right_of_baseline"]) == (500, 83, 69)
     assert row["error_10_to_99"] == pytest.approx(4.5)
 
 
 def test_the_same_comparison_gives_the_same_bytes_without_a_script_or_an_address(page):
-    assert page == compare_page(sample_comparison())
+    assert page == page_of()
     assert len(page.encode()) < 200_000
     assert "<script" not in page
     assert "http" not in page.replace("http-equiv", "")
 
 
 def test_names_are_escaped():
-    census = replace(sample_comparison().census, attacked_area="<b>Area</b>")
-    assert "<b>" not in compare_page(sample_comparison(census=census))
+    assert "<b>" not in page_of(FIRST, census=replace(SOME.census, attacked_area="<b>Area</b>"))
 
 
-def named_nobody(one: Compared) -> Compared:
-    return replace(one, exposure=replace(one.exposure, named=Claims(0, 0)))
+def exposing(one, **changes):
+    return replace(one, exposure=replace(one.exposure, **changes))
 
 
-def test_the_lines_at_the_top_give_ranges_and_no_names():
-    some = sample_comparison()
-    header = compare_page(some).split("<nav")[0].split("<body")[1]
-    assert "9 protections, and no protection, made numbers" in header
-    found = "0 to 38 were proven (of G, J none can be), and 0 to 452 rightly named. Of the 500 cells that looked likeliest to hold"
-    assert f"Of these, with protection, {found} exactly one of the people, 83 to 490 did (69 without the" in header
-    assert "; G also has a limit for every attacker, and the others state none. To name" in header
-    assert "To name a cell is not to name a person: " in header
+def test_the_lines_at_the_top_give_ranges_and_no_names(page):
+    header = header_of(page)
+    for words in (
+        "9 protections, and no protection, made numbers", "0 to 38 were proven (of G, J none can be)",
+        "0 to 452 rightly named", "the 500 cells", "83 to 490 did (69 without the",
+        "G also has a limit for every attacker", "To name a cell is not to name a person: ",
+    ):  # fmt: skip
+        assert words in header
     assert not [name for name, *_ in MADE_UP.values() if f">{name}" in header or f" {name} " in header]
-    assert "and 0 rightly named." in compare_page(replace(some, protections=tuple(map(named_nobody, some.protections))))
+    assert "and 0 rightly named." in page_of(*(exposing(one, named=Claims(0, 0)) for one in SOME.protections))
 
 
-def test_the_page_says_whether_the_attack_worked():
-    some = sample_comparison()
-    assert "All 3 checks hold: " in compare_page(some)
-    first, *others = some.protections
-    apart = replace(first, exposure=replace(first.exposure, unfinished=3))
-    late = "All 3 checks hold; the attack on A was not finished: another run may find fewer, a better"
-    assert late in unescape(compare_page(replace(some, protections=(apart, *others))))
-    broken = (replace(some.controls[0], holds=False), *some.controls[1:])
-    assert "No: 1 of 3 checks do not hold in this run: " in compare_page(replace(some, controls=broken))
-    assert "No check of the attack ran" in compare_page(replace(some, controls=())).split("<nav")[0]
+def test_the_page_says_whether_the_attack_worked(page):
+    assert "All 3 checks hold: " in page
+    late = "All 3 checks hold; the attack on A was not finished"
+    assert late in page_of(exposing(FIRST, unfinished=3), *OTHERS)
+    broken = (replace(SOME.controls[0], holds=False), *SOME.controls[1:])
+    assert "No: 1 of 3 checks do not hold" in page_of(FIRST, controls=broken)
+    assert "No check of the attack ran" in header_of(page_of(FIRST, controls=()))
 
 
 def test_numbers_of_an_attack_that_was_not_finished_are_marked_and_have_no_point(page):
-    first, *others = sample_comparison().protections
-    apart = replace(first, exposure=replace(first.exposure, unfinished=3))
-    marked = compare_page(sample_comparison(protections=(apart, *others)))
-    assert [exposed_of(marked)[1][at] for at in (1, 2, 3)] == [f"{exposed_of(page)[1][at]} †" for at in (1, 2, 3)]
-    late = "<strong>† </strong>The attack was not finished in some groups (A: 3; “How it was run” says why): another run may find fewer"
-    assert late in unescape(marked)
-    assert ("A, named:" in page, "A, named:" in marked, "A, proven:" in marked) == (True, False, False)
-    assert "A: no points, since the attack was not finished." in unescape(marked)
+    marked = page_of(exposing(FIRST, unfinished=3), *OTHERS)
+    assert exposed_of(marked)[1][1:4] == [f"{cell} †" for cell in exposed_of(page)[1][1:4]]
+    assert "<strong>† </strong>The attack was not finished in some groups (A: 3; " in marked
+    assert "A, named:" in page
+    assert not re.search("A, (named|proven):", marked)
+    assert "A: no points, since the attack was not finished." in marked
     assert "†" not in page
 
 
 def test_ranges_leave_out_what_an_attack_found_that_was_not_finished_and_say_so():
-    some = sample_comparison()
-    apart = tuple(
-        replace(one, exposure=replace(one.exposure, unfinished=8, small_groups=40))
-        if "secondary=" in one.protection.spec
-        else one
-        for one in some.protections
-    )
-    all_found = replace(apart[8].exposure, presence=Claims(40, 40))
-    apart = (*apart[:8], replace(apart[8], exposure=all_found), *apart[9:])
-    said = compare_page(replace(some, protections=apart))
-    presence = {row[0][0]: row[1] for row in tables_of(said, "further")[-1][1:]}
-    assert presence["H"] == "38, and 2 empty †"
-    assert presence["I"] == "40, and 0 empty", "nobody is left to be found"
-    header = unescape(said.split("<nav")[0])
-    assert "and 0 to 368 rightly named." in header
-    assert "exactly one of the people, 83 to 490 did (69 without the tables; not in these two ranges, because" in header
-    exposed = [(one.exposure.named.right, one.exposure.likeliest.right) for one in apart if one.exposure.unfinished]
-    which = ", ".join(
-        f"{letter} with {named} and {ranked}" for letter, (named, ranked) in zip("HI", exposed, strict=True)
-    )
-    assert f"because the attack was not finished: {which}; the numbers of" in header
-    all_late = (replace(one, exposure=replace(one.exposure, unfinished=1)) for one in some.protections)
-    header = unescape(compare_page(replace(some, protections=tuple(all_late))).split("<nav")[0])
+    late = [
+        exposing(one, unfinished=8, small_groups=40) if "secondary=" in one.protection.spec else one
+        for one in SOME.protections
+    ]
+    late[8] = exposing(late[8], presence=Claims(40, 40))
+    said = page_of(*late)
+    presence = tables_of(said, "further")[-1]
+    assert row_of(presence, "H")[1] == "38, and 2 empty †"
+    assert row_of(presence, "I")[1] == "40, and 0 empty", "nobody is left to be found"
+    header = header_of(said)
+    assert "0 to 368 rightly named" in header
+    assert "83 to 490 did (69 without the tables; not in these two ranges, because" in header
+    exposed = [(one.exposure.named.right, one.exposure.likeliest.right) for one in late if one.exposure.unfinished]
+    which = [f"{letter} with {named} and {ranked}" for letter, (named, ranked) in zip("HI", exposed, strict=True)]
+    assert f"not finished: {', '.join(which)};" in header
+    header = header_of(page_of(*(exposing(one, unfinished=1) for one in SOME.protections)))
     assert "and an unknown number rightly named." in header
-    assert "exactly one of the people, an unknown number did" in header
+    assert "an unknown number did" in header
 
 
 def test_false_non_zeros_stand_with_their_number(page):
     heads, *rows = users_of(page)
     place = heads.index("Not zero where the truth is zero: how many")
-    found = {row["letter"]: row["false_nonzeros_of_a_draw"] for row in committee_table(sample_comparison()).to_pylist()}
+    found = {row["letter"]: row["false_nonzeros_of_a_draw"] for row in committee_rows(SOME)}
     shown = {row[0][0]: row[place] for row in rows if row[place] != "none shown"}
     assert shown
     assert shown == {letter: f"{found[letter]:,.0f}" for letter in shown}
@@ -442,121 +416,103 @@ def test_false_non_zeros_stand_with_their_number(page):
 
 def test_shares_of_secondary_suppression_are_upper_limits(page):
     heads, *rows = users_of(page)
-    (suppressed,) = [row for row in rows if row[0].startswith("H ")]
-    marked = {head for head, cell in zip(heads, suppressed, strict=True) if cell.endswith("‡")}
-    assert marked == {
+    suppressed = dict(zip(heads, row_of(rows, "H"), strict=True))
+    assert {head for head, cell in suppressed.items() if cell.endswith("‡")} == {
         "Groups published", "Groups of 10 to 99 published", "Cells of tables shown", "People in published groups",
     }  # fmt: skip
-    assert suppressed[heads.index("Groups published")] == "at most 92% ‡"
-    assert suppressed[heads.index("Groups of 1 to 9 published")] == "0%"
+    assert suppressed["Groups published"] == "at most 92% ‡"
+    assert suppressed["Groups of 1 to 9 published"] == "0%"
     assert sum("‡" in "".join(row) for row in rows) == 2
     assert "H, I: the line is an upper limit ‡." in page
-    found = committee_table(sample_comparison()).to_pylist()
-    assert [row["letter"] for row in found if row["shares_are_upper_limits"]] == ["H", "I"]
+    assert [row["letter"] for row in committee_rows(SOME) if row["shares_are_upper_limits"]] == ["H", "I"]
 
 
 def test_what_linear_programs_checked_is_explained_below_the_table(page):
     checked = "none below 1: nothing is random; by linear programs no withheld count follows"
-    one = replace(compared("suppress:below=3,secondary=lp"), guarantee=checked)
-    said = compare_page(sample_comparison(protections=(one,)))
+    said = page_of(replace(compared("suppress:below=3,secondary=lp"), guarantee=checked))
     assert exposed_of(said)[1][5] == "none below 1: nothing is random ¶"
-    assert (
-        "<strong>¶ </strong>By linear programs no withheld count of the attacked area follows from its group&#x27;s published"
-        in said
-    )
+    assert "<strong>¶ </strong>By linear programs no withheld count" in said
     assert "¶" not in page
 
 
-def test_a_membership_of_a_method_without_random_bits_is_a_share_of_people():
-    some = sample_comparison()
-    first = replace(compared("round:rule=10-5"), exposure=replace(compared("round:rule=10-5").exposure, membership=0.3))
-    said = "(0.30 of A: certainty for this share of them, nothing for the others)"
-    assert said in compare_page(replace(some, protections=(first, *some.protections)))
-    assert ": certainty for" not in compare_page(some)
+def test_a_membership_of_a_method_without_random_bits_is_a_share_of_people(page):
+    said = page_of(exposing(compared("round:rule=10-5"), membership=0.3), *SOME.protections)
+    assert "(0.30 of A: certainty for this share of them, nothing for the others)" in said
+    assert ": certainty for" not in page
 
 
 def test_larger_areas_are_attacked_or_left_and_the_page_says_which(page):
-    assert "Tables of the nation and the state were not attacked. With them no membership would be lower" in page
-    census = replace(sample_comparison().census, larger_attacked="the state", larger_left="")
-    both = unescape(compare_page(sample_comparison(census=census)))
-    assert "Tables of the state were attacked too, since everybody in them lives in Example County." in both
+    assert "Tables of the nation and the state were not attacked." in page
+    both = page_of(census=replace(SOME.census, larger_attacked="the state", larger_left=""))
+    assert "Tables of the state were attacked too" in both
     assert "were not attacked" not in both
     assert "of its privacy loss there" not in both
 
 
 def test_small_groups_that_noise_lifts_over_a_threshold_are_said_to_be_too_large(page):
-    (own,) = (one for one in sample_comparison().protections if one.protection.is_safetab)
-    of_level = {"County": (1.0, 0.5), "Tract": (0.4, 6.0)}
-    rows = [
-        row | {"numbers": 10} | dict(zip(("published_groups_share", "bias"), of_level[row["level"]], strict=True))
-        for row in own.utility.to_pylist()
-    ]
-    said = compare_page(sample_comparison(protections=(replace(own, utility=pa.Table.from_pylist(rows)),)))
-    assert "those of 10 to 19 by 6.0 (A) people on average." in said  # at the level that hides some
+    of_level = {
+        "County": {"published_groups_share": 1.0, "bias": 0.5}, "Tract": {"published_groups_share": 0.4, "bias": 6.0},
+    }  # fmt: skip
+    rows = [row | {"numbers": 10} | of_level[row["level"]] for row in SAFETAB.utility.to_pylist()]
+    said = page_of(replace(SAFETAB, utility=pa.Table.from_pylist(rows)))
+    assert "those of 10 to 19 by 6.0 (A) people" in said  # at the level that hides some
     assert "of the groups of 1 to 9, 40% to 100% (A) by level" in said
     assert "of 10 to 19 by" not in page  # nobody of that size is shown
 
 
 def test_tables_that_a_method_does_not_give_are_counted_and_said(page):
-    heads, first = users_of(page)[:2]
+    heads, first, *_ = users_of(page)
     assert first[heads.index("Cells of tables shown")] == "50%"
-    assert "SafeTab chose its tables by its noisy totals, as in a release." in page
+    assert "SafeTab chose its tables by its noisy totals" in page
+    assert "SafeTab chose its tables" not in page_of(FIRST)
     assert "stress test" not in page
-    census = replace(sample_comparison().census, is_stress_test=True)
-    assert "This is a stress test" in compare_page(sample_comparison(census=census))
-    without = tuple(one for one in sample_comparison().protections if not one.protection.is_safetab)
-    assert "SafeTab chose its tables" not in compare_page(sample_comparison(protections=without))
+    assert "This is a stress test" in page_of(FIRST, census=replace(SOME.census, is_stress_test=True))
 
 
 @pytest.mark.parametrize(
     ("kinds", "said"),
     [
-        ("swap", "<strong>Swapping </strong>The attack reads the smallest areas alone"),
-        ("secondary=", "<strong>Secondary suppression </strong>The attack does not use which numbers must be withheld"),
+        ("swap", "<strong>Swapping </strong>"),
+        ("secondary=", "<strong>Secondary suppression </strong>"),
         ("cell-key|fixed=yes", "Numbers that count the same people have the same error"),
         ("safetab", "SafeTab spends 86% of its privacy loss there"),
     ],
 )
 def test_what_the_attack_leaves_out_is_said_of_the_methods_compared(page, kinds, said):
     assert said in page
-    others = tuple(one for one in sample_comparison().protections if not re.search(kinds, one.protection.spec))
-    assert said not in compare_page(sample_comparison(protections=others))
+    assert said not in page_of(*(one for one in SOME.protections if not re.search(kinds, one.protection.spec)))
 
 
 def test_the_table_of_further_measures_has_a_baseline_and_no_averaging_of_safetab(page):
     rows = tables_of(page, "further")[-1]
-    (safetab,) = [row for row in rows if row[0].startswith("G ")]
-    assert safetab[1:] == [
+    assert row_of(rows, "G")[1:] == [
         "38, and 2 empty", "6% as published; not run with a table builder", "31 people (12 slivers looked at)",
     ]  # fmt: skip
     assert rows[-1][0].startswith("Baseline")
-    assert "Presence: of 45 groups of 1 or 2, found;" in rows[0][1]
+    assert "of 45 groups of 1 or 2" in rows[0][1]
 
 
-def test_lines_are_promised_only_in_a_sweep(page):
-    swept = compare_page(sample_comparison(is_sweep=True))
-    assert ("--preset sweep joins" in page, "--preset sweep joins" in swept) == (True, False)
-    assert ("see the lines of the third picture" in page, "see the lines of the third picture" in swept) == (
-        False,
-        True,
-    )
+@pytest.fixture
+def asked(tmp_path):
+    """The protections that a comparison of made-up people is asked for."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / SYNTHETIC_MARKER).touch()
+    given = tmp_path / "parameters", tmp_path / "data", tmp_path / "out"
+    return lambda request: checked_protections(*given, request)[0]
 
 
-def test_a_preset_stands_in_the_order_of_names_and_a_request_in_its_own(tmp_path):
-    data = tmp_path / "data"
-    data.mkdir()
-    (data / SYNTHETIC_MARKER).touch()
-    asked = ("round:base=5", "none", "cell-key:D=2,V=0.9")
-    own, preset = (
-        [
-            one.name if not given else one.spec
-            for one in checked_protections(tmp_path / "parameters", data, tmp_path / "out", request)[0]
-        ]
-        for given, request in ((asked, CompareRequest(asked)), ((), CompareRequest(preset="agencies")))
-    )
-    assert tuple(own) == asked
-    assert preset == sorted(preset, key=str.casefold)
-    assert len(preset) > 5
+def test_a_preset_stands_in_the_order_of_names_and_a_request_in_its_own(asked):
+    specs = ("round:base=5", "none", "cell-key:D=2,V=0.9")
+    assert tuple(one.spec for one in asked(CompareRequest(specs))) == specs
+    names = [one.name for one in asked(CompareRequest(preset="agencies"))]
+    assert names == sorted(names, key=str.casefold)
+    assert len(names) > 5
+
+
+def test_a_protection_asked_for_by_its_text_has_the_source_of_its_preset(asked):
+    known, unknown = asked(CompareRequest(("cell-key:D=2,V=0.9", "round:base=7")))
+    assert known.source.assumed
+    assert unknown.source is None
 
 
 def test_the_largest_error_is_promised_only_where_it_is_known():
@@ -583,30 +539,15 @@ def test_what_comes_with_a_number(spec, given):
     assert comes_with(parse(spec, Path())) == given
 
 
-def test_several_areas_are_ranked_together_and_the_page_says_so():
-    one = sample_comparison()
+def test_several_areas_are_ranked_together_and_the_page_says_so(page):
     five = replace(
-        one,
-        census=replace(one.census, attacked=5),
-        baseline=added([one.baseline] * 5),
-        protections=tuple(replace(each, exposure=added([each.exposure] * 5)) for each in one.protections),
+        SOME,
+        census=replace(SOME.census, attacked=5),
+        baseline=added([SOME.baseline] * 5),
+        protections=tuple(replace(one, exposure=added([one.exposure] * 5)) for one in SOME.protections),
     )
-    page = str(compare_page(five))
-    assert "Right of the 2,500 likeliest" in page
-    assert "hold one: the first 500 of each area, or" in page
-    assert "of each area" not in str(compare_page(one))
+    together = compare_page(five)
+    assert "Right of the 2,500 likeliest" in together
+    assert "the first 500 of each area" in together
+    assert "of each area" not in page
     assert committee_rows(five)[0]["ranked_cells"] == 2_500
-
-
-def test_a_protection_asked_for_by_its_text_has_the_source_of_its_preset(tmp_path):
-    (tmp_path / "data").mkdir()
-    (tmp_path / "data" / SYNTHETIC_MARKER).touch()
-    request = CompareRequest(("cell-key:D=2,V=0.9", "round:base=7"))
-    (known, unknown), _ = checked_protections(tmp_path / "parameters", tmp_path / "data", tmp_path / "out", request)
-    assert known.source is not None
-    assert known.source.assumed
-    assert unknown.source is None
-
-
-def test_an_attack_without_an_example_says_so():
-    assert str(compare_page(sample_comparison(examples=()))).count("No example in this run") == 4
