@@ -203,7 +203,7 @@ def random_config(base: RunConfig, seed: int) -> RunConfig:
     dice = random.Random(seed)
     definition = dice.choice(list(PrivacyDefinition))
 
-    def budget() -> Fraction:
+    def budget():
         if dice.random() < 0.15:
             return Fraction(0)
         exponent = dice.uniform(-4, 1.5) if definition is PrivacyDefinition.ZCDP else dice.uniform(-2.5, 1.5)

@@ -37,7 +37,7 @@ def random_system(rng: np.random.Generator, tracts: int = 4, cells: int = 4, cro
     numbers: list[list[int]] = []
     leaves: list[int] = []
 
-    def add_area(inside: list[int]) -> list[int]:
+    def add_area(inside):
         by_cell = [[atom * cells + cell for atom in inside] for cell in range(cells)]
         half = cells // 2
         numbers.extend([[*chain(*by_cell)], [*chain(*by_cell[:half])], [*chain(*by_cell[half:])], *by_cell])

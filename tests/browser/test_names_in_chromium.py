@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page
 
 from tests.browser.chromium import opened
 from tests.inside import (
     US,
     InvalidInput,
     Lookup,
-    Universe,
     area_facts,
     census_facts,
     open_release_folder,
@@ -40,7 +37,7 @@ ANSWERS = """async ([area, texts, level]) => {
 }"""
 
 
-def page_of_names(folder: Path, universe: Universe) -> Path:
+def page_of_names(folder, universe) -> Path:
     """A page with the site's scripts and the names of a universe, and nothing else."""
     geographies = [area_facts(one, universe) for one in universe.entities]
     empty = {"tables": [], "shapes": [], "selected": {}}
@@ -55,7 +52,7 @@ def page_of_names(folder: Path, universe: Universe) -> Path:
     return page
 
 
-def answer_of(look: Callable[[str], str], text: str) -> dict[str, object]:
+def answer_of(look, text) -> dict[str, object]:
     """What Python found or said, as the page's functions have it."""
     try:
         return {"found": [look(text)]}
@@ -71,12 +68,12 @@ def answer_of(look: Callable[[str], str], text: str) -> dict[str, object]:
     return {"suggested": near.group(1).split("; ") if near else []}
 
 
-def in_short(answer: dict[str, list[str]]) -> dict[str, object]:
+def in_short(answer) -> dict[str, object]:
     found = answer.get("found", [])
     return {"several": len(found), "found": found[:LISTED]} if len(found) > 1 else answer
 
 
-def compare(page: Page, look: Callable[[str], str], texts: list[str], level: str | None, *, area: bool) -> None:
+def compare(page, look, texts, level, *, area):
     shown = page.evaluate(ANSWERS, [area, texts, level])
     different = {
         text: (in_short(one), python)
@@ -86,12 +83,12 @@ def compare(page: Page, look: Callable[[str], str], texts: list[str], level: str
     assert different == {}
 
 
-def distinct(names: list[tuple[str, str]], most: int) -> list[str]:
+def distinct(names, most) -> list[str]:
     texts = list(dict.fromkeys([*USUAL, *(text for name, code in names for text in ways_to_write(name, code))]))
     return texts[:: max(len(texts) // most, 1)]
 
 
-def check(browser: Browser, folder: Path, universe: Universe) -> None:
+def check(browser, folder, universe):
     lookup = Lookup(universe, "the release")
     areas = [(one.name, one.region_id) for one in lookup.entities(list(universe.entities))]
     groups = [(one.name, one.code) for one in universe.lists.iterations]

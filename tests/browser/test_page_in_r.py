@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
 
@@ -30,7 +29,7 @@ cat(sum_with_margin(copies)[["margin"]] / sum_with_margin(copies[1, ])[["margin"
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """Where the page was run, with the release that it is about."""
     folder = tmp_path_factory.mktemp("r")
     write_demo_census(folder / "demo")

@@ -166,7 +166,7 @@ def test_households_are_shown_with_both_of_their_tables(browser, folder):
         assert compared >= 20
 
 
-def sum_shown(page, section: str = "main") -> str:
+def sum_shown(page, section="main") -> str:
     return " ".join(cells(page, f"{section} [data-number=sum], {section} [data-interval=sum]"))
 
 

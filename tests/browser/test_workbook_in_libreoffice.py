@@ -5,15 +5,13 @@ from __future__ import annotations
 import shutil
 import subprocess
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from openpyxl import load_workbook
 
-from safetab.tuning import TunedLevel, Tuning, tuning_of
+from safetab.tuning import Tuning, tuning_of
 from tests.inside import (
     DELTA,
-    PopulationGroupLevel,
     PrivacyDefinition,
     Stage,
     Thresholds,
@@ -31,12 +29,12 @@ FIRST_CURVE = 14
 
 
 @pytest.fixture(scope="module")
-def production() -> Tuning:
+def production():
     config = parse_config(presets()["2020 with round-number thresholds"]).require()
     return Tuning(config, tuning_of().require().facts)
 
 
-def changed(tuning: Tuning, definition: PrivacyDefinition) -> Tuning:
+def changed(tuning, definition) -> Tuning:
     """Other values of everything that the sheet of inputs lets one change."""
     factor = Fraction(7, 10) if definition is PrivacyDefinition.ZCDP else Fraction(25, 10)
     budgets = {level: budget * factor for level, budget in tuning.config.families[0].budgets.items()}
@@ -53,7 +51,7 @@ def changed(tuning: Tuning, definition: PrivacyDefinition) -> Tuning:
     )
 
 
-def with_inputs_of(book: Path, tuning: Tuning, path: Path) -> None:
+def with_inputs_of(book, tuning, path):
     """The workbook with other inputs, and with no number in any cell that has a formula."""
     opened, config = load_workbook(book), tuning.config
     sheet = opened["Inputs"]
@@ -67,7 +65,7 @@ def with_inputs_of(book: Path, tuning: Tuning, path: Path) -> None:
     opened.save(path)
 
 
-def computed(path: Path, tmp_path: Path):
+def computed(path, tmp_path):
     """The workbook with what LibreOffice makes of its formulas."""
     program = shutil.which("soffice") or shutil.which("libreoffice")
     assert program, "there is no LibreOffice: apt-get install libreoffice-calc-nogui"
@@ -103,7 +101,7 @@ def test_libreoffice_computes_what_python_computes_also_for_other_inputs(product
     assert no_errors(book)
 
 
-def compare_level(row: list[object], tuning: Tuning, tuned: TunedLevel) -> None:
+def compare_level(row, tuning, tuned):
     stages = (Stage.STAGE_1, Stage.STAGE_2, Stage.TOTAL_ONLY)
     design = tuned.design
     parameters = [design.noise(stage).width if stage in design.stages else None for stage in stages]
@@ -119,7 +117,7 @@ def compare_level(row: list[object], tuning: Tuning, tuned: TunedLevel) -> None:
     assert row[16] == pytest.approx(tuned.empty_groups_published, rel=2e-4)
 
 
-def compare_curves(sheet, tuning: Tuning) -> None:
+def compare_curves(sheet, tuning):
     (design,) = (tuned.design for level, tuned in tuning.levels.items() if name(level) == sheet["B3"].value)
     assert sheet["B7"].value == design.suppression_threshold
     for size, _, suppressed, bias, _ in sheet.iter_rows(FIRST_CURVE, FIRST_CURVE + 40, 1, 5, values_only=True):
@@ -193,5 +191,5 @@ def test_totals_refuse_a_budget_that_is_none(production, tmp_path, typed):
     assert no_errors(book)
 
 
-def name(level: PopulationGroupLevel) -> str:
+def name(level) -> str:
     return f"{level.geography.title}, {level.iterations.name}"

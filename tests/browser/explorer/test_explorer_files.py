@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from safetab.tuning import Tuning
 from tests.browser.explorer_page import FACTS, field, load, opened, saved_config
@@ -72,7 +72,7 @@ def test_a_config_at_fault_is_told_whole_and_changes_nothing(page):
     assert "line 1" in page.locator("#load-problems").text_content()
 
 
-def downloaded(page: Page, button: str) -> list[list[str]]:
+def downloaded(page, button) -> list[list[str]]:
     with page.expect_download() as started:
         page.locator(button).click()
     return [*csv.reader(Path(started.value.path()).read_text("utf-8-sig").splitlines())]

@@ -7,7 +7,7 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import expect
 
 from tests.browser.chromium import axe_violations, opened
 from tests.browser.explorer_page import field
@@ -21,7 +21,7 @@ IS_CLEAR = """() => document.getElementById("more").getBoundingClientRect().top
 BUDGETS = "window.explorer.setting().budgets"
 
 
-def total_of(page: Page, *, without: str = "PR-") -> Fraction:
+def total_of(page, *, without="PR-") -> Fraction:
     budgets = page.evaluate(BUDGETS)
     return sum((Fraction(text) for key, text in budgets.items() if not key.startswith(without)), Fraction(0))
 

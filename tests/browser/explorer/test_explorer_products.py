@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Page
 
 from tests.browser.explorer_page import LEVELS, field, numbers_on, opened
 
@@ -117,7 +116,7 @@ def test_kept_settings_stand_beside_each_field_where_they_differ_and_outlive_a_r
         assert_kept_settings_stay(one.page)
 
 
-def assert_kept_settings_stay(page: Page) -> None:
+def assert_kept_settings_stay(page):
     page.get_by_label("Name (optional)").fill("as in 2020")
     page.get_by_role("button", name="Keep the current setting").click()
     field(page, "Budget of County, Detailed").fill("0.5")

@@ -8,7 +8,6 @@ from math import sqrt
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page
 
 from safetab.tuning import Tuning
 from tests.browser.explorer_page import FACTS, LEVELS, field, numbers_on
@@ -20,16 +19,16 @@ pytestmark = pytest.mark.browser
 SIZES = b"geography_level,iteration_level,people,groups\r\nCOUNTY,Detailed,40,1000\r\nCOUNTY,2,900,500\r\n"
 
 
-def simulate(page: Page) -> None:
+def simulate(page):
     page.evaluate("document.getElementById('simulate').click()")
     page.wait_for_selector('#simulation[data-state="drawn"]', timeout=60_000)
 
 
-def told(page: Page, words: str, role: str = "status") -> None:
+def told(page, words, role="status"):
     page.locator(f"#simulation [role={role}]", has_text=words).wait_for()
 
 
-def expected_on(page: Page, key: str) -> dict[str, str]:
+def expected_on(page, key) -> dict[str, str]:
     start = f"simulation/{key}/"
     return {path.removeprefix(start): text for path, text in numbers_on(page) if path.startswith(start)}
 

@@ -5,16 +5,12 @@ from __future__ import annotations
 import random
 import re
 import tomllib
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
 
 from safetab.tuning import Tuning, tuning_of
 from tests.browser.explorer_page import asked_on, disagreements, load, opened, saved_config
@@ -28,7 +24,7 @@ from tests.worlds.specified.toml_text import toml_of
 pytestmark = pytest.mark.browser
 
 
-def _hospital(keys: dict[str, Any]) -> None:
+def _hospital(keys):
     """Stays of patients, who may have several; one answer; pure differential privacy; nothing is withheld."""
     keys["about"] |= {"name": "Stays", "record": "admission", "records": "admissions"}
     keys["records"]["unit"] = {"name": "patient", "column": "PATIENT", "most_records": 3}
@@ -38,7 +34,7 @@ def _hospital(keys: dict[str, Any]) -> None:
     del keys["privacy"]["suppress"]
 
 
-def _fixed(keys: dict[str, Any]) -> None:
+def _fixed(keys):
     """Every group gets the finest table; two families; a level that is left out; a reference."""
     keys["about"]["reference"] = {"name": "census before", "rho": Decimal("0.3")}
     keys["tables"].append(
@@ -60,7 +56,7 @@ def _fixed(keys: dict[str, Any]) -> None:
     ]
 
 
-def _lone(keys: dict[str, Any]) -> None:
+def _lone(keys):
     """Nothing but totals, small ones withheld; two passes."""
     del keys["tables"][0]["shapes"][1:]
     levels = {level: f"{level}-{{}}" for level in ("region", "sa2")}
@@ -81,14 +77,14 @@ VARIANTS = {"nz": lambda _: None, "hospital": _hospital, "fixed": _fixed, "lone"
 
 
 @pytest.fixture(scope="module", params=VARIANTS)
-def parameters(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def parameters(request, tmp_path_factory):
     keys = nz_keys()
     VARIANTS[request.param](keys)
     return write_specification(tmp_path_factory.mktemp(request.param), keys)[0]
 
 
 @pytest.fixture
-def page(browser: Browser, parameters: Path, tmp_path: Path) -> Iterator[Page]:
+def page(browser, parameters, tmp_path):
     file = tmp_path / "explorer.html"
     told = cli("explore", "-o", file, "--parameters", parameters)
     assert told.exit_code == 0, told.output
@@ -97,7 +93,7 @@ def page(browser: Browser, parameters: Path, tmp_path: Path) -> Iterator[Page]:
         assert one.complaints == []
 
 
-def _random_config(base: RunConfig, seed: int) -> RunConfig:
+def _random_config(base, seed) -> RunConfig:
     dice = random.Random(seed)
     definitions = list(PrivacyDefinition) if base.product.reference is None else [base.privacy_definition]
     families = []

@@ -27,13 +27,17 @@ from tests.inside import (
 )
 
 
-def attacked(area, publication: Publication, seed: int, **limits) -> Exposure:
+def attacked(area, publication, seed, **limits) -> Exposure:
     return exposure(area, findings(area, publication, seed, **limits), seed)
 
 
 @pytest.fixture(scope="module")
 def area():
     return area_of(drawn_systems(12, 5, 4, 0.3, 0.5, 4), 5, 0.3)
+
+
+def groups_of_1_or_2(area) -> int:
+    return sum(np.isin(system.exact.counts[system.totals[:-1]], (1, 2)).sum() for system in area.systems)
 
 
 @pytest.mark.parametrize(
@@ -46,7 +50,7 @@ def test_everybody_is_exposed_without_protection(area, spec):
     assert found.named == found.proven == everybody
     assert found.likeliest == found.ranked["uniques"] == everybody
     assert (found.ranked["100"].claims, found.ranked["500"].right) == (100, area.uniques)
-    small = sum(np.isin(system.exact.counts[system.totals[:-1]], (1, 2)).sum() for system in area.systems)
+    small = groups_of_1_or_2(area)
     assert found.presence == Claims(small, small)
     assert found.small_groups == baseline(area, 1).small_groups == small
     assert (found.outside, found.not_finished, found.r_hat) == (0, (), 1.0)
@@ -66,8 +70,7 @@ def test_a_protection_names_fewer_and_the_baseline_still_fewer(area):
 @pytest.mark.parametrize("spec", ["suppress:rule=1980", "suppress:below=3", "cell-key:D=2,V=0"])
 def test_a_mark_or_a_number_where_zeros_are_shown_proves_that_somebody_is_there(area, spec):
     """The rules of 1980 withhold the tables of groups of 1 to 14 people, and no others."""
-    small = sum(np.isin(system.exact.counts[system.totals[:-1]], (1, 2)).sum() for system in area.systems)
-    assert attacked(area, publication_of(area, spec), 1).presence == Claims(small, small)
+    assert attacked(area, publication_of(area, spec), 1).presence == Claims(*[groups_of_1_or_2(area)] * 2)
 
 
 def test_what_proved_is_said(area, monkeypatch):
@@ -87,18 +90,13 @@ def test_one_thread_and_two_find_the_same(area):
 def test_what_is_found_does_not_depend_on_the_truth(area):
     """The same publication, but the truth is turned around: the same chances, and other scores."""
     publication = publication_of(area, "round-random:base=3")
-    turned = [
-        replace(
-            system,
-            truth=system.truth[::-1].copy(),
-            exact=replace(system.exact, counts=system.exact.counts[::-1].copy()),
-        )
-        for system in area.systems
-    ]
     few = replace(publication, windows=publication.windows[:3])
-    worlds = (replace(area, systems=systems[:3]) for systems in (area.systems, turned))
-    first, second = (findings(of, few, 1) for of in worlds)
-    for one, other in zip(first, second, strict=True):
+    own = area.systems[:3]
+    turned = [
+        replace(one, truth=one.truth[::-1], exact=replace(one.exact, counts=one.exact.counts[::-1])) for one in own
+    ]
+    found = (findings(replace(area, systems=systems), few, 1) for systems in (own, turned))
+    for one, other in zip(*found, strict=True):
         assert np.array_equal(one.chances.is_one, other.chances.is_one)
         assert np.array_equal(one.proven, other.proven)
 
@@ -127,18 +125,14 @@ def test_a_publication_that_nothing_fits_is_said(area):
     assert found.unfinished == 2
 
 
-def calls(system, is_one=None, is_present=None) -> AttackFinding:
-    nothing = np.zeros(len(system.lines))
-    return AttackFinding(Chances(nothing if is_one is None else is_one, nothing if is_present is None else is_present))
-
-
 def test_equal_chances_are_ranked_by_lot():
     """All 400 leaves look alike; 100 hold one person, all at the front. About 25 of the first 100 are right."""
     truth = np.zeros((100, 4), dtype=np.int64)
     truth[:25] = 1
     system = system_of(truth, np.ones((100, 4)))
-    one = area_of([system], 100, 0.5)
-    found = [exposure(one, [calls(system)], seed).ranked["100"].right for seed in range(40)]
+    one, nothing = area_of([system], 100, 0.5), np.zeros(len(system.lines))
+    called = [AttackFinding(Chances(nothing, nothing))]
+    found = [exposure(one, called, seed).ranked["100"].right for seed in range(40)]
     assert abs(np.mean(found) - 25) < 4.5 * 4 / np.sqrt(40)  # false alarm 7e-6
     assert len(set(found)) > 1
 
@@ -146,10 +140,8 @@ def test_equal_chances_are_ranked_by_lot():
 def test_claims_of_presence_leave_out_groups_of_three_or_more():
     system = system_of(np.array([[1, 0], [2, 0], [3, 0], [0, 0], [0, 0]]), np.ones((5, 2)))
     called = np.zeros(len(system.lines))
-    called[system.totals[[0, 1, 2, 3]]] = 0.95
-    called[system.totals[[4]]] = 0.94
-    called[system.totals[[5]]] = 1.0  # the whole area is no smallest area
-    found = exposure(area_of([system], 5, 0.5), [calls(system, is_present=called)], 1)
+    called[system.totals] = [0.95] * 4 + [0.94, 1.0]  # the whole area is no smallest area
+    found = exposure(area_of([system], 5, 0.5), [AttackFinding(Chances(0 * called, called))], 1)
     assert found.presence == Claims(3, 2)
 
 
@@ -170,34 +162,31 @@ def test_an_area_without_systems_exposes_nobody():
     assert (found.uniques, found.named, found.likeliest) == (0, Claims(0, 0), Claims(0, 0))
 
 
+def example_of(system, spec, published_by, r_hat=1.0):
+    """The example of a person alone in a cell of two tracts, and what was published."""
+    area = replace(area_of([system], 2, 0.3), line_words=("", "one half", "other half", *"abcd"))
+    publication = publication_of(area, published_by)
+    is_one = np.where(np.arange(len(system.lines)) == system.uniques[0], 0.97, 0.0)
+    found = AttackFinding(Chances(is_one, is_one, r_hat, 0, is_finished=True))
+    return _named_example(area, parse(spec, Path()), publication, [found]), publication.tables[0].numbers
+
+
 def test_the_example_of_a_named_person_has_every_number_that_counts_them():
-    systems = [system_of(np.array([[0, 1, 3, 4], [2, 2, 0, 6]]), np.full((2, 4), 0.5))]
-    area = replace(area_of(systems, 2, 0.3), line_words=("", "one half", "other half", *"abcd"))
-    publication = publication_of(area, "cell-key:D=2,V=0.9")
-    is_one = np.where(np.arange(len(systems[0].lines)) == systems[0].uniques[0], 0.97, 0.0)
-    found = AttackFinding(Chances(is_one, is_one, 1.0, 0, is_finished=True))
-    example = _named_example(area, parse("round-random:base=3", Path()), publication, [found])
-    assert example is not None
-    in_county = [words for words, _ in example.published if "county" in words]
-    assert in_county == ["the total, county", "one half, county", "b, county"]
-    printed = dict(example.published)
-    assert printed["b, county"] == f"{publication.tables[0].numbers[2 * 7 + 4]:,}"
+    system = system_of(np.array([[0, 1, 3, 4], [2, 2, 0, 6]]), np.full((2, 4), 0.5))
+    example, numbers = example_of(system, "round-random:base=3", "cell-key:D=2,V=0.9")
+    in_county = {words: printed for words, printed in example.published if "county" in words}
+    assert [*in_county] == ["the total, county", "one half, county", "b, county"]
+    assert in_county["b, county"] == f"{numbers[2 * 7 + 4]:,}"
 
 
 def test_no_example_is_named_by_chains_that_disagree_or_by_one_person_s_error_counted_twice():
     system = system_of(np.array([[0, 1, 3, 4], [2, 0, 0, 6]]), np.full((2, 4), 0.5))
     keys = system.rows.sums((np.arange(8, dtype=np.uint64) + np.uint64(1)) * (system.truth > 0))
     system = replace(system, exact=replace(system.exact, keys=keys))
-    area = replace(area_of([system], 2, 0.3), line_words=("", "one half", "other half", *"abcd"))
-    publication = publication_of(area, "round-random:base=3")
-    is_one = np.where(np.arange(len(system.lines)) == system.uniques[0], 0.97, 0.0)
-    counted_twice = np.count_nonzero(system.exact.keys == system.exact.keys[system.uniques[0]])
-    assert counted_twice > 1
+    assert np.count_nonzero(keys == keys[system.uniques[0]]) > 1, "counted twice"
     for spec, r_hat, has_example in (
         ("round-random:base=3", 1.0, True),
         ("round-random:base=3", 1.2, False),
         ("round-random:base=3,fixed=yes", 1.0, False),
     ):
-        found = AttackFinding(Chances(is_one, is_one, r_hat, 0, is_finished=True))
-        example = _named_example(area, parse(spec, Path()), publication, [found])
-        assert (example is not None) == has_example
+        assert (example_of(system, spec, "round-random:base=3", r_hat)[0] is not None) == has_example

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from tests.inside import (
-    AskedTables,
     ChosenArea,
     CountedArea,
     EngineSettings,
-    LevelPlan,
     LocalEngine,
     PeopleOfArea,
     RecordCounter,
@@ -26,7 +21,7 @@ from tests.inside import (
 Counted = tuple[RunInputs, RecordCounter]
 
 
-def _counted(demo_census: Path, folder: Path, threads: int) -> Counted:
+def _counted(demo_census, folder, threads) -> Counted:
     folder.mkdir()
     inputs = read_inputs(demo_census / "parameters", demo_census / "data").require()
     assert isinstance(inputs.records, TableFiles)
@@ -37,13 +32,13 @@ def _counted(demo_census: Path, folder: Path, threads: int) -> Counted:
 
 
 @pytest.fixture(scope="module")
-def counted(demo_census: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Counted]:
+def counted(demo_census, tmp_path_factory):
     inputs, engine = _counted(demo_census, tmp_path_factory.mktemp("area") / "records", 2)
     yield inputs, engine
     engine.close()
 
 
-def _area(counted: Counted, tables: AskedTables) -> CountedArea:
+def _area(counted, tables) -> CountedArea:
     inputs, engine = counted
     level = next(plan.level.geography for plan in inputs.plan.levels if plan.level.geography.kind.name == "county")
     ids = inputs.files.geography_of_pass[level.tabulation_pass].entities(level.kind)
@@ -80,7 +75,7 @@ def test_every_number_is_what_the_engine_counts(counted, tables):
     assert compared
 
 
-def _index(plan: LevelPlan, entity: int, code: str) -> np.ndarray:
+def _index(plan, entity, code) -> np.ndarray:
     position = [iteration.code for iteration in plan.universe.iterations].index(code)
     return plan.universe.index.index_of(np.array([entity]), np.array([position]))
 

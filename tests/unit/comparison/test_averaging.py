@@ -21,7 +21,7 @@ from tests.inside import (
 AGES = 100
 
 
-def groups_of(people_of_an_age: float, groups: int = 400) -> SplitGroups:
+def groups_of(people_of_an_age, groups=400) -> SplitGroups:
     """Both sexes of 100 ages, women after men."""
     rng = np.random.default_rng(3)
     counts = rng.poisson(people_of_an_age / 2, (groups, 2 * AGES)).astype(np.int64)
@@ -31,7 +31,7 @@ def groups_of(people_of_an_age: float, groups: int = 400) -> SplitGroups:
     return SplitGroups([f"group {n}" for n in range(groups)], counts, keys, np.full(groups, 10**6), ordered)
 
 
-def shares(spec: str, people_of_an_age: float = 6) -> dict[int, float]:
+def shares(spec, people_of_an_age=6) -> dict[int, float]:
     return dict(averaging(groups_of(people_of_an_age), parse(spec, Path()), 1))
 
 

@@ -93,7 +93,7 @@ def test_two_ones_and_a_margin_of_0_leave_1_to_3_and_0_to_2():
 # Look-ups as in the package of ONS
 
 
-def ons_table(path: Path, seed: int, size: int) -> Path:
+def ons_table(path, seed, size) -> Path:
     """A file with random changes for the counts 1 to 750, and the given number of keys."""
     generator = np.random.default_rng(seed)
     counts, keys = np.repeat(np.arange(1, 751), size), np.tile(np.arange(size), 750)
@@ -103,7 +103,7 @@ def ons_table(path: Path, seed: int, size: int) -> Path:
     return path
 
 
-def sums_by_cell(cells: NDArray[np.int64], values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def sums_by_cell(cells, values) -> NDArray[np.uint64]:
     sums = np.zeros(cells.max() + 1, dtype=np.uint64)
     np.add.at(sums, cells, values)
     return sums

@@ -28,6 +28,11 @@ def small(area):
     return replace(area, systems=area.systems[:2])
 
 
+@pytest.fixture
+def one_tiny_world(monkeypatch):
+    monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
+
+
 def failing(found, names=NAMES) -> list[str]:
     assert [control.name for control in found] == names
     return [control.name for control in found if not control.holds]
@@ -47,8 +52,8 @@ def test_the_controls_hold_and_say_what_was_measured(area):
     assert found[4].sentence.startswith("0 of ")
 
 
-def test_a_data_set_outside_a_window_makes_a_control_fail(small, monkeypatch):
-    monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
+@pytest.mark.usefixtures("one_tiny_world")
+def test_a_data_set_outside_a_window_makes_a_control_fail(small):
     nobody = attack_module.baseline(replace(small, systems=[]), 1)
     assert failing(controls(small, 1, {"some": nobody})) == []
     found = controls(small, 1, {"some": nobody, "other": replace(nobody, outside=1)})
@@ -56,6 +61,7 @@ def test_a_data_set_outside_a_window_makes_a_control_fail(small, monkeypatch):
     assert "(other); it must be 0." in found[3].sentence
 
 
+@pytest.mark.usefixtures("one_tiny_world")
 def test_where_nobody_is_alone_a_check_that_names_somebody_could_not_fail(area):
     """It is left out: if there is nobody to name, it would always hold."""
     nobody = replace(area, systems=[system for system in area.systems if not len(system.uniques)])
@@ -89,9 +95,9 @@ def test_another_prior_makes_a_control_fail(area, monkeypatch):
     assert failing(controls(replace(area, systems=[]), 1), NAMES[2:]) == NAMES[2:3]
 
 
+@pytest.mark.usefixtures("one_tiny_world")
 def test_swapping_that_is_taken_for_stronger_than_it_is_makes_a_control_fail(small, monkeypatch):
     """Also leaves that are not read: either attack is weak for swapping alone."""
-    monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
     read, seen = attack_module.windows_of_swapped, []
     for planted in (
         lambda windows, known, leaving, leaves: read(windows, known, 600 * leaving, leaves),
@@ -102,7 +108,7 @@ def test_swapping_that_is_taken_for_stronger_than_it_is_makes_a_control_fail(sma
     assert seen == [NAMES[1:2]] * 2
 
 
-def large_safetab(part, *, drops: bool = False) -> Publication:
+def large_safetab(part, *, drops=False):
     """All numbers, as they are; or without what they tell."""
     windows = [
         Windows(each.exact.counts, np.arange(len(each.lines) + 1), np.zeros(len(each.lines))) for each in part.systems
@@ -112,8 +118,8 @@ def large_safetab(part, *, drops: bool = False) -> Publication:
     return Publication([PublishedTables.of(each.exact.counts) for each in part.systems], windows, can_be_proven=False)
 
 
-def test_safetab_is_checked_with_a_very_large_budget(small, monkeypatch):
-    monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
+@pytest.mark.usefixtures("one_tiny_world")
+def test_safetab_is_checked_with_a_very_large_budget(small):
     good, weak = (controls(small, 1, None, partial(large_safetab, drops=drops))[2] for drops in (False, True))
     assert good.name == weak.name == "SafeTab with a very large budget"
     assert f"Of {small.uniques} people" in good.sentence
@@ -121,11 +127,11 @@ def test_safetab_is_checked_with_a_very_large_budget(small, monkeypatch):
     assert (good.holds, weak.holds) == (True, False)
 
 
+@pytest.mark.usefixtures("one_tiny_world")
 def test_a_mark_instead_of_a_withheld_number_makes_a_control_fail(small, monkeypatch):
     def marked(*given):
         tables = publish(*given)
         return replace(tables, numbers=np.ma.MaskedArray(tables.numbers.filled(-1)))
 
     monkeypatch.setattr(attack_module, "publish", marked)
-    monkeypatch.setattr(attack_module, "_TINY_WORLDS", ((0, 0, 0, 0),))
     assert NAMES[4] in failing(controls(small, 1))

@@ -16,7 +16,7 @@ NO_SOLUTION = (None, True)
 OLDEST = 115
 
 
-def said(program: IntegerProgram) -> tuple[object, bool]:
+def said(program) -> tuple[object, bool]:
     answer = program.solution(LIMIT)
     return answer.values, answer.is_finished
 
@@ -63,7 +63,7 @@ def test_a_limit_that_comes_first_proves_nothing():
 
 
 def test_the_same_program_has_the_same_solution():
-    def values() -> list[int]:
+    def values():
         program = IntegerProgram()
         unknowns = [program.add_unknown(0, 9) for _ in range(30)]
         for start in range(25):
@@ -96,7 +96,7 @@ class Block:
     Attacks on Public Data" (2018), table 1. Counts of 1 or 2 people are withheld there.
     """
 
-    def __init__(self, without: str | None = None) -> None:
+    def __init__(self, without=None):
         self.program = IntegerProgram()
         self.ages = [self.unknown(1, OLDEST) for _ in range(7)]
         for younger, older in pairwise(self.ages):
@@ -127,28 +127,28 @@ class Block:
             if name != without:
                 self.add_statistic(*statistic)
 
-    def unknown(self, low: int, high: int) -> int:
+    def unknown(self, low, high) -> int:
         return self.program.add_unknown(low, high)
 
-    def bit(self, least: int = 0) -> int:
+    def bit(self, least=0) -> int:
         return self.unknown(least, 1)
 
-    def row(self, terms: dict[int, int], low: int, high: int) -> None:
+    def row(self, terms, low, high):
         self.program.add_row(terms.keys(), terms.values(), low, high)
 
-    def both(self, first: list[int], second: list[int]) -> list[int]:
+    def both(self, first, second) -> list[int]:
         found = [self.bit() for _ in first]
         for one, other, is_both in zip(first, second, found, strict=True):
             self.row({is_both: 2, one: -1, other: -1}, -1, 0)
         return found
 
-    def others(self, bits: list[int]) -> list[int]:
+    def others(self, bits) -> list[int]:
         found = [self.bit() for _ in bits]
         for bit, is_other in zip(bits, found, strict=True):
             self.row({bit: 1, is_other: 1}, 1, 1)
         return found
 
-    def add_statistic(self, members: list[int], people: int, median: int, sum_of_ages: int) -> None:
+    def add_statistic(self, members, people, median, sum_of_ages):
         """Name the first, second, ... member; their ages have the median and the sum."""
         ages = [self.unknown(1, OLDEST) for _ in range(people)]
         is_nth = [[self.bit() for _ in members] for _ in range(people)]
@@ -179,7 +179,7 @@ class Block:
         assert answer.is_finished
         return sets
 
-    def exclude(self, found: dict[int, int]) -> None:
+    def exclude(self, found):
         """Ask for another data set: some unknown is smaller or greater."""
         differs = []
         for unknown, value in found.items():

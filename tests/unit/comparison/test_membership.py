@@ -30,7 +30,7 @@ from tests.inside import (
 FAR = 6 * np.sqrt(2 * 0.25 / 8_000)
 
 
-def area_with(total: int, in_sex: int, systems: int = 200) -> AttackedArea:
+def area_with(total, in_sex, systems=200) -> AttackedArea:
     """Groups of one area, in each of which a person is alone in her cell."""
     rows = Rows.of_lists([[0, 1, 2], [0, 1], [0]])
     truth = np.array([1, in_sex - 1, total - in_sex])
@@ -43,16 +43,16 @@ def area_with(total: int, in_sex: int, systems: int = 200) -> AttackedArea:
     return AttackedArea("", 1_000, ("TRACT",), (place,), ("", "female", "old"), "alone", 1.0, [system] * systems)
 
 
-def measured(spec: str, total: int, in_sex: int, seed: int = 1) -> float | None:
+def measured(spec, total, in_sex, seed=1) -> float | None:
     return membership(area_with(total, in_sex), parse(spec, Path()), seed)
 
 
-def rounded(count: int, base: int) -> dict[int, float]:
+def rounded(count, base) -> dict[int, float]:
     quotient, rest = divmod(count, base)
     return {quotient * base: 1 - rest / base, (quotient + 1) * base: rest / base}
 
 
-def best(counts: list[int], base: int) -> float:
+def best(counts, base) -> float:
     """One minus what the publications with and without the person have in common."""
     outcomes = [(1.0, 1.0)]
     for count in counts:

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 from tests.inside import (
     ExactTables,
@@ -26,9 +25,7 @@ from tests.inside import (
 CHI_SQUARE_1_AT_1E_6 = 23.93  # a fair draw is above it once in a million times
 
 
-def tables_of(
-    counts: list[int], keys: list[float] | None = None, group: int | None = None, area: int = 1_000
-) -> ExactTables:
+def tables_of(counts, keys=None, group=None, area=1_000) -> ExactTables:
     """Numbers of one group, with cell keys between 0 and 1."""
     size = len(counts)
     scaled = np.array([int(key * 2**64) for key in keys or [0.0] * size], dtype=np.uint64)
@@ -37,25 +34,27 @@ def tables_of(
     return ExactTables(true, scaled, totals, np.full(size, area))
 
 
-def published_by(spec: str, tables: ExactTables, seed: int = 0) -> list[int | None]:
-    numbers = publish(parse(spec, Path()), tables, np.random.default_rng(seed)).numbers
-    return [None if number is np.ma.masked else int(number) for number in numbers]
+def drawn(spec, tables, seed=0):
+    return publish(parse(spec, Path()), tables, np.random.default_rng(seed))
 
 
-def many_published_by(spec: str, count: int, draws: int) -> NDArray[np.int64]:
+def published_by(spec, tables, seed=0) -> list[int | None]:
+    return drawn(spec, tables, seed).numbers.tolist()
+
+
+def many_published_by(spec, count, draws):
     counts = np.full(draws, count)
-    tables = ExactTables(counts, counts.astype(np.uint64), counts, counts)
-    return publish(parse(spec, Path()), tables, np.random.default_rng(count)).numbers.data
+    return drawn(spec, ExactTables(counts, counts.astype(np.uint64), counts, counts), count).numbers.data
 
 
-def known_of(size: int, least: int = 0, most: int = 60, *, is_total: bool = False) -> Known:
+def known_of(size, least=0, most=60, *, is_total=False) -> Known:
     return Known(np.full(size, least), np.full(size, most), np.ones(size), np.full(size, is_total))
 
 
-def window_of(spec: str, number: int | None, *, most: int = 60, is_total: bool = False) -> dict[int, float]:
+def window_of(spec, number, *, is_total=False) -> dict[int, float]:
     """The chance of the published number by true count."""
     shown = PublishedTables.of(np.array([number or 0]), np.array([int(number is None)]))
-    first, logs = windows_of(parse(spec, Path()), shown, known_of(1, most=most, is_total=is_total)).of(0)
+    first, logs = windows_of(parse(spec, Path()), shown, known_of(1, is_total=is_total)).of(0)
     return {first + place: float(np.exp(log)) for place, log in enumerate(logs)}
 
 
@@ -98,12 +97,9 @@ def test_17_is_rounded_to_15_one_time_in_three_and_to_18_two_times():
     assert set(np.unique(published)) == {15, 18}
     ups = int((published == 18).sum())
 
-    def chi_square(chance: float) -> float:
-        return (ups - draws * chance) ** 2 / (draws * chance * (1 - chance))
-
-    assert chi_square(2 / 3) < CHI_SQUARE_1_AT_1E_6
-    assert chi_square(2 / 3 + 0.01) > CHI_SQUARE_1_AT_1E_6
-    assert chi_square(2 / 3 - 0.01) > CHI_SQUARE_1_AT_1E_6
+    chances = 2 / 3 + np.array([0, 0.01, -0.01])
+    chi_squares = (ups - draws * chances) ** 2 / (draws * chances * (1 - chances))
+    assert (chi_squares < CHI_SQUARE_1_AT_1E_6).tolist() == [True, False, False]
 
 
 def test_every_rest_is_rounded_up_with_its_own_chance():
@@ -133,7 +129,7 @@ def test_suppression_withholds_1_to_below_and_zeros_if_asked():
 def test_secondary_suppression_gets_the_primary_pattern_and_its_bounds(monkeypatch):
     given = {}
 
-    def secondary(tables: ExactTables, is_primary: object, **bounds: object) -> tuple[object, bool]:
+    def secondary(tables, is_primary, **bounds):
         given.update(bounds, primary=list(np.asarray(is_primary)))
         return tables.counts < 6, True  # not finished
 
@@ -141,39 +137,47 @@ def test_secondary_suppression_gets_the_primary_pattern_and_its_bounds(monkeypat
     one_by_one = tables_of([1, 5, 6])
     assert published_by("suppress:below=3,secondary=lp", one_by_one) == [None, 5, 6]
     assert not given
-    whole = ExactTables(
-        one_by_one.counts, one_by_one.keys, one_by_one.counts, one_by_one.counts, Rows.of_lists([[0], [1], [0, 1]])
-    )
-    published = publish(parse("suppress:below=3,secondary=lp,range=2", Path()), whole, np.random.default_rng(0))
+    whole = replace(one_by_one, parts=Rows.of_lists([[0], [1], [0, 1]]))
+    published = drawn("suppress:below=3,secondary=lp,range=2", whole)
     assert list(published.withheld_by) == [1, 1, 0]
     assert not published.is_finished
     assert given == {"primary": [True, False, False], "zeros_shown": True, "width": 2, "limit": 600.0}
 
 
-def test_a_withheld_number_may_be_anything_if_it_may_be_a_secondary_one():
-    assert window_of("suppress:below=3", None) == {1: 1.0, 2: 1.0}
-    assert window_of("suppress:below=3,zeros=withheld", None) == {0: 1.0, 1: 1.0, 2: 1.0}
-    assert window_of("suppress:below=3,secondary=lp", None, most=5) == dict.fromkeys(range(1, 6), 1.0)
-    assert window_of("suppress:below=3,secondary=lp,zeros=withheld", None, most=5) == dict.fromkeys(range(6), 1.0)
+@pytest.mark.parametrize(
+    ("spec", "counts", "published", "given"),
+    [
+        ("suppress:rule=1980", [14, 9, 0], [None, None, None], {"group": 14}),
+        ("suppress:rule=1980", [15, 12, 2, 1, 0], [15, 12, 0, 0, 0], {"group": 15}),
+        ("suppress:rule=1980", [0, 0], [0, 0], {"group": 0}),
+        ("threshold:people=100", [99, 50], [None, None], {"group": 99}),
+        ("threshold:people=100", [100, 50], [100, 50], {"group": 100}),
+        ("area:people=40", [5, 39], [None, None], {"area": 39}),
+        ("area:people=40", [5, 39], [5, 39], {"area": 40}),
+    ],
+)
+def test_rules_and_thresholds_look_at_the_group_or_at_the_area(spec, counts, published, given):
+    assert published_by(spec, tables_of(counts, **given)) == published
 
 
-def test_the_rules_of_1980_withhold_whole_tables_and_show_1_and_2_as_0():
-    assert published_by("suppress:rule=1980", tables_of([14, 9, 0], group=14)) == [None, None, None]
-    assert published_by("suppress:rule=1980", tables_of([15, 12, 2, 1, 0], group=15)) == [15, 12, 0, 0, 0]
-    assert published_by("suppress:rule=1980", tables_of([0, 0], group=0)) == [0, 0]
-    assert window_of("suppress:rule=1980", 0) == {0: 1.0, 1: 1.0, 2: 1.0}
-    assert window_of("suppress:rule=1980", None) == dict.fromkeys(range(15), 1.0)
-    assert window_of("suppress:rule=1980", None, is_total=True) == dict.fromkeys(range(1, 15), 1.0)
-    assert window_of("suppress:rule=1980", 0, is_total=True) == {0: 1.0}
-    assert window_of("suppress:rule=1980", 15, is_total=True) == {15: 1.0}
-
-
-def test_thresholds_look_at_the_group_and_at_the_area():
-    assert published_by("threshold:people=100", tables_of([99, 50], group=99)) == [None, None]
-    assert published_by("threshold:people=100", tables_of([100, 50], group=100)) == [100, 50]
-    assert published_by("area:people=40", tables_of([5, 39], area=39)) == [None, None]
-    assert published_by("area:people=40", tables_of([5, 39], area=40)) == [5, 39]
-    assert window_of("area:people=40", None) == dict.fromkeys(range(40), 1.0)
+@pytest.mark.parametrize(
+    ("spec", "number", "is_total", "possible"),
+    [
+        ("suppress:rule=1980", 0, False, range(3)),
+        ("suppress:rule=1980", None, False, range(15)),
+        ("suppress:rule=1980", None, True, range(1, 15)),
+        ("suppress:rule=1980", 0, True, range(1)),
+        ("suppress:rule=1980", 15, True, range(15, 16)),
+        ("area:people=40", None, False, range(40)),
+        ("suppress:below=3", None, False, range(1, 3)),
+        ("suppress:below=3,zeros=withheld", None, False, range(3)),
+        ("suppress:below=3,secondary=lp", None, False, range(1, 61)),
+        ("suppress:below=3,secondary=lp,zeros=withheld", None, False, range(61)),
+    ],
+)
+def test_a_withheld_number_may_be_whatever_its_rules_withhold(spec, number, is_total, possible):
+    """Anything, if it may be a secondary one."""
+    assert window_of(spec, number, is_total=is_total) == dict.fromkeys(possible, 1.0)
 
 
 def test_a_total_that_is_there_is_at_least_as_large_as_its_threshold():
@@ -226,16 +230,18 @@ SPECS = [
 ]
 
 
+def with_keys(counts, group, people, generator) -> ExactTables:
+    return ExactTables(counts, generator.integers(0, 2**64, len(counts), dtype=np.uint64), group, people)
+
+
 @pytest.mark.parametrize("spec", SPECS)
 def test_windows_are_the_frequencies_of_what_is_published(spec):
     """For every true count, every published number has its chance in the window, within six standard errors."""
     protection, most, draws = parse(spec, Path()), 30, 4_000
     generator = np.random.default_rng(40)
     true = np.repeat(np.arange(most + 1), draws)
-    keys = generator.integers(0, 2**64, len(true), dtype=np.uint64)
     group = np.maximum(true, 15) if "1980" in spec else true  # shown tables; the withheld ones have a test above
-    tables = ExactTables(true, keys, group, np.full(len(true), 100))
-    published = publish(protection, tables, generator)
+    published = publish(protection, with_keys(true, group, np.full(len(true), 100), generator), generator)
     seen = published.numbers.data * 8 + published.withheld_by
     for each in np.unique(seen):
         number, withheld_by = divmod(int(each), 8)
@@ -269,8 +275,7 @@ def test_the_chances_of_all_that_can_be_published_sum_to_1_and_keep_the_mean(spe
 def test_the_truth_lies_in_every_window_and_in_what_is_known(spec):
     protection, generator = parse(spec, Path()), np.random.default_rng(41)
     true = generator.integers(0, 3_000, 5_000) // generator.integers(1, 300, 5_000)
-    tables = ExactTables(true, generator.integers(0, 2**64, 5_000, dtype=np.uint64), true, true + 20)
-    published = publish(protection, tables, generator)
+    published = publish(protection, with_keys(true, true, true + 20, generator), generator)
     known = replace(known_of(5_000), least=np.maximum(true - 2, 0), most=true + 1)
     windows = windows_of(protection, published, known)
     sizes = np.diff(windows.starts)
@@ -285,8 +290,7 @@ def test_the_truth_lies_in_every_window_and_in_what_is_known(spec):
 def test_no_published_number_is_further_off_than_the_largest_error(spec):
     protection, generator = parse(spec, Path()), np.random.default_rng(42)
     true = generator.integers(0, 300, 5_000)
-    tables = ExactTables(true, generator.integers(0, 2**64, 5_000, dtype=np.uint64), true + 20, true + 20)
-    published = publish(protection, tables, generator)
+    published = publish(protection, with_keys(true, true + 20, true + 20, generator), generator)
     largest = 0 if protection.numbers is None else protection.numbers.largest_error
     error = np.abs(published.numbers - true).max()
     assert largest is None or error == largest
@@ -297,28 +301,24 @@ def test_no_published_number_is_further_off_than_the_largest_error(spec):
     ["none", "round:base=1", "round-random:base=1", "suppress:below=1", "cell-key:D=2,V=0", "threshold:people=1", "area:people=1"],
 )  # fmt: skip
 def test_at_strength_zero_every_number_is_exact_and_its_window_has_one_count(spec):
-    protection = parse(spec, Path())
+    protection, generator = parse(spec, Path()), np.random.default_rng(1)
     true = np.arange(1, 200)
-    keys = np.random.default_rng(1).integers(0, 2**64, len(true), dtype=np.uint64)
-    published = publish(protection, ExactTables(true, keys, true, true), np.random.default_rng(0))
+    published = publish(protection, with_keys(true, true, true, generator), generator)
     windows = windows_of(protection, published, known_of(len(true), most=10**6))
     assert (published.numbers == true).all()
-    assert (windows.firsts == true).all()
+    assert np.array_equal(windows.firsts, true)
     assert (np.diff(windows.starts) == 1).all()
-    assert (windows.logs == 0).all()
+    assert not windows.logs.any()
 
 
 def test_the_same_draw_gives_the_same_numbers_and_another_draw_others():
-    tables = tables_of([4] * 50)
-    assert published_by("round-random:base=3", tables, 1) == published_by("round-random:base=3", tables, 1)
-    assert published_by("round-random:base=3", tables, 1) != published_by("round-random:base=3", tables, 2)
+    one, same, other = (published_by("round-random:base=3", tables_of([4] * 50), seed) for seed in (1, 1, 2))
+    assert one == same != other
 
 
 def test_no_numbers_at_all_are_no_problem():
-    empty = tables_of([])
     for spec in SPECS:
-        published = publish(parse(spec, Path()), empty, np.random.default_rng(0))
-        assert len(windows_of(parse(spec, Path()), published, known_of(0)).logs) == 0
+        assert len(windows_of(parse(spec, Path()), drawn(spec, tables_of([])), known_of(0)).logs) == 0
 
 
 def test_steps_without_a_protection_of_numbers_are_exact():

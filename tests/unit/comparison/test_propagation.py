@@ -11,7 +11,7 @@ from tests.inside import Rows, propagated, relations_of
 from tests.random_systems import random_system
 
 
-def bounds(numbers: list[list[int]], windows: list[tuple[int, int]], most: int = 9):
+def bounds(numbers, windows, most=9):
     unknowns = 1 + max(max(parts) for parts in numbers)
     low, high = np.array(windows, dtype=np.int64).T
     return propagated(Rows.of_lists(numbers), low, high, np.full(unknowns, most))

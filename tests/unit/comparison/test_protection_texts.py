@@ -268,7 +268,7 @@ def example_tables() -> ExactTables:
     return ExactTables(parts.sums(counts), parts.sums(keys), np.append(group, 52), np.append(people, 2930), parts)
 
 
-def example_of(name: str) -> dict[str, list[str]]:
+def example_of(name) -> dict[str, list[str]]:
     """The columns of the ten numbers by their headings, as they are printed."""
     after = explanation(name).split("Ten numbers of one group\n\n")[1]
     rows = [re.split("  +", line) for line in after.split("\n\n")[0].splitlines()]

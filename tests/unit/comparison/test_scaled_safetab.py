@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shutil
-from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -19,12 +17,10 @@ from tests.inside import (
     Claims,
     CompareRequest,
     Comparing,
-    Comparison,
     Exposure,
     InvalidInput,
     NoProgress,
     Windows,
-    World,
     committee_rows,
     counted_world,
     guarantee_of,
@@ -34,25 +30,29 @@ from tests.inside import (
     safetab_runs_module,
 )
 from tests.worlds.people import write_small_census
-from tests.worlds.specified.nz_case import write_nz_case
+from tests.worlds.specified.small_world import nz_keys, write_specification
+from tests.worlds.world import World
 
 REQUEST = CompareRequest(preset="sweep", runs=2, seed=1)
 
 
 @pytest.fixture(scope="module")
-def census(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return write_small_census(tmp_path_factory.mktemp("scaled") / "census", people=2_000, tracts=8)
+def census(tmp_path_factory):
+    """Of the states alone."""
+    census = World.of(write_small_census(tmp_path_factory.mktemp("scaled") / "census", people=2_000, tracts=8))
+    census.configure(run_pr=False)
+    return census
 
 
 @pytest.fixture(scope="module")
-def world(census: Path) -> Iterator[World]:
-    with counted_world(census / "parameters", census / "data", REQUEST, NoProgress()) as of_census:
+def world(census):
+    with counted_world(*census, REQUEST, NoProgress()) as of_census:
         yield of_census
 
 
-def compared(census: Path, world: World, request: CompareRequest, *specs: str) -> Comparison:
-    comparing = Comparing(census / "parameters", census / "data", world, request, NoProgress())
-    return comparing.comparison([parse(spec, census) for spec in specs], {})
+def compared(census, world, *specs, **asked):
+    comparing = Comparing(*census, world, replace(REQUEST, **asked), NoProgress())
+    return comparing.comparison([parse(spec, census.parameters.parent) for spec in specs], {})
 
 
 def test_a_quarter_of_the_budgets_is_a_quarter_of_the_loss_and_four_times_the_variance(world):
@@ -70,9 +70,7 @@ def test_a_quarter_of_the_budgets_is_a_quarter_of_the_loss_and_four_times_the_va
     assert world.inputs.plan is plan
 
 
-def test_larger_areas_are_attacked_where_they_hold_the_same_people_and_else_their_budgets_are_told(
-    world,
-):
+def test_larger_areas_are_attacked_where_they_hold_the_same_people_and_else_their_budgets_are_told(world):
     found = world.words(world.areas(REQUEST), REQUEST)
     told = (found.larger_attacked, found.larger_left, found.spent_on_left)
     assert told == ("the state", "the nation", "43%")  # (2.134 + 0.008) / 4.944
@@ -80,39 +78,37 @@ def test_larger_areas_are_attacked_where_they_hold_the_same_people_and_else_thei
 
 
 def test_totals_of_secondary_suppression_are_read_as_published(census, world):
-    (suppressed,) = compared(census, world, REQUEST, "suppress:below=10,secondary=lp").protections
-    assert suppressed.exposure is not None
+    (suppressed,) = compared(census, world, "suppress:below=10,secondary=lp", runs=1).protections
     assert list(suppressed.exposure.averaging) == [0]
     assert suppressed.guarantee.endswith("no withheld count follows")
 
 
 def test_a_guarantee_says_why_there_is_none_and_what_was_checked(world):
-    plan, found = world.inputs.plan, Exposure(0, None, Claims(0, 0), {}, Claims(0, 0), None, None)
+    found = Exposure(0, None, Claims(0, 0), {}, Claims(0, 0), None, None)
     late = replace(found, not_finished=("secondary suppression ran out of time, so more numbers may follow.",))
-    assert guarantee_of(parse("cell-key:D=2,V=0.9", Path()), plan, found) == "none stated"
-    assert (
-        guarantee_of(parse("threshold:people=9+round:base=5", Path()), plan, found) == "none below 1: nothing is random"
-    )
-    suppressed = [
-        guarantee_of(parse("suppress:below=3,secondary=lp", Path()), plan, one) for one in (found, late, None)
-    ]
-    assert suppressed[0] == "none below 1: nothing is random; by linear programs no withheld count follows"
-    swapped = guarantee_of(parse("swap:rate=0.05+suppress:below=3,secondary=lp", Path()), plan, found)
-    assert swapped == "none stated; by linear programs no withheld count follows"
-    assert suppressed[1:] == ["none below 1: nothing is random"] * 2
+    fixed, checked = "none below 1: nothing is random", "; by linear programs no withheld count follows"
+    for spec, attacked, said in (
+        ("cell-key:D=2,V=0.9", found, "none stated"),
+        ("threshold:people=9+round:base=5", found, fixed),
+        ("suppress:below=3,secondary=lp", found, fixed + checked),
+        ("suppress:below=3,secondary=lp", late, fixed),
+        ("suppress:below=3,secondary=lp", None, fixed),
+        ("swap:rate=0.05+suppress:below=3,secondary=lp", found, "none stated" + checked),
+    ):
+        assert guarantee_of(parse(spec, Path()), world.inputs.plan, attacked) == said
 
 
 def test_a_scale_gives_the_numbers_of_parameters_with_such_budgets(census, world):
-    for name, factor in (("same", 1), ("quarter", Decimal("0.25"))):
-        shutil.copytree(census / "parameters", census / name, dirs_exist_ok=True)
-        config = json.loads((census / name / "config.json").read_text(), parse_float=Decimal)
-        is_budget = {key: key.startswith("privacy_budget") and "stage" not in key for key in config}
-        config = {key: value * factor if is_budget[key] else value for key, value in config.items()}
-        (census / name / "config.json").write_text(json.dumps(config, default=float))
+    config = census.config()
+    budgets = [key for key in config if key.startswith("privacy_budget") and "stage" not in key]
+    for name, parts in (("same", 1), ("quarter", 4)):
+        other = World(census.parameters.with_name(name), census.data)
+        shutil.copytree(census.parameters, other.parameters)
+        other.configure(**{key: float(Decimal(str(config[key])) / parts) for key in budgets})
     specs = ("safetab", "safetab:scale=1", "safetab:same", "safetab:scale=0.25", "safetab:quarter")
     own, of_1, same, of_a_quarter, quarter = (
         (each.utility.drop_columns("protection").to_pydict(), each.guarantee)
-        for each in compared(census, world, replace(REQUEST, attack=("none",)), *specs).protections
+        for each in compared(census, world, *specs, attack=("none",), runs=1).protections
     )
     assert own == of_1 == same
     assert own != of_a_quarter == quarter
@@ -125,20 +121,20 @@ def test_the_budgets_of_2020_have_its_loss_and_the_thresholds_given(census, worl
     given = [level.design.thresholds for level in world.inputs.plan.levels]
     assert [level.design.thresholds for level in plan.levels] == given
     assert quarter.inputs.plan.loss.unbounded != Fraction("4.944")
-    asked = compared(census, quarter, replace(REQUEST, attack=("none",)), "safetab", "safetab:2020").protections
+    asked = compared(census, quarter, "safetab", "safetab:2020", attack=("none",), runs=1).protections
     assert ["rho = 4.944" in each.guarantee for each in asked] == [False, True]
 
 
 def test_a_census_of_its_own_has_no_budgets_of_2020(tmp_path):
-    of_case = counted_world(*write_nz_case(tmp_path, None), REQUEST, NoProgress())
-    with of_case as other, pytest.raises(InvalidInput, match="the 2020 Census had other tables"):
+    own = write_specification(tmp_path, nz_keys())
+    with counted_world(*own, REQUEST, NoProgress()) as other, pytest.raises(InvalidInput, match="had other tables"):
         other.of_2020()
 
 
 @pytest.mark.slow
 def test_the_sweep_has_a_point_for_each_strength_and_a_line_through_them(census, world):
     strengths = SWEEP["SafeTab"]
-    comparison = compared(census, world, REQUEST, *strengths, "safetab")
+    comparison = compared(census, world, *strengths, "safetab")
     *swept, own = comparison.protections
     assert own.exposure == swept[strengths.index("safetab:scale=1")].exposure
     bounds = [each.exposure.membership_bound for each in swept if each.exposure]
@@ -157,14 +153,14 @@ def test_the_sweep_has_a_point_for_each_strength_and_a_line_through_them(census,
 @pytest.mark.slow
 def test_the_attack_is_checked_on_safetab_with_a_very_large_budget(census, world, monkeypatch):
     """An attack that forgets what the cells of SafeTab's tables and its lone totals tell finds nobody."""
-    good = compared(census, world, REQUEST, "safetab").controls
+    good = compared(census, world, "safetab").controls
     assert [each.holds for each in good if each.name == "SafeTab with a very large budget"] == [True]
-    assert not any("SafeTab" in each.name for each in compared(census, world, REQUEST, "none").controls)
+    assert not any("SafeTab" in each.name for each in compared(census, world, "none").controls)
     nothing = property(
         lambda own: Windows(np.zeros(len(own.draws), int), np.zeros(len(own.draws) + 1, int), np.zeros(0))
     )
     monkeypatch.setattr(safetab_runs_module._PublishedSystem, "windows", nothing)
-    weak = compared(census, world, REQUEST, "safetab").controls
+    weak = compared(census, world, "safetab").controls
     assert [each.name for each in weak if not each.holds] == ["SafeTab with a very large budget"]
 
 

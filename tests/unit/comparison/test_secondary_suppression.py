@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,11 +16,20 @@ LIMIT = 20.0
 ROW = [[0], [1], [2], [3], [0, 1, 2, 3]]
 
 
-def small(tables: ExactTables) -> np.ndarray:
+def small(tables) -> np.ndarray:
     return (tables.counts >= 1) & (tables.counts <= 2)
 
 
-def exactly_known(tables: ExactTables, is_withheld: np.ndarray, least: int) -> list[int]:
+def protected(tables, is_primary=None, *, zeros_shown=True, limit=LIMIT, **given) -> list[bool]:
+    """Which numbers are withheld, all in time."""
+    is_withheld, not_finished = secondary(
+        tables, small(tables) if is_primary is None else is_primary, zeros_shown=zeros_shown, limit=limit, **given
+    )
+    assert not not_finished
+    return is_withheld.tolist()
+
+
+def exactly_known(tables, is_withheld, least) -> list[int]:
     """The withheld numbers that have one possible value, for a reader who knows that withheld ones are `least` or more."""
     known = []
     for number in np.flatnonzero(is_withheld).tolist():
@@ -32,7 +40,7 @@ def exactly_known(tables: ExactTables, is_withheld: np.ndarray, least: int) -> l
     return known
 
 
-def _is_possible(tables: ExactTables, is_withheld: np.ndarray, least: int, number: int, low: int, high: int) -> bool:
+def _is_possible(tables, is_withheld, least, number, low, high) -> bool:
     program = IntegerProgram()
     for _ in range(int(tables.parts.members.max()) + 1):
         program.add_unknown(0, 10**6)
@@ -49,59 +57,47 @@ def _is_possible(tables: ExactTables, is_withheld: np.ndarray, least: int, numbe
 def test_a_row_in_which_the_usual_bound_of_zero_protects_nothing():
     """1 and 1 are withheld and their sum follows: they could be 0 and 2, but a withheld number isn't 0."""
     tables = system_of([1, 1, 7, 9], ROW).exact
-    usual, _ = secondary(tables, small(tables), zeros_shown=False, limit=LIMIT)
-    assert usual.tolist() == [True, True, False, False, False]
+    usual = protected(tables, zeros_shown=False)
+    assert usual == [True, True, False, False, False]
     assert exactly_known(tables, usual, least=0) == []
     assert exactly_known(tables, usual, least=1) == [0, 1]
-    right, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
-    assert right.tolist() == [True, True, True, False, False]
+    right = protected(tables)
+    assert right == [True, True, True, False, False]
     assert exactly_known(tables, right, least=1) == []
-    assert not not_finished
 
 
-def test_shown_zeros_stay_and_hide_nothing():
-    tables = system_of([1, 0, 0, 8], ROW).exact
-    is_withheld, _ = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
-    assert is_withheld.tolist() == [True, False, False, True, False]
+@pytest.mark.parametrize(
+    ("counts", "width", "pattern"),
+    [
+        ([1, 0, 0, 8], 1, "x..x."),  # shown zeros stay and hide nothing
+        ([1, 0, 0, 0], 1, "x...x"),  # a total that equals its only cell is withheld with it
+        ([1, 3, 4, 90], 2, "xx..."),  # a 3 beside the 1 leaves 1 to 3
+        ([1, 3, 4, 90], 4, "xxx.."),  # with 3 and 4 it can be 1 to 6
+        ([5, 6, 7, 8], 1, "....."),  # nothing to protect
+    ],
+)
+def test_as_much_is_withheld_as_the_width_needs(counts, width, pattern):
+    assert protected(system_of(counts, ROW).exact, width=width) == [mark == "x" for mark in pattern]
 
 
 def test_withheld_zeros_are_protected_too():
     tables = system_of([1, 0, 0, 8], ROW).exact
-    is_withheld, _ = secondary(tables, tables.counts <= 2, zeros_shown=False, limit=LIMIT)
-    assert is_withheld.tolist() == [True, True, True, True, False]
+    is_withheld = protected(tables, tables.counts <= 2, zeros_shown=False)
+    assert is_withheld == [True, True, True, True, False]
     assert exactly_known(tables, is_withheld, least=0) == []
-
-
-def test_a_total_that_equals_its_only_cell_is_withheld_with_it():
-    tables = system_of([1, 0, 0, 0], ROW).exact
-    is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
-    assert is_withheld.tolist() == [True, False, False, False, True]
-    assert not not_finished
-
-
-def test_a_wider_range_withholds_more():
-    """With 3 and 4 withheld beside the 1, it can be 1 to 6; a 3 alone leaves 1 to 3."""
-    tables = system_of([1, 3, 4, 90], ROW).exact
-    narrow, _ = secondary(tables, small(tables), zeros_shown=True, width=2, limit=LIMIT)
-    wide, _ = secondary(tables, small(tables), zeros_shown=True, width=4, limit=LIMIT)
-    assert narrow.tolist() == [True, True, False, False, False]
-    assert wide.tolist() == [True, True, True, False, False]
 
 
 def test_a_group_smaller_than_the_width_is_protected():
     """All its numbers are withheld, so each can be larger by any width."""
     tables = system_of([1, 0, 0, 0], ROW).exact
-    is_withheld, not_finished = secondary(tables, tables.counts < 10, zeros_shown=False, width=10, limit=LIMIT)
-    assert is_withheld.all()
-    assert not not_finished
+    assert all(protected(tables, tables.counts < 10, zeros_shown=False, width=10))
 
 
 @pytest.mark.parametrize("seed", range(8))
 def test_the_stated_reader_computes_nothing(seed):
     """Three levels, places across tracts."""
     tables = random_system(np.random.default_rng([43, seed]), tracts=5).exact
-    is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
-    assert not not_finished
+    is_withheld = np.array(protected(tables))
     assert np.all(is_withheld[small(tables)])
     assert np.all(tables.counts[is_withheld] > 0)
     assert exactly_known(tables, is_withheld, least=1) == []
@@ -125,8 +121,7 @@ def test_a_dropped_equation_is_seen():
     """A pattern made without knowing the totals leaves numbers that follow from them."""
     tables = system_of([1, 5, 6, 9], ROW).exact
     without = tables_of(tables.counts[:4], Rows.of_lists(ROW[:4]))
-    is_withheld, _ = secondary(without, small(without), zeros_shown=True, limit=LIMIT)
-    assert exactly_known(tables, np.append(is_withheld, False), least=1) == [0]
+    assert exactly_known(tables, [*protected(without), False], least=1) == [0]
 
 
 def uneven() -> ExactTables:
@@ -136,12 +131,9 @@ def uneven() -> ExactTables:
 
 def test_the_audit_protects_what_only_half_people_protected(monkeypatch):
     tables = uneven()
-    is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
-    assert not not_finished
-    assert exactly_known(tables, is_withheld, least=1) == []
+    assert exactly_known(tables, protected(tables), least=1) == []
     monkeypatch.setattr(rounding_module, "_audit", lambda *_: False)
-    is_withheld, _ = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
-    assert exactly_known(tables, is_withheld, least=1) == [5]
+    assert exactly_known(tables, protected(tables), least=1) == [5]
 
 
 def test_a_limit_that_comes_first_is_said():
@@ -151,17 +143,9 @@ def test_a_limit_that_comes_first_is_said():
     assert not_finished
 
 
-def test_nothing_to_protect_withholds_nothing():
-    tables = system_of([5, 6, 7, 8], ROW).exact
-    is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)
-    assert not is_withheld.any()
-    assert not not_finished
-
-
 def test_the_same_tables_give_the_same_pattern():
     tables = random_system(np.random.default_rng(2)).exact
-    patterns = [secondary(tables, small(tables), zeros_shown=True, limit=LIMIT)[0].tolist() for _ in range(2)]
-    assert patterns[0] == patterns[1]
+    assert protected(tables) == protected(tables)
 
 
 JUDGE = """
@@ -177,7 +161,7 @@ for number, cells in enumerate(json.load(sys.stdin)):
 """
 
 
-def judged(tables: list[list[list[int]]], folder: Path) -> list[dict[tuple[str, str], str]]:
+def judged(tables, folder) -> list[dict[tuple[str, str], str]]:
     """The status of every number by tau-ARGUS, which writes true values into the folder that it works in."""
     given = json.dumps(tables)
     done = subprocess.run(
@@ -187,7 +171,7 @@ def judged(tables: list[list[list[int]]], folder: Path) -> list[dict[tuple[str, 
     return [{(row, column): status for row, column, status in line} for line in lines]
 
 
-def table_of(cells: np.ndarray) -> tuple[ExactTables, list[tuple[str, str]]]:
+def table_of(cells) -> tuple[ExactTables, list[tuple[str, str]]]:
     """A table of two dimensions with its totals, and the names of its numbers as tau-ARGUS has them."""
     place = np.arange(cells.size).reshape(cells.shape)
     numbers = {(f"r{row}", f"c{column}"): [int(place[row, column])] for row, column in np.ndindex(*cells.shape)}
@@ -206,8 +190,7 @@ def test_as_few_numbers_are_withheld_as_by_tau_argus(tmp_path):
     ours = optimal = 0
     for cells, judgement in zip(worlds, judgements, strict=True):
         tables, names = table_of(cells)
-        is_withheld, not_finished = secondary(tables, small(tables), zeros_shown=False, limit=LIMIT)
-        assert not not_finished
+        is_withheld = np.array(protected(tables, zeros_shown=False))
         assert exactly_known(tables, is_withheld, least=0) == []
         by_judge = np.array([judgement[name] != "S" for name in names])
         assert exactly_known(tables, by_judge, least=0) == []
@@ -220,5 +203,4 @@ def test_as_few_numbers_are_withheld_as_by_tau_argus(tmp_path):
 
 def test_where_nothing_is_small_nothing_is_withheld():
     nobody = ExactTables(*(np.zeros(2, dtype=kind) for kind in (int, np.uint64, int, int)), Rows.of_lists([[0], [0]]))
-    is_withheld, not_finished = secondary(nobody, np.zeros(2, dtype=np.bool_), zeros_shown=True, limit=1.0)
-    assert (is_withheld.any(), not_finished) == (False, False)
+    assert protected(nobody, np.zeros(2, dtype=np.bool_)) == [False, False]

@@ -20,7 +20,7 @@ from tests.inside import (
 )
 
 
-def area_of(lists: list[list[int]], truth: list[int], cells: int = 1) -> AttackedArea:
+def area_of(lists, truth, cells=1) -> AttackedArea:
     """Areas, by the atoms that they hold; each atom has some cells with the same people."""
     rows = Rows.of_lists([[atom * cells + cell for atom in atoms for cell in range(cells)] for atoms in lists])
     unknowns = np.repeat(truth, cells)
@@ -34,7 +34,7 @@ def area_of(lists: list[list[int]], truth: list[int], cells: int = 1) -> Attacke
     return AttackedArea("", 1, ("TRACT",), areas, ("",), "alone", 1.0, [system])
 
 
-def published(area: AttackedArea, widths: list[int] | int = 1) -> Publication:
+def published(area, widths=1) -> Publication:
     """Windows of the given size, from the truth on; an empty one tells nothing."""
     counts = area.systems[0].exact.counts
     sizes = np.broadcast_to(np.array(widths), counts.shape)

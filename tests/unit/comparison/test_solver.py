@@ -85,7 +85,7 @@ class SmallWorld:
         return np.all(np.array(self.fits) == 1, axis=0).tolist()
 
 
-def small_world(seed: int) -> SmallWorld:
+def small_world(seed) -> SmallWorld:
     rng = np.random.default_rng([41, seed])
     numbers = [[0], [1], [2], [3], [4], [0, 1], [2, 3, 4], [0, 2], [1, 3], [0, 1, 2, 3, 4]]
     system = system_of(rng.integers(0, 3, size=5).tolist(), numbers)
@@ -126,18 +126,18 @@ def test_enumeration_sees_a_solver_that_forgets_that_a_number_may_be_larger(monk
     assert found != [world.proven_by_enumeration() for world in worlds]
 
 
-def rounded_at_random(system: System, rng: np.random.Generator) -> list[range]:
+def rounded_at_random(system, rng) -> list[range]:
     counts = system.exact.counts
     published = counts - counts % 3 + 3 * (rng.random(len(counts)) < (counts % 3) / 3)
     return [range(max(number - 2, 0), number + 3) for number in published.tolist()]
 
 
-def small_counts_withheld(system: System, rng: np.random.Generator) -> list[range]:
+def small_counts_withheld(system, rng) -> list[range]:
     del rng
     return [range(1, 500) if 1 <= count <= 2 else range(count, count + 1) for count in system.exact.counts.tolist()]
 
 
-def proofs(protect, seeds: range) -> tuple[int, int]:
+def proofs(protect, seeds) -> tuple[int, int]:
     """How many leaves are proven, and how many of these proofs are wrong."""
     right = wrong = 0
     for seed in seeds:
@@ -174,7 +174,7 @@ TRACT = [
 """Eleven people: block, sex and race as one of four, age."""
 
 
-def tract_of(people: list[tuple[int, int, int]]) -> tuple[System, Windows, list[int]]:
+def tract_of(people) -> tuple[System, Windows, list[int]]:
     """Published as for 2010: blocks by sex, race and age group; the tract by sex, race and single year of age.
 
     Which record each person is follows last: an unknown, and nothing is published of it alone.

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
-import pyarrow as pa
 import pytest
 
 from tests.counted_census import counted, nearest_5, protection
-from tests.inside import CountedCensus, NoProgress, RunOptions, accuracy_table, assess, key_of_seed, summary, utility
+from tests.inside import NoProgress, RunOptions, accuracy_table, assess, key_of_seed, summary, utility
 from tests.worlds.households import write_small_households
 from tests.worlds.specified.nz_case import full_keys, write_nz_case
 
 pytestmark = pytest.mark.slow
 
 
-def written(folder: Path, which: str) -> tuple[Path, Path]:
+def written(folder, which) -> tuple[Path, Path]:
     if which == "households":
         world = write_small_households(folder / "world")
         return world.parameters, world.data
@@ -30,12 +28,12 @@ def written(folder: Path, which: str) -> tuple[Path, Path]:
 
 
 @pytest.fixture(scope="module", params=["households", "specified", "every group"])
-def truth(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[CountedCensus]:
+def truth(request, tmp_path_factory):
     with counted(*written(tmp_path_factory.mktemp("census"), request.param)) as census:
         yield census
 
 
-def sums(table: pa.Table) -> dict[tuple[str, str, str], tuple[int, int]]:
+def sums(table) -> dict[tuple[str, str, str], tuple[int, int]]:
     """Numbers, and their absolute errors together, of groups with somebody in them."""
     return {
         (row["level"], row["kind"], row["sort"]): (row["numbers"], round(row["mean_absolute_error"] * row["numbers"]))
