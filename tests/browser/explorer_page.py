@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from playwright.sync_api import Browser, Page, expect
 
 from safetab.tuning import tuning_of
 from tests.browser import chromium
-from tests.browser.chromium import Watched
+from tests.browser.chromium import Watched, saved
 from tests.explorer_numbers import Asked, ExactNumbers, agrees_at
 
 FACTS = tuning_of().require().facts
@@ -40,12 +41,8 @@ def asked_on(page: Page) -> Asked:
 
 def numbers_on(page: Page) -> list[tuple[str, str]]:
     """Where each number stands, and how it is spelled."""
-    return [
-        tuple(pair)
-        for pair in page.eval_on_selector_all(
-            "[data-number]", "all => all.map(one => [one.dataset.number, one.textContent])"
-        )
-    ]
+    numbers = "all => all.map(one => [one.dataset.number, one.textContent])"
+    return [*map(tuple, page.eval_on_selector_all("[data-number]", numbers))]
 
 
 def disagreements(page: Page, exact: ExactNumbers, least: int = 150) -> list[str]:
@@ -54,14 +51,29 @@ def disagreements(page: Page, exact: ExactNumbers, least: int = 150) -> list[str
     return [f"{path}: {text}" for path, text in shown if not agrees_at(path, text, exact.of(path))]
 
 
+def setting_on(page: Page) -> Any:
+    return page.evaluate("window.explorer.setting()")
+
+
+def set_on(page: Page, setting: Any) -> str | None:
+    """Why the page refuses a setting; None if it took it."""
+    return page.evaluate("setting => window.explorer.set(setting)", setting)
+
+
+def show(page: Page, product: int) -> None:
+    page.evaluate("number => window.explorer.show(number)", product)
+
+
+def settle(page: Page) -> None:
+    page.evaluate("window.explorer.settle()")
+
+
 def field(page: Page, label: str):
     return page.get_by_label(label, exact=True).first
 
 
 def saved_config(page: Page) -> str:
-    with page.expect_download() as started:
-        page.locator("#save").click()
-    return Path(started.value.path()).read_text("utf-8")
+    return saved(page.locator("#save"))[1].decode()
 
 
 def load(page: Page, text: str) -> None:

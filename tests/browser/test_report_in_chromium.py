@@ -104,7 +104,7 @@ def test_the_comparison_comes_first_and_names_both(browser, folder):
         page = watched.page
         assert page.locator("main h2").first.text_content() == "parameters, against more-for-counties"
         assert page.locator("#comparison .legend li").all_text_contents() == ["parameters", "more-for-counties"]
-        assert "the other" not in page.locator("#comparison").text_content()
+        assert "the other" not in page.text_content("#comparison")
 
 
 def test_the_verdict_of_a_class_is_seen_however_long_the_names_are(browser, folder):

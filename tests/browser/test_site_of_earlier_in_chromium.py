@@ -104,10 +104,10 @@ def test_changes_are_those_of_two_open_releases(page, releases):
             if isinstance(now, Estimate) and isinstance(then, Estimate):
                 seen[check_both(page, now, then)] += 1
             elif isinstance(now, Estimate):
-                assert then.reason in page.locator("section[data-earlier=absent]").text_content()
+                assert then.reason in page.text_content("section[data-earlier=absent]")
                 seen[f"then {then.status}"] += 1
             elif isinstance(then, Estimate):
-                figure = page.locator("section[data-earlier=number] [data-number=earlier]").text_content()
+                figure = page.text_content("section[data-earlier=number] [data-number=earlier]")
                 assert figure == then_in_words(then)
                 seen["now absent"] += 1
             else:

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from tests.browser.explorer_page import field
+from tests.browser.explorer_page import field, setting_on, settle
 
 pytestmark = pytest.mark.browser
 
@@ -20,19 +20,19 @@ def test_typed_values_answer_at_once_and_undo_takes_them_back(page):
     margin.fill("20")
     page.keyboard.press("Enter")
     assert Fraction(budget.input_value()) == Fraction("0.04567")
-    page.locator("#undo").click()
-    page.evaluate("window.explorer.settle()")  # the field may be out of sight
+    page.click("#undo")
+    settle(page)  # the field may be out of sight
     assert budget.input_value() == "0.5"
-    page.locator("#undo").click()
-    page.evaluate("window.explorer.settle()")  # the field may be out of sight
+    page.click("#undo")
+    settle(page)  # the field may be out of sight
     assert budget.input_value() == "0.159"
-    page.locator("#redo").click()
-    page.evaluate("window.explorer.settle()")  # the field may be out of sight
+    page.click("#redo")
+    settle(page)  # the field may be out of sight
     assert budget.input_value() == "0.5"
 
 
 def test_a_wrong_entry_is_told_beside_its_field_and_changes_nothing(page):
-    before = page.evaluate("window.explorer.setting()")
+    before = setting_on(page)
     for label, text in [
         ("Budget of County, Detailed", "-1"),
         ("Share of each budget for stage 1, gamma", "1"),
@@ -44,7 +44,7 @@ def test_a_wrong_entry_is_told_beside_its_field_and_changes_nothing(page):
         message = page.locator(f"#{entry.get_attribute('aria-describedby').split()[-1]}")
         assert entry.get_attribute("aria-invalid") == "true"
         assert message.text_content(), label
-        assert page.evaluate("window.explorer.setting()") == before
+        assert setting_on(page) == before
         page.keyboard.press("Escape")
 
 
@@ -53,7 +53,7 @@ def test_a_budget_whose_noise_cannot_be_drawn_is_refused_at_once(page, budget):
     entry = field(page, "Budget of County, Detailed")
     entry.fill(budget)
     assert entry.get_attribute("aria-invalid") == "true"
-    message = page.locator(f"#{entry.get_attribute('aria-describedby').split()[-1]}").text_content()
+    message = page.text_content(f"#{entry.get_attribute('aria-describedby').split()[-1]}")
     assert "can't be drawn: sigma must lie between" in message
     assert page.evaluate("window.explorer.setting().budgets['COUNTY,2']") == "0.159"
     assert page.evaluate("window.explorer.slowestAnswer()") < 5000

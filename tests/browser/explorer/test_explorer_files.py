@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 from playwright.sync_api import expect
 
 from safetab.tuning import Tuning
-from tests.browser.explorer_page import FACTS, field, load, opened, saved_config
-from tests.commands import cli
+from tests.browser.chromium import saved
+from tests.browser.explorer_page import FACTS, field, load, opened, saved_config, set_on, setting_on, show
+from tests.commands import done
 from tests.explorer_numbers import can_be_drawn, random_config, setting_of
 from tests.inside import PRODUCTS, VERSION, parse_config, presets, production_of_2020, write_demo_census
 
@@ -36,10 +36,10 @@ def test_a_config_is_saved_as_it_was_loaded_and_changed_only_where_it_was_change
 
 @pytest.mark.parametrize("product", PRODUCTS, ids=lambda product: product.name)
 def test_a_saved_config_means_what_the_page_shows(page, product):
-    page.evaluate("number => window.explorer.show(number)", PRODUCTS.index(product))
+    show(page, PRODUCTS.index(product))
     configs = [random_config(production_of_2020(product), seed) for seed in range(1000, 1010)]
     for config in (config for config in configs if can_be_drawn(Tuning(config, FACTS))):
-        assert page.evaluate("setting => window.explorer.set(setting)", setting_of(config)) is None
+        assert set_on(page, setting_of(config)) is None
         read = parse_config(saved_config(page)).require()
         for name in ("privacy_definition", "most_answers", "stage_1_fraction", "zero_suppression_chance", "passes"):
             assert getattr(read, name) == getattr(config, name)
@@ -54,28 +54,25 @@ def test_a_config_saved_by_the_page_is_accepted_by_validate(page, tmp_path):
     load(page, (parameters / "config.json").read_text("utf-8"))
     field(page, "Share of each budget for stage 1, gamma").fill("0.2")
     (parameters / "config.json").write_text(saved_config(page), encoding="utf-8")
-    told = cli("validate", parameters, tmp_path / "census" / "data")
-    assert (told.exit_code, told.stdout) == (0, "Everything is valid.\n"), told.output
+    done("validate", parameters, tmp_path / "census" / "data")
     assert parse_config((parameters / "config.json").read_text("utf-8")).require().stage_1_fraction == Fraction(1, 5)
 
 
 def test_a_config_at_fault_is_told_whole_and_changes_nothing(page):
-    before = page.evaluate("window.explorer.setting()")
+    before = setting_on(page)
     wrong = presets()["2020 production"].replace('"zcdp"', '"<img src=x onerror=alert(1)>"').replace("0.159", "-1", 1)
     load(page, wrong)
     problems = page.locator("#load-problems li").all_text_contents()
     assert len(problems) == 2
     assert any("privacy_defn" in problem for problem in problems)
-    assert page.evaluate("window.explorer.setting()") == before
+    assert setting_on(page) == before
     assert page.locator("img").count() == 0
     load(page, "not json")
-    assert "line 1" in page.locator("#load-problems").text_content()
+    assert "line 1" in page.text_content("#load-problems")
 
 
 def downloaded(page, button) -> list[list[str]]:
-    with page.expect_download() as started:
-        page.locator(button).click()
-    return [*csv.reader(Path(started.value.path()).read_text("utf-8-sig").splitlines())]
+    return [*csv.reader(saved(page.locator(button))[1].decode("utf-8-sig").splitlines())]
 
 
 def test_tables_are_downloaded_as_csv(page):
@@ -91,7 +88,7 @@ def test_tables_are_downloaded_as_csv(page):
 def test_every_download_says_which_setting_it_is_of_where_it_is_from_and_when(page):
     page.clock.set_fixed_time("2026-03-09T12:00:00")
     field(page, "Budget of County, Detailed").fill("0.2")
-    source = f"safetab {VERSION}. {page.locator('#source').text_content()}"
+    source = f"safetab {VERSION}. {page.text_content('#source')}"
     for button in ("#save-levels", "#save-margins", "#save-curves"):
         header, *rows = downloaded(page, button)
         assert header[-3:] == ["setting", "source", "date"], button
@@ -107,8 +104,8 @@ def test_a_configuration_of_the_other_product_brings_it_into_view(page):
 
 def test_a_file_with_a_budget_beyond_all_measure_is_refused_in_words(page):
     load(page, presets()["2020 production"].replace("0.159", "1e99", 1))
-    assert "can't be drawn" in page.locator("#load-problems").text_content()
-    assert page.locator("#started-from").text_content() == "Current setting: 2020 production."
+    assert "can't be drawn" in page.text_content("#load-problems")
+    assert page.text_content("#started-from") == "Current setting: 2020 production."
 
 
 def test_a_reload_and_a_link_bring_the_settings_of_both_products_back(browser, file):
@@ -116,7 +113,7 @@ def test_a_reload_and_a_link_bring_the_settings_of_both_products_back(browser, f
         page = one.page
         field(page, "Budget of County, Detailed").fill("0.2")
         field(page, "Share of each budget for stage 1, gamma").fill("0.25")
-        page.evaluate("window.explorer.show(1)")
+        show(page, 1)
         field(page, "Threshold for tenure in 3 cells, County, Detailed, tenure, people").fill("1200")
         settings = page.evaluate("[window.explorer.setting(), (window.explorer.show(0), window.explorer.setting())]")
         page.wait_for_url(lambda url: url.endswith("SafeTab-H~t25=1200"))
@@ -125,10 +122,10 @@ def test_a_reload_and_a_link_bring_the_settings_of_both_products_back(browser, f
         page.get_by_role("link", name="Privacy cost").click()
         assert page.url == address
         page.reload()
-        assert page.evaluate("window.explorer.setting()") == settings[1]
-        assert page.locator("#started-from").text_content() == "Current setting: 2020 production, changed."
+        assert setting_on(page) == settings[1]
+        assert page.text_content("#started-from") == "Current setting: 2020 production, changed."
     with opened(browser, file) as other:
-        assert other.page.evaluate("window.explorer.setting()") != settings[1]
+        assert setting_on(other.page) != settings[1]
         other.page.goto(address)
         assert other.page.evaluate("[(window.explorer.show(1), window.explorer.setting()), (window.explorer.show(0), window.explorer.setting())]") == settings  # fmt: skip
         for wrong in (
@@ -146,13 +143,13 @@ def test_a_restored_setting_says_so_and_can_be_left(browser, file):
     with opened(browser, file) as one:
         page, line = one.page, one.page.locator("#restored")
         assert not line.is_visible()
-        losses = page.locator("#bar-losses").text_content()
+        losses = page.text_content("#bar-losses")
         page.reload()
         assert not line.is_visible()  # nothing was changed
         page.get_by_role("button", name="Keep the current setting").click()
-        page.evaluate("window.explorer.show(1)")
+        show(page, 1)
         field(page, "Budget of County, Detailed, tenure").fill("0.5")
-        page.evaluate("window.explorer.show(0)")
+        show(page, 0)
         field(page, "Budget of County, Detailed").fill("50")
         page.wait_for_timeout(600)
         page.goto("about:blank")
@@ -162,11 +159,11 @@ def test_a_restored_setting_says_so_and_can_be_left(browser, file):
         )
         assert line.text_content() == f"Restored your last setting ({today}). Start fresh"
         assert line.bounding_box()["y"] < page.locator("h1").bounding_box()["y"]
-        assert page.locator("#bar-losses").text_content() != losses
+        assert page.text_content("#bar-losses") != losses
         line.get_by_role("button", name="Start fresh").click()
         assert not line.is_visible()
-        assert page.locator("#bar-losses").text_content() == losses
-        assert page.locator("#started-from").text_content() == "Current setting: 2020 production."
+        assert page.text_content("#bar-losses") == losses
+        assert page.text_content("#started-from") == "Current setting: 2020 production."
         assert page.locator("#kept-list strong").count() == 0
         assert page.evaluate("document.activeElement.id") == "started-from"
         page.wait_for_timeout(600)
@@ -189,11 +186,11 @@ def test_the_date_is_that_of_the_last_change_and_not_of_the_last_visit(browser, 
         for _ in range(2):
             page.reload()
             page.clock.run_for(1000)
-            assert "(March 1, 2026)" in page.locator("#restored").text_content()
+            assert "(March 1, 2026)" in page.text_content("#restored")
         field(page, "Budget of County, Detailed").fill("40")
         page.clock.run_for(1000)
         page.reload()
-        assert "(March 9, 2026)" in page.locator("#restored").text_content()
+        assert "(March 9, 2026)" in page.text_content("#restored")
 
 
 def test_a_link_is_not_called_the_last_setting_until_the_page_comes_back_without_it(browser, file):
@@ -205,7 +202,7 @@ def test_a_link_is_not_called_the_last_setting_until_the_page_comes_back_without
         page.wait_for_timeout(600)
         page.goto("about:blank")
         page.goto(file.as_uri())
-        assert page.locator("#started-from").text_content() == "Current setting: a link, changed."
+        assert page.text_content("#started-from") == "Current setting: a link, changed."
         assert line.is_visible()
         page.goto("about:blank")
         page.goto(f"{file.as_uri()}#set/SafeTab-P~b5=0.3")

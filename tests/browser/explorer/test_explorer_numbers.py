@@ -8,7 +8,7 @@ from fractions import Fraction
 import pytest
 
 from safetab.tuning import Tuning, tuning_of
-from tests.browser.explorer_page import FACTS, LEVELS, asked_on, disagreements, field
+from tests.browser.explorer_page import FACTS, LEVELS, asked_on, disagreements, field, set_on, settle, show
 from tests.explorer_numbers import ExactNumbers, agrees, can_be_drawn, random_config, setting_of
 from tests.inside import DELTA, PRODUCTS, epsilon_of_rho, loss_text, production_of_2020
 
@@ -22,19 +22,19 @@ CHUNK = 25
 def test_every_number_of_random_settings_is_pythons_to_the_digits_shown(page, product, first):
     base = production_of_2020(PRODUCTS[product])
     pinned = None
-    page.evaluate("number => window.explorer.show(number)", product)
+    show(page, product)
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     page.wait_for_timeout(500)  # what is folded away is drawn when it is opened
     for seed in range(first, first + CHUNK):
         tuning = Tuning(random_config(base, seed), FACTS)
-        refusal = page.evaluate("setting => window.explorer.set(setting)", setting_of(tuning.config))
+        refusal = set_on(page, setting_of(tuning.config))
         assert (refusal is None) == can_be_drawn(tuning), refusal
         if refusal is not None:
             continue
         page.evaluate("key => window.explorer.look(key)", LEVELS[product][seed % 4])
         if pinned is None:
             page.evaluate("document.getElementById('pin').click()")
-            page.evaluate("window.explorer.settle()")
+            settle(page)
         exact = ExactNumbers(tuning, asked_on(page), pinned)
         if pinned is None:
             pinned = exact
@@ -83,17 +83,17 @@ def test_a_loss_is_never_shown_too_small(page):
 
 
 def test_a_loss_far_above_2020_and_noise_that_protects_nobody_are_warned_of(page):
-    assert page.locator("#warning-count").text_content() == "No warnings"
+    assert page.text_content("#warning-count") == "No warnings"
     reference = page.locator("#cost-losses tr").last.text_content()
     assert reference == "For comparison: the 2020 Detailed DHC-A4.9449.88825.362938.9488"
     field(page, "Budget of County, Detailed").fill("900000")
-    page.evaluate("window.explorer.settle()")
-    assert page.locator("#bar-losses").text_content().count("2020: ") == 3
-    assert page.locator("#warning-count").text_content() == "3 warnings"
+    settle(page)
+    assert page.text_content("#bar-losses").count("2020: ") == 3
+    assert page.text_content("#warning-count") == "3 warnings"
     total, level, no_protection = page.evaluate("window.explorer.results().warnings")
     assert total["text"].startswith(
         "The total loss per person, rho 900,004.785, is more than 182,039 times that of the 2020"
     )
     assert (level["level"], no_protection["level"]) == ("COUNTY,2", "COUNTY,2")
     assert no_protection["text"].startswith("This setting protects nobody at this level")
-    assert "`safetab run` refuses it for real people" in page.locator("#summary-warnings").text_content()
+    assert "`safetab run` refuses it for real people" in page.text_content("#summary-warnings")

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
-from tests.browser.explorer_page import LEVELS, opened
+from tests.browser.chromium import WIDTH, contrast, luminance, sheets
+from tests.browser.explorer_page import LEVELS, opened, show
 
 pytestmark = pytest.mark.browser
 
@@ -14,24 +13,13 @@ pytestmark = pytest.mark.browser
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (360, "dark"), (820, "light"), (1440, "dark")])
 def test_it_fits_any_screen_and_reads_in_both_schemes(browser, file, width, scheme):
     with opened(browser, file, viewport={"width": width, "height": 740}, color_scheme=scheme) as one:
-        assert one.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert one.page.evaluate(WIDTH) <= width
         text, ground = one.page.evaluate(
             "[getComputedStyle(document.body).color, getComputedStyle(document.body).backgroundColor]"
         )
         assert contrast(text, ground) > 7
         assert (luminance(ground) < 0.2) == (scheme == "dark")
         assert one.complaints == []
-
-
-def luminance(colour) -> float:
-    parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
-    linear = [part / 12.92 if part <= 0.03928 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-
-
-def contrast(one, other) -> float:
-    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
-    return (light + 0.05) / (dark + 0.05)
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -65,16 +53,15 @@ def test_words_upon_colours_are_4_5_to_1_or_more(browser, file, scheme):
 @pytest.mark.parametrize("paper", ["A4", "Letter"])
 @pytest.mark.parametrize("product", LEVELS)
 def test_the_summary_for_a_committee_is_one_page(page, product, paper):
-    page.evaluate("number => window.explorer.show(number)", product)
-    printed = page.pdf(format=paper)
-    assert len(re.findall(rb"/Type\s*/Page\b", printed)) == 1
+    show(page, product)
+    assert sheets(page, format=paper) == 1
 
 
 @pytest.mark.parametrize("width", [390, 1440])
 @pytest.mark.parametrize("product", LEVELS)
 def test_every_target_is_large_enough_and_the_margin_is_in_sight(browser, file, width, product):
     with opened(browser, file, viewport={"width": width, "height": 844}) as one:
-        one.page.evaluate("number => window.explorer.show(number)", product)
+        show(one.page, product)
         small = one.page.evaluate("""() => [...document.querySelectorAll("a[href], button, input, select, summary")]
             .filter(one => one.offsetParent !== null && !one.classList.contains("skip"))
             .map(one => [one.outerHTML.slice(0, 80), one.getBoundingClientRect()])
@@ -83,4 +70,4 @@ def test_every_target_is_large_enough_and_the_margin_is_in_sight(browser, file, 
         margin = one.page.locator("#levels-table input.margin").first.bounding_box()
         assert margin is not None
         assert margin["x"] + margin["width"] <= width
-        assert one.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert one.page.evaluate(WIDTH) <= width

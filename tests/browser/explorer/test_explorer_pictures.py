@@ -7,7 +7,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.explorer_page import field, opened
+from tests.browser.explorer_page import field, opened, setting_on
 
 pytestmark = pytest.mark.browser
 
@@ -24,7 +24,7 @@ def test_the_marks_of_the_first_picture_are_dragged_and_fields_follow(browser, f
     with opened(browser, file, viewport={"width": width, "height": 900}) as one:
         page = one.page
         for what, index in (("budget", 0), ("margin", 0), ("threshold", 1)):
-            before = page.evaluate("window.explorer.setting()")
+            before = setting_on(page)
             mark = page.locator(f'[data-mark="{what}"][data-level="COUNTY,2"][data-index="{index}"]')
             mark.scroll_into_view_if_needed()
             box = mark.bounding_box()
@@ -34,7 +34,7 @@ def test_the_marks_of_the_first_picture_are_dragged_and_fields_follow(browser, f
             page.mouse.move(x - 10, y)
             page.mouse.move(x - 20, y)
             page.mouse.up()
-            after = page.evaluate("window.explorer.setting()")
+            after = setting_on(page)
             if what == "threshold":
                 assert after["thresholds"]["COUNTY,2"][1] < before["thresholds"]["COUNTY,2"][1]
             else:  # a smaller margin takes a larger budget
@@ -42,17 +42,17 @@ def test_the_marks_of_the_first_picture_are_dragged_and_fields_follow(browser, f
                     what == "budget"
                 )
             expect(field(page, "Budget of County, Detailed")).to_have_value(after["budgets"]["COUNTY,2"])
-            page.locator("#undo").click()
-            assert page.evaluate("window.explorer.setting()") == before, "one drag is one step"
+            page.click("#undo")
+            assert setting_on(page) == before, "one drag is one step"
         assert one.complaints == []
 
 
 def test_more_begins_with_the_picture_of_all_levels_and_the_line_of_2020(page):
     for _ in range(2):  # hides it and shows it again
-        page.locator("#more-button").click()
+        page.click("#more-button")
     assert page.locator("#overview-chart").bounding_box()["y"] < 450
     assert page.locator("#setting").bounding_box()["y"] < 900  # beside it
-    assert "2020 Detailed DHC-A: \N{GREEK SMALL LETTER RHO} = 4.944" in page.locator("#overview-losses").text_content()
+    assert "2020 Detailed DHC-A: \N{GREEK SMALL LETTER RHO} = 4.944" in page.text_content("#overview-losses")
     county = page.locator('#overview-chart [data-number="levels/COUNTY,2/smallest_published/95"]')
     assert county.text_content() == "31"
 

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from tests.browser.explorer_page import LEVELS, field, numbers_on, opened
+from tests.browser.explorer_page import LEVELS, field, numbers_on, opened, settle, show
 
 pytestmark = pytest.mark.browser
 
@@ -15,7 +15,7 @@ def test_both_products_have_settings_of_their_own_and_a_joint_loss(page):
     field(page, "Budget of County, Detailed").fill("0.2")
     page.get_by_role("button", name="Households (SafeTab-H)").click()
     field(page, "Budget of County, Detailed, tenure").fill("0.242869")
-    page.evaluate("window.explorer.settle()")
+    settle(page)
     joint = {path: text for path, text in numbers_on(page) if path.startswith("joint/")}
     assert joint["joint/0/loss/us"] == "8.995302"
     assert joint["joint/1/loss/us"] == "22.975604"  # 4.944 + 0.041 + 2 x (8.895302 + 0.1)
@@ -29,9 +29,9 @@ def test_both_products_have_settings_of_their_own_and_a_joint_loss(page):
 
 
 def test_thresholds_of_households_are_in_people(page):
-    page.evaluate("window.explorer.show(1)")
+    show(page, 1)
     assert field(page, "Threshold for tenure in 3 cells, County, Detailed, tenure, people").input_value() == "971"
-    assert "Least size for household type in … cells, people" in page.locator("#levels-table").text_content()
+    assert "Least size for household type in … cells, people" in page.text_content("#levels-table")
     assert page.locator("#figure-suppression").is_hidden()
 
 
@@ -40,12 +40,12 @@ def test_thresholds_for_a_target_error_stand_beside_those_in_force_and_are_taken
     assert row.locator("td").all_text_contents() == [
         *("110", "880", "971 fits", "1,980", "4,971 high", "5,060", "19,971 high")
     ]
-    assert page.locator("#thresholds [role=status]").text_content().startswith("Of 57 thresholds, 0 are too low")
+    assert page.text_content("#thresholds [role=status]").startswith("Of 57 thresholds, 0 are too low")
     page.get_by_role("button", name="Use these thresholds").click()
     assert page.evaluate("window.explorer.setting().thresholds['COUNTY,2']") == [880, 1980, 5060]
-    page.locator("#undo").click()
+    page.click("#undo")
     assert page.evaluate("window.explorer.setting().thresholds['COUNTY,2']") == [971, 4971, 19971]
-    page.evaluate("window.explorer.show(1)")
+    show(page, 1)
     row = page.locator("#thresholds tr", has_text="County, Detailed").last
     assert row.locator("td").all_text_contents() == ["110", "330", "825", "971 fits"]  # 2.5 people a household
     page.locator("#thresholds").get_by_label("People of the group in a household, on average").fill("3")
@@ -57,8 +57,8 @@ def test_up_to_six_settings_are_kept_by_name_and_told_apart_in_words(page):
     page.get_by_label("Name (optional)").fill("as in 2020")
     keep.click()
     field(page, "Budget of County, Detailed").fill("0.5")
-    page.evaluate("window.explorer.settle()")
-    words = page.locator("#compare-words").text_content()
+    settle(page)
+    words = page.text_content("#compare-words")
     assert words == (
         "Compared with as in 2020: \N{GREEK SMALL LETTER RHO} is 0.341 more (unbounded); margins are smaller at County, Detailed."
     )
@@ -66,14 +66,14 @@ def test_up_to_six_settings_are_kept_by_name_and_told_apart_in_words(page):
         keep.click()
     assert keep.get_attribute("aria-disabled") == "true"
     page.evaluate("document.getElementById('pin').click()")
-    assert page.locator("#kept-problem").text_content() == "You have already kept 6 settings. Remove one first."
+    assert page.text_content("#kept-problem") == "You have already kept 6 settings. Remove one first."
     heads = page.locator("#kept-table thead th").all_text_contents()
     assert heads == ["Number", "1 as in 2020", "2 A", "3 B", "4 C", "5 D", "6 E", "Current"]
     page.get_by_role("button", name="Return to as in 2020").click()
     assert page.evaluate("window.explorer.setting().budgets['COUNTY,2']") == "0.159"
     page.get_by_role("button", name="Remove E", exact=True).click()
     assert page.locator("#kept-list li").count() == 5
-    page.evaluate("window.explorer.show(1)")
+    show(page, 1)
     assert page.locator("#kept-list li").count() == 0  # each product has its own
 
 
@@ -101,9 +101,9 @@ def test_every_kept_setting_is_on_the_first_picture_by_its_number(page):
         field(page, "Budget of County, Detailed").fill(budget)
         keep.click()
     field(page, "Budget of County, Detailed").fill("2")
-    page.evaluate("window.explorer.settle()")
+    settle(page)
     assert page.locator("#overview-legend .kept-mark text").all_text_contents() == ["1", "2", "3"]
-    assert "A, kept" in page.locator("#overview-legend").text_content()
+    assert "A, kept" in page.text_content("#overview-legend")
     drawn = page.locator("#overview-chart .kept-mark").evaluate_all(
         "all => all.map(one => [one.querySelector('title').textContent, one.querySelector('text').textContent])"
     )
@@ -122,7 +122,7 @@ def assert_kept_settings_stay(page):
     field(page, "Budget of County, Detailed").fill("0.5")
     field(page, "Most race codes counted for a person").fill("5")
     field(page, "Threshold for sex by 4 ages, County, Detailed, persons").fill("500")
-    page.evaluate("window.explorer.settle()")
+    settle(page)
     row = page.locator("#levels-table tr", has_text="County, Detailed").first
     beside = ["0.159 1 as in 2020", "11 1 as in 2020", "971 1 as in 2020"]
     assert row.locator(".others > span").all_text_contents() == beside
@@ -137,7 +137,7 @@ def assert_kept_settings_stay(page):
 def test_households_have_their_units_on_the_axis_and_the_total_in_sight(page):
     labels = page.locator("#overview-chart .axis-label")
     assert "persons" in labels.all_text_contents()
-    page.evaluate("window.explorer.show(1)")
+    show(page, 1)
     assert "households (margins), people (thresholds)" in labels.all_text_contents()
     heads = page.locator("#sizes-relative thead th")
     assert heads.all_text_contents()[:2] == ["Table", "total"]
@@ -148,9 +148,9 @@ def test_households_have_their_units_on_the_axis_and_the_total_in_sight(page):
 
 @pytest.mark.parametrize("product", LEVELS)
 def test_every_epsilon_has_its_delta_and_says_which_neighbours_are_meant(page, product):
-    page.evaluate("number => window.explorer.show(number)", product)
+    show(page, product)
     page.evaluate("document.getElementById('pin').click()")
-    page.evaluate("window.explorer.settle()")
+    settle(page)
     said = page.evaluate("""() => [...document.querySelectorAll('[data-number*="epsilon"]')].map(one => {
         const cell = one.closest("td, dd"), table = one.closest("table"), column = cell.cellIndex;
         const head = column === undefined ? [] : [...table.querySelectorAll("thead tr")].map(row => row.cells[column]?.textContent);

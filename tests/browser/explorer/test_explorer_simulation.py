@@ -5,18 +5,23 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 from math import sqrt
-from pathlib import Path
 
 import pytest
 
 from safetab.tuning import Tuning
-from tests.browser.explorer_page import FACTS, LEVELS, field, numbers_on
+from tests.browser.chromium import saved
+from tests.browser.explorer_page import FACTS, LEVELS, field, numbers_on, set_on, show
 from tests.explorer_numbers import agrees, can_be_drawn, random_config, setting_of, tuned_levels
 from tests.explorer_simulation import expected_groups
 from tests.inside import PRODUCTS, production_of_2020
 
 pytestmark = pytest.mark.browser
 SIZES = b"geography_level,iteration_level,people,groups\r\nCOUNTY,Detailed,40,1000\r\nCOUNTY,2,900,500\r\n"
+
+
+def give(page, sizes):
+    file = {"name": "sizes.csv", "mimeType": "text/csv", "buffer": sizes}
+    page.set_input_files("#simulation input[type=file]", file)
 
 
 def simulate(page):
@@ -39,8 +44,8 @@ def test_what_is_expected_is_pythons(page, product, seed):
     base = production_of_2020(PRODUCTS[product])
     tuning = Tuning(base if seed is None else random_config(base, seed), FACTS)
     assert can_be_drawn(tuning), "choose another seed"
-    page.evaluate("number => window.explorer.show(number)", product)
-    assert page.evaluate("setting => window.explorer.set(setting)", setting_of(tuning.config)) is None
+    show(page, product)
+    assert set_on(page, setting_of(tuning.config)) is None
     simulate(page)
     people = tuned_levels(Tuning(production_of_2020(PRODUCTS[0]), FACTS))
     compared = 0
@@ -61,7 +66,7 @@ def test_what_is_expected_is_pythons(page, product, seed):
 
 def test_draws_vary_around_what_is_expected_as_much_as_they_should(page):
     """300 draws of one level, each number by its own binomial law; a false alarm once in 10^4 runs."""
-    page.set_input_files("#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": SIZES})
+    give(page, SIZES)
     page.wait_for_selector('#simulation[data-state="drawn"]')
     page.evaluate("window.explorer.simulated('COUNTY,2', 1)")
     draws = page.evaluate("window.explorer.simulated('COUNTY,2', 300)")
@@ -100,21 +105,21 @@ def test_binomial_draws_have_their_mean_and_their_variance(page, number, chance)
 
 def test_a_change_draws_anew_and_the_words_follow(page):
     simulate(page)
-    before = page.locator("#simulation [role=status]").text_content()
+    before = page.text_content("#simulation [role=status]")
     assert re.match(r"Drawn from the groups of a census of [\d,]+ synthetic people: of [\d,]+ groups", before)
     page.evaluate("document.getElementById('simulation').dataset.state = 'old'")
     field(page, "Budget of County, Detailed").fill("0.001")
     page.wait_for_selector('#simulation[data-state="drawn"]')
-    assert page.locator("#simulation [role=status]").text_content() != before
+    assert page.text_content("#simulation [role=status]") != before
     page.get_by_label("Close to the truth means within").fill("50")
     told(page, "within 50 %")
 
 
 def test_sizes_and_the_draw_stay_when_another_product_comes_into_view(page):
-    page.set_input_files("#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": SIZES})
+    give(page, SIZES)
     told(page, "the sizes in sizes.csv")
     for product in (1, 0, 1):  # the last two in haste, while the other is being drawn
-        page.evaluate("number => window.explorer.show(number)", product)
+        show(page, product)
     told(page, "the sizes in sizes.csv")
     told(page, "of 1,500 groups with people")
     assert page.locator('[data-number^="simulation/COUNTY,2,tenure/"]').count() > 0
@@ -122,9 +127,9 @@ def test_sizes_and_the_draw_stay_when_another_product_comes_into_view(page):
 
 @pytest.mark.parametrize("product", LEVELS)
 def test_the_words_count_empty_groups_below_state_alone(page, product):
-    page.evaluate("number => window.explorer.show(number)", product)
+    show(page, product)
     simulate(page)
-    words = page.locator("#simulation [role=status]").text_content()
+    words = page.text_content("#simulation [role=status]")
     found = re.search(r"Below state, ([\d,]+) empty groups .*; nation and states publish every group", words)
     drawn = page.eval_on_selector_all(
         "#simulation table:first-of-type [data-number$='/empty']",
@@ -139,22 +144,19 @@ def test_the_words_count_empty_groups_below_state_alone(page, product):
 
 def test_sizes_of_the_reader_are_used_or_refused_in_words(page):
     page.evaluate("document.querySelector('#simulation details').open = true")
-    upload = page.locator("#simulation input[type=file]")
-    upload.set_input_files({"name": "sizes.csv", "mimeType": "text/csv", "buffer": SIZES})
+    give(page, SIZES)
     told(page, "the sizes in sizes.csv")
-    assert "of 1,500 groups with people" in page.locator("#simulation [role=status]").text_content()
+    assert "of 1,500 groups with people" in page.text_content("#simulation [role=status]")
     wrong = b"geography_level,iteration_level,people,groups\nCOUNTRY,2,40,1\nCOUNTY,2,-4,<b>\nUSA,1,5,99\nUSA,1,5,99\n"
-    upload.set_input_files({"name": "wrong.csv", "mimeType": "text/csv", "buffer": wrong})
+    give(page, wrong)
     problems = page.locator("#simulation [role=alert] p")
     problems.first.wait_for()
     assert [text.split(":")[0] for text in problems.all_text_contents()] == ["Line 2", "Line 3"]
-    assert "1,500 groups" in page.locator("#simulation [role=status]").text_content()
-    upload.set_input_files({"name": "few.csv", "mimeType": "text/csv", "buffer": b"people,groups\n1,2\n"})
+    assert "1,500 groups" in page.text_content("#simulation [role=status]")
+    give(page, b"people,groups\n1,2\n")
     told(page, "missing", "alert")
-    with page.expect_download() as started:
-        page.get_by_role("button", name="Save the sizes in use as CSV").click()
-    saved = Path(started.value.path()).read_text("utf-8-sig").splitlines()
-    assert saved == ["geography_level,iteration_level,list,people,households,groups", "COUNTY,2,adaptive,40,,1000", "COUNTY,2,adaptive,900,,500"]  # fmt: skip
+    sizes = saved(page.get_by_role("button", name="Save the sizes in use as CSV"))[1].decode("utf-8-sig")
+    assert sizes.splitlines() == ["geography_level,iteration_level,list,people,households,groups", "COUNTY,2,adaptive,40,,1000", "COUNTY,2,adaptive,900,,500"]  # fmt: skip
     stored = page.evaluate("JSON.stringify(localStorage)")
     assert "sizes.csv" not in stored
     page.get_by_role("button", name="Use the made-up census").click()
@@ -166,9 +168,7 @@ HEAD = "geography_level,iteration_level,people,groups\n"
 
 def test_sizes_may_have_thousands_in_quotes_and_levels_in_any_case(page):
     content = HEAD + 'county,2,50,"1,000"\n"County" , DETAILED,"1,900",500\n'
-    page.set_input_files(
-        "#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": content.encode()}
-    )
+    give(page, content.encode())
     told(page, "of 1,500 groups with people")
 
 
@@ -184,9 +184,7 @@ def test_sizes_may_have_thousands_in_quotes_and_levels_in_any_case(page):
     ],
 )
 def test_a_line_that_could_be_read_wrongly_is_refused(page, content, problem):
-    page.set_input_files(
-        "#simulation input[type=file]", {"name": "sizes.csv", "mimeType": "text/csv", "buffer": content.encode()}
-    )
+    give(page, content.encode())
     page.wait_for_function("!document.querySelector('#simulation [role=alert]').hidden")
     found = page.locator("#simulation [role=alert] p").all_text_contents()
     assert len(found) == 1

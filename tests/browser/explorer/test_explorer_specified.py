@@ -13,8 +13,8 @@ from types import MappingProxyType
 import pytest
 
 from safetab.tuning import Tuning, tuning_of
-from tests.browser.explorer_page import asked_on, disagreements, load, opened, saved_config
-from tests.commands import cli
+from tests.browser.explorer_page import asked_on, disagreements, load, opened, saved_config, set_on, setting_on, settle
+from tests.commands import done
 from tests.explorer_numbers import ExactNumbers, can_be_drawn, setting_of, tuned_levels
 from tests.inside import PrivacyDefinition, RunConfig, Thresholds, loss_of_config
 from tests.unit.test_specified_words import AMERICAN
@@ -86,8 +86,7 @@ def parameters(request, tmp_path_factory):
 @pytest.fixture
 def page(browser, parameters, tmp_path):
     file = tmp_path / "explorer.html"
-    told = cli("explore", "-o", file, "--parameters", parameters)
-    assert told.exit_code == 0, told.output
+    done("explore", "-o", file, "--parameters", parameters)
     with opened(browser, file, viewport={"width": 1440, "height": 900}) as one:
         yield one.page
         assert one.complaints == []
@@ -120,11 +119,11 @@ def test_every_number_of_random_settings_is_pythons(page, parameters):
     given = tuning_of(parameters=parameters).require()
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
     page.wait_for_timeout(500)
-    assert page.evaluate("window.explorer.setting()") == setting_of(given.config)
+    assert setting_on(page) == setting_of(given.config)
     for seed in range(6):
         tuning = given if seed == 0 else Tuning(_random_config(given.config, seed), given.facts)
         assert can_be_drawn(tuning)
-        assert page.evaluate("setting => window.explorer.set(setting)", setting_of(tuning.config)) is None
+        assert set_on(page, setting_of(tuning.config)) is None
         page.evaluate("key => window.explorer.look(key)", list(tuned_levels(tuning))[-1])
         exact = ExactNumbers(tuning, asked_on(page))
         assert disagreements(page, exact, 60) == [], f"seed {seed}"
@@ -133,12 +132,12 @@ def test_every_number_of_random_settings_is_pythons(page, parameters):
 
 def test_a_saved_privacy_file_says_the_setting_to_a_run_and_to_the_page(page, parameters, tmp_path):
     given = tuning_of(parameters=parameters).require()
-    assert page.evaluate("window.explorer.setting()") == setting_of(given.config)
+    assert setting_on(page) == setting_of(given.config)
     census = (parameters / "census.toml").read_text("utf-8")
     others = {key: value for key, value in tomllib.loads(census, parse_float=Decimal).items() if key != "privacy"}
     for seed in range(1, 5):
         wanted = setting_of(_random_config(given.config, seed))
-        assert page.evaluate("setting => window.explorer.set(setting)", wanted) is None
+        assert set_on(page, wanted) is None
         saved = saved_config(page)
         again = tmp_path / f"again{seed}"
         again.mkdir()
@@ -151,18 +150,18 @@ def test_a_saved_privacy_file_says_the_setting_to_a_run_and_to_the_page(page, pa
         for setting in (read, wanted):
             setting["thresholds"] = {key: setting["thresholds"][key] for key in tabulated}
         assert read == wanted
-        page.evaluate("setting => window.explorer.set(setting)", setting_of(given.config))
+        set_on(page, setting_of(given.config))
         load(page, saved)
-        loaded = page.evaluate("window.explorer.setting()")
+        loaded = setting_on(page)
         loaded["thresholds"] = {key: loaded["thresholds"][key] for key in tabulated}
         assert loaded == wanted
     load(page, census)
-    assert page.evaluate("window.explorer.setting()") == setting_of(given.config)
+    assert setting_on(page) == setting_of(given.config)
 
 
 def test_the_page_speaks_of_its_own_census(page, parameters):
     page.evaluate("document.querySelectorAll('details').forEach(one => { one.open = true; })")
-    page.evaluate("window.explorer.settle()")
+    settle(page)
     text = page.evaluate("document.body.innerText")
     assert AMERICAN.findall(text) == []
     assert re.findall(r"undefined|NaN|\bnull\b|household|\ba admission", text) == []
@@ -191,14 +190,14 @@ def test_the_first_screen_asks_of_its_own_census(page, parameters):
     unbounded = loss_of_config(config).unbounded if reference is None else Fraction("0.3")
     opening.get_by_label(f"Privacy cost, times {known}", exact=True).fill("1.5")
     page.keyboard.press("Enter")
-    loss = page.locator("#opening-notes [data-number='loss/whole_run/unbounded']").inner_text()
+    loss = page.inner_text("#opening-notes [data-number='loss/whole_run/unbounded']")
     assert Fraction(loss) == unbounded * Fraction(3, 2)
     opening.get_by_label("Wanted margin of error", exact=False).first.fill("25")
-    assert "are within ±\u00a025 " in page.locator("#opening-answer").inner_text()
+    assert "are within ±\u00a025 " in page.inner_text("#opening-answer")
 
 
 def test_a_wrong_privacy_file_is_refused_with_its_problems(page):
-    before, saved = page.evaluate("window.explorer.setting()"), saved_config(page)
+    before, saved = setting_on(page), saved_config(page)
     wrong = {
         "budget = ": "budget = -",
         "definition = ": "definition = x",
@@ -210,9 +209,9 @@ def test_a_wrong_privacy_file_is_refused_with_its_problems(page):
     for old, new in wrong.items():
         load(page, saved.replace(old, new, 1) if old != "[privacy]" else saved.replace("privacy", "private"))
         assert page.locator("#load-problems li").count() >= 1, old
-        assert page.evaluate("window.explorer.setting()") == before
+        assert setting_on(page) == before
     load(page, saved + saved[saved.index("\n[[privacy.levels]]") :].split("\n\n")[0])
-    assert "has an entry before" in page.locator("#load-problems").inner_text()
+    assert "has an entry before" in page.inner_text("#load-problems")
 
 
 def test_the_last_level_of_a_pass_stays(page, parameters):

@@ -238,23 +238,19 @@ def test_the_list_names_every_preset_with_published_and_assumed():
 @pytest.mark.parametrize(
     ("name", "strength", "line"),
     [
-        ("none", "Every number is exact", "area 1, cell 1     1     1"),
-        (
-            "rounding",
-            "Rounding is easy to explain",
-            "area 3            41            40                40               40",
-        ),
-        ("random-rounding", "Random rounding keeps the mean", "area 1, cell 1     1"),
-        ("cell-key", "A zero stays zero", "area 1, cell 1     1"),
-        ("thresholds", "Whatever is published is exact", "area 2             7               7             withheld"),
-        ("swapping", "Every table adds up", "area 1, cell 1     1               0"),
-        ("safetab", "SafeTab has a formal guarantee", "area 2             7    withheld"),
+        ("none", "exact", ["area 1, cell 1", "1", "1"]),
+        ("rounding", "easy to explain", ["area 3", "41", "40", "40", "40"]),
+        ("random-rounding", "keeps the mean", ["area 1, cell 1", "1"]),
+        ("cell-key", "zero stays zero", ["area 1, cell 1", "1"]),
+        ("thresholds", "published is exact", ["area 2", "7", "7", "withheld"]),
+        ("swapping", "adds up", ["area 1, cell 1", "1", "0"]),
+        ("safetab", "formal guarantee", ["area 2", "7", "withheld"]),
     ],
 )
 def test_an_explanation_begins_with_what_the_method_is_good_at_and_ends_with_ten_numbers(name, strength, line):
     text = explanation(name)
-    assert text.split("\n\n")[1].startswith(strength)
-    assert line in text
+    assert strength in text.split("\n\n")[1].split(".")[0]
+    assert line in [re.split("  +", each)[: len(line)] for each in text.splitlines()]
     assert sum(each.startswith(("area ", "all areas")) for each in text.splitlines() if "  " in each) == 10
     assert text == explanation(name)
 
@@ -304,7 +300,7 @@ def test_names_of_steps_are_explained_too(spelled, name):
 
 
 def test_an_unknown_method_is_refused_with_the_nearest_name():
-    with pytest.raises(InvalidInput, match=r"swaping: There is no such method\. Did you mean \"swapping\"\?"):
+    with pytest.raises(InvalidInput, match='Did you mean "swapping"'):
         explanation("swaping")
 
 

@@ -19,51 +19,47 @@ CYCLE = [[0, 1], [1, 2], [0, 2], [0], [1], [2]]
 
 def test_what_propagation_proves_needs_no_solver(monkeypatch):
     monkeypatch.setattr(linear_programs_module, "find_spec", lambda _: None)
-    is_proven, undecided = proven(
-        system_of([1, 1], MARGIN), windows_of([range(1, 4), range(1, 4), range(3)]), np.array([0, 1, 2]), LIMIT
-    )
-    assert is_proven.tolist() == [True, True, False]
-    assert undecided == 0
+    assert asked(PAIR, [range(1, 4), range(1, 4), range(3)], [0, 1, 2]) == ([True, True, False], 0)
 
 
-def cycle() -> tuple[System, list[range | None]]:
-    return system_of([1, 1, 1], CYCLE), [range(2, 3), range(2, 3), range(2, 3), None, None, None]
+PAIR, THREE = system_of([1, 1], MARGIN), system_of([1, 1, 1], CYCLE)
+OF_CYCLE = [[2], [2], [2], None, None, None]
+
+
+def asked(system, possible, numbers, limit=LIMIT) -> tuple[list[bool], int]:
+    is_proven, undecided = proven(system, windows_of(possible), np.array(numbers), limit)
+    return is_proven.tolist(), undecided
 
 
 def test_the_solver_proves_what_propagation_leaves_open(monkeypatch):
-    system, windows = cycle()
-    assert proven(system, windows_of(windows), np.array([3, 4, 5]), LIMIT)[0].all()
+    assert asked(THREE, OF_CYCLE, [3, 4, 5])[0] == [True] * 3
     monkeypatch.setattr(linear_programs_module, "find_spec", lambda _: None)
-    assert not proven(system, windows_of(windows), np.array([3, 4, 5]), LIMIT)[0].any()
+    assert asked(THREE, OF_CYCLE, [3, 4, 5])[0] == [False] * 3
 
 
 def test_without_one_equation_the_same_numbers_are_not_proven():
-    system, windows = cycle()
-    assert not proven(system, windows_of([*windows[:2], None, *windows[3:]]), np.array([3, 4, 5]), LIMIT)[0].any()
+    assert asked(THREE, [[2], [2], *[None] * 4], [3, 4, 5])[0] == [False] * 3
 
 
-def test_a_hole_in_a_window_is_respected():
-    """Two unknowns of 0, 1 or 3 with the sum 2 are both 1; if 2 is possible too, nothing is proven."""
-    system = system_of([1, 1], MARGIN)
-    with_hole, without = windows_of([[0, 1, 3], [0, 1, 3], [2]]), windows_of([range(4), range(4), [2]])
-    assert proven(system, with_hole, np.array([0, 1]), LIMIT)[0].all()
-    assert not proven(system, without, np.array([0, 1]), LIMIT)[0].any()
+@pytest.mark.parametrize(
+    ("possible", "is_proven"),
+    [
+        ([[0, 1, 3], [0, 1, 3], [2]], True),  # both are 1
+        ([range(4), range(4), [2]], False),  # or 2 and 0
+    ],
+)
+def test_a_hole_in_a_window_is_respected(possible, is_proven):
+    assert asked(PAIR, possible, [0, 1])[0] == [is_proven] * 2
 
 
-def test_where_no_data_set_fits_nothing_is_proven():
-    holes = windows_of([[1, 3], [1, 3], [3]])
-    for windows in (holes, windows_of([[2], [2], [3]])):
-        is_proven, undecided = proven(system_of([1, 1], MARGIN), windows, np.array([0, 1]), LIMIT)
-        assert not is_proven.any()
-        assert undecided == 0
-        assert any_fit(system_of([1, 1], MARGIN), windows, LIMIT) is None
+@pytest.mark.parametrize("possible", [[[1, 3], [1, 3], [3]], [[2], [2], [3]]])
+def test_where_no_data_set_fits_nothing_is_proven(possible):
+    assert asked(PAIR, possible, [0, 1]) == ([False, False], 0)
+    assert any_fit(PAIR, windows_of(possible), LIMIT) is None
 
 
 def test_a_limit_that_comes_first_is_said():
-    system, windows = cycle()
-    is_proven, undecided = proven(system, windows_of(windows), np.array([3, 4, 5]), 0.0)
-    assert not is_proven.any()
-    assert undecided == 3
+    assert asked(THREE, OF_CYCLE, [3, 4, 5], 0.0) == ([False] * 3, 3)
 
 
 def test_the_ends_of_windows():
@@ -158,19 +154,11 @@ def test_every_proof_is_right_in_20_worlds(protect):
 
 BLOCKS, AGES = 3, 20
 AGE_GROUPS = [range(5), range(5, 10), range(10, 15), range(15, 18), range(18, 20)]
+# fmt: off
 TRACT = [
-    (0, 0, 3),
-    (0, 0, 7),
-    (0, 1, 11),
-    (0, 2, 16),
-    (1, 0, 19),
-    (1, 1, 2),
-    (1, 2, 8),
-    (1, 3, 12),
-    (2, 1, 17),
-    (2, 3, 18),
-    (2, 3, 4),
+    (0, 0, 3), (0, 0, 7), (0, 1, 11), (0, 2, 16), (1, 0, 19), (1, 1, 2), (1, 2, 8), (1, 3, 12), (2, 1, 17), (2, 3, 18), (2, 3, 4),
 ]
+# fmt: on
 """Eleven people: block, sex and race as one of four, age."""
 
 
@@ -180,20 +168,13 @@ def tract_of(people) -> tuple[System, Windows, list[int]]:
     Which record each person is follows last: an unknown, and nothing is published of it alone.
     """
     place = np.arange(BLOCKS * 4 * AGES).reshape(BLOCKS, 4, AGES)
-    truth = np.zeros(place.size, dtype=np.int64)
-    np.add.at(truth, [place[person] for person in people], 1)
-    tables = [
-        place[block, kind, group].tolist() for block in range(BLOCKS) for kind in range(4) for group in AGE_GROUPS
-    ]
-    tables += [place[:, kind, age].tolist() for kind in range(4) for age in range(AGES)]
     records = [int(place[person]) for person in people]
+    truth = np.bincount(records, minlength=place.size)
+    tables = [place[block, kind, group].tolist() for block, kind, group in product(range(BLOCKS), range(4), AGE_GROUPS)]
+    tables += [place[:, kind, age].tolist() for kind, age in product(range(4), range(AGES))]
     system = system_of(truth.tolist(), [*tables, *([record] for record in records)])
     published = [[count] for count in system.exact.counts[: len(tables)].tolist()]
-    return (
-        system,
-        windows_of([*published, *([None] * len(records))]),
-        list(range(len(tables), len(tables) + len(records))),
-    )
+    return system, windows_of(published + [None] * len(records)), [*range(len(tables), len(system.exact.counts))]
 
 
 def test_all_records_of_a_tract_follow_from_its_tables():
