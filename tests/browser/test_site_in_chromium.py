@@ -28,6 +28,7 @@ from tests.browser.chromium import (
     served,
     sheets,
 )
+from tests.cases import cases_of
 from tests.inside import (
     VERSION,
     Absence,
@@ -464,14 +465,29 @@ def test_noise_of_both_kinds_sums_as_it_does_in_safetab(browser, folder, tmp_pat
             assert margin == exact.margin_of_error(Fraction(19, 20))
 
 
-FOUND = {
-    "nation": "USA/1", "USA": "USA/1", "United States": "USA/1", "RI": "STATE/44", "rhode island": "STATE/44",
-    "Providence County, RI": "COUNTY/44007", "44007": "COUNTY/44007", "providence county": "COUNTY/44007",
-    "providence county, rhode island": "COUNTY/44007", "Mayaguez Municipio": "PR-COUNTY/72097",
-    "15001000100": "TRACT/15001000100", "Navajo, AZ": "AIANNH/2430", "rhode island dominican": "STATE/44/1167",
-    "Hmong alone Providence County": "COUNTY/44007/1048", "mexican in Providence city, RI": "PLACE/4459000/1160",
-    "44007 1048": "COUNTY/44007/1048", "Hmong alone — in Kent County, Rhode Island": "COUNTY/44003/1048",
-}  # fmt: skip
+FOUND = dict(
+    cases_of(
+        """
+        nation | USA/1
+        USA | USA/1
+        United States | USA/1
+        RI | STATE/44
+        rhode island | STATE/44
+        Providence County, RI | COUNTY/44007
+        44007 | COUNTY/44007
+        providence county | COUNTY/44007
+        providence county, rhode island | COUNTY/44007
+        Mayaguez Municipio | PR-COUNTY/72097
+        15001000100 | TRACT/15001000100
+        Navajo, AZ | AIANNH/2430
+        rhode island dominican | STATE/44/1167
+        Hmong alone Providence County | COUNTY/44007/1048
+        mexican in Providence city, RI | PLACE/4459000/1160
+        44007 1048 | COUNTY/44007/1048
+        Hmong alone — in Kent County, Rhode Island | COUNTY/44003/1048
+        """
+    )
+)
 
 
 def find(page, typed):

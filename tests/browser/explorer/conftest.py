@@ -16,14 +16,9 @@ def file(tmp_path_factory):
 
 
 @pytest.fixture
-def watched(browser, file):
+def page(browser, file):
     """A page on a desktop; it must not complain of anything, nor ask for anything but itself."""
     with opened(browser, file, viewport={"width": 1440, "height": 900}) as one:
-        yield one
+        yield one.page
         assert one.complaints == []
         assert [url for url in one.requests if not url.startswith("blob:")] == [file.as_uri()]
-
-
-@pytest.fixture
-def page(watched):
-    return watched.page

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from ast import literal_eval
 from collections.abc import Mapping
 from functools import cache
 
 import pyarrow as pa
 
+from tests.cases import cases_of
 from tests.inside import (
     MERGED,
     SIZE_CLASSES,
@@ -30,31 +32,25 @@ CLASSES = (*SIZE_CLASSES[:9], *MERGED)
 STARTS = {name: 1 if name == "all" else int(name.split()[0].replace(",", "")) for name in CLASSES}
 UNIQUES, RANKED = 2048, 500
 
-# spec: name, agency, years, error by size, least size published, proven, named claims and right, ranked, membership,
-# false zeros, false non-zeros, tables not additive, assumed
+# spec, name, agency, years; error by size, least size published, proven, named claims and right, ranked, membership,
+# false zeros, false non-zeros, tables not additive; what is assumed
 MADE_UP = {
-    "area:people=40+round-random:base=5": (
-        "Statistics Canada, random rounding", "Statistics Canada", "1971 on", 1.7, 1, 0, (16, 16), 318, 0.53, 0.40, 0.0, 0.67, ()),
-    "cell-key:D=2,V=0.9": (
-        "Cell key, variance 0.9", "Eurostat, recommendation", "2021", 0.7, 1, 38, (370, 368), 490, 0.9, 0.13, 0.0, 0.81,
-        ("Countries keep their tables secret: D and V are an example of the method's package.",)),
-    "cell-key:D=5,V=3,js=2": (
-        "Cell key, variance 3", "Eurostat, recommendation", "2021", 1.4, 1, 0, (25, 25), 356, 0.61, 0.33, 0.0, 0.90,
-        ("D, V and js are an example of the method's package.",)),
-    "none": ("Nothing", "No agency", "never", 0.0, 1, 2048, (2048, 2048), 500, 1.0, 0.0, 0.0, 0.0, ()),
-    "round-random:base=3,fixed=yes": (
-        "Stats NZ, random rounding", "Stats NZ", "1981 on", 0.9, 1, 31, (68, 68), 411, 0.76, 0.28, 0.0, 0.62, ()),
-    "round:rule=10-5": ("10-5 rule", "Office for National Statistics", "2021 on", 1.2, 10, 22, (108, 105), 470, 1.0, 0.0, 0.0, 0.4, ()),
-    "safetab": ("SafeTab-P, given parameters", "U.S. Census Bureau", "2020", 4.5, 20, None, (0, 0), 83, 0.1, 0.0, 0.0, 0.0, ()),
-    "suppress:below=10,secondary=lp": (
-        "Suppression of 1 to 9", "several agencies", "1960s on", 0.0, 10, 0, (282, 250), 432, 1.0, 0.0, 0.0, 0.0,
-        ("The limit of 10.",)),
-    "suppress:below=3,secondary=lp": (
-        "Suppression of 1 and 2", "several agencies", "1960s on", 0.0, 3, 0, (518, 452), 441, 1.0, 0.0, 0.0, 0.0, ("The limit of 3.",)),
-    "swap:rate=0.05+threshold:people=100": (
-        "Swapping, tables from 100 people on", "U.S. Census Bureau", "2010", 3.4, 100, None, (345, 286), 397, None, 0.03, 0.04, 0.0,
-        ("The rate and the matching variables, which are secret.",)),
-}  # fmt: skip
+    spec: (name, agency, years, *(None if one == "-" else literal_eval(one) for one in numbers.split()), tuple(assumed))
+    for spec, name, agency, years, numbers, *assumed in cases_of(
+        """
+        area:people=40+round-random:base=5 | Statistics Canada, random rounding | Statistics Canada | 1971 on | 1.7 1 0 16 16 318 0.53 0.4 0.0 0.67
+        cell-key:D=2,V=0.9 | Cell key, variance 0.9 | Eurostat, recommendation | 2021 | 0.7 1 38 370 368 490 0.9 0.13 0.0 0.81 | Countries keep their tables secret: D and V are an example of the method's package.
+        cell-key:D=5,V=3,js=2 | Cell key, variance 3 | Eurostat, recommendation | 2021 | 1.4 1 0 25 25 356 0.61 0.33 0.0 0.9 | D, V and js are an example of the method's package.
+        none | Nothing | No agency | never | 0.0 1 2048 2048 2048 500 1.0 0.0 0.0 0.0
+        round-random:base=3,fixed=yes | Stats NZ, random rounding | Stats NZ | 1981 on | 0.9 1 31 68 68 411 0.76 0.28 0.0 0.62
+        round:rule=10-5 | 10-5 rule | Office for National Statistics | 2021 on | 1.2 10 22 108 105 470 1.0 0.0 0.0 0.4
+        safetab | SafeTab-P, given parameters | U.S. Census Bureau | 2020 | 4.5 20 - 0 0 83 0.1 0.0 0.0 0.0
+        suppress:below=10,secondary=lp | Suppression of 1 to 9 | several agencies | 1960s on | 0.0 10 0 282 250 432 1.0 0.0 0.0 0.0 | The limit of 10.
+        suppress:below=3,secondary=lp | Suppression of 1 and 2 | several agencies | 1960s on | 0.0 3 0 518 452 441 1.0 0.0 0.0 0.0 | The limit of 3.
+        swap:rate=0.05+threshold:people=100 | Swapping, tables from 100 people on | U.S. Census Bureau | 2010 | 3.4 100 - 345 286 397 - 0.03 0.04 0.0 | The rate and the matching variables, which are secret.
+        """
+    )
+}
 
 
 def sample_comparison(**changes: object) -> Comparison:
@@ -84,13 +80,15 @@ def sample_comparison(**changes: object) -> Comparison:
 
 @cache
 def compared(spec: str) -> Compared:
-    name, agency, years, error, least, proven, named, ranked, membership, zeros, nonzeros, gaps, assumed = MADE_UP[spec]
+    name, agency, years, error, least, proven, named, right, ranked, membership, zeros, nonzeros, gaps, assumed = (
+        MADE_UP[spec]
+    )
     is_safetab = spec == "safetab"
     source = Source(agency, years, f"{name}, a document of {years}", ("The method and its steps.",), assumed)
     exposure = Exposure(
         UNIQUES,
         None if proven is None else Claims(proven, proven),
-        Claims(*named),
+        Claims(named, right),
         {"100": Claims(100, min(ranked, 100)), "500 or uniques": Claims(RANKED, ranked)},
         Claims(40, 38),
         membership,

@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pyarrow as pa
 import pytest
 
+from tests.cases import cases_of
 from tests.inside import (
     GROUPS,
     SYNTHETIC_MARKER,
@@ -185,15 +186,17 @@ def test_every_section_of_a_method_begins_with_what_is_said_for_it(page):
 
 @pytest.mark.parametrize(
     ("spec", "word"),
-    [
-        ("swap:rate=0.05", "Additivity"),
-        ("cell-key:D=2,V=0.9", "Zero stays zero"),
-        ("suppress:below=3,secondary=lp", "exact"),
-        ("safetab:DIR", "guarantee"),
-        ("round-random:base=3", "no bias"),
-        ("round:ladder=drb", "known"),
-        ("suppress:rule=1980", "are exact, except"),
-    ],
+    cases_of(
+        """
+        swap:rate=0.05 | Additivity
+        cell-key:D=2,V=0.9 | Zero stays zero
+        suppress:below=3,secondary=lp | exact
+        safetab:DIR | guarantee
+        round-random:base=3 | no bias
+        round:ladder=drb | known
+        suppress:rule=1980 | are exact, except
+        """
+    ),
 )
 def test_what_is_said_for_each_method_is_what_its_agency_names_first(spec, word):
     assert word in said_for(spec)
@@ -525,15 +528,17 @@ def test_the_largest_error_is_promised_only_where_it_is_known():
 
 @pytest.mark.parametrize(
     ("spec", "given"),
-    [
-        ("none", "exact"),
-        ("suppress:below=3", "exact; a mark where withheld"),
-        ("threshold:people=10", "exact; a mark where withheld"),
-        ("round:rule=10-5", "the largest error, 2; a mark where withheld"),
-        ("round:ladder=drb", "a mark where withheld"),
-        ("swap:rate=0.05", "nothing"),
-        ("swap:rate=0.05+threshold:people=10", "a mark where withheld"),
-    ],
+    cases_of(
+        """
+        none | exact
+        suppress:below=3 | exact; a mark where withheld
+        threshold:people=10 | exact; a mark where withheld
+        round:rule=10-5 | the largest error, 2; a mark where withheld
+        round:ladder=drb | a mark where withheld
+        swap:rate=0.05 | nothing
+        swap:rate=0.05+threshold:people=10 | a mark where withheld
+        """
+    ),
 )
 def test_what_comes_with_a_number(spec, given):
     assert comes_with(parse(spec, Path())) == given

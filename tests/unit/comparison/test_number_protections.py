@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cases import cases_of
 from tests.inside import (
     ExactTables,
     Known,
@@ -63,16 +64,40 @@ def window_of(spec, number, *, is_total=False) -> dict[int, float]:
 
 @pytest.mark.parametrize(
     ("count", "rounded"),
-    [
-        (0, 0), (1, None), (14, None), (15, 20), (24, 20), (25, 20), (35, 40), (99, 100), (100, 100), (124, 100),
-        (125, 100), (126, 150), (175, 200), (999, 1_000), (1_049, 1_000), (1_050, 1_000), (1_150, 1_200),
-        (9_999, 10_000), (10_250, 10_000), (10_251, 10_500), (99_999, 100_000), (100_500, 100_000),
-        (101_500, 102_000), (1_234_500, 1_234_000), (1_234_501, 1_235_000), (12_345_678, 12_350_000),
-        (334_735_155, 334_700_000),
-    ],
+    cases_of(
+        """
+        0 | 0
+        1 |
+        14 |
+        15 | 20
+        24 | 20
+        25 | 20
+        35 | 40
+        99 | 100
+        100 | 100
+        124 | 100
+        125 | 100
+        126 | 150
+        175 | 200
+        999 | 1000
+        1049 | 1000
+        1050 | 1000
+        1150 | 1200
+        9999 | 10000
+        10250 | 10000
+        10251 | 10500
+        99999 | 100000
+        100500 | 100000
+        101500 | 102000
+        1234500 | 1234000
+        1234501 | 1235000
+        12345678 | 12350000
+        334735155 | 334700000
+        """
+    ),
 )  # fmt: skip
 def test_the_ladder_has_seven_rows_and_halves_go_to_the_even_multiple(count, rounded):
-    assert published_by("round:ladder=drb", tables_of([count])) == [rounded]
+    assert published_by("round:ladder=drb", tables_of([int(count)])) == [int(rounded) if rounded else None]
 
 
 def test_the_10_5_rule_withholds_below_10_and_rounds_the_others_to_5():

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from tests.cases import cases_of
 from tests.inside import (
     GROUPS,
     GROUPS_OF,
@@ -36,29 +37,28 @@ from tests.inside import (
 
 @pytest.mark.parametrize(
     ("text", "canonical"),
-    [
-        ("none", "none"),
-        (" safetab ", "safetab"),
-        ("safetab:scale=.250", "safetab:scale=0.25"),
-        ("safetab:scale=04", "safetab:scale=4"),
-        ("round:base=5", "round:base=5"),
-        ("round: base = 5", "round:base=5"),
-        ("round:rule=10-5,zeros=shown", "round:rule=10-5"),
-        ("round-random:fixed=yes,base=3", "round-random:base=3,fixed=yes"),
-        ("round-random:base=3,fixed=no", "round-random:base=3"),
-        ("suppress:zeros=withheld,below=3,range=1", "suppress:below=3,zeros=withheld"),
-        ("cell-key:V=0.90,D=2,js=0,pstay=0", "cell-key:D=2,V=0.9"),
-        ("cell-key:D=5,V=3,js=2,pstay=.5", "cell-key:D=5,V=3,js=2,pstay=0.5"),
-        ("area:people=40 + round-random:base=5", "area:people=40+round-random:base=5"),
-        ("swap:rate=.05,size-noise=0/1/0", "swap:rate=0.05"),
-        (
-            "swap:rate=0.5,size-noise=.25/.5/.25,geography=.3/.4/.3,target=unique",
-            "swap:rate=0.5,size-noise=0.25/0.5/0.25,geography=0.3/0.4/0.3,target=unique",
-        ),
-    ],
+    cases_of(
+        """
+        none | none
+        safetab | safetab
+        safetab:scale=.250 | safetab:scale=0.25
+        safetab:scale=04 | safetab:scale=4
+        round:base=5 | round:base=5
+        round: base = 5 | round:base=5
+        round:rule=10-5,zeros=shown | round:rule=10-5
+        round-random:fixed=yes,base=3 | round-random:base=3,fixed=yes
+        round-random:base=3,fixed=no | round-random:base=3
+        suppress:zeros=withheld,below=3,range=1 | suppress:below=3,zeros=withheld
+        cell-key:V=0.90,D=2,js=0,pstay=0 | cell-key:D=2,V=0.9
+        cell-key:D=5,V=3,js=2,pstay=.5 | cell-key:D=5,V=3,js=2,pstay=0.5
+        area:people=40 + round-random:base=5 | area:people=40+round-random:base=5
+        swap:rate=.05,size-noise=0/1/0 | swap:rate=0.05
+        swap:rate=0.5,size-noise=.25/.5/.25,geography=.3/.4/.3,target=unique | swap:rate=0.5,size-noise=0.25/0.5/0.25,geography=0.3/0.4/0.3,target=unique
+        """
+    ),
 )
 def test_a_text_has_one_canonical_form_which_gives_the_same_protection(text, canonical):
-    protection = parse(text, Path())
+    protection = parse(f" {text} ", Path())
     assert protection.spec == canonical
     again = parse(canonical, Path())
     assert (again.spec, again.name) == (protection.spec, protection.name)
@@ -82,53 +82,50 @@ def test_safetab_takes_a_directory_of_parameters(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("text", "messages"),
-    [
-        ("", ["There is no such protection. Known: none, safetab, swap, area"]),
-        ("rond:base=5", ['rond: There is no such protection. Did you mean "round"?']),
-        (
-            "round:bas=5,ladder=x",
-            ['round bas: There is no such key. Did you mean "base"?', 'round ladder: "x": Give drb.'],
-        ),
-        ("round", ["round: Give base, ladder or rule."]),
-        ("round:base=5,ladder=drb", ["round: Give base, ladder or rule."]),
-        ("round:base=5,zeros=withheld", ["round zeros: It can't be given with base."]),
-        ("round:base=0", ['round base: "0": Give a whole number from 1 to 1000000.']),
-        ("round:base=²", ['round base: "²": Give a whole number']),
-        ("round:base", ["round base: It has no value. Write key=value."]),
-        ("round:base=5,base=5", ["round base: It is given twice."]),
-        ("round-random:fixed=yes", ["round-random: Give base."]),
-        ("round-random:base=3,fixed=maybe", ['round-random fixed: "maybe": Give no or yes.']),
-        ("area:people=0", ['area people: "0"']),
-        ("suppress:rule=1980,zeros=withheld", ["suppress zeros: It can't be given with rule."]),
-        ("suppress:below=3,range=5", ["suppress range: It can only be given with secondary=lp."]),
-        ("cell-key:D=2", ["cell-key: Give D and V or ptable."]),
-        ("cell-key:D=2,V=nan,pstay=2", ['cell-key V: "nan": Give a number from 0 to 900.', 'cell-key pstay: "2"']),
-        ("cell-key:D=5,V=1.5,js=2", ["cell-key V: With js=2 it can't be below 2."]),
-        ("cell-key:D=2,V=9,js=3", ["cell-key js: 3 is larger than D"]),
-        ("cell-key:ptable=missing.csv,D=2", ["cell-key D: It can't be given with ptable."]),
-        ("cell-key:ptable=missing.csv", ["cell-key ptable: missing.csv does not exist."]),
-        (
-            "swap:rate=2,size-noise=1/2",
-            ['swap rate: "2": Give a number from 0 to 1.', "Give three chances that sum to 1"],
-        ),
-        ("round:base=5+area:people=3", ["steps: round and area can't be joined so. Give swap first"]),
-        ("round:base=5+round-random:base=3", ["steps: round and round-random can't be joined so."]),
-        ("area:people=4+area:people=5", ["steps: area and area can't be joined so."]),
-        ("none+round:base=5", ["none: It can't be joined with other steps."]),
-        ("safetab:scale=0", ['safetab scale: "0": Give a number above 0, such as 0.25.']),
-        ("safetab:scale=-1", ['safetab scale: "-1": Give a number above 0']),
-        ("safetab:scale=half", ['safetab scale: "half": Give a number above 0']),
-        ("safetab:scale=nan", ['safetab scale: "nan": Give a number above 0']),
-        ("safetab:scale=1e999", ['safetab scale: "1e999": Give a number above 0']),
-        ("safetab:scale=", ['safetab scale: "": Give a number above 0']),
-        ("safetab:scal=2", ["scal=2 is not a directory. Give the directory of its parameters, 2020, or scale=F."]),
-        ("safetab:scale=2+round:base=5", ["safetab: It can't be joined with other steps."]),
-        ("safetab+round:base=5", ["safetab: It can't be joined with other steps."]),
-        ("rund:base=5+cell-key:D=x,V=1", ["rund: There is no such protection.", 'cell-key D: "x"']),
-    ],
+    "case",
+    cases_of(
+        """
+         | There is no such protection. Known: none, safetab, swap, area
+        rond:base=5 | rond: There is no such protection. Did you mean "round"?
+        round:bas=5,ladder=x | round bas: There is no such key. Did you mean "base"? | round ladder: "x": Give drb.
+        round | round: Give base, ladder or rule.
+        round:base=5,ladder=drb | round: Give base, ladder or rule.
+        round:base=5,zeros=withheld | round zeros: It can't be given with base.
+        round:base=0 | round base: "0": Give a whole number from 1 to 1000000.
+        round:base=² | round base: "²": Give a whole number
+        round:base | round base: It has no value. Write key=value.
+        round:base=5,base=5 | round base: It is given twice.
+        round-random:fixed=yes | round-random: Give base.
+        round-random:base=3,fixed=maybe | round-random fixed: "maybe": Give no or yes.
+        area:people=0 | area people: "0"
+        suppress:rule=1980,zeros=withheld | suppress zeros: It can't be given with rule.
+        suppress:below=3,range=5 | suppress range: It can only be given with secondary=lp.
+        cell-key:D=2 | cell-key: Give D and V or ptable.
+        cell-key:D=2,V=nan,pstay=2 | cell-key V: "nan": Give a number from 0 to 900. | cell-key pstay: "2"
+        cell-key:D=5,V=1.5,js=2 | cell-key V: With js=2 it can't be below 2.
+        cell-key:D=2,V=9,js=3 | cell-key js: 3 is larger than D
+        cell-key:ptable=missing.csv,D=2 | cell-key D: It can't be given with ptable.
+        cell-key:ptable=missing.csv | cell-key ptable: missing.csv does not exist.
+        swap:rate=2,size-noise=1/2 | swap rate: "2": Give a number from 0 to 1. | Give three chances that sum to 1
+        round:base=5+area:people=3 | steps: round and area can't be joined so. Give swap first
+        round:base=5+round-random:base=3 | steps: round and round-random can't be joined so.
+        area:people=4+area:people=5 | steps: area and area can't be joined so.
+        none+round:base=5 | none: It can't be joined with other steps.
+        safetab:scale=0 | safetab scale: "0": Give a number above 0, such as 0.25.
+        safetab:scale=-1 | safetab scale: "-1": Give a number above 0
+        safetab:scale=half | safetab scale: "half": Give a number above 0
+        safetab:scale=nan | safetab scale: "nan": Give a number above 0
+        safetab:scale=1e999 | safetab scale: "1e999": Give a number above 0
+        safetab:scale= | safetab scale: "": Give a number above 0
+        safetab:scal=2 | scal=2 is not a directory. Give the directory of its parameters, 2020, or scale=F.
+        safetab:scale=2+round:base=5 | safetab: It can't be joined with other steps.
+        safetab+round:base=5 | safetab: It can't be joined with other steps.
+        rund:base=5+cell-key:D=x,V=1 | rund: There is no such protection. | cell-key D: "x"
+        """
+    ),
 )
-def test_every_mistake_in_a_text_is_found_at_once(text, messages):
+def test_every_mistake_in_a_text_is_found_at_once(case):
+    text, *messages = case
     with pytest.raises(InvalidInput) as refusal:
         parse(text, Path())
     assert len(refusal.value.findings) == len(messages)
@@ -293,7 +290,16 @@ def test_the_example_of_swapping_adds_up():
 
 @pytest.mark.parametrize(
     ("spelled", "name"),
-    [("round", "rounding"), ("suppress", "suppression"), ("swap", "swapping"), ("area", "thresholds"), ("threshold", "thresholds"), ("round-random", "random-rounding")],
+    cases_of(
+        """
+        round | rounding
+        suppress | suppression
+        swap | swapping
+        area | thresholds
+        threshold | thresholds
+        round-random | random-rounding
+        """
+    ),
 )  # fmt: skip
 def test_names_of_steps_are_explained_too(spelled, name):
     assert explanation(spelled) == explanation(name)
