@@ -876,7 +876,7 @@ def test_a_map_shows_what_is_missing_and_what_is_uncertain(page, release):
         go(page, f"#/group/{code}/county")
         drawn = page.eval_on_selector_all(
             ".shapes a",
-            "links => links.map(link => [link.hash.split('/')[3], ...['.no-number', '.dotted'].map(one => !!link.querySelector(one))])",
+            "links => links.map(link => [link.getAttribute('href').split('/')[3], ...['.no-number', '.dotted'].map(one => !!link.querySelector(one))])",
         )
         wanted = {}
         for entity in release.areas("county"):
