@@ -52,7 +52,7 @@ def test_the_page_is_read_on_every_screen(browser, page, width, scheme):
 
 def test_a_reader_without_eyes_or_mouse_gets_the_tables(browser, page):
     with opened(browser, page, viewport={"width": 390, "height": 900}) as watched:
-        region = watched.page.locator("[role=group]:has(.checks)").first
+        region = watched.page.get_by_role("group", name="Checks: Noise has the right distribution")
         region.focus()
         assert region.evaluate("(one) => one === document.activeElement")
         assert region.get_by_role("columnheader").all_inner_texts()[:2] == ["Tried on", "Result"]
