@@ -16,6 +16,7 @@ from tests.official_forms import (
     rows_of,
     write_persons,
 )
+from tests.worlds.released import Released, Releases
 
 
 @pytest.fixture(scope="session")
@@ -47,3 +48,27 @@ def official_totals(made_in_census_form: Made, tmp_path_factory: pytest.TempPath
     files = [folder / name for name in ("us.json", "state.json", "county.json", "bulk.csv", "download.csv")]
     read_again(made, folder / "new", "--geography", made.world.data / "GRF-C.txt", files=files)
     return folder / "new"
+
+
+VARIANTS = {
+    "zcdp": {"seed": 2, "budget": 2, "privacy_defn": "zcdp", "allow_negative_counts": True, "zero_suppression_chance": 0.99},
+    "pure dp, clamped": {
+        "seed": 4, "budget": 3, "privacy_budget_p_level_2_usa": 3, "privacy_defn": "puredp", "allow_negative_counts": False, "zero_suppression_chance": 0.9,
+        "run": {"confidence": "0.9"},
+    },
+    "no suppression": {
+        "seed": 9, "budget": 2, "privacy_defn": "zcdp", "allow_negative_counts": False, "zero_suppression_chance": 0,
+    },
+}  # fmt: skip
+
+
+@pytest.fixture(scope="session", params=VARIANTS.values(), ids=VARIANTS)
+def variant(request: pytest.FixtureRequest, releases: Releases) -> Released:
+    """Releases that differ in what decides their margins and intervals."""
+    return releases.people(people=200, **request.param)
+
+
+@pytest.fixture(scope="session")
+def plain(releases: Releases) -> Released:
+    """The first of these."""
+    return releases.people(people=200, **VARIANTS["zcdp"])

@@ -14,8 +14,8 @@ from tests.releases import Row, group, numbers_of, universe_of
 from tests.specified.released_world import released
 from tests.system.test_coterminous import WATER, write_world
 from tests.system.test_noise_by_hand import BUDGETS
-from tests.system.test_release_rules import make_pairs
 from tests.worlds.households import write_household_world
+from tests.worlds.pairs import make_pairs
 from tests.worlds.people import write_random_world
 
 KEY = "17" * 32

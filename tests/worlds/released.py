@@ -5,7 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import safetab
 from tests.worlds.households import write_household_world
+from tests.worlds.pairs import write_paired_world
 from tests.worlds.people import write_random_world
 from tests.worlds.world import World
 
@@ -29,6 +31,17 @@ class Releases:
     def households(self, seed: int = 21, run: dict[str, Any] | None = None, **world: Any) -> Released:
         """The world of `write_household_world` and its run with a test key."""
         return self._released("households", write_household_world, seed, run or {}, world)
+
+    def pairs(self, **run: Any) -> Released:
+        """The world of `write_paired_world` and its run with a test key."""
+        return self._released("pairs", write_paired_world, 3, run, {})
+
+    def again(self, out: Path, **steps: Any) -> Path:
+        """A release made again from the same measurements, with other steps."""
+        folder = self._once(
+            f"again {out} {sorted(steps.items())}", lambda new: safetab.rerelease(out, new / "out", **steps)
+        )
+        return folder / "out"
 
     def _released(self, kind, write, seed, run, world):
         name = f"{kind} {seed} {sorted(world.items())}"
