@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from html.parser import HTMLParser
+from typing import NamedTuple
 
 VOID = {"meta", "link"}
+HEADINGS = {"h1", "h2", "h3"}
 
 
-@dataclass
-class Cell:
-    text: str = ""
-    attributes: dict[str, str] = field(default_factory=dict)
+class Cell(NamedTuple):
+    text: str
+    attributes: dict[str, str]
 
 
 class ReportPage(HTMLParser):
@@ -25,7 +25,7 @@ class ReportPage(HTMLParser):
         self.headings: list[tuple[str, str]] = []
         self._open: list[str] = []
         self._caption = ""
-        self._row: tuple[str, str] | None = None
+        self._row: list[Cell] | None = None
         self.feed(page)
         self.close()
         assert self._open == [], "every element is closed"
@@ -33,37 +33,34 @@ class ReportPage(HTMLParser):
     def handle_starttag(self, tag, attrs):
         attributes = {key: value or "" for key, value in attrs}
         self.tags.append((tag, attributes))
-        if tag in VOID:
-            return
-        self._open.append(tag)
+        if tag not in VOID:
+            self._open.append(tag)
         if tag == "caption":
             self._caption = ""
         if tag == "tr":
-            self._row = (
-                (attributes["data-level"], attributes.get("data-iterations", ""))
-                if "data-level" in attributes
-                else None
-            )
-            if self._row:
-                self.tables.setdefault(self._caption, {})[self._row] = []
-        if tag == "td" and self._row:
-            self.tables[self._caption][self._row].append(Cell("", attributes))
-        if tag in {"h1", "h2", "h3"}:
+            self._row = None
+            if "data-level" in attributes:
+                level = (attributes["data-level"], attributes.get("data-iterations", ""))
+                self._row = self.tables.setdefault(self._caption, {})[level] = []
+        if tag == "td" and self._row is not None:
+            self._row.append(Cell("", attributes))
+        if tag in HEADINGS:
             self.headings.append((tag, ""))
 
     def handle_endtag(self, tag):
         assert self._open.pop() == tag
 
     def handle_data(self, data):
-        if "style" in self._open or "title" in self._open:
+        if {"style", "title"} & {*self._open}:
             return
         self.text += data
         if "caption" in self._open:
             self._caption += data
-        if "td" in self._open and self._row:
-            self.tables[self._caption][self._row][-1].text += data
-        if self._open and self._open[-1] in {"h1", "h2", "h3"}:
-            self.headings[-1] = (self.headings[-1][0], self.headings[-1][1] + data)
+        if "td" in self._open and self._row is not None:
+            self._row[-1] = self._row[-1]._replace(text=self._row[-1].text + data)
+        if self._open and self._open[-1] in HEADINGS:
+            tag, text = self.headings[-1]
+            self.headings[-1] = (tag, text + data)
 
     def numbers(self, caption: str) -> dict[tuple[str, str], list[str]]:
         return {row: [cell.text.replace(",", "") for cell in cells] for row, cells in self.tables[caption].items()}

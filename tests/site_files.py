@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 
-@dataclass(frozen=True)
-class ShownNumber:
+class ShownNumber(NamedTuple):
     value: int
     published: int
     margin: int
@@ -30,8 +28,7 @@ class SiteFiles:
     """`numbers()` has every line of every group; `totals()` the totals as the files by group have them."""
 
     def __init__(self, site: Path) -> None:
-        self._site = site
-        self.data = cache(self._data)
+        self.data = cache(lambda name: read_data(site, name))
         self.facts: dict[str, Any] = self.data("facts")
         self.groups = [one for n in range(self.facts["groupFiles"]) for one in self.data(f"groups/{n}")]
         self.areas = [
@@ -39,72 +36,70 @@ class SiteFiles:
             for geography, files in zip(self.facts["geographies"], self.facts["names"], strict=True)
         ]
 
-    def _data(self, name: str) -> Any:
-        return read_data(self._site, name)
-
     def numbers(self) -> dict[tuple[str, str, str, str, int], ShownNumber]:
         """By geography level, region, code, table id and the position of the line in its shape."""
         found = {}
         for name, firsts in self.facts["areas"].items():
-            geography = int(name.split("-")[0])
             for n, first in enumerate(firsts):
                 part = self.data(f"areas/{name}/{n}")
-                assert part["entities"][0] == first[0]
-                assert part["groups"][0] == first[1]
-                found |= self._numbers_of(part, geography)
+                assert [part["entities"][0], part["groups"][0]] == first[:2]
+                found |= self._numbers_of(part, int(name.split("-")[0]))
         return found
 
-    def _numbers_of(self, part: Any, geography: int) -> dict[tuple[str, str, str, str, int], ShownNumber]:
+    def _numbers_of(self, part, geography):
         counts, withheld, donors = (dict(_pairs(part.get(key, []))) for key in ("counts", "withheld", "donors"))
-        found, at, row, group_number = {}, 0, 0, 0
+        numbers, row, group_number, found = iter(part["groups"]), 0, 0, {}
         for entity, groups in _pairs(part["entities"]):
             for _ in range(groups):
-                code, table = self.groups[part["groups"][at]][0], self.facts["tables"][part["groups"][at + 1]]
-                for n, line in enumerate(self.facts["shapes"][table["shape"]]["lines"]):
-                    value = part["groups"][at + 2 + n]
-                    key = (
-                        self.facts["geographies"][geography]["label"],
-                        self.areas[geography][entity][0],
-                        code,
-                        line[5],
-                        n,
+                group, table = next(numbers), next(numbers)
+                place = (self.label(geography), self.areas[geography][entity][0], self.groups[group][0])
+                for n, line in enumerate(self.lines(table)):
+                    value, is_withheld = next(numbers), row in withheld
+                    found[*place, line[5], n] = ShownNumber(
+                        value,
+                        counts.get(row, value),
+                        *self.shown(table, n, value),
+                        is_withheld,
+                        donors.get(group_number),
                     )
-                    shown = self.shown(part["groups"][at + 1], n, value)
-                    found[key] = ShownNumber(
-                        value, counts.get(row + n, value), *shown, row + n in withheld, donors.get(group_number)
-                    )
-                lines = len(self.facts["shapes"][table["shape"]]["lines"])
-                at, row, group_number = at + 2 + lines, row + lines, group_number + 1
-        assert at == len(part["groups"])
+                    row += 1
+                group_number += 1
+        assert [*numbers] == []
         return found
+
+    def label(self, geography: int) -> str:
+        return self.facts["geographies"][geography]["label"]
+
+    def lines(self, table: int) -> list[Any]:
+        return self.facts["shapes"][self.facts["tables"][table]["shape"]]["lines"]
 
     def shown(self, table_number: int, line: int, value: int) -> tuple[int, int, int]:
         """Margin and interval, as the page finds them."""
         table = self.facts["tables"][table_number]
-        margin = table["margins"][str(self.facts["shapes"][table["shape"]]["lines"][line][3])]
+        margin = table["margins"][str(self.lines(table_number)[line][3])]
         near = {total: (low, high) for total, low, high in self.facts["selected"].get(str(table_number), [])}
         if table["isSelected"] and value in near:
             return margin, *near[value]
         return margin, max(value - margin, 0), max(value + margin, 0)
 
-    def totals(self, release: str | None = None) -> dict[tuple[str, str, str], tuple[int, int]]:
+    def totals(self, release: str = "") -> dict[tuple[str, str, str], tuple[int, int]]:
         """Table (or -1 less the rule that withholds) and value, by geography level, region and code.
 
         Those of the earlier release, if `release` is "earlier".
         """
         found = {}
-        facts, folder = (self.facts, "totals") if release is None else (self.facts[release], f"{release}/totals")
+        facts, folder = (self.facts[release], f"{release}/totals") if release else (self.facts, "totals")
         for name, firsts in facts["totals"].items():
             geography = int(name.split("-")[0])
             for n in range(len(firsts)):
-                part, at = self.data(f"{folder}/{name}/{n}"), 0
+                part = self.data(f"{folder}/{name}/{n}")
+                numbers = iter(part["totals"])
                 for group, areas in _pairs(part["groups"]):
                     entity = 0
                     for _ in range(areas):
-                        distance, table, value = part["totals"][at : at + 3]
-                        entity, at = entity + distance, at + 3
-                        label, region = self.facts["geographies"][geography]["label"], self.areas[geography][entity][0]
-                        found[label, region, self.groups[group][0]] = table, value
+                        entity += next(numbers)
+                        key = (self.label(geography), self.areas[geography][entity][0], self.groups[group][0])
+                        found[key] = next(numbers), next(numbers)
         return found
 
 

@@ -51,15 +51,30 @@ def official_totals(made_in_census_form: Made, tmp_path_factory: pytest.TempPath
 
 
 VARIANTS = {
-    "zcdp": {"seed": 2, "budget": 2, "privacy_defn": "zcdp", "allow_negative_counts": True, "zero_suppression_chance": 0.99},
+    "zcdp": {
+        "seed": 2,
+        "budget": 2,
+        "privacy_defn": "zcdp",
+        "allow_negative_counts": True,
+        "zero_suppression_chance": 0.99,
+    },
     "pure dp, clamped": {
-        "seed": 4, "budget": 3, "privacy_budget_p_level_2_usa": 3, "privacy_defn": "puredp", "allow_negative_counts": False, "zero_suppression_chance": 0.9,
+        "seed": 4,
+        "budget": 3,
+        "privacy_budget_p_level_2_usa": 3,
+        "privacy_defn": "puredp",
+        "allow_negative_counts": False,
+        "zero_suppression_chance": 0.9,
         "run": {"confidence": "0.9"},
     },
     "no suppression": {
-        "seed": 9, "budget": 2, "privacy_defn": "zcdp", "allow_negative_counts": False, "zero_suppression_chance": 0,
+        "seed": 9,
+        "budget": 2,
+        "privacy_defn": "zcdp",
+        "allow_negative_counts": False,
+        "zero_suppression_chance": 0,
     },
-}  # fmt: skip
+}
 
 
 @pytest.fixture(scope="session", params=VARIANTS.values(), ids=VARIANTS)
